@@ -1,0 +1,56 @@
+// A pod, as far as the operator looks at one: at most 1 KB, whatever the pod carries.
+//
+// Ownership: value type. Threads: const access from any thread. Errors: none.
+//
+//   if (pod.phase == PodPhase::kFailed) Classify(pod.exit_code, pod.exit_reason);
+
+#ifndef OPERATOR_API_POD_H_
+#define OPERATOR_API_POD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "operator/api/job.h"
+
+namespace taas {
+
+enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+struct Pod {
+  ObjectMeta meta;
+  std::string owner_uid;  // Of the controlling owner reference; empty: nobody's.
+  // From our labels; a pod without valid ones is not ours whatever its name.
+  std::string job;
+  std::optional<Role> role;
+  int32_t index = -1;
+  int32_t attempt = 0;
+  int32_t pod_number = 0;
+  std::string bootstrap;  // Annotation taas.dev/bootstrap.
+
+  std::string node;
+  PodPhase phase = PodPhase::kPending;
+  std::string reason;   // status.reason, such as Evicted, NodeLost.
+  std::string message;  // status.message.
+  bool ready = false;
+  // The condition DisruptionTarget is True: preempted, drained or evicted through the API.
+  bool disrupted = false;
+  // The condition PodScheduled is False: why, in the scheduler's words.
+  std::string unschedulable_reason;
+  std::string unschedulable_message;
+
+  // Of the container `trainer`, else of the only container.
+  std::string image;
+  std::string waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
+  std::string waiting_message;
+  std::optional<int32_t> exit_code;
+  std::string exit_reason;          // OOMKilled, Error, Completed.
+  std::string termination_message;  // What the process wrote at its end.
+  std::optional<Clock::WallTime> started_at;
+  std::optional<Clock::WallTime> finished_at;
+  std::string ip;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_API_POD_H_

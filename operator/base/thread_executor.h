@@ -1,0 +1,60 @@
+// An Executor on one thread of its own.
+//
+// Ownership: owns its thread; the clock must outlive it. The destructor stops after the running task and
+// drops what is still waiting. Threads: as Executor. Errors: none.
+//
+//   RealClock clock;
+//   ThreadExecutor executor(clock, "reconcile");
+//   executor.Post([] { ... });
+
+#ifndef OPERATOR_BASE_THREAD_EXECUTOR_H_
+#define OPERATOR_BASE_THREAD_EXECUTOR_H_
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+
+#include "operator/base/executor.h"
+
+namespace taas {
+
+class ThreadExecutor : public Executor {
+ public:
+  // `name` is shown by ps and gdb; at most 15 characters of it.
+  ThreadExecutor(const Clock& clock, const std::string& name);
+  ~ThreadExecutor() override;
+
+  void Post(Task task) override;
+  TimerId PostAfter(Clock::Duration delay, Task task) override;
+  bool Cancel(TimerId id) override;
+  const Clock& clock() const override { return clock_; }
+
+  // Ends the thread after the task that runs now. Idempotent; not to be called from a task.
+  void Stop();
+
+ private:
+  // Ordered by due time, then by order of posting.
+  struct Key {
+    Clock::Time due;
+    TimerId id;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  void Run();
+
+  const Clock& clock_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::map<Key, Task> tasks_;
+  std::unordered_map<TimerId, Clock::Time> due_;
+  TimerId last_id_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_BASE_THREAD_EXECUTOR_H_

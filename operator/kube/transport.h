@@ -1,0 +1,76 @@
+// The one way to the Kubernetes API: requests whose replies arrive on an executor.
+//
+// Everything that speaks to an API server does it through this interface, so that production (cpprestsdk),
+// simulations (localkube in the same process, with faults and virtual time) and tests run the same code.
+//
+// Ownership: outlives all that was started on it. Callbacks are owned by the transport until they ran or
+// were cancelled. Threads: methods from any thread; callbacks on the executor given at construction, never
+// inside the call. Errors: a callback gets a Status only if no reply came: Unavailable (nothing was sent, or
+// a read failed), Unknown (a write may have been applied), DeadlineExceeded (a read took too long), Aborted
+// (the write gate is shut). Replies of any HTTP code are replies.
+//
+//   transport.Do({.verb = Verb::kGet, .path = "/api/v1/namespaces/ns/pods/a"},
+//                [](absl::StatusOr<HttpReply> reply) { … });
+
+#ifndef OPERATOR_KUBE_TRANSPORT_H_
+#define OPERATOR_KUBE_TRANSPORT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace taas {
+
+enum class Verb { kGet, kPost, kPut, kPatch, kDelete };
+
+struct HttpRequest {
+  Verb verb = Verb::kGet;
+  std::string path;          // From "/" on, with query, percent-encoded.
+  std::string body;
+  std::string content_type;  // Empty: application/json where there is a body.
+  std::string accept;        // Empty: application/json.
+  // From sending to the last byte of the reply.
+  std::chrono::milliseconds timeout{10'000};
+};
+
+struct HttpReply {
+  int code = 0;
+  std::string body;
+  // From Retry-After; zero: none was given.
+  std::chrono::seconds retry_after{0};
+};
+
+class KubeTransport {
+ public:
+  using OnReply = std::function<void(absl::StatusOr<HttpReply>)>;
+
+  // Calls arrive in this order: opened once, data any number of times, ended once.
+  struct StreamCalls {
+    // The reply's code. Unless it is 200, `data` brings the error body before `ended`.
+    std::function<void(int code)> opened;
+    std::function<void(std::string_view chunk)> data;
+    // OK: the server ended the stream.
+    std::function<void(absl::Status)> ended;
+  };
+
+  // Destroying it cancels the stream; no callback runs after the destructor returned if it was called on the
+  // executor.
+  class StreamHandle {
+   public:
+    virtual ~StreamHandle() = default;
+  };
+
+  virtual ~KubeTransport() = default;
+  virtual void Do(HttpRequest request, OnReply done) = 0;
+  // `request.timeout` bounds the time without any byte, not the whole stream.
+  virtual std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) = 0;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_KUBE_TRANSPORT_H_
