@@ -1,0 +1,56 @@
+# The two commands that matter:   make demo   runs the main job,   make test   runs the tests.
+#
+# Both do all set-up themselves (see tools/setup/setup.sh); when nothing is missing that takes well under a second.
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.PHONY: help setup build demo test asan tsan bench clean
+
+# Nothing is taken from where it happens to lie on the caller's PATH.
+export PATH := /usr/bin:/bin:/usr/sbin:/sbin
+
+SETUP := tools/setup/setup.sh
+CACHE = $(shell $(SETUP) path cache)
+# A build of one clone serves the next: objects are kept by the digest of what they were made from.
+BAZEL = /usr/bin/bazel --host_jvm_args=-Xmx1g
+BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --noshow_progress --ui_event_filters=-info,-debug
+TEST_FLAGS ?=
+TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes)
+
+help:
+	@sed -n 's/^##  *//p' Makefile
+
+## make demo    train MNIST on this machine: an API server, the operator, 1 chief, 2 ps and 2 workers
+demo: build
+	@tools/demo/demo.sh
+
+## make test    all tests; ends with the line "N passed, N failed"
+test: setup
+	@$(SETUP) kubernetes
+	@$(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_ENV) $(TEST_FLAGS) //... ; status=$$?; \
+	$(BAZEL) query --noshow_progress 'tests(//...)' 2>/dev/null | tools/ci/count_tests.py $$status
+
+## make build   bin/taas, bin/taas-operator, bin/taas-trainer
+build: setup
+	@$(BAZEL) build $(BAZEL_FLAGS) //cli:taas //operator/cmd:taas-operator //trainer/cmd:taas-trainer
+	@mkdir -p bin
+	@install -m 755 bazel-bin/cli/taas bazel-bin/operator/cmd/taas-operator bazel-bin/trainer/cmd/taas-trainer bin/
+
+## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
+## make tsan    the tests with ThreadSanitizer
+asan tsan: setup
+	@$(SETUP) kubernetes
+	@$(BAZEL) test $(BAZEL_FLAGS) --config=$@ --keep_going $(TEST_ENV) $(TEST_FLAGS) //...
+
+## make bench   the measurements of docs/benchmarks.md
+bench: build
+	@bench/run.sh
+
+## make clean   removes bin/ and Bazel's output; the caches outside the tree stay
+clean:
+	@rm -rf bin
+	@$(BAZEL) clean
+
+setup:
+	@$(SETUP) packages
+	@$(SETUP) toolchains

@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+"""Counts the test cases of a Bazel run from the results it left.
+
+Reads test labels on standard input, one a line, and the exit code of `bazel test` as its argument. Prints the
+failing cases and, last, "N passed, N failed". A target without results (it did not build) is one failure.
+Exits 0 only when Bazel did and nothing failed.
+"""
+
+import os
+import sys
+import xml.etree.ElementTree as xml
+
+
+def cases_of(label):
+    """(passed, [failed names]) of one target."""
+    package, name = label.removeprefix("//").split(":")
+    path = os.path.join("bazel-testlogs", package, name, "test.xml")
+    if not os.path.exists(path):
+        return 0, [f"{label} (no result)"]
+    try:
+        root = xml.parse(path).getroot()
+    except xml.ParseError as error:
+        return 0, [f"{label} (result not readable: {error})"]
+    passed, failed = 0, []
+    for case in root.iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.append(f"{label} {case.get('classname', '')}.{case.get('name', '')}")
+        elif case.find("skipped") is not None or case.get("result") == "skipped":
+            failed.append(f"{label} {case.get('name', '')} (skipped)")
+        elif case.get("status") != "notrun":
+            passed += 1
+    return passed, failed
+
+
+def main():
+    bazel_status = int(sys.argv[1])
+    passed, failed = 0, []
+    for label in sorted(line.strip() for line in sys.stdin if line.strip()):
+        ok, bad = cases_of(label)
+        passed += ok
+        failed += bad
+    if bazel_status != 0 and not failed:
+        failed.append(f"bazel test ended with {bazel_status}")
+    for name in failed:
+        print(f"FAILED {name}")
+    print(f"{passed} passed, {len(failed)} failed")
+    sys.exit(1 if failed or passed == 0 else 0)
+
+
+main()

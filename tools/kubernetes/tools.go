@@ -1,0 +1,10 @@
+//go:build tools
+
+// Package tools keeps the modules of the programs that build.sh builds in go.mod.
+package tools
+
+import (
+	_ "go.etcd.io/etcd/server/v3"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)

@@ -1,0 +1,81 @@
+#!/bin/bash
+# Makes a bare Debian 12 able to build and test this tree. Idempotent; says nothing and returns in well under a
+# second when nothing is missing.
+#
+#   tools/setup/setup.sh packages      Debian packages (as root, or through sudo)
+#   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
+#   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
+#   tools/setup/setup.sh path NAME     where `cache`, `toolchains` or `kubernetes` lie
+#
+# The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
+
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+. "$here/versions.env"
+cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
+# Folders carry a digest of what they were made from, so that a changed pin makes a new one.
+toolchains=$cache/toolchains/$(cat "$here/requirements.txt" | sha256sum | cut -c1-12)
+kubernetes=$cache/kubernetes/$(cat "$here/versions.env" "$root"/tools/kubernetes/{go.mod,go.sum,tools.go,build.sh} 2>/dev/null | sha256sum | cut -c1-12)
+
+say() { echo "setup: $*" >&2; }
+
+packages() {
+  local wanted missing
+  wanted=$(sed 's/#.*//' "$here/packages.txt")
+  # shellcheck disable=SC2086
+  missing=$(comm -23 <(printf '%s\n' $wanted | sort) \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u))
+  [ -z "$missing" ] && return
+  say "installing Debian packages:" $missing
+  local as_root=
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { say "needs root or sudo to install packages"; exit 1; }
+    as_root="sudo -n env"
+    sudo -n true 2>/dev/null || as_root="sudo env"
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  $as_root apt-get update -qq
+  # shellcheck disable=SC2086
+  $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+# Runs `make_folder DIR` into a folder beside $1 and moves it there, so that a half-made one is never used.
+once() {
+  local folder=$1
+  [ -e "$folder/.complete" ] && return
+  mkdir -p "$(dirname "$folder")"
+  exec 9>"$folder.lock"
+  flock 9
+  [ -e "$folder/.complete" ] && return
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  "$2" "$folder"
+  touch "$folder/.complete"
+  flock -u 9
+}
+
+make_toolchains() {
+  say "installing Go $GO_VERSION and Node $NODE_VERSION into $1"
+  /usr/bin/python3 -m venv "$1"
+  "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes -r "$here/requirements.txt"
+}
+
+make_kubernetes() {
+  say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION from Go modules (some minutes, once)"
+  bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
+}
+
+case ${1:-} in
+  packages) packages ;;
+  toolchains) once "$toolchains" make_toolchains ;;
+  kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
+  path)
+    case ${2:-} in
+      cache) echo "$cache" ;;
+      toolchains) echo "$toolchains/bin" ;;
+      kubernetes) echo "$kubernetes/bin" ;;
+      *) say "no such path: ${2:-}"; exit 2 ;;
+    esac ;;
+  *) sed -n '5,10s/^# //p' "$0" >&2; exit 2 ;;
+esac
