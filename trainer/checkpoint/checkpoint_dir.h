@@ -1,0 +1,101 @@
+// One job's directory of checkpoints: dir/model.ckpt-STEP.{index,data-00000-of-00001} and
+// `checkpoint`.
+//
+// A crash or a failed disk at any instruction leaves the previous checkpoint or the new one, never
+// a damaged one: files are written in a temporary directory, synced and renamed, data before
+// index, and a checkpoint exists once its index does. `dir/.owner` names the process that may
+// write here; a late process of an earlier attempt or incarnation is refused, so it cannot
+// overwrite its successor's work.
+//
+// Ownership: borrows FileSystem and Clock. Threads: one at a time. Errors: FailedPrecondition (a
+// newer attempt or incarnation owns the directory: this process is over); Unavailable (another job
+// that is still alive owns it); the FileSystem's, naming the path.
+//
+//   ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, {.dir = "/out", .owner = me}));
+//   ASSIGN_OR_RETURN(std::optional<CheckpointDir::Checkpoint> last, dir->Latest());
+//   RETURN_IF_ERROR(dir->Save(step, tensors));
+
+#ifndef TRAINER_CHECKPOINT_CHECKPOINT_DIR_H_
+#define TRAINER_CHECKPOINT_CHECKPOINT_DIR_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/checkpoint/tensor.h"
+
+namespace taas {
+
+// Who writes. `uid` is that of the job object; without a cluster any text that names the run.
+struct CheckpointOwner {
+  std::string job;           // "default/mnist", for messages only.
+  std::string uid;
+  int64_t attempt = 1;
+  int64_t pod = 1;           // The incarnation: pod number, then the process's random start number.
+  std::string start;
+};
+
+class CheckpointDir {
+ public:
+  // An owner that gave no sign for this long is taken for dead: three missed renewals.
+  static constexpr Clock::Duration kOwnerLease = std::chrono::seconds(30);
+  static constexpr Clock::Duration kRenewEvery = std::chrono::seconds(10);
+
+  struct Options {
+    std::string dir;
+    CheckpointOwner owner;
+    int keep = 5;  // Checkpoints that stay; at least 1.
+  };
+  struct Checkpoint {
+    int64_t step = 0;
+    std::string prefix;  // "dir/model.ckpt-1000"
+    std::unique_ptr<BundleReader> reader;
+  };
+
+  // Makes the directory if there is none and takes it over.
+  static absl::StatusOr<std::unique_ptr<CheckpointDir>> Open(FileSystem& files, const Clock& clock,
+                                                             Options options);
+
+  // Publishes a checkpoint of `step`, then drops the oldest beyond `keep`. Saving a step whose good
+  // checkpoint exists does nothing.
+  absl::Status Save(int64_t step, const std::vector<TensorView>& tensors);
+
+  // The newest checkpoint that is complete and undamaged, all checksums verified; nothing if there
+  // is none. A damaged newer one is left where it is and named in a warning.
+  absl::StatusOr<std::optional<Checkpoint>> Latest();
+
+  // Tells others that this job lives. To be called every kRenewEvery or so; Save does it too.
+  absl::Status Renew();
+  // Tells others that this job is over: the next job need not wait for the lease.
+  absl::Status Release();
+
+ private:
+  CheckpointDir(FileSystem& files, const Clock& clock, Options options);
+  absl::Status Claim();
+  absl::Status CheckStillOwner();
+  absl::Status WriteOwner(bool released);
+  absl::Status Publish(int64_t step, const std::vector<TensorView>& tensors);
+  absl::Status WriteState(const std::vector<int64_t>& steps);
+  absl::StatusOr<std::vector<int64_t>> Steps();  // Of complete checkpoints, oldest first.
+  absl::Status RemoveStep(int64_t step);
+  absl::Status RemoveStaleTemporaries();
+  bool IsGood(int64_t step);
+  std::string Path(const std::string& name) const { return options_.dir + "/" + name; }
+  std::string Prefix(int64_t step) const;
+
+  FileSystem& files_;
+  const Clock& clock_;
+  const Options options_;
+  const std::string temporary_;  // Name of this process's temporary directory.
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_CHECKPOINT_CHECKPOINT_DIR_H_

@@ -1,0 +1,22 @@
+// `taas-trainer data …`: commands that prepare data.
+//
+// `data fetch mnist DIR` lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz
+// and source.txt in DIR: from the directory $TAAS_DATA, else downloaded and checked, else
+// generated.
+//
+// Ownership: none. Threads: main's. Errors: a sentence on stderr and exit code 1; 2 for wrong
+// usage.
+//
+//   if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
+
+#ifndef TRAINER_DATA_DATA_COMMANDS_H_
+#define TRAINER_DATA_DATA_COMMANDS_H_
+
+namespace taas {
+
+// `argv[0]` is the word "data". Returns the exit code.
+int RunDataCommand(int argc, char** argv);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_DATA_COMMANDS_H_

@@ -1,0 +1,77 @@
+// Examples in memory: features, and a class label or float targets for each.
+//
+// Pixels stay bytes (60,000 MNIST images are 47 MB, not 188) and become floats in [0, 1] when a
+// batch is gathered.
+//
+// Ownership: owns its values; cheap to move, not copyable. Threads: const methods from any thread.
+// Errors: InvalidArgument from the Make functions when sizes disagree; they name `name`.
+//
+//   ASSIGN_OR_RETURN(Dataset set, Dataset::FromPixels("train", pixels, 784, labels, 10));
+//   Gather(set, indices, session->input("features"), session->input("labels"));
+
+#ifndef TRAINER_DATA_DATASET_H_
+#define TRAINER_DATA_DATASET_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace taas {
+
+class Dataset {
+ public:
+  // `pixels` holds labels.size() rows of `features` bytes; each label is in [0, classes).
+  static absl::StatusOr<Dataset> FromPixels(std::string name, std::vector<uint8_t> pixels,
+                                            int64_t features, std::vector<int32_t> labels,
+                                            int32_t classes);
+  static absl::StatusOr<Dataset> FromFloats(std::string name, std::vector<float> values,
+                                            int64_t features, std::vector<int32_t> labels,
+                                            int32_t classes);
+  // For regression: `targets` holds `target_width` floats per example.
+  static absl::StatusOr<Dataset> ForRegression(std::string name, std::vector<float> values,
+                                               int64_t features, std::vector<float> targets,
+                                               int64_t target_width);
+
+  Dataset(Dataset&&) = default;
+  Dataset& operator=(Dataset&&) = default;
+
+  const std::string& name() const { return name_; }
+  int64_t examples() const { return examples_; }
+  int64_t features() const { return features_; }
+  int32_t classes() const { return classes_; }            // 0 for regression.
+  int64_t target_width() const { return target_width_; }  // 0 for classification.
+
+  // Copies rows `indices` to `features`, indices.size() · features() floats.
+  void GatherFeatures(std::span<const int64_t> indices, float* features) const;
+  void GatherLabels(std::span<const int64_t> indices, int32_t* labels) const;
+  void GatherTargets(std::span<const int64_t> indices, float* targets) const;
+
+  std::span<const int32_t> labels() const { return labels_; }
+
+ private:
+  Dataset() = default;
+
+  std::string name_;
+  int64_t examples_ = 0;
+  int64_t features_ = 0;
+  int32_t classes_ = 0;
+  int64_t target_width_ = 0;
+  std::vector<uint8_t> pixels_;  // One of pixels_ and values_ is filled.
+  std::vector<float> values_;
+  std::vector<int32_t> labels_;
+  std::vector<float> targets_;
+};
+
+// Features and labels of one batch.
+inline void Gather(const Dataset& set, std::span<const int64_t> indices, float* features,
+                   int32_t* labels) {
+  set.GatherFeatures(indices, features);
+  set.GatherLabels(indices, labels);
+}
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_DATASET_H_

@@ -1,0 +1,38 @@
+// From `spec.trainer.data` to examples in memory.
+//
+//   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, "labels": …}}
+//   {"format": "generated", "generated": {"kind": "classification", "examples": 10000, …}}
+//
+// Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field
+// ("data.train.images: …") for a bad specification; for files see idx.h, each naming the file.
+//
+//   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data));
+//   Log(LogLevel::kInfo, "data loaded", {{"source", data.source}});
+
+#ifndef TRAINER_DATA_LOAD_DATA_H_
+#define TRAINER_DATA_LOAD_DATA_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "operator/base/file_system.h"
+#include "trainer/data/dataset.h"
+
+namespace taas {
+
+struct DataSets {
+  Dataset train;
+  std::optional<Dataset> test;
+  // Where the data comes from, in words: the text of `source.txt` beside the training images if
+  // there is one, else the path of the training images, or a description of what was generated.
+  std::string source;
+};
+
+// `format` is "idx" unless given.
+absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_LOAD_DATA_H_
