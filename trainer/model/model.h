@@ -1,0 +1,61 @@
+// Named models: what `spec.trainer.model` says, made into a graph.
+//
+// Ownership: value types. Threads: any. Errors: InvalidArgument naming the field
+// ("model.hidden[0]") and, for an unknown model, the names that are known.
+//
+//   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(R"({"name":"mlp","hidden":[500]})", {784, 10}));
+//   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
+//   ASSIGN_OR_RETURN(auto session,
+//                    Session::Compile(model.graph, {.batch = 100, .loss = model.loss}));
+
+#ifndef TRAINER_MODEL_MODEL_H_
+#define TRAINER_MODEL_MODEL_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "trainer/graph/graph.h"
+
+namespace taas {
+
+// What the data decides about a model.
+struct DataShape {
+  int64_t features = 0;  // Numbers per example.
+  int64_t classes = 0;   // Of a classifier.
+  int64_t targets = 1;   // Numbers to predict per example, of a regression.
+};
+
+struct ModelSpec {
+  std::string name;             // "softmax", "mlp", "linear".
+  std::vector<int64_t> hidden;  // Sizes of the hidden layers, of an mlp.
+  DataShape data;
+};
+
+// The graph and the names of its ends. A name that a model does not have is "".
+struct Model {
+  Graph graph;
+  std::string features;  // Input, float32[batch, features].
+  std::string labels;    // Input, int32[batch], of a classifier.
+  std::string targets;   // Input, float32[batch, targets], of a regression.
+  std::string loss;      // Scalar: the mean over the batch.
+  std::string logits;    // float32[batch, classes], of a classifier.
+  std::string accuracy;  // Scalar: the share of the batch whose largest logit is its label's.
+  std::string predictions;  // int32[batch] of a classifier, float32[batch, targets] otherwise.
+
+  bool is_classifier() const { return !labels.empty(); }
+};
+
+// `json` is the object `spec.trainer.model`.
+absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& data);
+
+absl::StatusOr<Model> BuildModel(const ModelSpec& spec);
+
+// "linear, mlp, softmax".
+std::string KnownModels();
+
+}  // namespace taas
+
+#endif  // TRAINER_MODEL_MODEL_H_
