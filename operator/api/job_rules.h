@@ -1,0 +1,36 @@
+// The rules that relate several fields of a TrainingJob to one another: CEL in the CRD, twinned here.
+//
+// Each rule of crds/trainingjobs.yaml stands here with the same place and message; a test compares the two lists,
+// and another asks a real kube-apiserver about manifests that break each of them.
+//
+// Ownership: none. Threads: any. Errors: FieldErrors.
+//
+//   errors = BrokenRules(object, nullptr);
+
+#ifndef OPERATOR_API_JOB_RULES_H_
+#define OPERATOR_API_JOB_RULES_H_
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "operator/api/field_error.h"
+
+namespace taas {
+
+// `object` is complete: defaults applied and valid by the schema. `old` is what it replaces; null for a new one.
+std::vector<FieldError> BrokenRules(const nlohmann::json& object, const nlohmann::json* old);
+
+struct RuleName {
+  std::string at;       // "spec.roles"
+  std::string message;  // As in the CRD.
+
+  auto operator<=>(const RuleName&) const = default;
+};
+// All that BrokenRules knows, in order.
+std::vector<RuleName> KnownRules();
+
+}  // namespace taas
+
+#endif  // OPERATOR_API_JOB_RULES_H_
