@@ -1,13 +1,15 @@
 // The one way to the Kubernetes API: requests whose replies arrive on an executor.
 //
-// Everything that speaks to an API server does it through this interface, so that production (cpprestsdk),
-// simulations (localkube in the same process, with faults and virtual time) and tests run the same code.
+// Everything that speaks to an API server does it through this interface, so that production
+// (cpprestsdk), simulations (localkube in the same process, with faults and virtual time) and tests
+// run the same code.
 //
-// Ownership: outlives all that was started on it. Callbacks are owned by the transport until they ran or
-// were cancelled. Threads: methods from any thread; callbacks on the executor given at construction, never
-// inside the call. Errors: a callback gets a Status only if no reply came: Unavailable (nothing was sent, or
-// a read failed), Unknown (a write may have been applied), DeadlineExceeded (a read took too long), Aborted
-// (the write gate is shut). Replies of any HTTP code are replies.
+// Ownership: outlives all that was started on it. Callbacks are owned by the transport until they
+// ran or were cancelled. Threads: methods from any thread; callbacks on the executor given at
+// construction, never inside the call. Errors: a callback gets a Status only if no reply came:
+// Unavailable (nothing was sent, or a read failed), Unknown (a write may have been applied),
+// DeadlineExceeded (a read took too long), Aborted (the write gate is shut). Replies of any HTTP
+// code are replies.
 //
 //   transport.Do({.verb = Verb::kGet, .path = "/api/v1/namespaces/ns/pods/a"},
 //                [](absl::StatusOr<HttpReply> reply) { … });
@@ -58,8 +60,8 @@ class KubeTransport {
     std::function<void(absl::Status)> ended;
   };
 
-  // Destroying it cancels the stream; no callback runs after the destructor returned if it was called on the
-  // executor.
+  // Destroying it cancels the stream; no callback runs after the destructor returned if it was
+  // called on the executor.
   class StreamHandle {
    public:
     virtual ~StreamHandle() = default;

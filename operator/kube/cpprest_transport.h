@@ -1,0 +1,55 @@
+// KubeTransport over cpprestsdk. Its headers are included by the .cc beside this file and nowhere
+// else.
+//
+// cpprestsdk is archived, and repeats a POST when a kept connection turns out to be closed: names
+// are deterministic and updates carry versions, so a repeated write is harmless (README.md). It is
+// HTTP/1.1 and ignores proxy variables, which is documented as unsupported.
+//
+// Ownership: files and executor must outlive it; destroying it cancels everything and drops the
+// callbacks. Threads: as KubeTransport; own I/O threads, a pool of the process. Errors: as
+// KubeTransport; Create fails for credentials that cannot be read.
+//
+//   ASSIGN_OR_RETURN(const std::unique_ptr<CpprestTransport> transport,
+//                    CpprestTransport::Create(access, files, executor, {}));
+
+#ifndef OPERATOR_KUBE_CPPREST_TRANSPORT_H_
+#define OPERATOR_KUBE_CPPREST_TRANSPORT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "operator/base/executor.h"
+#include "operator/base/file_system.h"
+#include "operator/kube/kubeconfig.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+class CpprestTransport : public KubeTransport {
+ public:
+  struct Options {
+    std::string user_agent = "taas/0.1.0";
+    // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
+    size_t body_bytes_max = 64 << 20;
+  };
+
+  static absl::StatusOr<std::unique_ptr<CpprestTransport>> Create(const ClusterAccess& access,
+                                                                  FileSystem& files,
+                                                                  Executor& executor,
+                                                                  Options options);
+  ~CpprestTransport() override;
+
+  void Do(HttpRequest request, OnReply done) override;
+  std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) override;
+
+ private:
+  class Core;
+  explicit CpprestTransport(std::shared_ptr<Core> core);
+
+  const std::shared_ptr<Core> core_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_KUBE_CPPREST_TRANSPORT_H_

@@ -1,0 +1,39 @@
+// Reads the few fields that the operator needs out of the JSON of a pod or of any other object.
+//
+// A SAX reader: no document is built, whatever the pod carries, and long messages are cut.
+//
+// Ownership: values. Threads: any. Errors: InvalidArgument for invalid JSON, a field of the wrong
+// type among those that are read, or an object without a name. Unknown fields are skipped.
+//
+//   ASSIGN_OR_RETURN(const Pod pod, DecodePod(json));
+
+#ifndef OPERATOR_KUBE_POD_DECODER_H_
+#define OPERATOR_KUBE_POD_DECODER_H_
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "operator/api/pod.h"
+
+namespace taas {
+
+// Conditions' and reasons' messages are cut here, at a character: enough for a sentence in
+// status.message.
+inline constexpr size_t kPodMessageBytesMax = 256;
+// What Kubernetes itself keeps of a termination message; it is JSON, so it is not cut shorter.
+inline constexpr size_t kTerminationMessageBytesMax = 4096;
+
+absl::StatusOr<Pod> DecodePod(std::string_view json);
+
+// Any object with metadata, such as a service: who it is and whose.
+struct OwnedObject {
+  ObjectMeta meta;
+  std::string owner_uid;  // Of the controlling owner reference; empty: nobody's.
+  std::string job;        // Label taas.dev/job-name.
+};
+absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json);
+
+}  // namespace taas
+
+#endif  // OPERATOR_KUBE_POD_DECODER_H_

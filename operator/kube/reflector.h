@@ -1,0 +1,205 @@
+// Keeps a Store equal to what the API server has of one kind: LIST, then WATCH, then what goes
+// wrong.
+//
+//   Listing ──page … page──▶ Watching ──end, refused, 429──▶ Watching from the last version
+//      ▲                        │
+//      └───── after a delay ────┘ 410, no event, too long a line, versions that go backwards
+//
+// Every LIST is a quorum read (no resourceVersion) in pages: a list from an API server's cache may
+// travel back in time after a restart (kubernetes#59848) and is never paged.
+//
+// Ownership: transport, executor, random and store must outlive it; destroying it ends the watch
+// and no call comes after. Threads: the executor's only. Errors: none reach the caller; failures
+// are logged and tried again for ever, with a growing delay. An object that cannot be decoded is
+// reported and skipped.
+//
+//   Reflector<Pod> reflector(transport, executor, random, pods, DecodePod,
+//                            {.path = CollectionPath(Resource::kPods, ""), .label_selector = "a"});
+//   reflector.Start();
+
+#ifndef OPERATOR_KUBE_REFLECTOR_H_
+#define OPERATOR_KUBE_REFLECTOR_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "operator/base/executor.h"
+#include "operator/base/random.h"
+#include "operator/kube/retry_delay.h"
+#include "operator/kube/store.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+struct ReflectorOptions {
+  std::string path;  // Of the collection, without query.
+  std::string label_selector;
+  int page_size = 500;
+  // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back.
+  RetryDelay::Options retry{.first = std::chrono::milliseconds(800),
+                            .limit = std::chrono::milliseconds(30'000)};
+  std::chrono::seconds calm{120};
+  std::chrono::seconds list_timeout{60};
+  // Servers end a watch after 5 to 10 minutes; asking for less makes the end an ordinary one.
+  std::chrono::seconds watch_time_min{275};
+  std::chrono::seconds watch_time_spread{20};
+  // Bookmarks come about once a minute. A connection that is silent for longer than two of them may
+  // be dead; watching again from the last version costs one request.
+  std::chrono::seconds idle_limit{150};
+  // A watch that ends this soon without an event counts as a failure.
+  std::chrono::seconds short_watch{1};
+};
+
+// For tests and metrics.
+struct ReflectorCounts {
+  uint64_t lists = 0;    // LISTs begun, not pages.
+  uint64_t watches = 0;  // WATCHes begun.
+  uint64_t events = 0;   // Of type ADDED, MODIFIED, DELETED.
+  uint64_t skipped = 0;  // Objects that could not be decoded, events of unknown type.
+};
+
+namespace reflector_internal {
+
+// What the state machine tells the typed part.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  virtual void BeginList() = 0;
+  virtual absl::Status AddItem(std::string_view json) = 0;
+  // `restored`: the version is earlier than one seen before, so nothing known before counts.
+  virtual void EndList(const std::string& version, bool restored) = 0;
+  virtual absl::Status Upsert(std::string_view json) = 0;
+  virtual void Remove(const std::string& ns, const std::string& name,
+                      const std::string& version) = 0;
+  virtual void Seen(const std::string& version) = 0;
+};
+
+// The state machine, for objects of any type.
+class Core {
+ public:
+  Core(KubeTransport& transport, Executor& executor, Random& random, Sink& sink,
+       ReflectorOptions options);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  void Start();
+  void Stop();
+  bool synced() const { return synced_; }
+  const ReflectorCounts& counts() const { return counts_; }
+  const std::string& version() const { return version_; }
+
+ private:
+  void List();
+  void ListPage(const std::string& continue_token);
+  void OnPage(absl::StatusOr<HttpReply> reply);
+  void EndList(const std::string& version);
+  void Watch();
+  void OnChunk(std::string_view chunk);
+  absl::Status OnLine(std::string_view line);
+  absl::Status OnErrorEvent(std::string_view object);
+  absl::Status OnObject(bool deleted, std::string_view object);
+  absl::Status Advance(const std::string& version);
+  void OnWatchEnded(const absl::Status& status);
+  void OnWatchRefused();
+  void EndWatch();
+  // Goes on with `next` after the delay that follows from the failures in a row.
+  void Later(void (Core::*next)(), std::chrono::seconds at_least = std::chrono::seconds(0));
+  void Settled();
+
+  KubeTransport& transport_;
+  Executor& executor_;
+  Random& random_;
+  Sink& sink_;
+  const ReflectorOptions options_;
+  const RetryDelay retry_;
+
+  // Calls that were started before the last Stop or state change carry an older number and are
+  // ignored.
+  struct Life {
+    uint64_t round = 0;
+  };
+  std::shared_ptr<Life> life_ = std::make_shared<Life>();
+  Executor::TimerId timer_ = 0;
+  std::unique_ptr<KubeTransport::StreamHandle> stream_;
+  class WatchState;
+  std::unique_ptr<WatchState> watch_;
+
+  std::string version_;  // Of the last list, event or bookmark.
+  bool synced_ = false;
+  uint32_t failures_ = 0;
+  Clock::Time last_failure_{};
+  ReflectorCounts counts_;
+};
+
+}  // namespace reflector_internal
+
+// T has a member `meta` of type ObjectMeta.
+template <typename T>
+class Reflector : private reflector_internal::Sink {
+ public:
+  using Decode = std::function<absl::StatusOr<T>(std::string_view json)>;
+  // An object that `Decode` refused: its raw JSON and why. Optional.
+  using OnUndecodable = std::function<void(std::string_view json, const absl::Status& why)>;
+
+  Reflector(KubeTransport& transport, Executor& executor, Random& random, Store<T>& store,
+            Decode decode, ReflectorOptions options)
+      : store_(store),
+        decode_(std::move(decode)),
+        core_(transport, executor, random, *this, std::move(options)) {}
+
+  void set_on_undecodable(OnUndecodable call) { on_undecodable_ = std::move(call); }
+  // Called each time a list has replaced the store's content.
+  void set_on_synced(std::function<void()> call) { on_synced_ = std::move(call); }
+
+  void Start() { core_.Start(); }
+  void Stop() { core_.Stop(); }
+  // True from the first complete list on.
+  bool synced() const { return core_.synced(); }
+  const ReflectorCounts& counts() const { return core_.counts(); }
+
+ private:
+  void BeginList() override { listed_.clear(); }
+  absl::Status AddItem(std::string_view json) override {
+    absl::StatusOr<T> object = decode_(json);
+    if (!object.ok()) return Refused(json, object.status());
+    listed_.push_back(*std::move(object));
+    return absl::OkStatus();
+  }
+  void EndList(const std::string& version, bool restored) override {
+    store_.Replace(std::move(listed_), version, !restored);
+    listed_.clear();
+    if (on_synced_) on_synced_();
+  }
+  absl::Status Upsert(std::string_view json) override {
+    absl::StatusOr<T> object = decode_(json);
+    if (!object.ok()) return Refused(json, object.status());
+    store_.Apply(*std::move(object));
+    return absl::OkStatus();
+  }
+  void Remove(const std::string& ns, const std::string& name, const std::string& version) override {
+    store_.Remove(ns, name, version);
+  }
+  void Seen(const std::string& version) override { store_.Seen(version); }
+  absl::Status Refused(std::string_view json, const absl::Status& why) {
+    if (on_undecodable_) on_undecodable_(json, why);
+    return why;
+  }
+
+  Store<T>& store_;
+  const Decode decode_;
+  OnUndecodable on_undecodable_;
+  std::function<void()> on_synced_;
+  std::vector<T> listed_;
+  reflector_internal::Core core_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_KUBE_REFLECTOR_H_
