@@ -1,0 +1,229 @@
+#include "trainer/comm/channel.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status.h"
+
+namespace taas::comm {
+namespace {
+
+// Blocks of one system call; the kernel's own limit (IOV_MAX) is 1024.
+constexpr size_t kBlocksPerCall = 64;
+// What Discard throws away at a time.
+constexpr size_t kDiscardBytes = 64 << 10;
+
+std::string ErrnoText(int error) { return std::strerror(error); }
+
+void SetOptions(int socket) {
+  const int one = 1;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+  const int idle = 4;
+  const int interval = 2;
+  const int count = 3;
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+  const unsigned silence = static_cast<unsigned>(kSilenceMax.count());
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof(silence));
+  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
+}
+
+absl::Status ConnectSocket(int socket, const addrinfo& target, int patience_ms) {
+  const int flags = fcntl(socket, F_GETFL);
+  fcntl(socket, F_SETFL, flags | O_NONBLOCK);
+  if (connect(socket, target.ai_addr, target.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return absl::UnavailableError(ErrnoText(errno));
+    pollfd waiting{socket, POLLOUT, 0};
+    const int ready = poll(&waiting, 1, patience_ms);
+    if (ready == 0) {
+      return absl::UnavailableError("no answer within " + std::to_string(patience_ms) + " ms");
+    }
+    int error = ready < 0 ? errno : 0;
+    socklen_t size = sizeof(error);
+    if (ready > 0) getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) return absl::UnavailableError(ErrnoText(error));
+  }
+  fcntl(socket, F_SETFL, flags);
+  return absl::OkStatus();
+}
+
+void Advance(std::vector<iovec>& blocks, size_t& first, size_t bytes) {
+  while (first < blocks.size() && bytes >= blocks[first].iov_len) {
+    bytes -= blocks[first].iov_len;
+    ++first;
+  }
+  if (first < blocks.size()) {
+    blocks[first].iov_base = static_cast<char*>(blocks[first].iov_base) + bytes;
+    blocks[first].iov_len -= bytes;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::string& address) {
+  const size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || colon + 1 == address.size()) {
+    return absl::InvalidArgumentError("\"" + address + "\" is not of the form host:port");
+  }
+  std::string host = address.substr(0, colon);
+  const std::string port = address.substr(colon + 1);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  const bool digits = std::all_of(port.begin(), port.end(), [](char c) { return '0' <= c && c <= '9'; });
+  if (!digits || port.size() > 5 || std::stoi(port) > 65535) {
+    return absl::InvalidArgumentError("\"" + address + "\" has no port between 0 and 65535");
+  }
+  return std::make_pair(host, port);
+}
+
+absl::StatusOr<std::unique_ptr<Channel>> Channel::Connect(const std::string& address,
+                                                          Options options) {
+  ASSIGN_OR_RETURN(const auto host_port, SplitAddress(address));
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error =
+      getaddrinfo(host_port.first.c_str(), host_port.second.c_str(), &hints, &found);
+  if (error != 0) {
+    return absl::UnavailableError("connect to " + address + ": " + gai_strerror(error));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> targets(found, &freeaddrinfo);
+  absl::Status last = absl::UnavailableError("no address");
+  for (const addrinfo* target = targets.get(); target != nullptr; target = target->ai_next) {
+    const int fd = socket(target->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+      last = absl::UnavailableError(ErrnoText(errno));
+      continue;
+    }
+    auto channel = std::make_unique<Channel>(fd, address);
+    last = ConnectSocket(fd, *target, static_cast<int>(options.patience.count()));
+    if (last.ok()) return channel;
+  }
+  return Annotate(last, "connect to " + address);
+}
+
+Channel::Channel(int socket, std::string peer) : socket_(socket), peer_(std::move(peer)) {
+  SetOptions(socket_);
+}
+
+Channel::~Channel() { close(socket_); }
+
+absl::Status Channel::Broken(const char* call, int error) const {
+  return absl::UnavailableError(std::string(call) + " " + peer_ + ": " +
+                                (error == 0 ? "the peer closed the connection" : ErrnoText(error)));
+}
+
+absl::Status Channel::Send(FrameHead head, std::span<const ConstBlock> payload) {
+  head.payload_bytes = 0;
+  for (const ConstBlock& block : payload) head.payload_bytes += block.bytes;
+  char wire[kFrameHeadBytes];
+  EncodeFrameHead(head, wire);
+  std::vector<iovec> blocks;
+  blocks.reserve(payload.size() + 1);
+  blocks.push_back({wire, sizeof(wire)});
+  for (const ConstBlock& block : payload) {
+    if (block.bytes > 0) blocks.push_back({const_cast<void*>(block.data), block.bytes});
+  }
+  size_t first = 0;
+  while (first < blocks.size()) {
+    msghdr message{};
+    message.msg_iov = &blocks[first];
+    message.msg_iovlen = std::min(blocks.size() - first, kBlocksPerCall);
+    const ssize_t sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return Broken("send to", errno);
+    Advance(blocks, first, static_cast<size_t>(sent));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Channel::Send(const FrameHead& head, const std::string& payload) {
+  const ConstBlock block{payload.data(), payload.size()};
+  return Send(head, std::span(&block, 1));
+}
+
+absl::Status Channel::SendAtOnce(const FrameHead& head) {
+  char wire[kFrameHeadBytes];
+  EncodeFrameHead(head, wire);
+  const ssize_t sent = send(socket_, wire, sizeof(wire), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent == static_cast<ssize_t>(sizeof(wire))) return absl::OkStatus();
+  // Part of a head on the wire would make the rest unreadable.
+  const int error = sent < 0 ? errno : EAGAIN;
+  return Broken("send to", error);
+}
+
+absl::StatusOr<FrameHead> Channel::ReceiveHead() {
+  char wire[kFrameHeadBytes];
+  const Block block{wire, sizeof(wire)};
+  RETURN_IF_ERROR(ReceiveInto(std::span(&block, 1)));
+  auto head = DecodeFrameHead(wire);
+  if (!head.ok()) return Annotate(head.status(), "from " + peer_);
+  return head;
+}
+
+absl::Status Channel::ReceiveInto(std::span<const Block> into) {
+  std::vector<iovec> blocks;
+  blocks.reserve(into.size());
+  for (const Block& block : into) {
+    if (block.bytes > 0) blocks.push_back({block.data, block.bytes});
+  }
+  size_t first = 0;
+  while (first < blocks.size()) {
+    const int count = static_cast<int>(std::min(blocks.size() - first, kBlocksPerCall));
+    const ssize_t got = readv(socket_, &blocks[first], count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Broken("receive from", errno);
+    if (got == 0) return Broken("receive from", 0);
+    Advance(blocks, first, static_cast<size_t>(got));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Channel::ReceiveText(uint64_t bytes) {
+  if (bytes > kTextBytesMax) {
+    return absl::DataLossError("receive from " + peer_ + ": a control frame of " +
+                               std::to_string(bytes) + " bytes is above the limit of " +
+                               std::to_string(kTextBytesMax));
+  }
+  std::string text(bytes, '\0');
+  const Block block{text.data(), text.size()};
+  RETURN_IF_ERROR(ReceiveInto(std::span(&block, 1)));
+  return text;
+}
+
+absl::Status Channel::Discard(uint64_t bytes) {
+  std::vector<char> waste(std::min<uint64_t>(bytes, kDiscardBytes));
+  while (bytes > 0) {
+    const Block block{waste.data(), std::min<uint64_t>(bytes, waste.size())};
+    RETURN_IF_ERROR(ReceiveInto(std::span(&block, 1)));
+    bytes -= block.bytes;
+  }
+  return absl::OkStatus();
+}
+
+void Channel::Shutdown() { shutdown(socket_, SHUT_RDWR); }
+
+bool Channel::LooksAlive() const {
+  char byte;
+  const ssize_t got = recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got > 0) return true;
+  return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+}
+
+}  // namespace taas::comm

@@ -1,0 +1,91 @@
+// One connection between two replicas of a job: frames out, frames in, over blocking TCP.
+//
+// Payloads are gathered from and scattered to the caller's memory (writev, readv), so that variables and
+// gradients are never copied on the way. The seam for other carriers (shared memory on one host).
+//
+// Ownership: owns its socket. Threads: one sender and one receiver at a time; Shutdown from any thread wakes
+// both. Errors: Unavailable (refused, reset, closed, silent), DataLoss (not a frame: frame.h); each names the
+// peer. After an error the channel is of no use.
+//
+//   ASSIGN_OR_RETURN(auto channel, Channel::Connect("ps-0.job:41234", {.patience = 2s}));
+//   RETURN_IF_ERROR(channel->Send(head, {{gradient.data(), gradient.size_bytes()}}));
+//   ASSIGN_OR_RETURN(FrameHead answer, channel->ReceiveHead());
+
+#ifndef TRAINER_COMM_CHANNEL_H_
+#define TRAINER_COMM_CHANNEL_H_
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/comm/frame.h"
+
+namespace taas::comm {
+
+struct ConstBlock {
+  const void* data = nullptr;
+  size_t bytes = 0;
+};
+struct Block {
+  void* data = nullptr;
+  size_t bytes = 0;
+};
+
+// A peer that acknowledges no byte for this long is gone: the heartbeat's limit (5 × 2 s), so that a cut
+// network is noticed here no later than there.
+constexpr std::chrono::milliseconds kSilenceMax{10'000};
+// Holds a shard of a small model, so that a sender does not wait for the receiver's first read.
+constexpr int kSocketBufferBytes = 4 << 20;
+// A head of a control frame; larger text is damage.
+constexpr uint64_t kTextBytesMax = 64 << 20;
+
+class Channel {
+ public:
+  struct Options {
+    std::chrono::milliseconds patience{2'000};  // For name lookup aside, the time to connect.
+  };
+  // Resolves the name anew at every call: a restarted peer may have another address.
+  static absl::StatusOr<std::unique_ptr<Channel>> Connect(const std::string& address,
+                                                          Options options);
+  // Takes a connected socket over.
+  Channel(int socket, std::string peer);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  const std::string& peer() const { return peer_; }
+
+  // `head.payload_bytes` is set from `payload`.
+  absl::Status Send(FrameHead head, std::span<const ConstBlock> payload);
+  absl::Status Send(const FrameHead& head, const std::string& payload = "");
+  // As Send without a payload, but never waits: Unavailable if the socket would.
+  absl::Status SendAtOnce(const FrameHead& head);
+
+  absl::StatusOr<FrameHead> ReceiveHead();
+  // Exactly the blocks' bytes of the payload.
+  absl::Status ReceiveInto(std::span<const Block> blocks);
+  absl::StatusOr<std::string> ReceiveText(uint64_t bytes);
+  absl::Status Discard(uint64_t bytes);
+
+  // Wakes blocked calls on both sides; they fail.
+  void Shutdown();
+  // False once the peer has closed or reset; reads nothing.
+  bool LooksAlive() const;
+
+ private:
+  absl::Status Broken(const char* call, int error) const;
+
+  const int socket_;
+  const std::string peer_;
+};
+
+// Splits "host:port" and "[v6]:port".
+absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::string& address);
+
+}  // namespace taas::comm
+
+#endif  // TRAINER_COMM_CHANNEL_H_

@@ -1,0 +1,89 @@
+// The head of a frame: the fixed 64 bytes before every payload between replicas of a job.
+//
+// Little-endian, checked by a CRC-32C over the first 60 bytes; the grammar is in README.md beside this file.
+// The payload's meaning belongs to the frame's type; it is read only after the head was believed.
+//
+// Ownership: value type. Threads: any. Errors: DataLoss with a sentence (not our protocol, another version,
+// damaged, a payload above the limit); the connection is of no use after any of them.
+//
+//   FrameHead head{.type = FrameType::kPush, .rank = 2, .payload_bytes = bytes};
+//   char wire[kFrameHeadBytes];
+//   EncodeFrameHead(head, wire);
+
+#ifndef TRAINER_COMM_FRAME_H_
+#define TRAINER_COMM_FRAME_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+namespace taas::comm {
+
+constexpr size_t kFrameHeadBytes = 64;
+constexpr uint32_t kFrameMagic = 0x53616154;  // "TaaS" in memory order.
+constexpr uint8_t kFrameVersion = 1;
+// One shard of a model. A larger number in a head is damage, not data.
+constexpr uint64_t kPayloadBytesMax = uint64_t{64} << 30;
+
+enum class FrameType : uint8_t {
+  // Chief → shard, each answered by kState or kValues.
+  kConfigure = 1,
+  kFence = 2,
+  kCut = 3,
+  kReadCut = 4,
+  kReleaseCut = 5,
+  kWaitStep = 6,
+  kAsk = 7,
+  // Training replica → shard, each answered by kValues.
+  kPull = 16,
+  kPush = 17,
+  // Shard k ↔ shard 0.
+  kPeerHello = 32,
+  kStaged = 33,
+  kCommit = 34,
+  kDrop = 35,
+  kFenced = 36,
+  kCutAt = 37,
+  // Answers.
+  kState = 64,
+  kValues = 65,
+  kRefused = 66,
+};
+
+// What a kRefused answer means to the caller; the payload is the sentence.
+enum class Refusal : uint32_t {
+  kNone = 0,
+  kGeneration = 1,  // Another generation is in force: ask the chief.
+  kFenced = 2,      // This incarnation was given up.
+  kInvalid = 3,     // The request makes no sense here.
+};
+
+struct FrameHead {
+  FrameType type = FrameType::kAsk;
+  uint16_t flags = 0;
+  uint32_t generation = 0;
+  uint32_t rank = 0;  // Of the training replica, or the index of the shard.
+  uint32_t pod = 0;
+  uint32_t refusal = 0;
+  uint64_t start = 0;
+  uint64_t sequence = 0;
+  int64_t batch = 0;
+  int64_t step = 0;
+  uint64_t payload_bytes = 0;
+
+  bool operator==(const FrameHead&) const = default;
+};
+
+// kPush whose batch was already part of the model: nothing was applied.
+constexpr uint16_t kFlagDropped = 1;
+
+void EncodeFrameHead(const FrameHead& head, char* out);
+absl::StatusOr<FrameHead> DecodeFrameHead(const char* in);
+
+std::string FrameTypeName(FrameType type);
+
+}  // namespace taas::comm
+
+#endif  // TRAINER_COMM_FRAME_H_

@@ -1,0 +1,146 @@
+#include "trainer/comm/listener.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas::comm {
+namespace {
+
+// Connections that wait for accept: all replicas of a job may call in the same millisecond.
+constexpr int kBacklog = 512;
+
+std::string PeerName(const sockaddr_storage& address, socklen_t size) {
+  char host[NI_MAXHOST];
+  char port[NI_MAXSERV];
+  if (getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof(host), port,
+                  sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
+    return "unknown address";
+  }
+  return std::string(host) + ":" + port;
+}
+
+absl::Status ListenError(int error, const std::string& host, int port) {
+  const std::string text = "listen on " + (host.empty() ? "*" : host) + ":" +
+                           std::to_string(port) + ": " + std::strerror(error);
+  return error == EADDRINUSE ? absl::ResourceExhaustedError(text) : absl::UnavailableError(text);
+}
+
+}  // namespace
+
+absl::StatusOr<int> OpenListeningSocket(const std::string& host, int port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  // Without a host: IPv4 on all addresses; Kubernetes gives every pod one.
+  hints.ai_family = host.empty() ? AF_INET : AF_UNSPEC;
+  addrinfo* found = nullptr;
+  const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(),
+                                std::to_string(port).c_str(), &hints, &found);
+  if (error != 0) {
+    return absl::UnavailableError("listen on " + host + ": " + gai_strerror(error));
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> target(found, &freeaddrinfo);
+  const int fd = socket(target->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return ListenError(errno, host, port);
+  const int one = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+  if (bind(fd, target->ai_addr, target->ai_addrlen) != 0 || listen(fd, kBacklog) != 0) {
+    const absl::Status status = ListenError(errno, host, port);
+    close(fd);
+    return status;
+  }
+  return fd;
+}
+
+absl::StatusOr<int> PortOfSocket(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return absl::UnavailableError(std::string("getsockname: ") + std::strerror(errno));
+  }
+  return address.ss_family == AF_INET6
+             ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
+             : ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(Options options, Serve serve) {
+  ASSIGN_OR_RETURN(const int fd, OpenListeningSocket(options.host, options.port));
+  ASSIGN_OR_RETURN(const int port, PortOfSocket(fd));
+  return std::unique_ptr<Listener>(new Listener(fd, port, std::move(serve)));
+}
+
+Listener::Listener(int socket, int port, Serve serve)
+    : socket_(socket), port_(port), serve_(std::move(serve)) {
+  acceptor_ = std::thread([this] { Accept(); });
+}
+
+Listener::~Listener() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+    for (Connection& connection : connections_) connection.channel->Shutdown();
+  }
+  shutdown(socket_, SHUT_RDWR);
+  acceptor_.join();
+  close(socket_);
+  for (Connection& connection : connections_) connection.thread.join();
+}
+
+void Listener::Accept() {
+  for (;;) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    const int fd =
+        accept4(socket_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC);
+    if (fd >= 0) {
+      Start(fd, PeerName(address, size));
+      continue;
+    }
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    return;  // Shut down, or out of descriptors: then no more than the present peers are served.
+  }
+}
+
+void Listener::Start(int socket, const std::string& peer) {
+  Reap();
+  std::lock_guard lock(mutex_);
+  if (closing_ || connections_.size() >= kConnectionsMax) {
+    if (!closing_) {
+      Log(LogLevel::kWarning, "connection refused: too many", {{"peer", peer}});
+    }
+    close(socket);
+    return;
+  }
+  Connection& connection = connections_.emplace_back();
+  connection.channel = std::make_unique<Channel>(socket, peer);
+  connection.thread = std::thread([this, &connection] {
+    serve_(*connection.channel);
+    connection.channel->Shutdown();
+    std::lock_guard lock(mutex_);
+    connection.finished = true;
+  });
+}
+
+void Listener::Reap() {
+  std::list<Connection> finished;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto it = connections_.begin(); it != connections_.end();) {
+      const auto next = std::next(it);
+      if (it->finished) finished.splice(finished.end(), connections_, it);
+      it = next;
+    }
+  }
+  for (Connection& connection : finished) connection.thread.join();
+}
+
+}  // namespace taas::comm
