@@ -1,0 +1,145 @@
+#include "localkube/node/container_log.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <utility>
+
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+std::string OlderName(const std::string& path, int age) {
+  return age == 0 ? path : path + "." + std::to_string(age);
+}
+
+}  // namespace
+
+std::string FormatRfc3339Nano(Clock::WallTime time) {
+  const auto since = time.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  const int64_t nanos = std::chrono::nanoseconds(since - seconds).count();
+  char fraction[16];
+  std::snprintf(fraction, sizeof fraction, ".%09dZ", static_cast<int>(nanos));
+  std::string out = FormatRfc3339(Clock::WallTime(seconds));
+  out.pop_back();
+  return out + fraction;
+}
+
+ContainerLog::ContainerLog(FileSystem& disk, const Clock& clock, Options options)
+    : disk_(disk), clock_(clock), options_(std::move(options)) {}
+
+absl::Status ContainerLog::Append(LogStream stream, std::string_view bytes) {
+  std::string& partial = partial_[static_cast<size_t>(stream)];
+  std::string batch;
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const size_t room = kLineBytesMax - partial.size();
+    const size_t take = std::min(end == std::string_view::npos ? bytes.size() : end, room);
+    partial.append(bytes.substr(0, take));
+    bytes.remove_prefix(take);
+    if (!bytes.empty() && bytes.front() == '\n') {
+      bytes.remove_prefix(1);
+      RETURN_IF_ERROR(WriteRecord(stream, 'F', std::exchange(partial, {}), &batch));
+    } else if (partial.size() == kLineBytesMax) {
+      RETURN_IF_ERROR(WriteRecord(stream, 'P', std::exchange(partial, {}), &batch));
+    }
+  }
+  return Flush(batch);
+}
+
+absl::Status ContainerLog::Finish() {
+  std::string batch;
+  for (const LogStream stream : {LogStream::kStdout, LogStream::kStderr}) {
+    std::string& partial = partial_[static_cast<size_t>(stream)];
+    if (partial.empty()) continue;
+    RETURN_IF_ERROR(WriteRecord(stream, 'F', std::exchange(partial, {}), &batch));
+  }
+  return Flush(batch);
+}
+
+absl::Status ContainerLog::WriteRecord(LogStream stream, char tag, std::string_view text,
+                                       std::string* batch) {
+  *batch += FormatRfc3339Nano(clock_.WallNow());
+  *batch += stream == LogStream::kStdout ? " stdout " : " stderr ";
+  *batch += tag;
+  *batch += ' ';
+  *batch += text;
+  *batch += '\n';
+  if (file_bytes_ + batch->size() < options_.file_bytes_max) return absl::OkStatus();
+  RETURN_IF_ERROR(Flush(std::exchange(*batch, {})));
+  return Rotate();
+}
+
+absl::Status ContainerLog::Flush(const std::string& batch) {
+  if (batch.empty()) return absl::OkStatus();
+  if (file_ == nullptr) {
+    ASSIGN_OR_RETURN(file_, disk_.OpenAppend(options_.path));
+  }
+  file_bytes_ += batch.size();
+  return file_->Append(batch);
+}
+
+absl::Status ContainerLog::Rotate() {
+  if (file_ != nullptr) {
+    RETURN_IF_ERROR(file_->Close());
+  }
+  file_ = nullptr;
+  file_bytes_ = 0;
+  for (int age = options_.files_max - 2; age >= 0; --age) {
+    const std::string source = OlderName(options_.path, age);
+    ASSIGN_OR_RETURN(const bool exists, disk_.Exists(source));
+    if (exists) {
+      RETURN_IF_ERROR(disk_.Rename(source, OlderName(options_.path, age + 1)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path) {
+  std::vector<std::string> files;
+  for (int age = kLogFilesMax - 1; age >= 0; --age) {
+    const std::string name = OlderName(path, age);
+    const absl::StatusOr<bool> exists = disk.Exists(name);
+    if (exists.ok() && *exists) files.push_back(name);
+  }
+  return files;
+}
+
+std::string LogTail(FileSystem& disk, const std::string& path, size_t lines_max,
+                    size_t bytes_max) {
+  const absl::StatusOr<std::unique_ptr<RandomReadFile>> file = disk.OpenRead(path);
+  if (!file.ok()) return "";
+  const absl::StatusOr<uint64_t> size = (*file)->Size();
+  if (!size.ok()) return "";
+  // Twice the bytes leave room for the times and streams that are cut off.
+  const uint64_t want = std::min<uint64_t>(*size, 2 * bytes_max + kLineBytesMax);
+  std::string text(want, '\0');
+  const absl::StatusOr<size_t> got = (*file)->ReadAt(*size - want, want, text.data());
+  if (!got.ok()) return "";
+  text.resize(*got);
+
+  std::deque<std::string> lines;
+  size_t begin = want < *size ? text.find('\n') + 1 : 0;
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view record(text.data() + begin, end - begin);
+    begin = end + 1;
+    // "TIME stream F text"
+    size_t field = 0;
+    for (int spaces = 0; spaces < 3 && field != std::string_view::npos; ++spaces) {
+      field = record.find(' ', field);
+      if (field != std::string_view::npos) ++field;
+    }
+    if (field == std::string_view::npos) continue;
+    lines.emplace_back(record.substr(field));
+    if (lines.size() > lines_max) lines.pop_front();
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  if (out.size() > bytes_max) out.erase(0, out.size() - bytes_max);
+  return out;
+}
+
+}  // namespace taas::localkube

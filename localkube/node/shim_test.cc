@@ -1,0 +1,287 @@
+#include "localkube/node/shim_record.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/node/container_run.h"
+#include "localkube/node/sandbox.h"
+#include "operator/base/clock.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas::localkube {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr char kShim[] = "localkube/node/shim_program";
+// Far more than any of these processes needs on a machine that is busy with other tests.
+constexpr auto kPatience = 30s;
+
+class ShimTest : public testing::Test {
+ protected:
+  ShimTest() : files_(MakeDir()) {
+    char* path = ::realpath(kShim, nullptr);
+    EXPECT_NE(path, nullptr) << kShim;
+    program_ = path;
+    std::free(path);
+    spec_.env = {"PATH=/usr/bin:/bin", std::string(kRunDirVariable) + "=" + files_.dir,
+                 "TAAS_TERMINATION_LOG=" + files_.termination_log};
+  }
+  ~ShimTest() override { EXPECT_EQ(KillLeftovers(disk_, files_.dir), 0) << "processes were left"; }
+
+  static std::string MakeDir() {
+    std::string dir = testing::TempDir() + "/runXXXXXX";
+    EXPECT_NE(::mkdtemp(dir.data()), nullptr);
+    return dir;
+  }
+  void Shell(const std::string& script) { spec_.argv = {"/bin/sh", "-c", script}; }
+  void Start() {
+    ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
+    ASSERT_THAT(StartRun(program_, files_), IsOk());
+  }
+  void Await(const char* what, const std::function<bool()>& done) {
+    const Clock::Time deadline = clock_.Now() + kPatience;
+    while (!done()) {
+      ASSERT_LT(clock_.Now(), deadline) << "waiting for " << what;
+      clock_.SleepUntil(clock_.Now() + 5ms);
+    }
+  }
+  RunStatus Status() {
+    const auto run = ReadRun(disk_, files_);
+    EXPECT_THAT(run, IsOk());
+    return run.value_or(RunStatus());
+  }
+  ExitRecord AwaitExit() {
+    Await("the end", [&] { return ReadExit(disk_, files_).value_or(std::nullopt).has_value(); });
+    Await("the shim's end", [&] { return !IsLocked(files_.lock).value_or(true); });
+    return ReadExit(disk_, files_).value_or(std::nullopt).value_or(ExitRecord());
+  }
+  ExitRecord RunToEnd() {
+    Start();
+    return AwaitExit();
+  }
+  void AwaitLog(const std::string& text) {
+    Await(text.c_str(), [&] {
+      return disk_.ReadAll(files_.log).value_or("").find(text) != std::string::npos;
+    });
+  }
+  std::string LogText() { return disk_.ReadAll(files_.log).value_or(""); }
+
+  RealClock clock_;
+  PosixFileSystem disk_;
+  RunFiles files_;
+  RunSpec spec_;
+  std::string program_;
+};
+
+TEST_F(ShimTest, ExitCodeOutputAndTimesAreRecorded) {
+  Shell("echo out; echo err >&2; printf tail; exit 7");
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.exit_code, 7);
+  EXPECT_EQ(exit.reason, "Error");
+  EXPECT_GE(exit.finished_at, exit.started_at);
+  EXPECT_GT(exit.started_at, Clock::WallTime(1'700'000'000s));
+  EXPECT_THAT(LogText(), HasSubstr(" stdout F out\n"));
+  EXPECT_THAT(LogText(), HasSubstr(" stderr F err\n"));
+  EXPECT_THAT(LogText(), HasSubstr(" stdout F tail\n"));
+}
+
+TEST_F(ShimTest, ASignalIsExitCode128PlusItsNumber) {
+  Shell("kill -SEGV $$");
+  EXPECT_EQ(RunToEnd().exit_code, 139);
+}
+
+TEST_F(ShimTest, OnlyTheEnvironmentOfTheSpecReachesTheProcess) {
+  ::setenv("TAAS_SECRET_OF_THE_CALLER", "1", 1);
+  spec_.argv = {"/usr/bin/env"};
+  EXPECT_EQ(RunToEnd().exit_code, 0);
+  EXPECT_THAT(LogText(), HasSubstr("PATH=/usr/bin:/bin"));
+  EXPECT_THAT(LogText(), testing::Not(HasSubstr("TAAS_SECRET_OF_THE_CALLER")));
+}
+
+TEST_F(ShimTest, TheTerminationLogBecomesTheMessageCutToItsEnd) {
+  Shell("head -c 5000 /dev/zero | tr '\\0' x > $TAAS_TERMINATION_LOG; echo end >> $TAAS_TERMINATION_LOG");
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.message, std::string(kTerminationMessageBytesMax - 4, 'x') + "end\n");
+}
+
+TEST_F(ShimTest, TheEndOfTheOutputStandsInForAMissingMessageWhereAsked) {
+  spec_.message_from_log = true;
+  Shell("echo what went wrong; exit 1");
+  EXPECT_EQ(RunToEnd().message, "what went wrong\n");
+}
+
+TEST_F(ShimTest, AProgramThatDoesNotExistIsAStartErrorThatNamesIt) {
+  spec_.argv = {"/no/such/program"};
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.exit_code, kStartErrorCode);
+  EXPECT_EQ(exit.reason, "StartError");
+  EXPECT_THAT(exit.message, HasSubstr("/no/such/program: No such file"));
+}
+
+TEST_F(ShimTest, AStopIsSigtermAndTheProcessMayEndItself) {
+  Shell("trap 'echo bye; exit 143' TERM; echo ready; while :; do read x < /dev/zero & wait; done");
+  Start();
+  AwaitLog("ready");
+  EXPECT_EQ(Status().phase, RunPhase::kRunning);
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = kPatience}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 143);
+  EXPECT_THAT(LogText(), HasSubstr("bye"));
+}
+
+TEST_F(ShimTest, AProcessThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
+  Shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+  Start();
+  AwaitLog("ready");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = 50ms}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 137);
+}
+
+TEST_F(ShimTest, AShorterGracePeriodReplacesALongerOne) {
+  Shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+  Start();
+  AwaitLog("ready");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = 1h}), IsOk());
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = 0ms}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 137);
+}
+
+TEST_F(ShimTest, ARunThatIsStoppedBeforeItsStartNeverStarts) {
+  Shell("echo started");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = 0ms}), IsOk());
+  EXPECT_EQ(RunToEnd().exit_code, 143);
+  EXPECT_EQ(LogText(), "");
+}
+
+TEST_F(ShimTest, DescendantsEndWithTheirContainerEvenInASessionOfTheirOwn) {
+  // The fixture's destructor finds them by their environment.
+  Shell("setsid sh -c 'trap \"\" TERM HUP; sleep 1000' & sleep 1000 & exit 0");
+  EXPECT_EQ(RunToEnd().exit_code, 0);
+}
+
+TEST_F(ShimTest, ARunIsStartedOnceHoweverManyShimsAreStarted) {
+  Shell("echo started >> " + files_.dir + "/count; sleep 0.2");
+  ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
+  for (int i = 0; i < 8; ++i) ASSERT_THAT(StartRun(program_, files_), IsOk());
+  AwaitExit();
+  ASSERT_THAT(StartRun(program_, files_), IsOk());
+  Await("the late shim", [&] { return !IsLocked(files_.lock).value_or(true); });
+  EXPECT_EQ(disk_.ReadAll(files_.dir + "/count").value_or(""), "started\n");
+}
+
+TEST_F(ShimTest, KillingWhoeverStartsShimsNeverRunsAContainerTwice) {
+  Shell("echo started >> " + files_.dir + "/count");
+  ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
+  // Each starter is killed a little later than the one before, so that some die in the middle.
+  for (int i = 0; i < 20; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      if (ReadRun(disk_, files_).value_or(RunStatus()).phase == RunPhase::kNew) {
+        (void)StartRun(program_, files_);
+      }
+      ::_exit(0);
+    }
+    clock_.SleepUntil(clock_.Now() + i * 200us);
+    ::kill(pid, SIGKILL);
+    ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  }
+  ASSERT_THAT(StartRun(program_, files_), IsOk());
+  AwaitExit();
+  EXPECT_EQ(disk_.ReadAll(files_.dir + "/count").value_or(""), "started\n");
+}
+
+TEST_F(ShimTest, AShimThatIsKilledTakesItsContainerAlongAndTheRunIsNotRepeated) {
+  Shell("echo ready $PPID; sleep 1000");
+  Start();
+  AwaitLog("ready");
+  Await("the record", [&] { return Status().phase == RunPhase::kRunning; });
+  const std::string log = LogText();
+  const pid_t shim = std::atoi(log.c_str() + log.find("ready ") + 6);
+  ASSERT_GT(shim, 1);
+  ASSERT_EQ(::kill(shim, SIGKILL), 0);
+  Await("the loss", [&] { return Status().phase == RunPhase::kEnded; });
+  EXPECT_EQ(Status().exit->reason, "ContainerStatusUnknown");
+  EXPECT_EQ(Status().exit->exit_code, kUnknownExitCode);
+  ASSERT_THAT(StartRun(program_, files_), IsOk());
+  EXPECT_EQ(LogText(), log);
+}
+
+TEST_F(ShimTest, ARunOfAnEphemeralClusterEndsWhenItsOwnerIsGone) {
+  spec_.owner_lock = files_.dir + "/owner";
+  const auto owner = TakeLock(spec_.owner_lock);
+  ASSERT_THAT(owner, IsOk());
+  EXPECT_THAT(TakeLock(spec_.owner_lock), StatusIs(absl::StatusCode::kFailedPrecondition));
+  Shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+  Start();
+  AwaitLog("ready");
+  EXPECT_EQ(Status().phase, RunPhase::kRunning);
+  ::close(*owner);
+  EXPECT_EQ(AwaitExit().exit_code, 137);
+}
+
+class SandboxTest : public ShimTest {
+ protected:
+  SandboxTest() {
+    // Debian's bubblewrap is one of the packages that `make` installs, and this machine allows namespaces;
+    // where one does not, `taas local` translates paths instead (volumes_test).
+    EXPECT_TRUE(SandboxWorks());
+    data_ = MakeDir();
+    EXPECT_THAT(disk_.WriteAtomically(data_ + "/file", "content\n"), IsOk());
+  }
+  std::string data_;
+};
+
+TEST_F(SandboxTest, VolumesAppearWhereTheMachineHasNoDirectoryAndTheMachineStaysAsItWas) {
+  spec_.mounts = {{data_, "/taas-test-data", true}, {data_, "/usr/share/taas-test/deep", false}};
+  Shell("cat /taas-test-data/file; echo new > /usr/share/taas-test/deep/written; ls /usr/share/misc");
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.exit_code, 0) << LogText();
+  EXPECT_THAT(LogText(), HasSubstr("stdout F content"));
+  EXPECT_EQ(disk_.ReadAll(data_ + "/written").value_or(""), "new\n");
+  EXPECT_FALSE(disk_.Exists("/taas-test-data").value_or(true));
+  EXPECT_FALSE(disk_.Exists("/usr/share/taas-test").value_or(true));
+}
+
+TEST_F(SandboxTest, AReadOnlyVolumeCannotBeWritten) {
+  spec_.mounts = {{data_, "/taas-test-data", true}};
+  Shell("echo x > /taas-test-data/file");
+  EXPECT_NE(RunToEnd().exit_code, 0);
+  EXPECT_THAT(LogText(), HasSubstr("Read-only"));
+  EXPECT_EQ(disk_.ReadAll(data_ + "/file").value_or(""), "content\n");
+}
+
+TEST_F(SandboxTest, StopReachesTheProcessAndItsExitCodeIsKept) {
+  spec_.mounts = {{data_, "/taas-test-data", true}};
+  Shell("trap 'echo bye; exit 143' TERM; echo ready; while :; do sleep 1000 & wait; done");
+  Start();
+  AwaitLog("ready");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = kPatience}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 143);
+  EXPECT_THAT(LogText(), HasSubstr("bye"));
+}
+
+TEST_F(SandboxTest, AKilledProcessIs137AndItsDescendantsEndWithTheNamespace) {
+  spec_.mounts = {{data_, "/taas-test-data", true}};
+  Shell("trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 1000; done");
+  Start();
+  AwaitLog("ready");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = 20ms}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 137);
+}
+
+TEST_F(SandboxTest, AProgramThatDoesNotExistIsAStartError) {
+  spec_.mounts = {{data_, "/taas-test-data", true}};
+  spec_.argv = {"no-such-program"};
+  EXPECT_EQ(RunToEnd().reason, "StartError");
+}
+
+}  // namespace
+}  // namespace taas::localkube
