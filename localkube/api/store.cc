@@ -1,0 +1,418 @@
+#include "localkube/api/store.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <utility>
+
+#include "localkube/api/database.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+// Writes in one transaction: enough to share a disk's flush among all threads of the server.
+constexpr size_t kBatchMax = 64;
+// Events copied for one watch per lock, so that writers never wait long for a slow watch.
+constexpr size_t kDeliverMax = 128;
+
+std::string Describe(const StoreKey& key) {
+  return key.resource + " " + (key.ns.empty() ? "" : key.ns + "/") + key.name;
+}
+
+bool Matches(const StoreKey& key, const std::string& resource, const std::string& ns) {
+  return (resource.empty() || key.resource == resource) && (ns.empty() || key.ns == ns);
+}
+
+struct Value {
+  uint64_t revision = 0;
+  StoreText text;
+};
+
+class SqliteStore : public Store {
+ public:
+  SqliteStore(Options options, std::unique_ptr<Database> database)
+      : options_(std::move(options)), database_(std::move(database)) {}
+  ~SqliteStore() override;
+
+  absl::Status Load();
+
+  absl::StatusOr<StoreEntry> Commit(Write write) override;
+  absl::StatusOr<StoreEntry> Get(const StoreKey& key) const override;
+  absl::StatusOr<ListResult> List(const ListQuery& query) const override;
+  absl::StatusOr<std::unique_ptr<StoreWatch>> Watch(WatchQuery query, OnEvent callback) override;
+  uint64_t revision() const override {
+    std::shared_lock lock(state_mutex_);
+    return revision_;
+  }
+
+ private:
+  struct Pending {
+    Write write;
+    absl::StatusOr<StoreEntry> result = absl::UnknownError("not committed");
+    bool done = false;
+  };
+
+  struct Watcher {
+    WatchQuery query;
+    OnEvent callback;
+    uint64_t next_revision = 0;
+    std::deque<StoreEvent> initial;  // Delivered before anything else.
+    bool bookmark_wanted = false;    // Under dispatch_mutex_, like `removed`.
+    bool removed = false;
+    bool ended = false;  // Fell behind; the dispatcher's alone.
+  };
+
+  class Handle : public StoreWatch {
+   public:
+    Handle(SqliteStore* store, std::shared_ptr<Watcher> watcher)
+        : store_(store), watcher_(std::move(watcher)) {}
+    ~Handle() override { store_->Remove(watcher_); }
+    void RequestBookmark() override {
+      std::lock_guard lock(store_->dispatch_mutex_);
+      watcher_->bookmark_wanted = true;
+      store_->work_waits_ = true;
+      store_->dispatch_wake_.notify_all();
+    }
+
+   private:
+    SqliteStore* const store_;
+    const std::shared_ptr<Watcher> watcher_;
+  };
+
+  void CommitBatch(const std::vector<Pending*>& batch);
+  absl::Status Check(const Write& write, const std::map<StoreKey, Value>& overlay,
+                     Value* before) const;
+  void Publish(std::vector<StoreEvent> events);
+  void TrimHistory();
+
+  void Dispatch();
+  void Deliver(Watcher* watcher);
+  bool Call(Watcher* watcher, const StoreEvent& event);
+  std::vector<StoreEvent> TakeEvents(Watcher* watcher);
+  void Remove(const std::shared_ptr<Watcher>& watcher);
+
+  const Options options_;
+  const std::unique_ptr<Database> database_;  // Used by the thread that leads the batch only.
+
+  std::mutex commit_mutex_;
+  std::condition_variable committed_;
+  std::deque<Pending*> waiting_;
+  bool committing_ = false;
+
+  mutable std::shared_mutex state_mutex_;
+  std::map<StoreKey, Value> state_;
+  uint64_t revision_ = 0;
+  uint64_t compacted_ = 0;           // Events up to here are gone.
+  std::deque<StoreEvent> history_;  // Revisions compacted_ + 1 to revision_, one each.
+  size_t history_bytes_ = 0;
+
+  std::mutex dispatch_mutex_;
+  std::condition_variable dispatch_wake_;
+  std::condition_variable call_ended_;
+  std::vector<std::shared_ptr<Watcher>> watchers_;
+  const Watcher* running_ = nullptr;  // Whose callback runs now.
+  bool work_waits_ = false;
+  bool stopping_ = false;
+  std::thread dispatcher_;
+};
+
+SqliteStore::~SqliteStore() {
+  {
+    std::lock_guard lock(dispatch_mutex_);
+    stopping_ = true;
+    dispatch_wake_.notify_all();
+  }
+  if (dispatcher_.joinable()) dispatcher_.join();
+}
+
+absl::Status SqliteStore::Load() {
+  ASSIGN_OR_RETURN(revision_, database_->Load([this](Database::Row row) {
+    state_[std::move(row.key)] = {row.revision, std::move(row.text)};
+  }));
+  compacted_ = revision_;
+  dispatcher_ = std::thread([this] { Dispatch(); });
+  return absl::OkStatus();
+}
+
+// The first of the waiting threads commits for all that wait; the others sleep until it is done.
+absl::StatusOr<StoreEntry> SqliteStore::Commit(Write write) {
+  Pending mine{.write = std::move(write)};
+  std::unique_lock lock(commit_mutex_);
+  waiting_.push_back(&mine);
+  while (!mine.done) {
+    if (committing_) {
+      committed_.wait(lock);
+      continue;
+    }
+    committing_ = true;
+    const size_t count = std::min(waiting_.size(), kBatchMax);
+    const std::vector<Pending*> batch(waiting_.begin(), waiting_.begin() + count);
+    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    lock.unlock();
+    CommitBatch(batch);
+    lock.lock();
+    committing_ = false;
+    for (Pending* pending : batch) pending->done = true;
+    committed_.notify_all();
+  }
+  return std::move(mine.result);
+}
+
+absl::Status SqliteStore::Check(const Write& write, const std::map<StoreKey, Value>& overlay,
+                                Value* before) const {
+  if (const auto found = overlay.find(write.key); found != overlay.end()) {
+    *before = found->second;
+  } else if (const auto stored = state_.find(write.key); stored != state_.end()) {
+    *before = stored->second;
+  }
+  const bool exists = before->text != nullptr;
+  if (exists && write.expected_revision == 0) {
+    return absl::AlreadyExistsError(Describe(write.key) + " already exists");
+  }
+  if (!exists && write.expected_revision != 0) {
+    return absl::NotFoundError(Describe(write.key) + " not found");
+  }
+  if (exists && before->revision != write.expected_revision) {
+    return absl::AbortedError(Describe(write.key) + " has revision " +
+                              std::to_string(before->revision) + ", expected " +
+                              std::to_string(write.expected_revision));
+  }
+  return absl::OkStatus();
+}
+
+// Only one thread at a time is here, and only it changes state_: reading it needs no lock.
+void SqliteStore::CommitBatch(const std::vector<Pending*>& batch) {
+  std::map<StoreKey, Value> overlay;
+  std::vector<StoreEvent> events;
+  std::vector<Database::Row> rows;
+  for (Pending* pending : batch) {
+    const Write& write = pending->write;
+    Value before;
+    if (absl::Status status = Check(write, overlay, &before); !status.ok()) {
+      pending->result = std::move(status);
+      continue;
+    }
+    const uint64_t revision = revision_ + events.size() + 1;
+    auto text = std::make_shared<const std::string>(write.render(revision));
+    overlay[write.key] = {revision, write.remove ? nullptr : text};
+    rows.push_back({write.key, revision, write.remove ? nullptr : text});
+    const StoreEventType type = write.remove             ? StoreEventType::kDeleted
+                                : before.text == nullptr ? StoreEventType::kAdded
+                                                         : StoreEventType::kModified;
+    events.push_back({type, revision, write.key, text, before.text});
+    pending->result = StoreEntry{write.key, revision, text};
+  }
+  if (events.empty()) return;
+  const absl::Status status = database_->Apply(rows, events.back().revision);
+  if (status.ok()) {
+    Publish(std::move(events));
+    return;
+  }
+  for (Pending* pending : batch) {
+    if (pending->result.ok()) pending->result = status;
+  }
+}
+
+void SqliteStore::Publish(std::vector<StoreEvent> events) {
+  {
+    std::unique_lock lock(state_mutex_);
+    for (StoreEvent& event : events) {
+      if (event.type == StoreEventType::kDeleted) {
+        state_.erase(event.key);
+      } else {
+        state_[event.key] = {event.revision, event.text};
+      }
+      revision_ = event.revision;
+      history_bytes_ += event.text->size();
+      history_.push_back(std::move(event));
+    }
+    TrimHistory();
+  }
+  std::lock_guard lock(dispatch_mutex_);
+  work_waits_ = true;
+  dispatch_wake_.notify_all();
+}
+
+void SqliteStore::TrimHistory() {
+  while (!history_.empty() && (history_.size() > options_.history_events_max ||
+                               history_bytes_ > options_.history_bytes_max)) {
+    history_bytes_ -= history_.front().text->size();
+    compacted_ = history_.front().revision;
+    history_.pop_front();
+  }
+}
+
+absl::StatusOr<StoreEntry> SqliteStore::Get(const StoreKey& key) const {
+  std::shared_lock lock(state_mutex_);
+  const auto found = state_.find(key);
+  if (found == state_.end()) return absl::NotFoundError(Describe(key) + " not found");
+  return StoreEntry{key, found->second.revision, found->second.text};
+}
+
+absl::StatusOr<Store::ListResult> SqliteStore::List(const ListQuery& query) const {
+  std::shared_lock lock(state_mutex_);
+  ListResult result;
+  result.revision = query.at_revision.value_or(revision_);
+  if (result.revision > revision_ || result.revision < compacted_) {
+    return absl::OutOfRangeError("list " + query.resource + " at revision " +
+                                 std::to_string(result.revision) + ": the store has " +
+                                 std::to_string(compacted_) + " to " + std::to_string(revision_));
+  }
+  // What has changed since: the oldest of the later events knows the state before it.
+  std::map<StoreKey, Value> undone;
+  for (auto event = history_.rbegin();
+       event != history_.rend() && event->revision > result.revision; ++event) {
+    if (Matches(event->key, query.resource, query.ns)) undone[event->key] = {0, event->previous};
+  }
+  const StoreKey first = query.after.value_or(StoreKey{query.resource, query.ns, ""});
+  std::map<StoreKey, Value> then;  // Only filled when the past is asked for.
+  const std::map<StoreKey, Value>* source = &state_;
+  if (!undone.empty()) {
+    then.insert(state_.lower_bound(first), state_.end());
+    for (auto& [key, value] : undone) {
+      if (value.text == nullptr) {
+        then.erase(key);
+      } else {
+        then[key] = value;
+      }
+    }
+    source = &then;
+  }
+  for (auto it = query.after ? source->upper_bound(first) : source->lower_bound(first);
+       it != source->end(); ++it) {
+    if (!query.resource.empty() && it->first.resource != query.resource) break;
+    if (!query.ns.empty() && it->first.ns != query.ns) {
+      if (!query.resource.empty()) break;
+      continue;
+    }
+    if (query.limit != 0 && result.entries.size() == query.limit) {
+      ++result.remaining;
+      continue;
+    }
+    result.entries.push_back({it->first, it->second.revision, it->second.text});
+  }
+  return result;
+}
+
+absl::StatusOr<std::unique_ptr<StoreWatch>> SqliteStore::Watch(WatchQuery query,
+                                                               OnEvent callback) {
+  auto watcher = std::make_shared<Watcher>();
+  watcher->callback = std::move(callback);
+  {
+    std::shared_lock lock(state_mutex_);
+    if (query.after_revision.has_value()) {
+      if (*query.after_revision > revision_ || *query.after_revision < compacted_) {
+        return absl::OutOfRangeError("watch from revision " +
+                                     std::to_string(*query.after_revision) + ": the store has " +
+                                     std::to_string(compacted_) + " to " +
+                                     std::to_string(revision_));
+      }
+      watcher->next_revision = *query.after_revision + 1;
+    } else {
+      for (const auto& [key, value] : state_) {
+        if (!Matches(key, query.resource, query.ns)) continue;
+        watcher->initial.push_back(
+            {StoreEventType::kAdded, value.revision, key, value.text, nullptr});
+      }
+      watcher->initial.push_back({StoreEventType::kInitialEnd, revision_, {}, nullptr, nullptr});
+      watcher->next_revision = revision_ + 1;
+    }
+  }
+  watcher->query = std::move(query);
+  std::lock_guard lock(dispatch_mutex_);
+  watchers_.push_back(watcher);
+  work_waits_ = true;
+  dispatch_wake_.notify_all();
+  return std::unique_ptr<StoreWatch>(std::make_unique<Handle>(this, watcher));
+}
+
+void SqliteStore::Remove(const std::shared_ptr<Watcher>& watcher) {
+  std::unique_lock lock(dispatch_mutex_);
+  watcher->removed = true;
+  std::erase(watchers_, watcher);
+  if (std::this_thread::get_id() == dispatcher_.get_id()) return;
+  call_ended_.wait(lock, [&] { return running_ != watcher.get(); });
+}
+
+void SqliteStore::Dispatch() {
+  std::unique_lock lock(dispatch_mutex_);
+  while (true) {
+    dispatch_wake_.wait(lock, [this] { return work_waits_ || stopping_; });
+    if (stopping_) return;
+    work_waits_ = false;
+    const std::vector<std::shared_ptr<Watcher>> watchers = watchers_;
+    lock.unlock();
+    for (const auto& watcher : watchers) Deliver(watcher.get());
+    lock.lock();
+  }
+}
+
+// Runs the callback unless the watch was removed; says whether it ran.
+bool SqliteStore::Call(Watcher* watcher, const StoreEvent& event) {
+  {
+    std::lock_guard lock(dispatch_mutex_);
+    if (watcher->removed || stopping_) return false;
+    running_ = watcher;
+  }
+  watcher->callback(event);
+  std::lock_guard lock(dispatch_mutex_);
+  running_ = nullptr;
+  call_ended_.notify_all();
+  return true;
+}
+
+std::vector<StoreEvent> SqliteStore::TakeEvents(Watcher* watcher) {
+  std::shared_lock lock(state_mutex_);
+  std::vector<StoreEvent> events;
+  if (watcher->next_revision <= compacted_) {
+    watcher->ended = true;
+    events.push_back({StoreEventType::kGone, revision_, {}, nullptr, nullptr});
+    return events;
+  }
+  while (watcher->next_revision <= revision_ && events.size() < kDeliverMax) {
+    const StoreEvent& event = history_[watcher->next_revision - compacted_ - 1];
+    if (Matches(event.key, watcher->query.resource, watcher->query.ns)) events.push_back(event);
+    ++watcher->next_revision;
+  }
+  return events;
+}
+
+void SqliteStore::Deliver(Watcher* watcher) {
+  while (!watcher->initial.empty()) {
+    if (!Call(watcher, watcher->initial.front())) return;
+    watcher->initial.pop_front();
+  }
+  while (!watcher->ended) {
+    // Asked for before the events are taken, so that it stands behind all that came before it.
+    bool bookmark = false;
+    {
+      std::lock_guard lock(dispatch_mutex_);
+      std::swap(bookmark, watcher->bookmark_wanted);
+    }
+    const std::vector<StoreEvent> events = TakeEvents(watcher);
+    for (const StoreEvent& event : events) {
+      if (!Call(watcher, event)) return;
+    }
+    if (bookmark && !watcher->ended &&
+        !Call(watcher, {StoreEventType::kBookmark, watcher->next_revision - 1, {}, nullptr, {}})) {
+      return;
+    }
+    if (events.empty()) return;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Store>> Store::Open(Options options) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(options.path));
+  auto store = std::make_unique<SqliteStore>(std::move(options), std::move(database));
+  RETURN_IF_ERROR(store->Load());
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+}  // namespace taas::localkube
