@@ -18,6 +18,7 @@
 #ifndef TRAINER_CHECKPOINT_CHECKPOINT_DIR_H_
 #define TRAINER_CHECKPOINT_CHECKPOINT_DIR_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,18 +30,10 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/checkpoint/owner_record.h"
 #include "trainer/checkpoint/tensor.h"
 
 namespace taas {
-
-// Who writes. `uid` is that of the job object; without a cluster any text that names the run.
-struct CheckpointOwner {
-  std::string job;           // "default/mnist", for messages only.
-  std::string uid;
-  int64_t attempt = 1;
-  int64_t pod = 1;           // The incarnation: pod number, then the process's random start number.
-  std::string start;
-};
 
 class CheckpointDir {
  public:

@@ -3,7 +3,7 @@
 // Ownership: TensorView borrows its bytes, TensorValue owns them. Threads: values. Errors: none.
 //
 //   const TensorView view = FloatTensor("hidden1/weights", {784, 500}, weights);
-//   const TensorValue step = Int64Tensor("global_step", {}, {1000});
+//   const TensorValue step = Int64Tensor("global_step", {}, std::array{int64_t{1000}});
 
 #ifndef TRAINER_CHECKPOINT_TENSOR_H_
 #define TRAINER_CHECKPOINT_TENSOR_H_

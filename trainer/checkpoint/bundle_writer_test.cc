@@ -1,0 +1,84 @@
+#include "trainer/checkpoint/bundle_writer.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TestPath(const std::string& name) { return ::testing::TempDir() + "/" + name; }
+
+std::string Hex(const std::string& bytes) {
+  std::string text;
+  for (const char c : bytes) {
+    text += "0123456789abcdef"[static_cast<uint8_t>(c) >> 4];
+    text += "0123456789abcdef"[static_cast<uint8_t>(c) & 15];
+  }
+  return text;
+}
+
+// Derived by hand from the format: header 08 01 1a 02 08 01, then entries whose scalars have the
+// empty shape 12 00 and whose zeros are left out, restart points, block trailers, footer.
+TEST(BundleWriterTest, SmallBundleHasExactlyTheseBytes) {
+  PosixFileSystem files;
+  const std::string prefix = TestPath("small");
+  const std::array<float, 2> b{1.5f, -2.0f};
+  const TensorValue step = Int64Tensor("global_step", {}, std::array<int64_t, 1>{7});
+  auto writer = BundleWriter::Open(files, prefix);
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("b", {2}, b)), IsOk());
+  ASSERT_THAT((*writer)->Add(step.View()), IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("w/Momentum", {0, 3}, {})), IsOk());
+  ASSERT_THAT((*writer)->Finish(), IsOk());
+
+  EXPECT_EQ(Hex(*files.ReadAll(prefix + ".data-00000-of-00001")),
+            "0000c03f000000c00700000000000000");
+  EXPECT_EQ(
+      Hex(*files.ReadAll(prefix + ".index")),
+      "00000608011a02080100010f6208011204120208022808353d33c8f4000b0d676c6f62616c5f7374"
+      "6570080912002008280835bbd79f11000a11772f4d6f6d656e74756d080112061200120208032010"
+      "35d8ea82a2000000000100000000e460f9a0000000000100000000c0f2a1b000010278005d000000"
+      "00010000000089edb73162086f0e0000000000000000000000000000000000000000000000000000"
+      "0000000000000000000057fb808b247547db");
+}
+
+TEST(BundleWriterTest, ShapeThatDoesNotFitTheBytesIsRefusedByName) {
+  PosixFileSystem files;
+  auto writer = BundleWriter::Open(files, TestPath("wrong"));
+  ASSERT_THAT(writer, IsOk());
+  const std::array<float, 3> values{};
+  EXPECT_THAT((*writer)->Add(FloatTensor("w", {2, 2}, values)),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("tensor w of float32[2,2]: got 12 bytes, want 16")));
+  EXPECT_THAT((*writer)->Add(FloatTensor("w", {-1}, values)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("impossible shape")));
+  EXPECT_THAT((*writer)->Add(FloatTensor("", {3}, values)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("without a name")));
+  EXPECT_THAT((*writer)->Add(StringTensor("s", {2}, {"one"}).View()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("got 1 strings")));
+}
+
+TEST(BundleWriterTest, NameUsedTwiceIsRefused) {
+  PosixFileSystem files;
+  auto writer = BundleWriter::Open(files, TestPath("twice"));
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("w", {0}, {})), IsOk());
+  EXPECT_THAT((*writer)->Add(FloatTensor("w", {0}, {})),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("w is there twice")));
+}
+
+TEST(BundleWriterTest, DirectoryThatDoesNotExistIsNamed) {
+  PosixFileSystem files;
+  EXPECT_THAT(BundleWriter::Open(files, TestPath("absent/model")),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("absent/model.data-00000-of-00001")));
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,244 @@
+#include "trainer/checkpoint/checkpoint_dir.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/checkpoint/bundle_writer.h"
+#include "trainer/checkpoint/owner_record.h"
+
+namespace taas {
+namespace {
+
+constexpr char kName[] = "model.ckpt-";
+constexpr char kIndexSuffix[] = ".index";
+constexpr char kTemporaryPrefix[] = ".tmp-";
+constexpr char kOwnerFile[] = ".owner";
+constexpr char kStateFile[] = "checkpoint";
+
+// 1000 of "model.ckpt-1000.index" and "model.ckpt-1000.data-00000-of-00001"; -1 of any other name.
+int64_t StepOfFile(const std::string& name) {
+  const std::string_view prefix = kName;
+  if (name.rfind(prefix, 0) != 0) return -1;
+  const char* const begin = name.data() + prefix.size();
+  const char* const end = name.data() + name.size();
+  int64_t step = -1;
+  const auto [rest, error] = std::from_chars(begin, end, step);
+  return error == std::errc() && rest != begin && rest != end && *rest == '.' ? step : -1;
+}
+
+bool IsIndex(const std::string& name) {
+  const std::string_view suffix = kIndexSuffix;
+  return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
+}
+
+// The parts of a name that may hold anything become part of a file name.
+std::string Sanitized(std::string text) {
+  for (char& c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-') c = '_';
+  }
+  return text;
+}
+
+std::string TemporaryName(const CheckpointOwner& owner) {
+  return kTemporaryPrefix + Sanitized(owner.uid) + "-" + std::to_string(owner.attempt) + "-" +
+         std::to_string(owner.pod) + "-" + Sanitized(owner.start);
+}
+
+bool IsDamage(const absl::Status& status) {
+  return absl::IsDataLoss(status) || absl::IsNotFound(status);
+}
+
+}  // namespace
+
+CheckpointDir::CheckpointDir(FileSystem& files, const Clock& clock, Options options)
+    : files_(files),
+      clock_(clock),
+      options_(std::move(options)),
+      temporary_(TemporaryName(options_.owner)) {}
+
+absl::StatusOr<std::unique_ptr<CheckpointDir>> CheckpointDir::Open(FileSystem& files,
+                                                                   const Clock& clock,
+                                                                   Options options) {
+  CHECK(options.keep >= 1) << "a checkpoint directory keeps at least the newest";
+  std::unique_ptr<CheckpointDir> dir(new CheckpointDir(files, clock, std::move(options)));
+  const std::string what = "use checkpoint directory " + dir->options_.dir;
+  RETURN_IF_ERROR(files.MakeDirs(dir->options_.dir)).With(what);
+  RETURN_IF_ERROR(dir->Claim()).With(what);
+  RETURN_IF_ERROR(dir->RemoveStaleTemporaries()).With(what);
+  return dir;
+}
+
+absl::Status CheckpointDir::Claim() {
+  const absl::StatusOr<std::string> text = files_.ReadAll(Path(kOwnerFile));
+  if (text.ok()) {
+    const absl::StatusOr<OwnerRecord> there = ParseOwnerRecord(*text);
+    if (there.ok()) {
+      RETURN_IF_ERROR(MayClaim(*there, options_.owner, clock_.WallNow(), kOwnerLease));
+    } else {
+      Log(LogLevel::kWarning, "the owner record of a checkpoint directory is unreadable; it is replaced",
+          {{"path", Path(kOwnerFile)}, {"error", std::string(there.status().message())}});
+    }
+  } else if (!absl::IsNotFound(text.status())) {
+    return text.status();
+  }
+  return WriteOwner(false);
+}
+
+absl::Status CheckpointDir::CheckStillOwner() {
+  const absl::StatusOr<std::string> text = files_.ReadAll(Path(kOwnerFile));
+  if (absl::IsNotFound(text.status())) return Claim();  // Somebody emptied the directory.
+  if (!text.ok()) return text.status();
+  ASSIGN_OR_RETURN(const OwnerRecord there, ParseOwnerRecord(*text));
+  if (SameProcess(there.owner, options_.owner)) return absl::OkStatus();
+  return absl::FailedPreconditionError("the directory was taken over by " +
+                                       DescribeOwner(there.owner) +
+                                       "; this process may not write there any more");
+}
+
+absl::Status CheckpointDir::WriteOwner(bool released) {
+  return files_.WriteAtomically(
+      Path(kOwnerFile), EncodeOwnerRecord({options_.owner, clock_.WallNow(), released}));
+}
+
+absl::Status CheckpointDir::Renew() {
+  RETURN_IF_ERROR(CheckStillOwner()).With("renew checkpoint directory " + options_.dir);
+  return WriteOwner(false);
+}
+
+absl::Status CheckpointDir::Release() {
+  RETURN_IF_ERROR(CheckStillOwner()).With("release checkpoint directory " + options_.dir);
+  return WriteOwner(true);
+}
+
+std::string CheckpointDir::Prefix(int64_t step) const {
+  return Path(kName + std::to_string(step));
+}
+
+absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& tensors) {
+  const std::string what = "save checkpoint " + Prefix(step);
+  RETURN_IF_ERROR(CheckStillOwner()).With(what);
+  RETURN_IF_ERROR(Publish(step, tensors)).With(what);
+  RETURN_IF_ERROR(WriteOwner(false)).With(what);
+
+  ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  std::vector<int64_t> dropped;
+  for (size_t i = 0; i < steps.size() && steps.size() - dropped.size() >
+                                             static_cast<size_t>(options_.keep);
+       ++i) {
+    if (steps[i] != step) dropped.push_back(steps[i]);
+  }
+  std::erase_if(steps, [&](int64_t s) { return std::ranges::count(dropped, s) != 0; });
+  // TensorFlow's view first: a listed checkpoint must be there.
+  RETURN_IF_ERROR(WriteState(steps)).With(what);
+  for (const int64_t old : dropped) RETURN_IF_ERROR(RemoveStep(old)).With(what);
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>& tensors) {
+  ASSIGN_OR_RETURN(const bool exists, files_.Exists(BundleIndexPath(Prefix(step))));
+  if (exists) {
+    // Renaming over it would pair a new data file with an old index for a moment.
+    if (IsGood(step)) return absl::OkStatus();
+    RETURN_IF_ERROR(RemoveStep(step));
+  }
+  const std::string temporary_dir = Path(temporary_);
+  RETURN_IF_ERROR(files_.RemoveAll(temporary_dir));
+  RETURN_IF_ERROR(files_.MakeDirs(temporary_dir));
+  const std::string source = temporary_dir + "/" + kName + std::to_string(step);
+  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source));
+  for (const TensorView& tensor : tensors) RETURN_IF_ERROR(writer->Add(tensor));
+  RETURN_IF_ERROR(writer->Finish());
+
+  // The write may have taken long: look again before the result becomes visible.
+  RETURN_IF_ERROR(CheckStillOwner());
+  RETURN_IF_ERROR(files_.Rename(BundleDataPath(source), BundleDataPath(Prefix(step))));
+  // After a power cut there must be no index without its data.
+  RETURN_IF_ERROR(files_.SyncDir(options_.dir));
+  RETURN_IF_ERROR(files_.Rename(BundleIndexPath(source), BundleIndexPath(Prefix(step))));
+  RETURN_IF_ERROR(files_.SyncDir(options_.dir));
+  return files_.RemoveAll(temporary_dir);
+}
+
+absl::Status CheckpointDir::WriteState(const std::vector<int64_t>& steps) {
+  std::string text = "model_checkpoint_path: \"" + (kName + std::to_string(steps.back())) + "\"\n";
+  for (const int64_t step : steps) {
+    text += "all_model_checkpoint_paths: \"" + (kName + std::to_string(step)) + "\"\n";
+  }
+  return files_.WriteAtomically(Path(kStateFile), text);
+}
+
+absl::StatusOr<std::vector<int64_t>> CheckpointDir::Steps() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
+  std::vector<int64_t> steps;
+  for (const std::string& name : names) {
+    const int64_t step = StepOfFile(name);
+    if (step >= 0 && IsIndex(name)) steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+absl::Status CheckpointDir::RemoveStep(int64_t step) {
+  // Without its index the rest is no checkpoint any more, so a crash in between does no harm.
+  RETURN_IF_ERROR(files_.Remove(BundleIndexPath(Prefix(step))));
+  RETURN_IF_ERROR(files_.SyncDir(options_.dir));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
+  for (const std::string& name : names) {
+    if (StepOfFile(name) != step) continue;
+    RETURN_IF_ERROR(files_.Remove(Path(name)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckpointDir::RemoveStaleTemporaries() {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
+  std::set<int64_t> complete;
+  for (const std::string& name : names) {
+    if (IsIndex(name)) complete.insert(StepOfFile(name));
+  }
+  for (const std::string& name : names) {
+    // Whoever began these lost the directory to this process, or died between two renames.
+    const bool temporary = name.rfind(kTemporaryPrefix, 0) == 0;
+    const bool orphan = StepOfFile(name) >= 0 && complete.count(StepOfFile(name)) == 0;
+    if (temporary) {
+      RETURN_IF_ERROR(files_.RemoveAll(Path(name)));
+    } else if (orphan) {
+      RETURN_IF_ERROR(files_.Remove(Path(name)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool CheckpointDir::IsGood(int64_t step) {
+  const auto reader = BundleReader::Open(files_, Prefix(step));
+  return reader.ok() && (*reader)->VerifyAll().ok();
+}
+
+absl::StatusOr<std::optional<CheckpointDir::Checkpoint>> CheckpointDir::Latest() {
+  ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  absl::Status newest_damage;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    auto reader = BundleReader::Open(files_, Prefix(*step));
+    const absl::Status status = reader.ok() ? (*reader)->VerifyAll() : reader.status();
+    if (status.ok()) {
+      return std::optional<Checkpoint>(Checkpoint{*step, Prefix(*step), *std::move(reader)});
+    }
+    // Only damage justifies going back; a disk that does not answer may do so later.
+    if (!IsDamage(status)) return status;
+    Log(LogLevel::kWarning, "a checkpoint is damaged; the one before it is tried",
+        {{"checkpoint", Prefix(*step)}, {"error", std::string(status.message())}});
+    if (newest_damage.ok()) newest_damage = status;
+  }
+  if (steps.empty()) return std::optional<Checkpoint>();
+  return absl::DataLossError("none of the " + std::to_string(steps.size()) + " checkpoints in " +
+                             options_.dir + " is undamaged (" +
+                             std::string(newest_damage.message()) +
+                             "); remove them to begin again at step 0");
+}
+
+}  // namespace taas

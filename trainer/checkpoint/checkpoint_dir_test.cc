@@ -1,0 +1,258 @@
+#include "trainer/checkpoint/checkpoint_dir.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/fake_clock.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/fault_file_system.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Kind = FaultFileSystem::Kind;
+
+class CheckpointDirTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = ::testing::TempDir() + "/" +
+           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    ASSERT_THAT(posix_.RemoveAll(dir_), IsOk());
+  }
+
+  CheckpointDir::Options Options(int keep = 5) {
+    return {.dir = dir_, .owner = {"default/mnist", "u1", 1, 1, "s1"}, .keep = keep};
+  }
+
+  std::unique_ptr<CheckpointDir> MustOpen(CheckpointDir::Options options) {
+    auto dir = CheckpointDir::Open(files_, clock_, std::move(options));
+    EXPECT_THAT(dir, IsOk());
+    return dir.ok() ? *std::move(dir) : nullptr;
+  }
+
+  // A checkpoint whose only variable says which step it is of.
+  absl::Status Save(CheckpointDir& dir, int64_t step) {
+    const std::array<float, 4> values{static_cast<float>(step), 1, 2, 3};
+    return dir.Save(step, {FloatTensor("w", {4}, values)});
+  }
+
+  // The step of the newest good checkpoint, after checking that its content is that step's; 0:
+  // none.
+  int64_t LatestStep(CheckpointDir& dir) {
+    auto latest = dir.Latest();
+    EXPECT_THAT(latest, IsOk());
+    if (!latest.ok()) return -1;
+    if (!latest->has_value()) return 0;
+    std::array<float, 4> values{};
+    const std::array<int64_t, 1> shape{4};
+    EXPECT_THAT((*latest)->reader->ReadFloats("w", shape, values), IsOk());
+    EXPECT_EQ(values[0], static_cast<float>((*latest)->step));
+    return (*latest)->step;
+  }
+
+  void Damage(const std::string& name) {
+    std::string text = *posix_.ReadAll(dir_ + "/" + name);
+    text[1] = static_cast<char>(~text[1]);
+    ASSERT_THAT(posix_.WriteAtomically(dir_ + "/" + name, text), IsOk());
+  }
+
+  PosixFileSystem posix_;
+  FaultFileSystem files_{posix_};
+  FakeClock clock_;
+  std::string dir_;
+};
+
+TEST_F(CheckpointDirTest, EmptyDirectoryHasNoCheckpoint) {
+  auto dir = MustOpen(Options());
+  EXPECT_EQ(LatestStep(*dir), 0);
+}
+
+TEST_F(CheckpointDirTest, SavedCheckpointIsTheLatestAndListedAsTensorFlowDoes) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(Save(*dir, 500), IsOk());
+  ASSERT_THAT(Save(*dir, 1000), IsOk());
+  EXPECT_EQ(LatestStep(*dir), 1000);
+  EXPECT_EQ(*posix_.ReadAll(dir_ + "/checkpoint"),
+            "model_checkpoint_path: \"model.ckpt-1000\"\n"
+            "all_model_checkpoint_paths: \"model.ckpt-500\"\n"
+            "all_model_checkpoint_paths: \"model.ckpt-1000\"\n");
+  EXPECT_THAT(*posix_.List(dir_),
+              ElementsAre(".owner", "checkpoint", "model.ckpt-1000.data-00000-of-00001",
+                          "model.ckpt-1000.index", "model.ckpt-500.data-00000-of-00001",
+                          "model.ckpt-500.index"));
+}
+
+TEST_F(CheckpointDirTest, OnlyTheNewestStay) {
+  auto dir = MustOpen(Options(2));
+  for (const int64_t step : {1, 2, 3, 10}) ASSERT_THAT(Save(*dir, step), IsOk());
+  EXPECT_THAT(*posix_.List(dir_),
+              ElementsAre(".owner", "checkpoint", "model.ckpt-10.data-00000-of-00001",
+                          "model.ckpt-10.index", "model.ckpt-3.data-00000-of-00001",
+                          "model.ckpt-3.index"));
+}
+
+TEST_F(CheckpointDirTest, TheOneJustWrittenStaysEvenIfOthersHaveHigherSteps) {
+  auto dir = MustOpen(Options(1));
+  ASSERT_THAT(Save(*dir, 1000), IsOk());
+  ASSERT_THAT(Save(*dir, 600), IsOk());
+  EXPECT_EQ(LatestStep(*dir), 600);
+}
+
+TEST_F(CheckpointDirTest, DamagedNewestFallsBackToTheOneBefore) {
+  for (const char* file : {"model.ckpt-9.data-00000-of-00001", "model.ckpt-9.index"}) {
+    ASSERT_THAT(posix_.RemoveAll(dir_), IsOk());
+    auto dir = MustOpen(Options());
+    ASSERT_THAT(Save(*dir, 8), IsOk());
+    ASSERT_THAT(Save(*dir, 9), IsOk());
+    Damage(file);
+    EXPECT_EQ(LatestStep(*dir), 8) << file;
+    ASSERT_THAT(Save(*dir, 9), IsOk()) << "a damaged checkpoint is replaced";
+    EXPECT_EQ(LatestStep(*dir), 9) << file;
+  }
+}
+
+TEST_F(CheckpointDirTest, DirectoryWithOnlyDamagedCheckpointsIsAnErrorAndNotAFreshStart) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(Save(*dir, 9), IsOk());
+  Damage("model.ckpt-9.data-00000-of-00001");
+  EXPECT_THAT(dir->Latest(), StatusIs(absl::StatusCode::kDataLoss, HasSubstr("begin again")));
+}
+
+TEST_F(CheckpointDirTest, DiskThatDoesNotAnswerIsNoReasonToGoBack) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(Save(*dir, 8), IsOk());
+  ASSERT_THAT(Save(*dir, 9), IsOk());
+  files_.FailAt(2, Kind::kOnce);  // 1 lists, 2 opens the newest index.
+  EXPECT_THAT(dir->Latest(), StatusIs(absl::StatusCode::kUnavailable));
+  files_.FailAt(0, Kind::kOnce);
+  EXPECT_EQ(LatestStep(*dir), 9);
+}
+
+TEST_F(CheckpointDirTest, SavingAGoodStepAgainChangesNothing) {
+  auto dir = MustOpen(Options());
+  ASSERT_THAT(Save(*dir, 5), IsOk());
+  const std::array<float, 4> other{99, 0, 0, 0};
+  ASSERT_THAT(dir->Save(5, {FloatTensor("w", {4}, other)}), IsOk());
+  EXPECT_EQ(LatestStep(*dir), 5);
+}
+
+// Every operation of Save fails once or is the last before a crash; the directory then holds the
+// old checkpoint or the new one, a successor can open it, and the next Save works.
+TEST_F(CheckpointDirTest, FaultAtAnyOperationLeavesTheOldCheckpointOrTheNew) {
+  for (const Kind kind : {Kind::kOnce, Kind::kCrash}) {
+    int faults = 0;
+    int news = 0;
+    for (int operation = 1;; ++operation) {
+      files_.FailAt(0, kind);
+      ASSERT_THAT(posix_.RemoveAll(dir_), IsOk());
+      auto dir = MustOpen(Options(1));  // 1: the old one goes as soon as the new one stands.
+      ASSERT_THAT(Save(*dir, 10), IsOk());
+      files_.FailAt(operation, kind);
+      const absl::Status saved = Save(*dir, 20);
+      const bool reached = files_.operations() >= operation;
+      files_.FailAt(0, kind);
+      CheckpointDir::Options successor = Options(1);
+      successor.owner.pod = 2;
+      auto next = MustOpen(successor);
+      ASSERT_NE(next, nullptr);
+      const int64_t latest = LatestStep(*next);
+      ASSERT_TRUE(latest == 10 || latest == 20) << "operation " << operation << ": " << latest;
+      if (saved.ok()) {
+        ASSERT_EQ(latest, 20) << "operation " << operation;
+      }
+      ASSERT_THAT(Save(*next, 30), IsOk()) << "operation " << operation;
+      ASSERT_EQ(LatestStep(*next), 30);
+      ASSERT_THAT(*posix_.List(dir_), Each(Not(HasSubstr("tmp"))));
+      ASSERT_THAT(*posix_.List(dir_), Each(Not(HasSubstr("ckpt-10.")))) << operation;
+      if (!reached) break;
+      ++faults;
+      news += latest == 20 ? 1 : 0;
+    }
+    EXPECT_GT(faults, 20);
+    EXPECT_GT(news, 0);
+    EXPECT_LT(news, faults);
+  }
+}
+
+// The same for a step whose damaged checkpoint is replaced while an older good one exists.
+TEST_F(CheckpointDirTest, FaultWhileReplacingADamagedStepKeepsTheOlderOne) {
+  for (int operation = 1;; ++operation) {
+    files_.FailAt(0, Kind::kCrash);
+    ASSERT_THAT(posix_.RemoveAll(dir_), IsOk());
+    auto dir = MustOpen(Options(2));
+    ASSERT_THAT(Save(*dir, 10), IsOk());
+    ASSERT_THAT(Save(*dir, 20), IsOk());
+    Damage("model.ckpt-20.data-00000-of-00001");
+    files_.FailAt(operation, Kind::kCrash);
+    (void)Save(*dir, 20);
+    const bool reached = files_.operations() >= operation;
+    files_.FailAt(0, Kind::kCrash);
+    const int64_t latest = LatestStep(*dir);
+    ASSERT_TRUE(latest == 10 || latest == 20) << "operation " << operation << ": " << latest;
+    if (!reached) break;
+  }
+}
+
+TEST_F(CheckpointDirTest, EarlierAttemptIsRefused) {
+  CheckpointDir::Options second = Options();
+  second.owner.attempt = 2;
+  auto dir = MustOpen(second);
+  EXPECT_THAT(CheckpointDir::Open(files_, clock_, Options()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr(dir_), HasSubstr("attempt 2"))));
+}
+
+TEST_F(CheckpointDirTest, ProcessWhoseDirectoryWasTakenOverCanNoLongerSave) {
+  auto late = MustOpen(Options());
+  ASSERT_THAT(Save(*late, 10), IsOk());
+  CheckpointDir::Options successor = Options();
+  successor.owner.pod = 2;
+  auto next = MustOpen(successor);
+  EXPECT_THAT(Save(*late, 20), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                        HasSubstr("taken over by job default/mnist")));
+  EXPECT_THAT(late->Renew(), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_EQ(LatestStep(*next), 10);
+}
+
+TEST_F(CheckpointDirTest, AnotherJobWaitsUntilTheOwnerIsDeadOrDone) {
+  auto first = MustOpen(Options());
+  CheckpointDir::Options other = Options();
+  other.owner.uid = "u2";
+  EXPECT_THAT(CheckpointDir::Open(files_, clock_, other),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("another job")));
+  clock_.Advance(20s);
+  ASSERT_THAT(first->Renew(), IsOk());
+  clock_.Advance(20s);
+  EXPECT_THAT(CheckpointDir::Open(files_, clock_, other),
+              StatusIs(absl::StatusCode::kUnavailable));
+  ASSERT_THAT(first->Release(), IsOk());
+  EXPECT_THAT(CheckpointDir::Open(files_, clock_, other), IsOk());
+  clock_.Advance(CheckpointDir::kOwnerLease);
+  EXPECT_THAT(CheckpointDir::Open(files_, clock_, Options()), IsOk());
+}
+
+TEST_F(CheckpointDirTest, DirectoryThatCannotBeWrittenIsNamed) {
+  ASSERT_THAT(posix_.WriteAtomically(dir_, "a file, not a directory"), IsOk());
+  const auto dir = CheckpointDir::Open(files_, clock_, Options());
+  ASSERT_FALSE(dir.ok());
+  EXPECT_THAT(std::string(dir.status().message()), HasSubstr("use checkpoint directory " + dir_));
+}
+
+TEST_F(CheckpointDirTest, UnreadableOwnerRecordIsReplaced) {
+  ASSERT_THAT(posix_.MakeDirs(dir_), IsOk());
+  ASSERT_THAT(posix_.WriteAtomically(dir_ + "/.owner", "garbage"), IsOk());
+  auto dir = MustOpen(Options());
+  EXPECT_THAT(Save(*dir, 1), IsOk());
+}
+
+}  // namespace
+}  // namespace taas
