@@ -23,8 +23,9 @@ namespace taas {
 std::vector<FieldError> BrokenRules(const nlohmann::json& object, const nlohmann::json* old);
 
 struct RuleName {
-  std::string at;       // "spec.roles"
-  std::string message;  // As in the CRD.
+  std::string at;          // "spec.roles"
+  std::string field_path;  // ".ps"
+  std::string message;     // As in the CRD.
 
   auto operator<=>(const RuleName&) const = default;
 };

@@ -24,7 +24,8 @@ namespace taas {
 absl::StatusOr<Job> DecodeTrainingJob(std::string_view json);
 
 // JSON of `.status`. Times have whole seconds there, numbers that are not finite are left out, and texts are cut
-// at the schema's limits; two statuses are the same to a reader if their encodings are.
+// at the schema's limits; two statuses are the same to a reader if their encodings are. It is the whole status, for
+// a PUT: a merge patch would keep what has become absent (but for `message`, which is always there).
 std::string EncodeStatus(const JobStatus& status);
 
 // The text of the annotation `taas.dev/ledger`. DecodeLedger(EncodeLedger(x)) == x for every x, times included.

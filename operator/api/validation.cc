@@ -1,0 +1,254 @@
+#include "operator/api/validation.h"
+
+#include <set>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/defaults.h"
+#include "operator/api/job_rules.h"
+#include "operator/api/trainingjob_crd.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+// Deeper objects are refused before something recursive runs out of stack; ours are ten levels deep.
+constexpr int kMaxDepth = 100;
+constexpr size_t kMaxGeneratedNameBase = 54 - 5;  // A server adds five characters.
+
+FieldError Malformed(const std::string& path, const std::string& message) {
+  return {path, std::string(kMalformed), message};
+}
+
+// Finds keys that stand twice in one object, which a DOM forgets, and depth without end.
+class TwiceFinder {
+ public:
+  bool OnEvent(int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > kMaxDepth && !deep_) {
+      deep_ = true;
+      errors_.push_back(Malformed("", "nested more than " + std::to_string(kMaxDepth) + " levels deep"));
+    }
+    switch (event) {
+      case Json::parse_event_t::object_start:
+        levels_.push_back({ChildPath(), {}, "", false, 0});
+        break;
+      case Json::parse_event_t::array_start:
+        levels_.push_back({ChildPath(), {}, "", true, 0});
+        break;
+      case Json::parse_event_t::object_end:
+      case Json::parse_event_t::array_end:
+        levels_.pop_back();
+        CountItem();
+        break;
+      case Json::parse_event_t::key:
+        OnKey(parsed.get<std::string>());
+        break;
+      case Json::parse_event_t::value:
+        CountItem();
+        break;
+    }
+    return true;
+  }
+
+  std::vector<FieldError> Take() && { return std::move(errors_); }
+
+ private:
+  struct Level {
+    std::string path;
+    std::set<std::string> keys;
+    std::string key;
+    bool array;
+    size_t count;
+  };
+
+  std::string ChildPath() const {
+    if (levels_.empty()) return "";
+    const Level& top = levels_.back();
+    if (top.array) return top.path + "[" + std::to_string(top.count) + "]";
+    return top.path.empty() ? top.key : top.path + "." + top.key;
+  }
+
+  void OnKey(const std::string& key) {
+    Level& top = levels_.back();
+    top.key = key;
+    if (top.keys.insert(key).second) return;
+    const std::string path = ChildPath();
+    errors_.push_back({path, std::string(kFieldTwice), "duplicate field \"" + path + "\""});
+  }
+
+  void CountItem() {
+    if (!levels_.empty() && levels_.back().array) ++levels_.back().count;
+  }
+
+  bool deep_ = false;
+  std::vector<Level> levels_;
+  std::vector<FieldError> errors_;
+};
+
+absl::StatusOr<Json> ParseObject(std::string_view text) {
+  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (object.is_discarded()) return absl::InvalidArgumentError("read an object: the text is not JSON");
+  if (!object.is_object()) {
+    return absl::InvalidArgumentError(std::string("read an object: the text is a JSON ") +
+                                      object.type_name());
+  }
+  return object;
+}
+
+void CheckText(const Json& object, const char* field, std::string_view want,
+               std::vector<FieldError>* errors) {
+  const Json value = object.value(field, Json());
+  if (value == std::string(want)) return;
+  errors->push_back(Malformed(field, std::string(field) + " is " + value.dump() + ", not \"" +
+                                         std::string(want) + "\""));
+}
+
+// Labels and annotations are maps of texts; names are texts.
+void CheckMetadataTypes(const Json& metadata, std::vector<FieldError>* errors) {
+  if (!metadata.is_object()) {
+    errors->push_back(Malformed("metadata", "metadata is not an object"));
+    return;
+  }
+  for (const char* field : {"name", "generateName", "namespace", "uid", "resourceVersion"}) {
+    const auto value = metadata.find(field);
+    if (value == metadata.end() || value->is_null() || value->is_string()) continue;
+    const std::string path = std::string("metadata.") + field;
+    errors->push_back(Malformed(path, path + " is not a text"));
+  }
+  for (const char* field : {"labels", "annotations"}) {
+    const auto map = metadata.find(field);
+    if (map == metadata.end() || map->is_null()) continue;
+    const std::string path = std::string("metadata.") + field;
+    if (!map->is_object()) {
+      errors->push_back(Malformed(path, path + " is not an object"));
+      continue;
+    }
+    for (const auto& [key, value] : map->items()) {
+      if (value.is_string()) continue;
+      errors->push_back(Malformed(path + "." + key, path + "." + key + " is not a text"));
+    }
+  }
+}
+
+// A name there must be; the schema says of which form.
+void CheckNamed(const Json& object, std::vector<FieldError>* errors) {
+  const Json metadata = object.value("metadata", Json::object());
+  if (metadata.contains("name") && metadata["name"] != "") return;
+  const std::string base = metadata.value("generateName", std::string());
+  if (base.empty()) {
+    errors->push_back({"metadata.name", std::string(kFieldRequired),
+                       "Required value: name or generateName is required"});
+  } else if (base.size() > kMaxGeneratedNameBase) {
+    errors->push_back({"metadata.name", std::string(kFieldTooLong),
+                       "Too long: generateName has room for " +
+                           std::to_string(kMaxGeneratedNameBase) + " characters"});
+  }
+}
+
+// A server looks at the rules between fields only if each field is what the rules expect.
+bool BlocksRules(const std::vector<FieldError>& errors) {
+  for (const FieldError& error : errors) {
+    if (error.reason == kFieldNotSupported || error.reason == kFieldRequired ||
+        error.reason == kFieldTooLong || error.reason == kFieldTooMany ||
+        error.reason == kFieldTypeInvalid) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<FieldError> Check(std::string_view json, const Json* old) {
+  TwiceFinder twice;
+  Json object = Json::parse(
+      json, [&twice](int depth, Json::parse_event_t event,
+                     Json& parsed) { return twice.OnEvent(depth, event, parsed); },
+      /*allow_exceptions=*/false);
+  if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
+  if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
+
+  std::vector<FieldError> errors = std::move(twice).Take();
+  CheckText(object, "apiVersion", kApiGroupVersion, &errors);
+  CheckText(object, "kind", kTrainingJobKind, &errors);
+  CheckMetadataTypes(object.value("metadata", Json::object()), &errors);
+  for (FieldError& error : TrainingJobSchema().UnknownFields(object)) {
+    errors.push_back(std::move(error));
+  }
+  if (!errors.empty()) return errors;
+
+  TrainingJobSchema().ApplyDefaults(&object);
+  errors = TrainingJobSchema().Validate(object);
+  CheckNamed(object, &errors);
+  if (BlocksRules(errors)) return errors;
+  for (FieldError& error : BrokenRules(object, old)) errors.push_back(std::move(error));
+  return errors;
+}
+
+const Json& Below(const Json& from, const char* key) {
+  static const Json null;
+  if (!from.is_object()) return null;
+  const auto member = from.find(key);
+  return member == from.end() ? null : *member;
+}
+
+FieldError Unsupported(const std::string& path, const Json& value, const std::string& known) {
+  return {path, std::string(kFieldNotSupported),
+          "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
+}
+
+}  // namespace
+
+std::vector<FieldError> ValidateTrainingJob(std::string_view json) { return Check(json, nullptr); }
+
+std::vector<FieldError> ValidateUpdate(std::string_view old_json, std::string_view new_json) {
+  absl::StatusOr<Json> old = ParseObject(old_json);
+  if (!old.ok()) {
+    return {Malformed("", "the stored object: " + std::string(old.status().message()))};
+  }
+  TrainingJobSchema().ApplyDefaults(&*old);
+  return Check(new_json, &*old);
+}
+
+std::vector<FieldError> ValidateTrainer(std::string_view json) {
+  const absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
+  const Json& trainer = Below(Below(*object, "spec"), "trainer");
+  std::vector<FieldError> errors;
+
+  const Json& model = Below(trainer, "model");
+  const Json& name = Below(model, "name");
+  const Json& hidden = Below(model, "hidden");
+  const bool layers = hidden.is_array() && !hidden.empty();
+  if (name != "softmax" && name != "mlp" && name != "linear") {
+    errors.push_back(Unsupported("spec.trainer.model.name", name, "softmax, mlp, linear"));
+  } else if (name == "mlp" && !layers) {
+    errors.push_back({"spec.trainer.model.hidden", std::string(kFieldRequired),
+                      "Required value: mlp needs the size of at least one hidden layer"});
+  } else if (name != "mlp" && layers) {
+    errors.push_back({"spec.trainer.model.hidden", std::string(kFieldInvalid),
+                      "Invalid value: " + hidden.dump() + ": " + name.get<std::string>() +
+                          " has no hidden layers"});
+  }
+
+  const Json& optimizer = Below(Below(trainer, "optimizer"), "name");
+  if (!optimizer.is_null() && optimizer != "sgd") {
+    errors.push_back(Unsupported("spec.trainer.optimizer.name", optimizer, "sgd"));
+  }
+  return errors;
+}
+
+absl::StatusOr<std::string> ApplyDefaults(std::string_view json) {
+  ASSIGN_OR_RETURN(Json object, ParseObject(json));
+  TrainingJobSchema().ApplyDefaults(&object);
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> PruneUnknownFields(std::string_view json) {
+  ASSIGN_OR_RETURN(Json object, ParseObject(json));
+  TrainingJobSchema().Prune(&object);
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace taas
