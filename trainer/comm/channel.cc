@@ -226,4 +226,15 @@ bool Channel::LooksAlive() const {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
+std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
+                               std::chrono::milliseconds patience) {
+  std::vector<pollfd> waiting;
+  for (const Channel* channel : channels) waiting.push_back({channel->socket_, POLLIN, 0});
+  // Without channels this is a pause.
+  poll(waiting.data(), waiting.size(), static_cast<int>(patience.count()));
+  std::vector<bool> readable;
+  for (const pollfd& entry : waiting) readable.push_back(entry.revents != 0);
+  return readable;
+}
+
 }  // namespace taas::comm

@@ -19,6 +19,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -77,11 +79,17 @@ class Channel {
   bool LooksAlive() const;
 
  private:
+  friend std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
+                                        std::chrono::milliseconds patience);
   absl::Status Broken(const char* call, int error) const;
 
   const int socket_;
   const std::string peer_;
 };
+
+// Waits until one of `channels` can be read or has broken, at most `patience`. Says for each whether it can.
+std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
+                               std::chrono::milliseconds patience);
 
 // Splits "host:port" and "[v6]:port".
 absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::string& address);

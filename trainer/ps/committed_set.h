@@ -1,0 +1,49 @@
+// The set of batch numbers that are part of the model: the data cursor.
+//
+// Batches commit almost in order, so the set is a watermark (all below are in) and the few above it.
+//
+// Ownership: value type. Threads: one at a time. Errors: none; adding a member again is refused (false).
+//
+//   CommittedSet committed;
+//   if (!committed.Add(batch)) return;  // It was part of the model already.
+
+#ifndef TRAINER_PS_COMMITTED_SET_H_
+#define TRAINER_PS_COMMITTED_SET_H_
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace taas::ps {
+
+class CommittedSet {
+ public:
+  CommittedSet() = default;
+  CommittedSet(int64_t watermark, const std::vector<int64_t>& above) : watermark_(watermark) {
+    for (const int64_t batch : above) Add(batch);
+  }
+
+  bool Contains(int64_t batch) const { return batch < watermark_ || above_.count(batch) != 0; }
+  bool Add(int64_t batch) {
+    if (Contains(batch)) return false;
+    above_.insert(batch);
+    while (!above_.empty() && *above_.begin() == watermark_) {
+      above_.erase(above_.begin());
+      ++watermark_;
+    }
+    return true;
+  }
+  int64_t size() const { return watermark_ + static_cast<int64_t>(above_.size()); }
+  int64_t watermark() const { return watermark_; }
+  std::vector<int64_t> above() const { return {above_.begin(), above_.end()}; }
+
+  bool operator==(const CommittedSet&) const = default;
+
+ private:
+  int64_t watermark_ = 0;
+  std::set<int64_t> above_;
+};
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_COMMITTED_SET_H_

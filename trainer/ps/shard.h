@@ -1,0 +1,88 @@
+// One parameter server: serves the pieces of the model that the chief gave it.
+//
+// It is nothing until the chief configures it with a generation and values; every later frame names the
+// generation, and one of another is refused, so that nobody trains on a model that was replaced. The commit
+// rule is in commit_core.h, the values are in version_store.h; this class connects both to the wire.
+//
+// Ownership: owns its model and, as shard k ≠ 0, a thread that follows shard 0. Threads: Serve from any
+// number of threads, one per connection; Close wakes them. Errors: a request that cannot be served is
+// refused with a sentence; a broken connection ends Serve.
+//
+//   Shard shard;
+//   auto listener = Listener::Open({}, [&](Channel& channel) { shard.Serve(channel); });
+
+#ifndef TRAINER_PS_SHARD_H_
+#define TRAINER_PS_SHARD_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/comm/channel.h"
+#include "trainer/ps/commit_core.h"
+
+namespace taas::ps {
+
+class Shard {
+ public:
+  struct Stats {
+    int64_t generation = 0;  // 0: not configured yet.
+    int shard = 0;
+    int64_t step = 0;
+    int64_t bytes = 0;  // Of values; what a replica pulls.
+  };
+
+  Shard();
+  ~Shard();
+
+  void Serve(comm::Channel& channel);
+  void Close();
+  Stats stats() const;
+
+ private:
+  struct Model;
+  using Lock = std::unique_lock<std::mutex>;
+
+  absl::Status Handle(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Configure(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Push(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Pull(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Fence(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Cut(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status ReadCut(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status ReleaseCut(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status WaitStep(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Ask(comm::Channel& channel);
+  absl::Status ServePeer(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status AnswerSequencer(comm::Channel& channel, Model& model);
+
+  // The model of the generation in `head`, else the payload is thrown away and the sender refused (null).
+  // A null result with OK means refused; an error means broken.
+  absl::StatusOr<std::shared_ptr<Model>> ModelFor(comm::Channel& channel,
+                                                  const comm::FrameHead& head);
+  std::shared_ptr<Model> Retire(Lock& lock);
+
+  // With the lock held.
+  void OnStaged(Model& model, int shard, const PushId& push);
+  void Broadcast(Model& model, const std::vector<Decision>& decisions);
+  void CarryOut(Model& model, const Decision& decision);
+  void GiveUp(Model& model, const absl::Status& why);
+
+  // The thread of shard k ≠ 0.
+  void FollowShardZero(std::shared_ptr<Model> model);
+  absl::Status FollowOnce(Model& model);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  std::shared_ptr<Model> model_;
+};
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_SHARD_H_

@@ -1,0 +1,264 @@
+#include "trainer/ps/shard_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/proto/shard.pb.h"
+#include "trainer/ps/wire.h"
+
+namespace taas::ps {
+
+using comm::Block;
+using comm::Channel;
+using comm::ConstBlock;
+using comm::FrameHead;
+using comm::FrameType;
+using comm::Refusal;
+using comm::WaitReadable;
+
+namespace {
+
+// Between attempts to reach a shard: short at first, because a restarted one is back in a moment.
+constexpr std::chrono::milliseconds kRetryFirst{20};
+constexpr std::chrono::milliseconds kRetryMax{500};
+// How often a caller that waits is asked whether it still wants the answer: bounds the end on SIGTERM.
+constexpr std::chrono::milliseconds kLookUp{100};
+
+absl::Status RefusalToStatus(const FrameHead& head, const std::string& sentence) {
+  switch (static_cast<Refusal>(head.refusal)) {
+    case Refusal::kGeneration: return absl::AbortedError(sentence);
+    case Refusal::kFenced: return absl::FailedPreconditionError(sentence);
+    default: return absl::InvalidArgumentError(sentence);
+  }
+}
+
+// OK, or the error that a refusal means.
+absl::Status CheckAnswer(Channel& channel, const FrameHead& head, FrameType wanted) {
+  if (head.type == wanted) return absl::OkStatus();
+  if (head.type != FrameType::kRefused) {
+    return absl::DataLossError(channel.peer() + " answers with " + comm::FrameTypeName(head.type));
+  }
+  ASSIGN_OR_RETURN(const std::string sentence, channel.ReceiveText(head.payload_bytes));
+  return Annotate(RefusalToStatus(head, sentence), channel.peer());
+}
+
+uint64_t BytesOf(const std::vector<Block>& blocks) {
+  uint64_t bytes = 0;
+  for (const Block& block : blocks) bytes += block.bytes;
+  return bytes;
+}
+
+std::vector<Block> BlocksOf(const std::vector<Piece>& pieces,
+                            const std::vector<std::span<float>>& variables) {
+  std::vector<Block> blocks;
+  for (const Piece& piece : pieces) {
+    const std::span<float> part = variables[static_cast<size_t>(piece.variable)].subspan(
+        static_cast<size_t>(piece.offset), static_cast<size_t>(piece.count));
+    blocks.push_back({part.data(), part.size_bytes()});
+  }
+  return blocks;
+}
+
+absl::Status ReceiveValues(Channel& channel, const FrameHead& head,
+                           const std::vector<Block>& blocks) {
+  if (head.payload_bytes != BytesOf(blocks)) {
+    return absl::DataLossError(channel.peer() + " sends " + std::to_string(head.payload_bytes) +
+                               " bytes of values, expected " + std::to_string(BytesOf(blocks)));
+  }
+  return channel.ReceiveInto(blocks);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address) {
+  ASSIGN_OR_RETURN(auto channel, Channel::Connect(address, {}));
+  return std::unique_ptr<ShardControl>(new ShardControl(std::move(channel)));
+}
+
+absl::Status ShardControl::Configure(const ShardConfig& config,
+                                     const std::vector<std::span<float>>& variables) {
+  wire::ConfigureRequest request;
+  request.set_generation(config.generation);
+  request.set_shard(config.shard);
+  for (const std::string& shard : config.shards) request.add_shards(shard);
+  for (const Piece& piece : config.pieces) {
+    wire::Piece* out = request.add_pieces();
+    out->set_variable(piece.variable);
+    out->set_offset(piece.offset);
+    out->set_count(piece.count);
+  }
+  request.set_optimizer(config.optimizer);
+  *request.mutable_committed() = ToWire(config.committed);
+  request.set_max_steps(config.max_steps);
+  const std::string text = request.SerializeAsString();
+  const uint64_t length = text.size();
+  std::vector<ConstBlock> payload = {{&length, sizeof(length)}, {text.data(), text.size()}};
+  for (const Block& block : BlocksOf(config.pieces, variables)) {
+    payload.push_back({block.data, block.bytes});
+  }
+  RETURN_IF_ERROR(channel_->Send({.type = FrameType::kConfigure}, payload));
+  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
+  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kState));
+  RETURN_IF_ERROR(channel_->Discard(head.payload_bytes));
+  generation_ = static_cast<uint32_t>(config.generation);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ShardControl::Ask(FrameType type, const std::string& payload) {
+  RETURN_IF_ERROR(channel_->Send({.type = type, .generation = generation_}, payload));
+  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
+  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kState));
+  return channel_->ReceiveText(head.payload_bytes);
+}
+
+absl::StatusOr<ShardControl::State> ShardControl::AskState(FrameType type,
+                                                           const std::string& payload) {
+  ASSIGN_OR_RETURN(const std::string text, Ask(type, payload));
+  ASSIGN_OR_RETURN(const auto state, ParseMessage<wire::SequencerState>(text));
+  return State{state.step(), FromWire(state.committed())};
+}
+
+absl::StatusOr<int64_t> ShardControl::Generation() {
+  ASSIGN_OR_RETURN(const std::string text, Ask(FrameType::kAsk, ""));
+  ASSIGN_OR_RETURN(const auto state, ParseMessage<wire::ShardState>(text));
+  return state.generation();
+}
+
+absl::StatusOr<ShardControl::State> ShardControl::Fence(const Pusher& pusher) {
+  wire::FenceRequest request;
+  request.set_rank(static_cast<int32_t>(pusher.rank));
+  request.set_pod_number(pusher.pod);
+  request.set_start(pusher.start);
+  return AskState(FrameType::kFence, request.SerializeAsString());
+}
+
+absl::StatusOr<ShardControl::State> ShardControl::Cut() { return AskState(FrameType::kCut, ""); }
+
+absl::StatusOr<ShardControl::State> ShardControl::WaitStep(int64_t step,
+                                                           std::chrono::milliseconds hold) {
+  wire::WaitStepRequest request;
+  request.set_step(step);
+  request.set_hold_ms(static_cast<int32_t>(hold.count()));
+  return AskState(FrameType::kWaitStep, request.SerializeAsString());
+}
+
+absl::Status ShardControl::ReadCut(int64_t step, const std::vector<Piece>& pieces,
+                                   const std::vector<std::span<float>>& variables) {
+  RETURN_IF_ERROR(channel_->Send(
+      {.type = FrameType::kReadCut, .generation = generation_, .step = step}));
+  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
+  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kValues));
+  return ReceiveValues(*channel_, head, BlocksOf(pieces, variables));
+}
+
+absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "").status(); }
+
+Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
+                   std::vector<std::span<float>> gradients)
+    : options_(std::move(options)), peers_(options_.shards.size()) {
+  for (size_t shard = 0; shard < peers_.size(); ++shard) {
+    const std::vector<Piece>& pieces = options_.layout.shards[shard];
+    peers_[shard].variables = BlocksOf(pieces, variables);
+    for (const Block& block : BlocksOf(pieces, gradients)) {
+      peers_[shard].gradients.push_back({block.data, block.bytes});
+    }
+  }
+}
+
+absl::StatusOr<Exchange::Result> Exchange::Pull(const StillWanted& still_wanted) {
+  return Run({.type = FrameType::kPull,
+              .generation = static_cast<uint32_t>(options_.generation)},
+             still_wanted);
+}
+
+absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch,
+                                                const StillWanted& still_wanted) {
+  return Run(HeadOf(FrameType::kPush, {options_.pusher, sequence, batch},
+                    static_cast<uint32_t>(options_.generation)),
+             still_wanted);
+}
+
+absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
+                                               const StillWanted& still_wanted) {
+  Result result;
+  for (Peer& peer : peers_) peer.sent = peer.answered = false;
+  std::chrono::milliseconds delay = kRetryFirst;
+  absl::Status fatal;
+  while (fatal.ok()) {
+    // All requests leave before any answer is awaited: a push settles when every shard has it.
+    SendMissing(head);
+    std::vector<size_t> asked;
+    std::vector<const Channel*> channels;
+    size_t missing = 0;
+    for (size_t shard = 0; shard < peers_.size(); ++shard) {
+      if (peers_[shard].answered) continue;
+      if (!peers_[shard].sent) {
+        ++missing;
+        continue;
+      }
+      asked.push_back(shard);
+      channels.push_back(peers_[shard].channel.get());
+    }
+    if (asked.empty() && missing == 0) break;
+    // One that could not be reached is tried again, whatever the others wait for.
+    const std::vector<bool> readable = WaitReadable(channels, missing > 0 ? delay : kLookUp);
+    if (missing > 0) delay = std::min(delay * 2, kRetryMax);
+    bool progress = false;
+    for (size_t i = 0; i < asked.size() && fatal.ok(); ++i) {
+      if (!readable[i]) continue;
+      Peer& peer = peers_[asked[i]];
+      const auto answer = ReceiveFrom(peer);
+      if (answer.ok()) {
+        peer.answered = progress = true;
+        if (asked[i] == 0) result = *answer;
+        continue;
+      }
+      trouble_ = std::string(answer.status().message());
+      peer.channel = nullptr;
+      peer.sent = false;
+      if (!absl::IsUnavailable(answer.status())) fatal = answer.status();
+    }
+    if (!progress && fatal.ok() && !still_wanted()) {
+      fatal = absl::AbortedError("no longer wanted" + (trouble_.empty() ? "" : ": " + trouble_));
+    }
+  }
+  if (fatal.ok()) {
+    trouble_.clear();
+    return result;
+  }
+  // Answers that are still under way belong to this call; the next one must not read them.
+  for (Peer& peer : peers_) {
+    if (!peer.answered) peer.channel = nullptr;
+  }
+  return fatal;
+}
+
+void Exchange::SendMissing(const FrameHead& head) {
+  for (size_t shard = 0; shard < peers_.size(); ++shard) {
+    Peer& peer = peers_[shard];
+    if (peer.sent) continue;
+    const absl::Status status = SendTo(peer, options_.shards[shard], head);
+    peer.sent = status.ok();
+    if (status.ok()) continue;
+    peer.channel = nullptr;
+    trouble_ = std::string(status.message());
+  }
+}
+
+absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const FrameHead& head) {
+  if (peer.channel == nullptr) {
+    ASSIGN_OR_RETURN(peer.channel, Channel::Connect(address, {}));
+  }
+  if (head.type == FrameType::kPush) return peer.channel->Send(head, peer.gradients);
+  return peer.channel->Send(head);
+}
+
+absl::StatusOr<Exchange::Result> Exchange::ReceiveFrom(Peer& peer) {
+  ASSIGN_OR_RETURN(const FrameHead head, peer.channel->ReceiveHead());
+  RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
+  RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, peer.variables));
+  return Result{head.step, (head.flags & comm::kFlagDropped) == 0};
+}
+
+}  // namespace taas::ps

@@ -1,0 +1,126 @@
+// The callers of parameter servers: the chief's orders to one shard, and a training replica's exchange with
+// all of them.
+//
+// Ownership: own their connections; variables and gradients stay the caller's and are read and written in
+// place. Threads: one at a time each. Errors: Unavailable (broken: connect again), Aborted (the shard is in
+// another generation: ask the chief), FailedPrecondition (this process was given up), InvalidArgument.
+//
+//   ASSIGN_OR_RETURN(auto shard, ShardControl::Connect(address));
+//   RETURN_IF_ERROR(shard->Configure(request, values));
+//
+//   Exchange exchange({.pusher = me, .generation = 3, .shards = addresses, .layout = layout}, variables,
+//                     gradients);
+//   ASSIGN_OR_RETURN(Exchange::Result result, exchange.Push(sequence, batch, still_wanted));
+
+#ifndef TRAINER_PS_SHARD_CLIENT_H_
+#define TRAINER_PS_SHARD_CLIENT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/comm/channel.h"
+#include "trainer/ps/commit_core.h"
+#include "trainer/ps/layout.h"
+
+namespace taas::ps {
+
+struct ShardConfig {
+  int64_t generation = 0;
+  int shard = 0;
+  std::vector<std::string> shards;
+  std::vector<Piece> pieces;
+  std::string optimizer;  // JSON.
+  CommittedSet committed;
+  int64_t max_steps = 0;
+};
+
+class ShardControl {
+ public:
+  struct State {
+    int64_t step = 0;
+    CommittedSet committed;
+  };
+
+  static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address);
+
+  absl::Status Configure(const ShardConfig& config,
+                         const std::vector<std::span<float>>& variables);
+  // The generation that the shard is in; 0 for none.
+  absl::StatusOr<int64_t> Generation();
+  // Of shard 0 only.
+  absl::StatusOr<State> Fence(const Pusher& pusher);
+  absl::StatusOr<State> Cut();
+  absl::StatusOr<State> WaitStep(int64_t step, std::chrono::milliseconds hold);
+  // Of every shard.
+  absl::Status ReadCut(int64_t step, const std::vector<Piece>& pieces,
+                       const std::vector<std::span<float>>& variables);
+  absl::Status ReleaseCut();
+  bool LooksAlive() const { return channel_->LooksAlive(); }
+  // Wakes a call that waits; it fails. From any thread.
+  void Shutdown() { channel_->Shutdown(); }
+
+ private:
+  explicit ShardControl(std::unique_ptr<comm::Channel> channel) : channel_(std::move(channel)) {}
+  absl::StatusOr<std::string> Ask(comm::FrameType type, const std::string& payload);
+  absl::StatusOr<State> AskState(comm::FrameType type, const std::string& payload);
+
+  const std::unique_ptr<comm::Channel> channel_;
+  uint32_t generation_ = 0;
+};
+
+class Exchange {
+ public:
+  struct Options {
+    Pusher pusher;
+    int64_t generation = 0;
+    std::vector<std::string> shards;
+    Layout layout;
+  };
+  struct Result {
+    int64_t step = 0;
+    bool applied = true;  // False: the batch was part of the model already.
+  };
+  // Asked while an answer is outstanding; false ends the call with Aborted.
+  using StillWanted = std::function<bool()>;
+
+  Exchange(Options options, std::vector<std::span<float>> variables,
+           std::vector<std::span<float>> gradients);
+
+  // Both fill the variables. Broken connections are made anew and what was under way is sent again with its
+  // sequence number, so that a push counts once.
+  absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
+  absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, const StillWanted& still_wanted);
+
+  int64_t generation() const { return options_.generation; }
+  // The last failure, for people who ask what this replica waits for; empty when all is well.
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  struct Peer {
+    std::unique_ptr<comm::Channel> channel;
+    std::vector<comm::Block> variables;
+    std::vector<comm::ConstBlock> gradients;
+    bool sent = false;
+    bool answered = false;
+  };
+  absl::StatusOr<Result> Run(const comm::FrameHead& head, const StillWanted& still_wanted);
+  void SendMissing(const comm::FrameHead& head);
+  absl::Status SendTo(Peer& peer, const std::string& address, const comm::FrameHead& head);
+  absl::StatusOr<Result> ReceiveFrom(Peer& peer);
+
+  const Options options_;
+  std::vector<Peer> peers_;
+  std::string trouble_;
+};
+
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_SHARD_CLIENT_H_

@@ -1,0 +1,242 @@
+#include "trainer/ps/shard.h"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/layout.h"
+#include "trainer/ps/shard_client.h"
+
+namespace taas::ps {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kSgdOne[] = R"({"name":"sgd","learningRate":1.0})";
+constexpr int64_t kBatches = 200;
+
+bool Always() { return true; }
+
+struct Server {
+  std::unique_ptr<Shard> shard = std::make_unique<Shard>();
+  std::unique_ptr<comm::Listener> listener;
+  std::string address;
+
+  Server() {
+    auto opened = comm::Listener::Open(
+        {.host = "127.0.0.1"}, [this](comm::Channel& channel) { shard->Serve(channel); });
+    if (!opened.ok()) std::abort();
+    listener = *std::move(opened);
+    address = "127.0.0.1:" + std::to_string(listener->port());
+  }
+  ~Server() {
+    shard->Close();
+    listener.reset();
+  }
+};
+
+// A model of two variables on `count` real shards; a gradient of -1 makes every value count the updates.
+struct Cluster {
+  std::vector<std::unique_ptr<Server>> servers;
+  std::vector<std::string> addresses;
+  Layout layout;
+  std::vector<std::unique_ptr<ShardControl>> controls;
+
+  explicit Cluster(int count) : layout(SplitByBytes({{64 * 300, 64}, {300, 300}}, count)) {
+    for (int i = 0; i < count; ++i) {
+      servers.push_back(std::make_unique<Server>());
+      addresses.push_back(servers.back()->address);
+    }
+  }
+  void Configure(int64_t generation, CommittedSet committed = {}) {
+    std::vector<float> a(64 * 300, static_cast<float>(committed.size()));
+    std::vector<float> b(300, static_cast<float>(committed.size()));
+    controls.clear();
+    for (size_t i = 0; i < servers.size(); ++i) {
+      auto control = ShardControl::Connect(addresses[i]);
+      ASSERT_THAT(control, IsOk());
+      ASSERT_THAT((*control)->Configure({.generation = generation,
+                                         .shard = static_cast<int>(i),
+                                         .shards = addresses,
+                                         .pieces = layout.shards[i],
+                                         .optimizer = kSgdOne,
+                                         .committed = committed,
+                                         .max_steps = kBatches},
+                                        {a, b}),
+                  IsOk());
+      controls.push_back(*std::move(control));
+    }
+  }
+};
+
+struct Replica {
+  std::vector<float> a = std::vector<float>(64 * 300);
+  std::vector<float> b = std::vector<float>(300);
+  std::vector<float> gradient_a = std::vector<float>(64 * 300, -1.0f);
+  std::vector<float> gradient_b = std::vector<float>(300, -1.0f);
+  std::unique_ptr<Exchange> exchange;
+
+  Replica(const Cluster& cluster, Pusher pusher, int64_t generation) {
+    exchange = std::make_unique<Exchange>(
+        Exchange::Options{pusher, generation, cluster.addresses, cluster.layout},
+        std::vector<std::span<float>>{a, b}, std::vector<std::span<float>>{gradient_a, gradient_b});
+  }
+};
+
+TEST(ShardTest, ReplicasPushConcurrentlyAndEachBatchCountsOnceOnEveryShard) {
+  for (const int shards : {1, 2, 3}) {
+    Cluster cluster(shards);
+    cluster.Configure(1);
+    std::atomic<int64_t> next{0};
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&, rank] {
+        Replica replica(cluster, {rank, 1, rank + 100}, 1);
+        uint64_t sequence = 0;
+        for (int64_t batch; (batch = next++) < kBatches;) {
+          const auto result = replica.exchange->Push(++sequence, batch, Always);
+          ASSERT_THAT(result, IsOk());
+          EXPECT_TRUE(result->applied);
+          // The answer holds at least this push.
+          EXPECT_GE(replica.a[0], static_cast<float>(result->step));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    const auto state = cluster.controls[0]->WaitStep(kBatches, std::chrono::seconds(5));
+    ASSERT_THAT(state, IsOk());
+    EXPECT_EQ(state->step, kBatches);
+    Replica reader(cluster, {9, 1, 1}, 1);
+    ASSERT_THAT(reader.exchange->Pull(Always), IsOk());
+    for (const float value : reader.a) ASSERT_EQ(value, static_cast<float>(kBatches));
+    for (const float value : reader.b) ASSERT_EQ(value, static_cast<float>(kBatches));
+  }
+}
+
+TEST(ShardTest, PushThatIsSentAgainCountsOnce) {
+  Cluster cluster(2);
+  cluster.Configure(1);
+  for (int i = 0; i < 3; ++i) {
+    // A new exchange has new connections, as after a break; identity and sequence are the same.
+    Replica replica(cluster, {0, 1, 7}, 1);
+    const auto result = replica.exchange->Push(1, 5, Always);
+    ASSERT_THAT(result, IsOk());
+    EXPECT_EQ(result->step, 1);
+    EXPECT_EQ(replica.a[0], 1.0f);
+  }
+}
+
+TEST(ShardTest, BatchThatIsPartOfTheModelIsDroppedAndTheReplicaToldSo) {
+  Cluster cluster(2);
+  cluster.Configure(1, CommittedSet(3, {7}));
+  Replica replica(cluster, {0, 1, 7}, 1);
+  for (const int64_t batch : {0, 7}) {
+    const auto result = replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, Always);
+    ASSERT_THAT(result, IsOk());
+    EXPECT_FALSE(result->applied);
+    EXPECT_EQ(replica.b[299], 4.0f);
+  }
+}
+
+TEST(ShardTest, PushOfAnotherGenerationIsRefused) {
+  Cluster cluster(2);
+  cluster.Configure(4);
+  Replica late(cluster, {0, 1, 7}, 3);
+  EXPECT_THAT(late.exchange->Push(1, 0, Always), StatusIs(absl::StatusCode::kAborted));
+  Replica current(cluster, {0, 1, 7}, 4);
+  EXPECT_THAT(current.exchange->Push(1, 0, Always), IsOk());
+}
+
+TEST(ShardTest, ReplicaThatWaitsForAShardIsReleasedByANewGeneration) {
+  Cluster cluster(2);
+  cluster.Configure(1);
+  cluster.servers[1].reset();
+  Replica replica(cluster, {0, 1, 7}, 1);
+  std::atomic<bool> asked{false};
+  std::thread waiting([&] {
+    EXPECT_THAT(replica.exchange->Push(1, 0,
+                                       [&] {
+                                         asked = true;
+                                         return true;
+                                       }),
+                StatusIs(absl::StatusCode::kAborted, HasSubstr("generation")));
+  });
+  while (!asked) std::this_thread::yield();
+  cluster.servers[1] = std::make_unique<Server>();
+  cluster.addresses[1] = cluster.servers[1]->address;
+  cluster.Configure(2);
+  waiting.join();
+}
+
+TEST(ShardTest, FencedReplicaIsRefusedAndItsSuccessorIsNot) {
+  Cluster cluster(2);
+  cluster.Configure(1);
+  Replica first(cluster, {0, 1, 7}, 1);
+  ASSERT_THAT(first.exchange->Push(1, 0, Always), IsOk());
+  const auto state = cluster.controls[0]->Fence({0, 1, 7});
+  ASSERT_THAT(state, IsOk());
+  EXPECT_TRUE(state->committed.Contains(0));
+  EXPECT_THAT(first.exchange->Push(2, 1, Always),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  Replica second(cluster, {0, 1, 8}, 1);
+  EXPECT_THAT(second.exchange->Push(1, 1, Always), IsOk());
+}
+
+TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
+  Cluster cluster(3);
+  cluster.Configure(1);
+  std::thread trainer([&] {
+    Replica replica(cluster, {0, 1, 7}, 1);
+    for (int64_t batch = 0; batch < kBatches; ++batch) {
+      ASSERT_THAT(replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, Always), IsOk());
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto state = cluster.controls[0]->Cut();
+    ASSERT_THAT(state, IsOk());
+    EXPECT_EQ(state->committed.size(), state->step);
+    std::vector<float> a(64 * 300);
+    std::vector<float> b(300);
+    for (size_t shard = 0; shard < 3; ++shard) {
+      ASSERT_THAT(cluster.controls[shard]->ReadCut(state->step, cluster.layout.shards[shard],
+                                                   {a, b}),
+                  IsOk());
+      ASSERT_THAT(cluster.controls[shard]->ReleaseCut(), IsOk());
+    }
+    for (const float value : a) ASSERT_EQ(value, static_cast<float>(state->step));
+    for (const float value : b) ASSERT_EQ(value, static_cast<float>(state->step));
+  }
+  trainer.join();
+}
+
+TEST(ShardTest, OlderGenerationDoesNotReplaceANewerOne) {
+  Cluster cluster(1);
+  cluster.Configure(5);
+  EXPECT_THAT(cluster.controls[0]->Configure({.generation = 4,
+                                              .shards = cluster.addresses,
+                                              .optimizer = kSgdOne},
+                                             {}),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("generation 5")));
+}
+
+TEST(ShardTest, GradientOfAnotherSizeIsRefused) {
+  Cluster cluster(1);
+  cluster.Configure(1);
+  Replica replica(cluster, {0, 1, 7}, 1);
+  const auto channel = comm::Channel::Connect(cluster.addresses[0], {});
+  ASSERT_THAT(channel, IsOk());
+  ASSERT_THAT((*channel)->Send({.type = comm::FrameType::kPush, .generation = 1}, "four"), IsOk());
+  const auto head = (*channel)->ReceiveHead();
+  ASSERT_THAT(head, IsOk());
+  EXPECT_EQ(head->type, comm::FrameType::kRefused);
+}
+
+}  // namespace
+}  // namespace taas::ps

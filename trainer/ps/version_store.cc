@@ -1,0 +1,61 @@
+#include "trainer/ps/version_store.h"
+
+namespace taas::ps {
+
+VersionStore::VersionStore(std::vector<float> values, int64_t step) {
+  versions_.push_back(std::make_unique<Version>());
+  current_ = versions_.back().get();
+  current_->step = step;
+  current_->values = std::move(values);
+}
+
+void VersionStore::Reader::Release() {
+  if (store_ == nullptr) return;
+  std::lock_guard lock(store_->mutex_);
+  --version_->readers;
+  store_ = nullptr;
+}
+
+VersionStore::Reader VersionStore::Hold() {
+  std::lock_guard lock(mutex_);
+  ++current_->readers;
+  return Reader(this, current_);
+}
+
+void VersionStore::Update(
+    int64_t step, const std::function<void(std::span<const float>, std::span<float>)>& update) {
+  Version* source;
+  Version* target = nullptr;
+  bool in_place;
+  {
+    std::lock_guard lock(mutex_);
+    source = current_;
+    in_place = source->readers == 0;
+    if (in_place) {
+      // Nobody may take hold of values that are half updated: Hold waits for the end of this block.
+      update(source->values, source->values);
+      source->step = step;
+      return;
+    }
+    for (const auto& version : versions_) {
+      if (version.get() != source && version->readers == 0) target = version.get();
+    }
+    if (target == nullptr) {
+      versions_.push_back(std::make_unique<Version>());
+      target = versions_.back().get();
+    }
+  }
+  // `target` is nobody's until it is current.
+  target->values.resize(source->values.size());
+  update(source->values, target->values);
+  std::lock_guard lock(mutex_);
+  target->step = step;
+  current_ = target;
+}
+
+size_t VersionStore::buffers() const {
+  std::lock_guard lock(mutex_);
+  return versions_.size();
+}
+
+}  // namespace taas::ps

@@ -1,0 +1,80 @@
+// The values of one shard, as versions: readers hold one while updates go on.
+//
+// An update is made in place while nobody reads the current version, else into another buffer. So a reply is
+// sent straight from the values without a copy or a lock, and a consistent cut for a checkpoint is nothing
+// but a version that is held. Buffers in use: at most one more than versions held.
+//
+// Ownership: owns all buffers; a Reader must not outlive its store. Threads: Update from one at a time, the
+// rest from any. Errors: none.
+//
+//   VersionStore store(std::move(values), step);
+//   VersionStore::Reader reader = store.Hold();
+//   store.Update(step + 1, [&](std::span<const float> in, std::span<float> out) { ... });
+
+#ifndef TRAINER_PS_VERSION_STORE_H_
+#define TRAINER_PS_VERSION_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace taas::ps {
+
+class VersionStore {
+ private:
+  struct Version {
+    int64_t step = 0;
+    int readers = 0;
+    std::vector<float> values;
+  };
+
+ public:
+  class Reader {
+   public:
+    Reader() = default;
+    Reader(Reader&& other) noexcept
+        : store_(std::exchange(other.store_, nullptr)), version_(other.version_) {}
+    Reader& operator=(Reader&& other) noexcept {
+      if (this != &other) {
+        Release();
+        store_ = std::exchange(other.store_, nullptr);
+        version_ = other.version_;
+      }
+      return *this;
+    }
+    ~Reader() { Release(); }
+
+    bool holds() const { return store_ != nullptr; }
+    int64_t step() const { return version_->step; }
+    std::span<const float> values() const { return version_->values; }
+
+   private:
+    friend class VersionStore;
+    Reader(VersionStore* store, Version* version) : store_(store), version_(version) {}
+    void Release();
+
+    VersionStore* store_ = nullptr;
+    Version* version_ = nullptr;
+  };
+
+  VersionStore(std::vector<float> values, int64_t step);
+
+  Reader Hold();
+  // `update` sees the current values and writes the next ones; both spans may be the same memory.
+  void Update(int64_t step,
+              const std::function<void(std::span<const float>, std::span<float>)>& update);
+  size_t buffers() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Version>> versions_;
+  Version* current_;
+};
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_VERSION_STORE_H_
