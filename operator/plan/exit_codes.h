@@ -1,0 +1,46 @@
+// What the end of a pod means for its replica: the table of docs/contract.md.
+//
+// Ownership: values. Threads: any. Errors: none.
+//
+//   const Verdict verdict = ClassifyEnd(pod);
+//   if (verdict.end == End::kRestart) Restart(verdict.cause);
+
+#ifndef OPERATOR_PLAN_EXIT_CODES_H_
+#define OPERATOR_PLAN_EXIT_CODES_H_
+
+#include <string>
+#include <string_view>
+
+#include "operator/api/pod.h"
+
+namespace taas {
+
+inline constexpr int kExitBadNode = 3;
+inline constexpr int kExitRestartMe = 138;
+
+enum class End { kCompleted, kRestart, kPermanent };
+
+struct Verdict {
+  End end = End::kPermanent;
+  RestartCause cause = RestartCause::kUserError;  // Where `end` is kRestart.
+
+  bool operator==(const Verdict&) const = default;
+};
+
+inline bool HasEnded(const Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
+// Of a container that ended by itself; `reason` is OOMKilled, Error, …
+Verdict ClassifyExit(int exit_code, std::string_view reason);
+
+// Of a pod that has ended. What was done to a pod from outside goes before its exit code, but a pod that
+// completed has completed, whatever was done to it afterwards.
+Verdict ClassifyEnd(const Pod& pod);
+
+// "exit code 1: open /data/a.gz: No such file or directory": for messages.
+std::string DescribeEnd(const Pod& pod);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_EXIT_CODES_H_

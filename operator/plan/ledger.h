@@ -1,0 +1,58 @@
+// What happened to the replicas, turned into the next ledger: the job's durable memory.
+//
+// Everything that must not be forgotten (completed replicas, pod numbers, restarts by cause, ports, the
+// outcome) is decided here and written before any step relies on it, so an operator that is killed between
+// two instructions finds the same decision when it comes back.
+//
+// Ownership: values. Threads: any. Errors: none; an impossible job gets the outcome Failed and a sentence.
+//
+//   const LedgerChange change = AdvanceLedger(snapshot);
+//   if (change.ledger != snapshot.job.ledger) steps.push_back(WriteLedger{change.ledger});
+
+#ifndef OPERATOR_PLAN_LEDGER_H_
+#define OPERATOR_PLAN_LEDGER_H_
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/plan/snapshot.h"
+
+namespace taas {
+
+// A pod that ran longer than this did not fail quickly: its replica starts again without delay.
+inline constexpr std::chrono::minutes kQuickFailure{10};
+// The delay before the next pod stops growing here, so that a repaired cause is noticed soon.
+inline constexpr std::chrono::seconds kRestartDelayMax{300};
+// After the main replica's success the others have this long to end by themselves.
+inline constexpr std::chrono::seconds kFinishGrace{10};
+// Nodes that one replica keeps away from; the oldest is forgotten first, or it could run nowhere.
+inline constexpr size_t kAvoidNodesMax = 16;
+
+// Something worth an event of the job once the ledger is stored.
+struct LedgerNote {
+  bool warning = false;
+  std::string reason;  // CamelCase.
+  std::string message;
+
+  bool operator==(const LedgerNote&) const = default;
+};
+
+struct LedgerChange {
+  Ledger ledger;
+  std::vector<LedgerNote> notes;
+  // Loopback ports that `free_ports` lacked; the ledger is complete only when this is 0.
+  int32_t ports_wanted = 0;
+  // When time alone changes the answer.
+  std::optional<Clock::WallTime> wake_at;
+};
+
+LedgerChange AdvanceLedger(const Snapshot& snapshot);
+
+// Before the pod that follows `quick_failures` quick failures in a row: 0, 0, 1 s, 2 s, 4 s, … 5 min.
+std::chrono::seconds RestartDelay(int32_t quick_failures);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_LEDGER_H_

@@ -1,0 +1,271 @@
+#include "operator/plan/ledger.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/plan/plan_fixture.h"
+
+namespace taas {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+Pod Ended(const Snapshot& now, Role role, int32_t index, int32_t exit_code, int32_t number = 1) {
+  return PodOf(now, role, index,
+               {.phase = exit_code == 0 ? PodPhase::kSucceeded : PodPhase::kFailed,
+                .number = number,
+                .exit_code = exit_code});
+}
+
+TEST(LedgerTest, ANewJobGetsAnEntryForEveryReplica) {
+  const LedgerChange change = AdvanceLedger(NewJob({.chiefs = 1, .ps = 2, .workers = 3}));
+  EXPECT_EQ(change.ledger.replicas.at(Role::kChief).size(), 1u);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kPs).size(), 2u);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).size(), 3u);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).at(2).pod_number, 1);
+  EXPECT_FALSE(change.ledger.outcome.has_value());
+}
+
+TEST(LedgerTest, ARetryableFailureCountsItsCauseAndNamesTheNextPod) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), Ended(now, Role::kWorker, 1, 137)};
+  const LedgerChange change = AdvanceLedger(now);
+  EXPECT_EQ(change.ledger.restarts.at(RestartCause::kKilled), 1);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).at(0).pod_number, 1);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).at(1).pod_number, 2);
+  ASSERT_EQ(change.notes.size(), 1u);
+  EXPECT_THAT(change.notes[0].message, HasSubstr("worker-1 gets pod 2 (killed): exit code 137"));
+}
+
+TEST(LedgerTest, APermanentFailureEndsTheJobAndQuotesTheProcess) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), Ended(now, Role::kWorker, 1, 1)};
+  now.pods[1].termination_message = R"({"message":"open /data/x: No such file or directory"})";
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kFailed);
+  EXPECT_EQ(ledger.outcome_reason, "ReplicaFailed");
+  EXPECT_EQ(ledger.outcome_message,
+            "worker-1 failed for good: exit code 1: open /data/x: No such file or directory");
+  EXPECT_TRUE(ledger.restarts.empty());
+}
+
+TEST(LedgerTest, AnOutcomeIsFinal) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.ledger->outcome = JobState::kSucceeded;
+  now.pods = {Ended(now, Role::kWorker, 0, 1)};
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+}
+
+TEST(LedgerTest, ACompletedReplicaStaysCompletedWhenItsPodIsGone) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), Ended(now, Role::kWorker, 1, 0)};
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_TRUE(EntryOf(now, Role::kWorker, 1).completed);
+  now.gone = {now.pods[1]};
+  now.pods.pop_back();
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+}
+
+TEST(LedgerTest, APodThatCompletedAndVanishedBetweenTwoLooksHasCompleted) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.gone = {Ended(now, Role::kWorker, 1, 0)};
+  EXPECT_TRUE(AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(1).completed);
+}
+
+TEST(LedgerTest, ADeletedPodIsPreemptedNotTheUsersErrorAndStartsWithoutDelay) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.job.spec.backoff_limit = 0;
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.pods[0].meta.deletion_time = now.now;
+  now.gone = {PodOf(now, Role::kWorker, 1)};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.restarts, (std::map<RestartCause, int32_t>{{RestartCause::kPreempted, 2}}));
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(1).pod_number, 2);
+  EXPECT_FALSE(ledger.replicas.at(Role::kWorker).at(1).not_before.has_value());
+  EXPECT_FALSE(ledger.outcome.has_value());
+}
+
+TEST(LedgerTest, APodThatIsMissingButWasNeverSeenIsNotCounted) {
+  Snapshot now = StartedJob({.workers = 1});
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+}
+
+TEST(LedgerTest, OnlyUserErrorsCountTowardsTheBackoffLimit) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.backoff_limit = 1;
+  now.job.ledger->restarts = {{RestartCause::kKilled, 100}, {RestartCause::kUserError, 1}};
+  now.pods = {Ended(now, Role::kWorker, 0, 137)};
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  now.pods = {Ended(now, Role::kWorker, 0, 138)};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kFailed);
+  EXPECT_EQ(ledger.outcome_reason, "BackoffLimitExceeded");
+  EXPECT_EQ(ledger.restarts.at(RestartCause::kUserError), 1);
+}
+
+TEST(LedgerTest, AReplicaThatFailsQuicklyWaitsLongerEachTimeAndALongRunForgives) {
+  Snapshot now = StartedJob({.workers = 1});
+  EntryOf(now, Role::kWorker, 0).quick_failures = 3;
+  now.pods = {Ended(now, Role::kWorker, 0, 137)};
+  LedgerReplica entry = AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(0);
+  EXPECT_EQ(entry.quick_failures, 4);
+  EXPECT_EQ(entry.not_before, now.now + seconds(4));
+  now.pods[0].started_at = now.now - minutes(10);
+  entry = AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(0);
+  EXPECT_EQ(entry.quick_failures, 0);
+  EXPECT_FALSE(entry.not_before.has_value());
+}
+
+struct DelayCase {
+  const char* name;
+  int32_t failures;
+  int64_t want;
+};
+class RestartDelayTest : public testing::TestWithParam<DelayCase> {};
+TEST_P(RestartDelayTest, DoublesFromOneSecondToFiveMinutes) {
+  EXPECT_EQ(RestartDelay(GetParam().failures).count(), GetParam().want);
+}
+INSTANTIATE_TEST_SUITE_P(Table, RestartDelayTest,
+                         testing::Values(DelayCase{"None", 0, 0}, DelayCase{"First", 1, 0},
+                                         DelayCase{"Second", 2, 1}, DelayCase{"Third", 3, 2},
+                                         DelayCase{"LastBelowLimit", 10, 256},
+                                         DelayCase{"FirstAtLimit", 11, 300},
+                                         DelayCase{"FarBeyondLimit", 2'000'000'000, 300}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(LedgerTest, ABadNodeIsAvoidedByTheNextPods) {
+  Snapshot now = StartedJob({.workers = 1});
+  EntryOf(now, Role::kWorker, 0).avoid_nodes.assign(kAvoidNodesMax, "old");
+  now.pods = {Ended(now, Role::kWorker, 0, 3)};
+  const LedgerReplica entry = AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(0);
+  EXPECT_EQ(entry.avoid_nodes.size(), kAvoidNodesMax);
+  EXPECT_EQ(entry.avoid_nodes.back(), "node-a");
+}
+
+TEST(LedgerTest, APodOfALostNodeIsReplacedThoughItNeverEnded) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.pods[0].reason = "NodeLost";
+  EXPECT_EQ(AdvanceLedger(now).ledger.restarts.at(RestartCause::kNodeLost), 1);
+}
+
+TEST(LedgerTest, TheChiefsSuccessIsTheJobsOnceTheOthersHaveEnded) {
+  Snapshot now = StartedJob({.chiefs = 1, .ps = 1});
+  now.pods = {Ended(now, Role::kChief, 0, 0), PodOf(now, Role::kPs, 0)};
+  LedgerChange change = AdvanceLedger(now);
+  EXPECT_FALSE(change.ledger.outcome.has_value());
+  EXPECT_TRUE(change.ledger.replicas.at(Role::kChief).at(0).completed);
+  EXPECT_EQ(change.wake_at, now.now + kFinishGrace);
+  now.pods[1] = Ended(now, Role::kPs, 0, 0);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kSucceeded);
+}
+
+TEST(LedgerTest, ReplicasThatDoNotEndByThemselvesAreWaitedForTenSecondsOnly) {
+  Snapshot now = StartedJob({.chiefs = 1, .ps = 1});
+  now.pods = {Ended(now, Role::kChief, 0, 0), PodOf(now, Role::kPs, 0)};
+  now.now += kFinishGrace;
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kSucceeded);
+}
+
+TEST(LedgerTest, AWorkerThatIsHurtAfterTheChiefsSuccessNeitherRestartsNorFailsTheJob) {
+  Snapshot now = StartedJob({.chiefs = 1, .workers = 2});
+  now.pods = {Ended(now, Role::kChief, 0, 0), Ended(now, Role::kWorker, 0, 1),
+              Ended(now, Role::kWorker, 1, 137)};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kSucceeded);
+  EXPECT_TRUE(ledger.restarts.empty());
+}
+
+TEST(LedgerTest, WithoutAChiefWorker0DecidesAndNoOtherWorkerDoes) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), Ended(now, Role::kWorker, 1, 0)};
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  now.pods[0] = Ended(now, Role::kWorker, 0, 0);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kSucceeded);
+}
+
+TEST(LedgerTest, AWipedLedgerIsRebuiltFromStatusAndPods) {
+  Snapshot now = NewJob({.workers = 2});
+  now.job.status.restarts = {{RestartCause::kKilled, 4}};
+  now.pods = {PodOf(now, Role::kWorker, 0, {.number = 5}), Ended(now, Role::kWorker, 1, 0)};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 5);
+  EXPECT_TRUE(ledger.replicas.at(Role::kWorker).at(1).completed);
+  EXPECT_EQ(ledger.restarts.at(RestartCause::kKilled), 4);
+}
+
+TEST(LedgerTest, AWipedLedgerOfAnEndedJobDoesNotStartItAgain) {
+  Snapshot now = NewJob({.workers = 1});
+  now.job.status.state = JobState::kFailed;
+  now.job.status.conditions = {{.type = "Failed", .status = true, .reason = "R", .message = "m"}};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kFailed);
+  EXPECT_EQ(ledger.outcome_reason, "R");
+}
+
+TEST(LedgerTest, OnTheLocalClusterPortsAreWantedBeforeThereIsALedger) {
+  Snapshot now = NewJob({.ps = 1, .workers = 1});
+  now.addresses.scheme = AddressScheme::kLoopback;
+  now.free_ports = {20001};
+  EXPECT_EQ(AdvanceLedger(now).ports_wanted, 4);
+  now.free_ports = {20001, 20002, 20003, 20004};
+  const LedgerChange change = AdvanceLedger(now);
+  EXPECT_EQ(change.ports_wanted, 0);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).at(0).port, 20003);
+  EXPECT_EQ(change.ledger.replicas.at(Role::kWorker).at(0).status_port, 20004);
+}
+
+Snapshot LoopbackJob() {
+  Snapshot now = StartedJob({.chiefs = 1, .workers = 1});
+  now.addresses.scheme = AddressScheme::kLoopback;
+  EntryOf(now, Role::kChief, 0).port = 1001;
+  EntryOf(now, Role::kChief, 0).status_port = 1002;
+  EntryOf(now, Role::kWorker, 0).port = 1003;
+  EntryOf(now, Role::kWorker, 0).status_port = 1004;
+  now.free_ports = {2001, 2002};
+  now.pods = {PodOf(now, Role::kChief, 0), PodOf(now, Role::kWorker, 0)};
+  for (Pod& pod : now.pods) pod.bootstrap = "127.0.0.1:1001";
+  return now;
+}
+
+TEST(LedgerTest, AReplicaWhosePortWasTakenGetsNewOnesAndTheOthersStay) {
+  Snapshot now = LoopbackJob();
+  now.pods[1] = Ended(now, Role::kWorker, 0, 138);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).port, 2001);
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0), EntryOf(now, Role::kChief, 0));
+}
+
+TEST(LedgerTest, PodsThatKnowTheChiefUnderAnOldAddressAreReplacedWithoutACause) {
+  Snapshot now = LoopbackJob();
+  now.pods[0] = Ended(now, Role::kChief, 0, 138);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).port, 2001);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).port, 1003);
+  EXPECT_EQ(ledger.restarts, (std::map<RestartCause, int32_t>{{RestartCause::kUserError, 1}}));
+}
+
+TEST(LedgerTest, AScaledDownReplicaIsRetiredWithoutACauseAndComesBackWithANewNumber) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), PodOf(now, Role::kWorker, 1)};
+  now.job.spec.roles[Role::kWorker].replicas = 1;
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(1).pod_number, 2);
+  EXPECT_TRUE(ledger.restarts.empty());
+  now.job.ledger = ledger;
+  EXPECT_EQ(AdvanceLedger(now).ledger, ledger);
+}
+
+TEST(LedgerTest, AJobThatCannotRunIsRefusedWithASentence) {
+  Snapshot now = NewJob({.workers = 1});
+  now.job.meta.name = std::string(60, 'a');
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "NameTooLong");
+  EXPECT_EQ(AdvanceLedger(NewJob({.workers = 4000})).ledger.outcome_reason, "TooManyReplicas");
+  EXPECT_EQ(AdvanceLedger(NewJob({.ps = 1})).ledger.outcome_reason, "InvalidSpec");
+}
+
+}  // namespace
+}  // namespace taas

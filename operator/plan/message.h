@@ -1,0 +1,20 @@
+// The one sentence on why a job makes no progress: the worst pod and its reason.
+//
+// Ownership: values. Threads: any. Errors: none.
+//
+//   status.message = WhyNoProgress(snapshot, ledger);  // Empty: there is progress.
+
+#ifndef OPERATOR_PLAN_MESSAGE_H_
+#define OPERATOR_PLAN_MESSAGE_H_
+
+#include <string>
+
+#include "operator/plan/snapshot.h"
+
+namespace taas {
+
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_MESSAGE_H_

@@ -1,0 +1,85 @@
+#include "operator/plan/message.h"
+
+#include "gtest/gtest.h"
+#include "operator/plan/plan_fixture.h"
+
+namespace taas {
+namespace {
+
+std::string MessageOf(const Snapshot& now) { return WhyNoProgress(now, *now.job.ledger); }
+
+TEST(MessageTest, AJobThatTrainsHasNothingToSay) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  EXPECT_EQ(MessageOf(now), "");
+}
+
+TEST(MessageTest, TheSchedulersWordsAreQuotedAndTheOthersCounted) {
+  Snapshot now = StartedJob({.workers = 3});
+  for (int i = 0; i < 3; ++i) {
+    now.pods.push_back(PodOf(now, Role::kWorker, i, {.phase = PodPhase::kPending}));
+    if (i == 0) continue;
+    now.pods.back().unschedulable_reason = "Unschedulable";
+    now.pods.back().unschedulable_message = "0/3 nodes are available: 3 Insufficient cpu.";
+  }
+  EXPECT_EQ(MessageOf(now),
+            "worker-1 (and 1 more) cannot be scheduled: Unschedulable: 0/3 nodes are available: "
+            "3 Insufficient cpu.");
+}
+
+TEST(MessageTest, AnImageThatCannotBePulledIsWorseThanAPodThatWaitsForANode) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kPending}),
+              PodOf(now, Role::kWorker, 1, {.phase = PodPhase::kPending})};
+  now.pods[0].unschedulable_reason = "Unschedulable";
+  now.pods[1].waiting_reason = "ImagePullBackOff";
+  now.pods[1].waiting_message = "Back-off pulling image";
+  now.pods[1].image = "example.com/x:1";
+  EXPECT_EQ(MessageOf(now),
+            "worker-1 cannot start: ImagePullBackOff: Back-off pulling image (image example.com/x:1)");
+}
+
+TEST(MessageTest, ADelayIsExplainedWithItsEnd) {
+  Snapshot now = StartedJob({.workers = 1});
+  LedgerReplica& entry = EntryOf(now, Role::kWorker, 0);
+  entry = {.pod_number = 4, .quick_failures = 3, .not_before = now.now + std::chrono::seconds(2)};
+  now.job.spec.trainer.checkpoint_dir = "/out";
+  EXPECT_EQ(MessageOf(now),
+            "worker-0 failed 3 times in a row and starts again at 2027-01-15T08:00:02Z");
+}
+
+TEST(MessageTest, WithoutACheckpointDirectoryTheLossOfAPsIsSaidToCostTheTraining) {
+  Snapshot now = StartedJob({.ps = 1, .workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  EntryOf(now, Role::kPs, 0).pod_number = 2;
+  EXPECT_EQ(MessageOf(now),
+            "ps-0 is started again; spec.trainer.checkpoint.dir is not set, so training starts from "
+            "the beginning");
+  now.job.spec.trainer.checkpoint_dir = "/out";
+  EXPECT_EQ(MessageOf(now), "ps-0 is started again");
+}
+
+TEST(MessageTest, WhatTheChiefSaysCountsWhenAllPodsRun) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.polled = TrainerReport{.message = "waiting for ps-1 at 10.0.0.7:2222"};
+  EXPECT_EQ(MessageOf(now), "waiting for ps-1 at 10.0.0.7:2222");
+}
+
+TEST(MessageTest, ARefusalOfTheApiServerGoesBeforeAllElse) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.refusal = "create pod default/mnist-worker-0: 403: exceeded quota";
+  EXPECT_EQ(MessageOf(now), now.refusal);
+}
+
+TEST(MessageTest, AFailedJobSaysWhyAndASucceededOneNothing) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.ledger->outcome = JobState::kFailed;
+  now.job.ledger->outcome_message = "worker-0 failed for good: exit code 1";
+  EXPECT_EQ(MessageOf(now), "worker-0 failed for good: exit code 1");
+  now.job.ledger->outcome = JobState::kSucceeded;
+  EXPECT_EQ(MessageOf(now), "");
+}
+
+}  // namespace
+}  // namespace taas

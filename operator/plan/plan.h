@@ -1,0 +1,76 @@
+// What to do about one job now: a pure function from what is known to steps and a status.
+//
+// The ledger is written ahead. While the wanted ledger differs from the stored one, the plan holds the write
+// of the ledger and only such other steps as the stored ledger already covers; the rest follows when the
+// write has been seen. No pod is made whose number the stored ledger does not have, no pod is deleted that
+// it still counts on, and nothing that is not ours is touched.
+//
+// Ownership: values. Threads: any. Errors: none; a job that breaks an invariant gets a message that says so.
+//
+//   const Plan plan = PlanJob(snapshot);
+//   for (const Step& step : plan.steps) Execute(step);
+
+#ifndef OPERATOR_PLAN_PLAN_H_
+#define OPERATOR_PLAN_PLAN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "operator/plan/ledger.h"
+#include "operator/plan/pod_spec.h"
+#include "operator/plan/snapshot.h"
+
+namespace taas {
+
+// A PATCH of the job with its resourceVersion.
+struct WriteLedger {
+  Ledger ledger;
+  std::vector<LedgerNote> notes;  // Events, once the write is stored.
+};
+
+// The headless service through which the replicas find each other.
+struct CreateService {
+  std::string ns;
+  std::string name;
+  std::string job_uid;
+};
+
+struct CreatePod {
+  PodSpec pod;
+};
+
+struct DeletePod {
+  std::string ns;
+  std::string name;
+  std::string uid;               // A precondition.
+  std::string resource_version;  // A precondition.
+  bool force = false;            // Its node is lost: nobody will confirm.
+  std::string why;
+};
+
+// Something under a name of ours that is not ours. It is never touched.
+struct ReportConflict {
+  std::string kind;
+  std::string name;
+  std::string owner_uid;
+};
+
+using Step = std::variant<WriteLedger, CreateService, CreatePod, DeletePod, ReportConflict>;
+
+struct Plan {
+  std::vector<Step> steps;
+  JobStatus status;
+  // When time alone changes the answer.
+  std::optional<Clock::WallTime> wake_at;
+  // Loopback ports to put into the snapshot before planning again; the rest of the plan is empty.
+  int32_t ports_wanted = 0;
+};
+
+Plan PlanJob(const Snapshot& snapshot);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_PLAN_H_

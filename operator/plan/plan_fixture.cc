@@ -1,0 +1,78 @@
+#include "operator/plan/plan_fixture.h"
+
+#include <chrono>
+
+namespace taas {
+
+using std::chrono::seconds;
+
+Snapshot NewJob(JobShape shape) {
+  Snapshot now;
+  now.now = Clock::WallTime(seconds(1'800'000'000));
+  now.default_image = "taas/trainer:test";
+  now.job.meta = {.ns = "default", .name = "mnist", .uid = "uid-1", .resource_version = "10",
+                  .generation = 1};
+  now.job.meta.creation_time = now.now - seconds(5);
+  if (shape.chiefs > 0) now.job.spec.roles[Role::kChief].replicas = shape.chiefs;
+  if (shape.ps > 0) now.job.spec.roles[Role::kPs].replicas = shape.ps;
+  if (shape.workers > 0) now.job.spec.roles[Role::kWorker].replicas = shape.workers;
+  now.job.spec.trainer.config = R"({"model":{"name":"mlp"}})";
+  now.job.spec.trainer.max_steps = 2000;
+  return now;
+}
+
+Snapshot StartedJob(JobShape shape) {
+  Snapshot now = NewJob(shape);
+  now.job.ledger.emplace();
+  for (const auto& [role, spec] : now.job.spec.roles) {
+    for (int32_t i = 0; i < spec.replicas; ++i) now.job.ledger->replicas[role][i];
+  }
+  now.service = ServiceView{.owner_uid = now.job.meta.uid};
+  return now;
+}
+
+Pod PodOf(const Snapshot& now, Role role, int32_t index, PodShape shape) {
+  Pod pod;
+  pod.meta = {.ns = "default",
+              .name = PodName(now.job.meta.name, role, index),
+              .uid = "pod-" + std::string(RoleName(role)) + std::to_string(index) + "-" +
+                     std::to_string(shape.number),
+              .resource_version = "20"};
+  pod.owner_uid = now.job.meta.uid;
+  pod.job = now.job.meta.name;
+  pod.role = role;
+  pod.index = index;
+  pod.attempt = 1;
+  pod.pod_number = shape.number;
+  pod.phase = shape.phase;
+  pod.node = shape.phase == PodPhase::kPending ? "" : "node-a";
+  pod.ip = "10.0.0.1";
+  pod.exit_code = shape.exit_code;
+  pod.exit_reason = shape.exit_reason;
+  pod.termination_message = shape.termination_message;
+  if (shape.phase == PodPhase::kSucceeded || shape.phase == PodPhase::kFailed) {
+    pod.started_at = now.now - seconds(1);
+    pod.finished_at = now.now;
+    if (!pod.exit_code && shape.phase == PodPhase::kSucceeded) pod.exit_code = 0;
+  }
+  return pod;
+}
+
+Pod PodFromSpec(const PodSpec& spec, const std::string& uid) {
+  Pod pod;
+  pod.meta = {.ns = spec.ns, .name = spec.name, .uid = uid, .resource_version = "1"};
+  pod.owner_uid = spec.job_uid;
+  pod.job = spec.job_name;
+  pod.role = spec.role;
+  pod.index = spec.index;
+  pod.attempt = 1;
+  pod.pod_number = spec.pod_number;
+  pod.bootstrap = spec.annotations.at(std::string(kBootstrapAnnotation));
+  return pod;
+}
+
+LedgerReplica& EntryOf(Snapshot& now, Role role, int32_t index) {
+  return now.job.ledger->replicas[role][index];
+}
+
+}  // namespace taas

@@ -1,0 +1,221 @@
+// Random lives of a job on a model of a cluster: what must hold in each of them, whatever happens when.
+//
+// The operator of the model sees pods late, is killed between any two steps (which wipes what it remembers
+// and, sometimes, the status), loses replies, and meets people who delete pods.
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+#include "operator/plan/exit_codes.h"
+#include "operator/plan/plan.h"
+#include "operator/plan/plan_fixture.h"
+
+namespace taas {
+namespace {
+
+using std::chrono::seconds;
+
+class Model {
+ public:
+  Model(uint64_t seed, JobShape shape) : random_(seed), view_(NewJob(shape)) {
+    view_.job.spec.backoff_limit = 3;
+    job_ = view_.job;
+    foreign_ = PodOf(view_, Role::kWorker, 900);
+    foreign_.owner_uid = "somebody";
+    pods_[foreign_.meta.name] = foreign_;
+  }
+
+  void RandomLife(int rounds) {
+    for (int i = 0; i < rounds && !Ended(); ++i) {
+      if (Chance(70)) OperatorLooks();
+      if (Chance(60)) SomethingHappensToAPod();
+      if (Chance(5)) OperatorIsKilled();
+      view_.now += seconds(random_.Below(20));
+      Check();
+    }
+  }
+
+  // Nothing bad happens any more: pods run, then complete, chief or worker 0 first or last.
+  void CalmLife() {
+    for (int i = 0; i < 400 && !Settled(); ++i) {
+      SyncView();
+      OperatorLooks();
+      for (auto& [name, pod] : pods_) {
+        if (pod.owner_uid != job_.meta.uid) continue;
+        if (pod.phase == PodPhase::kPending) {
+          Start(pod);
+        } else if (pod.phase == PodPhase::kRunning && Chance(30)) {
+          Finish(pod, 0);
+        }
+      }
+      RemoveDeleted();
+      view_.now += seconds(30);
+      Check();
+    }
+    EXPECT_TRUE(Settled()) << "the job never ended, message: " << job_.status.message;
+  }
+
+ private:
+  bool Chance(uint64_t percent) { return random_.Below(100) < percent; }
+  bool Ended() const { return job_.ledger.has_value() && job_.ledger->outcome.has_value(); }
+  bool Settled() const {
+    if (!Ended() || job_.status.state != *job_.ledger->outcome) return false;
+    for (const auto& [name, pod] : pods_) {
+      if (pod.owner_uid == job_.meta.uid && !HasEnded(pod)) return false;
+    }
+    return true;
+  }
+
+  void Touch(ObjectMeta& meta) { meta.resource_version = std::to_string(++version_); }
+  void Start(Pod& pod) {
+    pod.phase = PodPhase::kRunning;
+    pod.node = "node-" + std::to_string(random_.Below(3));
+    pod.started_at = view_.now;
+    Touch(pod.meta);
+  }
+  void Finish(Pod& pod, int32_t exit_code) {
+    pod.phase = exit_code == 0 ? PodPhase::kSucceeded : PodPhase::kFailed;
+    pod.exit_code = exit_code;
+    pod.finished_at = view_.now;
+    Touch(pod.meta);
+  }
+
+  void SomethingHappensToAPod() {
+    if (pods_.size() < 2) return;
+    auto found = std::next(pods_.begin(), static_cast<long>(random_.Below(pods_.size())));
+    Pod& pod = found->second;
+    if (pod.owner_uid != job_.meta.uid) return;
+    if (pod.phase == PodPhase::kPending) return Start(pod);
+    constexpr int32_t kExitCodes[] = {0, 3, 137, 138, 143};
+    switch (random_.Below(4)) {
+      case 0:
+        if (!HasEnded(pod)) Finish(pod, kExitCodes[random_.Below(5)]);
+        break;
+      case 1:
+        pod.meta.deletion_time = view_.now;  // By a person or a drain.
+        Touch(pod.meta);
+        break;
+      case 2:
+        if (pod.meta.deletion_time.has_value()) pods_.erase(found);
+        break;
+      default:
+        if (Chance(20)) pods_.erase(found);  // By force.
+    }
+  }
+
+  void RemoveDeleted() {
+    std::erase_if(pods_, [](const auto& item) { return item.second.meta.deletion_time.has_value(); });
+  }
+
+  // What the watch does: remembers the last state of pods that it saw vanish.
+  void SyncView() {
+    std::map<std::string, Pod> seen;
+    for (const Pod& pod : view_.pods) seen[pod.meta.uid] = pod;
+    view_.pods.clear();
+    for (const auto& [name, pod] : pods_) {
+      view_.pods.push_back(pod);
+      seen.erase(pod.meta.uid);
+    }
+    for (const auto& [uid, pod] : seen) view_.gone.push_back(pod);
+  }
+
+  void OperatorIsKilled() {
+    view_.gone.clear();
+    view_.pods.clear();
+    if (Chance(20)) job_.status = {};
+    for (const auto& [name, pod] : pods_) view_.pods.push_back(pod);
+  }
+
+  void OperatorLooks() {
+    if (Chance(60)) SyncView();
+    view_.job = job_;
+    const Plan plan = PlanJob(view_);
+    for (const Step& step : plan.steps) {
+      if (Chance(10)) return OperatorIsKilled();
+      std::visit([this](const auto& s) { Execute(s); }, step);
+    }
+    if (plan.steps.empty()) job_.status = plan.status;
+  }
+
+  void Execute(const WriteLedger& step) {
+    if (job_.ledger.has_value()) {
+      for (const auto& [cause, count] : job_.ledger->restarts) {
+        const auto found = step.ledger.restarts.find(cause);
+        ASSERT_TRUE(found != step.ledger.restarts.end() && found->second >= count)
+            << "a restart was forgotten";
+      }
+      ASSERT_FALSE(Ended()) << "an outcome was changed";
+      for (const auto& [role, entries] : job_.ledger->replicas) {
+        for (const auto& [index, entry] : entries) {
+          const LedgerReplica& next = step.ledger.replicas.at(role).at(index);
+          ASSERT_GE(next.pod_number, entry.pod_number);
+          ASSERT_TRUE(next.completed || !entry.completed) << "a completion was forgotten";
+        }
+      }
+    }
+    job_.ledger = step.ledger;
+  }
+  void Execute(const CreateService&) { view_.service = ServiceView{.owner_uid = job_.meta.uid}; }
+  void Execute(const CreatePod& step) {
+    const LedgerReplica& entry = job_.ledger->replicas.at(step.pod.role).at(step.pod.index);
+    ASSERT_FALSE(Ended()) << "a pod of an ended job was made";
+    ASSERT_FALSE(entry.completed) << step.pod.name << " has completed and was made again";
+    ASSERT_EQ(entry.pod_number, step.pod.pod_number) << "made before the ledger knew it";
+    if (pods_.count(step.pod.name) > 0) return;  // 409: the view was old.
+    const int64_t identity = step.pod.pod_number;
+    Pod pod = PodFromSpec(step.pod, "pod-" + std::to_string(++version_));
+    Touch(pod.meta);
+    int64_t& last = last_number_[step.pod.name];
+    ASSERT_GE(identity, last) << "pod numbers went backwards";
+    last = identity;
+    pods_[step.pod.name] = pod;
+  }
+  void Execute(const DeletePod& step) {
+    const auto found = pods_.find(step.name);
+    if (found == pods_.end() || found->second.meta.uid != step.uid) return;
+    ASSERT_EQ(found->second.owner_uid, job_.meta.uid) << "a foreign pod was deleted";
+    if (found->second.meta.resource_version != step.resource_version) return;
+    found->second.meta.deletion_time = view_.now;
+    Touch(found->second.meta);
+    if (Chance(50)) pods_.erase(found);
+  }
+  void Execute(const ReportConflict&) {}
+
+  void Check() {
+    ASSERT_EQ(pods_.count(foreign_.meta.name), 1u);
+    std::map<std::pair<Role, int32_t>, int> live;
+    for (const auto& [name, pod] : pods_) {
+      if (pod.owner_uid == job_.meta.uid && !HasEnded(pod)) ++live[{*pod.role, pod.index}];
+    }
+    for (const auto& [replica, count] : live) ASSERT_EQ(count, 1);
+  }
+
+  SeededRandom random_;
+  Snapshot view_;
+  Job job_;
+  Pod foreign_;
+  std::map<std::string, Pod> pods_;
+  std::map<std::string, int64_t> last_number_;
+  uint64_t version_ = 100;
+};
+
+TEST(PlanPropertyTest, NoLifeOfAJobBreaksAPromiseAndEachOneEnds) {
+  constexpr uint64_t kLives = 1500;
+  constexpr JobShape kShapes[] = {{.workers = 1}, {.workers = 3}, {.chiefs = 1, .ps = 2, .workers = 2}};
+  const char* chosen = std::getenv("TAAS_SEED");
+  const uint64_t first = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
+  const uint64_t last = chosen == nullptr ? kLives : first;
+  for (uint64_t seed = first; seed <= last; ++seed) {
+    Model model(seed, kShapes[seed % 3]);
+    model.RandomLife(static_cast<int>(20 + seed % 200));
+    model.CalmLife();
+    ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << " (TAAS_SEED repeats it)";
+  }
+}
+
+}  // namespace
+}  // namespace taas

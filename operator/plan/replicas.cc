@@ -1,0 +1,79 @@
+#include "operator/plan/replicas.h"
+
+#include <map>
+#include <set>
+
+namespace taas {
+namespace {
+
+using Key = std::pair<Role, int32_t>;
+
+std::set<Key> AllReplicas(const JobSpec& spec, const Ledger& ledger) {
+  std::set<Key> keys;
+  for (const auto& [role, role_spec] : spec.roles) {
+    for (int32_t index = 0; index < role_spec.replicas; ++index) keys.insert({role, index});
+  }
+  for (const auto& [role, entries] : ledger.replicas) {
+    for (const auto& [index, entry] : entries) keys.insert({role, index});
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& ledger) {
+  const Job& job = snapshot.job;
+  std::map<std::string, const Pod*> live;
+  for (const Pod& pod : snapshot.pods) live[pod.meta.name] = &pod;
+  std::map<std::string, const Pod*> gone;
+  for (const Pod& pod : snapshot.gone) {
+    if (pod.owner_uid != job.meta.uid) continue;
+    const Pod*& last = gone[pod.meta.name];
+    if (last == nullptr || last->pod_number < pod.pod_number) last = &pod;
+  }
+  std::vector<ReplicaView> views;
+  for (const auto& [role, index] : AllReplicas(job.spec, ledger)) {
+    ReplicaView view{.role = role, .index = index, .name = PodName(job.meta.name, role, index)};
+    view.short_name = std::string(RoleName(role)) + "-" + std::to_string(index);
+    const auto spec = job.spec.roles.find(role);
+    view.wanted = spec != job.spec.roles.end() && index < spec->second.replicas;
+    if (const auto found = live.find(view.name); found != live.end()) {
+      const bool ours = found->second->owner_uid == job.meta.uid;
+      (ours ? view.pod : view.foreign) = found->second;
+    }
+    if (const auto found = gone.find(view.name); found != gone.end()) view.gone = found->second;
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec) {
+  for (const Role role : {Role::kChief, Role::kWorker}) {
+    const auto found = spec.roles.find(role);
+    if (found != spec.roles.end() && found->second.replicas > 0) return std::pair(role, 0);
+  }
+  return std::nullopt;
+}
+
+bool IsOfEarlierJob(const Pod& pod, const Job& job) {
+  return pod.job == job.meta.name && !pod.owner_uid.empty() && pod.owner_uid != job.meta.uid;
+}
+
+const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index) {
+  const auto of_role = ledger.replicas.find(role);
+  if (of_role == ledger.replicas.end()) return nullptr;
+  const auto found = of_role->second.find(index);
+  return found == of_role->second.end() ? nullptr : &found->second;
+}
+
+CurrentPod FindCurrentPod(const ReplicaView& replica, const LedgerReplica& entry) {
+  if (replica.pod != nullptr && replica.pod->pod_number == entry.pod_number) {
+    return {.pod = replica.pod};
+  }
+  if (replica.gone != nullptr && replica.gone->pod_number == entry.pod_number) {
+    return {.pod = replica.gone, .gone = true};
+  }
+  return {};
+}
+
+}  // namespace taas

@@ -1,0 +1,50 @@
+// The replicas of a job beside the pods that exist for them.
+//
+// Ownership: the views point into the snapshot, which outlives them. Threads: any. Errors: none.
+//
+//   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) Use(replica.pod);
+
+#ifndef OPERATOR_PLAN_REPLICAS_H_
+#define OPERATOR_PLAN_REPLICAS_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/plan/snapshot.h"
+
+namespace taas {
+
+struct ReplicaView {
+  Role role = Role::kWorker;
+  int32_t index = 0;
+  std::string name;       // Of the pod.
+  std::string short_name;  // "worker-0", for messages.
+  bool wanted = true;     // False: in the ledger, but scaled away.
+  const Pod* pod = nullptr;      // Ours, under this name.
+  const Pod* gone = nullptr;     // Ours, the last one known to be gone.
+  const Pod* foreign = nullptr;  // Under this name, and not ours: never touched.
+};
+
+// By role, then index: those that the spec asks for and those that only the ledger knows.
+std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& ledger);
+
+// The replica whose success is the job's: chief 0, else worker 0. Nothing if there is neither.
+std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
+
+// True of a pod that belongs to a job of this name that was deleted: it goes by itself, and is waited for.
+bool IsOfEarlierJob(const Pod& pod, const Job& job);
+
+const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index);
+
+// The pod that the ledger speaks of: the live one of this number, else the gone one of this number.
+struct CurrentPod {
+  const Pod* pod = nullptr;
+  bool gone = false;
+};
+CurrentPod FindCurrentPod(const ReplicaView& replica, const LedgerReplica& entry);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_REPLICAS_H_

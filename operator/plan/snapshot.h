@@ -1,0 +1,49 @@
+// All that the planner may look at when it plans one job: one consistent view, without I/O and clock.
+//
+// Ownership: value type. Threads: const access from any thread. Errors: none.
+//
+//   Snapshot now{.job = job, .pods = pods, .now = clock.WallNow()};
+//   const Plan plan = PlanJob(now);
+
+#ifndef OPERATOR_PLAN_SNAPSHOT_H_
+#define OPERATOR_PLAN_SNAPSHOT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "operator/api/job.h"
+#include "operator/api/pod.h"
+#include "operator/plan/address_scheme.h"
+#include "operator/plan/trainer_report.h"
+
+namespace taas {
+
+struct ServiceView {
+  std::string owner_uid;
+  // Of a job of this name that was deleted: it goes by itself.
+  bool of_earlier_job = false;
+};
+
+struct Snapshot {
+  Job job;
+  // Every pod of the namespace that carries our job label or one of our names, ours or not.
+  std::vector<Pod> pods;
+  // The last known state of pods that are known to have existed and to be gone. Without this a pod that was
+  // deleted could not be told from one that was never made.
+  std::vector<Pod> gone;
+  std::optional<ServiceView> service;  // The one with the job's name.
+  Clock::WallTime now{};
+  AddressOptions addresses;
+  // For the loopback scheme: ports of 127.0.0.1 that nobody uses, as far as anybody can know.
+  std::vector<int32_t> free_ports;
+  // What the chief (or worker 0) last answered to GET /status.
+  std::optional<TrainerReport> polled;
+  // A refusal of the API server to make or change something of this job, as a sentence; empty: none.
+  std::string refusal;
+  std::string default_image;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_SNAPSHOT_H_

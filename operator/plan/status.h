@@ -1,0 +1,21 @@
+// The status of a job: what its pods and its ledger say, and one sentence on why there is no progress.
+//
+// A function of the snapshot alone, so a wiped status comes back; times are kept from the last status where
+// what they mark has not changed, so nothing is written while nothing happens.
+//
+// Ownership: values. Threads: any. Errors: none.
+//
+//   plan.status = DeriveStatus(snapshot, ledger);
+
+#ifndef OPERATOR_PLAN_STATUS_H_
+#define OPERATOR_PLAN_STATUS_H_
+
+#include "operator/plan/snapshot.h"
+
+namespace taas {
+
+JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_STATUS_H_
