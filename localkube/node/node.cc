@@ -1,0 +1,395 @@
+#include "localkube/node/node.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "localkube/node/container_run.h"
+#include "localkube/node/pod_run.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+
+// Records wake us; this is for shims that were killed and could write none.
+constexpr auto kPollEvery = 1s;
+// After a failure of disk or API.
+constexpr auto kRetryAfter = 500ms;
+// A shim claims its run within milliseconds of its start; one that has not by then was killed before.
+constexpr auto kClaimPatience = 5s;
+// Between looks at the runs of a pod whose object is gone.
+constexpr auto kOrphanLookEvery = 50ms;
+
+std::string Text(const Json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+const Json& Member(const Json& object, const char* key) {
+  static const Json kNothing;
+  if (!object.is_object()) return kNothing;
+  const auto it = object.find(key);
+  return it == object.end() ? kNothing : *it;
+}
+
+std::vector<std::string> ContainerNames(const Json& pod) {
+  std::vector<std::string> out;
+  for (const Json& container : Member(Member(pod, "spec"), "containers")) {
+    out.push_back(Text(container, "name"));
+  }
+  return out;
+}
+
+Json NodeObject(const NodeCapacity& capacity, Clock::WallTime now) {
+  const Json amounts = {{"cpu", std::to_string(capacity.allocatable.cpu_milli) + "m"},
+                        {"memory", std::to_string(capacity.allocatable.memory_bytes)},
+                        {kGpuResource, std::to_string(capacity.allocatable.gpus)},
+                        {"pods", "1000"}};
+  const std::string time = FormatRfc3339(now);
+  return {{"apiVersion", "v1"},
+          {"kind", "Node"},
+          {"metadata", {{"name", capacity.name}, {"labels", capacity.labels}}},
+          {"spec", Json::object()},
+          {"status",
+           {{"capacity", amounts},
+            {"allocatable", amounts},
+            {"addresses", Json::array({{{"type", "InternalIP"}, {"address", "127.0.0.1"}},
+                                       {{"type", "Hostname"}, {"address", capacity.name}}})},
+            {"conditions", Json::array({{{"type", "Ready"},
+                                         {"status", "True"},
+                                         {"reason", "NodeReady"},
+                                         {"message", "taas local runs pods as processes"},
+                                         {"lastHeartbeatTime", time},
+                                         {"lastTransitionTime", time}}})},
+            {"nodeInfo", {{"kubeletVersion", "v1.34.0-taas"}, {"operatingSystem", "linux"}}}}}};
+}
+
+}  // namespace
+
+Node::Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock)
+    : options_(std::move(options)),
+      api_(api),
+      store_(store),
+      disk_(disk),
+      clock_(clock),
+      dirs_(options_.pods_dir),
+      executor_(clock, "node"),
+      watcher_(std::make_unique<RunWatcher>([this](const std::string& dir) {
+        // D/pods/UID/containers/NAME/RUN
+        std::string uid = dir.substr(std::min(dir.size(), options_.pods_dir.size() + 1));
+        uid = uid.substr(0, uid.find('/'));
+        executor_.Post([this, uid] { Sync(uid); });
+      })) {}
+
+Node::~Node() {
+  watch_.reset();
+  watcher_.reset();
+  executor_.Stop();
+}
+
+absl::Status Node::Start() {
+  RETURN_IF_ERROR(disk_.MakeDirs(options_.pods_dir));
+  RETURN_IF_ERROR(disk_.MakeDirs(options_.volumes_dir));
+  RETURN_IF_ERROR(WriteNodeObject());
+  executor_.Post([this] {
+    Follow();
+    Poll();
+  });
+  return absl::OkStatus();
+}
+
+absl::Status Node::WriteNodeObject() {
+  const std::string path = "/api/v1/nodes/" + options_.capacity.name;
+  const Json wanted = NodeObject(options_.capacity, clock_.WallNow());
+  absl::StatusOr<std::string> reply = api_.Get(path);
+  if (absl::IsNotFound(reply.status())) reply = api_.Post("/api/v1/nodes", wanted.dump());
+  RETURN_IF_ERROR(reply.status());
+  Json node = Json::parse(*reply, nullptr, /*allow_exceptions=*/false);
+  node["status"] = wanted["status"];
+  node["metadata"]["labels"] = wanted["metadata"]["labels"];
+  // Where status is a subresource the first write leaves it out.
+  ASSIGN_OR_RETURN(const std::string written, api_.Put(path, node.dump()));
+  node = Json::parse(written, nullptr, /*allow_exceptions=*/false);
+  node["status"] = wanted["status"];
+  return api_.Put(path + "/status", node.dump()).status();
+}
+
+void Node::Follow() {
+  watch_.reset();
+  listing_ = true;
+  listed_.clear();
+  auto watch = store_.Watch({.resource = "pods"}, [this](const StoreEvent& event) {
+    executor_.Post([this, event] { OnEvent(event); });
+  });
+  if (watch.ok()) {
+    watch_ = *std::move(watch);
+    return;
+  }
+  Log(LogLevel::kError, "watch pods failed", {{"cause", std::string(watch.status().message())}});
+  executor_.PostAfter(kRetryAfter, [this] { Follow(); });
+}
+
+void Node::OnEvent(const StoreEvent& event) {
+  switch (event.type) {
+    case StoreEventType::kAdded:
+    case StoreEventType::kModified:
+    case StoreEventType::kDeleted: OnObject(event.type, event.text); break;
+    case StoreEventType::kInitialEnd: OnInitialEnd(); break;
+    case StoreEventType::kBookmark: break;
+    case StoreEventType::kGone: Follow(); break;
+  }
+}
+
+void Node::OnObject(StoreEventType type, const StoreText& text) {
+  const Json pod = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (Text(Member(pod, "spec"), "nodeName") != options_.capacity.name) return;
+  const std::string uid = Text(Member(pod, "metadata"), "uid");
+  Entry& entry = pods_[uid];
+  entry.ns = Text(Member(pod, "metadata"), "namespace");
+  entry.name = Text(Member(pod, "metadata"), "name");
+  entry.text = type == StoreEventType::kDeleted ? nullptr : text;
+  if (listing_) listed_.insert(uid);
+  Sync(uid);
+}
+
+// What we knew, or find on disk, and the API does not know any more was deleted while nobody watched.
+void Node::OnInitialEnd() {
+  listing_ = false;
+  const absl::StatusOr<std::vector<std::string>> uids = dirs_.Pods(disk_);
+  if (uids.ok()) {
+    for (const std::string& uid : *uids) pods_[uid];
+  }
+  std::vector<std::string> gone;
+  for (auto& [uid, entry] : pods_) {
+    if (listed_.count(uid) != 0) continue;
+    entry.text = nullptr;
+    gone.push_back(uid);
+  }
+  for (const std::string& uid : gone) Sync(uid);
+}
+
+void Node::Poll() {
+  std::vector<std::string> uids;
+  for (const auto& [uid, entry] : pods_) {
+    if (!entry.ended) uids.push_back(uid);
+  }
+  for (const std::string& uid : uids) Sync(uid);
+  executor_.PostAfter(kPollEvery, [this] { Poll(); });
+}
+
+void Node::SyncLater(const std::string& uid, Clock::Duration delay) {
+  Entry& entry = pods_[uid];
+  if (entry.timer != 0) executor_.Cancel(entry.timer);
+  entry.timer = executor_.PostAfter(delay, [this, uid] {
+    const auto found = pods_.find(uid);
+    if (found == pods_.end()) return;
+    found->second.timer = 0;
+    Sync(uid);
+  });
+}
+
+void Node::Sync(const std::string& uid) {
+  const auto found = pods_.find(uid);
+  // Before the first list is complete a record on disk may belong to a pod that we have not heard of.
+  if (found == pods_.end()) return;
+  if (found->second.text == nullptr) {
+    if (listing_) return;
+    bool gone = false;
+    const absl::Status status = EndOrphan(uid, &gone);
+    if (gone) {
+      if (found->second.timer != 0) executor_.Cancel(found->second.timer);
+      pods_.erase(found);
+      return;
+    }
+    if (!status.ok()) {
+      Log(LogLevel::kWarning, "end a pod that was deleted",
+          {{"uid", uid}, {"cause", std::string(status.message())}});
+    }
+    SyncLater(uid, status.ok() ? Clock::Duration(kOrphanLookEvery) : kRetryAfter);
+    return;
+  }
+  const absl::Status status = TrySync(uid, &found->second);
+  if (status.ok()) return;
+  // A conflict or a missing object means that an event is on its way.
+  if (!absl::IsAborted(status) && !absl::IsNotFound(status)) {
+    Log(LogLevel::kWarning, "pod not synced",
+        {{"pod", found->second.ns + "/" + found->second.name},
+         {"cause", std::string(status.message())}});
+  }
+  SyncLater(uid, kRetryAfter);
+}
+
+absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
+  const Json pod = Json::parse(*entry->text, nullptr, /*allow_exceptions=*/false);
+  ASSIGN_OR_RETURN(const auto runs, ReadRuns(uid, ContainerNames(pod)));
+  const PodPlan plan = PlanPod(pod, runs, clock_.WallNow());
+  for (const StopContainer& stop : plan.stops) {
+    RETURN_IF_ERROR(StopRun(uid, stop, *entry));
+  }
+  // All stops of a round have the same time.
+  if (!plan.stops.empty()) {
+    const Clock::WallTime by = clock_.WallNow() + plan.stops[0].grace;
+    entry->stop_by = entry->stop_by.has_value() ? std::min(*entry->stop_by, by) : by;
+  }
+  for (const StartContainer& start : plan.starts) {
+    RETURN_IF_ERROR(LaunchRun(uid, pod, start, entry));
+  }
+  RETURN_IF_ERROR(WriteStatus(pod, plan.status, *entry));
+  if (plan.confirm_deletion) {
+    const Json options = {{"gracePeriodSeconds", 0}, {"preconditions", {{"uid", uid}}}};
+    return api_.Delete(PodPath(entry->ns, entry->name), options.dump()).status();
+  }
+  if (plan.wake_at.has_value()) {
+    SyncLater(uid, std::max<Clock::Duration>(*plan.wake_at - clock_.WallNow(), 1ms));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::map<std::string, ContainerRuns>> Node::ReadRuns(
+    const std::string& uid, const std::vector<std::string>& names) {
+  std::map<std::string, ContainerRuns> out;
+  for (const std::string& name : names) {
+    ContainerRuns runs;
+    ASSIGN_OR_RETURN(runs.number, dirs_.LatestRun(disk_, uid, name));
+    if (runs.number >= 0) {
+      const RunFiles files = dirs_.Run(uid, name, runs.number);
+      // Before reading, so that a record that comes after it wakes us.
+      const absl::Status watching = watcher_->Watch(files.dir);
+      if (!watching.ok()) Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
+      ASSIGN_OR_RETURN(runs.run, ReadRun(disk_, files));
+    }
+    if (runs.number > 0) {
+      ASSIGN_OR_RETURN(runs.previous, ReadExit(disk_, dirs_.Run(uid, name, runs.number - 1)));
+    }
+    out[name] = std::move(runs);
+  }
+  return out;
+}
+
+absl::Status Node::StopRun(const std::string& uid, const StopContainer& stop,
+                           const Entry& entry) {
+  const Clock::WallTime by = clock_.WallNow() + stop.grace;
+  // Deletion times are whole seconds; the same request seen again is not a new one.
+  if (entry.stop_by.has_value() && by > *entry.stop_by - 1s) return absl::OkStatus();
+  return WriteStop(disk_, dirs_.Run(uid, stop.container, stop.number), {.grace = stop.grace});
+}
+
+absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const StartContainer& start,
+                             Entry* entry) {
+  const RunFiles files = dirs_.Run(uid, start.container, start.number);
+  const auto launched = entry->launched.find(files.dir);
+  if (launched != entry->launched.end() && clock_.Now() < launched->second + kClaimPatience) {
+    SyncLater(uid, kClaimPatience);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(disk_.MakeDirs(files.dir));
+  RETURN_IF_ERROR(watcher_->Watch(files.dir));
+  const absl::Status prepared = PrepareRun(uid, pod, start, files, entry);
+  if (absl::IsInvalidArgument(prepared)) {
+    // Never to be started: the user must change the pod.
+    const Clock::WallTime now = clock_.WallNow();
+    return WriteExit(disk_, files,
+                     {.exit_code = kStartErrorCode,
+                      .reason = "StartError",
+                      .message = std::string(prepared.message()),
+                      .started_at = now,
+                      .finished_at = now});
+  }
+  RETURN_IF_ERROR(prepared);
+  entry->launched[files.dir] = clock_.Now();
+  return StartRun(options_.shim_path, files);
+}
+
+absl::Status Node::PrepareRun(const std::string& uid, const Json& pod, const StartContainer& start,
+                              const RunFiles& files, Entry* entry) {
+  RETURN_IF_ERROR(AssignGpus(uid, pod, entry));
+  const RunContext context = {.pod_dir = dirs_.Pod(uid),
+                              .volumes_dir = options_.volumes_dir,
+                              .volume_bindings = options_.volume_bindings,
+                              .trainer_path = options_.trainer_path,
+                              .base_env = options_.base_env,
+                              .sandbox = options_.sandbox,
+                              .owner_lock = options_.owner_lock,
+                              .node_name = options_.capacity.name,
+                              .gpus = entry->gpus};
+  ASSIGN_OR_RETURN(const ContainerRun run, PlanRun(pod, start.container, files, context));
+  for (const std::string& dir : run.dirs) {
+    RETURN_IF_ERROR(disk_.MakeDirs(dir));
+  }
+  for (const RunMount& mount : run.spec.mounts) {
+    ASSIGN_OR_RETURN(const bool exists, disk_.Exists(mount.source));
+    if (!exists) {
+      return absl::InvalidArgumentError("mount " + mount.target + ": " + mount.source +
+                                        " does not exist on this machine");
+    }
+  }
+  RETURN_IF_ERROR(WriteSpec(disk_, files, run.spec));
+  for (std::string dir = files.dir; dir.size() >= options_.pods_dir.size(); dir = DirName(dir)) {
+    RETURN_IF_ERROR(disk_.SyncDir(dir));
+  }
+  return absl::OkStatus();
+}
+
+// The lowest free slots, written down so that the next node knows them.
+absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* entry) {
+  if (entry->gpus_known) return absl::OkStatus();
+  const int64_t wanted = ReadPodToPlace(pod, options_.capacity).requests.gpus;
+  const std::string path = dirs_.Pod(uid) + "/gpus.json";
+  const absl::StatusOr<std::string> text = wanted > 0 ? disk_.ReadAll(path) : std::string("[]");
+  if (text.ok()) {
+    const Json list = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+    for (const Json& slot : list) entry->gpus.push_back(slot.get<int>());
+  } else {
+    std::set<int> used;
+    for (const auto& [other, pod_entry] : pods_) {
+      if (!pod_entry.ended) used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
+    }
+    for (int slot = 0; static_cast<int64_t>(entry->gpus.size()) < wanted; ++slot) {
+      if (used.count(slot) == 0) entry->gpus.push_back(slot);
+    }
+    RETURN_IF_ERROR(disk_.WriteAtomically(path, Json(entry->gpus).dump()));
+  }
+  entry->gpus_known = true;
+  return absl::OkStatus();
+}
+
+absl::Status Node::WriteStatus(const Json& pod, const std::string& status, const Entry& entry) {
+  Json wanted = Json::parse(status, nullptr, /*allow_exceptions=*/false);
+  const std::string phase = Text(wanted, "phase");
+  pods_[Text(Member(pod, "metadata"), "uid")].ended = phase == "Succeeded" || phase == "Failed";
+  if (Member(pod, "status") == wanted) return absl::OkStatus();
+  Json object = pod;
+  object["status"] = std::move(wanted);
+  return api_.Put(PodPath(entry.ns, entry.name) + "/status",
+                  object.dump(-1, ' ', false, Json::error_handler_t::replace))
+      .status();
+}
+
+// The object of this pod is gone: nothing of it may run, and nothing needs its directory.
+absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
+  ASSIGN_OR_RETURN(const auto names, dirs_.Containers(disk_, uid));
+  ASSIGN_OR_RETURN(const auto runs, ReadRuns(uid, names));
+  bool alive = false;
+  for (const auto& [name, container] : runs) {
+    if (container.number < 0 || container.run.phase == RunPhase::kEnded) continue;
+    const RunFiles files = dirs_.Run(uid, name, container.number);
+    ASSIGN_OR_RETURN(const bool asked, disk_.Exists(files.stop));
+    if (!asked || !pods_[uid].stop_by.has_value()) {
+      RETURN_IF_ERROR(WriteStop(disk_, files, {.grace = 0ms}));
+      pods_[uid].stop_by = Clock::WallTime{};
+    }
+    alive = alive || container.run.phase != RunPhase::kNew;
+  }
+  if (alive) return absl::OkStatus();
+  KillLeftovers(disk_, dirs_.Pod(uid));
+  RETURN_IF_ERROR(disk_.RemoveAll(dirs_.Pod(uid)));
+  *gone = true;
+  return absl::OkStatus();
+}
+
+}  // namespace taas::localkube

@@ -1,0 +1,107 @@
+// The one node of the local cluster: makes pods that are bound to it run, and says how they do.
+//
+// Level-triggered: whatever happened, Sync looks at the pod object and at the pod's runs on disk, lets the
+// pure PlanPod decide, and carries it out. All it must remember is on disk, so a node that was killed is
+// replaced by a new one that finds the pods where they are.
+//
+// Ownership: owns its thread; all that is given at construction outlives it. Pods outlive the node. Threads:
+// Start and the destructor from one thread, not the node's own. Errors: of Start; later ones are logged and
+// tried again.
+//
+//   Node node(options, api, store, disk, clock);
+//   RETURN_IF_ERROR(node.Start());
+
+#ifndef LOCALKUBE_NODE_NODE_H_
+#define LOCALKUBE_NODE_NODE_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "localkube/api/api.h"
+#include "localkube/api/store.h"
+#include "localkube/node/api_calls.h"
+#include "localkube/node/pod_dirs.h"
+#include "localkube/node/pod_plan.h"
+#include "localkube/node/run_watcher.h"
+#include "localkube/node/schedule.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/thread_executor.h"
+
+namespace taas::localkube {
+
+class Node {
+ public:
+  struct Options {
+    NodeCapacity capacity;
+    std::string pods_dir;
+    std::string volumes_dir;
+    std::map<std::string, std::string> volume_bindings;
+    std::string trainer_path;  // What the bundled trainer's image means.
+    std::string shim_path;     // A program whose verb `shim` is RunShim.
+    std::vector<std::pair<std::string, std::string>> base_env;
+    bool sandbox = true;     // Whether SandboxWorks.
+    std::string owner_lock;  // Not empty: runs end with the holder of this lock.
+  };
+  Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock);
+  ~Node();
+
+  // Writes the node object, then follows the pods.
+  absl::Status Start();
+
+ private:
+  struct Entry {
+    std::string ns;
+    std::string name;
+    StoreText text;     // The latest object; null once it is gone.
+    std::vector<int> gpus;
+    bool gpus_known = false;
+    bool ended = false;  // Its GPU slots are free.
+    std::optional<Clock::WallTime> stop_by;
+    std::map<std::string, Clock::Time> launched;  // Shims that may not have claimed their run yet.
+    Executor::TimerId timer = 0;
+  };
+
+  absl::Status WriteNodeObject();
+  void Follow();
+  void OnEvent(const StoreEvent& event);
+  void OnObject(StoreEventType type, const StoreText& text);
+  void OnInitialEnd();
+  void Poll();
+  void SyncLater(const std::string& uid, Clock::Duration delay);
+  void Sync(const std::string& uid);
+  absl::Status TrySync(const std::string& uid, Entry* entry);
+  absl::StatusOr<std::map<std::string, ContainerRuns>> ReadRuns(const std::string& uid,
+                                                                const std::vector<std::string>& names);
+  absl::Status StopRun(const std::string& uid, const StopContainer& stop, const Entry& entry);
+  absl::Status LaunchRun(const std::string& uid, const nlohmann::json& pod,
+                         const StartContainer& start, Entry* entry);
+  absl::Status PrepareRun(const std::string& uid, const nlohmann::json& pod,
+                          const StartContainer& start, const RunFiles& files, Entry* entry);
+  absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
+  absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status, const Entry& entry);
+  absl::Status EndOrphan(const std::string& uid, bool* gone);
+
+  const Options options_;
+  ApiCalls api_;
+  Store& store_;
+  FileSystem& disk_;
+  const Clock& clock_;
+  const PodDirs dirs_;
+  std::map<std::string, Entry> pods_;  // By uid.
+  std::set<std::string> listed_;       // Seen since the watch began, until its initial end.
+  bool listing_ = true;
+  ThreadExecutor executor_;
+  std::unique_ptr<RunWatcher> watcher_;
+  std::unique_ptr<StoreWatch> watch_;
+};
+
+}  // namespace taas::localkube
+
+#endif  // LOCALKUBE_NODE_NODE_H_
