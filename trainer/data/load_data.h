@@ -1,17 +1,19 @@
 // From `spec.trainer.data` to examples in memory.
 //
 //   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, "labels": …}}
-//   {"format": "generated", "generated": {"kind": "classification", "examples": 10000, …}}
+//   {"format": "generated", "generated": {"examples": 10000, "testExamples": 1000, "features": 20,
+//    "classes": 10}}      (classes 0: a linear regression)
 //
 // Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field
 // ("data.train.images: …") for a bad specification; for files see idx.h, each naming the file.
 //
-//   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data));
+//   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data, config.seed));
 //   Log(LogLevel::kInfo, "data loaded", {{"source", data.source}});
 
 #ifndef TRAINER_DATA_LOAD_DATA_H_
 #define TRAINER_DATA_LOAD_DATA_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -30,8 +32,8 @@ struct DataSets {
   std::string source;
 };
 
-// `format` is "idx" unless given.
-absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec);
+// `format` is "idx" unless given. `seed` makes generated data and nothing else.
+absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec, uint64_t seed = 0);
 
 }  // namespace taas
 

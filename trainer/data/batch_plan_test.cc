@@ -1,0 +1,90 @@
+#include "trainer/data/batch_plan.h"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace taas {
+namespace {
+
+std::vector<int64_t> Epoch(const BatchPlan& plan, int64_t examples, int64_t epoch) {
+  std::vector<int64_t> indices(examples);
+  for (int64_t i = 0; i < examples; ++i) indices[i] = plan.IndexAt(epoch * examples + i);
+  return indices;
+}
+
+TEST(BatchPlanTest, EveryEpochHasEveryExampleExactlyOnce) {
+  for (const int64_t examples : {1, 2, 3, 4, 5, 7, 16, 17, 100, 1000, 4096, 4097, 9000}) {
+    const BatchPlan plan({.seed = 3, .examples = examples, .batch_size = 1});
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      std::vector<int64_t> indices = Epoch(plan, examples, epoch);
+      std::ranges::sort(indices);
+      for (int64_t i = 0; i < examples; ++i) ASSERT_EQ(indices[i], i) << examples << "/" << epoch;
+    }
+  }
+}
+
+TEST(BatchPlanTest, BatchesCoverTheStreamAlsoAcrossTheEndOfAnEpoch) {
+  const BatchPlan plan({.seed = 1, .examples = 10, .batch_size = 4});
+  std::multiset<int64_t> seen;
+  for (int64_t batch = 0; batch < 5; ++batch) {  // 20 positions: two epochs.
+    std::vector<int64_t> indices(4);
+    plan.Indices(batch, indices);
+    for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(indices[i], plan.IndexAt(batch * 4 + i));
+    seen.insert(indices.begin(), indices.end());
+  }
+  for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(seen.count(i), 2u) << i;
+  EXPECT_EQ(plan.EpochOf(2), 0);
+  EXPECT_EQ(plan.EpochOf(3), 1);
+}
+
+TEST(BatchPlanTest, BatchLargerThanTheDataSetRepeatsIt) {
+  const BatchPlan plan({.seed = 1, .examples = 3, .batch_size = 9});
+  std::vector<int64_t> indices(9);
+  plan.Indices(0, indices);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(std::ranges::count(indices, i), 3);
+}
+
+TEST(BatchPlanTest, EpochsAndSeedsDiffer) {
+  const BatchPlan one({.seed = 1, .examples = 1000, .batch_size = 1});
+  const BatchPlan two({.seed = 2, .examples = 1000, .batch_size = 1});
+  EXPECT_NE(Epoch(one, 1000, 0), Epoch(one, 1000, 1));
+  EXPECT_NE(Epoch(one, 1000, 0), Epoch(two, 1000, 0));
+}
+
+TEST(BatchPlanTest, SameSeedGivesTheSamePlanEverywhere) {
+  const BatchPlan plan({.seed = 42, .examples = 9000, .batch_size = 100});
+  const BatchPlan again({.seed = 42, .examples = 9000, .batch_size = 100});
+  EXPECT_EQ(Epoch(plan, 9000, 7), Epoch(again, 9000, 7));
+}
+
+// Each of 10 examples should stand at each of 10 places in a tenth of all epochs.
+TEST(BatchPlanTest, OverManyEpochsEveryPlaceSeesEveryExampleEquallyOften) {
+  constexpr int64_t kExamples = 10;
+  constexpr int64_t kEpochs = 20'000;
+  const BatchPlan plan({.seed = 5, .examples = kExamples, .batch_size = 1});
+  int64_t counts[kExamples][kExamples] = {};
+  for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    for (int64_t i = 0; i < kExamples; ++i) ++counts[i][plan.IndexAt(epoch * kExamples + i)];
+  }
+  // Standard deviation is 42; five of them would be met by chance once in a million counts.
+  for (const auto& row : counts) {
+    for (const int64_t count : row) EXPECT_NEAR(static_cast<double>(count), 2000, 212);
+  }
+}
+
+// Neighbours in the data (often of one class) must not stay neighbours.
+TEST(BatchPlanTest, NeighboursAreTornApart) {
+  const BatchPlan plan({.seed = 9, .examples = 9000, .batch_size = 1});
+  const std::vector<int64_t> indices = Epoch(plan, 9000, 0);
+  int64_t close = 0;
+  for (size_t i = 1; i < indices.size(); ++i) {
+    close += std::abs(indices[i] - indices[i - 1]) < 90 ? 1 : 0;
+  }
+  EXPECT_NEAR(static_cast<double>(close), 180, 70);  // 2 % of all pairs, by chance.
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,115 @@
+#include "trainer/data/dataset.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+constexpr float kPixelScale = 1.0f / 255.0f;
+
+absl::Status CheckRows(const std::string& name, size_t values, int64_t features, size_t examples) {
+  if (features < 1) {
+    return absl::InvalidArgumentError(name + ": an example needs at least one feature");
+  }
+  if (examples == 0) return absl::InvalidArgumentError(name + ": has no examples");
+  if (values == examples * static_cast<size_t>(features)) return absl::OkStatus();
+  return absl::InvalidArgumentError(name + ": " + std::to_string(values) + " values are not " +
+                                    std::to_string(examples) + " examples of " +
+                                    std::to_string(features) + " features");
+}
+
+absl::Status CheckLabels(const std::string& name, const std::vector<int32_t>& labels,
+                         int32_t classes) {
+  if (classes < 1) return absl::InvalidArgumentError(name + ": needs at least one class");
+  const auto wrong =
+      std::ranges::find_if(labels, [&](int32_t label) { return label < 0 || label >= classes; });
+  if (wrong == labels.end()) return absl::OkStatus();
+  return absl::InvalidArgumentError(name + ": label " + std::to_string(*wrong) + " of example " +
+                                    std::to_string(wrong - labels.begin()) +
+                                    " is out of range, want 0 to " + std::to_string(classes - 1));
+}
+
+}  // namespace
+
+absl::StatusOr<Dataset> Dataset::FromPixels(std::string name, std::vector<uint8_t> pixels,
+                                            int64_t features, std::vector<int32_t> labels,
+                                            int32_t classes) {
+  RETURN_IF_ERROR(CheckRows(name, pixels.size(), features, labels.size()));
+  RETURN_IF_ERROR(CheckLabels(name, labels, classes));
+  Dataset set;
+  set.name_ = std::move(name);
+  set.examples_ = static_cast<int64_t>(labels.size());
+  set.features_ = features;
+  set.classes_ = classes;
+  set.pixels_ = std::move(pixels);
+  set.labels_ = std::move(labels);
+  return set;
+}
+
+absl::StatusOr<Dataset> Dataset::FromFloats(std::string name, std::vector<float> values,
+                                            int64_t features, std::vector<int32_t> labels,
+                                            int32_t classes) {
+  RETURN_IF_ERROR(CheckRows(name, values.size(), features, labels.size()));
+  RETURN_IF_ERROR(CheckLabels(name, labels, classes));
+  Dataset set;
+  set.name_ = std::move(name);
+  set.examples_ = static_cast<int64_t>(labels.size());
+  set.features_ = features;
+  set.classes_ = classes;
+  set.values_ = std::move(values);
+  set.labels_ = std::move(labels);
+  return set;
+}
+
+absl::StatusOr<Dataset> Dataset::ForRegression(std::string name, std::vector<float> values,
+                                               int64_t features, std::vector<float> targets,
+                                               int64_t target_width) {
+  if (target_width < 1 || targets.size() % static_cast<size_t>(target_width) != 0) {
+    return absl::InvalidArgumentError(name + ": " + std::to_string(targets.size()) +
+                                      " targets are not rows of " + std::to_string(target_width));
+  }
+  const size_t examples = targets.size() / static_cast<size_t>(target_width);
+  RETURN_IF_ERROR(CheckRows(name, values.size(), features, examples));
+  Dataset set;
+  set.name_ = std::move(name);
+  set.examples_ = static_cast<int64_t>(examples);
+  set.features_ = features;
+  set.target_width_ = target_width;
+  set.values_ = std::move(values);
+  set.targets_ = std::move(targets);
+  return set;
+}
+
+void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) const {
+  for (const int64_t index : indices) {
+    CHECK(index >= 0 && index < examples_) << "example " << index << " of " << examples_;
+    const int64_t begin = index * features_;
+    if (pixels_.empty()) {
+      std::copy_n(values_.data() + begin, features_, features);
+    } else {
+      const uint8_t* const row = pixels_.data() + begin;
+      for (int64_t i = 0; i < features_; ++i) {
+        features[i] = static_cast<float>(row[i]) * kPixelScale;
+      }
+    }
+    features += features_;
+  }
+}
+
+void Dataset::GatherLabels(std::span<const int64_t> indices, int32_t* labels) const {
+  CHECK(classes_ > 0) << name_ << " has targets, not labels";
+  for (size_t i = 0; i < indices.size(); ++i) labels[i] = labels_[indices[i]];
+}
+
+void Dataset::GatherTargets(std::span<const int64_t> indices, float* targets) const {
+  CHECK(target_width_ > 0) << name_ << " has labels, not targets";
+  for (const int64_t index : indices) {
+    targets = std::copy_n(targets_.data() + index * target_width_, target_width_, targets);
+  }
+}
+
+}  // namespace taas

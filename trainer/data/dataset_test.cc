@@ -1,0 +1,70 @@
+#include "trainer/data/dataset.h"
+
+#include <array>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::HasSubstr;
+
+TEST(DatasetTest, PixelsBecomeFloatsBetweenZeroAndOne) {
+  auto set = Dataset::FromPixels("train", {0, 255, 51, 0, 102, 255}, 2, {3, 1, 0}, 4);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->examples(), 3);
+  std::array<float, 4> features{};
+  std::array<int32_t, 2> labels{};
+  const std::array<int64_t, 2> indices{2, 0};
+  Gather(*set, indices, features.data(), labels.data());
+  EXPECT_THAT(features, ElementsAre(FloatEq(0.4f), FloatEq(1), 0.0f, FloatEq(1)));
+  EXPECT_THAT(labels, ElementsAre(0, 3));
+}
+
+TEST(DatasetTest, FloatsAreGatheredAsTheyAre) {
+  auto set = Dataset::FromFloats("train", {1.5f, -2.0f, 300.0f}, 1, {0, 1, 1}, 2);
+  ASSERT_THAT(set, IsOk());
+  std::array<float, 3> features{};
+  const std::array<int64_t, 3> indices{2, 1, 1};
+  set->GatherFeatures(indices, features.data());
+  EXPECT_THAT(features, ElementsAre(300.0f, -2.0f, -2.0f));
+}
+
+TEST(DatasetTest, RegressionHasTargetsOfTheirWidth) {
+  auto set = Dataset::ForRegression("train", {1, 2}, 1, {10, 11, 20, 21}, 2);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->classes(), 0);
+  EXPECT_EQ(set->target_width(), 2);
+  std::array<float, 2> targets{};
+  const std::array<int64_t, 1> indices{1};
+  set->GatherTargets(indices, targets.data());
+  EXPECT_THAT(targets, ElementsAre(20, 21));
+}
+
+TEST(DatasetTest, SizesThatDisagreeAreRefusedByName) {
+  EXPECT_THAT(Dataset::FromPixels("train", {1, 2, 3}, 2, {0}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("train: 3 values are not 1 examples of 2 features")));
+  EXPECT_THAT(Dataset::FromPixels("train", {}, 2, {}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no examples")));
+  EXPECT_THAT(Dataset::FromFloats("train", {1}, 0, {0}, 1),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least one feature")));
+  EXPECT_THAT(Dataset::ForRegression("train", {1}, 1, {1, 2, 3}, 2),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("3 targets")));
+}
+
+TEST(DatasetTest, LabelOutOfRangeNamesItsExample) {
+  EXPECT_THAT(Dataset::FromPixels("test", {1, 2, 3}, 1, {0, 9, 10}, 10),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("test: label 10 of example 2 is out of range, want 0 to 9")));
+  EXPECT_THAT(Dataset::FromPixels("test", {1}, 1, {-1}, 10),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("label -1 of example 0")));
+}
+
+}  // namespace
+}  // namespace taas

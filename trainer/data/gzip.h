@@ -1,0 +1,60 @@
+// Gzip: streaming decompression of a file and compression with one result for one input.
+//
+// Ownership: GzipReader borrows the FileSystem and owns its open file. Threads: one at a time.
+// Errors: the FileSystem's; DataLoss for a file that is not gzip, damaged or cut short; each names
+// the file.
+//
+//   ASSIGN_OR_RETURN(auto reader, GzipReader::Open(files, "train-images.gz"));
+//   ASSIGN_OR_RETURN(const size_t got, reader->Read(out));  // Fewer than asked only at the end.
+
+#ifndef TRAINER_DATA_GZIP_H_
+#define TRAINER_DATA_GZIP_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/file_system.h"
+
+namespace taas {
+
+// Reads a gzip file of any number of members; a file that does not claim to be gzip by its name
+// ("….gz") may also be plain and is then read as it is.
+class GzipReader {
+ public:
+  static absl::StatusOr<std::unique_ptr<GzipReader>> Open(FileSystem& files, std::string path);
+  ~GzipReader();
+
+  absl::StatusOr<size_t> Read(std::span<uint8_t> out);
+  // Bytes of the file as it lies on the disk.
+  uint64_t file_size() const { return file_size_; }
+
+ private:
+  struct Stream;
+  GzipReader(std::unique_ptr<RandomReadFile> file, std::string path, uint64_t size);
+  absl::Status Refill();
+  absl::Status EndMember();
+
+  const std::unique_ptr<RandomReadFile> file_;
+  const std::string path_;
+  const uint64_t file_size_;
+  uint64_t next_ = 0;  // Offset of the next byte to read from the file.
+  std::vector<uint8_t> input_;
+  std::unique_ptr<Stream> stream_;
+  bool plain_ = false;
+  bool ended_ = false;
+};
+
+// No name and no time in the header: the same text gives the same bytes on every day.
+std::string GzipCompress(std::string_view text);
+// The whole file in memory.
+absl::StatusOr<std::string> GunzipFile(FileSystem& files, const std::string& path);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_GZIP_H_
