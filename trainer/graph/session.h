@@ -118,8 +118,12 @@ class Session {
 
  private:
   struct State;
+
+ public:
+  // For Compile: nobody else can make a State.
   explicit Session(std::unique_ptr<State> state);
 
+ private:
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,26 @@
+// Merges ops that one kernel computes in one pass over memory: BiasAdd followed by nothing but Relu
+// becomes BiasAddRelu.
+//
+// Runs after differentiation, on the copy of the graph that a session compiles; the node that is
+// merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away.
+//
+// Ownership: none. Threads: the caller's. Errors: none.
+//
+//   std::vector<Node> nodes = graph.nodes();
+//   FuseNodes(&nodes, fetched);
+
+#ifndef TRAINER_GRAPH_FUSION_H_
+#define TRAINER_GRAPH_FUSION_H_
+
+#include <span>
+#include <vector>
+
+#include "trainer/graph/graph.h"
+
+namespace taas {
+
+void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept);
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_FUSION_H_

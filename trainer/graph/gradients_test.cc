@@ -1,0 +1,169 @@
+#include "trainer/graph/gradients.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/gradient_check.h"
+#include "trainer/graph/ops.h"
+#include "trainer/graph/session.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+using Ints = std::vector<int64_t>;
+
+// One op applied to variables; the loss is the sum of its outputs, each weighted differently.
+struct OpCase {
+  const char* name;
+  const char* op;
+  std::vector<Shape> inputs;
+  Attributes attributes = {};
+  double low = -1;  // Of the variables: away from the corner of a relu.
+  double high = 1;
+};
+
+class OpGradientTest : public testing::TestWithParam<OpCase> {};
+
+TEST_P(OpGradientTest, AgreesWithDifferencesOfTheLoss) {
+  const OpCase& test = GetParam();
+  Graph graph;
+  std::vector<Value> inputs;
+  for (size_t i = 0; i < test.inputs.size(); ++i) {
+    inputs.push_back(graph.Variable("x" + std::to_string(i), test.inputs[i],
+                                    Initializer::Uniform(test.low, test.high)));
+  }
+  const Value y = graph.Add(test.op, "y", inputs, test.attributes);
+  const Value weights = graph.Variable("weights", graph.type(y).shape,
+                                       Initializer::Uniform(0.5, 1.5), /*trainable=*/false);
+  graph.Add("ReduceSum", "loss", {graph.Add("Mul", "", {y, weights})});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(/*seed=*/7);
+  CheckGradients(session->get());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, OpGradientTest,
+    testing::Values(
+        OpCase{"MatMul", "MatMul", {{3, 5}, {5, 2}}},
+        OpCase{"MatMulTransposeA", "MatMul", {{5, 3}, {5, 2}}, {{"transpose_a", true}}},
+        OpCase{"MatMulTransposeB", "MatMul", {{3, 5}, {2, 5}}, {{"transpose_b", true}}},
+        OpCase{"MatMulTransposeBoth", "MatMul", {{5, 3}, {2, 5}},
+               {{"transpose_a", true}, {"transpose_b", true}}},
+        OpCase{"Add", "Add", {{3, 5}, {3, 5}}},
+        OpCase{"Sub", "Sub", {{3, 5}, {3, 5}}},
+        OpCase{"Mul", "Mul", {{3, 5}, {3, 5}}},
+        OpCase{"AddN", "AddN", {{7}, {7}, {7}}},
+        OpCase{"BiasAdd", "BiasAdd", {{3, 5}, {5}}},
+        OpCase{"BiasAddOfThreeAxes", "BiasAdd", {{2, 3, 5}, {5}}},
+        OpCase{"BiasAddOfOneAxis", "BiasAdd", {{5}, {5}}},
+        OpCase{"BiasAddReluOpen", "BiasAddRelu", {{3, 5}, {5}}, {}, 0.1, 1},
+        OpCase{"BiasAddReluClosed", "BiasAddRelu", {{3, 5}, {5}}, {}, -1, -0.1},
+        OpCase{"Scale", "Scale", {{7}}, {{"factor", -2.5}}},
+        OpCase{"Square", "Square", {{7}}},
+        OpCase{"Identity", "Identity", {{7}}},
+        OpCase{"ReluOpen", "Relu", {{7}}, {}, 0.1, 1},
+        OpCase{"ReluClosed", "Relu", {{7}}, {}, -1, -0.1},
+        OpCase{"Sigmoid", "Sigmoid", {{7}}, {}, -3, 3},
+        OpCase{"Tanh", "Tanh", {{7}}, {}, -3, 3},
+        OpCase{"Concat", "Concat", {{3, 2}, {3, 1}, {3, 4}}},
+        OpCase{"ConcatRows", "Concat", {{3, 2}, {1, 2}}, {{"axis", 0}}},
+        OpCase{"Slice", "Slice", {{3, 7}}, {{"begin", 2}, {"size", 3}}},
+        OpCase{"SliceMiddleAxis", "Slice", {{2, 5, 3}}, {{"begin", 1}, {"size", 2}}},
+        OpCase{"Pad", "Pad", {{3, 2}}, {{"before", 1}, {"after", 2}}},
+        OpCase{"Reshape", "Reshape", {{3, 4}}, {{"shape", Ints{2, 6}}}},
+        OpCase{"ReduceSumAll", "ReduceSum", {{3, 4}}},
+        OpCase{"ReduceSumRows", "ReduceSum", {{3, 4}}, {{"axes", Ints{0}}}},
+        OpCase{"ReduceMeanColumns", "ReduceMean", {{3, 4}}, {{"axes", Ints{1}}}},
+        OpCase{"ReduceMeanMiddle", "ReduceMean", {{2, 3, 4}}, {{"axes", Ints{1}}}},
+        OpCase{"ReduceMeanAll", "ReduceMean", {{3, 4}}},
+        OpCase{"Expand", "Expand", {{4}}, {{"shape", Ints{3, 4}}, {"axes", Ints{0}}}},
+        OpCase{"ExpandMean", "Expand", {{3}},
+               {{"shape", Ints{3, 4}}, {"axes", Ints{1}}, {"mean", true}}},
+        OpCase{"MeanSquaredError", "MeanSquaredError", {{3, 4}, {3, 4}}}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(GradientsTest, SoftmaxCrossEntropyAgreesWithDifferencesOfTheLoss) {
+  Graph graph;
+  const Value logits = graph.Variable("logits", Shape({5, 3}), Initializer::Uniform(-4, 4));
+  const Value labels = graph.Input("labels", {DType::kInt32, Shape({5})});
+  const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "xentropy", {logits, labels});
+  graph.Add("Scale", "loss", {loss}, {{"factor", 3.0}});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  for (int32_t i = 0; i < 5; ++i) (*session)->Int32Input("labels")[static_cast<size_t>(i)] = i % 3;
+  CheckGradients(session->get());
+}
+
+TEST(GradientsTest, UsesOfOneValueAreSummed) {
+  Graph graph;
+  const Value x = graph.Variable("x", Shape({4}), Initializer::Uniform(-1, 1));
+  // x³ + tanh(x) + x: four uses, two of them in one op.
+  const Value cube = graph.Add("Mul", "", {graph.Add("Mul", "", {x, x}), x});
+  const Value sum = graph.Add("AddN", "", {cube, graph.Add("Tanh", "", {x}), x});
+  graph.Add("ReduceSum", "loss", {sum});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(3);
+  CheckGradients(session->get());
+}
+
+TEST(GradientsTest, VariableWithoutInfluenceGetsZeros) {
+  Graph graph;
+  const Value x = graph.Variable("x", Shape({2}), Initializer::Constant(1));
+  graph.Variable("idle", Shape({3}), Initializer::Constant(1));
+  graph.Add("ReduceSum", "loss", {x});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  std::ranges::fill((*session)->gradient(1), 5.0f);
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT((*session)->gradient(0), testing::ElementsAre(1, 1));
+  EXPECT_THAT((*session)->gradient(1), testing::ElementsAre(0, 0, 0));
+}
+
+TEST(GradientsTest, VariablesWithOneGradientHaveItTwice) {
+  Graph graph;
+  const Value x = graph.Variable("x", Shape({2}), Initializer::Constant(1));
+  const Value y = graph.Variable("y", Shape({2}), Initializer::Constant(1));
+  graph.Add("ReduceSum", "loss", {graph.Add("Add", "", {x, y})});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_NE((*session)->gradient(0).data(), (*session)->gradient(1).data());
+  EXPECT_THAT((*session)->gradient(0), testing::ElementsAre(1, 1));
+  EXPECT_THAT((*session)->gradient(1), testing::ElementsAre(1, 1));
+}
+
+TEST(GradientsTest, LossThatIsNoScalarIsRefused) {
+  Graph graph;
+  const Value x = graph.Variable("x", Shape({2}), Initializer::Zeros());
+  EXPECT_THAT(AddGradients(&graph, x, graph.Variables()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("float32[2]")));
+}
+
+TEST(GradientsTest, OpWithoutGradientOnTheWayIsRefusedByName) {
+  OpRegistry ops = StandardOps();
+  MustAdd(&ops, {.name = "Step", .infer = SameAsFirst, .cost = ElementwiseCost(1)});
+  Graph graph(&ops);
+  const Value x = graph.Variable("x", Shape({2}), Initializer::Zeros());
+  const Value loss = graph.Add("ReduceSum", "loss", {graph.Add("Step", "steps", {x})});
+  EXPECT_THAT(
+      AddGradients(&graph, loss, graph.Variables()),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("steps: op Step has no gradient")));
+}
+
+TEST(GradientsTest, NoNodeIsMadeForTheGradientOfAnInput) {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 3})});
+  const Value w = graph.Variable("w", Shape({3, 2}), Initializer::Zeros());
+  const Value loss = graph.Add("ReduceSum", "loss", {graph.Add("MatMul", "", {x, w})});
+  ASSERT_THAT(AddGradients(&graph, loss, graph.Variables()), IsOk());
+  int products = 0;
+  for (const Node& node : graph.nodes()) products += node.op == "MatMul" ? 1 : 0;
+  EXPECT_EQ(products, 2);  // Forward, and the gradient of w.
+}
+
+}  // namespace
+}  // namespace taas

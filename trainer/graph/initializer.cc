@@ -1,0 +1,54 @@
+#include "trainer/graph/initializer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "operator/base/random.h"
+
+namespace taas {
+namespace {
+
+// FNV-1a: gives each variable a stream of its own.
+uint64_t Hash(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+double Normal(Random* random) {
+  const double radius = std::sqrt(-2 * std::log(1 - random->Unit()));
+  return radius * std::cos(2 * std::numbers::pi * random->Unit());
+}
+
+double TruncatedNormal(Random* random) {
+  for (;;) {  // One draw in twenty lies outside.
+    const double value = Normal(random);
+    if (std::abs(value) <= 2) return value;
+  }
+}
+
+}  // namespace
+
+void FillInitialValues(const Initializer& initializer, std::string_view name, uint64_t seed,
+                       std::span<float> values) {
+  SeededRandom random(seed ^ Hash(name));
+  switch (initializer.kind) {
+    case Initializer::Kind::kConstant:
+      std::ranges::fill(values, static_cast<float>(initializer.a));
+      return;
+    case Initializer::Kind::kUniform:
+      for (float& value : values) {
+        value = static_cast<float>(initializer.a +
+                                   (initializer.b - initializer.a) * random.Unit());
+      }
+      return;
+    case Initializer::Kind::kTruncatedNormal:
+      for (float& value : values) {
+        value = static_cast<float>(initializer.a + initializer.b * TruncatedNormal(&random));
+      }
+      return;
+  }
+}
+
+}  // namespace taas

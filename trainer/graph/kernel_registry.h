@@ -1,0 +1,72 @@
+// Which function computes an op on a device: the seam between the graph and the machine.
+//
+// A kernel is made once per node when a session is compiled, with everything that is known by then
+// (attributes, concrete shapes), and run once per step.
+//
+// Ownership: the registry owns the factories; a session owns the kernels made. Threads: const
+// methods are safe from any thread; a kernel runs on one thread at a time. Errors: a factory
+// refuses what it cannot compute; a run returns what it finds wrong with the data.
+//
+//   kernels.Add("Square", "CPU", DType::kFloat32, [](const KernelSpec& spec) {
+//     const int64_t n = spec.outputs[0].shape.count();
+//     return Kernel{.run = [n](const KernelCall& call) { … return absl::OkStatus(); }};
+//   });
+
+#ifndef TRAINER_GRAPH_KERNEL_REGISTRY_H_
+#define TRAINER_GRAPH_KERNEL_REGISTRY_H_
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/graph/attributes.h"
+#include "trainer/graph/tensor_type.h"
+
+namespace taas {
+
+// Shapes have no open dimension.
+struct KernelSpec {
+  const Attributes& attributes;
+  std::span<const TensorType> inputs;
+  std::span<const TensorType> outputs;
+};
+
+struct KernelCall {
+  std::span<const void* const> inputs;
+  std::span<void* const> outputs;
+  void* scratch = nullptr;  // Kernel::scratch_bytes of it.
+  int threads = 1;
+
+  const float* in(size_t i) const { return static_cast<const float*>(inputs[i]); }
+  const int32_t* in_int32(size_t i) const { return static_cast<const int32_t*>(inputs[i]); }
+  float* out(size_t i = 0) const { return static_cast<float*>(outputs[i]); }
+  int32_t* out_int32(size_t i = 0) const { return static_cast<int32_t*>(outputs[i]); }
+};
+
+struct Kernel {
+  std::function<absl::Status(const KernelCall&)> run;
+  size_t scratch_bytes = 0;
+};
+
+using KernelFactory = std::function<absl::StatusOr<Kernel>(const KernelSpec&)>;
+
+class KernelRegistry {
+ public:
+  // `dtype` is that of the op's first input. A second kernel of one key is a programmer error.
+  void Add(std::string_view op, std::string_view device_type, DType dtype, KernelFactory factory);
+  // Null when there is none.
+  const KernelFactory* Find(std::string_view op, std::string_view device_type, DType dtype) const;
+
+ private:
+  std::map<std::tuple<std::string, std::string, DType>, KernelFactory> kernels_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_KERNEL_REGISTRY_H_

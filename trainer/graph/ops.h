@@ -1,0 +1,59 @@
+// The ops of this tree. An op is defined here once, apart from its kernels: what it takes, what it
+// gives, how it differentiates. x, y, a, b are float32 tensors; names in braces are attributes with
+// their default.
+//
+//   MatMul(a, b) {transpose_a false, transpose_b false}      product of matrices
+//   Add(a, b)  Sub(a, b)  Mul(a, b)                          elementwise, equal shapes
+//   AddN(a, …)                                               sum of tensors of one shape
+//   BiasAdd(x, b)                                            b[j] added along the last axis of x
+//   BiasAddRelu(x, b)                                        Relu(BiasAdd(x, b)) in one pass
+//   Scale(x) {factor}                                        factor · x
+//   Square(x)  Relu(x)  Sigmoid(x)  Tanh(x)  Identity(x)     elementwise
+//   ReluGrad(dy, y)  SigmoidGrad(dy, y)  TanhGrad(dy, y)     dx, from the output y
+//   Concat(a, …) {axis 1}                                    along one axis
+//   Slice(x) {axis 1, begin, size}                           a range of one axis
+//   Pad(x) {axis 1, before, after}                           zeros around one axis
+//   Reshape(x) {shape}                                       a view; -1 stands for the batch
+//   ReduceSum(x) ReduceMean(x) {axes []}                     over neighbouring axes; [] = all
+//   Expand(x) {shape, axes, mean false}                      the reverse: repeats x along `axes`
+//   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities
+//   SparseSoftmaxCrossEntropyGrad(probabilities, labels, dloss)
+//   MeanSquaredError(x, targets)  MeanSquaredErrorGrad(x, targets, dloss)
+//   ArgMax(x)                                                int32, over the last axis
+//   Accuracy(logits, int32 labels)                           share of rows where ArgMax is right
+//
+// The leaves Input, Variable and Constant are made by Graph's own methods.
+//
+// Ownership: the registry given. Threads: one at a time. Errors: an op added twice is a CHECK.
+//
+//   OpRegistry ops;
+//   AddMathOps(&ops);
+//   Graph graph(&ops);
+
+#ifndef TRAINER_GRAPH_OPS_H_
+#define TRAINER_GRAPH_OPS_H_
+
+#include "trainer/graph/op_registry.h"
+
+namespace taas {
+
+void AddMathOps(OpRegistry* ops);
+void AddShapeOps(OpRegistry* ops);
+void AddLossOps(OpRegistry* ops);
+
+// For all three, and for ops of other places.
+
+// A second op of one name is a programmer error.
+void MustAdd(OpRegistry* ops, OpDefinition definition);
+
+// Flops per output element; every input read and every output written once.
+std::function<OpCost(const OpCall&, std::span<const TensorType>)> ElementwiseCost(double flops);
+// Output 0 has the type of input 0.
+absl::StatusOr<std::vector<TensorType>> SameAsFirst(const OpCall& call);
+// All inputs are float32 and of one shape, which is also the output's.
+absl::StatusOr<std::vector<TensorType>> AllEqual(const OpCall& call);
+absl::Status RequireFloat(const OpCall& call, size_t inputs);
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_OPS_H_

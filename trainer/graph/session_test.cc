@@ -1,0 +1,207 @@
+#include "trainer/graph/session.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/testing/unusual_graph.h"
+
+namespace taas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// loss = mean(relu(x w + b)), two columns.
+Graph SmallGraph() {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 2})});
+  const Value w = graph.Variable("w", Shape({2, 2}), Initializer::Constant(1));
+  const Value b = graph.Variable("b", Shape({2}), Initializer::Constant(-1));
+  const Value product = graph.Add("MatMul", "product", {x, w});
+  const Value sum = graph.Add("BiasAdd", "sum", {product, b});
+  const Value y = graph.Add("Relu", "y", {sum});
+  graph.Add("ReduceMean", "loss", {y});
+  return graph;
+}
+
+void Set(std::span<float> to, std::vector<float> values) { std::ranges::copy(values, to.begin()); }
+
+TEST(SessionTest, ForwardRunGivesLossAndFetches) {
+  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss", .fetches = {"y"}});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  Set((*session)->FloatInput("x"), {1, 2, -1, 0});
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*session)->output("y"), ElementsAre(2, 2, 0, 0));
+  EXPECT_FLOAT_EQ((*session)->loss(), 1);
+}
+
+TEST(SessionTest, TrainRunGivesGradients) {
+  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  Set((*session)->FloatInput("x"), {1, 2, -1, 0});
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT((*session)->gradient(0), ElementsAre(0.25f, 0.25f, 0.5f, 0.5f));
+  EXPECT_THAT((*session)->gradient(1), ElementsAre(0.25f, 0.25f));
+}
+
+TEST(SessionTest, ForwardRunLeavesGradientsAlone) {
+  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  Set((*session)->gradient(1), {7, 7});
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*session)->gradient(1), ElementsAre(7, 7));
+}
+
+TEST(SessionTest, VariablesAreListedInTheOrderOfTheirCreation) {
+  auto session = Session::Compile(SmallGraph(), {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  const std::vector<VariableInfo>& variables = (*session)->variables();
+  ASSERT_EQ(variables.size(), 2u);
+  EXPECT_EQ(variables[0].name, "w");
+  EXPECT_EQ(variables[0].shape, Shape({2, 2}));
+  EXPECT_EQ(variables[0].count, 4u);
+  EXPECT_EQ(variables[0].bytes, 16u);
+  EXPECT_EQ(variables[1].name, "b");
+}
+
+TEST(SessionTest, BoundMemoryIsReadAndWrittenInPlace) {
+  auto session = Session::Compile(SmallGraph(), {.batch = 1, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  std::vector<float> w = {2, 2, 2, 2}, b = {0, 0}, dw(4), x = {1, 1};
+  (*session)->BindVariable(0, w);
+  (*session)->BindVariable(1, b);
+  (*session)->BindGradient(0, dw);
+  (*session)->BindInput("x", std::span<const float>(x));
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_FLOAT_EQ((*session)->loss(), 4);
+  EXPECT_THAT(dw, ElementsAre(0.5f, 0.5f, 0.5f, 0.5f));
+  EXPECT_EQ((*session)->variable(0).data(), w.data());
+  EXPECT_EQ((*session)->gradient(0).data(), dw.data());
+  w = {3, 3, 3, 3};
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_FLOAT_EQ((*session)->loss(), 6);
+}
+
+TEST(SessionTest, BiasAndReluAreMergedUnlessTheSumIsFetched) {
+  auto merged = Session::Compile(SmallGraph(), {.loss = "loss"});
+  ASSERT_THAT(merged, IsOk());
+  EXPECT_THAT((*merged)->Describe(RunKind::kForward), HasSubstr("y: (BiasAddRelu)"));
+  auto apart = Session::Compile(SmallGraph(), {.batch = 1, .loss = "loss", .fetches = {"sum"}});
+  ASSERT_THAT(apart, IsOk());
+  EXPECT_THAT((*apart)->Describe(RunKind::kForward),
+              AllOf(HasSubstr("sum: (BiasAdd)"), HasSubstr("y: (Relu)")));
+  (*apart)->InitializeVariables(1);
+  ASSERT_THAT((*apart)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*apart)->output("sum"), ElementsAre(-1, -1));
+}
+
+TEST(SessionTest, ConstantsAreFilled) {
+  Graph graph;
+  const Value c = graph.Constant("c", Shape({Shape::kBatch, 2}), 1.5);
+  graph.Add("ReduceSum", "loss", {c});
+  auto session = Session::Compile(graph, {.batch = 4, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_FLOAT_EQ((*session)->loss(), 12);
+}
+
+TEST(SessionTest, ArenaIsSmallerThanTheSumOfTheTensors) {
+  const UnusualGraph unusual = BuildUnusualGraph();
+  auto session = Session::Compile(unusual.graph, {.batch = 64, .loss = unusual.loss});
+  ASSERT_THAT(session, IsOk());
+  const MemoryReport memory = (*session)->memory();
+  EXPECT_GT(memory.arena_bytes, 0u);
+  EXPECT_LT(memory.arena_bytes, memory.unshared_bytes * 2 / 3);
+  EXPECT_EQ(memory.variable_bytes, memory.gradient_bytes);
+}
+
+TEST(SessionTest, CostIsThatOfTheMatrixProductsAndALittle) {
+  auto session = Session::Compile(SmallGraph(), {.batch = 10, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  const double product = 2.0 * 10 * 2 * 2;
+  const double cost = (*session)->cost(RunKind::kForward).flops;
+  EXPECT_GE(cost, product);
+  EXPECT_LE(cost, product + 3 * 10 * 2);
+}
+
+TEST(SessionTest, BadLabelIsReportedWithItsRowAndTheNode) {
+  Graph graph;
+  const Value logits = graph.Input("logits", {DType::kFloat32, Shape({Shape::kBatch, 3})});
+  const Value labels = graph.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
+  graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
+  auto session = Session::Compile(graph, {.batch = 2, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->Int32Input("labels")[1] = 3;
+  EXPECT_THAT((*session)->Run(RunKind::kForward),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("run loss"), HasSubstr("the label of row 1 is 3"))));
+}
+
+TEST(SessionTest, AbsentDeviceIsRefusedWithTheNode) {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape()});
+  graph.SetDevice("/job:worker/task:0/device:GPU:0");
+  graph.Add("Relu", "loss", {x});
+  EXPECT_THAT(Session::Compile(graph, {.loss = "loss"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("place loss (Relu)"), HasSubstr("GPU:0"))));
+}
+
+TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
+  OpRegistry ops = StandardOps();
+  ASSERT_THAT(ops.Add({.name = "Cube",
+                       .infer = [](const OpCall& call) -> absl::StatusOr<std::vector<TensorType>> {
+                         return std::vector<TensorType>{call.inputs[0]};
+                       },
+                       .cost = [](const OpCall&, std::span<const TensorType>) {
+                         return OpCost{.flops = 2, .bytes = 8};
+                       }}),
+              IsOk());
+  KernelRegistry kernels;
+  kernels.Add("Cube", "CPU", DType::kFloat32, [](const KernelSpec&) -> absl::StatusOr<Kernel> {
+    return Kernel{.run =
+                      [](const KernelCall& call) {
+                        float* scratch = static_cast<float*>(call.scratch);
+                        scratch[15] = *call.in(0);
+                        *call.out() = scratch[15] * scratch[15] * scratch[15];
+                        return absl::OkStatus();
+                      },
+                  .scratch_bytes = 64};
+  });
+  Graph graph(&ops);
+  graph.Add("Cube", "loss", {graph.Input("x", {DType::kFloat32, Shape()})});
+  auto session =
+      Session::Compile(graph, {.loss = "loss", .trainable = false, .kernels = &kernels});
+  ASSERT_THAT(session, IsOk());
+  (*session)->FloatInput("x")[0] = 3;
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_FLOAT_EQ((*session)->loss(), 27);
+}
+
+TEST(SessionTest, BadOptionsAreRefused) {
+  EXPECT_THAT(Session::Compile(SmallGraph(), {.batch = 0, .loss = "loss"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("batch size is 0")));
+  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "los"}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"los\"")));
+  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "y"}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("not a float32 scalar")));
+  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "loss", .fetches = {"z"}}),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"z\"")));
+}
+
+TEST(SessionTest, GraphInErrorIsRefusedWithItsError) {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({2, 3})});
+  graph.Add("MatMul", "bad", {x, x});
+  EXPECT_THAT(Session::Compile(graph, {}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bad")));
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,59 @@
+#include "trainer/graph/tensor_type.h"
+
+#include <algorithm>
+
+#include "operator/base/check.h"
+
+namespace taas {
+
+std::string_view NameOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "float32";
+    case DType::kInt32:
+      return "int32";
+  }
+  CHECK(false) << "no such dtype: " << static_cast<int>(dtype);
+  return "";
+}
+
+size_t SizeOf(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return sizeof(float);
+    case DType::kInt32:
+      return sizeof(int32_t);
+  }
+  CHECK(false) << "no such dtype: " << static_cast<int>(dtype);
+  return 0;
+}
+
+bool Shape::has_batch() const { return std::ranges::count(dims_, kBatch) > 0; }
+
+int64_t Shape::count() const {
+  int64_t count = 1;
+  for (const int64_t dim : dims_) {
+    CHECK(dim != kBatch) << "the shape " << ToString() << " has no count before its batch is set";
+    count *= dim;
+  }
+  return count;
+}
+
+Shape Shape::WithBatch(int64_t batch) const {
+  Shape out = *this;
+  std::ranges::replace(out.dims_, kBatch, batch);
+  return out;
+}
+
+std::string Shape::ToString() const {
+  std::string text = "[";
+  for (const int64_t dim : dims_) {
+    if (text.size() > 1) text += ", ";
+    text += dim == kBatch ? "batch" : std::to_string(dim);
+  }
+  return text + "]";
+}
+
+std::string TensorType::ToString() const { return std::string(NameOf(dtype)) + shape.ToString(); }
+
+}  // namespace taas

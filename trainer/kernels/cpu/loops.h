@@ -1,0 +1,52 @@
+// The loops over arrays that are not matrix products, in one version per instruction set.
+//
+// The program starts on any x86-64; the best version for the machine is chosen once at run time.
+// All versions are one text (loops_body.inc), compiled for several targets, so they differ in
+// rounding only. Arrays may be of any size and alignment; an output may be one of the inputs, but
+// must not overlap it otherwise.
+//
+// Ownership: none. Threads: any. Errors: none.
+//
+//   BestLoops().relu(x, y, n);
+
+#ifndef TRAINER_KERNELS_CPU_LOOPS_H_
+#define TRAINER_KERNELS_CPU_LOOPS_H_
+
+#include <cstdint>
+#include <span>
+
+namespace taas {
+
+struct Loops {
+  const char* target;  // "baseline", "avx2", "avx512".
+
+  void (*add)(const float* a, const float* b, float* out, int64_t n);
+  void (*sub)(const float* a, const float* b, float* out, int64_t n);
+  void (*mul)(const float* a, const float* b, float* out, int64_t n);
+  void (*scale)(const float* x, float factor, float* out, int64_t n);
+  // out = y + factor · x: the update of gradient descent.
+  void (*add_scaled)(const float* y, float factor, const float* x, float* out, int64_t n);
+  void (*relu)(const float* x, float* out, int64_t n);
+  void (*relu_grad)(const float* dy, const float* y, float* out, int64_t n);
+  void (*exp)(const float* x, float* out, int64_t n);
+  void (*sigmoid)(const float* x, float* out, int64_t n);
+  void (*sigmoid_grad)(const float* dy, const float* y, float* out, int64_t n);
+  void (*tanh)(const float* x, float* out, int64_t n);
+  void (*tanh_grad)(const float* dy, const float* y, float* out, int64_t n);
+  // b[columns] is added to each row.
+  void (*bias_add)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
+  void (*bias_add_relu)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
+  float (*sum)(const float* x, int64_t n);
+  // The sum of the squares of a - b.
+  float (*squared_distance)(const float* a, const float* b, int64_t n);
+  // out[columns] = the sum of the rows.
+  void (*sum_rows)(const float* x, float* out, int64_t rows, int64_t columns);
+};
+
+const Loops& BestLoops();
+// All versions that this machine can run, the baseline first. For tests.
+std::span<const Loops* const> SupportedLoops();
+
+}  // namespace taas
+
+#endif  // TRAINER_KERNELS_CPU_LOOPS_H_

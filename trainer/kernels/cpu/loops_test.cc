@@ -1,0 +1,214 @@
+// Each loop against a plain twin in double precision, in every version that this machine can run,
+// at sizes around the widths of its registers.
+
+#include "trainer/kernels/cpu/loops.h"
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+
+namespace taas {
+namespace {
+
+constexpr int64_t kSizes[] = {0, 1, 2, 3, 7, 8, 13, 16, 17, 31, 32, 33, 64, 97, 127, 509, 1021};
+
+std::vector<float> RandomFloats(int64_t n, uint64_t seed, double low = -2, double high = 2) {
+  SeededRandom random(seed);
+  std::vector<float> values(static_cast<size_t>(n));
+  for (float& value : values) value = static_cast<float>(low + (high - low) * random.Unit());
+  return values;
+}
+
+struct BinaryCase {
+  const char* name;
+  void (*Loops::*loop)(const float*, const float*, float*, int64_t);
+  std::function<double(double, double)> twin;
+};
+
+const BinaryCase kBinary[] = {
+    {"add", &Loops::add, [](double a, double b) { return a + b; }},
+    {"sub", &Loops::sub, [](double a, double b) { return a - b; }},
+    {"mul", &Loops::mul, [](double a, double b) { return a * b; }},
+    {"relu_grad", &Loops::relu_grad, [](double dy, double y) { return y > 0 ? dy : 0; }},
+    {"sigmoid_grad", &Loops::sigmoid_grad, [](double dy, double y) { return dy * y * (1 - y); }},
+    {"tanh_grad", &Loops::tanh_grad, [](double dy, double y) { return dy * (1 - y * y); }},
+};
+
+struct UnaryCase {
+  const char* name;
+  void (*Loops::*loop)(const float*, float*, int64_t);
+  std::function<double(double)> twin;
+  double range;
+  double tolerance;  // Relative.
+};
+
+const UnaryCase kUnary[] = {
+    {"relu", &Loops::relu, [](double x) { return x < 0 ? 0 : x; }, 5, 0},
+    {"exp", &Loops::exp, [](double x) { return std::exp(x); }, 86, 3e-7},
+    {"sigmoid", &Loops::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, 80, 5e-7},
+    {"tanh", &Loops::tanh, [](double x) { return std::tanh(x); }, 12, 5e-7},
+    {"tanh near zero", &Loops::tanh, [](double x) { return std::tanh(x); }, 0.5, 5e-7},
+};
+
+// As operator<< would print, with what a failure needs to be found again.
+std::string Where(const Loops& loops, const char* name, int64_t n) {
+  return std::string(loops.target) + " " + name + ", n = " + std::to_string(n);
+}
+
+TEST(LoopsTest, BinaryLoopsAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const BinaryCase& test : kBinary) {
+      for (const int64_t n : kSizes) {
+        const std::vector<float> a = RandomFloats(n, 1), b = RandomFloats(n, 2);
+        std::vector<float> out(a.size() + 1, 77);
+        (loops->*test.loop)(a.data(), b.data(), out.data(), n);
+        for (size_t i = 0; i < a.size(); ++i) {
+          const double want = test.twin(double{a[i]}, double{b[i]});
+          ASSERT_NEAR(out[i], want, 1e-6 * (1 + std::abs(want))) << Where(*loops, test.name, n);
+        }
+        ASSERT_EQ(out.back(), 77) << "written past the end: " << Where(*loops, test.name, n);
+      }
+    }
+  }
+}
+
+TEST(LoopsTest, UnaryLoopsAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const UnaryCase& test : kUnary) {
+      for (const int64_t n : kSizes) {
+        const std::vector<float> x = RandomFloats(n, 3, -test.range, test.range);
+        std::vector<float> out(x.size() + 1, 77);
+        (loops->*test.loop)(x.data(), out.data(), n);
+        for (size_t i = 0; i < x.size(); ++i) {
+          const double want = test.twin(double{x[i]});
+          ASSERT_NEAR(out[i], want, test.tolerance * std::abs(want) + 1e-37)
+              << Where(*loops, test.name, n) << ", x = " << x[i];
+        }
+        ASSERT_EQ(out.back(), 77) << "written past the end: " << Where(*loops, test.name, n);
+      }
+    }
+  }
+}
+
+TEST(LoopsTest, ResultMayReplaceAnInput) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> a = RandomFloats(n, 4), b = RandomFloats(n, 5);
+      std::vector<float> want(a.size()), in_place = a;
+      loops->mul(a.data(), b.data(), want.data(), n);
+      loops->mul(in_place.data(), b.data(), in_place.data(), n);
+      EXPECT_EQ(in_place, want) << Where(*loops, "mul", n);
+      in_place = a;
+      loops->tanh(a.data(), want.data(), n);
+      loops->tanh(in_place.data(), in_place.data(), n);
+      EXPECT_EQ(in_place, want) << Where(*loops, "tanh", n);
+      in_place = a;
+      loops->add_scaled(a.data(), -0.1f, b.data(), want.data(), n);
+      loops->add_scaled(in_place.data(), -0.1f, b.data(), in_place.data(), n);
+      EXPECT_EQ(in_place, want) << Where(*loops, "add_scaled", n);
+    }
+  }
+}
+
+TEST(LoopsTest, ScalingAgreesWithItsTwin) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> x = RandomFloats(n, 6), y = RandomFloats(n, 7);
+      std::vector<float> scaled(x.size()), added(x.size());
+      loops->scale(x.data(), -1.5f, scaled.data(), n);
+      loops->add_scaled(y.data(), -1.5f, x.data(), added.data(), n);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_FLOAT_EQ(scaled[i], -1.5f * x[i]) << Where(*loops, "scale", n);
+        ASSERT_NEAR(added[i], y[i] - 1.5 * double{x[i]}, 1e-6) << Where(*loops, "add_scaled", n);
+      }
+    }
+  }
+}
+
+TEST(LoopsTest, SumsAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> a = RandomFloats(n, 8), b = RandomFloats(n, 9);
+      double sum = 0, squares = 0;
+      for (size_t i = 0; i < a.size(); ++i) {
+        const double difference = double{a[i]} - double{b[i]};
+        sum += double{a[i]};
+        squares += difference * difference;
+      }
+      const double tolerance = 1e-6 * static_cast<double>(n + 1);
+      ASSERT_NEAR(loops->sum(a.data(), n), sum, tolerance) << Where(*loops, "sum", n);
+      ASSERT_NEAR(loops->squared_distance(a.data(), b.data(), n), squares, tolerance)
+          << Where(*loops, "squared_distance", n);
+    }
+  }
+}
+
+TEST(LoopsTest, RowLoopsAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t rows : {0, 1, 2, 7, 19}) {
+      for (const int64_t columns : {0, 1, 5, 10, 16, 37}) {
+        const int64_t n = rows * columns;
+        const std::vector<float> x = RandomFloats(n, 10), b = RandomFloats(columns, 11);
+        std::vector<float> added(x.size()), positive(x.size()), sums(b.size(), 5);
+        loops->bias_add(x.data(), b.data(), added.data(), rows, columns);
+        loops->bias_add_relu(x.data(), b.data(), positive.data(), rows, columns);
+        loops->sum_rows(x.data(), sums.data(), rows, columns);
+        for (int64_t column = 0; column < columns; ++column) {
+          double sum = 0;
+          for (int64_t row = 0; row < rows; ++row) {
+            const size_t i = static_cast<size_t>(row * columns + column);
+            const float want = x[i] + b[static_cast<size_t>(column)];
+            ASSERT_FLOAT_EQ(added[i], want) << Where(*loops, "bias_add", n);
+            ASSERT_FLOAT_EQ(positive[i], std::max(want, 0.0f)) << Where(*loops, "relu", n);
+            sum += double{x[i]};
+          }
+          ASSERT_NEAR(sums[static_cast<size_t>(column)], sum, 1e-5) << Where(*loops, "rows", n);
+        }
+      }
+    }
+  }
+}
+
+TEST(LoopsTest, ExtremeArgumentsStayInRange) {
+  const std::vector<float> x = {-1e30f, -200, 200, 1e30f, 0};
+  for (const Loops* loops : SupportedLoops()) {
+    std::vector<float> out(x.size());
+    loops->exp(x.data(), out.data(), 5);
+    EXPECT_LT(out[0], 1e-36f) << loops->target;
+    EXPECT_TRUE(std::isfinite(out[3])) << loops->target;
+    EXPECT_EQ(out[4], 1) << loops->target;
+    loops->sigmoid(x.data(), out.data(), 5);
+    EXPECT_NEAR(out[0], 0, 1e-36) << loops->target;
+    EXPECT_EQ(out[3], 1) << loops->target;
+    EXPECT_EQ(out[4], 0.5f) << loops->target;
+    loops->tanh(x.data(), out.data(), 5);
+    EXPECT_EQ(out[0], -1) << loops->target;
+    EXPECT_EQ(out[3], 1) << loops->target;
+    EXPECT_EQ(out[4], 0) << loops->target;
+  }
+}
+
+// A model that diverged must show it in its loss.
+TEST(LoopsTest, NotANumberStaysNotANumber) {
+  const float nan = std::nanf("");
+  for (const Loops* loops : SupportedLoops()) {
+    for (void (*Loops::*loop)(const float*, float*, int64_t) :
+         {&Loops::relu, &Loops::exp, &Loops::sigmoid, &Loops::tanh}) {
+      std::vector<float> x(40, nan);
+      (loops->*loop)(x.data(), x.data(), 40);
+      for (const float value : x) ASSERT_TRUE(std::isnan(value)) << loops->target;
+    }
+  }
+}
+
+TEST(LoopsTest, TheBaselineComesFirstAndTheBestLast) {
+  EXPECT_STREQ(SupportedLoops().front()->target, "baseline");
+  EXPECT_EQ(SupportedLoops().back(), &BestLoops());
+}
+
+}  // namespace
+}  // namespace taas

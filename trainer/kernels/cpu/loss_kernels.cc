@@ -1,0 +1,132 @@
+#include "trainer/kernels/cpu/loss_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "trainer/kernels/cpu/loops.h"
+
+namespace taas {
+namespace {
+
+struct Rows {
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+// The first input as a matrix whose rows are the last axis.
+Rows RowsOf(const KernelSpec& spec) {
+  const Shape& shape = spec.inputs[0].shape;
+  const int64_t columns = shape.dim(shape.rank() - 1);
+  return {columns == 0 ? 0 : shape.count() / columns, columns};
+}
+
+absl::Status BadLabel(int64_t row, int32_t label, int64_t classes) {
+  return absl::InvalidArgumentError("the label of row " + std::to_string(row) + " is " +
+                                    std::to_string(label) + ", the model has " +
+                                    std::to_string(classes) + " classes from 0");
+}
+
+// -log softmax(x)[label] = log(sum exp(x - max)) - (x[label] - max): no exponential overflows,
+// and a confident answer keeps its digits.
+absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
+  const auto [rows, classes] = RowsOf(spec);
+  return Kernel{.run = [rows = rows, classes = classes,
+                        &loops = BestLoops()](const KernelCall& call) -> absl::Status {
+    const float* logits = call.in(0);
+    const int32_t* labels = call.in_int32(1);
+    float* probabilities = call.out(1);
+    double loss = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
+      const float* x = logits + row * classes;
+      float* p = probabilities + row * classes;
+      const float largest = *std::max_element(x, x + classes);
+      for (int64_t i = 0; i < classes; ++i) p[i] = x[i] - largest;
+      loss -= static_cast<double>(p[labels[row]]);
+    }
+    loops.exp(probabilities, probabilities, rows * classes);
+    for (int64_t row = 0; row < rows; ++row) {
+      float* p = probabilities + row * classes;
+      const float sum = loops.sum(p, classes);
+      loops.scale(p, 1.0f / sum, p, classes);
+      loss += std::log(static_cast<double>(sum));
+    }
+    *call.out(0) = rows == 0 ? 0.0f : static_cast<float>(loss / static_cast<double>(rows));
+    return absl::OkStatus();
+  }};
+}
+
+// d loss / d logits = (probabilities - onehot(label)) / rows.
+absl::StatusOr<Kernel> CrossEntropyGrad(const KernelSpec& spec) {
+  const auto [rows, classes] = RowsOf(spec);
+  return Kernel{.run = [rows = rows, classes = classes,
+                        &loops = BestLoops()](const KernelCall& call) -> absl::Status {
+    const int32_t* labels = call.in_int32(1);
+    const float factor = rows == 0 ? 0.0f : *call.in(2) / static_cast<float>(rows);
+    loops.scale(call.in(0), factor, call.out(), rows * classes);
+    for (int64_t row = 0; row < rows; ++row) {
+      if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
+      call.out()[row * classes + labels[row]] -= factor;
+    }
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> SquaredError(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    const float sum = loops.squared_distance(call.in(0), call.in(1), n);
+    *call.out() = n == 0 ? 0.0f : sum / static_cast<float>(n);
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> SquaredErrorGrad(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    const float factor = n == 0 ? 0.0f : 2.0f * *call.in(2) / static_cast<float>(n);
+    loops.sub(call.in(0), call.in(1), call.out(), n);
+    loops.scale(call.out(), factor, call.out(), n);
+    return absl::OkStatus();
+  }};
+}
+
+// The first of the largest.
+int64_t ArgMaxOf(const float* x, int64_t n) { return std::max_element(x, x + n) - x; }
+
+absl::StatusOr<Kernel> ArgMax(const KernelSpec& spec) {
+  const auto [rows, columns] = RowsOf(spec);
+  return Kernel{.run = [rows = rows, columns = columns](const KernelCall& call) {
+    for (int64_t row = 0; row < rows; ++row) {
+      call.out_int32()[row] =
+          static_cast<int32_t>(ArgMaxOf(call.in(0) + row * columns, columns));
+    }
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> Accuracy(const KernelSpec& spec) {
+  const auto [rows, classes] = RowsOf(spec);
+  return Kernel{.run = [rows = rows, classes = classes](const KernelCall& call) {
+    int64_t right = 0;
+    for (int64_t row = 0; row < rows; ++row) {
+      right += ArgMaxOf(call.in(0) + row * classes, classes) == call.in_int32(1)[row] ? 1 : 0;
+    }
+    *call.out() = rows == 0 ? 0.0f : static_cast<float>(right) / static_cast<float>(rows);
+    return absl::OkStatus();
+  }};
+}
+
+}  // namespace
+
+void AddLossKernels(KernelRegistry* kernels) {
+  kernels->Add("SparseSoftmaxCrossEntropy", "CPU", DType::kFloat32, CrossEntropy);
+  kernels->Add("SparseSoftmaxCrossEntropyGrad", "CPU", DType::kFloat32, CrossEntropyGrad);
+  kernels->Add("MeanSquaredError", "CPU", DType::kFloat32, SquaredError);
+  kernels->Add("MeanSquaredErrorGrad", "CPU", DType::kFloat32, SquaredErrorGrad);
+  kernels->Add("ArgMax", "CPU", DType::kFloat32, ArgMax);
+  kernels->Add("Accuracy", "CPU", DType::kFloat32, Accuracy);
+}
+
+}  // namespace taas

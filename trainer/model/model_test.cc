@@ -1,0 +1,168 @@
+#include "trainer/model/model.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/session.h"
+#include "trainer/optimizer/optimizer.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr DataShape kDigits{.features = 784, .classes = 10};
+
+std::vector<std::string> VariablesOf(const Model& model) {
+  std::vector<std::string> names;
+  for (const Value variable : model.graph.Variables()) {
+    names.push_back(model.graph.NameOf(variable) + model.graph.type(variable).shape.ToString());
+  }
+  return names;
+}
+
+absl::StatusOr<Model> FromJson(std::string_view json, const DataShape& data) {
+  const absl::StatusOr<ModelSpec> spec = ParseModel(json, data);
+  if (!spec.ok()) return spec.status();
+  return BuildModel(*spec);
+}
+
+TEST(ModelTest, MlpHasTheVariablesThatTensorFlowUsersKnow) {
+  const auto model = FromJson(R"({"name":"mlp","hidden":[500,30]})", kDigits);
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("hidden1/weights[784, 500]", "hidden1/biases[500]",
+                                   "hidden2/weights[500, 30]", "hidden2/biases[30]",
+                                   "softmax_linear/weights[30, 10]", "softmax_linear/biases[10]"));
+  EXPECT_TRUE(model->is_classifier());
+}
+
+TEST(ModelTest, SoftmaxIsOneLayer) {
+  const auto model = FromJson(R"({"name":"softmax"})", kDigits);
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model), testing::ElementsAre("softmax_linear/weights[784, 10]",
+                                                        "softmax_linear/biases[10]"));
+}
+
+TEST(ModelTest, LinearPredictsTargets) {
+  const auto model = FromJson(R"({"name":"linear"})", {.features = 13, .targets = 2});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("linear/weights[13, 2]", "linear/biases[2]"));
+  EXPECT_FALSE(model->is_classifier());
+  EXPECT_EQ(model->targets, "targets");
+}
+
+struct RefusedCase {
+  const char* name;
+  const char* json;
+  const char* message;
+};
+
+class ModelRefusedTest : public testing::TestWithParam<RefusedCase> {};
+
+TEST_P(ModelRefusedTest, MessageNamesTheField) {
+  EXPECT_THAT(ParseModel(GetParam().json, kDigits),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().message)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ModelRefusedTest,
+    testing::Values(
+        RefusedCase{"NotJson", "{", "model: must be a JSON object"},
+        RefusedCase{"UnknownName", R"({"name":"resnet"})",
+                    "there is no model \"resnet\"; known: linear, mlp, softmax"},
+        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of linear, mlp"},
+        RefusedCase{"HiddenZero", R"({"name":"mlp","hidden":[0]})",
+                    "model.hidden[0]: must be from 1 to"},
+        RefusedCase{"HiddenNegative", R"({"name":"mlp","hidden":[5,-1]})", "model.hidden[1]"},
+        RefusedCase{"HiddenHuge", R"({"name":"mlp","hidden":[1000000000000]})", "model.hidden[0]"},
+        RefusedCase{"HiddenFraction", R"({"name":"mlp","hidden":[1.5]})",
+                    "model.hidden[0]: must be a whole number, is 1.5"},
+        RefusedCase{"HiddenNotAList", R"({"name":"mlp","hidden":500})",
+                    "model.hidden: must be a list"},
+        RefusedCase{"HiddenMissing", R"({"name":"mlp"})", "model.hidden: model mlp needs"},
+        RefusedCase{"HiddenOfSoftmax", R"({"name":"softmax","hidden":[5]})",
+                    "model.hidden: model softmax has no hidden layers"},
+        RefusedCase{"UnknownField", R"({"name":"mlp","hiden":[5]})", "model.hiden: unknown field"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ModelTest, DataWithoutClassesIsRefusedForAClassifier) {
+  EXPECT_THAT(ParseModel(R"({"name":"softmax"})", {.features = 3}),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("classes")));
+}
+
+// Three clusters around fixed corners; the noise of one does not reach the next.
+void FillClusters(uint64_t seed, Session* session) {
+  SeededRandom random(seed);
+  const std::span<float> features = session->FloatInput("features");
+  const std::span<int32_t> labels = session->Int32Input("labels");
+  for (size_t row = 0; row < labels.size(); ++row) {
+    labels[row] = static_cast<int32_t>(random.Below(3));
+    for (size_t i = 0; i < 4; ++i) {
+      const bool corner = i == static_cast<size_t>(labels[row]);
+      features[4 * row + i] = (corner ? 1.0f : 0.0f) + static_cast<float>(random.Unit() - 0.5);
+    }
+  }
+}
+
+void TrainOneStep(Session* session, const Optimizer& optimizer, int64_t step) {
+  ASSERT_THAT(session->Run(RunKind::kTrain), IsOk());
+  for (size_t i = 0; i < session->variables().size(); ++i) {
+    const std::span<float> variable = session->variable(i);
+    optimizer.Apply(
+        {.gradient = session->gradient(i), .in = variable, .out = variable, .step = step});
+  }
+}
+
+class ClassifierTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ClassifierTest, LearnsToTellClustersApart) {
+  const auto model = FromJson(GetParam(), {.features = 4, .classes = 3});
+  ASSERT_THAT(model, IsOk());
+  auto session = Session::Compile(
+      model->graph,
+      {.batch = 50, .loss = model->loss, .fetches = {model->accuracy, model->logits}});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(/*seed=*/1);
+  const auto optimizer = Optimizer::Make("sgd", 0.5);
+  ASSERT_THAT(optimizer, IsOk());
+  for (int64_t step = 1; step <= 300; ++step) {
+    FillClusters(static_cast<uint64_t>(step), session->get());
+    TrainOneStep(session->get(), **optimizer, step);
+  }
+  FillClusters(/*seed=*/9999, session->get());
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_GE((*session)->output(model->accuracy)[0], 0.94f);
+  EXPECT_EQ((*session)->output(model->logits).size(), 150u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ClassifierTest,
+                         testing::Values(R"({"name":"softmax"})",
+                                         R"({"name":"mlp","hidden":[16]})",
+                                         R"({"name":"mlp","hidden":[8,8]})"));
+
+TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
+  const auto model = FromJson(R"({"name":"linear"})", {.features = 2, .targets = 1});
+  ASSERT_THAT(model, IsOk());
+  auto session = Session::Compile(model->graph, {.batch = 20, .loss = model->loss});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(/*seed=*/1);
+  const auto optimizer = Optimizer::Make("sgd", 0.3);
+  ASSERT_THAT(optimizer, IsOk());
+  SeededRandom random(1);
+  for (int64_t step = 1; step <= 500; ++step) {
+    const std::span<float> x = (*session)->FloatInput(model->features);
+    const std::span<float> y = (*session)->FloatInput(model->targets);
+    for (float& value : x) value = static_cast<float>(2 * random.Unit() - 1);
+    for (size_t row = 0; row < y.size(); ++row) y[row] = 3 * x[2 * row] - x[2 * row + 1] + 0.5f;
+    TrainOneStep(session->get(), **optimizer, step);
+  }
+  EXPECT_NEAR((*session)->variable(0)[0], 3, 1e-3);
+  EXPECT_NEAR((*session)->variable(0)[1], -1, 1e-3);
+  EXPECT_NEAR((*session)->variable(1)[0], 0.5, 1e-3);
+}
+
+}  // namespace
+}  // namespace taas
