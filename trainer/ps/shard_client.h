@@ -52,6 +52,8 @@ class ShardControl {
 
   absl::Status Configure(const ShardConfig& config,
                          const std::vector<std::span<float>>& variables);
+  // For a connection made anew to a shard that is configured already.
+  void Adopt(int64_t generation) { generation_ = static_cast<uint32_t>(generation); }
   // The generation that the shard is in; 0 for none.
   absl::StatusOr<int64_t> Generation();
   // Of shard 0 only.

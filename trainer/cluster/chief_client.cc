@@ -1,0 +1,78 @@
+#include "trainer/cluster/chief_client.h"
+
+#include <chrono>
+
+#include "grpcpp/grpcpp.h"
+#include "trainer/proto/chief.grpc.pb.h"
+
+namespace taas {
+namespace {
+
+// A call that is answered at once; and one that the chief may hold for a heartbeat (2 s).
+constexpr std::chrono::milliseconds kCallPatience{2'000};
+constexpr std::chrono::milliseconds kBeatPatience{5'000};
+// All replicas start in the same moment: the chief listens a few milliseconds after the first call.
+constexpr int kReconnectFirstMs = 50;
+constexpr int kReconnectMaxMs = 1'000;
+constexpr int kResolveAgainMs = 500;
+
+void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds patience) {
+  gpr_timespec deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                       gpr_time_from_millis(patience.count(), GPR_TIMESPAN));
+  context.set_deadline(deadline);
+}
+
+absl::Status ToStatus(const grpc::Status& status, const char* call, const std::string& address) {
+  if (status.ok()) return absl::OkStatus();
+  return absl::UnavailableError(std::string(call) + " the chief at " + address + ": " +
+                                status.error_message());
+}
+
+}  // namespace
+
+struct ChiefClient::State {
+  std::unique_ptr<wire::Chief::Stub> stub;
+};
+
+ChiefClient::ChiefClient(const std::string& address)
+    : address_(address), state_(std::make_unique<State>()) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
+  arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kResolveAgainMs);
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  // A proxy in the environment is not for the replicas of one job.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  state_->stub = wire::Chief::NewStub(
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+}
+
+ChiefClient::~ChiefClient() = default;
+
+absl::StatusOr<wire::JoinReply> ChiefClient::Join(const wire::JoinRequest& request) {
+  grpc::ClientContext context;
+  SetDeadline(context, kCallPatience);
+  wire::JoinReply reply;
+  const grpc::Status status = state_->stub->Join(&context, request, &reply);
+  if (!status.ok()) return ToStatus(status, "join", address_);
+  return reply;
+}
+
+absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& request) {
+  grpc::ClientContext context;
+  SetDeadline(context, kBeatPatience);
+  wire::BeatReply reply;
+  const grpc::Status status = state_->stub->Beat(&context, request, &reply);
+  if (!status.ok()) return ToStatus(status, "call", address_);
+  return reply;
+}
+
+absl::Status ChiefClient::Leave(const wire::LeaveRequest& request) {
+  grpc::ClientContext context;
+  SetDeadline(context, kCallPatience);
+  wire::LeaveReply reply;
+  return ToStatus(state_->stub->Leave(&context, request, &reply), "take leave of", address_);
+}
+
+}  // namespace taas

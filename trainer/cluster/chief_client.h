@@ -1,0 +1,40 @@
+// Calls to the chief.
+//
+// Ownership: owns its connection. Threads: any. Errors: Unavailable with gRPC's own words and the address
+// (not reachable yet, gone, no answer in time): try again. Names are resolved anew when a connection breaks.
+//
+//   ChiefClient chief("mnist-chief-0.mnist.default.svc:2222");
+//   ASSIGN_OR_RETURN(wire::JoinReply reply, chief.Join(request));
+
+#ifndef TRAINER_CLUSTER_CHIEF_CLIENT_H_
+#define TRAINER_CLUSTER_CHIEF_CLIENT_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/proto/chief.pb.h"
+
+namespace taas {
+
+class ChiefClient {
+ public:
+  explicit ChiefClient(const std::string& address);
+  ~ChiefClient();
+
+  const std::string& address() const { return address_; }
+
+  absl::StatusOr<wire::JoinReply> Join(const wire::JoinRequest& request);
+  absl::StatusOr<wire::BeatReply> Beat(const wire::BeatRequest& request);
+  absl::Status Leave(const wire::LeaveRequest& request);
+
+ private:
+  struct State;
+  const std::string address_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_CLUSTER_CHIEF_CLIENT_H_

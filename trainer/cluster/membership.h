@@ -1,0 +1,100 @@
+// Who belongs to the job: the chief's rules of admission, as a pure state machine.
+//
+// A replica's place is taken by its highest pod number and, within one pod, by the latest start. Starts that
+// were replaced are remembered, so that a late packet of one does not throw its successor out.
+//
+// Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none; a refusal is a
+// verdict with a sentence for the one who is refused.
+//
+//   const Admittance verdict = membership.Join(request, clock.Now());
+//   if (verdict.replaced) Fence(*verdict.replaced);
+
+#ifndef TRAINER_CLUSTER_MEMBERSHIP_H_
+#define TRAINER_CLUSTER_MEMBERSHIP_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "trainer/cluster/tf_config.h"
+
+namespace taas {
+
+// One life of one replica.
+struct Incarnation {
+  int64_t pod = 0;
+  uint64_t start = 0;
+
+  bool operator==(const Incarnation&) const = default;
+};
+
+struct JobIdentity {
+  std::string uid;
+  int64_t attempt = 1;
+};
+
+struct JoinCall {
+  JobIdentity job;
+  ReplicaId replica;
+  Incarnation incarnation;
+  std::string config_hash;
+  std::string bulk_address;
+};
+
+struct Admittance {
+  enum class Verdict { kAccepted, kLater, kRefused };
+  Verdict verdict = Verdict::kAccepted;
+  std::string sentence;
+  // The incarnation that lost its place by this.
+  std::optional<Incarnation> replaced;
+};
+
+// Five missed heartbeats of 2 s: long enough for a machine that swaps, short against a step lost.
+constexpr Clock::Duration kSilenceLimit = std::chrono::seconds(10);
+
+class Membership {
+ public:
+  enum class Standing { kMember, kUnknown, kReplaced };
+  struct Member {
+    ReplicaId replica;
+    Incarnation incarnation;
+    std::string bulk_address;
+    Clock::Time joined{};
+    Clock::Time heard{};
+    bool lost = false;  // Silent for too long; back with the next Join.
+    bool left = false;  // Has taken leave at the end of the job.
+  };
+
+  Membership(JobIdentity job, std::string config_hash, const ClusterSpec& cluster)
+      : job_(std::move(job)), config_hash_(std::move(config_hash)), cluster_(cluster) {}
+
+  Admittance Join(const JoinCall& call, Clock::Time now);
+  // A call of a member: says whether it is one, and that it lives.
+  Standing Hear(const ReplicaId& replica, const Incarnation& incarnation, Clock::Time now);
+  // Members that were silent for too long since the last Sweep.
+  std::vector<Member> Sweep(Clock::Time now);
+  void Leave(const ReplicaId& replica, const Incarnation& incarnation);
+
+  const Member* Find(const ReplicaId& replica) const;
+  const std::map<ReplicaId, Member>& members() const { return members_; }
+  // Replicas of `role` that have not joined or are lost.
+  std::vector<ReplicaId> Missing(const std::string& role) const;
+
+ private:
+  std::optional<Admittance> CheckJob(const JoinCall& call) const;
+
+  const JobIdentity job_;
+  const std::string config_hash_;
+  const ClusterSpec cluster_;
+  std::map<ReplicaId, Member> members_;
+  std::map<ReplicaId, std::set<uint64_t>> replaced_starts_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_CLUSTER_MEMBERSHIP_H_
