@@ -1,0 +1,166 @@
+#include "trainer/status/status_board.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+
+namespace taas {
+namespace {
+
+using JsonValue = nlohmann::json;
+
+// What Kubernetes keeps of a termination message.
+constexpr size_t kTerminationBytesMax = 4'096;
+constexpr char kTerminationPath[] = "/dev/termination-log";
+
+std::string Dump(const JsonValue& json) {
+  return json.dump(-1, ' ', false, JsonValue::error_handler_t::replace);
+}
+
+JsonValue ToJson(const Evaluation& evaluation) {
+  JsonValue json = {{"step", evaluation.step},
+               {"loss", evaluation.loss},
+               {"examples", evaluation.examples}};
+  if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+  return json;
+}
+
+// JSON has no NaN.
+void SetNumber(JsonValue& json, const char* name, const std::optional<double>& value) {
+  if (value && std::isfinite(*value)) json[name] = *value;
+}
+
+}  // namespace
+
+const char* RunStateName(RunState state) {
+  switch (state) {
+    case RunState::kStarting: return "Starting";
+    case RunState::kWaitingForPeers: return "WaitingForPeers";
+    case RunState::kTraining: return "Training";
+    case RunState::kRestoring: return "Restoring";
+    case RunState::kEvaluating: return "Evaluating";
+    case RunState::kSaving: return "Saving";
+    case RunState::kDone: return "Done";
+    case RunState::kFailed: return "Failed";
+  }
+  return "Starting";
+}
+
+void StatusBoard::SetState(RunState state, std::string message) {
+  std::lock_guard lock(mutex_);
+  now_.state = state;
+  now_.message = std::move(message);
+}
+
+void StatusBoard::SetProgress(const Progress& progress) {
+  std::lock_guard lock(mutex_);
+  now_.progress = progress;
+}
+
+void StatusBoard::SetStep(int64_t step) {
+  std::lock_guard lock(mutex_);
+  now_.progress.step = step;
+}
+
+void StatusBoard::SetEvaluation(const Evaluation& evaluation) {
+  std::lock_guard lock(mutex_);
+  now_.evaluation = evaluation;
+}
+
+void StatusBoard::SetData(std::string source, int64_t examples) {
+  std::lock_guard lock(mutex_);
+  now_.data_source = std::move(source);
+  now_.data_examples = examples;
+}
+
+void StatusBoard::SetPeers(std::vector<PeerStatus> peers) {
+  std::lock_guard lock(mutex_);
+  now_.peers = std::move(peers);
+}
+
+void StatusBoard::SetBytes(int64_t bytes) {
+  std::lock_guard lock(mutex_);
+  now_.bytes = bytes;
+}
+
+StatusBoard::Snapshot StatusBoard::snapshot() const {
+  std::lock_guard lock(mutex_);
+  return now_;
+}
+
+std::string StatusBoard::Json() const {
+  const Snapshot now = snapshot();
+  JsonValue json = {
+      {"job", identity_.job},
+      {"uid", identity_.uid},
+      {"role", identity_.role},
+      {"index", identity_.index},
+      {"attempt", identity_.attempt},
+      {"incarnation", {{"pod", identity_.pod}, {"start", identity_.start}}},
+      {"state", RunStateName(now.state)},
+      {"message", now.message},
+      {"step", now.progress.step},
+      {"maxSteps", identity_.max_steps},
+      {"examplesPerSecond", now.progress.examples_per_second},
+  };
+  SetNumber(json, "loss", now.progress.loss);
+  if (now.progress.examples_per_second > 0) {
+    const double left = static_cast<double>(
+        (identity_.max_steps - now.progress.step) * identity_.batch_size);
+    json["etaSeconds"] =
+        static_cast<int64_t>(std::ceil(left / now.progress.examples_per_second));
+  }
+  if (now.evaluation) json["evaluation"] = ToJson(*now.evaluation);
+  if (!now.data_source.empty()) {
+    json["data"] = {{"source", now.data_source}, {"examples", now.data_examples}};
+  }
+  if (now.bytes > 0) json["bytes"] = now.bytes;
+  for (const PeerStatus& peer : now.peers) {
+    JsonValue entry = {{"role", peer.role},   {"index", peer.index}, {"state", peer.state},
+                          {"address", peer.address}, {"error", peer.error}, {"since", peer.since}};
+    if (peer.bytes > 0) entry["bytes"] = peer.bytes;
+    json["peers"].push_back(std::move(entry));
+  }
+  return Dump(json);
+}
+
+std::string StatusBoard::TerminationJson(const std::string& message) const {
+  const Snapshot now = snapshot();
+  JsonValue json = {{"message", message}, {"step", now.progress.step}};
+  SetNumber(json, "loss", now.progress.loss);
+  if (now.progress.examples_per_second > 0) {
+    json["examplesPerSecond"] = now.progress.examples_per_second;
+  }
+  if (now.evaluation) json["evaluation"] = ToJson(*now.evaluation);
+  if (!now.data_source.empty()) json["data"] = {{"source", now.data_source}};
+  std::string text = Dump(json);
+  for (size_t keep = message.size(); text.size() > kTerminationBytesMax && keep > 0;) {
+    // Escapes make a byte up to six: shorten until it fits.
+    keep -= std::min(keep, std::max<size_t>(1, (text.size() - kTerminationBytesMax + 5) / 6));
+    json["message"] = message.substr(0, keep) + "…";
+    text = Dump(json);
+  }
+  return text;
+}
+
+void WriteTermination(const std::optional<std::string>& path, const std::string& json) {
+  const std::string target = path && !path->empty() ? *path : kTerminationPath;
+  // Plain calls: this also runs when the process is being ended by a signal.
+  const int flags = O_WRONLY | O_TRUNC | O_CLOEXEC | (target == kTerminationPath ? 0 : O_CREAT);
+  const int fd = open(target.c_str(), flags, 0644);
+  if (fd < 0) return;
+  size_t at = 0;
+  while (at < json.size()) {
+    const ssize_t written = write(fd, json.data() + at, json.size() - at);
+    if (written <= 0) break;
+    at += static_cast<size_t>(written);
+  }
+  close(fd);
+}
+
+}  // namespace taas

@@ -1,0 +1,110 @@
+// What this replica knows about itself: the source of `GET /status`, of heartbeats and of the termination
+// message.
+//
+// Ownership: value behind a lock. Threads: any. Errors: none.
+//
+//   StatusBoard board({.job = "default/mnist", .role = "chief", .max_steps = 2000});
+//   board.SetState(RunState::kTraining);
+//   board.SetProgress({.step = 10, .loss = 2.3, .examples_per_second = 21000});
+
+#ifndef TRAINER_STATUS_STATUS_BOARD_H_
+#define TRAINER_STATUS_STATUS_BOARD_H_
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace taas {
+
+enum class RunState {
+  kStarting,
+  kWaitingForPeers,
+  kTraining,
+  kRestoring,
+  kEvaluating,
+  kSaving,
+  kDone,
+  kFailed,
+};
+// As docs/contract.md spells it: "WaitingForPeers".
+const char* RunStateName(RunState state);
+
+struct Evaluation {
+  int64_t step = 0;
+  std::optional<double> accuracy;  // Of a classifier.
+  double loss = 0;
+  int64_t examples = 0;
+};
+
+struct Progress {
+  int64_t step = 0;
+  std::optional<double> loss;
+  double examples_per_second = 0;
+};
+
+struct PeerStatus {
+  std::string role;
+  int index = 0;
+  std::string state;
+  std::string address;
+  std::string error;
+  std::string since;  // RFC 3339.
+  int64_t bytes = 0;
+};
+
+class StatusBoard {
+ public:
+  struct Identity {
+    std::string job;
+    std::string uid;
+    std::string role;
+    int index = 0;
+    int64_t attempt = 1;
+    int64_t pod = 1;
+    std::string start;
+    int64_t max_steps = 0;
+    int64_t batch_size = 1;
+  };
+  struct Snapshot {
+    RunState state = RunState::kStarting;
+    std::string message;
+    Progress progress;
+    std::optional<Evaluation> evaluation;
+    std::string data_source;
+    int64_t data_examples = 0;
+    std::vector<PeerStatus> peers;
+    int64_t bytes = 0;
+  };
+
+  explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {}
+
+  // `message` says why there is no progress, and is empty while there is.
+  void SetState(RunState state, std::string message = "");
+  void SetProgress(const Progress& progress);
+  void SetStep(int64_t step);
+  void SetEvaluation(const Evaluation& evaluation);
+  void SetData(std::string source, int64_t examples);
+  void SetPeers(std::vector<PeerStatus> peers);
+  void SetBytes(int64_t bytes);
+
+  Snapshot snapshot() const;
+  // The body of /status.
+  std::string Json() const;
+  // `message` is "done" or what went wrong. At most 4,096 bytes, by cutting the message.
+  std::string TerminationJson(const std::string& message) const;
+
+ private:
+  const Identity identity_;
+  mutable std::mutex mutex_;
+  Snapshot now_;
+};
+
+// Writes it where docs/contract.md says: to `path` (of TAAS_TERMINATION_LOG), else /dev/termination-log if
+// that exists. A container without either has nobody who reads it: no error.
+void WriteTermination(const std::optional<std::string>& path, const std::string& json);
+
+}  // namespace taas
+
+#endif  // TRAINER_STATUS_STATUS_BOARD_H_

@@ -1,0 +1,133 @@
+#include "trainer/status/status_server.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/beast/core.hpp"
+#include "boost/beast/http.hpp"
+#include "operator/base/status.h"
+#include "trainer/comm/listener.h"
+
+namespace taas {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using Tcp = asio::ip::tcp;
+
+// A client that is slower than this holds up nobody but itself.
+constexpr std::chrono::seconds kPatience{5};
+// Request line and headers; there is no body.
+constexpr uint32_t kHeaderBytesMax = 8 << 10;
+// The operator, the chief and a person or two.
+constexpr int kConnectionsMax = 32;
+
+}  // namespace
+
+struct StatusServer::State {
+  explicit State(Body body_in) : body(std::move(body_in)), acceptor(context) {}
+
+  const Body body;
+  asio::io_context context{1};
+  Tcp::acceptor acceptor;
+  int port = 0;
+  int connections = 0;
+  std::thread thread;
+};
+
+namespace {
+
+// One connection; kept alive by its handlers.
+template <typename State>
+class Session : public std::enable_shared_from_this<Session<State>> {
+ public:
+  Session(State& state, Tcp::socket socket) : state_(state), stream_(std::move(socket)) {
+    ++state_.connections;
+  }
+  ~Session() { --state_.connections; }
+
+  void Read() {
+    parser_.emplace();
+    parser_->header_limit(kHeaderBytesMax);
+    parser_->body_limit(0);
+    stream_.expires_after(kPatience);
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = this->shared_from_this()](beast::error_code error, size_t) {
+                       if (!error) self->Answer();
+                     });
+  }
+
+ private:
+  void Answer() {
+    const auto& request = parser_->get();
+    response_ = {};
+    response_.version(request.version());
+    response_.keep_alive(request.keep_alive());
+    response_.set(http::field::content_type, "application/json");
+    const auto target = request.target();
+    const bool known = target == "/status" || target.starts_with("/status?");
+    if (request.method() != http::verb::get) {
+      response_.result(http::status::method_not_allowed);
+      response_.body() = R"({"message":"only GET is served here"})";
+    } else if (!known) {
+      response_.result(http::status::not_found);
+      response_.body() = R"({"message":"only /status is served here"})";
+    } else {
+      response_.body() = state_.body();
+    }
+    response_.prepare_payload();
+    stream_.expires_after(kPatience);
+    http::async_write(stream_, response_,
+                      [self = this->shared_from_this()](beast::error_code error, size_t) {
+                        if (!error && self->response_.keep_alive()) self->Read();
+                      });
+  }
+
+  State& state_;
+  beast::tcp_stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::empty_body>> parser_;
+  http::response<http::string_body> response_;
+};
+
+template <typename State>
+void Accept(State& state) {
+  state.acceptor.async_accept([&state](beast::error_code error, Tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error && state.connections < kConnectionsMax) {
+      std::make_shared<Session<State>>(state, std::move(socket))->Read();
+    }
+    Accept(state);
+  });
+}
+
+}  // namespace
+
+StatusServer::StatusServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+StatusServer::~StatusServer() {
+  state_->context.stop();
+  state_->thread.join();
+}
+
+int StatusServer::port() const { return state_->port; }
+
+absl::StatusOr<std::unique_ptr<StatusServer>> StatusServer::Start(const std::string& host,
+                                                                  int port, Body body) {
+  ASSIGN_OR_RETURN(const int fd, comm::OpenListeningSocket(host, port));
+  auto state = std::make_unique<State>(std::move(body));
+  ASSIGN_OR_RETURN(state->port, comm::PortOfSocket(fd));
+  beast::error_code error;
+  state->acceptor.assign(host.find(':') == std::string::npos ? Tcp::v4() : Tcp::v6(), fd, error);
+  if (error) return absl::UnavailableError("serve /status: " + error.message());
+  Accept(*state);
+  state->thread = std::thread([raw = state.get()] { raw->context.run(); });
+  return std::unique_ptr<StatusServer>(new StatusServer(std::move(state)));
+}
+
+}  // namespace taas

@@ -1,0 +1,175 @@
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/fake_clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/comm/listener.h"
+#include "trainer/status/status_board.h"
+#include "trainer/status/status_server.h"
+#include "trainer/status/step_log.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+StatusBoard::Identity Me() {
+  return {.job = "default/mnist", .uid = "7f0c", .role = "chief", .pod = 3, .start = "9f86",
+          .max_steps = 2000, .batch_size = 100};
+}
+
+TEST(StatusBoardTest, JsonIsThatOfTheContract) {
+  StatusBoard board(Me());
+  board.SetState(RunState::kTraining);
+  board.SetProgress({.step = 1200, .loss = 0.21, .examples_per_second = 20'000});
+  board.SetEvaluation({.step = 1200, .accuracy = 0.94, .loss = 0.2, .examples = 1000});
+  board.SetData("here", 9000);
+  board.SetPeers({{"ps", 0, "Joined", "127.0.0.1:1", "", "2026-11-21T05:54:17Z", 795260}});
+  const json got = json::parse(board.Json());
+  const json want = json::parse(R"({"job":"default/mnist","uid":"7f0c","role":"chief","index":0,
+    "attempt":1,"incarnation":{"pod":3,"start":"9f86"},"state":"Training","message":"",
+    "step":1200,"maxSteps":2000,"loss":0.21,"examplesPerSecond":20000.0,"etaSeconds":4,
+    "evaluation":{"step":1200,"accuracy":0.94,"loss":0.2,"examples":1000},
+    "data":{"source":"here","examples":9000},
+    "peers":[{"role":"ps","index":0,"state":"Joined","address":"127.0.0.1:1","error":"",
+              "since":"2026-11-21T05:54:17Z","bytes":795260}]})");
+  EXPECT_EQ(got, want) << got.dump(1);
+}
+
+TEST(StatusBoardTest, LossThatIsNoNumberIsLeftOut) {
+  StatusBoard board(Me());
+  board.SetProgress({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
+  EXPECT_FALSE(json::parse(board.Json()).contains("loss"));
+}
+
+TEST(StatusBoardTest, TerminationMessageFitsInto4096BytesWhateverItSays) {
+  StatusBoard board(Me());
+  for (const std::string& message :
+       {std::string(10'000, 'x'), std::string(10'000, '\x01'), std::string(3'000, '"')}) {
+    const std::string text = board.TerminationJson(message);
+    EXPECT_LE(text.size(), 4096u);
+    EXPECT_GT(text.size(), 2000u);
+    EXPECT_EQ(json::parse(text)["step"], 0);
+  }
+}
+
+TEST(StatusBoardTest, TerminationMessageReplacesAnEarlierOne) {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/termination";
+  WriteTermination(path, "a long first one");
+  WriteTermination(path, "short");
+  PosixFileSystem files;
+  EXPECT_EQ(*files.ReadAll(path), "short");
+}
+
+std::string Get(int port, const std::string& request) {
+  // The raw text of one exchange; the server closes on "Connection: close".
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  char part[4096];
+  for (ssize_t got; (got = read(fd, part, sizeof(part))) > 0;) answer.append(part, got);
+  close(fd);
+  return answer;
+}
+
+TEST(StatusServerTest, StatusIsServedAndNothingElse) {
+  const auto server = StatusServer::Start("127.0.0.1", 0, [] { return R"({"a":1})"; });
+  ASSERT_THAT(server, IsOk());
+  const int port = (*server)->port();
+  const std::string end = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  EXPECT_THAT(Get(port, "GET /status" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
+  EXPECT_THAT(Get(port, "GET /" + end), HasSubstr("404"));
+  EXPECT_THAT(Get(port, "DELETE /status" + end), HasSubstr("405"));
+  EXPECT_EQ(Get(port, "GET /" + std::string(10'000, 'x') + end), "");
+}
+
+TEST(StatusServerTest, PortInUseIsNamed) {
+  const auto first = StatusServer::Start("127.0.0.1", 0, [] { return ""; });
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(StatusServer::Start("127.0.0.1", (*first)->port(), [] { return ""; }),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr(std::to_string((*first)->port()))));
+}
+
+class StepLogTest : public testing::Test {
+ protected:
+  StepLogTest() { EXPECT_EQ(pipe2(pipe_, O_NONBLOCK), 0); }
+  ~StepLogTest() override {
+    close(pipe_[0]);
+    close(pipe_[1]);
+  }
+  std::string Text() {
+    char text[4096];
+    const ssize_t got = read(pipe_[0], text, sizeof(text));
+    return got > 0 ? std::string(text, static_cast<size_t>(got)) : "";
+  }
+  int pipe_[2];
+  FakeClock clock_;
+};
+
+TEST_F(StepLogTest, LineIsTheClassicOne) {
+  StepLog log(clock_, {.every = 10, .batch_size = 100, .max_steps = 100, .fd = pipe_[1]});
+  log.Start(0);
+  clock_.Advance(20ms);
+  log.OnStep(9, 2.5);
+  EXPECT_EQ(Text(), "");
+  clock_.Advance(30ms);
+  log.OnStep(10, 2.314);
+  EXPECT_EQ(Text(), "step 10, loss = 2.31 (20000.0 examples/sec; 0.005 sec/batch)\n");
+}
+
+TEST_F(StepLogTest, StepsOfOthersAreCountedAndALineIsNotMissedForThem) {
+  StepLog log(clock_, {.every = 10, .batch_size = 1, .max_steps = 100, .fd = pipe_[1]});
+  log.Start(0);
+  clock_.Advance(1s);
+  log.OnStep(12, 1.0);
+  EXPECT_THAT(Text(), HasSubstr("step 12, "));
+  log.OnStep(11, 1.0);
+  log.OnStep(19, 1.0);
+  EXPECT_EQ(Text(), "");
+  clock_.Advance(1s);
+  log.OnStep(100, 1.0);
+  EXPECT_THAT(Text(), HasSubstr("step 100, "));
+}
+
+TEST_F(StepLogTest, JsonLineIsOneObject) {
+  StepLog log(clock_, {.every = 1, .batch_size = 4, .max_steps = 9, .json = true, .fd = pipe_[1]});
+  log.Start(0);
+  clock_.Advance(2s);
+  log.OnStep(1, std::nan(""));
+  const json line = json::parse(Text());
+  EXPECT_EQ(line["step"], 1);
+  EXPECT_EQ(line["examplesPerSecond"], 2.0);
+  EXPECT_FALSE(line.contains("loss"));
+}
+
+TEST_F(StepLogTest, TerminalGetsABar) {
+  StepLog log(clock_,
+              {.every = 1, .batch_size = 1, .max_steps = 2, .terminal = true, .fd = pipe_[1]});
+  log.Start(0);
+  clock_.Advance(1s);
+  log.OnStep(1, 0.5);
+  EXPECT_THAT(Text(), HasSubstr("\r[####################                    ]  50%"));
+}
+
+}  // namespace
+}  // namespace taas

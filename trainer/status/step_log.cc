@@ -1,0 +1,101 @@
+#include "trainer/status/step_log.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "nlohmann/json.hpp"
+
+namespace taas {
+namespace {
+
+// The rate is renewed this often: short enough for /status, long enough to be steady.
+constexpr Clock::Duration kRateEvery = std::chrono::milliseconds(1'000);
+constexpr int kBarWidth = 40;
+
+double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+template <typename... Args>
+std::string Format(const char* format, Args... args) {
+  char text[256];
+  std::snprintf(text, sizeof(text), format, args...);
+  return text;
+}
+
+}  // namespace
+
+void StepLog::Start(int64_t step) {
+  line_time_ = rate_time_ = clock_.Now();
+  line_step_ = rate_step_ = step;
+}
+
+double StepLog::OnStep(int64_t step, double loss) {
+  const Clock::Time now = clock_.Now();
+  const double batch = static_cast<double>(options_.batch_size);
+  if (step > rate_step_ && (now - rate_time_ >= kRateEvery || rate_ == 0) && now > rate_time_) {
+    rate_ = static_cast<double>(step - rate_step_) * batch / Seconds(now - rate_time_);
+    rate_time_ = now;
+    rate_step_ = step;
+  }
+  if (step / options_.every <= line_step_ / options_.every && step < options_.max_steps) {
+    return rate_;
+  }
+  if (step <= line_step_) return rate_;
+  const double seconds = std::max(Seconds(now - line_time_), 1e-9);
+  const double steps = static_cast<double>(step - line_step_);
+  line_time_ = now;
+  line_step_ = step;
+  if (options_.json) {
+    nlohmann::json json = {{"step", step},
+                           {"examplesPerSecond", steps * batch / seconds},
+                           {"secondsPerBatch", seconds / steps},
+                           {"time", FormatRfc3339Micro(clock_.WallNow())}};
+    if (std::isfinite(loss)) json["loss"] = loss;
+    Write(json.dump() + "\n");
+  } else if (options_.terminal) {
+    DrawBar(step, loss);
+  } else {
+    Write(Format("step %lld, loss = %.2f (%.1f examples/sec; %.3f sec/batch)\n",
+                 static_cast<long long>(step), loss, steps * batch / seconds, seconds / steps));
+  }
+  return rate_;
+}
+
+void StepLog::OnEvaluation(const Evaluation& evaluation) {
+  if (bar_drawn_) Write("\n");
+  bar_drawn_ = false;
+  if (options_.json) {
+    nlohmann::json json = {{"evaluation", true},
+                           {"step", evaluation.step},
+                           {"loss", evaluation.loss},
+                           {"examples", evaluation.examples}};
+    if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
+    Write(json.dump() + "\n");
+    return;
+  }
+  std::string line = "evaluation at step " + std::to_string(evaluation.step) + ": ";
+  if (evaluation.accuracy) line += Format("accuracy = %.4f, ", *evaluation.accuracy);
+  Write(line + Format("loss = %.4f (%lld examples)\n", evaluation.loss,
+                      static_cast<long long>(evaluation.examples)));
+}
+
+void StepLog::DrawBar(int64_t step, double loss) {
+  const double share =
+      std::min(1.0, static_cast<double>(step) / static_cast<double>(options_.max_steps));
+  const int filled = static_cast<int>(share * kBarWidth);
+  Write("\r[" + std::string(static_cast<size_t>(filled), '#') +
+        std::string(static_cast<size_t>(kBarWidth - filled), ' ') +
+        Format("] %3.0f%% step %lld, loss = %.2f (%.0f examples/sec) ", share * 100,
+               static_cast<long long>(step), loss, rate_));
+  bar_drawn_ = true;
+}
+
+void StepLog::Write(const std::string& text) {
+  // One call per line, so that lines of several processes on one terminal stay whole.
+  const ssize_t written = write(options_.fd, text.data(), text.size());
+  static_cast<void>(written);
+}
+
+}  // namespace taas

@@ -1,0 +1,61 @@
+// The step line on standard output, and on a terminal a bar instead.
+//
+//   step 10, loss = 2.31 (21000.0 examples/sec; 0.005 sec/batch)
+//
+// is the classic line, which scripts read; with JSON lines each step is one object on a line of its own. The
+// step is that of the whole job, and so is the rate.
+//
+// Ownership: borrows the clock and writes to a file descriptor. Threads: one at a time. Errors: none; what
+// cannot be written is lost.
+//
+//   StepLog log(clock, {.every = 100, .batch_size = 100, .max_steps = 2000});
+//   log.OnStep(step, loss);
+
+#ifndef TRAINER_STATUS_STEP_LOG_H_
+#define TRAINER_STATUS_STEP_LOG_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "trainer/status/status_board.h"
+
+namespace taas {
+
+class StepLog {
+ public:
+  struct Options {
+    int64_t every = 100;
+    int64_t batch_size = 1;
+    int64_t max_steps = 0;
+    bool json = false;
+    bool terminal = false;  // Standard output is one: draw a bar.
+    int fd = 1;
+  };
+  StepLog(const Clock& clock, Options options) : clock_(clock), options_(options) {}
+
+  // Training starts or goes on from `step`: the rate is measured from here.
+  void Start(int64_t step);
+  // Writes a line when a multiple of `every` was reached since the last one. Returns the rate of the whole
+  // job, smoothed over about a second.
+  double OnStep(int64_t step, double loss);
+  void OnEvaluation(const Evaluation& evaluation);
+
+ private:
+  void Write(const std::string& text);
+  void DrawBar(int64_t step, double loss);
+
+  const Clock& clock_;
+  const Options options_;
+  Clock::Time line_time_{};
+  int64_t line_step_ = 0;
+  Clock::Time rate_time_{};
+  int64_t rate_step_ = 0;
+  double rate_ = 0;
+  bool bar_drawn_ = false;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STATUS_STEP_LOG_H_
