@@ -39,14 +39,23 @@ void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
 }
 }
 
+// All forms that containers and the standard library use, so that none is freed by another's
+// partner.
 void* operator new(size_t bytes) {
   ++allocations;
   void* memory = __real_malloc(bytes);
   if (memory == nullptr) std::abort();
   return memory;
 }
+void* operator new[](size_t bytes) { return operator new(bytes); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return operator new(bytes); }
+void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return operator new(bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace taas {
 namespace {
