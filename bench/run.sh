@@ -1,0 +1,9 @@
+#!/bin/bash
+# All measurements of docs/benchmarks.md, one after the other, as markdown.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools/setup/setup.sh kubernetes
+/usr/bin/bazel run --noshow_progress --ui_event_filters=-info -c opt \
+  --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:step_bench
+bench/local_cluster.py "$@"
