@@ -27,9 +27,11 @@ FieldError Malformed(const std::string& path, const std::string& message) {
 class TwiceFinder {
  public:
   bool OnEvent(int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > kMaxDepth && !deep_) {
+    if (deep_) return false;  // The verdict stands; what follows is not even kept.
+    if (depth > kMaxDepth) {
       deep_ = true;
       errors_.push_back(Malformed("", "nested more than " + std::to_string(kMaxDepth) + " levels deep"));
+      return false;
     }
     switch (event) {
       case Json::parse_event_t::object_start:
@@ -53,6 +55,7 @@ class TwiceFinder {
     return true;
   }
 
+  bool deep() const { return deep_; }
   std::vector<FieldError> Take() && { return std::move(errors_); }
 
  private:
@@ -98,12 +101,25 @@ absl::StatusOr<Json> ParseObject(std::string_view text) {
   return object;
 }
 
-void CheckText(const Json& object, const char* field, std::string_view want,
-               std::vector<FieldError>* errors) {
-  const Json value = object.value(field, Json());
-  if (value == std::string(want)) return;
-  errors->push_back(Malformed(field, std::string(field) + " is " + value.dump() + ", not \"" +
-                                         std::string(want) + "\""));
+// A server decodes by the path of the request, so only a text that contradicts it is an error.
+void CheckVersion(const Json& object, std::vector<FieldError>* errors) {
+  const Json version = object.value("apiVersion", Json());
+  if (version != std::string(kApiGroupVersion)) {
+    errors->push_back(Malformed("apiVersion", "apiVersion is " + version.dump() + ", not \"" +
+                                                  std::string(kApiGroupVersion) + "\""));
+  }
+  const Json kind = object.value("kind", Json());
+  if (!kind.is_string() || kind == "") {
+    errors->push_back(Malformed("kind", "kind is " + kind.dump() + ", not \"" +
+                                            std::string(kTrainingJobKind) + "\""));
+  }
+}
+
+void CheckKind(const Json& object, std::vector<FieldError>* errors) {
+  const Json kind = object.value("kind", Json());
+  if (kind == std::string(kTrainingJobKind)) return;
+  errors->push_back({"kind", std::string(kFieldInvalid),
+                     "Invalid value: " + kind.dump() + ": must be " + std::string(kTrainingJobKind)});
 }
 
 // Labels and annotations are maps of texts; names are texts.
@@ -166,12 +182,12 @@ std::vector<FieldError> Check(std::string_view json, const Json* old) {
       json, [&twice](int depth, Json::parse_event_t event,
                      Json& parsed) { return twice.OnEvent(depth, event, parsed); },
       /*allow_exceptions=*/false);
+  if (twice.deep()) return std::move(twice).Take();
   if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
   if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
 
   std::vector<FieldError> errors = std::move(twice).Take();
-  CheckText(object, "apiVersion", kApiGroupVersion, &errors);
-  CheckText(object, "kind", kTrainingJobKind, &errors);
+  CheckVersion(object, &errors);
   CheckMetadataTypes(object.value("metadata", Json::object()), &errors);
   for (FieldError& error : TrainingJobSchema().UnknownFields(object)) {
     errors.push_back(std::move(error));
@@ -181,6 +197,7 @@ std::vector<FieldError> Check(std::string_view json, const Json* old) {
   TrainingJobSchema().ApplyDefaults(&object);
   errors = TrainingJobSchema().Validate(object);
   CheckNamed(object, &errors);
+  CheckKind(object, &errors);
   if (BlocksRules(errors)) return errors;
   for (FieldError& error : BrokenRules(object, old)) errors.push_back(std::move(error));
   return errors;

@@ -1,0 +1,191 @@
+#include "operator/api/validation.h"
+
+#include <fstream>
+#include <ostream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/api/manifest.h"
+#include "operator/api/manifest_cases.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+
+// Names the case where gtest would print its bytes.
+void PrintTo(const ManifestCase& one, std::ostream* out) { *out << one.name; }
+
+namespace {
+
+using Json = nlohmann::json;
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<ManifestCase> Cases() {
+  return ParseManifestCases(ReadFile("operator/api/testdata/manifests.yaml")).value();
+}
+
+Json Example() {
+  return Json::parse(ManifestDocuments(ReadFile("examples/mnist.yaml")).value().at(0));
+}
+
+std::vector<std::string> PathsOf(const std::vector<FieldError>& errors) {
+  std::vector<std::string> paths;
+  for (const FieldError& error : errors) paths.push_back(error.path);
+  return paths;
+}
+
+class ManifestVerdictTest : public testing::TestWithParam<ManifestCase> {};
+
+TEST_P(ManifestVerdictTest, IsAsListed) {
+  const ManifestCase& one = GetParam();
+  const std::vector<FieldError> errors = one.before.empty()
+                                             ? ValidateTrainingJob(one.object)
+                                             : ValidateUpdate(one.before, one.object);
+  const std::string said = FormatFieldErrors(errors);
+  const Verdict verdict = errors.empty()              ? Verdict::kAccepted
+                          : HasDecodingError(errors) ? Verdict::kUndecodable
+                                                     : Verdict::kInvalid;
+  EXPECT_EQ(VerdictName(verdict), VerdictName(one.verdict)) << said;
+  if (one.verdict != Verdict::kAccepted) {
+    EXPECT_THAT(PathsOf(errors), testing::Contains(one.field)) << said;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, ManifestVerdictTest, testing::ValuesIn(Cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(ManifestCasesTest, ThereAreManyBadOnes) {
+  int bad = 0;
+  for (const ManifestCase& one : Cases()) bad += one.verdict == Verdict::kAccepted ? 0 : 1;
+  EXPECT_GE(bad, 40);
+}
+
+TEST(ValidateTrainingJobTest, TheExamplesAreAccepted) {
+  for (const char* path : {"examples/mnist.yaml", "examples/mnist-local.yaml"}) {
+    const auto documents = ManifestDocuments(ReadFile(path));
+    ASSERT_THAT(documents, IsOk());
+    ASSERT_EQ(documents->size(), 1u) << path;
+    EXPECT_EQ(FormatFieldErrors(ValidateTrainingJob(documents->at(0))), "") << path;
+    EXPECT_EQ(FormatFieldErrors(ValidateTrainer(documents->at(0))), "") << path;
+  }
+}
+
+TEST(ValidateTrainingJobTest, TheLocalExampleTrainsTheSameModelOnTheSameData) {
+  const Json mnist = Example().at("spec").at("trainer");
+  Json local = Json::parse(ManifestDocuments(ReadFile("examples/mnist-local.yaml")).value().at(0))
+                   .at("spec")
+                   .at("trainer");
+  EXPECT_EQ(local.at("strategy").at("type"), "Local");
+  local["strategy"] = mnist.at("strategy");
+  EXPECT_EQ(local, mnist);
+}
+
+TEST(ValidateTrainingJobTest, MessagesReadAsThoseOfAServer) {
+  Json job = Example();
+  job["spec"]["roles"]["chief"]["replicas"] = 2;
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainingJob(job.dump())),
+            "spec.roles.chief.replicas: Invalid value: 2: spec.roles.chief.replicas in body should "
+            "be less than or equal to 1");
+  job = Example();
+  job["spec"]["cleanPodPolicy"] = "Never";
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainingJob(job.dump())),
+            "spec.cleanPodPolicy: Unsupported value: \"Never\": supported values: \"Running\", "
+            "\"All\", \"None\"");
+  job = Example();
+  job["spec"]["worker"] = 2;
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainingJob(job.dump())), "unknown field \"spec.worker\"");
+}
+
+TEST(ValidateTrainingJobTest, DepthWithoutEndIsRefusedNotFollowed) {
+  const std::string deep(200'000, '[');
+  const std::string end(200'000, ']');
+  const auto errors = ValidateTrainingJob("{\"spec\": " + deep + end + "}");
+  ASSERT_FALSE(errors.empty());
+  EXPECT_EQ(errors[0].message, "nested more than 100 levels deep");
+}
+
+TEST(ApplyDefaultsTest, AbsentFieldsGetTheSchemasValues) {
+  Json job = Example();
+  job["spec"]["trainer"].erase("strategy");
+  job["spec"]["trainer"].erase("optimizer");
+  job["spec"]["roles"]["worker"] = Json::object();
+  const auto text = ApplyDefaults(job.dump());
+  ASSERT_THAT(text, IsOk());
+  const Json done = Json::parse(*text);
+  const Json& trainer = done["spec"]["trainer"];
+  EXPECT_EQ(trainer["strategy"], Json({{"type", "ParameterServer"}, {"mode", "Async"}}));
+  EXPECT_EQ(trainer["optimizer"], Json({{"name", "sgd"}, {"learningRate", 0.1}}));
+  EXPECT_EQ(trainer["checkpoint"],
+            Json({{"dir", "/out/checkpoints"}, {"everySeconds", 600}, {"keep", 5}}));
+  EXPECT_EQ(done["spec"]["roles"]["worker"]["replicas"], 1);
+  EXPECT_EQ(done["spec"]["backoffLimit"], 6);
+  EXPECT_EQ(done["spec"]["cleanPodPolicy"], "Running");
+  EXPECT_EQ(done["spec"]["volumes"][1]["readOnly"], false);
+}
+
+TEST(ApplyDefaultsTest, WhatIsThereStaysAndASecondTimeChangesNothing) {
+  Json job = Example();
+  job["spec"]["backoffLimit"] = 0;
+  const std::string once = ApplyDefaults(job.dump()).value();
+  EXPECT_EQ(Json::parse(once)["spec"]["backoffLimit"], 0);
+  EXPECT_EQ(ApplyDefaults(once).value(), once);
+}
+
+TEST(ApplyDefaultsTest, TextThatIsNoObjectIsAnError) {
+  EXPECT_FALSE(ApplyDefaults("[1]").ok());
+  EXPECT_FALSE(ApplyDefaults("{").ok());
+}
+
+TEST(PruneUnknownFieldsTest, OnlyUnknownFieldsGo) {
+  Json job = Example();
+  const Json before = job;
+  job["spec"]["gpus"] = 2;
+  job["metadata"]["nam"] = "x";
+  job["spec"]["volumes"][0]["subPath"] = "x";
+  EXPECT_EQ(Json::parse(PruneUnknownFields(job.dump()).value()), before);
+}
+
+struct TrainerCase {
+  const char* name;
+  const char* model;
+  const char* optimizer;
+  const char* path;
+  const char* words;
+};
+
+class ValidateTrainerTest : public testing::TestWithParam<TrainerCase> {};
+
+TEST_P(ValidateTrainerTest, NamesTheFieldAndWhatIsKnown) {
+  Json job = Example();
+  job["spec"]["trainer"]["model"] = Json::parse(GetParam().model);
+  job["spec"]["trainer"]["optimizer"]["name"] = GetParam().optimizer;
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainingJob(job.dump())), "");
+  const std::vector<FieldError> errors = ValidateTrainer(job.dump());
+  ASSERT_EQ(errors.size(), 1u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].path, GetParam().path);
+  EXPECT_THAT(errors[0].message, testing::HasSubstr(GetParam().words));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ValidateTrainerTest,
+    testing::Values(
+        TrainerCase{"UnknownModel", R"({"name": "resnet"})", "sgd", "spec.trainer.model.name",
+                    "softmax, mlp, linear"},
+        TrainerCase{"MlpWithoutLayers", R"({"name": "mlp"})", "sgd", "spec.trainer.model.hidden",
+                    "at least one hidden layer"},
+        TrainerCase{"SoftmaxWithLayers", R"({"name": "softmax", "hidden": [5]})", "sgd",
+                    "spec.trainer.model.hidden", "softmax has no hidden layers"},
+        TrainerCase{"UnknownOptimizer", R"({"name": "linear"})", "adam",
+                    "spec.trainer.optimizer.name", "knows sgd"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace taas
