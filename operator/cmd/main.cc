@@ -1,0 +1,108 @@
+// taas-operator: keeps the TrainingJobs of a cluster going.
+
+#include <signal.h>
+
+#include <iostream>
+
+#include "CLI/CLI.hpp"
+#include "operator/api/defaults.h"
+#include "operator/base/log.h"
+#include "operator/controller/operator_process.h"
+
+namespace taas {
+namespace {
+
+struct Flags {
+  OperatorOptions options;
+  std::string address_scheme = "dns";
+  std::string log_format = "text";
+  std::string log_level = "info";
+};
+
+void AddFlags(CLI::App& app, Flags* flags) {
+  OperatorOptions& options = flags->options;
+  app.add_option("--kubeconfig", options.kubeconfig,
+                 "Kubeconfig file. Default: $KUBECONFIG, else the pod's service account, else "
+                 "~/.kube/config")
+      ->envname("TAAS_KUBECONFIG");
+  app.add_option("--namespaces", options.namespaces,
+                 "Namespaces to work in, separated by commas. Default: all, which needs a ClusterRole")
+      ->delimiter(',')
+      ->envname("TAAS_NAMESPACES");
+  app.add_option("--metrics-addr", options.metrics_addr,
+                 "Where /metrics is served. Loopback by default, since it names jobs; empty: nowhere")
+      ->capture_default_str()
+      ->envname("TAAS_METRICS_ADDR");
+  app.add_option("--health-addr", options.health_addr,
+                 "Where /healthz and /readyz are served; empty: nowhere")
+      ->capture_default_str()
+      ->envname("TAAS_HEALTH_ADDR");
+  app.add_option("--trainer-image", options.trainer_image,
+                 "Image of jobs whose spec.trainer names none. Default: that of this release")
+      ->capture_default_str()
+      ->envname("TAAS_TRAINER_IMAGE");
+  app.add_option("--cluster-domain", options.cluster_domain,
+                 "Appended to the names of replicas. Default: none, since \".svc\" is right everywhere")
+      ->envname("TAAS_CLUSTER_DOMAIN");
+  app.add_option("--address-scheme", flags->address_scheme,
+                 "How replicas find each other: dns (a cluster) or loopback (all on this machine)")
+      ->check(CLI::IsMember({"dns", "loopback"}))
+      ->capture_default_str()
+      ->envname("TAAS_ADDRESS_SCHEME");
+  app.add_option("--log-format", flags->log_format, "text (for people) or json (for collectors)")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str()
+      ->envname("TAAS_LOG_FORMAT");
+  app.add_option("--log-level", flags->log_level, "Lines below it are dropped")
+      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
+      ->capture_default_str()
+      ->envname("TAAS_LOG_LEVEL");
+}
+
+LogLevel LevelOf(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warning") return LogLevel::kWarning;
+  return name == "error" ? LogLevel::kError : LogLevel::kInfo;
+}
+
+int Run(int argc, char** argv) {
+  Flags flags;
+  flags.options.metrics_addr = "127.0.0.1:8080";
+  flags.options.health_addr = "127.0.0.1:8081";
+  flags.options.trainer_image = std::string(kDefaultTrainerImage);
+  CLI::App app{"Keeps the TrainingJobs of a Kubernetes cluster going.", "taas-operator"};
+  app.set_version_flag("--version", "taas-operator 0.1.0");
+  AddFlags(app, &flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
+  SetLogFormat(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  SetLogLevel(LevelOf(flags.log_level));
+
+  // Blocked before the first thread, so that every thread inherits it and sigwait gets them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  auto process = OperatorProcess::Start(flags.options);
+  if (!process.ok()) {
+    std::cerr << "taas-operator: " << process.status().message() << "\n";
+    return 1;
+  }
+  int received = 0;
+  sigwait(&signals, &received);
+  Log(LogLevel::kInfo, "operator ends", {{"signal", std::to_string(received)}});
+  (*process)->Stop();
+  return 0;
+}
+
+}  // namespace
+}  // namespace taas
+
+int main(int argc, char** argv) { return taas::Run(argc, argv); }

@@ -1,0 +1,134 @@
+#include "operator/controller/controller_fixture.h"
+
+#include <utility>
+
+namespace taas {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+SimCluster::SimCluster(uint64_t seed, AddressScheme scheme)
+    : executor_({.seed = seed}), random_(seed), scheme_(scheme) {
+  script_ = [](const std::string&, int, milliseconds) { return std::nullopt; };
+  api_.set_on_crash([this] { CrashOperator(); });
+  StartOperator();
+  TickKubelets();
+}
+
+SimCluster::~SimCluster() = default;
+
+void SimCluster::StartOperator() {
+  controller_ = std::make_unique<Controller>(
+      api_, executor_, random_, poll_, ports_, metrics_,
+      Controller::Options{.trainer_image = "taas/trainer:test", .addresses = {.scheme = scheme_}});
+  controller_->Start();
+}
+
+// What a supervisor does: the process is back after a second.
+void SimCluster::CrashOperator() {
+  api_.Disconnect();
+  controller_.reset();
+  executor_.PostAfter(seconds(1), [this] { StartOperator(); });
+}
+
+void SimCluster::CreateJob(Roles roles, Json trainer_extra) {
+  Json role_map = Json::object();
+  if (roles.chiefs > 0) role_map["chief"]["replicas"] = roles.chiefs;
+  if (roles.ps > 0) role_map["ps"]["replicas"] = roles.ps;
+  if (roles.workers > 0) role_map["worker"]["replicas"] = roles.workers;
+  Json trainer = {{"model", {{"name", "mlp"}, {"hidden", {500}}}}, {"maxSteps", 2000}};
+  trainer.update(trainer_extra);
+  api_.Put("trainingjobs", {{"apiVersion", "taas.dev/v1"},
+                            {"kind", "TrainingJob"},
+                            {"metadata", {{"name", "mnist"}}},
+                            {"spec", {{"trainer", trainer}, {"roles", role_map}}}});
+}
+
+void SimCluster::RunFor(milliseconds time) { executor_.RunUntil(executor_.clock().Now() + time); }
+
+bool SimCluster::RunUntil(const std::function<bool()>& done, seconds limit) {
+  return executor_.RunUntil(executor_.clock().Now() + limit, done);
+}
+
+bool SimCluster::RunUntilState(const std::string& state) {
+  return RunUntil([&] { return api_.Find("trainingjobs", "mnist") != nullptr &&
+                               Status().value("state", "") == state; },
+                  seconds(600));
+}
+
+SimCluster::Json SimCluster::Job() const {
+  const Json* job = api_.Find("trainingjobs", "mnist");
+  return job == nullptr ? Json::object() : *job;
+}
+
+SimCluster::Json SimCluster::Ledger() const {
+  const Json job = Job();
+  const auto text = job.value("/metadata/annotations/taas.dev~1ledger"_json_pointer, "{}");
+  return Json::parse(text);
+}
+
+std::string SimCluster::PhaseOf(const std::string& pod) const {
+  const Json* found = api_.Find("pods", pod);
+  return found == nullptr ? "" : found->value("/status/phase"_json_pointer, "");
+}
+
+void SimCluster::TickKubelets() {
+  for (const std::string& name : api_.Names("pods")) TickPod(name);
+  executor_.PostAfter(milliseconds(100), [this] { TickKubelets(); });
+}
+
+void SimCluster::TickPod(const std::string& name) {
+  const Json& seen = *api_.Find("pods", name);
+  if (seen["metadata"].contains("deletionTimestamp")) return;
+  const std::string phase = PhaseOf(name);
+  const std::string uid = seen["metadata"]["uid"];
+  const Clock::Time now = executor_.clock().Now();
+  const std::string wall = FormatRfc3339(executor_.clock().WallNow());
+  Json container = {{"name", "trainer"}, {"image", "i"}};
+  if (phase == "Pending") {
+    Json pod = seen;
+    if (random_.Below(3) != 0) return;  // Starts after some ticks.
+    started_[uid] = now;
+    pod["spec"]["nodeName"] = "node-a";
+    container["state"] = {{"running", {{"startedAt", wall}}}};
+    pod["status"] = {{"phase", "Running"}, {"podIP", "10.0.0.9"}, {"containerStatuses", {container}}};
+    api_.Put("pods", std::move(pod));
+    return;
+  }
+  if (phase != "Running") return;
+  const std::string number = seen["metadata"]["labels"]["taas.dev/pod-number"];
+  const auto ran = std::chrono::duration_cast<milliseconds>(now - started_[uid]);
+  const std::optional<int> code = script_(name, std::stoi(number), ran);
+  if (!code.has_value()) return;
+  Json pod = seen;
+  const std::string said = *code == 0 ? R"({"message":"done","step":2000})" : "it broke";
+  container["state"] = {{"terminated",
+                         {{"exitCode", *code},
+                          {"reason", *code == 0 ? "Completed" : "Error"},
+                          {"message", said},
+                          {"startedAt", FormatRfc3339(executor_.clock().WallNow() - ran)},
+                          {"finishedAt", wall}}}};
+  pod["status"]["phase"] = *code == 0 ? "Succeeded" : "Failed";
+  pod["status"]["containerStatuses"] = {container};
+  api_.Put("pods", std::move(pod));
+}
+
+void SimCluster::ScriptedPoll::Get(const std::string&, int32_t, const std::string&, Done done) {
+  ++cluster_.polls_;
+  const std::string body = cluster_.report_;
+  cluster_.executor_.Post([body, done = std::move(done)] {
+    if (body.empty()) {
+      done(absl::UnavailableError("connection refused"));
+    } else {
+      done(body);
+    }
+  });
+}
+
+std::vector<int32_t> SimCluster::CountingPorts::Take(int32_t count, const std::set<int32_t>&) {
+  std::vector<int32_t> ports;
+  for (int32_t i = 0; i < count; ++i) ports.push_back(next_++);
+  return ports;
+}
+
+}  // namespace taas

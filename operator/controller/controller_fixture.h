@@ -1,0 +1,99 @@
+// A cluster in virtual time: an API server in memory, pods that run by a script, and an operator that can be
+// killed and comes back.
+//
+// Ownership: the test's. Threads: one. Errors: as test failures.
+//
+//   SimCluster cluster(seed);
+//   cluster.CreateJob({.ps = 1, .workers = 1});
+//   cluster.RunUntilState("Succeeded");
+
+#ifndef OPERATOR_CONTROLLER_CONTROLLER_FIXTURE_H_
+#define OPERATOR_CONTROLLER_CONTROLLER_FIXTURE_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/random.h"
+#include "operator/base/sim_executor.h"
+#include "operator/controller/controller.h"
+#include "operator/controller/fake_api.h"
+
+namespace taas {
+
+class SimCluster {
+ public:
+  using Json = nlohmann::json;
+  struct Roles {
+    int chiefs = 0;
+    int ps = 0;
+    int workers = 0;
+  };
+  // What a process does: its exit code, or nothing while it runs. `ran` counts from its start.
+  using Script = std::function<std::optional<int>(const std::string& pod, int pod_number,
+                                                  std::chrono::milliseconds ran)>;
+
+  explicit SimCluster(uint64_t seed, AddressScheme scheme = AddressScheme::kDns);
+  ~SimCluster();
+
+  void CreateJob(Roles roles, Json trainer_extra = Json::object());
+  void set_script(Script script) { script_ = std::move(script); }
+  // What the chief answers to GET /status.
+  void set_report(std::string json) { report_ = std::move(json); }
+  int polls() const { return polls_; }
+  void CrashOperator();
+
+  void RunFor(std::chrono::milliseconds time);
+  bool RunUntil(const std::function<bool()>& done, std::chrono::seconds limit);
+  bool RunUntilState(const std::string& state);
+
+  Json Job() const;
+  Json Status() const { return Job().value("status", Json::object()); }
+  Json Ledger() const;
+  std::string PhaseOf(const std::string& pod) const;
+
+  FakeApi& api() { return api_; }
+  SimExecutor& executor() { return executor_; }
+  Metrics& metrics() { return metrics_; }
+
+ private:
+  class ScriptedPoll : public PollTransport {
+   public:
+    explicit ScriptedPoll(SimCluster& cluster) : cluster_(cluster) {}
+    void Get(const std::string& host, int32_t port, const std::string& path, Done done) override;
+
+   private:
+    SimCluster& cluster_;
+  };
+  class CountingPorts : public PortSource {
+   public:
+    std::vector<int32_t> Take(int32_t count, const std::set<int32_t>& in_use) override;
+
+   private:
+    int32_t next_ = 20'000;
+  };
+
+  void StartOperator();
+  void TickKubelets();
+  void TickPod(const std::string& name);
+
+  SimExecutor executor_;
+  SeededRandom random_;
+  FakeApi api_{executor_, random_};
+  ScriptedPoll poll_{*this};
+  CountingPorts ports_;
+  Metrics metrics_;
+  const AddressScheme scheme_;
+  Script script_;
+  std::string report_;
+  int polls_ = 0;
+  std::map<std::string, Clock::Time> started_;  // By pod uid.
+  std::unique_ptr<Controller> controller_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_CONTROLLER_FIXTURE_H_

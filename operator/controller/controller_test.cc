@@ -1,0 +1,183 @@
+// Lives of jobs under the whole controller, in virtual time.
+
+#include "operator/controller/controller.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/controller/controller_fixture.h"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+// The chief trains for two seconds; the others leave when it has ended.
+SimCluster::Script OrdinaryLife(SimCluster& cluster) {
+  return [&cluster](const std::string& pod, int, milliseconds ran) -> std::optional<int> {
+    if (pod == "mnist-chief-0") return ran >= seconds(2) ? std::optional(0) : std::nullopt;
+    return cluster.PhaseOf("mnist-chief-0") == "Succeeded" ? std::optional(0) : std::nullopt;
+  };
+}
+
+TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
+  SimCluster cluster(1);
+  cluster.set_script(OrdinaryLife(cluster));
+  cluster.CreateJob({.chiefs = 1, .ps = 2, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  const json status = cluster.Status();
+  EXPECT_EQ(status["ready"], "5/5");
+  EXPECT_EQ(status["progress"]["step"], 2000);
+  EXPECT_EQ(status["progress"]["percent"], 100);
+  EXPECT_EQ(cluster.api().pod_creates().size(), 5u);
+  EXPECT_NE(cluster.api().Find("services", "mnist"), nullptr);
+  EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
+  EXPECT_THAT(cluster.metrics().Text(), HasSubstr("taas_jobs{state=\"Succeeded\"} 1"));
+}
+
+TEST(ControllerTest, AQuietLifeCostsFewWritesAndAFinishedJobNone) {
+  SimCluster cluster(2);
+  cluster.set_script(OrdinaryLife(cluster));
+  cluster.CreateJob({.chiefs = 1, .ps = 2, .workers = 7});
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
+  cluster.RunFor(seconds(60));
+  const int writes = cluster.api().writes() + static_cast<int>(cluster.api().events().size());
+  EXPECT_LE(writes, 26) << "of which events: " << cluster.api().events().size();
+  cluster.RunFor(seconds(900));
+  EXPECT_EQ(cluster.api().writes() + static_cast<int>(cluster.api().events().size()), writes);
+}
+
+TEST(ControllerTest, AKilledWorkerComesBackWithTheNextNumberAndIsCounted) {
+  SimCluster cluster(3);
+  const auto ordinary = OrdinaryLife(cluster);
+  cluster.set_script([&](const std::string& pod, int number, milliseconds ran) -> std::optional<int> {
+    if (pod == "mnist-worker-0" && number == 1 && ran >= milliseconds(300)) return 137;
+    return ordinary(pod, number, ran);
+  });
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.Status()["restarts"]["killed"], 1);
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 2);
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-chief-0"), 1);
+  EXPECT_THAT(cluster.metrics().Text(), HasSubstr("taas_restarts_total{cause=\"killed\"} 1"));
+}
+
+TEST(ControllerTest, ADeletedPodComesBackAndCountsAsPreempted) {
+  SimCluster cluster(4);
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.api().Remove("pods", "mnist-worker-0");
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("/restarts/preempted"_json_pointer, 0) == 1; },
+      seconds(10)));
+  EXPECT_TRUE(cluster.RunUntilState("Running"));
+}
+
+TEST(ControllerTest, AFailedJobQuotesItsProcessAndKeepsThePodForItsLog) {
+  SimCluster cluster(5);
+  cluster.set_script([](const std::string& pod, int, milliseconds ran) -> std::optional<int> {
+    if (pod == "mnist-worker-1" && ran > milliseconds(300)) return 1;
+    return std::nullopt;
+  });
+  cluster.CreateJob({.ps = 1, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Failed"));
+  cluster.RunFor(seconds(5));
+  EXPECT_EQ(cluster.Status()["message"], "worker-1 failed for good: exit code 1: it broke");
+  EXPECT_EQ(cluster.api().Names("pods"), std::vector<std::string>{"mnist-worker-1"});
+}
+
+TEST(ControllerTest, AReplicaThatKeepsFailingIsDelayedAndThenEndsTheJob) {
+  SimCluster cluster(6);
+  cluster.set_script([](const std::string&, int, milliseconds) { return std::optional(138); });
+  cluster.CreateJob({.workers = 1});
+  const auto begun = cluster.executor().clock().Now();
+  ASSERT_TRUE(cluster.RunUntilState("Failed"));
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 7);
+  // 0 + 1 + 2 + 4 + 8 + 16 s between the seven pods.
+  EXPECT_GE(cluster.executor().clock().Now() - begun, seconds(31));
+  EXPECT_LE(cluster.executor().clock().Now() - begun, seconds(40));
+}
+
+TEST(ControllerTest, ProgressComesFromTheChiefAndIsWrittenAtMostEveryTenSeconds) {
+  SimCluster cluster(7);
+  cluster.set_report(R"({"step":500,"examplesPerSecond":20000,"state":"Training"})");
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("/progress/step"_json_pointer, 0) == 500; },
+      seconds(20)));
+  EXPECT_EQ(cluster.Status()["progress"]["percent"], 25);
+  const int writes = cluster.api().writes();
+  int step = 500;
+  for (int i = 0; i < 60; ++i) {
+    cluster.set_report(json{{"step", ++step}}.dump());
+    cluster.RunFor(seconds(1));
+  }
+  EXPECT_LE(cluster.api().writes() - writes, 7);
+  EXPECT_GE(cluster.api().writes() - writes, 5);
+}
+
+TEST(ControllerTest, AReportOfAnotherJobOnAReusedPortIsNotBelieved) {
+  SimCluster cluster(8);
+  cluster.set_report(R"({"uid":"another","step":500})");
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(20));
+  EXPECT_GT(cluster.polls(), 2);
+  EXPECT_FALSE(cluster.Status().contains("progress"));
+}
+
+TEST(ControllerTest, AForeignPodUnderOurNameIsNamedInTheMessageAndSurvives) {
+  SimCluster cluster(9);
+  cluster.api().Put("pods", {{"metadata", {{"name", "mnist-worker-0"}}}, {"status", {{"phase", "x"}}}});
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("does not belong") !=
+                   std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
+  cluster.RunFor(seconds(300));
+  EXPECT_NE(cluster.api().Find("pods", "mnist-worker-0"), nullptr);
+  cluster.api().Remove("pods", "mnist-worker-0");
+  EXPECT_TRUE(cluster.RunUntilState("Running"));
+}
+
+TEST(ControllerTest, OnTheLocalClusterPortsAreRecordedBeforeThePodsAndGivenToThem) {
+  SimCluster cluster(10, AddressScheme::kLoopback);
+  cluster.CreateJob({.ps = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  const json* pod = cluster.api().Find("pods", "mnist-worker-0");
+  EXPECT_EQ((*pod)["spec"]["containers"][0]["ports"][0]["containerPort"], 20002);
+  EXPECT_THAT(cluster.Ledger().dump(), HasSubstr("20002"));
+  EXPECT_TRUE(cluster.api().Names("services").empty());
+}
+
+TEST(ControllerTest, CreationEventsAreOnePerRoleAndRestartsAreTold) {
+  SimCluster cluster(11);
+  cluster.CreateJob({.chiefs = 1, .ps = 2, .workers = 3});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  ASSERT_EQ(cluster.api().events().size(), 3u);
+  std::vector<std::string> messages;
+  for (const json& event : cluster.api().events()) messages.push_back(event["message"]);
+  EXPECT_THAT(messages, testing::UnorderedElementsAre("created 1 chief pod", "created 2 ps pods",
+                                                      "created 3 worker pods"));
+}
+
+TEST(ControllerTest, AWipedStatusIsRebuilt) {
+  SimCluster cluster(12);
+  cluster.set_script(OrdinaryLife(cluster));
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
+  json job = cluster.Job();
+  job.erase("status");
+  cluster.api().Put("trainingjobs", job);
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded"));
+  cluster.RunFor(seconds(60));
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-chief-0"), 1);
+}
+
+}  // namespace
+}  // namespace taas

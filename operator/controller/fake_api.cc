@@ -1,0 +1,297 @@
+#include "operator/controller/fake_api.h"
+
+#include <algorithm>
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+HttpReply ErrorReply(int code, const std::string& reason, const std::string& message) {
+  const Json status = {{"kind", "Status"},     {"apiVersion", "v1"}, {"status", "Failure"},
+                       {"message", message},   {"reason", reason},   {"code", code}};
+  return {.code = code, .body = status.dump()};
+}
+
+std::string QueryValue(const std::string& path, const std::string& key) {
+  const size_t question = path.find('?');
+  if (question == std::string::npos) return "";
+  const std::string query = "&" + path.substr(question + 1);
+  const size_t found = query.find("&" + key + "=");
+  if (found == std::string::npos) return "";
+  const size_t from = found + key.size() + 2;
+  return query.substr(from, query.find('&', from) - from);
+}
+
+}  // namespace
+
+// Tells the fake that the client has gone.
+class FakeApi::Handle : public StreamHandle {
+ public:
+  explicit Handle(std::shared_ptr<bool> alive) : alive_(std::move(alive)) {}
+
+ private:
+  std::shared_ptr<bool> alive_;
+};
+
+// /api/v1/namespaces/NS/pods/NAME/status, /apis/taas.dev/v1/trainingjobs, …
+FakeApi::Target FakeApi::Parse(const std::string& path) {
+  std::vector<std::string> parts;
+  std::string rest = path.substr(0, path.find('?'));
+  for (size_t at = 0; at < rest.size();) {
+    const size_t next = std::min(rest.find('/', at + 1), rest.size());
+    parts.push_back(rest.substr(at + 1, next - at - 1));
+    at = next;
+  }
+  size_t i = parts.at(0) == "api" ? 2 : 3;
+  if (i + 2 < parts.size() && parts[i] == "namespaces") i += 2;
+  Target target{.resource = parts.at(i)};
+  if (i + 1 < parts.size()) target.name = parts[i + 1];
+  if (i + 2 < parts.size()) target.subresource = parts[i + 2];
+  return target;
+}
+
+void FakeApi::Reply(int client, OnReply done, absl::StatusOr<HttpReply> reply) {
+  const auto delay = milliseconds(1 + random_.Below(5));
+  executor_.PostAfter(delay, [this, client, done = std::move(done), reply = std::move(reply)] {
+    if (client == client_) done(reply);
+  });
+}
+
+void FakeApi::Do(HttpRequest request, OnReply done) {
+  const Target target = Parse(request.path);
+  // Requests take time to arrive, in any order.
+  executor_.PostAfter(milliseconds(1 + random_.Below(3)), [this, client = client_, request, target,
+                                                           done = std::move(done)] {
+    if (client != client_) return;  // The process died before the bytes left.
+    if (request.verb == Verb::kGet || target.resource == "events") {
+      return Reply(client, done, Handle_(request, target));
+    }
+    const int number = ++writes_;
+    if (number == faults_.fail_write) {
+      return Reply(client, done, ErrorReply(500, "InternalError", "the test says so"));
+    }
+    HttpReply reply = Handle_(request, target);
+    if (number == faults_.crash_after_write) {
+      Disconnect();
+      if (on_crash_) on_crash_();
+      return;
+    }
+    if (number == faults_.lose_reply_of_write) {
+      return Reply(client, done, absl::UnknownError("the reply was lost"));
+    }
+    Reply(client, done, std::move(reply));
+  });
+}
+
+HttpReply FakeApi::Handle_(const HttpRequest& request, const Target& target) {
+  switch (request.verb) {
+    case Verb::kGet: {
+      if (target.name.empty()) return List(target);
+      const Json* object = Find(target.resource, target.name);
+      if (object == nullptr) return ErrorReply(404, "NotFound", target.name + " not found");
+      return {.code = 200, .body = object->dump()};
+    }
+    case Verb::kPost:
+      return Post(request, target);
+    case Verb::kPatch:
+      return Patch(request, target);
+    case Verb::kDelete:
+      return Delete(request, target);
+    case Verb::kPut:
+      break;
+  }
+  return ErrorReply(405, "MethodNotAllowed", "not here");
+}
+
+HttpReply FakeApi::List(const Target& target) {
+  Json items = Json::array();
+  for (const auto& [name, object] : objects_[target.resource]) items.push_back(object);
+  const Json list = {{"kind", "List"},
+                     {"apiVersion", "v1"},
+                     {"metadata", {{"resourceVersion", std::to_string(version_)}}},
+                     {"items", items}};
+  return {.code = 200, .body = list.dump()};
+}
+
+HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
+  Json object = Json::parse(request.body);
+  if (target.resource == "events") {
+    events_.push_back(object);
+    return {.code = 201, .body = object.dump()};
+  }
+  const std::string name = object["metadata"]["name"];
+  if (Find(target.resource, name) != nullptr) {
+    return ErrorReply(409, "AlreadyExists", target.resource + " \"" + name + "\" already exists");
+  }
+  if (target.resource == "pods") {
+    ++pod_creates_[name];
+    object["status"] = {{"phase", "Pending"}};
+  }
+  return {.code = 201, .body = Put(target.resource, std::move(object)).dump()};
+}
+
+HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {
+  const Json* before = Find(target.resource, target.name);
+  if (before == nullptr) return ErrorReply(404, "NotFound", target.name + " not found");
+  const Json patch = Json::parse(request.body);
+  const std::string wanted = patch.value("/metadata/resourceVersion"_json_pointer, "");
+  if (wanted.empty()) complaints_.push_back("a patch without a version: " + request.body);
+  if (!wanted.empty() && wanted != (*before)["metadata"]["resourceVersion"]) {
+    return ErrorReply(409, "Conflict", "the object has been modified");
+  }
+  Json after = *before;
+  after.merge_patch(patch);
+  // As a real server does: a subresource changes its part only, and the main resource not that part.
+  Json result = *before;
+  if (target.subresource == "status") {
+    result["status"] = after["status"];
+  } else {
+    result["metadata"] = after["metadata"];
+    if (after["spec"] != (*before)["spec"]) complaints_.push_back("the spec was changed");
+  }
+  if (result == *before) complaints_.push_back("a patch that changes nothing: " + request.body);
+  return {.code = 200, .body = Put(target.resource, std::move(result)).dump()};
+}
+
+HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
+  const Json* found = Find(target.resource, target.name);
+  if (found == nullptr) return ErrorReply(404, "NotFound", target.name + " not found");
+  Json object = *found;
+  const Json options = Json::parse(request.body);
+  const Json& conditions = options.at("preconditions");
+  if (!conditions.contains("uid") || !conditions.contains("resourceVersion")) {
+    complaints_.push_back("a delete without preconditions: " + request.body);
+  }
+  if (conditions.value("uid", "") != object["metadata"]["uid"] ||
+      conditions.value("resourceVersion", "") != object["metadata"]["resourceVersion"]) {
+    return ErrorReply(409, "Conflict", "the precondition does not hold");
+  }
+  if (object["metadata"].contains("deletionTimestamp")) return {.code = 200, .body = object.dump()};
+  const std::string phase = object.value("/status/phase"_json_pointer, "");
+  if (phase == "Running") {
+    object["metadata"]["deletionTimestamp"] = FormatRfc3339(executor_.clock().WallNow());
+    const Json dying = Put(target.resource, object);
+    // The kubelet takes its time.
+    executor_.PostAfter(milliseconds(50 + random_.Below(500)), [this, target, dying] {
+      const Json* now = Find(target.resource, target.name);
+      if (now != nullptr && (*now)["metadata"]["uid"] == dying["metadata"]["uid"]) {
+        Remove(target.resource, target.name);
+      }
+    });
+    return {.code = 200, .body = dying.dump()};
+  }
+  Remove(target.resource, target.name);
+  return {.code = 200, .body = R"({"kind":"Status","apiVersion":"v1","status":"Success"})"};
+}
+
+Json FakeApi::Put(const std::string& resource, Json object) {
+  const std::string name = object["metadata"]["name"];
+  const bool is_new = Find(resource, name) == nullptr;
+  Json& meta = object["metadata"];
+  meta["namespace"] = "default";
+  if (is_new) {
+    meta["uid"] = resource + "-" + std::to_string(++last_uid_);
+    meta["creationTimestamp"] = FormatRfc3339(executor_.clock().WallNow());
+    meta["generation"] = 1;
+  }
+  meta["resourceVersion"] = std::to_string(++version_);
+  objects_[resource][name] = object;
+  Notify(resource, is_new ? "ADDED" : "MODIFIED", object);
+  return object;
+}
+
+const Json* FakeApi::Find(const std::string& resource, const std::string& name) const {
+  const auto kind = objects_.find(resource);
+  if (kind == objects_.end()) return nullptr;
+  const auto found = kind->second.find(name);
+  return found == kind->second.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> FakeApi::Names(const std::string& resource) const {
+  std::vector<std::string> names;
+  const auto kind = objects_.find(resource);
+  if (kind == objects_.end()) return names;
+  for (const auto& [name, object] : kind->second) names.push_back(name);
+  return names;
+}
+
+void FakeApi::Remove(const std::string& resource, const std::string& name) {
+  const auto found = objects_[resource].find(name);
+  if (found == objects_[resource].end()) return;
+  Json object = std::move(found->second);
+  objects_[resource].erase(found);
+  object["metadata"]["resourceVersion"] = std::to_string(++version_);
+  Notify(resource, "DELETED", object);
+}
+
+void FakeApi::DeleteJob(const std::string& name) {
+  const Json* job = Find("trainingjobs", name);
+  if (job == nullptr) return;
+  const std::string uid = (*job)["metadata"]["uid"];
+  Remove("trainingjobs", name);
+  for (const char* resource : {"pods", "services"}) {
+    for (const std::string& child : Names(resource)) {
+      const Json* object = Find(resource, child);
+      const Json& owners = object->at("metadata").value("ownerReferences", Json::array());
+      if (owners.empty() || owners[0]["uid"] != uid) continue;
+      executor_.PostAfter(milliseconds(100 + random_.Below(1000)), [this, resource, child, uid] {
+        const Json* now = Find(resource, child);
+        if (now != nullptr && (*now)["metadata"]["ownerReferences"][0]["uid"] == uid) {
+          Remove(resource, child);
+        }
+      });
+    }
+  }
+}
+
+std::unique_ptr<KubeTransport::StreamHandle> FakeApi::Stream(HttpRequest request,
+                                                             StreamCalls calls) {
+  auto alive = std::make_shared<bool>(true);
+  const Target target = Parse(request.path);
+  const Watch watch{target.resource, calls, client_, alive};
+  const int64_t from = std::stoll("0" + QueryValue(request.path, "resourceVersion"));
+  executor_.Post([this, watch, from] {
+    if (watch.client != client_ || watch.alive.expired()) return;
+    watch.calls.opened(200);
+    for (const Past& past : history_) {
+      if (past.version > from && past.resource == watch.resource) Send(watch, past.line);
+    }
+    watches_.push_back(watch);
+  });
+  return std::make_unique<Handle>(std::move(alive));
+}
+
+void FakeApi::Notify(const std::string& resource, const char* type, const Json& object) {
+  const Json event = {{"type", type}, {"object", object}};
+  const std::string line = event.dump() + "\n";
+  history_.push_back({version_, resource, line});
+  for (const Watch& watch : watches_) {
+    if (watch.resource == resource && watch.client == client_) Send(watch, line);
+  }
+}
+
+void FakeApi::Send(const Watch& watch, const std::string& line) {
+  if (faults_.hold_watches) {
+    held_.emplace_back(watch, line);
+    return;
+  }
+  // Equal delays keep the order of one stream only if the executor keeps that of equal times: so chunks go
+  // through a queue per stream, here the held list drained by one task.
+  held_.emplace_back(watch, line);
+  executor_.PostAfter(milliseconds(random_.Below(4)), [this] {
+    if (!faults_.hold_watches) Release();
+  });
+}
+
+void FakeApi::Release() {
+  std::vector<std::pair<Watch, std::string>> ready;
+  ready.swap(held_);
+  for (const auto& [watch, line] : ready) {
+    if (watch.client == client_ && !watch.alive.expired()) watch.calls.data(line);
+  }
+}
+
+}  // namespace taas

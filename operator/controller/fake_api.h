@@ -1,0 +1,113 @@
+// An API server in memory: lists, watches, creates, merge patches and deletes of the kinds that the operator
+// works with, with faults on request.
+//
+// Ownership: the test's; outlives the controllers that use it, one after the other. Threads: the executor's
+// only. Errors: those of a real API server, as replies; and those that the test asks for.
+//
+//   FakeApi api(executor, random);
+//   api.Put("trainingjobs", job);
+//   api.faults().lose_reply_of_write = 3;
+
+#ifndef OPERATOR_CONTROLLER_FAKE_API_H_
+#define OPERATOR_CONTROLLER_FAKE_API_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/executor.h"
+#include "operator/base/random.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+class FakeApi : public KubeTransport {
+ public:
+  using Json = nlohmann::json;
+
+  // Writes count from 1, events excluded; 0: never.
+  struct Faults {
+    int crash_after_write = 0;    // Calls `on_crash`, and no reply is sent any more to that client.
+    int lose_reply_of_write = 0;  // Applied, but the client hears Unknown.
+    int fail_write = 0;           // 500, not applied.
+    bool hold_watches = false;    // Events wait until this is false again (call Release).
+  };
+
+  FakeApi(Executor& executor, Random& random) : executor_(executor), random_(random) {}
+
+  void Do(HttpRequest request, OnReply done) override;
+  std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) override;
+
+  Faults& faults() { return faults_; }
+  void set_on_crash(std::function<void()> call) { on_crash_ = std::move(call); }
+  // Replies and events on their way to a client that is no more are dropped.
+  void Disconnect() { ++client_; }
+  void Release();
+
+  // What kubelets, users and the garbage collector do.
+  Json Put(const std::string& resource, Json object);  // Creates or replaces.
+  const Json* Find(const std::string& resource, const std::string& name) const;
+  void Remove(const std::string& resource, const std::string& name);
+  std::vector<std::string> Names(const std::string& resource) const;
+  // Removes a job and all that it owns.
+  void DeleteJob(const std::string& name);
+
+  int writes() const { return writes_; }
+  // POSTs of pods that were applied, by pod name.
+  const std::map<std::string, int>& pod_creates() const { return pod_creates_; }
+  const std::vector<Json>& events() const { return events_; }
+  // Requests that asked for something that the real server would refuse.
+  const std::vector<std::string>& complaints() const { return complaints_; }
+
+ private:
+  struct Watch {
+    std::string resource;
+    StreamCalls calls;
+    int client;
+    std::weak_ptr<bool> alive;
+  };
+  class Handle;
+  struct Target {
+    std::string resource;
+    std::string name;
+    std::string subresource;
+  };
+
+  static Target Parse(const std::string& path);
+  void Reply(int client, OnReply done, absl::StatusOr<HttpReply> reply);
+  HttpReply Handle_(const HttpRequest& request, const Target& target);
+  HttpReply List(const Target& target);
+  HttpReply Post(const HttpRequest& request, const Target& target);
+  HttpReply Patch(const HttpRequest& request, const Target& target);
+  HttpReply Delete(const HttpRequest& request, const Target& target);
+  void Notify(const std::string& resource, const char* type, const Json& object);
+  void Send(const Watch& watch, const std::string& line);
+
+  Executor& executor_;
+  Random& random_;
+  Faults faults_;
+  std::function<void()> on_crash_;
+  int client_ = 0;
+  int64_t version_ = 1000;
+  int64_t last_uid_ = 0;
+  int writes_ = 0;
+  std::map<std::string, std::map<std::string, Json>> objects_;  // By resource and name; one namespace.
+  std::vector<Watch> watches_;
+  std::vector<std::pair<Watch, std::string>> held_;
+  struct Past {
+    int64_t version;
+    std::string resource;
+    std::string line;
+  };
+  std::vector<Past> history_;
+  std::map<std::string, int> pod_creates_;
+  std::vector<Json> events_;
+  std::vector<std::string> complaints_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_FAKE_API_H_

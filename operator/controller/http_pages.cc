@@ -1,0 +1,138 @@
+#include "operator/controller/http_pages.h"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <thread>
+
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+
+// A scraper that takes longer than this has gone.
+constexpr std::chrono::seconds kRequestTimeout{10};
+// Prometheus and probes send a few hundred bytes.
+constexpr size_t kRequestBytesMax = 16 << 10;
+
+absl::StatusOr<asio::ip::tcp::endpoint> ParseAddress(const std::string& text) {
+  const std::string what = "listen on \"" + text + "\": ";
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos) {
+    return absl::InvalidArgumentError(what + "give it as host:port, such as 127.0.0.1:8080");
+  }
+  std::string host = text.substr(0, colon);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  if (host.empty()) host = "0.0.0.0";
+  if (host == "localhost") host = "127.0.0.1";
+  const std::string port = text.substr(colon + 1);
+  const bool digits = !port.empty() && port.size() <= 5 &&
+                      port.find_first_not_of("0123456789") == std::string::npos;
+  if (!digits || std::stoi(port) > 65535) {
+    return absl::InvalidArgumentError(what + "the port is no number from 0 to 65535");
+  }
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(host, error);
+  if (error) return absl::InvalidArgumentError(what + "the host is no IP address");
+  return asio::ip::tcp::endpoint(address, static_cast<uint16_t>(std::stoi(port)));
+}
+
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(asio::ip::tcp::socket socket, const HttpPages::Make& make)
+      : stream_(std::move(socket)), make_(make) {}
+
+  void Start() {
+    stream_.expires_after(kRequestTimeout);
+    http::async_read(stream_, buffer_, request_,
+                     [self = shared_from_this()](beast::error_code failed, size_t) {
+                       if (!failed) self->Answer();
+                     });
+  }
+
+ private:
+  void Answer() {
+    HttpPage page{.code = 405, .text = "only GET and HEAD\n"};
+    const bool head = request_.method() == http::verb::head;
+    if (head || request_.method() == http::verb::get) {
+      const std::string target(request_.target());
+      page = make_(target.substr(0, target.find('?')));
+    }
+    reply_.version(11);
+    reply_.result(static_cast<unsigned>(page.code));
+    reply_.set(http::field::content_type, "text/plain; version=0.0.4; charset=utf-8");
+    reply_.keep_alive(false);
+    reply_.content_length(page.text.size());
+    if (!head) reply_.body() = std::move(page.text);
+    http::async_write(stream_, reply_,
+                      [self = shared_from_this()](beast::error_code, size_t) {
+                        beast::error_code ignored;
+                        self->stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+                      });
+  }
+
+  beast::tcp_stream stream_;
+  const HttpPages::Make& make_;
+  beast::flat_buffer buffer_{kRequestBytesMax};
+  http::request<http::string_body> request_;
+  http::response<http::string_body> reply_;
+};
+
+}  // namespace
+
+class HttpPages::Server {
+ public:
+  explicit Server(Make make) : make_(std::move(make)) {}
+  ~Server() {
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  absl::Status Listen(const std::string& address) {
+    ASSIGN_OR_RETURN(const asio::ip::tcp::endpoint endpoint, ParseAddress(address));
+    boost::system::error_code error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) return absl::UnavailableError("listen on " + address + ": " + error.message());
+    port_ = acceptor_.local_endpoint(error).port();
+    Accept();
+    thread_ = std::thread([this] { context_.run(); });
+    return absl::OkStatus();
+  }
+  int port() const { return port_; }
+
+ private:
+  void Accept() {
+    acceptor_.async_accept([this](boost::system::error_code failed, asio::ip::tcp::socket socket) {
+      if (!failed) std::make_shared<Session>(std::move(socket), make_)->Start();
+      if (failed != asio::error::operation_aborted) Accept();
+    });
+  }
+
+  const Make make_;
+  asio::io_context context_{1};
+  asio::ip::tcp::acceptor acceptor_{context_};
+  int port_ = 0;
+  std::thread thread_;
+};
+
+HttpPages::HttpPages(std::unique_ptr<Server> server) : server_(std::move(server)) {}
+HttpPages::~HttpPages() = default;
+int HttpPages::port() const { return server_->port(); }
+
+absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(const std::string& address, Make make) {
+  auto server = std::make_unique<Server>(std::move(make));
+  RETURN_IF_ERROR(server->Listen(address));
+  return std::unique_ptr<HttpPages>(new HttpPages(std::move(server)));
+}
+
+}  // namespace taas

@@ -1,0 +1,42 @@
+#include "operator/controller/merge_patch.h"
+
+#include "nlohmann/json.hpp"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+
+json Diff(const json& before, const json& after) {
+  json patch = json::object();
+  for (const auto& [key, value] : before.items()) {
+    if (!after.contains(key)) patch[key] = nullptr;
+  }
+  for (const auto& [key, value] : after.items()) {
+    const auto old = before.find(key);
+    if (old != before.end() && *old == value) continue;
+    const bool both_objects = old != before.end() && old->is_object() && value.is_object();
+    patch[key] = both_objects ? Diff(*old, value) : value;
+  }
+  return patch;
+}
+
+json Object(std::string_view text) {
+  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_object() ? value : json::object();
+}
+
+}  // namespace
+
+std::string MergePatch(std::string_view before, std::string_view after) {
+  return Diff(Object(before), Object(after)).dump();
+}
+
+std::string StatusPatch(std::string_view before, std::string_view after,
+                        const std::string& resource_version) {
+  const json body = {{"metadata", {{"resourceVersion", resource_version}}},
+                     {"status", Diff(Object(before), Object(after))}};
+  return body.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace taas

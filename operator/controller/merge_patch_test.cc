@@ -1,0 +1,45 @@
+#include "operator/controller/merge_patch.h"
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+
+struct Case {
+  const char* name;
+  const char* before;
+  const char* after;
+  const char* want;
+};
+class MergePatchTest : public testing::TestWithParam<Case> {};
+
+TEST_P(MergePatchTest, HasWhatChangedAndTurnsTheOneIntoTheOther) {
+  const Case& c = GetParam();
+  const json patch = json::parse(MergePatch(c.before, c.after));
+  EXPECT_EQ(patch, json::parse(c.want));
+  json applied = json::parse(c.before);
+  applied.merge_patch(patch);
+  EXPECT_EQ(applied, json::parse(c.after));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, MergePatchTest,
+    testing::Values(Case{"Equal", R"({"a":1})", R"({"a":1})", "{}"},
+                    Case{"Changed", R"({"a":1,"b":2})", R"({"a":1,"b":3})", R"({"b":3})"},
+                    Case{"Gone", R"({"a":1,"b":2})", R"({"a":1})", R"({"b":null})"},
+                    Case{"Nested", R"({"a":{"x":1,"y":2}})", R"({"a":{"x":1}})",
+                         R"({"a":{"y":null}})"},
+                    Case{"ListsAreReplaced", R"({"a":[1,2]})", R"({"a":[1]})", R"({"a":[1]})"},
+                    Case{"FromNothing", "{}", R"({"a":{"b":1}})", R"({"a":{"b":1}})"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(StatusPatchTest, CarriesTheVersionThatItWasMadeFrom) {
+  EXPECT_EQ(json::parse(StatusPatch("{}", R"({"state":"Running"})", "7")),
+            json::parse(R"({"metadata":{"resourceVersion":"7"},"status":{"state":"Running"}})"));
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,135 @@
+#include "operator/controller/metrics.h"
+
+#include "prometheus/counter.h"
+#include "prometheus/gauge.h"
+#include "prometheus/histogram.h"
+#include "prometheus/registry.h"
+#include "prometheus/text_serializer.h"
+
+namespace taas {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Family;
+using prometheus::Gauge;
+using prometheus::Histogram;
+
+double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+const char* VerbName(Verb verb) {
+  switch (verb) {
+    case Verb::kGet:
+      return "GET";
+    case Verb::kPost:
+      return "POST";
+    case Verb::kPut:
+      return "PUT";
+    case Verb::kPatch:
+      return "PATCH";
+    case Verb::kDelete:
+      return "DELETE";
+  }
+  return "";
+}
+
+// From a plan of nothing to a job of a thousand pods.
+Histogram::BucketBoundaries ReconcileBuckets() {
+  return {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
+}
+// From the target for a first pod (10 ms) to a crowded cluster.
+Histogram::BucketBoundaries LaunchBuckets() {
+  return {0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 600};
+}
+
+}  // namespace
+
+struct Metrics::Families {
+  prometheus::Registry registry;
+  Family<Gauge>& jobs =
+      BuildGauge().Name("taas_jobs").Help("Training jobs by state.").Register(registry);
+  Family<Counter>& restarts = BuildCounter()
+                                  .Name("taas_restarts_total")
+                                  .Help("Replicas that got a new pod, by cause.")
+                                  .Register(registry);
+  Family<Counter>& requests = BuildCounter()
+                                  .Name("taas_api_requests_total")
+                                  .Help("Requests to the API server by verb and code; 0: no reply.")
+                                  .Register(registry);
+  Gauge& queue_depth = BuildGauge()
+                           .Name("taas_queue_depth")
+                           .Help("Jobs that wait to be looked at.")
+                           .Register(registry)
+                           .Add({});
+  Histogram& reconcile = BuildHistogram()
+                             .Name("taas_reconcile_seconds")
+                             .Help("From looking at a job to the last reply to its writes.")
+                             .Register(registry)
+                             .Add({}, ReconcileBuckets());
+  Histogram& first_pod = BuildHistogram()
+                             .Name("taas_first_pod_seconds")
+                             .Help("From the creation of a job to the creation of its first pod.")
+                             .Register(registry)
+                             .Add({}, LaunchBuckets());
+  Histogram& all_pods = BuildHistogram()
+                            .Name("taas_all_pods_seconds")
+                            .Help("From the creation of a job until all its pods run.")
+                            .Register(registry)
+                            .Add({}, LaunchBuckets());
+};
+
+Metrics::Metrics() : families_(std::make_unique<Families>()) {}
+Metrics::~Metrics() = default;
+
+std::string Metrics::Text() const {
+  return prometheus::TextSerializer().Serialize(families_->registry.Collect());
+}
+
+void Metrics::MoveJob(const JobState* before, const JobState* after) {
+  if (before != nullptr) families_->jobs.Add({{"state", std::string(JobStateName(*before))}}).Decrement();
+  if (after != nullptr) families_->jobs.Add({{"state", std::string(JobStateName(*after))}}).Increment();
+}
+
+void Metrics::CountRestart(RestartCause cause, int count) {
+  families_->restarts.Add({{"cause", std::string(RestartCauseName(cause))}}).Increment(count);
+}
+
+void Metrics::ObserveReconcile(Clock::Duration took) { families_->reconcile.Observe(Seconds(took)); }
+
+void Metrics::ObserveFirstPod(Clock::Duration since_creation) {
+  families_->first_pod.Observe(Seconds(since_creation));
+}
+
+void Metrics::ObserveAllPods(Clock::Duration since_creation) {
+  families_->all_pods.Observe(Seconds(since_creation));
+}
+
+void Metrics::SetQueueDepth(size_t depth) {
+  families_->queue_depth.Set(static_cast<double>(depth));
+}
+
+void Metrics::CountRequest(Verb verb, int code) {
+  families_->requests.Add({{"verb", VerbName(verb)}, {"code", std::to_string(code)}}).Increment();
+}
+
+void CountingTransport::Do(HttpRequest request, OnReply done) {
+  const Verb verb = request.verb;
+  inner_.Do(std::move(request),
+            [this, verb, done = std::move(done)](absl::StatusOr<HttpReply> reply) {
+              metrics_.CountRequest(verb, reply.ok() ? reply->code : 0);
+              done(std::move(reply));
+            });
+}
+
+std::unique_ptr<KubeTransport::StreamHandle> CountingTransport::Stream(HttpRequest request,
+                                                                       StreamCalls calls) {
+  calls.opened = [this, verb = request.verb, opened = std::move(calls.opened)](int code) {
+    metrics_.CountRequest(verb, code);
+    opened(code);
+  };
+  return inner_.Stream(std::move(request), std::move(calls));
+}
+
+}  // namespace taas

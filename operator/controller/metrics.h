@@ -1,0 +1,57 @@
+// What the operator counts about itself and its jobs, as Prometheus reads it.
+//
+// Ownership: owns its registry. Threads: all methods are safe from any thread. Errors: none.
+//
+//   Metrics metrics;
+//   metrics.CountRestart(RestartCause::kKilled);
+//   Serve(metrics.Text());
+
+#ifndef OPERATOR_CONTROLLER_METRICS_H_
+#define OPERATOR_CONTROLLER_METRICS_H_
+
+#include <memory>
+#include <string>
+
+#include "operator/api/job.h"
+#include "operator/base/clock.h"
+#include "operator/base/executor.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  // Prometheus' text format 0.0.4.
+  std::string Text() const;
+
+  void MoveJob(const JobState* before, const JobState* after);  // Null: not there.
+  void CountRestart(RestartCause cause, int count);
+  void ObserveReconcile(Clock::Duration took);
+  void ObserveFirstPod(Clock::Duration since_creation);
+  void ObserveAllPods(Clock::Duration since_creation);
+  void SetQueueDepth(size_t depth);
+  void CountRequest(Verb verb, int code);  // 0: no reply.
+
+ private:
+  struct Families;
+  const std::unique_ptr<Families> families_;
+};
+
+// Counts what goes through another transport.
+class CountingTransport : public KubeTransport {
+ public:
+  CountingTransport(KubeTransport& inner, Metrics& metrics) : inner_(inner), metrics_(metrics) {}
+  void Do(HttpRequest request, OnReply done) override;
+  std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) override;
+
+ private:
+  KubeTransport& inner_;
+  Metrics& metrics_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_METRICS_H_

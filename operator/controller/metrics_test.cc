@@ -1,0 +1,30 @@
+#include "operator/controller/metrics.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taas {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(MetricsTest, AJobIsInOneStateAtATime) {
+  Metrics metrics;
+  const JobState pending = JobState::kPending;
+  const JobState running = JobState::kRunning;
+  metrics.MoveJob(nullptr, &pending);
+  metrics.MoveJob(&pending, &running);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{state=\"Pending\"} 0"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{state=\"Running\"} 1"));
+}
+
+TEST(MetricsTest, RestartsAreCountedByCauseAndRequestsByVerbAndCode) {
+  Metrics metrics;
+  metrics.CountRestart(RestartCause::kKilled, 2);
+  metrics.CountRequest(Verb::kPost, 409);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_restarts_total{cause=\"killed\"} 2"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_api_requests_total{code=\"409\",verb=\"POST\"} 1"));
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,54 @@
+// The whole operator inside a program: transport, controller, metrics and health pages.
+//
+// `taas-operator` is this and flags; `taas local` runs the same against its own API server. Stop and the
+// destructor return when no request is under way and no thread is left; the jobs go on without it.
+//
+// Ownership: owns its threads and connections. Threads: Start and Stop from any thread, not from one of its
+// own. Errors: InvalidArgument for a bad option or kubeconfig, with its name; Unavailable for an address
+// that cannot be listened on. An API server that does not answer is no error: the operator waits for it.
+//
+//   ASSIGN_OR_RETURN(auto taas_operator, OperatorProcess::Start({.kubeconfig = path}));
+//   ...
+//   taas_operator->Stop();
+
+#ifndef OPERATOR_CONTROLLER_OPERATOR_PROCESS_H_
+#define OPERATOR_CONTROLLER_OPERATOR_PROCESS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "operator/plan/address_scheme.h"
+
+namespace taas {
+
+struct OperatorOptions {
+  std::string kubeconfig;               // A file; empty: the account of the pod this runs in.
+  std::vector<std::string> namespaces;  // Empty: all.
+  std::string metrics_addr;             // "127.0.0.1:8080"; port 0: any free one; empty: none.
+  std::string health_addr;              // As metrics_addr; may be the same address.
+  std::string trainer_image;            // Empty: the image of this release.
+  AddressScheme address_scheme = AddressScheme::kDns;
+  std::string cluster_domain;           // Empty: addresses end in ".svc".
+};
+
+class OperatorProcess {
+ public:
+  static absl::StatusOr<std::unique_ptr<OperatorProcess>> Start(OperatorOptions options);
+  virtual ~OperatorProcess() = default;
+
+  // Idempotent.
+  virtual void Stop() = 0;
+  // True once the first lists of jobs, pods and services have arrived.
+  virtual bool Ready() const = 0;
+  // The text of /metrics.
+  virtual std::string Metrics() const = 0;
+  // Ports really listened on; 0: none.
+  virtual int metrics_port() const = 0;
+  virtual int health_port() const = 0;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_OPERATOR_PROCESS_H_
