@@ -1,0 +1,265 @@
+#include "localkube/api/garbage_collector.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "localkube/api/kube_status.h"
+#include "localkube/api/selectors.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+using nlohmann::json;
+
+constexpr char kNamespaces[] = "namespaces";
+
+bool HasFinalizer(const json& object, std::string_view name) {
+  const json list = object["metadata"].value("finalizers", json::array());
+  return std::find(list.begin(), list.end(), json(std::string(name))) != list.end();
+}
+
+bool IsGone(const absl::Status& status) {
+  const std::string reason = status.ok() ? "" : StatusReason(status);
+  // Conflict: the name is another object's by now.
+  return reason == "NotFound" || reason == "Conflict";
+}
+
+}  // namespace
+
+GarbageCollector::GarbageCollector(Store& store, Rest& rest, Executor& executor,
+                                   const Clock& clock)
+    : store_(store), rest_(rest), executor_(executor), clock_(clock) {}
+
+void GarbageCollector::Start() {
+  executor_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    Follow();
+    ExpireEvents();
+  });
+}
+
+void GarbageCollector::Stop() {
+  *alive_ = false;
+  watch_.reset();
+}
+
+void GarbageCollector::Follow() {
+  objects_.clear();
+  uids_.clear();
+  dependants_.clear();
+  by_namespace_.clear();
+  complete_ = false;
+  // Parsing happens on the executor, so that the store's thread goes on at once.
+  auto watch = store_.Watch({}, [this, alive = alive_](const StoreEvent& event) {
+    executor_.Post([this, alive, event] {
+      if (*alive) OnEvent(event);
+    });
+  });
+  if (watch.ok()) watch_ = *std::move(watch);
+}
+
+void GarbageCollector::OnEvent(const StoreEvent& event) {
+  if (event.type == StoreEventType::kGone) {
+    Follow();
+    return;
+  }
+  if (event.type == StoreEventType::kInitialEnd) {
+    complete_ = true;
+    std::vector<std::string> all;
+    for (const auto& [uid, object] : objects_) all.push_back(uid);
+    for (const std::string& uid : all) Look(uid);
+    return;
+  }
+  if (event.text == nullptr) return;
+  const json object = json::parse(*event.text);
+  const std::string uid = UidOf(object);
+  if (event.type == StoreEventType::kDeleted) {
+    Forget(uid);
+    return;
+  }
+  Object known{.key = event.key,
+               .owners = {},
+               .terminating = IsTerminating(object),
+               .foreground = HasFinalizer(object, kForegroundFinalizer),
+               .orphan = HasFinalizer(object, kOrphanFinalizer)};
+  for (const json& owner : object["metadata"].value("ownerReferences", json::array())) {
+    known.owners.push_back(owner.value("uid", ""));
+  }
+  Learn(uid, std::move(known));
+  if (complete_) Look(uid);
+}
+
+void GarbageCollector::Learn(const std::string& uid, Object object) {
+  if (const auto before = objects_.find(uid); before != objects_.end()) {
+    for (const std::string& owner : before->second.owners) dependants_[owner].erase(uid);
+  }
+  for (const std::string& owner : object.owners) dependants_[owner].insert(uid);
+  if (!object.key.ns.empty()) by_namespace_[object.key.ns].insert(uid);
+  uids_[object.key] = uid;
+  objects_[uid] = std::move(object);
+}
+
+void GarbageCollector::Forget(const std::string& uid) {
+  const auto found = objects_.find(uid);
+  if (found == objects_.end()) return;
+  const Object object = std::move(found->second);
+  objects_.erase(found);
+  if (const auto name = uids_.find(object.key); name != uids_.end() && name->second == uid) {
+    uids_.erase(name);
+  }
+  by_namespace_[object.key.ns].erase(uid);
+  for (const std::string& owner : object.owners) {
+    const auto list = dependants_.find(owner);
+    if (list == dependants_.end()) continue;
+    list->second.erase(uid);
+    if (list->second.empty()) dependants_.erase(list);
+    Look(owner);  // It may have waited for this one.
+  }
+  LookAtDependants(uid);
+  if (!object.key.ns.empty()) LookAtNamespace(object.key.ns);
+}
+
+// Level-triggered: does what the object's present state asks for, again and again if need be.
+void GarbageCollector::Look(const std::string& uid) {
+  const auto found = objects_.find(uid);
+  if (found == objects_.end() || !complete_) return;
+  const Object object = found->second;
+  if (object.key.resource == kNamespaces) {
+    LookAtNamespace(object.key.name);
+    if (!object.terminating) MakeServiceAccount(object.key.name);
+    return;
+  }
+  if (object.terminating && object.foreground) EndForeground(uid, object);
+  if (object.terminating && object.orphan) EndOrphan(uid, object);
+  if (object.owners.empty() || object.terminating) return;
+  const bool owned =
+      std::any_of(object.owners.begin(), object.owners.end(),
+                  [this](const std::string& owner) { return objects_.count(owner) > 0; });
+  if (!owned) Delete(object.key, uid);
+}
+
+void GarbageCollector::LookAtDependants(const std::string& owner) {
+  const auto list = dependants_.find(owner);
+  if (list == dependants_.end()) return;
+  const std::set<std::string> uids = list->second;
+  for (const std::string& uid : uids) Look(uid);
+}
+
+void GarbageCollector::EndForeground(const std::string& uid, const Object& object) {
+  const auto list = dependants_.find(uid);
+  if (list == dependants_.end() || list->second.empty()) {
+    DropFinalizer(object.key, kForegroundFinalizer);
+    return;
+  }
+  const std::set<std::string> uids = list->second;
+  for (const std::string& dependant : uids) {
+    const auto found = objects_.find(dependant);
+    if (found != objects_.end() && !found->second.terminating) {
+      Delete(StoreKey(found->second.key), dependant);
+    }
+  }
+}
+
+void GarbageCollector::EndOrphan(const std::string& uid, const Object& object) {
+  const auto list = dependants_.find(uid);
+  const std::set<std::string> uids =
+      list == dependants_.end() ? std::set<std::string>() : list->second;
+  for (const std::string& dependant : uids) {
+    const auto found = objects_.find(dependant);
+    if (found == objects_.end()) continue;
+    const StoreKey& key = found->second.key;
+    const absl::Status status =
+        rest_.Edit({FindResource(key.resource), key.ns, key.name, ""}, [&uid](json* dependent) {
+          auto& owners = (*dependent)["metadata"]["ownerReferences"];
+          if (!owners.is_array()) return;
+          std::erase_if(owners.get_ref<json::array_t&>(),
+                        [&](const json& owner) { return owner.value("uid", "") == uid; });
+          if (owners.empty()) (*dependent)["metadata"].erase("ownerReferences");
+        });
+    if (!status.ok() && !IsGone(status)) {
+      RetryLater(uid, status);
+      return;
+    }
+  }
+  DropFinalizer(object.key, kOrphanFinalizer);
+}
+
+void GarbageCollector::LookAtNamespace(const std::string& ns) {
+  const auto uid = uids_.find({kNamespaces, "", ns});
+  if (uid == uids_.end() || !complete_) return;
+  const auto found = objects_.find(uid->second);
+  if (found == objects_.end() || !found->second.terminating) return;
+  const std::set<std::string> content = by_namespace_[ns];
+  if (content.empty()) {
+    const absl::Status status = rest_.Remove({FindResource(kNamespaces), "", ns, ""}, uid->second);
+    if (!status.ok()) RetryLater(uid->second, status);
+    return;
+  }
+  for (const std::string& inside : content) {
+    const auto object = objects_.find(inside);
+    if (object != objects_.end() && !object->second.terminating) {
+      Delete(StoreKey(object->second.key), inside);
+    }
+  }
+}
+
+void GarbageCollector::Delete(const StoreKey& key, const std::string& uid) {
+  const absl::Status status =
+      rest_.Delete({FindResource(key.resource), key.ns, key.name, ""}, {.uid = uid}).status();
+  if (!status.ok() && !IsGone(status)) RetryLater(uid, status);
+}
+
+void GarbageCollector::DropFinalizer(const StoreKey& key, std::string_view finalizer) {
+  const absl::Status status = rest_.Edit(
+      {FindResource(key.resource), key.ns, key.name, ""}, [finalizer](json* object) {
+        auto& list = (*object)["metadata"]["finalizers"];
+        if (!list.is_array()) return;
+        std::erase(list.get_ref<json::array_t&>(), json(std::string(finalizer)));
+        if (list.empty()) (*object)["metadata"].erase("finalizers");
+      });
+  if (status.ok() || IsGone(status)) return;
+  if (const auto uid = uids_.find(key); uid != uids_.end()) RetryLater(uid->second, status);
+}
+
+void GarbageCollector::MakeServiceAccount(const std::string& ns) {
+  if (uids_.count({"serviceaccounts", ns, "default"}) > 0) return;
+  const json account = {{"metadata", {{"name", "default"}}}};
+  const auto made = rest_.Create(*FindResource("serviceaccounts"), ns, account.dump(), {});
+  // Terminating or there already: both are well.
+  if (!made.ok() && StatusReason(made.status()) == "InternalError") {
+    Log(LogLevel::kWarning, "no default service account",
+        {{"namespace", ns}, {"cause", std::string(made.status().message())}});
+  }
+}
+
+void GarbageCollector::RetryLater(const std::string& uid, const absl::Status& status) {
+  Log(LogLevel::kWarning, "garbage collection will try again",
+      {{"uid", uid}, {"cause", std::string(status.message())}});
+  executor_.PostAfter(kRetryDelay, [this, alive = alive_, uid] {
+    if (*alive) Look(uid);
+  });
+}
+
+void GarbageCollector::ExpireEvents() {
+  const Clock::WallTime oldest = clock_.WallNow() - kEventLife;
+  if (const auto events = store_.List({.resource = "events"}); events.ok()) {
+    for (const StoreEntry& entry : events->entries) {
+      const json event = json::parse(*entry.text);
+      std::string last = FieldText(event, "lastTimestamp");
+      if (last.empty()) last = MetaText(event, "creationTimestamp");
+      Clock::WallTime time;
+      if (ParseRfc3339(last, &time) && time >= oldest) continue;
+      // One that stays is met again in kExpiryInterval.
+      rest_.Remove({FindResource("events"), entry.key.ns, entry.key.name, ""}, UidOf(event))
+          .IgnoreError();
+    }
+  }
+  executor_.PostAfter(kExpiryInterval, [this, alive = alive_] {
+    if (*alive) ExpireEvents();
+  });
+}
+
+}  // namespace taas::localkube

@@ -1,0 +1,160 @@
+#include "localkube/api/pod_logs.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "localkube/api/json_path.h"
+#include "localkube/api/kube_status.h"
+#include "localkube/api/log_filter.h"
+#include "localkube/api/object_rules.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+using nlohmann::json;
+
+absl::StatusOr<std::optional<uint64_t>> NumberOf(const Route& route, const char* key) {
+  const std::string text = route.Get(key);
+  if (text.empty()) return std::optional<uint64_t>();
+  uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return BadRequest(std::string(key) + ": Invalid value: \"" + text + "\": not a number");
+  }
+  return std::optional<uint64_t>(number);
+}
+
+absl::StatusOr<LogFilter::Options> ParseOptions(const Route& route, const Clock& clock) {
+  LogFilter::Options options{.timestamps = route.Is("timestamps")};
+  ASSIGN_OR_RETURN(options.tail, NumberOf(route, "tailLines"));
+  ASSIGN_OR_RETURN(options.limit_bytes, NumberOf(route, "limitBytes"));
+  ASSIGN_OR_RETURN(const auto seconds, NumberOf(route, "sinceSeconds"));
+  if (seconds.has_value()) {
+    options.since = clock.WallNow() - std::chrono::seconds(*seconds);
+  } else if (const std::string since = route.Get("sinceTime"); !since.empty()) {
+    Clock::WallTime time;
+    if (!ParseRfc3339(since, &time)) return BadRequest("sinceTime: not a time: " + since);
+    options.since = time;
+  }
+  return options;
+}
+
+std::vector<std::string> ContainersOf(const json& pod) {
+  std::vector<std::string> names;
+  for (const char* list : {".spec.initContainers", ".spec.containers"}) {
+    const json* containers = FindJsonPath(pod, list);
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const json& container : *containers) names.push_back(container.value("name", ""));
+  }
+  return names;
+}
+
+absl::StatusOr<std::string> ChooseContainer(const json& pod, const std::string& asked) {
+  const std::vector<std::string> names = ContainersOf(pod);
+  std::string list;
+  for (const std::string& name : names) {
+    if (name == asked) return name;
+    list += (list.empty() ? "" : " ") + name;
+  }
+  if (!asked.empty()) {
+    return BadRequest("container " + asked + " is not valid for pod " + NameOf(pod));
+  }
+  if (names.size() == 1) return names[0];
+  return BadRequest("a container name must be specified for pod " + NameOf(pod) +
+                    ", choose one of: [" + list + "]");
+}
+
+absl::Status NotReadable(const json& pod, const std::string& container,
+                         const absl::Status& status) {
+  const json* waiting =
+      FindJsonPath(pod, ".status.containerStatuses[?(@.name==\"" + container +
+                            "\")].state.waiting.reason");
+  const std::string reason =
+      waiting != nullptr && waiting->is_string() ? waiting->get<std::string>() : "";
+  const bool absent = status.code() == absl::StatusCode::kNotFound ||
+                      status.code() == absl::StatusCode::kFailedPrecondition;
+  if (!absent) return status;
+  return BadRequest("container \"" + container + "\" in pod \"" + NameOf(pod) +
+                    "\" is waiting to start" + (reason.empty() ? "" : ": " + reason));
+}
+
+// Reads until there is nothing new; true when the container has ended.
+absl::StatusOr<bool> Drain(LogReader* reader, LogFilter* filter, std::string* out) {
+  while (!filter->full()) {
+    ASSIGN_OR_RETURN(const LogChunk chunk, reader->Read(kLogReadBytes));
+    filter->Push(chunk.data);
+    *out += filter->Take();
+    if (chunk.ended) return true;
+    if (chunk.data.empty() || out->size() > kLogBytesMax) return false;
+  }
+  return true;
+}
+
+class FollowStream : public ApiStream {
+ public:
+  FollowStream(std::unique_ptr<LogReader> reader, LogFilter filter)
+      : reader_(std::move(reader)), filter_(std::move(filter)) {}
+
+  void Start(Calls calls) override {
+    calls_ = std::move(calls);
+    Tick();
+  }
+
+  void Tick() override {
+    if (ended_) return;
+    std::string out;
+    const auto ended = Drain(reader_.get(), &filter_, &out);
+    if (std::exchange(backlog_, false)) {
+      filter_.EndOfBacklog();
+      out += filter_.Take();
+    }
+    if (!out.empty()) calls_.data(std::move(out));
+    // A log that cannot be read any more ends like one that is complete: the header is long sent.
+    if (!ended.ok() || *ended || filter_.full()) {
+      ended_ = true;
+      calls_.ended();
+    }
+  }
+
+  std::chrono::milliseconds tick_interval() const override { return kLogPollInterval; }
+
+ private:
+  const std::unique_ptr<LogReader> reader_;
+  LogFilter filter_;
+  Calls calls_;
+  bool backlog_ = true;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<ApiResponse> PodLog(LogSource* source, const Clock& clock, const json& pod,
+                                   const Route& route) {
+  ASSIGN_OR_RETURN(const std::string container, ChooseContainer(pod, route.Get("container")));
+  ASSIGN_OR_RETURN(const LogFilter::Options options, ParseOptions(route, clock));
+  LogFilter filter(options);
+  absl::StatusOr<std::unique_ptr<LogReader>> reader = absl::NotFoundError("no node has logs");
+  if (source != nullptr) {
+    reader = source->Open({.ns = MetaText(pod, "namespace"),
+                           .pod = NameOf(pod),
+                           .uid = UidOf(pod),
+                           .container = container,
+                           .previous = route.Is("previous")});
+  }
+  if (!reader.ok()) return NotReadable(pod, container, reader.status());
+  ApiResponse response{.content_type = "text/plain"};
+  if (route.Is("follow")) {
+    response.stream = std::make_unique<FollowStream>(*std::move(reader), std::move(filter));
+    return response;
+  }
+  RETURN_IF_ERROR(Drain(reader->get(), &filter, &response.body).status());
+  filter.EndOfBacklog();
+  response.body += filter.Take();
+  return response;
+}
+
+}  // namespace taas::localkube
