@@ -92,7 +92,7 @@ TEST(DigitsTest, HiddenLayersAreNeededAndEnough) {
   const Dataset train = Draw(0, kTrain);
   const Dataset test = Draw(kTrain, kTest);
   const double softmax = Train(train, test, {R"({"name":"softmax"})", 2'000, 0.3f});
-  const double mlp = Train(train, test, {R"({"name":"mlp","hidden":[100]})", 2'000, 0.3f});
+  const double mlp = Train(train, test, {R"({"name":"mlp","hidden":[500]})", 2'000, 0.1f});
   RecordProperty("softmax", std::to_string(softmax));
   RecordProperty("mlp", std::to_string(mlp));
   EXPECT_LE(softmax, 0.93);

@@ -108,7 +108,7 @@ absl::StatusOr<size_t> GzipReader::Read(std::span<uint8_t> out) {
 
 std::string GzipCompress(std::string_view text) {
   z_stream z{};
-  CHECK(deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) ==
+  CHECK(deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) ==
         Z_OK)
       << "zlib does not start";
   // zlib's own header has time 0 and no name.

@@ -1,0 +1,288 @@
+#include "tools/tidy/rules.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tools/tidy/function_length.h"
+#include "tools/tidy/source_text.h"
+
+namespace taas::tidy {
+namespace {
+
+constexpr size_t kColumnsMax = 100;
+constexpr size_t kFileLinesMax = 800;
+constexpr int kFunctionLinesMax = 70;
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+bool StartsWith(std::string_view text, std::string_view begin) {
+  return text.substr(0, begin.size()) == begin;
+}
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string DirOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+bool IsHeader(const std::string& path) { return EndsWith(path, ".h"); }
+bool IsCpp(const std::string& path) { return IsHeader(path) || EndsWith(path, ".cc"); }
+bool IsBuild(const std::string& path) { return BaseName(path) == "BUILD"; }
+bool IsMarkdown(const std::string& path) { return EndsWith(path, ".md"); }
+bool IsCode(const std::string& path) {
+  return IsCpp(path) || IsBuild(path) || EndsWith(path, ".bzl") || EndsWith(path, ".proto") ||
+         EndsWith(path, ".py");
+}
+
+class Checker {
+ public:
+  explicit Checker(const std::vector<SourceFile>& files) : files_(files) {
+    for (const SourceFile& file : files) {
+      for (std::string path = file.path; !path.empty(); path = DirOf(path)) paths_.insert(path);
+    }
+  }
+
+  std::vector<Finding> Run() {
+    for (const SourceFile& file : files_) {
+      if (IsCode(file.path)) CheckCode(file);
+      if (IsCpp(file.path)) CheckCpp(file);
+      if (IsHeader(file.path)) CheckHeaderComment(file);
+      if (IsMarkdown(file.path)) CheckMarkdown(file);
+    }
+    CheckHeadersStandAlone();
+    CheckSourcesAreListed();
+    std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
+      return std::tie(a.path, a.line) < std::tie(b.path, b.line);
+    });
+    return std::move(findings_);
+  }
+
+ private:
+  void Report(const SourceFile& file, size_t line, const char* rule, std::string message) {
+    findings_.push_back({file.path, static_cast<int>(line), rule, std::move(message)});
+  }
+
+  void CheckCode(const SourceFile& file) {
+    const std::vector<std::string_view> lines = SplitLines(file.text);
+    if (lines.size() > kFileLinesMax) {
+      Report(file, lines.size(), "file-size",
+             std::to_string(lines.size()) + " lines, want at most 800; split it by concept");
+    }
+    static const std::regex todo(R"(\bTODO\b(?!\(#[0-9]+\)))");
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (Columns(lines[i]) > kColumnsMax) {
+        Report(file, i + 1, "line-length",
+               std::to_string(Columns(lines[i])) + " columns, want at most 100");
+      }
+      if (Contains(lines[i], "TODO") &&
+          std::regex_search(lines[i].begin(), lines[i].end(), todo)) {
+        Report(file, i + 1, "todo-issue", "a TODO names its issue: TODO(#12)");
+      }
+    }
+  }
+
+  void CheckCpp(const SourceFile& file) {
+    const std::string code = CodeOnly(file.text);
+    for (const LongFunction& found : FunctionsLongerThan(code, kFunctionLinesMax)) {
+      Report(file, static_cast<size_t>(found.line), "function-length",
+             std::to_string(found.lines) + " lines, want at most 70; split it");
+    }
+    const std::vector<std::string_view> lines = SplitLines(code);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      CheckBanned(file, lines[i], i == 0 ? "" : lines[i - 1], i + 1);
+    }
+    // Paths stand in literals, which `code` does not have.
+    static const std::regex cpprest(R"(^\s*#include [<"](cpprest|pplx)/)");
+    const std::vector<std::string_view> raw = SplitLines(file.text);
+    for (size_t i = 0; i < raw.size(); ++i) {
+      if (Contains(raw[i], "#include") && std::regex_search(raw[i].begin(), raw[i].end(), cpprest) &&
+          !StartsWith(file.path, "operator/kube/cpprest_transport")) {
+        Report(file, i + 1, "cpprest-include",
+               "cpprest is used through operator/kube/transport.h only");
+      }
+    }
+  }
+
+  // Where printing to standard output is the point.
+  static bool IsProgram(const std::string& path) {
+    return EndsWith(path, "_test.cc") || BaseName(path) == "main.cc" || Contains(path, "/cmd/") ||
+           StartsWith(path, "bench/") || StartsWith(path, "cli/") || Contains(path, "/bench/");
+  }
+
+  void CheckBanned(const SourceFile& file, std::string_view line, std::string_view before,
+                   size_t number) {
+    struct Banned {
+      std::regex pattern;
+      const char* rule;
+      const char* message;
+      const char* allowed_in;  // A path prefix; "" for nowhere.
+    };
+    static const std::vector<Banned> all = {
+        {std::regex(R"(\bsleep_(for|until)\b)"), "banned-sleep",
+         "waiting is Clock::SleepUntil, or a timer of an Executor", "operator/base/clock.cc"},
+        {std::regex(R"(\bsystem_clock::now\b)"), "banned-system-clock",
+         "the time comes from Clock::WallNow", "operator/base/clock.cc"},
+        {std::regex(R"(\b(std::)?s?rand\s*\()"), "banned-rand", "random numbers come from Random",
+         ""},
+        {std::regex(R"(\bcatch\s*\(\s*\.\.\.\s*\))"), "banned-catch-all",
+         "catch the library's own exception type in its adapter", "operator/kube/cpprest_"},
+    };
+    for (const Banned& banned : all) {
+      const std::string_view allowed = banned.allowed_in;
+      if (!allowed.empty() && StartsWith(file.path, allowed)) continue;
+      if (std::regex_search(line.begin(), line.end(), banned.pattern)) {
+        Report(file, number, banned.rule, banned.message);
+      }
+    }
+    if (Contains(line, "std::cout") && !IsProgram(file.path)) {
+      Report(file, number, "banned-cout", "a library logs through operator/base/log.h");
+    }
+    static const std::regex raw_new(R"((^|[^\w.>])new\s+[\w:(])");
+    static const std::regex owner(R"(unique_ptr|shared_ptr|\.reset\()");
+    if (Contains(line, "new ") && std::regex_search(line.begin(), line.end(), raw_new)) {
+      // A class with a private constructor cannot be made by make_unique.
+      const std::string both = std::string(before) + " " + std::string(line);
+      if (!std::regex_search(both, owner)) {
+        Report(file, number, "banned-new", "use make_unique, a container or a value");
+      }
+    }
+  }
+
+  void CheckHeaderComment(const SourceFile& file) {
+    if (StartsWith(file.text, "// ")) return;
+    Report(file, 1, "header-comment", "a header opens with a comment that says what it is");
+  }
+
+  // The first include of a file is compiled before all others: a header that is first somewhere
+  // needs nothing before it.
+  void CheckHeadersStandAlone() {
+    std::set<std::string> first_includes;
+    static const std::regex include(R"(#include "([^"]+)\")");
+    for (const SourceFile& file : files_) {
+      if (!EndsWith(file.path, ".cc")) continue;
+      std::smatch match;
+      if (std::regex_search(file.text, match, include)) {
+        const std::string before = match.prefix();
+        if (!Contains(before, "#include")) first_includes.insert(match[1]);
+      }
+    }
+    for (const SourceFile& file : files_) {
+      if (!IsHeader(file.path) || first_includes.count(file.path) != 0) continue;
+      Report(file, 1, "header-alone",
+             "no .cc includes it first, so nothing shows that it compiles alone");
+    }
+  }
+
+  void CheckSourcesAreListed() {
+    // "dir/x.cc" → how many BUILD files and targets name it.
+    std::map<std::string, int> listed;
+    static const std::regex source(R"re("([\w./-]+\.cc)")re");
+    for (const SourceFile& file : files_) {
+      if (!IsBuild(file.path)) continue;
+      const std::string dir = DirOf(file.path);
+      for (std::sregex_iterator it(file.text.begin(), file.text.end(), source), end; it != end;
+           ++it) {
+        ++listed[dir.empty() ? (*it)[1].str() : dir + "/" + (*it)[1].str()];
+      }
+    }
+    for (const SourceFile& file : files_) {
+      if (!EndsWith(file.path, ".cc")) continue;
+      const int count = listed[file.path];
+      if (count == 1) continue;
+      Report(file, 1, "build-once",
+             count == 0 ? "no BUILD file lists it, so it is not compiled"
+                        : "BUILD lists it " + std::to_string(count) + " times, want once");
+    }
+  }
+
+  void CheckMarkdown(const SourceFile& file) {
+    static const std::regex link(R"(\]\(([^)\s]+)\))");
+    const std::vector<std::string_view> lines = SplitLines(file.text);
+    bool fenced = false;
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (StartsWith(lines[i], "```")) fenced = !fenced;
+      if (fenced) continue;
+      const std::string line(lines[i]);
+      for (std::sregex_iterator it(line.begin(), line.end(), link), end; it != end; ++it) {
+        CheckLink(file, i + 1, (*it)[1]);
+      }
+    }
+    if (StartsWith(file.path, "docs/") || !Contains(file.path, "/")) CheckGpuFigures(file);
+  }
+
+  void CheckLink(const SourceFile& file, size_t line, std::string target) {
+    if (Contains(target, "://") || StartsWith(target, "mailto:") || target[0] == '#') return;
+    target = target.substr(0, target.find('#'));
+    std::string path = StartsWith(target, "/") ? "" : DirOf(file.path);
+    for (size_t begin = 0; begin <= target.size();) {
+      const size_t end = std::min(target.find('/', begin), target.size());
+      const std::string part = target.substr(begin, end - begin);
+      if (part == "..") {
+        path = DirOf(path);
+      } else if (!part.empty() && part != ".") {
+        path += (path.empty() ? "" : "/") + part;
+      }
+      begin = end + 1;
+    }
+    if (path.empty() || paths_.count(path) != 0) return;
+    Report(file, line, "markdown-link", "the link leads to " + path + ", which is not there");
+  }
+
+  // Sections are what stands between two headings.
+  void CheckGpuFigures(const SourceFile& file) {
+    static const std::regex device(R"(\b(H100|H200|A100|B200|L4|T4|V100|RTX ?\d+)\b)");
+    static const std::regex figure(
+        R"(\d\s*(µs|us|ms|images/s|examples/s|tokens/s|TFLOP|GFLOP|GB/s)\b)");
+    static const std::regex gpu(R"(\bGPUs?\b|\bCUDA\b)");
+    static const std::regex clocks(R"(\d\s*MHz)");
+    static const std::regex commit(R"(\bcommit\s+`?[0-9a-f]{7,40}\b)");
+    std::string section;
+    size_t first = 1;
+    const auto check = [&] {
+      const bool on_gpu =
+          std::regex_search(section, device) || std::regex_search(section, gpu);
+      if (on_gpu && std::regex_search(section, figure) &&
+          !(std::regex_search(section, device) && std::regex_search(section, clocks) &&
+            std::regex_search(section, commit))) {
+        Report(file, first, "gpu-figure",
+               "a figure measured on a GPU names the device, its clocks in MHz and the commit");
+      }
+    };
+    const std::vector<std::string_view> lines = SplitLines(file.text);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      if (StartsWith(lines[i], "#")) {
+        check();
+        section.clear();
+        first = i + 1;
+      }
+      section.append(lines[i]).push_back('\n');
+    }
+    check();
+  }
+
+  const std::vector<SourceFile>& files_;
+  std::set<std::string> paths_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& RuleNames() {
+  static const std::vector<std::string> names = {
+      "line-length",  "function-length",     "file-size",      "todo-issue",
+      "banned-sleep", "banned-system-clock", "banned-rand",    "banned-cout",
+      "banned-new",   "banned-catch-all",    "cpprest-include", "header-comment",
+      "header-alone", "build-once",          "markdown-link",  "gpu-figure"};
+  return names;
+}
+
+std::vector<Finding> CheckTree(const std::vector<SourceFile>& files) {
+  return Checker(files).Run();
+}
+
+}  // namespace taas::tidy
