@@ -66,6 +66,12 @@ struct ReflectorCounts {
 
 namespace reflector_internal {
 
+// Who an object is, out of its metadata.
+struct Identity {
+  std::string ns, name, version;
+};
+absl::StatusOr<Identity> IdentityOf(std::string_view json);
+
 // What the state machine tells the typed part.
 class Sink {
  public:
@@ -96,9 +102,13 @@ class Core {
   const std::string& version() const { return version_; }
 
  private:
+  // What to do once the present watch is over.
+  enum class Next { kRelist, kRewatch };
+  struct WatchState;
+
   void List();
-  void ListPage(const std::string& continue_token);
-  void OnPage(absl::StatusOr<HttpReply> reply);
+  void AskPage(const std::string& continue_token);
+  void OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> reply);
   void EndList(const std::string& version);
   void Watch();
   void OnChunk(std::string_view chunk);
@@ -106,12 +116,15 @@ class Core {
   absl::Status OnErrorEvent(std::string_view object);
   absl::Status OnObject(bool deleted, std::string_view object);
   absl::Status Advance(const std::string& version);
-  void OnWatchEnded(const absl::Status& status);
-  void OnWatchRefused();
-  void EndWatch();
+  void OnEnded(const absl::Status& status);
+  void OnRefused();
   // Goes on with `next` after the delay that follows from the failures in a row.
-  void Later(void (Core::*next)(), std::chrono::seconds at_least = std::chrono::seconds(0));
-  void Settled();
+  void Later(Next next, const absl::Status& why,
+             std::chrono::seconds at_least = std::chrono::seconds(0));
+  void Skip(const char* what, const absl::Status& why);
+  // `call`, unless Stop or a change of state came first.
+  template <typename F>
+  auto Guarded(F call);
 
   KubeTransport& transport_;
   Executor& executor_;
@@ -120,21 +133,17 @@ class Core {
   const ReflectorOptions options_;
   const RetryDelay retry_;
 
-  // Calls that were started before the last Stop or state change carry an older number and are
-  // ignored.
-  struct Life {
-    uint64_t round = 0;
-  };
-  std::shared_ptr<Life> life_ = std::make_shared<Life>();
+  // Calls that were started in an earlier round come too late.
+  std::shared_ptr<uint64_t> round_ = std::make_shared<uint64_t>(0);
   Executor::TimerId timer_ = 0;
   std::unique_ptr<KubeTransport::StreamHandle> stream_;
-  class WatchState;
   std::unique_ptr<WatchState> watch_;
 
   std::string version_;  // Of the last list, event or bookmark.
   bool synced_ = false;
   uint32_t failures_ = 0;
   Clock::Time last_failure_{};
+  uint32_t internal_errors_ = 0;  // ERROR events with code 500 in a row.
   ReflectorCounts counts_;
 };
 
@@ -168,9 +177,15 @@ class Reflector : private reflector_internal::Sink {
   void BeginList() override { listed_.clear(); }
   absl::Status AddItem(std::string_view json) override {
     absl::StatusOr<T> object = decode_(json);
-    if (!object.ok()) return Refused(json, object.status());
-    listed_.push_back(*std::move(object));
-    return absl::OkStatus();
+    if (object.ok()) {
+      listed_.push_back(*std::move(object));
+      return absl::OkStatus();
+    }
+    // It exists: its last good state stays, or we would take it for deleted.
+    const absl::StatusOr<reflector_internal::Identity> who = reflector_internal::IdentityOf(json);
+    const auto known = who.ok() ? store_.Find(who->ns, who->name) : nullptr;
+    if (known != nullptr) listed_.push_back(*known);
+    return Refused(json, object.status());
   }
   void EndList(const std::string& version, bool restored) override {
     store_.Replace(std::move(listed_), version, !restored);

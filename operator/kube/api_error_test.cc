@@ -1,0 +1,94 @@
+#include "operator/kube/api_error.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr char kExists[] = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",
+  "message":"pods \"a\" already exists","reason":"AlreadyExists",
+  "details":{"name":"a","kind":"pods"},"code":409})";
+
+TEST(ApiErrorTest, SuccessIsOk) {
+  EXPECT_THAT(StatusOfReply({.code = 201}, "create pod ns/a"), IsOk());
+}
+
+TEST(ApiErrorTest, ReasonAndCodeTravelWithTheStatus) {
+  const absl::Status status = StatusOfReply({.code = 409, .body = kExists}, "create pod ns/a");
+  EXPECT_THAT(status,
+              StatusIs(absl::StatusCode::kAlreadyExists,
+                       AllOf(HasSubstr("create pod ns/a: 409 AlreadyExists"), HasSubstr("\"a\""))));
+  EXPECT_EQ(ApiReason(status), "AlreadyExists");
+  EXPECT_EQ(ApiCode(status), 409);
+}
+
+TEST(ApiErrorTest, PayloadsSurviveAPrefix) {
+  const absl::Status status =
+      Annotate(StatusOfReply({.code = 409, .body = kExists}, "create pod ns/a"), "job ns/j");
+  EXPECT_EQ(ApiReason(status), "AlreadyExists");
+}
+
+struct Case {
+  const char* name;
+  int code;
+  const char* reason;
+  absl::StatusCode want;
+};
+
+class ApiErrorCodeTest : public testing::TestWithParam<Case> {};
+
+TEST_P(ApiErrorCodeTest, HttpCodeAndReasonDecideTheRetryClass) {
+  const Case& c = GetParam();
+  EXPECT_EQ(StatusOfApiError({.code = c.code, .reason = c.reason}, "x").code(), c.want);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, ApiErrorCodeTest,
+    testing::Values(Case{"BadRequest", 400, "BadRequest", absl::StatusCode::kInvalidArgument},
+                    Case{"Invalid", 422, "Invalid", absl::StatusCode::kInvalidArgument},
+                    Case{"TooLarge", 413, "", absl::StatusCode::kInvalidArgument},
+                    Case{"Unauthorized", 401, "Unauthorized", absl::StatusCode::kUnauthenticated},
+                    Case{"Forbidden", 403, "Forbidden", absl::StatusCode::kPermissionDenied},
+                    Case{"NotFound", 404, "NotFound", absl::StatusCode::kNotFound},
+                    Case{"Conflict", 409, "Conflict", absl::StatusCode::kAborted},
+                    Case{"Gone", 410, "Expired", absl::StatusCode::kOutOfRange},
+                    Case{"TooMany", 429, "TooManyRequests", absl::StatusCode::kUnavailable},
+                    Case{"ServerDown", 503, "", absl::StatusCode::kUnavailable},
+                    Case{"ServerError", 500, "InternalError", absl::StatusCode::kUnknown},
+                    Case{"GatewayTimeout", 504, "Timeout", absl::StatusCode::kUnknown}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(ApiErrorTest, RetryAfterComesFromTheHeaderElseFromTheDetails) {
+  constexpr char kBusy[] =
+      R"({"reason":"TooManyRequests","details":{"retryAfterSeconds":7},"code":429})";
+  EXPECT_EQ(ApiRetryAfter(StatusOfReply({.code = 429, .body = kBusy}, "x")).count(), 7);
+  HttpReply reply{.code = 429, .body = kBusy};
+  reply.retry_after = std::chrono::seconds(2);
+  EXPECT_EQ(ApiRetryAfter(StatusOfReply(reply, "x")).count(), 2);
+}
+
+TEST(ApiErrorTest, AProxysPageIsQuotedUpToItsFirstLine) {
+  const absl::Status status =
+      StatusOfReply({.code = 502, .body = "<html>Bad Gateway\n<body>…"}, "list pods");
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnknown, "list pods: 502: <html>Bad Gateway"));
+  EXPECT_EQ(ApiReason(status), "");
+}
+
+TEST(ApiErrorTest, ReasonOfAWrongTypeFallsBackToTheHttpCode) {
+  EXPECT_EQ(ParseApiError(R"({"reason":3,"code":409})", 500).code, 500);
+  EXPECT_EQ(ParseApiError("", 503).code, 503);
+}
+
+TEST(ApiErrorTest, AStatusOfAnotherMakeHasNoReason) {
+  EXPECT_EQ(ApiReason(absl::UnavailableError("no")), "");
+  EXPECT_EQ(ApiCode(absl::UnavailableError("no")), 0);
+}
+
+}  // namespace
+}  // namespace taas

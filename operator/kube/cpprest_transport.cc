@@ -1,0 +1,446 @@
+#include "operator/kube/cpprest_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/ssl.hpp"
+#include "cpprest/http_client.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "operator/kube/credentials.h"
+#include "pplx/threadpool.h"
+
+namespace taas {
+namespace {
+
+// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers.
+constexpr size_t kIoThreads = 4;
+// What one read takes at most.
+constexpr size_t kChunkBytesMax = 64 << 10;
+// cpprest's own timer must never fire before ours, which know what they time.
+constexpr std::chrono::hours kLibraryTimeout{24};
+
+using Client = web::http::client::http_client;
+
+web::http::method MethodOf(Verb verb) {
+  switch (verb) {
+    case Verb::kGet:
+      return web::http::methods::GET;
+    case Verb::kPost:
+      return web::http::methods::POST;
+    case Verb::kPut:
+      return web::http::methods::PUT;
+    case Verb::kPatch:
+      return web::http::methods::PATCH;
+    case Verb::kDelete:
+      return web::http::methods::DEL;
+  }
+  return "";
+}
+
+// Throws boost::system::system_error.
+void Configure(boost::asio::ssl::context& context, const TlsMaterial& material) {
+  SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+  if (!material.ca.empty()) {
+    // The library has loaded the machine's roots; only the cluster's own authority counts.
+    SSL_CTX_set_cert_store(context.native_handle(), X509_STORE_new());
+    context.add_certificate_authority(boost::asio::buffer(material.ca));
+  }
+  if (!material.client_certificate.empty()) {
+    context.use_certificate_chain(boost::asio::buffer(material.client_certificate));
+    context.use_private_key(boost::asio::buffer(material.client_key),
+                            boost::asio::ssl::context::pem);
+  }
+}
+
+absl::Status CheckTls(const TlsMaterial& material) {
+  try {
+    boost::asio::ssl::context context(boost::asio::ssl::context::tls_client);
+    Configure(context, material);
+    return absl::OkStatus();
+  } catch (const boost::system::system_error& e) {
+    return absl::InvalidArgumentError(
+        std::string("no valid PEM, or certificate and key do not belong together: ") + e.what());
+  }
+}
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+// True for failures that come before the first byte of the request.
+bool NothingSent(std::string_view what) {
+  return StartsWith(what, "Failed to connect") || StartsWith(what, "Error resolving") ||
+         StartsWith(what, "Error in SSL handshake");
+}
+
+void InitializeThreads() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    try {
+      crossplat::threadpool::initialize_with_threads(kIoThreads);
+    } catch (const std::exception& e) {
+      Log(LogLevel::kInfo, "cpprest keeps the threads it has", {{"why", e.what()}});
+    }
+  });
+}
+
+}  // namespace
+
+// What outlives the transport as long as the library works on a request.
+class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransport::Core> {
+ public:
+  Core(const ClusterAccess& access, FileSystem& files, Executor& executor, Options options)
+      : options(std::move(options)),
+        credentials(access, files, executor.clock(), CheckTls),
+        executor_(executor) {}
+
+  class Exchange;
+
+  const Options options;
+  Credentials credentials;
+
+  absl::StatusOr<std::shared_ptr<Client>> ClientFor(Verb verb);
+
+  // After Close nothing is posted and nothing that was posted runs.
+  void Post(std::function<void()> call) {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    executor_.Post([self = shared_from_this(), call = std::move(call)] {
+      if (!self->closed_) call();
+    });
+  }
+  Executor::TimerId PostAfter(Clock::Duration delay, std::function<void()> call) {
+    std::lock_guard lock(mutex_);
+    if (closed_) return 0;
+    return executor_.PostAfter(delay, [self = shared_from_this(), call = std::move(call)] {
+      if (!self->closed_) call();
+    });
+  }
+  void CancelTimer(Executor::TimerId id) {
+    std::lock_guard lock(mutex_);
+    if (!closed_ && id != 0) executor_.Cancel(id);
+  }
+  Clock::Time Now() const { return executor_.clock().Now(); }
+
+  void Enter(const std::shared_ptr<Exchange>& exchange) {
+    std::lock_guard lock(mutex_);
+    exchanges_.insert(exchange);
+  }
+  void Leave(const std::shared_ptr<Exchange>& exchange) {
+    std::lock_guard lock(mutex_);
+    exchanges_.erase(exchange);
+  }
+  void Close();
+
+ private:
+  Executor& executor_;
+  std::mutex mutex_;
+  std::atomic<bool> closed_{false};
+  std::set<std::shared_ptr<Exchange>> exchanges_;
+  uint64_t generation_ = 0;
+  std::shared_ptr<Client> reads_;
+  std::shared_ptr<Client> writes_;
+};
+
+// One request and its reply, whole or as a stream.
+class CpprestTransport::Core::Exchange
+    : public std::enable_shared_from_this<CpprestTransport::Core::Exchange> {
+ public:
+  // Exactly one of `done` and `calls` is set.
+  Exchange(std::shared_ptr<Core> core, HttpRequest request, OnReply done, StreamCalls calls)
+      : core_(std::move(core)),
+        request_(std::move(request)),
+        done_(std::move(done)),
+        calls_(std::move(calls)),
+        streaming_(done_ == nullptr) {}
+
+  void Start() {
+    core_->Enter(shared_from_this());
+    heard_ = core_->Now();
+    Watch(request_.timeout);
+    Send();
+  }
+  // No callback after this, if called on the executor.
+  void Abandon() {
+    finished_ = true;
+    Release();
+  }
+
+ private:
+  bool read() const { return request_.verb == Verb::kGet; }
+  std::string What() const {
+    return MethodOf(request_.verb) + " " + core_->credentials.access().server + request_.path;
+  }
+
+  // A timer of our own: the library's counts from each byte and covers neither connecting nor the
+  // whole.
+  void Watch(Clock::Duration delay) {
+    const Executor::TimerId timer =
+        core_->PostAfter(delay, [self = shared_from_this()] { self->OnTimer(); });
+    std::lock_guard lock(mutex_);
+    timer_ = timer;
+  }
+  void OnTimer() {
+    if (finished_) return;
+    Clock::Time heard;
+    {
+      std::lock_guard lock(mutex_);
+      heard = heard_;
+    }
+    const Clock::Duration left = heard + request_.timeout - core_->Now();
+    if (streaming_ && left > Clock::Duration::zero()) return Watch(left);
+    const std::string limit = std::to_string(request_.timeout.count()) + " ms";
+    const std::string text =
+        What() + (streaming_ ? ": not a byte for " : ": no reply within ") + limit;
+    Finish(read() ? absl::DeadlineExceededError(text) : absl::UnknownError(text));
+  }
+
+  void Send() {
+    try {
+      const absl::StatusOr<std::shared_ptr<Client>> client = core_->ClientFor(request_.verb);
+      if (!client.ok()) return Finish(client.status());
+      token_ = core_->credentials.token();
+      web::http::http_request message(MethodOf(request_.verb));
+      message.set_request_uri(web::uri(request_.path));
+      message.headers().add("User-Agent", core_->options.user_agent);
+      message.headers().add("Accept",
+                            request_.accept.empty() ? "application/json" : request_.accept);
+      if (!token_.text.empty()) message.headers().add("Authorization", "Bearer " + token_.text);
+      if (!request_.body.empty()) {
+        message.set_body(request_.body, request_.content_type.empty() ? "application/json"
+                                                                      : request_.content_type);
+      }
+      (*client)
+          ->request(message, cancel_.get_token())
+          .then([self = shared_from_this()](pplx::task<web::http::http_response> task) {
+            self->Guarded([&] { self->OnHeaders(task.get()); });
+          });
+    } catch (const std::exception& e) {  // Such as a path that is no URI.
+      Finish(absl::InvalidArgumentError(What() + ": " + e.what()));
+    }
+  }
+
+  // Runs `call`, in which the library may throw. Also when nobody waits any more: the library ends
+  // the process for a failed task whose error was never looked at.
+  template <typename F>
+  void Guarded(F call) {
+    try {
+      call();
+    } catch (const std::exception& e) {
+      Fail(e.what());
+    }
+  }
+
+  void Fail(const std::string& cause) {
+    std::string text = What() + ": " + cause;
+    const bool nothing_sent = !answered_ && NothingSent(cause);
+    if (StartsWith(cause, "Error in SSL handshake")) {
+      core_->credentials.ExpireTls();
+      text += " (is the server's certificate signed by the authority named in " +
+              core_->credentials.access().source + " and valid for this address?)";
+    }
+    Finish(read() || nothing_sent ? absl::UnavailableError(text) : absl::UnknownError(text));
+  }
+
+  void OnHeaders(const web::http::http_response& response) {
+    if (finished_) return;
+    Heard();
+    if (response.status_code() == 401 && !retried_ && core_->credentials.DropToken(token_) &&
+        core_->credentials.token().text != token_.text) {
+      retried_ = true;
+      return Send();
+    }
+    answered_ = true;
+    reply_.code = response.status_code();
+    const auto& headers = response.headers();
+    if (const auto found = headers.find("Retry-After"); found != headers.end()) {
+      reply_.retry_after = std::chrono::seconds(std::atoi(found->second.c_str()));
+    }
+    if (streaming_) {
+      core_->Post([self = shared_from_this()] {
+        if (!self->finished_) self->calls_.opened(self->reply_.code);
+      });
+    }
+    body_ = response.body().streambuf();
+    ReadMore();
+  }
+
+  // Waits for one byte, then takes what is there.
+  void ReadMore() {
+    body_.getc().then([self = shared_from_this()](
+                          pplx::task<concurrency::streams::streambuf<uint8_t>::int_type> task) {
+      self->Guarded([&] {
+        if (task.get() == concurrency::streams::streambuf<uint8_t>::traits::eof()) {
+          return self->OnEnd();
+        }
+        self->ReadChunk();
+      });
+    });
+  }
+  void ReadChunk() {
+    if (finished_) return;
+    chunk_.resize(std::clamp<size_t>(body_.in_avail(), 1, kChunkBytesMax));
+    body_.getn(reinterpret_cast<uint8_t*>(chunk_.data()), chunk_.size())
+        .then([self = shared_from_this()](pplx::task<size_t> task) {
+          self->Guarded([&] {
+            self->chunk_.resize(task.get());
+            self->OnChunk();
+          });
+        });
+  }
+  void OnChunk() {
+    if (finished_) return;
+    Heard();
+    if (!streaming_) {
+      reply_.body += chunk_;
+      if (reply_.body.size() > core_->options.body_bytes_max) {
+        return Fail("the reply is longer than " + std::to_string(core_->options.body_bytes_max) +
+                    " bytes");
+      }
+      return ReadMore();
+    }
+    // The next read starts when this chunk has been dealt with.
+    core_->Post([self = shared_from_this()] {
+      if (!self->finished_) self->calls_.data(self->chunk_);
+      if (!self->finished_) self->Guarded([&] { self->ReadMore(); });
+    });
+  }
+  void OnEnd() { streaming_ ? Finish(absl::OkStatus()) : FinishWith(std::move(reply_)); }
+  void Finish(const absl::Status& status) { FinishWith(status); }
+
+  // Exactly one result is delivered, however many things go wrong at once.
+  void FinishWith(absl::StatusOr<HttpReply> result) {
+    if (ending_.exchange(true)) return;
+    core_->Post([self = shared_from_this(), result = std::move(result)]() mutable {
+      if (self->finished_.exchange(true)) return;
+      self->Release();
+      if (self->streaming_) {
+        self->calls_.ended(result.status());
+      } else {
+        self->done_(std::move(result));
+      }
+    });
+  }
+  // An OK Status stands for the end of a stream, which has no HttpReply.
+  void FinishWith(const absl::Status& status) {
+    status.ok() ? FinishWith(absl::StatusOr<HttpReply>(HttpReply{}))
+                : FinishWith(absl::StatusOr<HttpReply>(status));
+  }
+
+  void Release() {
+    cancel_.cancel();
+    Executor::TimerId timer;
+    {
+      std::lock_guard lock(mutex_);
+      timer = timer_;
+    }
+    core_->CancelTimer(timer);
+    core_->Leave(shared_from_this());
+  }
+  void Heard() {
+    std::lock_guard lock(mutex_);
+    heard_ = core_->Now();
+  }
+
+  const std::shared_ptr<Core> core_;
+  const HttpRequest request_;
+  const OnReply done_;
+  const StreamCalls calls_;
+  const bool streaming_;
+
+  pplx::cancellation_token_source cancel_;
+  std::atomic<bool> ending_{false};    // A result is on its way to the executor.
+  std::atomic<bool> finished_{false};  // It has arrived, or nobody waits for it.
+
+  std::mutex mutex_;
+  Executor::TimerId timer_ = 0;
+  Clock::Time heard_{};
+
+  // The rest is used by one library task at a time.
+  Credentials::Token token_;
+  bool retried_ = false;
+  bool answered_ = false;
+  concurrency::streams::streambuf<uint8_t> body_;
+  std::string chunk_;
+  HttpReply reply_;
+};
+
+absl::StatusOr<std::shared_ptr<Client>> CpprestTransport::Core::ClientFor(Verb verb) {
+  const Credentials::Tls tls = credentials.tls();
+  std::lock_guard lock(mutex_);
+  // A kept connection goes on with the certificates that it was made with, so both clients are new.
+  if (generation_ != tls.generation) {
+    web::http::client::http_client_config config;
+    config.set_timeout(kLibraryTimeout);
+    config.set_max_redirects(0);  // A token is for one server only.
+    config.set_validate_certificates(!credentials.access().insecure_skip_tls_verify);
+    config.set_ssl_context_callback([material = tls.material](boost::asio::ssl::context& context) {
+      Configure(context, material);
+    });
+    try {
+      const web::uri server(credentials.access().server);
+      reads_ = std::make_shared<Client>(server, config);
+      writes_ = std::make_shared<Client>(server, config);
+    } catch (const std::exception& e) {
+      return absl::InvalidArgumentError("server " + credentials.access().server + " of " +
+                                        credentials.access().source + ": " + e.what());
+    }
+    generation_ = tls.generation;
+  }
+  return verb == Verb::kGet ? reads_ : writes_;
+}
+
+void CpprestTransport::Core::Close() {
+  std::set<std::shared_ptr<Exchange>> exchanges;
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    exchanges.swap(exchanges_);
+  }
+  for (const std::shared_ptr<Exchange>& exchange : exchanges) exchange->Abandon();
+}
+
+absl::StatusOr<std::unique_ptr<CpprestTransport>> CpprestTransport::Create(
+    const ClusterAccess& access, FileSystem& files, Executor& executor, Options options) {
+  InitializeThreads();
+  auto core = std::make_shared<Core>(access, files, executor, std::move(options));
+  RETURN_IF_ERROR(core->credentials.Load());
+  RETURN_IF_ERROR(core->ClientFor(Verb::kGet).status());
+  if (access.insecure_skip_tls_verify) {
+    Log(LogLevel::kWarning, "the API server's certificate is not verified",
+        {{"source", access.source}, {"field", "insecure-skip-tls-verify"}});
+  }
+  return std::unique_ptr<CpprestTransport>(new CpprestTransport(std::move(core)));
+}
+
+CpprestTransport::CpprestTransport(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+CpprestTransport::~CpprestTransport() { core_->Close(); }
+
+void CpprestTransport::Do(HttpRequest request, OnReply done) {
+  std::make_shared<Core::Exchange>(core_, std::move(request), std::move(done), StreamCalls{})
+      ->Start();
+}
+
+std::unique_ptr<KubeTransport::StreamHandle> CpprestTransport::Stream(HttpRequest request,
+                                                                      StreamCalls calls) {
+  class Handle : public StreamHandle {
+   public:
+    explicit Handle(std::shared_ptr<Core::Exchange> exchange) : exchange_(std::move(exchange)) {}
+    ~Handle() override { exchange_->Abandon(); }
+
+   private:
+    const std::shared_ptr<Core::Exchange> exchange_;
+  };
+  auto exchange =
+      std::make_shared<Core::Exchange>(core_, std::move(request), nullptr, std::move(calls));
+  exchange->Start();
+  return std::make_unique<Handle>(std::move(exchange));
+}
+
+}  // namespace taas

@@ -1,0 +1,319 @@
+#include "operator/kube/pod_decoder.h"
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string>;
+
+struct Owner {
+  std::string uid;
+  bool controller = false;
+};
+struct PodCondition {
+  std::string type, status, reason, message;
+};
+struct Container {
+  std::string name, image;
+};
+struct Times {
+  std::optional<Clock::WallTime> started, finished;
+};
+struct ContainerStatus {
+  std::string name, waiting_reason, waiting_message, exit_reason, termination_message;
+  std::optional<int32_t> exit_code;
+  Times times;
+};
+
+// Everything that is read, before it is put together.
+struct Collected {
+  ObjectMeta meta;
+  std::vector<Owner> owners;
+  std::string job, role, index, attempt, pod_number, bootstrap;
+  std::string node, phase, reason, message, ip;
+  std::vector<PodCondition> conditions;
+  std::vector<Container> containers;
+  std::vector<ContainerStatus> statuses;
+};
+
+// Cuts before the character that crosses the limit.
+std::string CutAt(std::string text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
+  text.resize(bytes_max);
+  return text;
+}
+
+template <typename T>
+T& At(std::vector<T>& items, size_t index) {
+  if (items.size() <= index) items.resize(index + 1);
+  return items[index];
+}
+
+// Each takes null for "not set" and says whether the type was right.
+bool Text(const Scalar& value, std::string* out, size_t bytes_max = SIZE_MAX) {
+  if (std::holds_alternative<std::monostate>(value)) return true;
+  const auto* text = std::get_if<std::string>(&value);
+  if (text != nullptr) *out = CutAt(*text, bytes_max);
+  return text != nullptr;
+}
+bool Flag(const Scalar& value, bool* out) {
+  if (std::holds_alternative<std::monostate>(value)) return true;
+  const auto* flag = std::get_if<bool>(&value);
+  if (flag != nullptr) *out = *flag;
+  return flag != nullptr;
+}
+template <typename Int, typename Out>
+bool Number(const Scalar& value, Out* out) {
+  if (std::holds_alternative<std::monostate>(value)) return true;
+  const auto* number = std::get_if<int64_t>(&value);
+  if (number == nullptr || !std::in_range<Int>(*number)) return false;
+  *out = static_cast<Int>(*number);
+  return true;
+}
+bool Time(const Scalar& value, std::optional<Clock::WallTime>* out) {
+  if (std::holds_alternative<std::monostate>(value)) return true;
+  const auto* text = std::get_if<std::string>(&value);
+  Clock::WallTime time;
+  if (text == nullptr || !ParseRfc3339(*text, &time)) return false;
+  *out = time;
+  return true;
+}
+
+// `i` is the index in the innermost array.
+using Setter = bool (*)(Collected& c, size_t i, const Scalar& v);
+
+const std::unordered_map<std::string_view, Setter>& Fields() {
+  using C = Collected;
+  using S = Scalar;
+  constexpr size_t kCut = kPodMessageBytesMax;
+#define FIELD(path, expression) \
+  { path, [](C& c, [[maybe_unused]] size_t i, const S& v) { return expression; } }
+  static const std::unordered_map<std::string_view, Setter> fields = {
+      FIELD(".metadata.namespace", Text(v, &c.meta.ns)),
+      FIELD(".metadata.name", Text(v, &c.meta.name)),
+      FIELD(".metadata.uid", Text(v, &c.meta.uid)),
+      FIELD(".metadata.resourceVersion", Text(v, &c.meta.resource_version)),
+      FIELD(".metadata.generation", Number<int64_t>(v, &c.meta.generation)),
+      FIELD(".metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
+      FIELD(".metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
+      FIELD(".metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
+      FIELD(".metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
+      FIELD(".metadata.labels.taas.dev/job-name", Text(v, &c.job)),
+      FIELD(".metadata.labels.taas.dev/role", Text(v, &c.role)),
+      FIELD(".metadata.labels.taas.dev/index", Text(v, &c.index)),
+      FIELD(".metadata.labels.taas.dev/attempt", Text(v, &c.attempt)),
+      FIELD(".metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
+      FIELD(".metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
+      FIELD(".spec.nodeName", Text(v, &c.node)),
+      FIELD(".spec.containers[].name", Text(v, &At(c.containers, i).name)),
+      FIELD(".spec.containers[].image", Text(v, &At(c.containers, i).image)),
+      FIELD(".status.phase", Text(v, &c.phase)),
+      FIELD(".status.reason", Text(v, &c.reason)),
+      FIELD(".status.message", Text(v, &c.message, kCut)),
+      FIELD(".status.podIP", Text(v, &c.ip)),
+      FIELD(".status.conditions[].type", Text(v, &At(c.conditions, i).type)),
+      FIELD(".status.conditions[].status", Text(v, &At(c.conditions, i).status)),
+      FIELD(".status.conditions[].reason", Text(v, &At(c.conditions, i).reason)),
+      FIELD(".status.conditions[].message", Text(v, &At(c.conditions, i).message, kCut)),
+      FIELD(".status.containerStatuses[].name", Text(v, &At(c.statuses, i).name)),
+      FIELD(".status.containerStatuses[].state.waiting.reason",
+            Text(v, &At(c.statuses, i).waiting_reason)),
+      FIELD(".status.containerStatuses[].state.waiting.message",
+            Text(v, &At(c.statuses, i).waiting_message, kCut)),
+      FIELD(".status.containerStatuses[].state.running.startedAt",
+            Time(v, &At(c.statuses, i).times.started)),
+      FIELD(".status.containerStatuses[].state.terminated.startedAt",
+            Time(v, &At(c.statuses, i).times.started)),
+      FIELD(".status.containerStatuses[].state.terminated.finishedAt",
+            Time(v, &At(c.statuses, i).times.finished)),
+      FIELD(".status.containerStatuses[].state.terminated.exitCode",
+            Number<int32_t>(v, &At(c.statuses, i).exit_code)),
+      FIELD(".status.containerStatuses[].state.terminated.reason",
+            Text(v, &At(c.statuses, i).exit_reason)),
+      FIELD(".status.containerStatuses[].state.terminated.message",
+            Text(v, &At(c.statuses, i).termination_message, kTerminationMessageBytesMax)),
+  };
+#undef FIELD
+  return fields;
+}
+
+// Follows the parser through the text and hands the fields of the table to their setters.
+class Reader : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  explicit Reader(Collected* out) : out_(out) {}
+  const std::string& error() const { return error_; }
+
+  bool null() override { return Scalar_(std::monostate()); }
+  bool boolean(bool value) override { return Scalar_(value); }
+  bool number_integer(number_integer_t value) override { return Scalar_(int64_t{value}); }
+  bool number_unsigned(number_unsigned_t value) override {
+    if (!std::in_range<int64_t>(value)) return Scalar_(static_cast<double>(value));
+    return Scalar_(static_cast<int64_t>(value));
+  }
+  bool number_float(number_float_t value, const string_t&) override { return Scalar_(value); }
+  bool string(string_t& value) override { return Scalar_(std::move(value)); }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(size_t) override { return Open(false); }
+  bool end_object() override { return Close(); }
+  bool start_array(size_t) override { return Open(true); }
+  bool end_array() override { return Close(); }
+  bool key(string_t& name) override {
+    path_.resize(levels_.back().path_size);
+    path_ += "." + name;
+    return true;
+  }
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception& why) override {
+    error_ = "invalid JSON at byte " + std::to_string(position) + ": " + why.what();
+    return false;
+  }
+
+ private:
+  struct Level {
+    bool array;
+    size_t path_size;  // Of the path up to this object or array.
+    size_t next;       // Index of the next element.
+  };
+
+  // A value starts: within an array it is the next element.
+  void Enter() {
+    if (levels_.empty() || !levels_.back().array) return;
+    path_.resize(levels_.back().path_size);
+    path_ += "[]";
+    ++levels_.back().next;
+  }
+  bool Open(bool array) {
+    Enter();
+    levels_.push_back({array, path_.size(), 0});
+    return true;
+  }
+  bool Close() {
+    levels_.pop_back();
+    return true;
+  }
+  bool Scalar_(Scalar value) {
+    Enter();
+    const auto field = Fields().find(path_);
+    if (field == Fields().end()) return true;
+    size_t index = 0;
+    for (const Level& level : levels_) {
+      if (level.array) index = level.next - 1;
+    }
+    if (field->second(*out_, index, value)) return true;
+    error_ = path_.substr(1) + " has a value of the wrong type";
+    return false;
+  }
+
+  Collected* const out_;
+  std::vector<Level> levels_;
+  std::string path_;
+  std::string error_;
+};
+
+absl::StatusOr<Collected> Collect(std::string_view json) {
+  Collected collected;
+  Reader reader(&collected);
+  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
+    return absl::InvalidArgumentError("decode object " + collected.meta.ns + "/" +
+                                      collected.meta.name + ": " + reader.error());
+  }
+  if (collected.meta.name.empty()) {
+    return absl::InvalidArgumentError("decode object: metadata.name is missing");
+  }
+  return collected;
+}
+
+std::string ControllerOf(const std::vector<Owner>& owners) {
+  for (const Owner& owner : owners) {
+    if (owner.controller) return owner.uid;
+  }
+  return "";
+}
+
+// -1: not a number.
+int32_t LabelNumber(std::string_view text) {
+  int32_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : -1;
+}
+
+PodPhase PhaseOf(std::string_view phase) {
+  if (phase.empty() || phase == "Pending") return PodPhase::kPending;
+  if (phase == "Running") return PodPhase::kRunning;
+  if (phase == "Succeeded") return PodPhase::kSucceeded;
+  if (phase == "Failed") return PodPhase::kFailed;
+  return PodPhase::kUnknown;
+}
+
+void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
+  for (const PodCondition& condition : conditions) {
+    if (condition.type == "Ready") pod->ready = condition.status == "True";
+    if (condition.type == "DisruptionTarget") pod->disrupted = condition.status == "True";
+    if (condition.type == "PodScheduled" && condition.status == "False") {
+      pod->unschedulable_reason = condition.reason;
+      pod->unschedulable_message = condition.message;
+    }
+  }
+}
+
+// The container `trainer`, else the only one.
+void TakeContainer(Collected& c, Pod* pod) {
+  std::string name = "trainer";
+  if (c.containers.size() == 1) name = c.containers[0].name;
+  for (const Container& container : c.containers) {
+    if (container.name == name) pod->image = container.image;
+  }
+  for (ContainerStatus& status : c.statuses) {
+    if (status.name != name) continue;
+    pod->waiting_reason = std::move(status.waiting_reason);
+    pod->waiting_message = std::move(status.waiting_message);
+    pod->exit_code = status.exit_code;
+    pod->exit_reason = std::move(status.exit_reason);
+    pod->termination_message = std::move(status.termination_message);
+    pod->started_at = status.times.started;
+    pod->finished_at = status.times.finished;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Pod> DecodePod(std::string_view json) {
+  ASSIGN_OR_RETURN(Collected c, Collect(json));
+  Pod pod;
+  pod.owner_uid = ControllerOf(c.owners);
+  pod.role = RoleFromName(c.role);
+  pod.index = LabelNumber(c.index);
+  pod.attempt = std::max(0, LabelNumber(c.attempt));
+  pod.pod_number = std::max(0, LabelNumber(c.pod_number));
+  pod.phase = PhaseOf(c.phase);
+  TakeConditions(c.conditions, &pod);
+  TakeContainer(c, &pod);
+  pod.meta = std::move(c.meta);
+  pod.job = std::move(c.job);
+  pod.bootstrap = std::move(c.bootstrap);
+  pod.node = std::move(c.node);
+  pod.reason = std::move(c.reason);
+  pod.message = std::move(c.message);
+  pod.ip = std::move(c.ip);
+  return pod;
+}
+
+absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json) {
+  ASSIGN_OR_RETURN(Collected c, Collect(json));
+  return OwnedObject{.meta = std::move(c.meta),
+                     .owner_uid = ControllerOf(c.owners),
+                     .job = std::move(c.job)};
+}
+
+}  // namespace taas

@@ -1,0 +1,172 @@
+#include "operator/kube/pod_decoder.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kFailedPod[] = R"({
+ "apiVersion":"v1","kind":"Pod",
+ "metadata":{"namespace":"ns","name":"mnist-worker-1","uid":"u1","resourceVersion":"812",
+   "creationTimestamp":"2026-11-21T05:54:17Z","deletionTimestamp":null,
+   "labels":{"taas.dev/job-name":"mnist","taas.dev/role":"worker","taas.dev/index":"1",
+             "taas.dev/attempt":"2","taas.dev/pod-number":"3","other":"x"},
+   "annotations":{"taas.dev/bootstrap":"127.0.0.1:20001"},
+   "ownerReferences":[{"uid":"other"},{"uid":"j1","controller":true}],
+   "managedFields":[{"fieldsV1":{"f:metadata":{"f:labels":{".":{}}}}}]},
+ "spec":{"nodeName":"n1","containers":[
+   {"name":"sidecar","image":"s:1","ports":[{"name":"x"}]},
+   {"name":"trainer","image":"t:1","env":[{"name":"A","value":"B"}]}]},
+ "status":{"phase":"Failed","podIP":"10.0.0.7","reason":"Evicted","message":"low on memory",
+   "conditions":[{"type":"Ready","status":"False"},
+     {"type":"DisruptionTarget","status":"True","reason":"TerminationByKubelet"},
+     {"type":"PodScheduled","status":"True"}],
+   "containerStatuses":[
+     {"name":"sidecar","state":{"terminated":{"exitCode":9}}},
+     {"name":"trainer","state":{"terminated":{"exitCode":137,"reason":"OOMKilled",
+        "message":"{\"message\":\"x\"}","startedAt":"2026-11-21T05:55:00Z",
+        "finishedAt":"2026-11-21T05:56:00Z"}},
+      "lastState":{"terminated":{"exitCode":1}}}]}})";
+
+TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
+  const absl::StatusOr<Pod> pod = DecodePod(kFailedPod);
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->meta.ns, "ns");
+  EXPECT_EQ(pod->meta.name, "mnist-worker-1");
+  EXPECT_EQ(pod->meta.uid, "u1");
+  EXPECT_EQ(pod->meta.resource_version, "812");
+  ASSERT_TRUE(pod->meta.creation_time.has_value());
+  EXPECT_EQ(FormatRfc3339(*pod->meta.creation_time), "2026-11-21T05:54:17Z");
+  EXPECT_FALSE(pod->meta.deletion_time.has_value());
+  EXPECT_EQ(pod->owner_uid, "j1");
+  EXPECT_EQ(pod->job, "mnist");
+  EXPECT_EQ(pod->role, Role::kWorker);
+  EXPECT_EQ(pod->index, 1);
+  EXPECT_EQ(pod->attempt, 2);
+  EXPECT_EQ(pod->pod_number, 3);
+  EXPECT_EQ(pod->bootstrap, "127.0.0.1:20001");
+  EXPECT_EQ(pod->node, "n1");
+  EXPECT_EQ(pod->phase, PodPhase::kFailed);
+  EXPECT_EQ(pod->reason, "Evicted");
+  EXPECT_EQ(pod->message, "low on memory");
+  EXPECT_FALSE(pod->ready);
+  EXPECT_TRUE(pod->disrupted);
+  EXPECT_EQ(pod->unschedulable_reason, "");
+  EXPECT_EQ(pod->image, "t:1");
+  EXPECT_EQ(pod->exit_code, 137);
+  EXPECT_EQ(pod->exit_reason, "OOMKilled");
+  EXPECT_EQ(pod->termination_message, R"({"message":"x"})");
+  EXPECT_EQ(FormatRfc3339(*pod->started_at), "2026-11-21T05:55:00Z");
+  EXPECT_EQ(FormatRfc3339(*pod->finished_at), "2026-11-21T05:56:00Z");
+  EXPECT_EQ(pod->ip, "10.0.0.7");
+}
+
+TEST(PodDecoderTest, AWaitingPodSaysWhatItWaitsFor) {
+  const absl::StatusOr<Pod> pod = DecodePod(R"({"metadata":{"name":"a"},
+    "spec":{"containers":[{"name":"main","image":"nope:1"}]},
+    "status":{"phase":"Pending","containerStatuses":[{"name":"main",
+      "state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->waiting_reason, "ImagePullBackOff");
+  EXPECT_EQ(pod->waiting_message, "Back-off pulling image");
+  EXPECT_EQ(pod->image, "nope:1");  // The only container counts whatever its name.
+  EXPECT_FALSE(pod->exit_code.has_value());
+}
+
+TEST(PodDecoderTest, AnUnschedulablePodHasTheSchedulersWords) {
+  const absl::StatusOr<Pod> pod = DecodePod(R"({"metadata":{"name":"a"},"status":{"conditions":[
+    {"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes"}]}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->unschedulable_reason, "Unschedulable");
+  EXPECT_EQ(pod->unschedulable_message, "0/3 nodes");
+  EXPECT_EQ(pod->phase, PodPhase::kPending);
+}
+
+TEST(PodDecoderTest, LabelsThatAreNotOursLeaveThePodNobodys) {
+  const absl::StatusOr<Pod> pod = DecodePod(
+      R"({"metadata":{"name":"a","labels":{"taas.dev/role":"boss","taas.dev/index":"1x"}}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_FALSE(pod->role.has_value());
+  EXPECT_EQ(pod->index, -1);
+  EXPECT_EQ(pod->owner_uid, "");
+}
+
+TEST(PodDecoderTest, LongMessagesAreCutAtACharacter) {
+  std::string message;
+  for (int i = 0; i < 200; ++i) message += "€";
+  const absl::StatusOr<Pod> pod =
+      DecodePod(R"({"metadata":{"name":"a"},"status":{"message":")" + message + R"("}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->message, message.substr(0, 255));
+}
+
+TEST(PodDecoderTest, AFieldOfTheWrongTypeIsNamed) {
+  EXPECT_THAT(DecodePod(R"({"metadata":{"name":"a"},"status":{"phase":3}})"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("status.phase")));
+  EXPECT_THAT(DecodePod(R"({"metadata":{"name":"a","creationTimestamp":"soon"}})"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("creationTimestamp")));
+  EXPECT_THAT(
+      DecodePod(R"({"metadata":{"name":"a"},"status":{"containerStatuses":[{"name":"c",
+        "state":{"terminated":{"exitCode":99999999999}}}]}})"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("exitCode")));
+}
+
+TEST(PodDecoderTest, NoCutOfAPodDecodes) {
+  const std::string text = kFailedPod;
+  for (size_t end = 0; end < text.size(); ++end) {
+    ASSERT_THAT(DecodePod(text.substr(0, end)), StatusIs(absl::StatusCode::kInvalidArgument))
+        << end;
+  }
+}
+
+TEST(PodDecoderTest, EveryChangedByteGivesAPodOrAnErrorAndNothingElse) {
+  const std::string text = kFailedPod;
+  for (size_t at = 0; at < text.size(); ++at) {
+    for (const char byte : {'"', '{', ']', '\0', '\x80', '9'}) {
+      std::string changed = text;
+      changed[at] = byte;
+      const absl::StatusOr<Pod> pod = DecodePod(changed);
+      if (!pod.ok()) {
+        ASSERT_EQ(pod.status().code(), absl::StatusCode::kInvalidArgument);
+      }
+    }
+  }
+}
+
+TEST(PodDecoderTest, AnObjectWithoutANameIsRefused) {
+  EXPECT_THAT(DecodePod("{}"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("name")));
+  EXPECT_THAT(DecodePod("[]"), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(DecodePod("3"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// What stays of a big pod: the promise is 1 KB each.
+TEST(PodDecoderTest, APodOfOneHundredKilobytesStaysSmall) {
+  std::string big = kFailedPod;
+  std::string env;
+  for (int i = 0; i < 2'000; ++i) env += R"({"name":"A","value":"0123456789012345678901234567"},)";
+  big.insert(big.find(R"({"name":"A")"), env);
+  ASSERT_GT(big.size(), 100'000u);
+  const absl::StatusOr<Pod> pod = DecodePod(big);
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_LE(sizeof(Pod), 1024u);
+}
+
+TEST(PodDecoderTest, AServiceSaysWhoseItIs) {
+  const absl::StatusOr<OwnedObject> service = DecodeOwnedObject(
+      R"({"metadata":{"namespace":"ns","name":"mnist","uid":"s","resourceVersion":"4",
+        "labels":{"taas.dev/job-name":"mnist"},"ownerReferences":[{"uid":"j1","controller":true}]},
+        "spec":{"clusterIP":"None"}})");
+  ASSERT_THAT(service, IsOk());
+  EXPECT_EQ(service->meta.resource_version, "4");
+  EXPECT_EQ(service->owner_uid, "j1");
+  EXPECT_EQ(service->job, "mnist");
+}
+
+}  // namespace
+}  // namespace taas

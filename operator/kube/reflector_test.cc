@@ -1,0 +1,367 @@
+#include "operator/kube/reflector.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/sim_executor.h"
+#include "operator/kube/fake_transport.h"
+#include "operator/kube/pod_decoder.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string Object(const std::string& name, int version) {
+  return R"({"metadata":{"namespace":"ns","name":")" + name + R"(","uid":"u-)" + name +
+         R"(","resourceVersion":")" + std::to_string(version) + R"("}})";
+}
+std::string Event(const std::string& type, const std::string& object) {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+}
+std::string Bookmark(int version) {
+  return Event("BOOKMARK",
+               R"({"metadata":{"resourceVersion":")" + std::to_string(version) + R"("}})");
+}
+std::string Failure(int code, const std::string& reason) {
+  return R"({"kind":"Status","status":"Failure","reason":")" + reason +
+         R"(","message":"m","code":)" + std::to_string(code) + "}";
+}
+HttpReply List(const std::vector<std::string>& items, int version, const std::string& token = "") {
+  std::string body = R"({"metadata":{"resourceVersion":")" + std::to_string(version) +
+                     R"(","continue":")" + token + R"("},"items":[)";
+  for (size_t i = 0; i < items.size(); ++i) body += (i > 0 ? "," : "") + items[i];
+  return {.code = 200, .body = body + "]}"};
+}
+
+class ReflectorTest : public testing::Test {
+ protected:
+  ReflectorTest() { reflector_->Start(); }
+
+  void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
+  void Answer(absl::StatusOr<HttpReply> reply) {
+    transport_.Reply(std::move(reply));
+    Run();
+  }
+  // Lists `items` and opens the watch.
+  void Sync(const std::vector<std::string>& items, int version) {
+    Answer(List(items, version));
+    transport_.stream().Open(200);
+    Run();
+  }
+  void Send(const std::string& text) {
+    transport_.stream().Send(text);
+    Run();
+  }
+  void End(const absl::Status& status = absl::OkStatus()) {
+    transport_.stream().End(status);
+    Run();
+  }
+  std::vector<std::string> Names() {
+    std::vector<std::string> out;
+    for (const auto& [key, object] : store_.objects()) {
+      out.push_back(object->meta.name + "@" + object->meta.resource_version);
+    }
+    return out;
+  }
+  // What is asked next within a minute: "list", "watch" or "nothing".
+  std::string Next() {
+    const size_t streams = transport_.streams();
+    executor_.RunUntil(executor_.clock().Now() + 61s, [&] {
+      return transport_.waiting() > 0 || transport_.streams() > streams;
+    });
+    return transport_.waiting() > 0 ? "list" : transport_.streams() > streams ? "watch" : "nothing";
+  }
+  std::string WatchedFrom() {
+    const std::string& path = transport_.stream().request.path;
+    const size_t at = path.find("resourceVersion=") + 16;
+    return path.substr(at, path.find('&', at) - at);
+  }
+
+  SimExecutor executor_{{.in_order = true}};
+  FakeTransport transport_{executor_};
+  SeededRandom random_{1};
+  Store<OwnedObject> store_;
+  std::unique_ptr<Reflector<OwnedObject>> reflector_ = std::make_unique<Reflector<OwnedObject>>(
+      transport_, executor_, random_, store_, DecodeOwnedObject,
+      ReflectorOptions{.path = "/api/v1/pods", .label_selector = "a=b"});
+};
+
+TEST_F(ReflectorTest, TheFirstListIsAQuorumReadInPagesAndTheWatchGoesOnFromIt) {
+  EXPECT_EQ(transport_.request().path, "/api/v1/pods?labelSelector=a%3Db&limit=500");
+  Answer(List({Object("a", 3)}, 10, "more"));
+  EXPECT_FALSE(reflector_->synced());
+  EXPECT_THAT(Names(), IsEmpty());  // Half a list is no state of the world.
+  EXPECT_EQ(transport_.request().path, "/api/v1/pods?labelSelector=a%3Db&limit=500&continue=more");
+  Answer(List({Object("b", 5)}, 10));
+  EXPECT_TRUE(reflector_->synced());
+  EXPECT_THAT(Names(), ElementsAre("a@3", "b@5"));
+  EXPECT_THAT(transport_.stream().request.path,
+              AllOf(HasSubstr("watch=true"), HasSubstr("allowWatchBookmarks=true"),
+                    HasSubstr("resourceVersion=10&"), HasSubstr("labelSelector=a%3Db")));
+}
+
+TEST_F(ReflectorTest, EventsChangeTheStore) {
+  Sync({Object("a", 3)}, 10);
+  Send(Event("ADDED", Object("b", 11)) + Event("MODIFIED", Object("a", 12)));  // C2
+  EXPECT_THAT(Names(), ElementsAre("a@12", "b@11"));
+  Send(Event("DELETED", Object("b", 13)));
+  EXPECT_THAT(Names(), ElementsAre("a@12"));
+  EXPECT_EQ(reflector_->counts().events, 3u);
+}
+
+TEST_F(ReflectorTest, C1LineSplitAtEachByte) {
+  const std::string text = Event("ADDED", Object("b", 11));
+  Sync({}, 10);
+  for (const char c : text) Send(std::string(1, c));
+  EXPECT_THAT(Names(), ElementsAre("b@11"));
+}
+
+TEST_F(ReflectorTest, C3AStreamCutInsideALineResumesBeforeThatLine) {
+  Sync({}, 10);
+  Send(Event("ADDED", Object("a", 11)) + R"({"type":"ADDED","obj)");
+  End(absl::UnavailableError("reset"));
+  EXPECT_EQ(WatchedFrom(), "11");
+  transport_.stream().Open(200);
+  Send(Event("ADDED", Object("b", 12)));
+  EXPECT_THAT(Names(), ElementsAre("a@11", "b@12"));
+  EXPECT_EQ(reflector_->counts().lists, 1u);
+}
+
+TEST_F(ReflectorTest, C4ALineThatIsTooLongLeadsToAList) {
+  Sync({}, 10);
+  Send(std::string(9 << 20, 'x'));
+  EXPECT_TRUE(transport_.stream().gone());
+  EXPECT_EQ(Next(), "list");
+}
+
+TEST_F(ReflectorTest, C6AnUnknownTypeIsSkipped) {
+  Sync({}, 10);
+  Send(Event("SPARKLE", Object("a", 11)) + Event("ADDED", Object("b", 12)));
+  EXPECT_THAT(Names(), ElementsAre("b@12"));
+  EXPECT_EQ(reflector_->counts().skipped, 1u);
+}
+
+TEST_F(ReflectorTest, C7ALineThatIsNoJsonLeadsToAList) {
+  Sync({}, 10);
+  Send("<html>proxy</html>\n");
+  EXPECT_EQ(Next(), "list");
+}
+
+TEST_F(ReflectorTest, C8ABookmarkMovesTheVersionAndNothingElse) {
+  Sync({Object("a", 3)}, 10);
+  Send(Bookmark(40));
+  EXPECT_THAT(Names(), ElementsAre("a@3"));
+  End();
+  EXPECT_EQ(WatchedFrom(), "40");
+}
+
+TEST_F(ReflectorTest, C10AWatchRefusedWith410LeadsToAList) {
+  Answer(List({Object("a", 3)}, 10));
+  transport_.stream().Open(410);
+  transport_.stream().Send(Failure(410, "Expired"));
+  End();
+  EXPECT_EQ(Next(), "list");
+  // Until the list has come, the old view is the best there is.
+  EXPECT_THAT(Names(), ElementsAre("a@3"));
+}
+
+TEST_F(ReflectorTest, C11AnErrorEventWith410LeadsToAListAndVanishedObjectsAreToldC25) {
+  Sync({Object("a", 3), Object("b", 4)}, 10);
+  std::vector<std::string> gone;
+  store_.set_on_change([&](const auto& before, const auto& after) {
+    if (after == nullptr) gone.push_back(before->meta.name);
+  });
+  Send(Event("ERROR", Failure(410, "Expired")));
+  ASSERT_EQ(Next(), "list");
+  Answer(List({Object("b", 4)}, 50));
+  EXPECT_THAT(gone, ElementsAre("a"));
+  EXPECT_EQ(WatchedFrom(), "50");
+}
+
+TEST_F(ReflectorTest, C12A410OnAContinueTokenStartsTheListAgain) {
+  Answer(List({Object("a", 3)}, 10, "more"));
+  Answer(HttpReply{.code = 410, .body = Failure(410, "Expired")});
+  ASSERT_EQ(Next(), "list");
+  EXPECT_THAT(transport_.request().path, Not(HasSubstr("continue")));
+  Answer(List({Object("b", 5)}, 20));
+  EXPECT_THAT(Names(), ElementsAre("b@5"));  // Nothing of the list that was given up.
+}
+
+TEST_F(ReflectorTest, C14EachListIsAQuorumReadHoweverOftenTheVersionExpires) {
+  Answer(List({}, 10));
+  for (int i = 0; i < 3; ++i) {
+    transport_.stream().Open(410);
+    End();
+    ASSERT_EQ(Next(), "list");
+    EXPECT_THAT(transport_.request().path, Not(HasSubstr("resourceVersion")));
+    Answer(List({}, 20 + i));
+  }
+}
+
+TEST_F(ReflectorTest, C15NoReplyIsNoReasonToListAgain) {
+  Sync({}, 10);
+  Send(Bookmark(11));
+  End(absl::UnavailableError("reset"));
+  for (int i = 0; i < 5; ++i) {
+    End(absl::UnavailableError("connection refused"));
+    ASSERT_EQ(Next(), "watch");
+    EXPECT_EQ(WatchedFrom(), "11");
+  }
+  EXPECT_EQ(reflector_->counts().lists, 1u);
+}
+
+TEST_F(ReflectorTest, C16A429OnAWatchWaitsAsLongAsItSaysAndListsNotAgain) {
+  Answer(List({}, 10));
+  transport_.stream().Open(429);
+  transport_.stream().Send(
+      R"({"kind":"Status","reason":"TooManyRequests","details":{"retryAfterSeconds":20},)"
+      R"("code":429})");
+  End();
+  Run(19s);
+  EXPECT_EQ(transport_.streams(), 1u);
+  Run(1s);
+  EXPECT_EQ(transport_.streams(), 2u);
+  EXPECT_EQ(transport_.waiting(), 0u);
+}
+
+TEST_F(ReflectorTest, C17InternalErrorsAreTriedAgainAndThenListed) {
+  Sync({}, 10);
+  for (const char* want : {"watch", "watch", "list"}) {
+    Send(Event("ERROR", Failure(500, "InternalError")));
+    ASSERT_EQ(Next(), want);
+    if (std::string(want) == "watch") transport_.stream().Open(200);
+  }
+}
+
+TEST_F(ReflectorTest, C18AWatchThatEndsEachSecondGoesOnWithoutLists) {
+  Sync({}, 10);
+  for (int i = 0; i < 20; ++i) {
+    Run(1s);
+    End();
+    transport_.stream().Open(200);
+    Run();
+  }
+  EXPECT_EQ(reflector_->counts().lists, 1u);
+  EXPECT_EQ(reflector_->counts().watches, 21u);
+}
+
+TEST_F(ReflectorTest, C19WatchesThatEndAtOnceAreAskedForEverMoreSlowly) {
+  Sync({}, 10);
+  for (int i = 0; i < 200; ++i) {
+    End();
+    if (Next() == "list") Answer(List({}, 10));
+    transport_.stream().Open(200);
+    Run();
+  }
+  // 200 ends at no less than 30 s each, but for the first few.
+  EXPECT_GT(executor_.clock().Now() - Clock::Time(), 190 * 30s);
+}
+
+TEST_F(ReflectorTest, C21TheIdleLimitIsGivenToTheTransportAndASilentWatchIsResumed) {
+  Sync({}, 10);
+  EXPECT_EQ(transport_.stream().request.timeout, 150s);
+  Run(150s);
+  End(absl::DeadlineExceededError("150 s without a byte"));
+  EXPECT_EQ(transport_.streams(), 2u);
+  EXPECT_EQ(WatchedFrom(), "10");
+}
+
+TEST_F(ReflectorTest, C23AWatchAsksForItsEndBeforeTheServerWouldEndItAndResumes) {
+  Sync({}, 10);
+  const std::string path = transport_.stream().request.path;
+  const int seconds = std::stoi(path.substr(path.find("timeoutSeconds=") + 15));
+  EXPECT_GE(seconds, 275);
+  EXPECT_LE(seconds, 295);
+  Send(Event("ADDED", Object("a", 77)));
+  Run(290s);
+  End();
+  EXPECT_EQ(WatchedFrom(), "77");
+  EXPECT_EQ(reflector_->counts().lists, 1u);
+}
+
+TEST_F(ReflectorTest, AFailedListIsTriedAgainWithAGrowingDelay) {
+  for (int i = 0; i < 4; ++i) {
+    transport_.Reply(HttpReply{.code = 500, .body = Failure(500, "InternalError")});
+    Run();
+    const Clock::Time start = executor_.clock().Now();
+    ASSERT_EQ(Next(), "list");
+    const Clock::Duration waited = executor_.clock().Now() - start;
+    EXPECT_GE(waited, 800ms * (1 << i));
+    EXPECT_LE(waited, 1600ms * (1 << i));
+  }
+  EXPECT_FALSE(reflector_->synced());
+  Answer(List({}, 1));
+  EXPECT_TRUE(reflector_->synced());
+}
+
+TEST_F(ReflectorTest, AReplyThatIsNoListNeverEmptiesTheStore) {
+  Sync({Object("a", 3)}, 10);
+  Send(Event("ERROR", Failure(410, "Expired")));
+  for (const char* body : {"", "{}", "{\"items\":[", R"({"kind":"Status","metadata":{}})",
+                           R"({"metadata":{},"items":[]})"}) {
+    ASSERT_EQ(Next(), "list");
+    Answer(HttpReply{.code = 200, .body = body});
+    EXPECT_THAT(Names(), ElementsAre("a@3")) << body;
+  }
+}
+
+TEST_F(ReflectorTest, AnObjectThatCannotBeDecodedIsSkippedAndItsLastGoodStateStays) {
+  Sync({Object("a", 3), Object("b", 4)}, 10);
+  std::vector<std::string> refused;
+  reflector_->set_on_undecodable(
+      [&](std::string_view json, const absl::Status&) { refused.emplace_back(json); });
+  const std::string bad =
+      R"({"metadata":{"namespace":"ns","name":"a","uid":7,"resourceVersion":"11"}})";
+  Send(Event("MODIFIED", bad) + Event("MODIFIED", Object("b", 12)));
+  EXPECT_THAT(Names(), ElementsAre("a@3", "b@12"));
+  Send(Event("ERROR", Failure(410, "Expired")));
+  ASSERT_EQ(Next(), "list");
+  Answer(List({bad, Object("b", 12)}, 20));
+  EXPECT_THAT(Names(), ElementsAre("a@3", "b@12"));
+  EXPECT_THAT(refused, ElementsAre(bad, bad));
+}
+
+TEST_F(ReflectorTest, AVersionThatGoesBackInAWatchLeadsToAList) {
+  Sync({}, 100);
+  Send(Event("ADDED", Object("a", 50)));
+  EXPECT_THAT(Names(), IsEmpty());
+  EXPECT_EQ(Next(), "list");
+}
+
+TEST_F(ReflectorTest, AfterARestoreOfEtcdTheListCountsWhateverWasKnown) {
+  Sync({Object("a", 90)}, 100);
+  Send(Event("ERROR", Failure(410, "Expired")));
+  ASSERT_EQ(Next(), "list");
+  Answer(List({Object("a", 40)}, 60));
+  EXPECT_THAT(Names(), ElementsAre("a@40"));
+  EXPECT_EQ(WatchedFrom(), "60");
+}
+
+TEST_F(ReflectorTest, NothingHappensAfterStop) {
+  Sync({}, 10);
+  transport_.stream().Send(Event("ADDED", Object("a", 11)));
+  reflector_->Stop();
+  Run(600s);
+  EXPECT_TRUE(transport_.stream().gone());
+  EXPECT_THAT(Names(), IsEmpty());
+  EXPECT_EQ(transport_.streams(), 1u);
+}
+
+TEST_F(ReflectorTest, ItMayBeDestroyedWhileAListIsUnderWay) {
+  transport_.Reply(List({Object("a", 3)}, 10));
+  reflector_.reset();
+  Run(600s);
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,176 @@
+#include "operator/kube/work_queue.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/sim_executor.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+
+class WorkQueueTest : public testing::Test {
+ protected:
+  void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
+  std::unique_ptr<WorkQueue> NewQueue(WorkQueue::Options options = {}) {
+    return std::make_unique<WorkQueue>(executor_, options,
+                                       [this](const std::string& key) { started_.push_back(key); });
+  }
+
+  SimExecutor executor_{{.in_order = true}};
+  std::vector<std::string> started_;
+  std::unique_ptr<WorkQueue> queue_ = NewQueue();
+};
+
+TEST_F(WorkQueueTest, AKeyThatWaitsIsNotQueuedTwice) {
+  queue_->Add("a");
+  queue_->Add("a");
+  queue_->Add("b");
+  EXPECT_EQ(queue_->depth(), 2u);
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "b"));
+}
+
+TEST_F(WorkQueueTest, AKeyIsNeverAtWorkTwiceAndRunsOnceMoreHoweverOftenItWasAdded) {
+  queue_->Add("a");
+  Run();
+  queue_->Add("a");
+  queue_->Add("a");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a"));
+  queue_->Done("a");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "a"));
+  queue_->Done("a");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "a"));
+}
+
+TEST_F(WorkQueueTest, NoMoreKeysAreAtWorkThanTheLimit) {
+  queue_ = NewQueue({.in_flight_limit = 2});
+  for (const char* key : {"a", "b", "c"}) queue_->Add(key);
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "b"));
+  EXPECT_EQ(queue_->in_flight(), 2u);
+  queue_->Done("b");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(WorkQueueTest, TheEarlierOfTwoDelaysWins) {
+  queue_->AddAfter("a", 10s);
+  queue_->AddAfter("a", 2s);
+  queue_->AddAfter("a", 5s);
+  Run(2s);
+  EXPECT_THAT(started_, ElementsAre("a"));
+  queue_->Done("a");
+  Run(60s);
+  EXPECT_THAT(started_, ElementsAre("a"));
+}
+
+TEST_F(WorkQueueTest, FailuresWaitLongerEachTimeUpToFiveMinutes) {
+  for (const auto delay : {5ms, 10ms, 20ms}) {
+    queue_->Retry("a");
+    Run(delay - 1ms);
+    EXPECT_EQ(queue_->in_flight(), 0u);
+    Run(1ms);
+    ASSERT_EQ(queue_->in_flight(), 1u);
+    queue_->Done("a");
+  }
+  for (int i = 0; i < 100; ++i) {
+    queue_->Retry("a");
+    Run(300s);
+    ASSERT_EQ(queue_->in_flight(), 1u);
+    queue_->Done("a");
+  }
+  EXPECT_EQ(queue_->failures("a"), 103u);
+}
+
+TEST_F(WorkQueueTest, ForgetStartsTheDelaysAnew) {
+  for (int i = 0; i < 10; ++i) {
+    queue_->Retry("a");
+    Run(300s);
+    queue_->Done("a");
+  }
+  queue_->Forget("a");
+  EXPECT_EQ(queue_->failures("a"), 0u);
+  queue_->Retry("a");
+  started_.clear();
+  Run(5ms);
+  EXPECT_THAT(started_, ElementsAre("a"));
+}
+
+TEST_F(WorkQueueTest, OneKeysFailuresDoNotDelayAnother) {
+  for (int i = 0; i < 20; ++i) {
+    queue_->Retry("bad");
+    Run(300s);
+    queue_->Done("bad");
+  }
+  started_.clear();
+  queue_->Retry("bad");
+  queue_->Retry("good");
+  Run(5ms);
+  EXPECT_THAT(started_, ElementsAre("good"));
+}
+
+TEST_F(WorkQueueTest, NothingRunsAfterTheQueueIsGone) {
+  queue_->Add("a");
+  queue_->AddAfter("b", 1s);
+  queue_.reset();
+  Run(10s);
+  EXPECT_TRUE(started_.empty());
+}
+
+TEST_F(WorkQueueTest, DoneWithinProcessIsAllowed) {
+  std::unique_ptr<WorkQueue> queue;
+  int runs = 0;
+  queue = std::make_unique<WorkQueue>(executor_, WorkQueue::Options{}, [&](const std::string& key) {
+    if (++runs < 3) queue->Add(key);
+    queue->Done(key);
+  });
+  queue->Add("a");
+  Run();
+  EXPECT_EQ(runs, 3);
+}
+
+// The promise in full, over random histories: what was added last is always looked at afterwards.
+TEST(WorkQueueRandomTest, EveryAddIsFollowedByARunThatStartsAfterIt) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SimExecutor executor({.seed = seed});
+    SeededRandom random(seed);
+    std::map<std::string, int> version, seen;
+    std::set<std::string> at_work;
+    std::unique_ptr<WorkQueue> queue;
+    queue = std::make_unique<WorkQueue>(
+        executor, WorkQueue::Options{.in_flight_limit = 3}, [&](const std::string& key) {
+          EXPECT_TRUE(at_work.insert(key).second) << "twice at work, seed " << seed;
+          EXPECT_LE(at_work.size(), 3u);
+          seen[key] = version[key];
+          executor.PostAfter(std::chrono::milliseconds(random.Below(20)), [&, key] {
+            at_work.erase(key);
+            if (random.Below(4) == 0) queue->Retry(key);
+            queue->Done(key);
+          });
+        });
+    for (int i = 0; i < 50; ++i) {
+      const std::string key(1, static_cast<char>('a' + random.Below(5)));
+      executor.PostAfter(std::chrono::milliseconds(random.Below(100)), [&, key] {
+        ++version[key];
+        queue->Add(key);
+      });
+    }
+    executor.RunUntil(executor.clock().Now() + 1s);
+    EXPECT_EQ(seen, version) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace taas
