@@ -67,6 +67,12 @@ void StatusBoard::SetStep(int64_t step) {
   now_.progress.step = step;
 }
 
+void StatusBoard::SetLoss(double loss, double examples_per_second) {
+  std::lock_guard lock(mutex_);
+  now_.progress.loss = loss;
+  now_.progress.examples_per_second = examples_per_second;
+}
+
 void StatusBoard::SetEvaluation(const Evaluation& evaluation) {
   std::lock_guard lock(mutex_);
   now_.evaluation = evaluation;

@@ -84,6 +84,7 @@ class StatusBoard {
   void SetState(RunState state, std::string message = "");
   void SetProgress(const Progress& progress);
   void SetStep(int64_t step);
+  void SetLoss(double loss, double examples_per_second);
   void SetEvaluation(const Evaluation& evaluation);
   void SetData(std::string source, int64_t examples);
   void SetPeers(std::vector<PeerStatus> peers);

@@ -1,0 +1,185 @@
+#include "trainer/strategy/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+// How long a heartbeat is held when there is nothing to say; five of them missed and a member is lost.
+constexpr std::chrono::milliseconds kBeatHold{2'000};
+
+ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }
+
+Incarnation IncarnationOf(const wire::Identity& identity) {
+  return {identity.pod_number(), identity.start()};
+}
+
+}  // namespace
+
+Coordinator::Coordinator(const Clock& clock, Options options, StatusBoard& board,
+                         TrainingTask& task, SnapshotStore* store)
+    : clock_(clock),
+      options_(std::move(options)),
+      board_(board),
+      task_(task),
+      store_(store),
+      layout_(ps::SplitByBytes(SizesOf(task.session()), options_.cluster.count("ps"))),
+      membership_(options_.job, ConfigHash(options_.config), options_.cluster) {}
+
+Coordinator::~Coordinator() {
+  std::lock_guard lock(mutex_);
+  closing_ = true;
+  changed_.notify_all();
+}
+
+ps::Pusher Coordinator::PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const {
+  return {static_cast<uint32_t>(options_.cluster.rank(replica)),
+          static_cast<uint32_t>(incarnation.pod), incarnation.start};
+}
+
+void Coordinator::GiveUp(const ReplicaId& replica, const Incarnation& incarnation) {
+  if (options_.cluster.rank(replica) < 0) return;
+  lost_.push_back({PusherOf(replica, incarnation), replica.name()});
+}
+
+wire::JoinReply Coordinator::Join(const wire::JoinRequest& request) {
+  const wire::Identity& identity = request.identity();
+  const ReplicaId replica = ReplicaOf(identity);
+  const Incarnation incarnation = IncarnationOf(identity);
+  std::lock_guard lock(mutex_);
+  const Admittance verdict = membership_.Join({{identity.job_uid(), identity.attempt()},
+                                               replica,
+                                               incarnation,
+                                               request.config_hash(),
+                                               request.bulk_address()},
+                                              clock_.Now());
+  wire::JoinReply reply;
+  reply.set_sentence(verdict.sentence);
+  switch (verdict.verdict) {
+    case Admittance::Verdict::kAccepted: reply.set_verdict(wire::JoinReply::ACCEPTED); break;
+    case Admittance::Verdict::kLater: reply.set_verdict(wire::JoinReply::LATER); break;
+    case Admittance::Verdict::kRefused: reply.set_verdict(wire::JoinReply::REFUSED); break;
+  }
+  if (verdict.verdict != Admittance::Verdict::kAccepted) {
+    Log(LogLevel::kWarning, "replica not admitted",
+        {{"replica", replica.name()}, {"why", verdict.sentence}});
+    return reply;
+  }
+  seen_generation_ = std::max(seen_generation_, request.last_generation());
+  if (verdict.replaced) GiveUp(replica, *verdict.replaced);
+  peers_[replica] = {};
+  Log(LogLevel::kInfo, "replica joined",
+      {{"replica", replica.name()},
+       {"pod", std::to_string(incarnation.pod)},
+       {"address", request.bulk_address()}});
+  changed_.notify_all();
+  return reply;
+}
+
+wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
+  const ReplicaId replica = ReplicaOf(request.identity());
+  const Incarnation incarnation = IncarnationOf(request.identity());
+  const ps::Pusher pusher = PusherOf(replica, incarnation);
+  wire::BeatReply reply;
+  Lock lock(mutex_);
+  Membership::Standing standing = membership_.Hear(replica, incarnation, clock_.Now());
+  if (standing == Membership::Standing::kMember) {
+    if (request.has_report()) peers_[replica].report = request.report();
+    const auto news = [&] {
+      const Membership::Member* member = membership_.Find(replica);
+      return closing_ || done_ || view_ != request.seen_view() ||
+             (request.wanted() > 0 && ready_ && leases_.available()) || member == nullptr ||
+             member->incarnation != incarnation;
+    };
+    changed_.wait_for(lock, kBeatHold, news);
+    standing = membership_.Hear(replica, incarnation, clock_.Now());
+  }
+  if (standing != Membership::Standing::kMember) {
+    const bool replaced = standing == Membership::Standing::kReplaced;
+    reply.set_verdict(replaced ? wire::BeatReply::SUPERSEDED : wire::BeatReply::JOIN_AGAIN);
+    reply.set_sentence(replaced ? "a later process has taken the place of " + replica.name()
+                                : "the chief does not know this " + replica.name());
+    return reply;
+  }
+  FillWork(request, pusher, peers_[replica], &reply);
+  return reply;
+}
+
+void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, Peer& peer,
+                           wire::BeatReply* reply) {
+  reply->set_view(view_);
+  reply->set_generation(generation_);
+  reply->set_ready(ready_);
+  reply->set_done(done_);
+  reply->set_waiting_for(waiting_for_);
+  for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
+  if (request.wanted() <= 0 || !ready_) return;
+  LastGrant& grant = peer.grant;
+  // A call whose answer was lost is repeated: it gets the batches that are lent to it already.
+  if (grant.sequence != request.lease_sequence() || grant.generation != generation_) {
+    const int replicas = static_cast<int>(options_.cluster.training_replicas().size());
+    grant = {request.lease_sequence(), generation_,
+             leases_.Grant(pusher, request.wanted(), replicas)};
+    // Nothing was lent: the next call with this number may get some.
+    if (grant.batches.empty()) grant = {};
+  }
+  for (const int64_t batch : grant.batches) reply->add_batches(batch);
+}
+
+void Coordinator::Leave(const wire::LeaveRequest& request) {
+  std::lock_guard lock(mutex_);
+  membership_.Leave(ReplicaOf(request.identity()), IncarnationOf(request.identity()));
+  changed_.notify_all();
+}
+
+absl::StatusOr<Work> Coordinator::Next() {
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return closing_ || !failure_.ok() || trained_ || (ready_ && leases_.available());
+  });
+  if (!failure_.ok()) return failure_;
+  Work work;
+  work.pusher = PusherOf(options_.cluster.self, options_.self);
+  work.done = closing_ || trained_;
+  if (work.done) return work;
+  work.generation = generation_;
+  work.shards = shard_addresses_;
+  work.batches = leases_.Grant(work.pusher, kGrantMax,
+                               static_cast<int>(options_.cluster.training_replicas().size()));
+  return work;
+}
+
+bool Coordinator::StillCurrent(int64_t generation, const ps::Pusher&) {
+  std::lock_guard lock(mutex_);
+  return !closing_ && failure_.ok() && generation == generation_ && !trained_;
+}
+
+void Coordinator::Fail(const absl::Status& status) {
+  std::lock_guard lock(mutex_);
+  if (failure_.ok()) failure_ = status;
+  changed_.notify_all();
+}
+
+absl::Status Coordinator::Failure() {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+std::string Coordinator::DescribeMissing(const std::vector<ReplicaId>& missing) {
+  std::string text;
+  for (const ReplicaId& replica : missing) {
+    const Membership::Member* member = membership_.Find(replica);
+    const std::string& error = probe_errors_[replica];
+    text += (text.empty() ? "waiting for " : "; ") + replica.name() + " at " +
+            options_.cluster.address(replica) + " (" +
+            (member != nullptr ? "silent for more than 10 s" : "has not joined") +
+            (error.empty() ? "" : ", " + error) + ")";
+  }
+  return text;
+}
+
+}  // namespace taas

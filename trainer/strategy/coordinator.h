@@ -1,0 +1,162 @@
+// The chief's side of a parameter-server job: admits replicas, gives parameter servers their values, lends
+// batches, takes cuts, restores after losses, and ends the job.
+//
+//   WaitForShards -> Configure(generation n) -> Watch --all batches committed--> Finish
+//         ^                                       |
+//         +---- a parameter server is lost -------+   (n + 1, from the last cut)
+//
+// The rules are elsewhere and pure: who is admitted (membership.h), who trains what (batch_leases.h), what
+// counts (commit_core.h). This class is their shell.
+//
+// Ownership: borrows clock, board, task and store. Threads: Run on one, the WorkSource on one
+// other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is written),
+// DeadlineExceeded (peers did not come: restart), others permanent.
+//
+//   Coordinator coordinator(clock, options, board, task, store.get());
+//   ASSIGN_OR_RETURN(auto server, ChiefServer::Start(host, port, coordinator));
+//   absl::Status status = coordinator.Run(stop);
+
+#ifndef TRAINER_STRATEGY_COORDINATOR_H_
+#define TRAINER_STRATEGY_COORDINATOR_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/clock.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/cluster/membership.h"
+#include "trainer/cluster/tf_config.h"
+#include "trainer/config/trainer_config.h"
+#include "trainer/ps/layout.h"
+#include "trainer/ps/shard_client.h"
+#include "trainer/status/status_board.h"
+#include "trainer/strategy/batch_leases.h"
+#include "trainer/strategy/snapshot.h"
+#include "trainer/strategy/stop_flag.h"
+#include "trainer/strategy/training_task.h"
+#include "trainer/strategy/work_source.h"
+
+namespace taas {
+
+// The start completes within this or the process asks to be restarted: five minutes cover the pull of an
+// image on the other nodes.
+constexpr Clock::Duration kStartDeadline = std::chrono::minutes(5);
+// How often a wait for peers is told again in the log; the first time at once.
+constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);
+
+class Coordinator : public ChiefHandler, public WorkSource {
+ public:
+  struct Options {
+    TrainerConfig config;
+    ClusterSpec cluster;
+    JobIdentity job;
+    Incarnation self;
+    std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
+  };
+  // `store` may be null: no checkpoints.
+  Coordinator(const Clock& clock, Options options, StatusBoard& board, TrainingTask& task,
+              SnapshotStore* store);
+  ~Coordinator() override;
+
+  // Until the job is done and all replicas have taken leave.
+  absl::Status Run(const StopFlag& stop);
+
+  // ChiefHandler.
+  wire::JoinReply Join(const wire::JoinRequest& request) override;
+  wire::BeatReply Beat(const wire::BeatRequest& request) override;
+  void Leave(const wire::LeaveRequest& request) override;
+
+  // WorkSource of the chief's own training. After Fail, Next returns that error.
+  absl::StatusOr<Work> Next() override;
+  bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;
+  // The chief's own training has ended with an error: Run ends with it.
+  void Fail(const absl::Status& status);
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  struct LastGrant {
+    uint64_t sequence = 0;
+    int64_t generation = 0;
+    std::vector<int64_t> batches;
+  };
+  struct Peer {
+    LastGrant grant;
+    wire::Report report;
+  };
+  struct Lost {
+    ps::Pusher pusher;
+    std::string name;
+  };
+
+  // coordinator.cc, with the lock held.
+  ps::Pusher PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const;
+  void GiveUp(const ReplicaId& replica, const Incarnation& incarnation);
+  void FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, Peer& peer,
+                wire::BeatReply* reply);
+  std::string DescribeMissing(const std::vector<ReplicaId>& missing);
+
+  // coordinator_run.cc, on Run's thread.
+  absl::Status RunToEnd(const StopFlag& stop);
+  absl::Status LoadStart();
+  absl::Status WaitForShards(const StopFlag& stop);
+  absl::Status StartGeneration();
+  absl::Status Watch(const StopFlag& stop);
+  absl::Status Resume(const StopFlag& stop, const absl::Status& broken);
+  absl::Status WatchOnce(int64_t target);
+  absl::Status FenceLost();
+  bool ShardsReplaced();
+  absl::Status TakeCut();
+  absl::Status SaveCut();
+  absl::Status SaveWhatIsThere();
+  absl::Status Finish();
+  void PauseWork(RunState state, const std::string& why);
+  void ShowPeers();
+  absl::Status Failure();
+
+  const Clock& clock_;
+  const Options options_;
+  StatusBoard& board_;
+  TrainingTask& task_;
+  SnapshotStore* const store_;
+  const ps::Layout layout_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Membership membership_;
+  std::map<ReplicaId, Peer> peers_;
+  std::map<ReplicaId, std::string> probe_errors_;
+  BatchLeases leases_;
+  std::vector<Lost> lost_;  // To be fenced.
+  std::vector<Incarnation> shard_incarnations_;  // Of the present generation, by shard.
+  std::vector<std::string> shard_addresses_;
+  uint64_t view_ = 1;
+  int64_t generation_ = 0;
+  int64_t seen_generation_ = 0;  // The highest that any process knows of.
+  bool ready_ = false;
+  bool trained_ = false;  // All batches are committed.
+  bool done_ = false;
+  bool closing_ = false;
+  std::string waiting_for_;
+  absl::Status failure_;
+
+  // Of Run's thread only.
+  std::vector<std::unique_ptr<ps::ShardControl>> controls_;
+  Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
+  int64_t step_ = 0;  // Committed, as shard 0 said last.
+  int64_t saved_step_ = -1;
+  Clock::Time saved_at_{};
+  Clock::Time shown_at_{};
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_COORDINATOR_H_

@@ -1,0 +1,140 @@
+#include "trainer/strategy/local_strategy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/replica_loop.h"
+#include "trainer/strategy/snapshot.h"
+
+namespace taas {
+namespace {
+
+class LocalTraining {
+ public:
+  LocalTraining(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
+                SnapshotStore* store, StatusBoard& board, StepLog& log)
+      : clock_(clock), config_(config), task_(task), store_(store), board_(board), log_(log) {}
+
+  absl::Status Run(const StopFlag& stop) {
+    RETURN_IF_ERROR(Start());
+    while (step_ < config_.max_steps) {
+      if (stop.stopped()) {
+        board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
+        RETURN_IF_ERROR(Save());
+        return absl::CancelledError("stopped");
+      }
+      RETURN_IF_ERROR(Step());
+      const bool by_steps = config_.checkpoint_steps > 0 && step_ % config_.checkpoint_steps == 0;
+      const bool by_time =
+          clock_.Now() - saved_at_ >= std::chrono::seconds(config_.checkpoint_seconds);
+      if (by_steps || by_time) {
+        RETURN_IF_ERROR(Save());
+      } else if (store_ != nullptr) {
+        RETURN_IF_ERROR(store_->KeepAlive()).With("renew the checkpoint directory");
+      }
+    }
+    board_.SetState(RunState::kSaving);
+    RETURN_IF_ERROR(Save());
+    board_.SetState(RunState::kEvaluating);
+    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
+                     task_.Evaluate(VariablesOf(task_.session())));
+    if (evaluation) {
+      evaluation->step = step_;
+      board_.SetEvaluation(*evaluation);
+      log_.OnEvaluation(*evaluation);
+    }
+    if (store_ != nullptr) {
+      RETURN_IF_ERROR(store_->Release());
+    }
+    board_.SetState(RunState::kDone);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Start() {
+    ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer));
+    if (!optimizer_->slots().empty()) {
+      return absl::UnimplementedError("optimizer.name: " + std::string(optimizer_->name()) +
+                                      " keeps state per variable, which is not saved yet");
+    }
+    Session& session = task_.session();
+    session.InitializeVariables(config_.seed);
+    saved_at_ = clock_.Now();
+    Snapshot snapshot = InitialSnapshot(session);
+    if (store_ != nullptr) {
+      ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot));
+      if (found) {
+        if (!snapshot.committed.above().empty()) {
+          return absl::FailedPreconditionError(
+              "the last checkpoint was made by several replicas in the middle of a job; resume it "
+              "with strategy ParameterServer");
+        }
+        for (size_t i = 0; i < snapshot.values.size(); ++i) {
+          std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
+                    session.variable(i).begin());
+        }
+        step_ = saved_step_ = snapshot.step();
+        Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
+      }
+    }
+    board_.SetStep(step_);
+    board_.SetState(RunState::kTraining);
+    log_.Start(step_);
+    return absl::OkStatus();
+  }
+
+  absl::Status Step() {
+    Session& session = task_.session();
+    RETURN_IF_ERROR(task_.FillBatch(step_));
+    RETURN_IF_ERROR(session.Run(RunKind::kTrain));
+    const float loss = session.loss();
+    RETURN_IF_ERROR(CheckLoss(loss, step_));
+    ++step_;
+    for (size_t i = 0; i < session.variables().size(); ++i) {
+      if (!session.variables()[i].trainable) continue;
+      optimizer_->Apply({.gradient = session.gradient(i),
+                         .in = session.variable(i),
+                         .out = session.variable(i),
+                         .step = step_});
+    }
+    const double rate = log_.OnStep(step_, loss);
+    board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
+    return absl::OkStatus();
+  }
+
+  absl::Status Save() {
+    saved_at_ = clock_.Now();
+    if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
+    Snapshot snapshot = InitialSnapshot(task_.session());
+    snapshot.committed = ps::CommittedSet(step_, {});
+    RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
+    saved_step_ = step_;
+    Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});
+    return absl::OkStatus();
+  }
+
+  const Clock& clock_;
+  const TrainerConfig& config_;
+  TrainingTask& task_;
+  SnapshotStore* const store_;
+  StatusBoard& board_;
+  StepLog& log_;
+  std::unique_ptr<Optimizer> optimizer_;
+  int64_t step_ = 0;
+  int64_t saved_step_ = -1;
+  Clock::Time saved_at_{};
+};
+
+}  // namespace
+
+absl::Status RunLocal(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
+                      SnapshotStore* store, StatusBoard& board, StepLog& log, const StopFlag& stop) {
+  return LocalTraining(clock, config, task, store, board, log).Run(stop);
+}
+
+}  // namespace taas

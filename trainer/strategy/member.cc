@@ -1,0 +1,257 @@
+#include "trainer/strategy/member.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/strategy/batch_leases.h"
+#include "trainer/strategy/coordinator.h"
+
+namespace taas {
+namespace {
+
+// Between calls to a chief that does not answer.
+constexpr std::chrono::milliseconds kRetryFirst{50};
+constexpr std::chrono::milliseconds kRetryMax{1'000};
+
+}  // namespace
+
+Member::Member(const Clock& clock, Options options, StatusBoard& board, const StopFlag& stop)
+    : clock_(clock),
+      options_(std::move(options)),
+      board_(board),
+      stop_(stop),
+      chief_(options_.chief_address),
+      incarnation_(options_.incarnation) {}
+
+Member::~Member() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  if (heartbeat_.joinable()) heartbeat_.join();
+}
+
+absl::Status Member::Start() {
+  RETURN_IF_ERROR(JoinChief());
+  heartbeat_ = std::thread([this] { HeartbeatLoop(); });
+  return absl::OkStatus();
+}
+
+wire::Identity Member::Identity() {
+  std::lock_guard lock(mutex_);
+  wire::Identity identity;
+  identity.set_job_uid(options_.job.uid);
+  identity.set_role(options_.self.role);
+  identity.set_index(options_.self.index);
+  identity.set_attempt(options_.job.attempt);
+  identity.set_pod_number(incarnation_.pod);
+  identity.set_start(incarnation_.start);
+  return identity;
+}
+
+absl::Status Member::JoinChief() {
+  const Clock::Time start = clock_.Now();
+  Clock::Time logged = start;
+  std::chrono::milliseconds delay = kRetryFirst;
+  for (;;) {
+    bool joined = false;
+    const absl::Status status = JoinOnce(&joined);
+    if (joined) return absl::OkStatus();
+    if (!absl::IsUnavailable(status)) return status;
+    const Clock::Time now = clock_.Now();
+    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - start);
+    const std::string text = "waiting for " + options_.chief_name + " at " +
+                             options_.chief_address + " since " +
+                             std::to_string(waited.count()) + " s: " +
+                             std::string(status.message());
+    board_.SetState(RunState::kWaitingForPeers, text);
+    if (now - start > kStartDeadline) {
+      return absl::DeadlineExceededError(text + "; given up after 300 s");
+    }
+    if (now - logged >= kWaitLogEvery) {
+      logged = now;
+      Log(LogLevel::kWarning, text);
+    }
+    if (stop_.WaitFor(delay)) return absl::CancelledError("stopped while " + text);
+    delay = std::min(delay * 2, kRetryMax);
+  }
+}
+
+absl::Status Member::JoinOnce(bool* joined) {
+  wire::JoinRequest request;
+  *request.mutable_identity() = Identity();
+  request.set_config_hash(options_.config_hash);
+  request.set_bulk_address(options_.bulk_address);
+  request.set_last_generation(options_.generation());
+  ASSIGN_OR_RETURN(const wire::JoinReply reply, chief_.Join(request));
+  switch (reply.verdict()) {
+    case wire::JoinReply::ACCEPTED: *joined = true; return absl::OkStatus();
+    case wire::JoinReply::LATER: return absl::UnavailableError(reply.sentence());
+    default: break;
+  }
+  return absl::FailedPreconditionError(options_.chief_name + " refuses " + options_.self.name() +
+                                       ": " + reply.sentence());
+}
+
+wire::Report Member::MakeReport() const {
+  const StatusBoard::Snapshot now = board_.snapshot();
+  wire::Report report;
+  report.set_state(RunStateName(now.state));
+  report.set_message(now.message);
+  report.set_step(now.progress.step);
+  if (now.progress.loss) report.set_loss(*now.progress.loss);
+  report.set_bytes(now.bytes);
+  return report;
+}
+
+void Member::HeartbeatLoop() {
+  std::chrono::milliseconds delay = kRetryFirst;
+  for (;;) {
+    wire::BeatRequest request;
+    {
+      std::lock_guard lock(mutex_);
+      if (closing_ || done_ || !ended_.ok()) return;
+      request.set_seen_view(view_.view());
+    }
+    *request.mutable_identity() = Identity();
+    *request.mutable_report() = MakeReport();
+    const auto reply = chief_.Beat(request);
+    absl::Status status = reply.status();
+    if (reply.ok()) {
+      delay = kRetryFirst;
+      status = Learn(*reply, request.identity().start());
+    } else {
+      status = CheckTrouble(status);
+      stop_.WaitFor(delay);
+      delay = std::min(delay * 2, kRetryMax);
+    }
+    if (!status.ok()) {
+      End(status);
+      return;
+    }
+  }
+}
+
+absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
+  if (reply.verdict() == wire::BeatReply::SUPERSEDED) {
+    return absl::FailedPreconditionError(reply.sentence());
+  }
+  if (reply.verdict() == wire::BeatReply::JOIN_AGAIN) {
+    std::lock_guard one_at_a_time(join_mutex_);
+    {
+      std::lock_guard lock(mutex_);
+      // The other thread has joined again meanwhile.
+      if (incarnation_.start != asked_start) return absl::OkStatus();
+      incarnation_.start = random_.Next();
+      view_.Clear();
+    }
+    Log(LogLevel::kInfo, "joining again", {{"why", reply.sentence()}});
+    return JoinChief();
+  }
+  std::lock_guard lock(mutex_);
+  in_trouble_ = false;
+  if (incarnation_.start != asked_start) return absl::OkStatus();
+  view_ = reply;
+  view_.clear_batches();
+  done_ = done_ || reply.done();
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+absl::Status Member::CheckTrouble(const absl::Status& error) {
+  std::lock_guard lock(mutex_);
+  const Clock::Time now = clock_.Now();
+  if (!in_trouble_) {
+    in_trouble_ = true;
+    trouble_since_ = now;
+    Log(LogLevel::kWarning, "the chief does not answer", {{"why", error.ToString()}});
+  }
+  if (now - trouble_since_ <= kStartDeadline) return absl::OkStatus();
+  return absl::DeadlineExceededError(options_.chief_name + " was not to be reached for 300 s: " +
+                                     std::string(error.message()));
+}
+
+void Member::End(const absl::Status& status) {
+  std::lock_guard lock(mutex_);
+  if (ended_.ok()) ended_ = status;
+  changed_.notify_all();
+}
+
+absl::Status Member::WaitForEnd() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return done_ || closing_ || !ended_.ok(); });
+  return ended_;
+}
+
+void Member::Leave() {
+  wire::LeaveRequest request;
+  *request.mutable_identity() = Identity();
+  const absl::Status status = chief_.Leave(request);
+  if (!status.ok()) {
+    Log(LogLevel::kInfo, "the chief has gone before leave was taken", {{"why", status.ToString()}});
+  }
+}
+
+ps::Pusher Member::PusherNow() const {
+  return {static_cast<uint32_t>(options_.rank), static_cast<uint32_t>(incarnation_.pod),
+          incarnation_.start};
+}
+
+absl::StatusOr<Work> Member::Next() {
+  ++lease_sequence_;
+  for (;;) {
+    if (stop_.stopped()) return absl::CancelledError("stopped");
+    wire::BeatRequest request;
+    *request.mutable_identity() = Identity();
+    {
+      std::lock_guard lock(mutex_);
+      if (!ended_.ok()) return ended_;
+      if (done_) return Work{.done = true};
+      request.set_seen_view(view_.view());
+    }
+    request.set_wanted(kGrantMax);
+    request.set_lease_sequence(lease_sequence_);
+    const auto reply = chief_.Beat(request);
+    if (!reply.ok()) {
+      // The heartbeat thread keeps the account of how long the chief is away.
+      board_.SetState(RunState::kWaitingForPeers,
+                      "waiting for " + options_.chief_name + ": " +
+                          std::string(reply.status().message()));
+      stop_.WaitFor(kRetryFirst);
+      continue;
+    }
+    const absl::Status learned = Learn(*reply, request.identity().start());
+    if (!learned.ok()) {
+      End(learned);
+      continue;
+    }
+    if (reply->verdict() != wire::BeatReply::KNOWN) continue;
+    if (reply->batches().empty()) {
+      if (!reply->waiting_for().empty()) {
+        board_.SetState(RunState::kWaitingForPeers, reply->waiting_for());
+      }
+      continue;
+    }
+    board_.SetState(RunState::kTraining);
+    Work work;
+    work.generation = reply->generation();
+    work.shards.assign(reply->shards().begin(), reply->shards().end());
+    work.batches.assign(reply->batches().begin(), reply->batches().end());
+    std::lock_guard lock(mutex_);
+    if (incarnation_.start != request.identity().start()) continue;
+    work.pusher = PusherNow();
+    return work;
+  }
+}
+
+bool Member::StillCurrent(int64_t generation, const ps::Pusher& pusher) {
+  if (stop_.stopped()) return false;
+  std::lock_guard lock(mutex_);
+  return ended_.ok() && !done_ && view_.generation() == generation && pusher == PusherNow();
+}
+
+}  // namespace taas

@@ -1,0 +1,99 @@
+// A replica's standing with the chief: joins, sends heartbeats, and as a WorkSource fetches batches.
+//
+// The chief may be late, restart or move: calls are repeated with a growing pause, and a chief that does not
+// know this process is joined anew under a new start number. What is waited for stands on the board.
+//
+// Ownership: owns a heartbeat thread; borrows clock, board and stop flag. Threads: Next from one, the rest
+// from any. Errors: FailedPrecondition (refused or replaced: end with 1), DeadlineExceeded (no chief within
+// kStartDeadline: restart), Cancelled (told to stop).
+//
+//   Member member(clock, {.chief_address = …}, board, stop);
+//   RETURN_IF_ERROR(member.Start());
+//   RETURN_IF_ERROR(member.WaitForEnd());   // a parameter server has no more to do
+
+#ifndef TRAINER_STRATEGY_MEMBER_H_
+#define TRAINER_STRATEGY_MEMBER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/clock.h"
+#include "operator/base/random.h"
+#include "trainer/cluster/chief_client.h"
+#include "trainer/cluster/membership.h"
+#include "trainer/status/status_board.h"
+#include "trainer/strategy/stop_flag.h"
+#include "trainer/strategy/work_source.h"
+
+namespace taas {
+
+class Member : public WorkSource {
+ public:
+  struct Options {
+    std::string chief_name;  // "chief-0", for messages.
+    std::string chief_address;
+    JobIdentity job;
+    ReplicaId self;
+    Incarnation incarnation;
+    int rank = -1;  // -1: not a training replica.
+    std::string config_hash;
+    std::string bulk_address;
+    // The generation this process serves, for a chief that starts anew.
+    std::function<int64_t()> generation = [] { return int64_t{0}; };
+  };
+  Member(const Clock& clock, Options options, StatusBoard& board, const StopFlag& stop);
+  ~Member() override;
+
+  // Joins, then keeps the heartbeat going.
+  absl::Status Start();
+  // Until the chief announces the end.
+  absl::Status WaitForEnd();
+  // Tells the chief that this process goes; only after the end was announced.
+  void Leave();
+
+  absl::StatusOr<Work> Next() override;
+  bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;
+
+ private:
+  absl::Status JoinChief();
+  absl::Status JoinOnce(bool* joined);
+  void HeartbeatLoop();
+  // Takes a reply in; joins again if the chief says so. With an error the member is over.
+  absl::Status Learn(const wire::BeatReply& reply, uint64_t asked_start);
+  wire::Identity Identity();
+  wire::Report MakeReport() const;
+  ps::Pusher PusherNow() const;  // With the lock held.
+  absl::Status CheckTrouble(const absl::Status& error);
+  void End(const absl::Status& status);
+
+  const Clock& clock_;
+  const Options options_;
+  StatusBoard& board_;
+  const StopFlag& stop_;
+  ChiefClient chief_;
+  SystemRandom random_;
+
+  std::mutex join_mutex_;  // One join at a time.
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  Incarnation incarnation_;
+  wire::BeatReply view_;
+  bool done_ = false;
+  bool closing_ = false;
+  absl::Status ended_;
+  Clock::Time trouble_since_{};
+  bool in_trouble_ = false;
+  uint64_t lease_sequence_ = 0;
+  std::thread heartbeat_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_MEMBER_H_

@@ -1,0 +1,123 @@
+#include "trainer/strategy/model_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+// Rows of one forward run of the evaluation: its tensors stay small beside the model.
+constexpr int64_t kEvaluationBatch = 250;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
+                                                           const TrainerConfig& config) {
+  // The configuration was parsed from JSON, so this is JSON.
+  ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data)));
+  const DataShape shape{data.train.features(), data.train.classes(),
+                        std::max<int64_t>(1, data.train.target_width())};
+  ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, shape));
+  ASSIGN_OR_RETURN(Model model, BuildModel(spec));
+  if (model.is_classifier() != (data.train.classes() > 0)) {
+    return absl::InvalidArgumentError("model." + spec.name + ": " +
+                                      (model.is_classifier() ? "needs labels, the data has targets"
+                                                             : "needs targets, the data has labels"));
+  }
+  ASSIGN_OR_RETURN(auto session,
+                   Session::Compile(model.graph, {.batch = config.batch_size, .loss = model.loss}));
+  const BatchPlan plan({.seed = config.seed,
+                        .examples = data.train.examples(),
+                        .batch_size = config.batch_size});
+  return std::unique_ptr<ModelTask>(
+      new ModelTask(std::move(data), std::move(model), std::move(session), plan));
+}
+
+ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Session> session, BatchPlan plan)
+    : data_(std::move(data)),
+      model_(std::move(model)),
+      session_(std::move(session)),
+      plan_(plan),
+      indices_(static_cast<size_t>(plan.batch_size())) {}
+
+void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
+                           Session& session) {
+  set.GatherFeatures(indices, session.FloatInput(model_.features).data());
+  if (model_.is_classifier()) {
+    set.GatherLabels(indices, session.Int32Input(model_.labels).data());
+  } else {
+    set.GatherTargets(indices, session.FloatInput(model_.targets).data());
+  }
+}
+
+absl::Status ModelTask::FillBatch(int64_t batch) {
+  plan_.Indices(batch, indices_);
+  FillInputs(data_.train, indices_, *session_);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
+    const std::vector<std::span<float>>& variables) {
+  if (!data_.test || data_.test->examples() == 0) return std::optional<Evaluation>();
+  const Dataset& set = *data_.test;
+  const int64_t examples = set.examples();
+  const int64_t batch = std::min(examples, kEvaluationBatch);
+  const std::string output = model_.is_classifier() ? model_.logits : model_.predictions;
+  if (evaluator_ == nullptr) {
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(model_.graph, {.batch = batch,
+                                                                 .loss = model_.loss,
+                                                                 .fetches = {output},
+                                                                 .trainable = false}));
+  }
+  for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
+  double loss = 0;
+  int64_t right = 0;
+  std::vector<int64_t> indices(static_cast<size_t>(batch));
+  for (int64_t first = 0; first < examples; first += batch) {
+    const int64_t count = std::min(batch, examples - first);
+    // A last batch that is not full is filled with a row that is not counted.
+    for (int64_t i = 0; i < batch; ++i) {
+      indices[static_cast<size_t>(i)] = i < count ? first + i : 0;
+    }
+    FillInputs(set, indices, *evaluator_);
+    RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
+    AddRows(*evaluator_, set, indices, static_cast<size_t>(count), &loss, &right);
+  }
+  Evaluation evaluation{.loss = loss / static_cast<double>(examples), .examples = examples};
+  if (model_.is_classifier()) {
+    evaluation.accuracy = static_cast<double>(right) / static_cast<double>(examples);
+  }
+  return std::optional<Evaluation>(evaluation);
+}
+
+void ModelTask::AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
+                        size_t count, double* loss, int64_t* right) const {
+  const std::span<const float> rows =
+      session.output(model_.is_classifier() ? model_.logits : model_.predictions);
+  const size_t width = rows.size() / indices.size();
+  for (size_t row = 0; row < count; ++row) {
+    const std::span<const float> values = rows.subspan(row * width, width);
+    if (!model_.is_classifier()) {
+      const std::span<const float> targets = session.FloatInput(model_.targets);
+      double sum = 0;
+      for (size_t i = 0; i < width; ++i) {
+        const double difference = values[i] - targets[row * width + i];
+        sum += difference * difference;
+      }
+      *loss += sum / static_cast<double>(width);
+      continue;
+    }
+    const size_t label = static_cast<size_t>(set.labels()[static_cast<size_t>(indices[row])]);
+    const auto largest = std::max_element(values.begin(), values.end());
+    double sum = 0;
+    for (const float value : values) sum += std::exp(static_cast<double>(value) - *largest);
+    *loss += std::log(sum) + *largest - values[label];
+    if (static_cast<size_t>(largest - values.begin()) == label) ++*right;
+  }
+}
+
+}  // namespace taas

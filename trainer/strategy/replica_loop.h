@@ -1,0 +1,40 @@
+// What every training replica does: take batch numbers, compute gradients, push them, take the new values.
+//
+// Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …" (permanent);
+// those of the source and the task.
+//
+//   RETURN_IF_ERROR(RunReplica(source, task, layout, [&](const StepResult& step) { … }));
+
+#ifndef TRAINER_STRATEGY_REPLICA_LOOP_H_
+#define TRAINER_STRATEGY_REPLICA_LOOP_H_
+
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "trainer/ps/layout.h"
+#include "trainer/strategy/training_task.h"
+#include "trainer/strategy/work_source.h"
+
+namespace taas {
+
+struct StepResult {
+  int64_t step = 0;  // Of the job, made by this replica's push.
+  double loss = 0;
+};
+
+struct ReplicaObserver {
+  std::function<void(const StepResult& step)> on_step = [](const StepResult&) {};
+  // Why the replica makes no progress; "" when it does again.
+  std::function<void(const std::string& why)> on_trouble = [](const std::string&) {};
+};
+
+absl::Status RunReplica(WorkSource& source, TrainingTask& task, int shards,
+                        const ReplicaObserver& observer);
+
+// "Model diverged with loss = NaN …", in one place for all strategies.
+absl::Status CheckLoss(float loss, int64_t batch);
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_REPLICA_LOOP_H_

@@ -1,0 +1,122 @@
+#include "trainer/strategy/snapshot.h"
+
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/checkpoint/checkpoint_dir.h"
+#include "trainer/checkpoint/tensor.h"
+
+namespace taas {
+namespace {
+
+constexpr char kStep[] = "global_step";  // TensorFlow's name.
+constexpr char kWatermark[] = "taas/cursor/watermark";
+constexpr char kAbove[] = "taas/cursor/above";
+constexpr char kSeed[] = "taas/seed";
+constexpr char kBatchSize[] = "taas/batch_size";
+
+TensorValue Scalar(const char* name, int64_t value) {
+  return Int64Tensor(name, {}, std::span(&value, 1));
+}
+
+absl::Status CheckNumber(const BundleReader& reader, const char* name, const char* what,
+                         int64_t wanted) {
+  ASSIGN_OR_RETURN(const int64_t found, reader.ReadInt64(name));
+  if (found == wanted) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "checkpoint " + reader.prefix() + " was made with " + what + " " + std::to_string(found) +
+      ", the job has " + std::to_string(wanted) +
+      ": its place in the data would mean other examples; use the same " + what +
+      " or another checkpoint directory");
+}
+
+std::string HexStart(uint64_t start) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(start));
+  return text;
+}
+
+}  // namespace
+
+struct SnapshotStore::State {
+  const Clock& clock;
+  SnapshotShape shape;
+  std::unique_ptr<CheckpointDir> dir;
+  Clock::Time renewed;
+};
+
+SnapshotStore::SnapshotStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+SnapshotStore::~SnapshotStore() = default;
+
+absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& files,
+                                                                   const Clock& clock,
+                                                                   Options options) {
+  CheckpointDir::Options dir_options{.dir = options.dir,
+                                     .owner = {.job = options.job,
+                                               .uid = options.uid,
+                                               .attempt = options.attempt,
+                                               .pod = options.pod,
+                                               .start = HexStart(options.start)},
+                                     .keep = options.keep};
+  ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, std::move(dir_options)));
+  return std::unique_ptr<SnapshotStore>(new SnapshotStore(std::unique_ptr<State>(
+      new State{clock, std::move(options.shape), std::move(dir), clock.Now()})));
+}
+
+absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
+  const SnapshotShape& shape = state_->shape;
+  const std::vector<int64_t> above = snapshot.committed.above();
+  const std::vector<TensorValue> numbers = {
+      Scalar(kStep, snapshot.step()),
+      Scalar(kWatermark, snapshot.committed.watermark()),
+      Int64Tensor(kAbove, {static_cast<int64_t>(above.size())}, above),
+      Scalar(kSeed, static_cast<int64_t>(shape.seed)),
+      Scalar(kBatchSize, shape.batch_size),
+  };
+  std::vector<TensorView> tensors;
+  for (size_t i = 0; i < shape.variables.size(); ++i) {
+    tensors.push_back(
+        FloatTensor(shape.variables[i].name, shape.variables[i].dims, snapshot.values[i]));
+  }
+  for (const TensorValue& number : numbers) tensors.push_back(number.View());
+  state_->renewed = state_->clock.Now();
+  return state_->dir->Save(snapshot.step(), tensors);
+}
+
+absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
+  const SnapshotShape& shape = state_->shape;
+  ASSIGN_OR_RETURN(const std::optional<CheckpointDir::Checkpoint> latest, state_->dir->Latest());
+  if (!latest) return false;
+  const BundleReader& reader = *latest->reader;
+  std::vector<BundleReader::Variable> wanted;
+  for (const SnapshotShape::Variable& variable : shape.variables) {
+    wanted.push_back({variable.name, TensorType::kFloat32, variable.dims});
+  }
+  RETURN_IF_ERROR(reader.CheckVariables(wanted));
+  RETURN_IF_ERROR(CheckNumber(reader, kSeed, "seed", static_cast<int64_t>(shape.seed)));
+  RETURN_IF_ERROR(CheckNumber(reader, kBatchSize, "batchSize", shape.batch_size));
+  Snapshot loaded;
+  for (const SnapshotShape::Variable& variable : shape.variables) {
+    loaded.values.emplace_back(variable.count);
+    RETURN_IF_ERROR(reader.ReadFloats(variable.name, variable.dims, loaded.values.back()));
+  }
+  ASSIGN_OR_RETURN(const int64_t watermark, reader.ReadInt64(kWatermark));
+  ASSIGN_OR_RETURN(const std::vector<int64_t> above, reader.ReadInt64s(kAbove));
+  loaded.committed = ps::CommittedSet(watermark, above);
+  *snapshot = std::move(loaded);
+  return true;
+}
+
+absl::Status SnapshotStore::KeepAlive() {
+  const Clock::Time now = state_->clock.Now();
+  if (now - state_->renewed < CheckpointDir::kRenewEvery) return absl::OkStatus();
+  state_->renewed = now;
+  return state_->dir->Renew();
+}
+
+absl::Status SnapshotStore::Release() { return state_->dir->Release(); }
+
+}  // namespace taas

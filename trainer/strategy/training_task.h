@@ -1,0 +1,81 @@
+// What a strategy trains: a compiled graph, a way to fill its inputs for a batch number, and an evaluation.
+//
+// Strategies know no models and no data, so that what trains one graph trains any.
+//
+// Ownership: owns its session and data. Threads: one at a time, but Evaluate may run beside the rest (it uses
+// a session of its own). Errors: those of data and kernels.
+//
+//   RETURN_IF_ERROR(task.FillBatch(batch));
+//   RETURN_IF_ERROR(task.session().Run(RunKind::kTrain));
+
+#ifndef TRAINER_STRATEGY_TRAINING_TASK_H_
+#define TRAINER_STRATEGY_TRAINING_TASK_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/graph/session.h"
+#include "trainer/ps/layout.h"
+#include "trainer/status/status_board.h"
+#include "trainer/strategy/snapshot.h"
+
+namespace taas {
+
+class TrainingTask {
+ public:
+  virtual ~TrainingTask() = default;
+  virtual Session& session() = 0;
+  // Fills the session's inputs with batch number `batch`; the same on every replica.
+  virtual absl::Status FillBatch(int64_t batch) = 0;
+  // Of `variables`, in the session's order. Nothing if there is no test data.
+  virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) = 0;
+};
+
+inline std::vector<std::span<float>> VariablesOf(Session& session) {
+  std::vector<std::span<float>> spans;
+  for (size_t i = 0; i < session.variables().size(); ++i) spans.push_back(session.variable(i));
+  return spans;
+}
+
+inline std::vector<std::span<float>> GradientsOf(Session& session) {
+  std::vector<std::span<float>> spans;
+  for (size_t i = 0; i < session.variables().size(); ++i) spans.push_back(session.gradient(i));
+  return spans;
+}
+
+// What parameter servers hold: variables that are not trainable stay with each replica.
+inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
+  std::vector<ps::VariableSize> sizes;
+  for (const VariableInfo& variable : session.variables()) {
+    const int64_t elements = variable.trainable ? static_cast<int64_t>(variable.count) : 0;
+    sizes.push_back({elements, variable.shape.rank() > 0 ? variable.shape.dim(0) : 1});
+  }
+  return sizes;
+}
+
+// Copies the session's variables, at step 0.
+inline Snapshot InitialSnapshot(Session& session) {
+  Snapshot snapshot;
+  for (const std::span<float> values : VariablesOf(session)) {
+    snapshot.values.emplace_back(values.begin(), values.end());
+  }
+  return snapshot;
+}
+
+inline SnapshotShape ShapeOf(const Session& session, uint64_t seed, int64_t batch_size) {
+  SnapshotShape shape{.seed = seed, .batch_size = batch_size};
+  for (const VariableInfo& variable : session.variables()) {
+    shape.variables.push_back({variable.name, variable.shape.dims(), variable.count});
+  }
+  return shape;
+}
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_TRAINING_TASK_H_
