@@ -10,7 +10,8 @@ namespace {
 // classes and initialisers are open ground in which functions are looked for.
 bool OpensFunction(const std::string& head) {
   static const std::regex open_ground(
-      R"(^\s*((public|private|protected):\s*)?(template\s*<.*>\s*)?(inline\s+)?(namespace|class|struct|union|enum|extern)\b)");
+      R"(^\s*((public|private|protected):\s*)?(template\s*<.*>\s*)?(inline\s+)?)"
+      R"((namespace|class|struct|union|enum|extern)\b)");
   static const std::regex initialiser(R"(=\s*$)");
   static const std::regex returns_struct(R"(^\s*struct\b[^;{]*\()");
   if (head.find('(') == std::string::npos) return false;

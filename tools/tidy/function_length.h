@@ -2,7 +2,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   for (const LongFunction& f : FunctionsLongerThan(CodeOnly(text), 70)) Complain(f.line, f.lines);
+//   for (const LongFunction& f : FunctionsLongerThan(CodeOnly(text), 70)) Print(f.line, f.lines);
 
 #ifndef TOOLS_TIDY_FUNCTION_LENGTH_H_
 #define TOOLS_TIDY_FUNCTION_LENGTH_H_

@@ -73,7 +73,7 @@ class Checker {
       Report(file, lines.size(), "file-size",
              std::to_string(lines.size()) + " lines, want at most 800; split it by concept");
     }
-    static const std::regex todo(R"(\bTODO\b(?!\(#[0-9]+\)))");
+    static const std::regex todo(R"((//|#)\s*TODO\b(?!\(#[0-9]+\)))");
     for (size_t i = 0; i < lines.size(); ++i) {
       if (Columns(lines[i]) > kColumnsMax) {
         Report(file, i + 1, "line-length",
@@ -100,7 +100,8 @@ class Checker {
     static const std::regex cpprest(R"(^\s*#include [<"](cpprest|pplx)/)");
     const std::vector<std::string_view> raw = SplitLines(file.text);
     for (size_t i = 0; i < raw.size(); ++i) {
-      if (Contains(raw[i], "#include") && std::regex_search(raw[i].begin(), raw[i].end(), cpprest) &&
+      if (Contains(raw[i], "#include") &&
+          std::regex_search(raw[i].begin(), raw[i].end(), cpprest) &&
           !StartsWith(file.path, "operator/kube/cpprest_transport")) {
         Report(file, i + 1, "cpprest-include",
                "cpprest is used through operator/kube/transport.h only");

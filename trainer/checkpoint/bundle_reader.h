@@ -9,8 +9,8 @@
 // or shape than asked for); Unimplemented (partitioned variables).
 //
 //   ASSIGN_OR_RETURN(auto reader, BundleReader::Open(files, "dir/model.ckpt-1000"));
-//   RETURN_IF_ERROR(reader->CheckVariables({{"hidden1/weights", TensorType::kFloat32, {784, 500}}}));
-//   RETURN_IF_ERROR(reader->ReadFloats("hidden1/weights", {784, 500}, weights));
+//   RETURN_IF_ERROR(reader->CheckVariables({{"w", TensorType::kFloat32, {784, 500}}}));
+//   RETURN_IF_ERROR(reader->ReadFloats("w", shape, weights));
 
 #ifndef TRAINER_CHECKPOINT_BUNDLE_READER_H_
 #define TRAINER_CHECKPOINT_BUNDLE_READER_H_

@@ -27,7 +27,8 @@ class BundleReaderTest : public ::testing::Test {
     ASSERT_THAT(files_.MakeDirs(dir_), IsOk());
     prefix_ = dir_ + "/model.ckpt-10";
     const TensorValue step = Int64Tensor("global_step", {}, std::array<int64_t, 1>{10});
-    const TensorValue bits = Uint8Tensor("taas/cursor/bits", {3}, std::array<uint8_t, 3>{1, 0, 255});
+    const std::array<uint8_t, 3> set{1, 0, 255};
+    const TensorValue bits = Uint8Tensor("taas/cursor/bits", {3}, set);
     const TensorValue texts = StringTensor("taas/names", {3}, {"zero", "", std::string(300, 'x')});
     auto writer = BundleWriter::Open(files_, prefix_);
     ASSERT_THAT(writer, IsOk());
@@ -112,7 +113,8 @@ TEST_F(BundleReaderTest, DataFileCutShortOrMissingIsFoundAtOpen) {
   const std::string data = *files_.ReadAll(path);
   ASSERT_THAT(files_.WriteAtomically(path, data.substr(0, data.size() - 1)), IsOk());
   EXPECT_THAT(BundleReader::Open(files_, prefix_),
-              StatusIs(absl::StatusCode::kDataLoss, AllOf(HasSubstr(path), HasSubstr("cut short"))));
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr(path), HasSubstr("cut short"))));
   ASSERT_THAT(files_.Remove(path), IsOk());
   EXPECT_THAT(BundleReader::Open(files_, prefix_),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr(path)));

@@ -80,7 +80,7 @@ absl::Status CheckpointDir::Claim() {
     if (there.ok()) {
       RETURN_IF_ERROR(MayClaim(*there, options_.owner, clock_.WallNow(), kOwnerLease));
     } else {
-      Log(LogLevel::kWarning, "the owner record of a checkpoint directory is unreadable; it is replaced",
+      Log(LogLevel::kWarning, "an owner record is unreadable; it is replaced",
           {{"path", Path(kOwnerFile)}, {"error", std::string(there.status().message())}});
     }
   } else if (!absl::IsNotFound(text.status())) {

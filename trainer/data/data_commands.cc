@@ -21,9 +21,9 @@ constexpr char kHelp[] =
     "usage: data fetch mnist DIR [--generate]\n"
     "\n"
     "Lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz and source.txt in\n"
-    "DIR: from the directory $TAAS_DATA if it is set (the four classic files, or the two t10k files,\n"
-    "of which nine tenths become training data); else downloaded; without a network, or with\n"
-    "--generate, drawn from a seed. Does nothing if DIR is complete.\n";
+    "DIR: from the directory $TAAS_DATA if it is set (the four classic files, or the two t10k\n"
+    "files, of which nine tenths become training data); else downloaded; without a network, or\n"
+    "with --generate, drawn from a seed. Does nothing if DIR is complete.\n";
 
 int Fetch(const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.

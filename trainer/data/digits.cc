@@ -37,7 +37,8 @@ Stroke Arc(Point centre, Point radius, double begin, double end) {
   Stroke stroke;
   for (int i = 0; i <= kPoints; ++i) {
     const double angle = 2 * std::numbers::pi * (begin + (end - begin) * i / kPoints);
-    stroke.push_back({centre.x + radius.x * std::cos(angle), centre.y + radius.y * std::sin(angle)});
+    stroke.push_back(
+        {centre.x + radius.x * std::cos(angle), centre.y + radius.y * std::sin(angle)});
   }
   return stroke;
 }
@@ -60,7 +61,8 @@ std::vector<Glyph> GlyphsOf(int digit) {
     case 2:
       return {{Joined(Arc({0.35, 0.28}, {0.32, 0.28}, -0.5, 0.1), {{0.04, 1.0}, {0.7, 1.0}})},
               {Joined(Joined(Arc({0.35, 0.26}, {0.3, 0.26}, -0.45, 0.12), {{0.12, 0.9}}),
-                      Joined(Arc({0.16, 0.88}, {0.1, 0.1}, -0.4, 0.5), {{0.4, 0.88}, {0.7, 0.97}}))}};
+                      Joined(Arc({0.16, 0.88}, {0.1, 0.1}, -0.4, 0.5),
+                             {{0.4, 0.88}, {0.7, 0.97}}))}};
     case 3:
       return {{Joined(Arc({0.33, 0.25}, {0.3, 0.25}, -0.45, 0.25),
                       Arc({0.33, 0.75}, {0.35, 0.25}, -0.25, 0.42))},
@@ -212,7 +214,8 @@ DigitImages DrawDigits(const DigitOptions& options) {
   images.labels.resize(static_cast<size_t>(options.count));
   for (int64_t i = 0; i < options.count; ++i) {
     // Every image has a stream of its own, so any range of images can be drawn alone.
-    SeededRandom stream(options.seed * 0xd1342543de82ef95 + static_cast<uint64_t>(options.first + i));
+    const uint64_t number = static_cast<uint64_t>(options.first + i);
+    SeededRandom stream(options.seed * 0xd1342543de82ef95 + number);
     SeededRandom random(stream.Next());
     const int digit = static_cast<int>(random.Below(kDigitClasses));
     images.labels[static_cast<size_t>(i)] = static_cast<uint8_t>(digit);

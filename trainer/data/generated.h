@@ -6,7 +6,8 @@
 //
 // Ownership: the caller owns the result. Threads: any. Errors: none; CHECKs its options.
 //
-//   Dataset train = GenerateClassification({.seed = 1, .examples = 1000, .features = 20, .classes = 3});
+//   Dataset train = GenerateClassification(
+//       {.seed = 1, .examples = 1000, .features = 20, .classes = 3});
 
 #ifndef TRAINER_DATA_GENERATED_H_
 #define TRAINER_DATA_GENERATED_H_

@@ -1,6 +1,6 @@
 // From `spec.trainer.data` to examples in memory.
 //
-//   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, "labels": …}}
+//   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, …}}
 //   {"format": "generated", "generated": {"examples": 10000, "testExamples": 1000, "features": 20,
 //    "classes": 10}}      (classes 0: a linear regression)
 //
