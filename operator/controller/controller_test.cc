@@ -39,6 +39,15 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   EXPECT_THAT(cluster.metrics().Text(), HasSubstr("taas_jobs{state=\"Succeeded\"} 1"));
 }
 
+// Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was written.
+TEST(ControllerTest, AJobThatWaitsHasAStateThoughItIsTheDefault) {
+  SimCluster cluster(13);
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntil([&] { return !cluster.Status().empty(); }, seconds(5)));
+  EXPECT_EQ(cluster.Status().value("state", ""), "Pending");
+  EXPECT_EQ(cluster.Status().value("attempt", 0), 1);
+}
+
 TEST(ControllerTest, AQuietLifeCostsFewWritesAndAFinishedJobNone) {
   SimCluster cluster(2);
   cluster.set_script(OrdinaryLife(cluster));

@@ -7,16 +7,15 @@ namespace {
 
 using nlohmann::json;
 
-json Diff(const json& before, const json& after) {
+json Whole(const json& before, const json& after) {
   json patch = json::object();
   for (const auto& [key, value] : before.items()) {
     if (!after.contains(key)) patch[key] = nullptr;
   }
   for (const auto& [key, value] : after.items()) {
     const auto old = before.find(key);
-    if (old != before.end() && *old == value) continue;
     const bool both_objects = old != before.end() && old->is_object() && value.is_object();
-    patch[key] = both_objects ? Diff(*old, value) : value;
+    patch[key] = both_objects ? Whole(*old, value) : value;
   }
   return patch;
 }
@@ -29,13 +28,13 @@ json Object(std::string_view text) {
 }  // namespace
 
 std::string MergePatch(std::string_view before, std::string_view after) {
-  return Diff(Object(before), Object(after)).dump();
+  return Whole(Object(before), Object(after)).dump();
 }
 
 std::string StatusPatch(std::string_view before, std::string_view after,
                         const std::string& resource_version) {
   const json body = {{"metadata", {{"resourceVersion", resource_version}}},
-                     {"status", Diff(Object(before), Object(after))}};
+                     {"status", Whole(Object(before), Object(after))}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

@@ -1,7 +1,7 @@
 // The JSON merge patch (RFC 7386) that turns one status into another.
 //
-// Only what changed is sent, and a field that is gone is sent as null: a patch that leaves a field out would
-// keep it.
+// A field that is gone is sent as null: a patch that leaves a field out would keep it. Everything else is sent
+// whole, since what we decoded may hold defaults that the stored object does not have.
 //
 // Ownership: values. Threads: any. Errors: none; both texts are our own encodings.
 //
@@ -15,7 +15,6 @@
 
 namespace taas {
 
-// {} if they are equal.
 std::string MergePatch(std::string_view before, std::string_view after);
 
 // For the status subresource; fails with 409 unless the object still has `resource_version`.

@@ -52,7 +52,9 @@ Finding LookAtPod(const Pod& pod) {
             "cannot be scheduled: " +
                 WithDetail(pod.unschedulable_reason, pod.unschedulable_message)};
   }
-  if (pod.phase == PodPhase::kPending) return {Trouble::kStarting, "is starting"};
+  if (pod.phase == PodPhase::kPending) {
+    return {Trouble::kStarting, pod.node.empty() ? "waits for a node" : "is starting"};
+  }
   return {};
 }
 
