@@ -1,11 +1,12 @@
 // MatMul and the elementwise ops.
 
+#include "trainer/graph/ops.h"
+
 #include <string>
 #include <utility>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/graph/ops.h"
 
 namespace taas {
 
