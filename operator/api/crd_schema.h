@@ -1,11 +1,13 @@
-// The structural schema of a CustomResourceDefinition, at work: unknown fields, defaults, validation.
+// The structural schema of a CustomResourceDefinition, at work: unknown fields, defaults,
+// validation.
 //
-// Does with an object what a kube-apiserver does with the same schema, so that the local cluster and `taas
-// validate` have no second list of rules. CEL is not evaluated here (operator/api/job_rules.h twins our rules).
-// Parsing refuses a keyword that is not implemented: a rule is never silently without effect.
+// Does with an object what a kube-apiserver does with the same schema, so that the local cluster
+// and `taas validate` have no second list of rules. CEL is not evaluated here
+// (operator/api/job_rules.h twins our rules). Parsing refuses a keyword that is not implemented: a
+// rule is never silently without effect.
 //
-// Ownership: immutable value, cheap to copy. Threads: const methods from any thread. Errors: InvalidArgument for a
-// schema; a list of FieldError for an object.
+// Ownership: immutable value, cheap to copy. Threads: const methods from any thread. Errors:
+// InvalidArgument for a schema; a list of FieldError for an object.
 //
 //   ASSIGN_OR_RETURN(const CrdSchema schema, CrdSchema::Parse(crd));
 //   schema.ApplyDefaults(&object);
@@ -42,7 +44,8 @@ class CrdSchema {
   std::vector<FieldError> UnknownFields(const nlohmann::json& object) const;
   // Removes them.
   void Prune(nlohmann::json* object) const;
-  // Sets what is absent, or null where null is not allowed; removes such a null where there is no default.
+  // Sets what is absent, or null where null is not allowed; removes such a null where there is no
+  // default.
   void ApplyDefaults(nlohmann::json* object) const;
   // Everything but CEL. The order is that of the object's fields.
   std::vector<FieldError> Validate(const nlohmann::json& object) const;

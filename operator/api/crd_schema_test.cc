@@ -53,7 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
              ""},
         Case{"TooLong", R"({"type": "string", "maxLength": 2})", R"("abc")",
              "spec: Too long: may not be more than 2 bytes"},
-        Case{"PatternIsSearchedNotMatched", R"({"type": "string", "pattern": "b"})", R"("abc")", ""},
+        Case{"PatternIsSearchedNotMatched", R"({"type": "string", "pattern": "b"})",
+             R"("abc")", ""},
         Case{"PatternWithAnchors", R"({"type": "string", "pattern": "^b$"})", R"("abc")",
              "spec: Invalid value: \"abc\": spec in body should match '^b$'"},
         Case{"SetHoldsEachOnce", R"({"type": "array", "x-kubernetes-list-type": "set"})",
@@ -86,7 +87,8 @@ TEST(CrdSchemaParseTest, WhatIsNoCrdIsAnError) {
 
 TEST(CrdSchemaDefaultsTest, ADefaultedParentGetsItsChildrensDefaults) {
   const CrdSchema schema = Schema(R"({"type": "object", "default": {}, "properties": {
-      "a": {"type": "object", "default": {}, "properties": {"b": {"type": "integer", "default": 7}}}}})");
+      "a": {"type": "object", "default": {}, "properties": {
+          "b": {"type": "integer", "default": 7}}}}})");
   Json object = Json::object();
   schema.ApplyDefaults(&object);
   EXPECT_EQ(object, Json::parse(R"({"spec": {"a": {"b": 7}}})"));

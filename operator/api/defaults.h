@@ -1,6 +1,7 @@
 // The names and numbers of the API that more than one part must agree on.
 //
-// Defaults of fields are not here: those are in crds/trainingjobs.yaml, which is the only place for them.
+// Defaults of fields are not here: those are in crds/trainingjobs.yaml, which is the only place for
+// them.
 //
 // Ownership: constants. Threads: any. Errors: none.
 //

@@ -1,11 +1,11 @@
 // One thing that is wrong with a manifest: where, of which kind, in words.
 //
-// Reasons and words are those of a kube-apiserver, so that a user reads the same from `taas validate`, from the
-// local cluster and from a real one.
+// Reasons and words are those of a kube-apiserver, so that a user reads the same from `taas
+// validate`, from the local cluster and from a real one.
 //
 // Ownership: value type. Threads: any. Errors: it is one.
 //
-//   {"spec.roles.chief.replicas", "FieldValueInvalid", "Invalid value: 2: … less than or equal to 1"}
+//   {"spec.backoffLimit", "FieldValueInvalid", "Invalid value: -1: … greater than or equal to 0"}
 
 #ifndef OPERATOR_API_FIELD_ERROR_H_
 #define OPERATOR_API_FIELD_ERROR_H_

@@ -1,8 +1,8 @@
-// A training job as the operator sees it: what the user asked for, what was last said about it, and what the
-// operator must never forget about it.
+// A training job as the operator sees it: what the user asked for, what was last said about it, and
+// what the operator must never forget about it.
 //
-// Both kinds of manifest decode into this one struct; nothing past operator/api knows JSON. Fields have the
-// names of the API (docs/reference in crds/trainingjobs.yaml), in snake_case.
+// Both kinds of manifest decode into this one struct; nothing past operator/api knows JSON. Fields
+// have the names of the API (docs/reference in crds/trainingjobs.yaml), in snake_case.
 //
 // Ownership: value types. Threads: const access from any thread. Errors: none.
 //
@@ -144,19 +144,20 @@ struct LedgerReplica {
   int32_t quick_failures = 0;  // In a row, for the delay before the next pod.
   std::optional<Clock::WallTime> not_before;
   std::vector<std::string> avoid_nodes;  // The trainer called these bad.
-  int32_t port = 0;                      // On the local cluster: cluster and status port. 0: none yet.
+  // On the local cluster: cluster and status port. 0: none yet.
+  int32_t port = 0;
   int32_t status_port = 0;
 
   bool operator==(const LedgerReplica&) const = default;
 };
 
-// What must survive a wiped status: kept in the annotation `taas.dev/ledger` of the job itself and written
-// before the steps that rely on it. No pod is made that the stored ledger does not know.
+// What must survive a wiped status: kept in the annotation `taas.dev/ledger` of the job itself and
+// written before the steps that rely on it. No pod is made that the stored ledger does not know.
 struct Ledger {
   int32_t attempt = 1;
   std::map<RestartCause, int32_t> restarts;
   std::map<Role, std::map<int32_t, LedgerReplica>> replicas;  // By role and index.
-  std::optional<JobState> outcome;                            // Succeeded or Failed, once decided; final.
+  std::optional<JobState> outcome;  // Succeeded or Failed, once decided; final.
   std::string outcome_reason;
   std::string outcome_message;
   std::optional<Clock::WallTime> outcome_time;

@@ -43,8 +43,8 @@ bool HasStrategy(const Json& spec, const char* type) {
   return At(spec, {"trainer", "strategy", "type"}) == type;
 }
 
-// `self` is the value that the rule is attached to; `old` what was there before, null if nothing was. Rules that
-// compare with the past hold for a value that has none.
+// `self` is the value that the rule is attached to; `old` what was there before, null if nothing
+// was. Rules that compare with the past hold for a value that has none.
 using Predicate = std::function<bool(const Json& self, const Json* old)>;
 
 struct JobRule {
@@ -64,7 +64,8 @@ bool NameFitsPods(const Json& self, const Json*) {
   const int64_t workers = Replicas(At(self, {"spec", "roles"}), "worker");
   if (workers < 1) return true;
   const Json& name = At(self, {"metadata", "name"});
-  if (!name.is_string()) return true;  // A server makes the name of generateName and checks it then.
+  // A server makes the name from generateName before it checks the rules.
+  if (!name.is_string()) return true;
   const size_t suffix = std::string("-worker-").size() + std::to_string(workers - 1).size();
   return name.get_ref<const std::string&>().size() + suffix <= static_cast<size_t>(kMaxDnsLabel);
 }
@@ -92,7 +93,8 @@ std::vector<JobRule> SpecRules() {
        [](const Json& self, const Json*) {
          return !HasStrategy(self, "Local") || Replicas(At(self, {"roles"}), "ps") == 0;
        }},
-      {"spec", "strategy Local needs exactly one training replica: one chief or one worker", ".roles",
+      {"spec", "strategy Local needs exactly one training replica: one chief or one worker",
+       ".roles",
        [](const Json& self, const Json*) {
          return !HasStrategy(self, "Local") || TrainingReplicas(At(self, {"roles"})) == 1;
        }},
@@ -201,7 +203,8 @@ std::vector<FieldError> BrokenRules(const Json& object, const Json* old) {
       if (rule.holds(*place.self, place.old)) continue;
       std::string path = place.path + rule.field;
       if (!path.empty() && path.front() == '.') path.erase(0, 1);
-      errors.push_back({path, std::string(kFieldInvalid), std::string("Invalid value: ") + rule.message});
+      errors.push_back(
+          {path, std::string(kFieldInvalid), std::string("Invalid value: ") + rule.message});
     }
   }
   return errors;

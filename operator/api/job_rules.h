@@ -1,7 +1,8 @@
-// The rules that relate several fields of a TrainingJob to one another: CEL in the CRD, twinned here.
+// The rules that relate several fields of a TrainingJob to one another: CEL in the CRD, twinned
+// here.
 //
-// Each rule of crds/trainingjobs.yaml stands here with the same place and message; a test compares the two lists,
-// and another asks a real kube-apiserver about manifests that break each of them.
+// Each rule of crds/trainingjobs.yaml stands here with the same place and message; a test compares
+// the two lists, and another asks a real kube-apiserver about manifests that break each of them.
 //
 // Ownership: none. Threads: any. Errors: FieldErrors.
 //
@@ -19,7 +20,8 @@
 
 namespace taas {
 
-// `object` is complete: defaults applied and valid by the schema. `old` is what it replaces; null for a new one.
+// `object` is complete: defaults applied and valid by the schema. `old` is what it replaces; null
+// for a new one.
 std::vector<FieldError> BrokenRules(const nlohmann::json& object, const nlohmann::json* old);
 
 struct RuleName {

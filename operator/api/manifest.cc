@@ -29,12 +29,14 @@ absl::Status ErrorAt(const YAML::Mark& mark, const std::string& what) {
   return absl::InvalidArgumentError("read YAML: " + Where(mark) + what);
 }
 
-// The words that stand for something else than themselves; kubectl's reader knows those of YAML 1.1.
+// The words that stand for something else than themselves; kubectl's reader knows those of YAML
+// 1.1.
 const std::map<std::string, Json>& Words() {
   static const std::map<std::string, Json> words = [] {
     std::map<std::string, Json> out;
     for (const char* word : {"", "~", "null", "Null", "NULL"}) out[word] = nullptr;
-    for (const char* word : {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"}) {
+    for (const char* word :
+         {"y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"}) {
       out[word] = true;
     }
     for (const char* word :
@@ -226,8 +228,9 @@ void AddDocument(const Json& document, std::vector<std::string>* out) {
 // A text that means itself when it is written without quotes.
 bool IsPlainText(const std::string& text) {
   if (text.empty() || text.front() == ' ' || text.back() == ' ' || text.back() == ':') return false;
-  if (!PlainScalar(text).is_string() || text == "<<" || text == "---" || text == "...") return false;
-  if (std::string("-?:,[]{}#&*!|>'\"%@`=+.0123456789").find(text.front()) != std::string::npos) {
+  if (!PlainScalar(text).is_string()) return false;
+  // The first characters of "<<", "---" and "..." are among these.
+  if (std::string("-?:,[]{}#&*!|<>'\"%@`=+.0123456789").find(text.front()) != std::string::npos) {
     return false;
   }
   for (const char c : text) {

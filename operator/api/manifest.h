@@ -1,10 +1,11 @@
 // YAML manifests as JSON texts, read as kubectl reads them.
 //
-// Several documents in one text, JSON as a special case of YAML, anchors and merge keys, `kind: List` taken apart.
-// Plain scalars become null, booleans (yes, no, on and off among them), integers, floats; quoted ones stay strings.
+// Several documents in one text, JSON as a special case of YAML, anchors and merge keys, `kind:
+// List` taken apart. Plain scalars become null, booleans (yes, no, on and off among them),
+// integers, floats; quoted ones stay strings.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument with line and column: not YAML, a key twice in one
-// mapping, a key that is not a string, or larger than the limits below.
+// Ownership: values. Threads: any. Errors: InvalidArgument with line and column: not YAML, a key
+// twice in one mapping, a key that is not a string, or larger than the limits below.
 //
 //   ASSIGN_OR_RETURN(const std::vector<std::string> objects, ManifestDocuments(text));
 
@@ -30,7 +31,8 @@ inline constexpr size_t kMaxManifestDepth = 100;
 // One compact JSON text for each document; empty documents are left out.
 absl::StatusOr<std::vector<std::string>> ManifestDocuments(std::string_view yaml);
 
-// The way back, for `-o yaml`: block style, keys sorted, strings quoted where they would read as something else.
+// The way back, for `-o yaml`: block style, keys sorted, strings quoted where they would read as
+// something else.
 absl::StatusOr<std::string> JsonToYaml(std::string_view json);
 
 }  // namespace taas

@@ -19,6 +19,8 @@ using Json = nlohmann::json;
 constexpr size_t kMaxReason = 1024;
 constexpr size_t kMaxMessage = 32768;
 constexpr size_t kMaxSource = 4096;
+// The path says which value is meant; its beginning is enough.
+constexpr size_t kMaxValueInMessage = 80;
 
 // A value and where it stands, so that every error names its field. Absent and null are the same.
 class Field {
@@ -98,8 +100,9 @@ class Field {
   }
 
   absl::Status Wrong(const std::string& want) const {
-    std::string text = present() ? value_->dump(-1, ' ', false, Json::error_handler_t::replace) : "";
-    if (text.size() > 80) text = text.substr(0, 80) + "…";
+    std::string text;
+    if (present()) text = value_->dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (text.size() > kMaxValueInMessage) text = text.substr(0, kMaxValueInMessage) + "…";
     return absl::InvalidArgumentError(path_ + ": " + text + " is not " + want);
   }
 

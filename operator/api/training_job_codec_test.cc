@@ -25,10 +25,12 @@ constexpr char kStored[] = R"({
   "metadata": {"name": "mnist", "namespace": "default", "uid": "u-1", "resourceVersion": "7",
                "generation": 3, "creationTimestamp": "2026-11-21T05:54:17Z", "unknown": {}},
   "spec": {
-    "trainer": {"image": "i:1", "model": {"name": "mlp", "hidden": [500]}, "data": {"format": "idx"},
+    "trainer": {"image": "i:1", "model": {"name": "mlp", "hidden": [500]},
+                "data": {"format": "idx"},
                 "strategy": {"type": "ParameterServer", "mode": "Async"}, "maxSteps": 2000,
                 "checkpoint": {"dir": "/out/c"}, "later": [1]},
-    "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 2}, "worker": {"replicas": 3, "later": 1}},
+    "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 2},
+              "worker": {"replicas": 3, "later": 1}},
     "volumes": [{"name": "data", "mountPath": "/data", "readOnly": true, "roles": ["ps", "worker"],
                  "source": {"persistentVolumeClaim": {"claimName": "c"}}}],
     "backoffLimit": 2, "cleanPodPolicy": "All", "later": {}}})";
@@ -175,10 +177,11 @@ TEST(DecodeTrainingJobTest, TheLedgerIsInTheAnnotation) {
 }
 
 TEST(DecodeTrainingJobTest, EachFieldOfTheCrdIsKnownToTheStructOrToTheTrainer) {
-  // Symptom: a field that enters the CRD and is forgotten here is accepted by every server and does nothing.
+  // Symptom: a field that enters the CRD and is forgotten here is accepted by every server and does
+  // nothing.
   const std::set<std::string> known = {
-      "spec.trainer", "spec.roles", "spec.roles.chief", "spec.roles.chief.replicas", "spec.roles.ps",
-      "spec.roles.ps.replicas", "spec.roles.worker", "spec.roles.worker.replicas", "spec.volumes",
+      "spec.trainer", "spec.roles", "spec.roles.chief", "spec.roles.chief.replicas",
+      "spec.roles.ps", "spec.roles.ps.replicas", "spec.roles.worker", "spec.roles.worker.replicas", "spec.volumes",
       "spec.volumes[].name", "spec.volumes[].mountPath", "spec.volumes[].readOnly",
       "spec.volumes[].roles", "spec.volumes[].source", "spec.backoffLimit", "spec.cleanPodPolicy"};
   std::set<std::string> in_crd;

@@ -1,7 +1,7 @@
 // crds/trainingjobs.yaml, inside the program: the one source of the API's schema.
 //
-// Ownership: process-wide constants, made at first use. Threads: any. Errors: none; a file that does not parse is
-// a defect of the build and ends the process.
+// Ownership: process-wide constants, made at first use. Threads: any. Errors: none; a file that
+// does not parse is a defect of the build and ends the process.
 //
 //   TrainingJobSchema().ApplyDefaults(&object);
 

@@ -37,7 +37,8 @@ TEST(TrainingJobCrdTest, IsSmallEnoughForKubectlApply) {
 }
 
 TEST(TrainingJobCrdTest, EachFieldOfTheSpecIsBounded) {
-  // The cost of a CEL rule is estimated from these bounds; an object without them may be refused as a whole.
+  // The cost of a CEL rule is estimated from these bounds; an object without them may be refused as
+  // a whole.
   EachSchema(SpecSchema(), "spec", [](const Json& schema, const std::string& path) {
     const std::string type = schema.value("type", "");
     if (type == "string") {

@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper objects are refused before something recursive runs out of stack; ours are ten levels deep.
+// Deeper objects are refused before something recursive runs out of stack; ours are ten levels
+// deep.
 constexpr int kMaxDepth = 100;
 constexpr size_t kMaxGeneratedNameBase = 54 - 5;  // A server adds five characters.
 
@@ -30,7 +31,8 @@ class TwiceFinder {
     if (deep_) return false;  // The verdict stands; what follows is not even kept.
     if (depth > kMaxDepth) {
       deep_ = true;
-      errors_.push_back(Malformed("", "nested more than " + std::to_string(kMaxDepth) + " levels deep"));
+      errors_.push_back(
+          Malformed("", "nested more than " + std::to_string(kMaxDepth) + " levels deep"));
       return false;
     }
     switch (event) {
@@ -93,7 +95,9 @@ class TwiceFinder {
 
 absl::StatusOr<Json> ParseObject(std::string_view text) {
   Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (object.is_discarded()) return absl::InvalidArgumentError("read an object: the text is not JSON");
+  if (object.is_discarded()) {
+    return absl::InvalidArgumentError("read an object: the text is not JSON");
+  }
   if (!object.is_object()) {
     return absl::InvalidArgumentError(std::string("read an object: the text is a JSON ") +
                                       object.type_name());
@@ -119,7 +123,8 @@ void CheckKind(const Json& object, std::vector<FieldError>* errors) {
   const Json kind = object.value("kind", Json());
   if (kind == std::string(kTrainingJobKind)) return;
   errors->push_back({"kind", std::string(kFieldInvalid),
-                     "Invalid value: " + kind.dump() + ": must be " + std::string(kTrainingJobKind)});
+                     "Invalid value: " + kind.dump() + ": must be " +
+                         std::string(kTrainingJobKind)});
 }
 
 // Labels and annotations are maps of texts; names are texts.
