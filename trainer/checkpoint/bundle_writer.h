@@ -2,7 +2,8 @@
 // PREFIX.index.
 //
 // The data file is the tensors' bytes back to back; the index is a LevelDB table from name to type,
-// shape, place and checksum. TensorFlow loads the result (docs/formats.md has the grammar).
+// shape, place and checksum. TensorFlow loads the result (trainer/formats/README.md has the
+// grammar).
 //
 // Ownership: borrows the FileSystem. Threads: one at a time. Errors: the FileSystem's;
 // InvalidArgument for a tensor whose bytes and shape disagree or whose name was used before. After
