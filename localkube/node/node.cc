@@ -87,9 +87,10 @@ Node::Node(Options options, Api& api, Store& store, FileSystem& disk, const Cloc
       })) {}
 
 Node::~Node() {
-  watch_.reset();
-  watcher_.reset();
+  // First, because its tasks use and replace the other two; what they still post is dropped.
   executor_.Stop();
+  watcher_.reset();
+  watch_.reset();
 }
 
 absl::Status Node::Start() {

@@ -25,8 +25,8 @@ Scheduler::Scheduler(NodeCapacity capacity, Api& api, Store& store, const Clock&
       executor_(clock, "scheduler") {}
 
 Scheduler::~Scheduler() {
+  executor_.Stop();  // First, because its tasks replace the watch.
   watch_.reset();
-  executor_.Stop();
 }
 
 void Scheduler::Start() {

@@ -1,0 +1,103 @@
+#include "cli/local/apply.h"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "operator/api/defaults.h"
+#include "operator/api/manifest.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+struct KnownKind {
+  std::string_view api_version;
+  std::string_view kind;
+  std::string_view plural;
+  bool namespaced;
+};
+
+constexpr std::array<KnownKind, 5> kKinds = {{{"v1", "Namespace", "namespaces", false},
+                                              {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", true},
+                                              {"v1", "Pod", "pods", true},
+                                              {"v1", "Service", "services", true},
+                                              {kApiGroupVersion, kTrainingJobKind, kTrainingJobPlural, true}}};
+
+std::string Text(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+const KnownKind* FindKnown(const std::string& api_version, const std::string& kind) {
+  for (const KnownKind& known : kKinds) {
+    if (known.api_version == api_version && known.kind == kind) return &known;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<ManifestObject> ReadObject(std::string text) {
+  const Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return absl::InvalidArgumentError("a document is not an object");
+  const std::string api_version = Text(object, "apiVersion");
+  const std::string kind = Text(object, "kind");
+  const KnownKind* known = FindKnown(api_version, kind);
+  if (known == nullptr) {
+    return absl::InvalidArgumentError("no matches for kind \"" + kind + "\" in version \"" +
+                                      api_version + "\" on the local cluster");
+  }
+  const Json meta = object.value("metadata", Json::object());
+  ManifestObject out;
+  out.kind = kind;
+  out.name = meta.is_object() ? Text(meta, "name") : "";
+  out.path = api_version == "v1" ? "/api/v1" : "/apis/" + api_version;
+  if (known->namespaced) {
+    out.ns = meta.is_object() ? Text(meta, "namespace") : "";
+    if (out.ns.empty()) out.ns = "default";
+    out.path += "/namespaces/" + out.ns;
+  }
+  out.path += "/" + std::string(known->plural);
+  out.json = std::move(text);
+  return out;
+}
+
+absl::Status EnsureNamespace(const std::string& ns, localkube::ApiCalls& calls) {
+  const absl::Status found = calls.Get("/api/v1/namespaces/" + ns).status();
+  if (!absl::IsNotFound(found)) return found;
+  const Json object = {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", ns}}}};
+  return calls.Post("/api/v1/namespaces", object.dump()).status();
+}
+
+}  // namespace
+
+absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string& file) {
+  Manifest manifest{.file = file};
+  absl::StatusOr<std::vector<std::string>> documents = ManifestDocuments(text);
+  RETURN_IF_ERROR(documents.status()).With(file);
+  for (std::string& document : *documents) {
+    absl::StatusOr<ManifestObject> object = ReadObject(std::move(document));
+    RETURN_IF_ERROR(object.status()).With(file);
+    manifest.objects.push_back(*std::move(object));
+  }
+  return manifest;
+}
+
+absl::Status ApplyManifest(const Manifest& manifest, localkube::ApiCalls& calls) {
+  for (const ManifestObject& object : manifest.objects) {
+    const std::string what = manifest.file + ": " + object.kind + " " + object.name;
+    if (!object.ns.empty()) {
+      RETURN_IF_ERROR(EnsureNamespace(object.ns, calls)).With(what);
+    }
+    const absl::Status status =
+        calls.Post(object.path + "?fieldValidation=Strict", object.json).status();
+    // The namespace of an earlier object may have been made for it.
+    if (absl::IsAborted(status) && object.kind == "Namespace") continue;
+    RETURN_IF_ERROR(status).With(what);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taas

@@ -1,0 +1,42 @@
+// A manifest file, applied to the local cluster in the same process.
+//
+// Ownership: values. Threads: any. Errors: InvalidArgument with file and cause: not YAML, a kind that the
+// local cluster does not serve, what the API server refuses.
+//
+//   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(text, "mnist.yaml"));
+//   RETURN_IF_ERROR(ApplyManifest(manifest, calls));
+
+#ifndef CLI_LOCAL_APPLY_H_
+#define CLI_LOCAL_APPLY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "localkube/node/api_calls.h"
+
+namespace taas {
+
+struct ManifestObject {
+  std::string json;
+  std::string kind;
+  std::string ns;  // Empty for objects of the cluster.
+  std::string name;
+  std::string path;  // Of its collection.
+};
+
+struct Manifest {
+  std::string file;
+  std::vector<ManifestObject> objects;
+};
+
+// `file` is for messages.
+absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string& file);
+
+// Makes the namespaces that the manifest's objects need, then the objects, strictly validated.
+absl::Status ApplyManifest(const Manifest& manifest, localkube::ApiCalls& calls);
+
+}  // namespace taas
+
+#endif  // CLI_LOCAL_APPLY_H_

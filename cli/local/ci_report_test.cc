@@ -1,0 +1,74 @@
+#include "cli/local/ci_report.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace taas {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Job Finished() {
+  Job job;
+  job.spec.roles = {{Role::kChief, {1}}, {Role::kPs, {2}}, {Role::kWorker, {2}}};
+  job.status.state = JobState::kSucceeded;
+  job.status.ready = "0/5";
+  job.status.restarts = {{RestartCause::kKilled, 2}, {RestartCause::kPreempted, 1}};
+  job.status.progress = Progress{.step = 2000,
+                                 .max_steps = 2000,
+                                 .percent = 100,
+                                 .examples_per_second = 20000.4,
+                                 .loss = 0.08125,
+                                 .eta_seconds = 0,
+                                 .evaluation = Evaluation{.step = 2000, .accuracy = 0.954},
+                                 .data_source = "MNIST"};
+  return job;
+}
+
+TEST(ReportJsonTest, ASucceededJobHasItsNumbers) {
+  const auto report = nlohmann::json::parse(ReportJson({.job = Finished(), .seconds = 9.87654}));
+  EXPECT_EQ(report, nlohmann::json::parse(R"({"state":"Succeeded","steps":2000,"seconds":9.877,
+      "accuracy":0.954,"loss":0.08125,"examplesPerSecond":20000.4,
+      "restarts":{"total":3,"killed":2,"preempted":1},
+      "replicas":{"chief":1,"ps":2,"worker":2},"dataSource":"MNIST","message":""})"));
+}
+
+TEST(ReportJsonTest, WhatIsNotKnownIsNullAndOurOwnOutcomeWins) {
+  const auto report = nlohmann::json::parse(
+      ReportJson({.job = {}, .state = "Rejected", .message = "spec.roles: Required value"}));
+  EXPECT_EQ(report["state"], "Rejected");
+  EXPECT_EQ(report["message"], "spec.roles: Required value");
+  EXPECT_TRUE(report["accuracy"].is_null());
+  EXPECT_TRUE(report["loss"].is_null());
+  EXPECT_TRUE(report["dataSource"].is_null());
+  EXPECT_EQ(report["restarts"]["total"], 0);
+}
+
+TEST(ChangeLinesTest, OnlyChangesAreSaid) {
+  JobStatus before;
+  JobStatus after = before;
+  EXPECT_THAT(ChangeLines(before, after), IsEmpty());
+  after.state = JobState::kRunning;
+  after.ready = "5/5";
+  after.message = "worker-1 restarts";
+  after.restarts[RestartCause::kKilled] = 1;
+  EXPECT_THAT(ChangeLines(before, after),
+              ElementsAre("Running, 5/5 ready", "worker-1 restarts", "restart 1, cause killed"));
+  EXPECT_THAT(ChangeLines(after, after), IsEmpty());
+}
+
+TEST(ProgressLineTest, ProgressIsOneLineAndABar) {
+  JobStatus status = Finished().status;
+  status.progress->step = 1000;
+  status.progress->percent = 50;
+  status.progress->eta_seconds = 4;
+  EXPECT_EQ(ProgressLine(status),
+            "step 1000/2000 (50 %), loss 0.08125, 20000 examples/s, 4 s left");
+  EXPECT_EQ(ProgressBar(status).substr(0, 32), "[###############...............]");
+  EXPECT_EQ(ProgressLine(JobStatus()), "");
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,243 @@
+#include "cli/local/ci_run.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/local/apply.h"
+#include "cli/local/ci_report.h"
+#include "cli/local/local_session.h"
+#include "cli/local/log_follower.h"
+#include "localkube/node/api_calls.h"
+#include "operator/api/training_job_codec.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between two looks at status and logs: as live as a person sees, and idle otherwise.
+constexpr auto kTick = 100ms;
+// After a job's end only pods are left that it does not need.
+constexpr auto kEndGrace = 2s;
+// In a log, as often as the operator renews it; a terminal gets every tick.
+constexpr auto kProgressEvery = 10s;
+
+// Lines to stderr, with a bar below them where stderr is a terminal.
+class Progress {
+ public:
+  explicit Progress(const Clock& clock) : clock_(clock), start_(clock.Now()) {}
+  ~Progress() { ClearBar(); }
+
+  void Line(const std::string& text) {
+    ClearBar();
+    std::fprintf(stderr, "%s\n", text.c_str());
+  }
+  void Change(const std::string& text) {
+    const double seconds = std::chrono::duration<double>(clock_.Now() - start_).count();
+    char time[32];
+    std::snprintf(time, sizeof time, "%7.1f s  ", seconds);
+    Line(time + text);
+  }
+  void Show(const JobStatus& status) {
+    const std::string line = ProgressLine(status);
+    if (line.empty()) return;
+    if (terminal_) {
+      std::fprintf(stderr, "\r\033[K%s", ProgressBar(status).c_str());
+      bar_ = true;
+    } else if (line != last_ && (last_.empty() || clock_.Now() >= next_)) {
+      Change(line);
+      next_ = clock_.Now() + kProgressEvery;
+      last_ = line;
+    }
+  }
+
+ private:
+  void ClearBar() {
+    if (bar_) std::fprintf(stderr, "\r\033[K");
+    bar_ = false;
+  }
+
+  const Clock& clock_;
+  const Clock::Time start_;
+  const bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool bar_ = false;
+  std::string last_;
+  Clock::Time next_{};
+};
+
+class CiRun {
+ public:
+  CiRun(const CiOptions& options, StopSignals& signals)
+      : options_(options), signals_(signals), deadline_(clock_.Now() + options.timeout), progress_(clock_) {}
+
+  int Run(localkube::LocalCluster::Options cluster);
+
+ private:
+  absl::StatusOr<std::string> ReadFile();
+  absl::Status FindJob(const Manifest& manifest);
+  absl::Status Execute(localkube::LocalCluster::Options cluster);
+  void Follow(localkube::ApiCalls& calls);
+  bool Look(localkube::ApiCalls& calls);
+  void TakeDown();
+  int Report();
+
+  const CiOptions& options_;
+  StopSignals& signals_;
+  RealClock clock_;
+  PosixFileSystem disk_;
+  const Clock::Time deadline_;
+  Progress progress_;
+  std::string dir_;
+  std::string job_path_;
+  std::string job_ns_;
+  std::unique_ptr<LocalSession> session_;
+  std::optional<LogFollower> logs_;
+  Clock::Time applied_at_{};
+  CiOutcome outcome_;
+};
+
+absl::StatusOr<std::string> CiRun::ReadFile() {
+  return disk_.ReadAll(options_.file == "-" ? "/dev/stdin" : options_.file);
+}
+
+absl::Status CiRun::FindJob(const Manifest& manifest) {
+  int jobs = 0;
+  for (const ManifestObject& object : manifest.objects) {
+    if (object.kind != "TrainingJob") continue;
+    ++jobs;
+    job_ns_ = object.ns;
+    job_path_ = object.path + "/" + object.name;
+  }
+  if (jobs == 1) return absl::OkStatus();
+  return absl::InvalidArgumentError(options_.file + ": has " + std::to_string(jobs) +
+                                    " TrainingJobs; `taas local ci` runs exactly one");
+}
+
+absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
+  ASSIGN_OR_RETURN(const std::string text, ReadFile());
+  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(text, options_.file));
+  RETURN_IF_ERROR(FindJob(manifest));
+  const char* tmp = ::getenv("TMPDIR");
+  dir_ = std::string(tmp != nullptr && *tmp != '\0' ? tmp : "/tmp") + "/taas-ci-XXXXXX";
+  if (::mkdtemp(dir_.data()) == nullptr) {
+    return ErrnoToStatus(errno, "make a temporary directory", std::exchange(dir_, ""));
+  }
+  cluster.dir = dir_;
+  cluster.ephemeral = true;
+  ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster)));
+  progress_.Change("cluster is up, KUBECONFIG=" + session_->cluster().kubeconfig());
+  localkube::ApiCalls calls(session_->cluster().server().api());
+  logs_.emplace(session_->cluster().server().store(), session_->cluster().logs(), job_ns_);
+  applied_at_ = clock_.Now();
+  RETURN_IF_ERROR(ApplyManifest(manifest, calls));
+  progress_.Change("applied " + options_.file);
+  Follow(calls);
+  return absl::OkStatus();
+}
+
+// Returns when the job has ended, when time is up, or after a signal.
+void CiRun::Follow(localkube::ApiCalls& calls) {
+  for (;;) {
+    const bool ended = Look(calls);
+    for (const std::string& line : logs_->Take()) progress_.Line(line);
+    if (ended) return;
+    if (clock_.Now() >= deadline_) {
+      outcome_.state = "TimedOut";
+      outcome_.message = "not finished within " + std::to_string(options_.timeout.count()) +
+                         " s; it was " + std::string(JobStateName(outcome_.job.status.state)) +
+                         (outcome_.job.status.message.empty() ? "" : ": " + outcome_.job.status.message);
+      return;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - clock_.Now());
+    pollfd fds = {signals_.fd(), POLLIN, 0};
+    ::poll(&fds, 1, static_cast<int>(std::clamp<int64_t>(left.count(), 0, kTick.count())));
+    if (const int signal = signals_.Take(); signal != 0) {
+      outcome_.state = "Interrupted";
+      outcome_.message = "ended by signal " + std::to_string(signal);
+      return;
+    }
+  }
+}
+
+// True if the job has ended.
+bool CiRun::Look(localkube::ApiCalls& calls) {
+  absl::StatusOr<std::string> text = calls.Get(job_path_);
+  if (absl::IsNotFound(text.status())) {
+    outcome_.state = "Deleted";
+    outcome_.message = "the job was deleted while it ran";
+    return true;
+  }
+  if (!text.ok()) return false;
+  absl::StatusOr<Job> job = DecodeTrainingJob(*text);
+  if (!job.ok()) return false;
+  for (const std::string& line : ChangeLines(outcome_.job.status, job->status)) progress_.Change(line);
+  outcome_.job = *std::move(job);
+  progress_.Show(outcome_.job.status);
+  const JobState state = outcome_.job.status.state;
+  return state == JobState::kSucceeded || state == JobState::kFailed;
+}
+
+void CiRun::TakeDown() {
+  if (session_ != nullptr) {
+    const absl::Status ended = session_->EndPods(kEndGrace);
+    if (!ended.ok()) progress_.Line("taas: end pods: " + std::string(ended.message()));
+    for (const std::string& line : logs_->Take()) progress_.Line(line);
+    if (outcome_.job.status.state == JobState::kFailed) {
+      for (const std::string& line : logs_->LastLinesOfFailed()) progress_.Line(line);
+    }
+  }
+  logs_.reset();
+  session_.reset();
+  if (dir_.empty()) return;
+  if (options_.keep) {
+    progress_.Line("kept " + dir_);
+    return;
+  }
+  const absl::Status removed = disk_.RemoveAll(dir_);
+  if (!removed.ok()) progress_.Line("taas: " + std::string(removed.message()));
+}
+
+int CiRun::Report() {
+  std::printf("%s\n", ReportJson(outcome_).c_str());
+  std::fflush(stdout);
+  if (outcome_.state == "TimedOut") return kExitTimedOut;
+  const bool succeeded =
+      outcome_.state.empty() && outcome_.job.status.state == JobState::kSucceeded;
+  return succeeded ? kExitOk : kExitFailed;
+}
+
+int CiRun::Run(localkube::LocalCluster::Options cluster) {
+  const absl::Status status = Execute(std::move(cluster));
+  if (applied_at_ != Clock::Time{}) {
+    outcome_.seconds = std::chrono::duration<double>(clock_.Now() - applied_at_).count();
+  }
+  if (!status.ok()) {
+    outcome_.state = absl::IsInvalidArgument(status) ? "Rejected" : "Error";
+    outcome_.message = std::string(status.message());
+    progress_.Line("taas: " + outcome_.message);
+  }
+  TakeDown();
+  return Report();
+}
+
+}  // namespace
+
+int RunCi(const CiOptions& options, localkube::LocalCluster::Options cluster, StopSignals& signals) {
+  return CiRun(options, signals).Run(std::move(cluster));
+}
+
+}  // namespace taas

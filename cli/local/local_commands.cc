@@ -1,0 +1,168 @@
+#include "cli/local/local_commands.h"
+
+#include <sys/stat.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/local/ci_run.h"
+#include "cli/local/local_session.h"
+#include "cli/local/stop_signals.h"
+#include "cli/local/up_down.h"
+#include "localkube/node/shim.h"
+
+namespace taas {
+namespace {
+
+struct Flags {
+  std::string dir;
+  int port = 0;
+  bool ephemeral = false;
+  bool detach = false;
+  bool keep = false;
+  std::vector<std::string> volumes;
+  std::string fake_gpus;
+  std::string trainer;
+  std::string file;
+  int timeout_s = 3600;
+  std::string output;
+  std::string run_dir;
+};
+
+std::string DefaultDir() {
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : "/root") + "/.taas/local";
+}
+
+std::string Absolute(const std::string& path) {
+  if (!path.empty() && path[0] == '/') return path;
+  char* cwd = ::realpath(".", nullptr);
+  const std::string out = std::string(cwd != nullptr ? cwd : "") + "/" + path;
+  std::free(cwd);
+  return out;
+}
+
+// "CLAIM=PATH" or "NAMESPACE/CLAIM=PATH".
+std::map<std::string, std::string> ReadVolumes(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> out;
+  for (const std::string& text : texts) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+      throw CLI::ValidationError("--volume", text + " is not CLAIM=PATH");
+    }
+    char* real = ::realpath(text.c_str() + equals + 1, nullptr);
+    const std::string path = real != nullptr ? real : "";
+    std::free(real);
+    struct stat info {};
+    if (path.empty() || ::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+      throw CLI::ValidationError("--volume", text.substr(equals + 1) + " is not a directory");
+    }
+    out[text.substr(0, equals)] = path;
+  }
+  return out;
+}
+
+// "8x80": eight GPUs of 80 GiB.
+localkube::LocalCluster::FakeGpus ReadFakeGpus(const std::string& text) {
+  localkube::LocalCluster::FakeGpus gpus;
+  if (text.empty()) return gpus;
+  char rest = 0;
+  const int read = std::sscanf(text.c_str(), "%dx%d%c", &gpus.count, &gpus.gibibytes, &rest);
+  // More slots than any machine has would only be a typing error.
+  if (read != 2 || gpus.count < 0 || gpus.count > 1024 || gpus.gibibytes < 0) {
+    throw CLI::ValidationError("--fake-gpus", text + " is not NxM: number and GiB of memory of each");
+  }
+  return gpus;
+}
+
+localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
+  return {.dir = Absolute(flags.dir),
+          .port = static_cast<uint16_t>(flags.port),
+          .volume_bindings = ReadVolumes(flags.volumes),
+          .fake_gpus = ReadFakeGpus(flags.fake_gpus),
+          .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
+          .shim_path = SelfPath(),
+          .ephemeral = flags.ephemeral};
+}
+
+void AddClusterFlags(CLI::App* verb, Flags* flags) {
+  verb->add_option("--volume", flags->volumes,
+                   "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
+                   "(default: a directory of the cluster)");
+  verb->add_option("--fake-gpus", flags->fake_gpus,
+                   "NxM: N simulated GPUs with M GiB of memory each (default: none)");
+  verb->add_option("--trainer", flags->trainer,
+                   "program that the bundled trainer's image means (default: taas-trainer beside taas)");
+}
+
+void AddDir(CLI::App* verb, Flags* flags) {
+  verb->add_option("--dir", flags->dir, "directory of the cluster (default: ~/.taas/local)")
+      ->default_val(DefaultDir());
+}
+
+void AddUp(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  CLI::App* up = local->add_subcommand("up", "Start a cluster on this machine");
+  AddDir(up, flags.get());
+  up->add_option("--port", flags->port, "port on 127.0.0.1 (default: the one of last time, else any)")
+      ->check(CLI::Range(0, 65535));
+  up->add_flag("--ephemeral", flags->ephemeral, "leave nothing behind when it ends");
+  up->add_flag("--detach", flags->detach, "return when the cluster answers; it goes on in the background");
+  AddClusterFlags(up, flags.get());
+  up->callback([flags, exit_code] {
+    *exit_code = RunUp({.cluster = ClusterOptions(*flags), .detach = flags->detach});
+  });
+}
+
+void AddDownAndStatus(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  CLI::App* down = local->add_subcommand("down", "End a cluster and everything that it started");
+  AddDir(down, flags.get());
+  down->callback([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
+  CLI::App* status = local->add_subcommand("status", "Say whether a cluster runs");
+  AddDir(status, flags.get());
+  status->add_option("-o,--output", flags->output, "json (default: text)")->check(CLI::IsMember({"json"}));
+  status->callback([flags, exit_code] {
+    *exit_code = RunStatus(Absolute(flags->dir), flags->output == "json");
+  });
+}
+
+void AddCi(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  CLI::App* ci = local->add_subcommand(
+      "ci", "Run one job on a cluster of its own and print its result as JSON; exits 0 if it succeeded, "
+            "1 if it did not, 4 if it took too long");
+  ci->add_option("-f,--filename", flags->file, "manifest; - reads standard input")->required();
+  ci->add_option("--timeout", flags->timeout_s, "seconds until it is given up (default: 3600)")
+      ->check(CLI::PositiveNumber);
+  ci->add_option("-o,--output", flags->output, "json (default)")->check(CLI::IsMember({"json"}));
+  ci->add_flag("--keep", flags->keep, "keep the cluster's directory: logs, store, volumes");
+  AddClusterFlags(ci, flags.get());
+  ci->callback([flags, exit_code] {
+    StopSignals signals;
+    *exit_code = RunCi({.file = flags->file,
+                        .timeout = std::chrono::seconds(flags->timeout_s),
+                        .keep = flags->keep},
+                       ClusterOptions(*flags), signals);
+  });
+}
+
+}  // namespace
+
+void AddLocalCommands(CLI::App& app, int* exit_code) {
+  const auto flags = std::make_shared<Flags>();
+  CLI::App* local = app.add_subcommand("local", "A cluster on this machine: up, down, status, ci");
+  local->require_subcommand(1);
+  AddUp(local, flags, exit_code);
+  AddDownAndStatus(local, flags, exit_code);
+  AddCi(local, flags, exit_code);
+  CLI::App* shim = app.add_subcommand("shim", "Run one container (started by the local cluster)");
+  shim->group("");  // Hidden.
+  shim->add_option("dir", flags->run_dir)->required();
+  shim->callback([flags, exit_code] { *exit_code = localkube::RunShim(flags->run_dir); });
+}
+
+}  // namespace taas

@@ -1,0 +1,202 @@
+#include "cli/local/up_down.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cli/local/ci_run.h"
+#include "cli/local/local_session.h"
+#include "cli/local/stop_signals.h"
+#include "localkube/node/container_run.h"
+#include "localkube/node/pod_dirs.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+
+// For pods to write a checkpoint when their cluster goes down.
+constexpr auto kDownGrace = 10s;
+// For `taas local` to close its store; it has nothing else to wait for.
+constexpr auto kStopPatience = 30s;
+constexpr auto kLookEvery = 20ms;
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "taas: %s\n", std::string(status.message()).c_str());
+  return kExitFailed;
+}
+
+std::string Instructions(localkube::LocalCluster& cluster, bool detached) {
+  const std::string stop =
+      detached ? "" : "Ctrl-C stops it; pods that run go on until the next `up`, or end with:\n";
+  return "The cluster answers at " + cluster.server().url() + "\n\n  export KUBECONFIG=" +
+         cluster.kubeconfig() + "\n  kubectl get nodes\n\n" + stop + "  taas local down --dir " +
+         cluster.dir() + "\n";
+}
+
+absl::Status RemoveCluster(const std::string& dir) {
+  PosixFileSystem disk;
+  for (const char* name : {"/api", "/pods", "/volumes", "/kubeconfig", "/port", "/pid", "/lock"}) {
+    RETURN_IF_ERROR(disk.RemoveAll(dir + name));
+  }
+  ::rmdir(dir.c_str());  // Stays if there is anything of the user's in it.
+  return absl::OkStatus();
+}
+
+// `ready` gets the text for the terminal once the cluster answers.
+absl::Status Serve(UpOptions options, const std::function<void(const std::string&)>& ready) {
+  StopSignals signals;
+  const bool ephemeral = options.cluster.ephemeral;
+  const std::string dir = options.cluster.dir;
+  ASSIGN_OR_RETURN(auto session, LocalSession::Start(std::move(options.cluster)));
+  ready(Instructions(session->cluster(), options.detach));
+  signals.Wait();
+  if (!ephemeral) return absl::OkStatus();
+  RETURN_IF_ERROR(session->EndPods(kDownGrace));
+  session.reset();
+  return RemoveCluster(dir);
+}
+
+// The child goes on in the background; the parent returns when the cluster answers or could not start.
+int Detach(UpOptions options) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Fail(ErrnoToStatus(errno, "pipe2", ""));
+  PosixFileSystem disk;
+  if (const absl::Status made = disk.MakeDirs(options.cluster.dir); !made.ok()) return Fail(made);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Fail(ErrnoToStatus(errno, "fork", ""));
+  if (pid == 0) {
+    ::setsid();
+    ::close(fds[0]);
+    const int null_fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int fd : {0, 1, 2}) ::dup2(null_fd, fd);
+    SetLogFile(options.cluster.dir + "/taas.log");
+    const auto tell = [&](const std::string& text) {
+      [[maybe_unused]] const ssize_t written = ::write(fds[1], text.data(), text.size());
+    };
+    const absl::Status status = Serve(std::move(options), [&](const std::string& text) {
+      tell("+" + text);
+      ::close(std::exchange(fds[1], -1));
+    });
+    if (!status.ok()) tell("-" + std::string(status.message()));
+    ::_exit(status.ok() ? kExitOk : kExitFailed);
+  }
+  ::close(fds[1]);
+  std::string text;
+  char buffer[1024];
+  ssize_t got = 0;
+  while ((got = ::read(fds[0], buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
+  ::close(fds[0]);
+  if (!text.empty() && text[0] == '+') {
+    std::printf("%s", text.c_str() + 1);
+    return kExitOk;
+  }
+  std::fprintf(stderr, "taas: %s\n", text.empty() ? "the cluster ended while it started" : text.c_str() + 1);
+  return kExitFailed;
+}
+
+// Asks the process that holds the lock to end, and makes sure that it does.
+absl::Status StopHolder(const std::string& dir, const Clock& clock, FileSystem& disk) {
+  const std::string lock = localkube::LockPath(dir);
+  ASSIGN_OR_RETURN(const bool running, localkube::IsLocked(lock));
+  if (!running) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, disk.ReadAll(localkube::PidPath(dir)));
+  const pid_t pid = std::atoi(text.c_str());
+  if (pid <= 1) return absl::UnavailableError("stop the cluster: " + localkube::PidPath(dir) + " holds no pid");
+  ::kill(pid, SIGTERM);
+  const Clock::Time deadline = clock.Now() + kStopPatience;
+  for (;;) {
+    ASSIGN_OR_RETURN(const bool still, localkube::IsLocked(lock));
+    if (!still) return absl::OkStatus();
+    if (clock.Now() >= deadline) break;
+    clock.SleepUntil(clock.Now() + kLookEvery);
+  }
+  ::kill(pid, SIGKILL);
+  Log(LogLevel::kWarning, "taas local did not end and was killed", {{"pid", text}});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunUp(UpOptions options) {
+  if (options.detach) return Detach(std::move(options));
+  const absl::Status status = Serve(std::move(options), [](const std::string& text) {
+    std::printf("%s", text.c_str());
+    std::fflush(stdout);
+  });
+  return status.ok() ? kExitOk : Fail(status);
+}
+
+int RunDown(const std::string& dir) {
+  RealClock clock;
+  PosixFileSystem disk;
+  if (!disk.Exists(localkube::LockPath(dir)).value_or(false)) {
+    std::fprintf(stderr, "taas: there is no cluster in %s\n", dir.c_str());
+    return kExitNotFound;
+  }
+  if (const absl::Status status = StopHolder(dir, clock, disk); !status.ok()) return Fail(status);
+  // An ephemeral cluster has removed itself.
+  if (!disk.Exists(localkube::LockPath(dir)).value_or(false)) return kExitOk;
+  const absl::StatusOr<int> lock = localkube::TakeLock(localkube::LockPath(dir));
+  if (!lock.ok()) return Fail(Annotate(lock.status(), "end the pods"));
+  const absl::StatusOr<int> ended =
+      localkube::EndAllRuns(disk, clock, localkube::PodDirs(dir + "/pods"), kDownGrace);
+  ::close(*lock);
+  if (!ended.ok()) return Fail(ended.status());
+  std::fprintf(stderr, "the cluster in %s is down; %d containers were ended\n", dir.c_str(), *ended);
+  return kExitOk;
+}
+
+int RunStatus(const std::string& dir, bool json) {
+  PosixFileSystem disk;
+  const std::string lock = localkube::LockPath(dir);
+  if (!disk.Exists(lock).value_or(false)) {
+    std::fprintf(stderr, "taas: there is no cluster in %s\n", dir.c_str());
+    return kExitNotFound;
+  }
+  const absl::StatusOr<bool> running = localkube::IsLocked(lock);
+  if (!running.ok()) return Fail(running.status());
+  const localkube::PodDirs dirs(dir + "/pods");
+  int containers = 0;
+  for (const std::string& uid : dirs.Pods(disk).value_or(std::vector<std::string>())) {
+    for (const std::string& name : dirs.Containers(disk, uid).value_or(std::vector<std::string>())) {
+      const int number = dirs.LatestRun(disk, uid, name).value_or(-1);
+      if (number < 0) continue;
+      if (localkube::IsLocked(dirs.Run(uid, name, number).lock).value_or(false)) ++containers;
+    }
+  }
+  const std::string pid = disk.ReadAll(localkube::PidPath(dir)).value_or("0");
+  const std::string port = disk.ReadAll(dir + "/port").value_or("0");
+  if (json) {
+    const nlohmann::ordered_json out = {
+        {"running", *running},
+        {"pid", *running ? std::atoi(pid.c_str()) : 0},
+        {"server", *running ? "https://127.0.0.1:" + port : ""},
+        {"kubeconfig", dir + "/kubeconfig"},
+        {"runningContainers", containers}};
+    std::printf("%s\n", out.dump().c_str());
+  } else if (*running) {
+    std::printf("running, pid %s, https://127.0.0.1:%s, %d containers\n  export KUBECONFIG=%s/kubeconfig\n",
+                pid.c_str(), port.c_str(), containers, dir.c_str());
+  } else {
+    std::printf("stopped, %d containers run on\n", containers);
+  }
+  return *running ? kExitOk : kExitFailed;
+}
+
+}  // namespace taas

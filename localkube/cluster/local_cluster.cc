@@ -1,0 +1,134 @@
+#include "localkube/cluster/local_cluster.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "localkube/node/container_run.h"
+#include "localkube/node/sandbox.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+constexpr char kNodeName[] = "local";
+
+// What a container gets of this process's environment.
+std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr) out.emplace_back(name, value);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string LockPath(const std::string& dir) { return dir + "/lock"; }
+std::string PidPath(const std::string& dir) { return dir + "/pid"; }
+
+LocalCluster::LocalCluster(Options options)
+    : options_(std::move(options)),
+      dirs_(options_.dir + "/pods"),
+      logs_(disk_, dirs_) {}
+
+LocalCluster::~LocalCluster() {
+  node_.reset();
+  scheduler_.reset();
+  server_.reset();
+  if (lock_ >= 0) ::close(lock_);
+}
+
+absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options options) {
+  std::unique_ptr<LocalCluster> cluster(new LocalCluster(std::move(options)));
+  RETURN_IF_ERROR(cluster->TakeDirectory());
+  RETURN_IF_ERROR(cluster->StartServer());
+  LocalCluster& c = *cluster;
+  c.sandbox_ = SandboxWorks();
+  if (!c.sandbox_) {
+    Log(LogLevel::kWarning,
+        "bubblewrap cannot make mount namespaces here: volumes reach the bundled trainer only");
+  }
+  const NodeCapacity capacity = c.Capacity();
+  Api& api = c.server_->api();
+  c.scheduler_ = std::make_unique<Scheduler>(capacity, api, c.server_->store(), c.clock_);
+  c.node_ = std::make_unique<Node>(
+      Node::Options{.capacity = capacity,
+                    .pods_dir = c.dirs_.root(),
+                    .volumes_dir = c.options_.dir + "/volumes",
+                    .volume_bindings = c.options_.volume_bindings,
+                    .trainer_path = c.options_.trainer_path,
+                    .shim_path = c.options_.shim_path,
+                    .base_env = BaseEnvironment(),
+                    .sandbox = c.sandbox_,
+                    .owner_lock = c.options_.ephemeral ? LockPath(c.options_.dir) : ""},
+      api, c.server_->store(), c.disk_, c.clock_);
+  RETURN_IF_ERROR(c.node_->Start());
+  c.scheduler_->Start();
+  return cluster;
+}
+
+absl::Status LocalCluster::TakeDirectory() {
+  const std::string& dir = options_.dir;
+  RETURN_IF_ERROR(disk_.MakeDirs(dir)).With("make the cluster's directory");
+  if (::chmod(dir.c_str(), 0700) != 0) return ErrnoToStatus(errno, "chmod 0700", dir);
+  const absl::StatusOr<int> lock = TakeLock(LockPath(dir));
+  if (absl::IsFailedPrecondition(lock.status())) {
+    const std::string pid = disk_.ReadAll(PidPath(dir)).value_or("unknown");
+    return absl::FailedPreconditionError("start a cluster in " + dir +
+                                         ": another `taas local` is at work there (pid " + pid +
+                                         "); end it with: taas local down --dir " + dir);
+  }
+  RETURN_IF_ERROR(lock.status());
+  lock_ = *lock;
+  return disk_.WriteAtomically(PidPath(dir), std::to_string(::getpid()));
+}
+
+absl::Status LocalCluster::StartServer() {
+  const std::string port_path = options_.dir + "/port";
+  uint16_t port = options_.port;
+  // The same address as last time, so that a kubeconfig that somebody copied goes on working.
+  const bool remembered = port == 0;
+  if (remembered) port = static_cast<uint16_t>(std::atoi(disk_.ReadAll(port_path).value_or("0").c_str()));
+  const auto start = [&](uint16_t wanted) {
+    return ApiServer::Start({.dir = options_.dir + "/api", .port = wanted}, clock_, random_, &logs_);
+  };
+  absl::StatusOr<std::unique_ptr<ApiServer>> server = start(port);
+  if (!server.ok() && remembered && port != 0) server = start(0);
+  RETURN_IF_ERROR(server.status());
+  server_ = *std::move(server);
+  RETURN_IF_ERROR(disk_.WriteAtomically(port_path, std::to_string(server_->port())));
+  return server_->WriteKubeconfig(kubeconfig());
+}
+
+NodeCapacity LocalCluster::Capacity() const {
+  NodeCapacity capacity;
+  capacity.name = kNodeName;
+  capacity.labels = {{"kubernetes.io/hostname", kNodeName},
+                     {"kubernetes.io/os", "linux"},
+                     {"kubernetes.io/arch", "amd64"}};
+  capacity.allocatable.cpu_milli = ::sysconf(_SC_NPROCESSORS_ONLN) * 1000;
+  capacity.allocatable.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+  capacity.allocatable.gpus = options_.fake_gpus.count;
+  if (options_.fake_gpus.count > 0) {
+    capacity.labels["nvidia.com/gpu.product"] = "simulated";
+    capacity.labels["nvidia.com/gpu.count"] = std::to_string(options_.fake_gpus.count);
+    capacity.labels["nvidia.com/gpu.memory"] =
+        std::to_string(options_.fake_gpus.gibibytes * 1024);  // MiB, as NVIDIA's labels have it.
+  }
+  return capacity;
+}
+
+absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {
+  node_.reset();
+  scheduler_.reset();
+  return EndAllRuns(disk_, clock_, dirs_, grace).status();
+}
+
+}  // namespace taas::localkube

@@ -1,0 +1,270 @@
+#include "localkube/cluster/local_cluster.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/node/api_calls.h"
+#include "localkube/node/container_run.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas::localkube {
+namespace {
+
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr auto kPatience = 60s;
+constexpr char kPods[] = "/api/v1/namespaces/default/pods";
+
+std::string RealPath(const char* path) {
+  char* real = ::realpath(path, nullptr);
+  const std::string out = real != nullptr ? real : path;
+  std::free(real);
+  return out;
+}
+
+class LocalClusterTest : public testing::Test {
+ protected:
+  LocalClusterTest() {
+    options_.dir = testing::TempDir() + "/clusterXXXXXX";
+    EXPECT_NE(::mkdtemp(options_.dir.data()), nullptr);
+    options_.shim_path = RealPath("localkube/node/shim_program");
+    options_.trainer_path = "/bin/false";
+  }
+  ~LocalClusterTest() override {
+    cluster_.reset();
+    EXPECT_THAT(EndAllRuns(disk_, clock_, PodDirs(options_.dir + "/pods"), 0ms), IsOk());
+    EXPECT_EQ(KillLeftovers(disk_, options_.dir), 0) << "processes were left";
+  }
+
+  void Start() {
+    auto cluster = LocalCluster::Start(options_);
+    ASSERT_THAT(cluster, IsOk());
+    cluster_ = *std::move(cluster);
+  }
+  ApiCalls Api() { return ApiCalls(cluster_->server().api()); }
+  static Json Pod(const std::string& name, const std::string& script) {
+    return {{"apiVersion", "v1"},
+            {"kind", "Pod"},
+            {"metadata", {{"name", name}}},
+            {"spec",
+             {{"restartPolicy", "Never"},
+              {"containers", Json::array({{{"name", "c"},
+                                           {"image", "own"},
+                                           {"command", {"/bin/sh", "-c", script}}}})}}}};
+  }
+  void Create(const Json& pod) { ASSERT_THAT(Api().Post(kPods, pod.dump()), IsOk()); }
+  Json Get(const std::string& name) {
+    const auto text = Api().Get(PodPath("default", name));
+    return text.ok() ? Json::parse(*text) : Json();
+  }
+  std::string Phase(const std::string& name) {
+    const Json pod = Get(name);
+    return pod.is_null() ? "gone" : pod["status"].value("phase", "");
+  }
+  void Await(const std::string& what, const std::function<bool()>& done) {
+    const Clock::Time deadline = clock_.Now() + kPatience;
+    while (!done()) {
+      ASSERT_LT(clock_.Now(), deadline) << "waiting for " << what;
+      clock_.SleepUntil(clock_.Now() + 5ms);
+    }
+  }
+  void AwaitPhase(const std::string& name, const std::string& phase) {
+    Await(name + " " + phase, [&] { return Phase(name) == phase; });
+  }
+  std::string ReadLog(const std::string& name) {
+    const Json pod = Get(name);
+    auto reader = cluster_->logs().Open({.ns = "default",
+                                         .pod = name,
+                                         .uid = pod["metadata"].value("uid", ""),
+                                         .container = "c"});
+    return reader.ok() ? (*reader)->Read(1 << 20).value_or(LogChunk()).data : "";
+  }
+  std::string FileText(const std::string& name) {
+    return disk_.ReadAll(options_.dir + "/" + name).value_or("");
+  }
+
+  RealClock clock_;
+  PosixFileSystem disk_;
+  LocalCluster::Options options_;
+  std::unique_ptr<LocalCluster> cluster_;
+};
+
+TEST_F(LocalClusterTest, APodRunsToItsEndAndItsStatusAndLogSaySo) {
+  Start();
+  Create(Pod("a", "echo hello; printf 'the message' > $TAAS_TERMINATION_LOG; exit 3"));
+  AwaitPhase("a", "Failed");
+  const Json status = Get("a")["status"];
+  const Json terminated = status["containerStatuses"][0]["state"]["terminated"];
+  EXPECT_EQ(terminated["exitCode"], 3);
+  EXPECT_EQ(terminated["reason"], "Error");
+  EXPECT_EQ(terminated["message"], "the message");
+  EXPECT_EQ(status["podIP"], "127.0.0.1");
+  EXPECT_EQ(Get("a")["spec"]["nodeName"], "local");
+  EXPECT_THAT(ReadLog("a"), HasSubstr("stdout F hello\n"));
+}
+
+TEST_F(LocalClusterTest, TheDirectoryIsPrivateAndServesOneClusterAtATime) {
+  Start();
+  struct stat info {};
+  ASSERT_EQ(::stat(options_.dir.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0700u);
+  EXPECT_THAT(LocalCluster::Start(options_),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("end it with: taas local down --dir " + options_.dir)));
+}
+
+TEST_F(LocalClusterTest, AClusterThatIsStartedAgainHasItsAddressItsPodsAndTheirRuns) {
+  Start();
+  const uint16_t port = cluster_->server().port();
+  const std::string count = options_.dir + "/count";
+  Create(Pod("a", "echo started >> " + count + "; while [ ! -e " + options_.dir +
+                      "/go ]; do sleep 0.05; done; echo done >> " + count));
+  AwaitPhase("a", "Running");
+  cluster_.reset();
+  Start();
+  EXPECT_EQ(cluster_->server().port(), port);
+  EXPECT_EQ(Phase("a"), "Running");
+  ASSERT_THAT(disk_.WriteAtomically(options_.dir + "/go", ""), IsOk());
+  AwaitPhase("a", "Succeeded");
+  EXPECT_EQ(FileText("count"), "started\ndone\n");
+}
+
+TEST_F(LocalClusterTest, AProcessThatIsKilledAtAnyTimeNeverRunsAPodTwice) {
+  // Children of this process run the cluster and are killed at times that the seed decides.
+  const std::string count = options_.dir + "/count";
+  Start();
+  for (int i = 0; i < 4; ++i) {
+    const std::string name = "p" + std::to_string(i);
+    Create(Pod(name, "echo " + name + " >> " + count + "; sleep 0.3"));
+  }
+  cluster_.reset();
+  const unsigned seed = 7;
+  SeededRandom random(seed);
+  for (int i = 0; i < 6; ++i) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      auto cluster = LocalCluster::Start(options_);
+      if (!cluster.ok()) ::_exit(1);
+      for (;;) ::pause();
+    }
+    clock_.SleepUntil(clock_.Now() + std::chrono::milliseconds(random.Below(150)));
+    ::kill(pid, SIGKILL);
+    ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  }
+  Start();
+  for (int i = 0; i < 4; ++i) AwaitPhase("p" + std::to_string(i), "Succeeded");
+  std::string text = FileText("count");
+  for (int i = 0; i < 4; ++i) {
+    const std::string line = "p" + std::to_string(i) + "\n";
+    const size_t at = text.find(line);
+    ASSERT_NE(at, std::string::npos) << line;
+    text.erase(at, line.size());
+  }
+  EXPECT_EQ(text, "") << "started twice, seed " << seed;
+}
+
+TEST_F(LocalClusterTest, ADeletedPodEndsGracefullyThenGoes) {
+  Start();
+  Create(Pod("a", "trap 'exit 143' TERM; echo ready; while :; do sleep 1000 & wait; done"));
+  Await("ready", [&] { return ReadLog("a").find("ready") != std::string::npos; });
+  const std::string uid = Get("a")["metadata"]["uid"];
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), ""), IsOk());
+  AwaitPhase("a", "gone");
+  Await("its directory", [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
+}
+
+TEST_F(LocalClusterTest, APodThatIsDeletedByForceIsKilled) {
+  Start();
+  Create(Pod("a", "trap '' TERM; echo ready; while :; do sleep 1000; done"));
+  Await("ready", [&] { return ReadLog("a").find("ready") != std::string::npos; });
+  const std::string uid = Get("a")["metadata"]["uid"];
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), R"({"gracePeriodSeconds":0})"), IsOk());
+  Await("its directory", [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
+}
+
+TEST_F(LocalClusterTest, PodsThatDoNotFitSayWhyAndRunWhenThereIsRoom) {
+  options_.fake_gpus = {.count = 2, .gibibytes = 80};
+  Start();
+  Json first = Pod("a", "echo gpus $CUDA_VISIBLE_DEVICES; while [ ! -e " + options_.dir +
+                            "/go ]; do sleep 0.05; done");
+  first["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "2";
+  Create(first);
+  AwaitPhase("a", "Running");
+  Json second = Pod("b", "echo gpus $CUDA_VISIBLE_DEVICES");
+  second["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "1";
+  Create(second);
+  const auto message = [&] {
+    for (const Json& condition : Get("b")["status"].value("conditions", Json::array())) {
+      if (condition["type"] == "PodScheduled") return condition.value("message", "");
+    }
+    return std::string();
+  };
+  Await("the reason", [&] {
+    return message() == "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.";
+  });
+  ASSERT_THAT(disk_.WriteAtomically(options_.dir + "/go", ""), IsOk());
+  AwaitPhase("b", "Succeeded");
+  EXPECT_THAT(ReadLog("a"), HasSubstr("gpus 0,1\n"));
+  EXPECT_THAT(ReadLog("b"), HasSubstr("gpus 0\n"));
+}
+
+TEST_F(LocalClusterTest, AnImageWithoutACommandFailsWithASentence) {
+  Start();
+  Json pod = Pod("a", "");
+  pod["spec"]["containers"][0].erase("command");
+  Create(pod);
+  AwaitPhase("a", "Failed");
+  const Json terminated = Get("a")["status"]["containerStatuses"][0]["state"]["terminated"];
+  EXPECT_EQ(terminated["reason"], "StartError");
+  EXPECT_THAT(terminated.value("message", ""), HasSubstr("the local cluster pulls no images"));
+}
+
+TEST_F(LocalClusterTest, VolumesAreBoundDirectoriesAndOnesOfTheCluster) {
+  options_.volume_bindings["data"] = options_.dir + "/mine";
+  ASSERT_THAT(disk_.MakeDirs(options_.dir + "/mine"), IsOk());
+  ASSERT_THAT(disk_.WriteAtomically(options_.dir + "/mine/in", "given\n"), IsOk());
+  Start();
+  Json pod = Pod("a", "cat /taas-data/in > /taas-out/copied");
+  pod["spec"]["volumes"] =
+      Json::array({{{"name", "d"}, {"persistentVolumeClaim", {{"claimName", "data"}}}},
+                   {{"name", "o"}, {"persistentVolumeClaim", {{"claimName", "out"}}}}});
+  pod["spec"]["containers"][0]["volumeMounts"] =
+      Json::array({{{"name", "d"}, {"mountPath", "/taas-data"}, {"readOnly", true}},
+                   {{"name", "o"}, {"mountPath", "/taas-out"}}});
+  Create(pod);
+  AwaitPhase("a", "Succeeded");
+  EXPECT_EQ(FileText("volumes/default/out/copied"), "given\n");
+}
+
+TEST_F(LocalClusterTest, OnFailureRestartsTheContainerAndCountsIt) {
+  Start();
+  Json pod = Pod("a", "if [ -e " + options_.dir + "/second ]; then echo two; else touch " +
+                          options_.dir + "/second; echo one; exit 1; fi");
+  pod["spec"]["restartPolicy"] = "OnFailure";
+  Create(pod);
+  AwaitPhase("a", "Succeeded");
+  EXPECT_EQ(Get("a")["status"]["containerStatuses"][0]["restartCount"], 1);
+  EXPECT_THAT(ReadLog("a"), HasSubstr("two"));
+}
+
+TEST_F(LocalClusterTest, EndPodsLeavesNoProcess) {
+  Start();
+  Create(Pod("a", "trap '' TERM; echo ready; setsid sleep 1000 & while :; do sleep 1000; done"));
+  Await("ready", [&] { return ReadLog("a").find("ready") != std::string::npos; });
+  ASSERT_THAT(cluster_->EndPods(50ms), IsOk());
+  EXPECT_EQ(KillLeftovers(disk_, options_.dir), 0);
+}
+
+}  // namespace
+}  // namespace taas::localkube
