@@ -12,8 +12,8 @@ namespace {
 constexpr std::chrono::milliseconds kCallPatience{2'000};
 constexpr std::chrono::milliseconds kBeatPatience{5'000};
 // All replicas start in the same moment: the chief listens a few milliseconds after the first call.
-constexpr int kReconnectFirstMs = 50;
-constexpr int kReconnectMaxMs = 1'000;
+constexpr int kReconnectFirstMs = 20;
+constexpr int kReconnectMaxMs = 250;
 constexpr int kResolveAgainMs = 500;
 
 void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds patience) {

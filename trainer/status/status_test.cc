@@ -151,12 +151,14 @@ TEST_F(StepLogTest, StepsOfOthersAreCountedAndALineIsNotMissedForThem) {
   EXPECT_THAT(Text(), HasSubstr("step 100, "));
 }
 
-TEST_F(StepLogTest, JsonLineIsOneObject) {
+TEST_F(StepLogTest, JsonLineIsOneObjectBesideTheClassicLine) {
   StepLog log(clock_, {.every = 1, .batch_size = 4, .max_steps = 9, .json = true, .fd = pipe_[1]});
   log.Start(0);
   clock_.Advance(2s);
   log.OnStep(1, std::nan(""));
-  const json line = json::parse(Text());
+  const std::string text = Text();
+  EXPECT_THAT(text, HasSubstr("\nstep 1, loss = nan"));
+  const json line = json::parse(text.substr(0, text.find('\n')));
   EXPECT_EQ(line["step"], 1);
   EXPECT_EQ(line["examplesPerSecond"], 2.0);
   EXPECT_FALSE(line.contains("loss"));

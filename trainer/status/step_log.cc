@@ -13,6 +13,8 @@ namespace {
 
 // The rate is renewed this often: short enough for /status, long enough to be steady.
 constexpr Clock::Duration kRateEvery = std::chrono::milliseconds(1'000);
+// The first value comes sooner, but not from a single step.
+constexpr Clock::Duration kFirstRateAfter = std::chrono::milliseconds(100);
 constexpr int kBarWidth = 40;
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -34,7 +36,8 @@ void StepLog::Start(int64_t step) {
 double StepLog::OnStep(int64_t step, double loss) {
   const Clock::Time now = clock_.Now();
   const double batch = static_cast<double>(options_.batch_size);
-  if (step > rate_step_ && (now - rate_time_ >= kRateEvery || rate_ == 0) && now > rate_time_) {
+  const Clock::Duration every = rate_ == 0 ? kFirstRateAfter : kRateEvery;
+  if (step > rate_step_ && now - rate_time_ >= every) {
     rate_ = static_cast<double>(step - rate_step_) * batch / Seconds(now - rate_time_);
     rate_time_ = now;
     rate_step_ = step;
@@ -54,7 +57,8 @@ double StepLog::OnStep(int64_t step, double loss) {
                            {"time", FormatRfc3339Micro(clock_.WallNow())}};
     if (std::isfinite(loss)) json["loss"] = loss;
     Write(json.dump() + "\n");
-  } else if (options_.terminal) {
+  }
+  if (options_.terminal) {
     DrawBar(step, loss);
   } else {
     Write(Format("step %lld, loss = %.2f (%.1f examples/sec; %.3f sec/batch)\n",
@@ -73,7 +77,6 @@ void StepLog::OnEvaluation(const Evaluation& evaluation) {
                            {"examples", evaluation.examples}};
     if (evaluation.accuracy) json["accuracy"] = *evaluation.accuracy;
     Write(json.dump() + "\n");
-    return;
   }
   std::string line = "evaluation at step " + std::to_string(evaluation.step) + ": ";
   if (evaluation.accuracy) line += Format("accuracy = %.4f, ", *evaluation.accuracy);

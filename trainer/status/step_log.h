@@ -2,8 +2,8 @@
 //
 //   step 10, loss = 2.31 (21000.0 examples/sec; 0.005 sec/batch)
 //
-// is the classic line, which scripts read; with JSON lines each step is one object on a line of its own. The
-// step is that of the whole job, and so is the rate.
+// is the classic line, which scripts read; with JSON lines there is an object on a line of its own beside
+// each. The step is that of the whole job, and so is the rate.
 //
 // Ownership: borrows the clock and writes to a file descriptor. Threads: one at a time. Errors: none; what
 // cannot be written is lost.

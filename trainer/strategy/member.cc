@@ -13,8 +13,8 @@ namespace taas {
 namespace {
 
 // Between calls to a chief that does not answer.
-constexpr std::chrono::milliseconds kRetryFirst{50};
-constexpr std::chrono::milliseconds kRetryMax{1'000};
+constexpr std::chrono::milliseconds kRetryFirst{20};
+constexpr std::chrono::milliseconds kRetryMax{250};
 
 }  // namespace
 
@@ -98,6 +98,7 @@ absl::Status Member::JoinOnce(bool* joined) {
 }
 
 wire::Report Member::MakeReport() const {
+  options_.before_report();
   const StatusBoard::Snapshot now = board_.snapshot();
   wire::Report report;
   report.set_state(RunStateName(now.state));

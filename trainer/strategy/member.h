@@ -45,6 +45,8 @@ class Member : public WorkSource {
     int rank = -1;  // -1: not a training replica.
     std::string config_hash;
     std::string bulk_address;
+    // Brings the board up to date before it is reported.
+    std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
     std::function<int64_t()> generation = [] { return int64_t{0}; };
   };

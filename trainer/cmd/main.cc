@@ -1,0 +1,159 @@
+// taas-trainer: one replica of a training job, or a whole training in one process.
+//
+//   TF_CONFIG=… TAAS_TRAINER=… taas-trainer        as a pod of a job (docs/contract.md)
+//   taas-trainer --config trainer.json             by itself
+//   taas-trainer data fetch mnist DIR              data commands
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "CLI/CLI.hpp"
+#include "operator/base/file_system.h"
+#include "operator/base/log.h"
+#include "operator/base/random.h"
+#include "operator/base/status.h"
+#include "trainer/cmd/replica_process.h"
+#include "trainer/data/data_commands.h"
+
+namespace taas {
+namespace {
+
+std::optional<std::string> Env(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+struct Flags {
+  std::string config;
+  std::string ps_hosts;
+  std::string worker_hosts;
+  std::string job_name;
+  int task_index = 0;
+  bool json_logs = false;
+  bool verbose = false;
+};
+
+absl::StatusOr<int64_t> NumberFromEnv(const char* name, int64_t otherwise, int64_t high) {
+  const auto text = Env(name);
+  if (!text) return otherwise;
+  int64_t value = 0;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, value);
+  if (error != std::errc() || rest != end || value < 1 || value > high) {
+    return absl::InvalidArgumentError(std::string(name) + " must be a whole number from 1 to " +
+                                      std::to_string(high) + ", is \"" + *text + "\"");
+  }
+  return value;
+}
+
+absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
+  std::string text;
+  if (!flags.config.empty()) {
+    PosixFileSystem files;
+    ASSIGN_OR_RETURN(text, files.ReadAll(flags.config));
+  } else if (const auto json = Env("TAAS_TRAINER")) {
+    text = *json;
+  } else {
+    return absl::InvalidArgumentError(
+        "there is nothing to train: set TAAS_TRAINER, or give --config FILE");
+  }
+  ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(text));
+  RETURN_IF_ERROR(ApplyEnvironment(Env, &config));
+  config.json_logs = config.json_logs || flags.json_logs;
+  return config;
+}
+
+absl::Status ReadCluster(const Flags& flags, std::optional<ClusterSpec>* cluster) {
+  if (!flags.job_name.empty()) {
+    ASSIGN_OR_RETURN(*cluster, ClusterFromHosts(flags.ps_hosts, flags.worker_hosts,
+                                                flags.job_name, flags.task_index));
+  } else if (const auto json = Env("TF_CONFIG")) {
+    ASSIGN_OR_RETURN(*cluster, ParseTfConfig(*json));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
+  process->termination_log = Env("TAAS_TERMINATION_LOG");
+  RETURN_IF_ERROR(ReadCluster(flags, &process->cluster));
+  ASSIGN_OR_RETURN(process->config, ReadConfig(flags));
+  process->job = Env("TAAS_JOB").value_or(process->job);
+  process->uid = Env("TAAS_JOB_UID").value_or(process->uid);
+  constexpr int64_t kCountMax = 1'000'000'000;
+  ASSIGN_OR_RETURN(process->attempt, NumberFromEnv("TAAS_ATTEMPT", 1, kCountMax));
+  ASSIGN_OR_RETURN(process->pod_number, NumberFromEnv("TAAS_POD_NUMBER", 1, kCountMax));
+  ASSIGN_OR_RETURN(const int64_t port, NumberFromEnv("TAAS_STATUS_PORT", -1, 65'535));
+  if (port > 0) process->status_port = static_cast<int>(port);
+  process->start = SystemRandom().Next();
+  return absl::OkStatus();
+}
+
+// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing ends at once; one that writes
+// checkpoints is told to stop, and a second signal ends it too.
+void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([&process, &board, &stop, signals] {
+    bool told = false;
+    // Ends with the process.
+    for (;;) {
+      int number = 0;
+      if (sigwait(&signals, &number) != 0) continue;
+      if (SavesAtStop(process) && !told) {
+        told = true;
+        stop.Stop();
+        continue;
+      }
+      WriteTermination(process.termination_log, board.TerminationJson("stopped by a signal"));
+      _exit(128 + number);
+    }
+  }).detach();
+}
+
+int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
+  CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
+  Flags flags;
+  app.add_option("--config", flags.config, "JSON file of spec.trainer, instead of TAAS_TRAINER");
+  app.add_option("--ps_hosts", flags.ps_hosts, "host:port,… of the parameter servers");
+  app.add_option("--worker_hosts", flags.worker_hosts, "host:port,… of the workers");
+  app.add_option("--job_name", flags.job_name, "ps or worker; instead of TF_CONFIG");
+  app.add_option("--task_index", flags.task_index, "which of them this process is");
+  app.add_flag("--json-logs", flags.json_logs, "a JSON line beside each step line");
+  app.add_flag("--verbose", flags.verbose, "debug log");
+  CLI11_PARSE(app, argc, argv);
+  if (flags.verbose) SetLogLevel(LogLevel::kDebug);
+
+  // One thread per process unless told otherwise: several replicas share a machine.
+  setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
+  signal(SIGPIPE, SIG_IGN);
+  static ReplicaProcess process;
+  const absl::Status status = Configure(flags, &process);
+  static StatusBoard board(BoardIdentity(process));
+  if (!status.ok()) {
+    const std::string message(status.message());
+    Log(LogLevel::kError, message, {{"exit", std::to_string(kExitPermanent)}});
+    WriteTermination(process.termination_log, board.TerminationJson(message));
+    return kExitPermanent;
+  }
+  static StopFlag stop;
+  HandleSignals(process, board, stop);
+  return RunReplicaProcess(process, board, stop);
+}
+
+}  // namespace
+}  // namespace taas
+
+int main(int argc, char** argv) { return taas::Main(argc, argv); }

@@ -1,0 +1,55 @@
+// One process of a training job from its configuration to its exit code: chief, worker, parameter server, or
+// all in one.
+//
+// Ownership: runs to the end and cleans up. Threads: the caller's and its own. Errors: become exit codes of
+// docs/contract.md and a termination message.
+//
+//   return RunReplicaProcess(std::move(options), stop);
+
+#ifndef TRAINER_CMD_REPLICA_PROCESS_H_
+#define TRAINER_CMD_REPLICA_PROCESS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "trainer/cluster/tf_config.h"
+#include "trainer/config/trainer_config.h"
+#include "trainer/status/status_board.h"
+#include "trainer/strategy/stop_flag.h"
+
+namespace taas {
+
+constexpr int kExitDone = 0;
+constexpr int kExitPermanent = 1;
+constexpr int kExitRestart = 138;
+constexpr int kExitTerminated = 143;
+
+struct ReplicaProcess {
+  TrainerConfig config;
+  std::optional<ClusterSpec> cluster;  // Without one: a program by itself.
+  std::string job = "local/run";
+  std::string uid = "none";
+  int64_t attempt = 1;
+  int64_t pod_number = 1;
+  uint64_t start = 0;  // Drawn by the process.
+  std::optional<int> status_port;
+  std::optional<std::string> termination_log;
+};
+
+// Whether SIGTERM leads to a last checkpoint (the stop flag) instead of the end at once.
+bool SavesAtStop(const ReplicaProcess& process);
+
+// The board that the process reports by.
+StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);
+
+// Runs and returns the exit code; the termination message is written.
+int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop);
+
+// 0, 1, 138 or 143.
+int ExitCodeOf(const absl::Status& status);
+
+}  // namespace taas
+
+#endif  // TRAINER_CMD_REPLICA_PROCESS_H_

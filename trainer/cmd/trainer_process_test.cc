@@ -1,0 +1,376 @@
+// Whole jobs of real processes on loopback: they end, they survive kill -9 of any one of them, and every batch
+// counts once.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/comm/listener.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+// A job of this test that has not ended by then hangs.
+constexpr auto kPatience = 60s;
+constexpr auto kPoll = 5ms;
+
+std::string ScratchDir() {
+  static int count = 0;
+  const std::string dir = std::string(std::getenv("TEST_TMPDIR")) + "/" + std::to_string(getpid()) +
+                          "-" + std::to_string(++count);
+  PosixFileSystem files;
+  EXPECT_THAT(files.MakeDirs(dir), IsOk());
+  return dir;
+}
+
+std::string TrainerPath() {
+  return std::string(std::getenv("TEST_SRCDIR")) + "/" + std::getenv("TEST_WORKSPACE") +
+         "/trainer/cmd/taas-trainer";
+}
+
+// Ports that are free now. They are held together so that no two are the same, then let go.
+std::vector<int> FreePorts(int count) {
+  std::vector<int> sockets, ports;
+  for (int i = 0; i < count; ++i) {
+    const auto socket = comm::OpenListeningSocket("127.0.0.1", 0);
+    EXPECT_THAT(socket, IsOk());
+    sockets.push_back(*socket);
+    ports.push_back(*comm::PortOfSocket(*socket));
+  }
+  for (const int socket : sockets) close(socket);
+  return ports;
+}
+
+// One child process; killed at the end if it still runs.
+class Child {
+ public:
+  Child(const std::vector<std::string>& args, const std::map<std::string, std::string>& environment,
+        std::string log)
+      : log_(std::move(log)) {
+    std::vector<std::string> env_text;
+    for (const auto& [name, value] : environment) env_text.push_back(name + "=" + value);
+    std::vector<char*> argv, envp;
+    for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
+    for (const std::string& entry : env_text) envp.push_back(const_cast<char*>(entry.c_str()));
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data()), 0);
+    posix_spawn_file_actions_destroy(&actions);
+  }
+  ~Child() { Kill(); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  bool Ended() {
+    if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+    return ended_;
+  }
+  void Kill() {
+    if (Ended()) return;
+    kill(pid_, SIGKILL);
+    ended_ = waitpid(pid_, &status_, 0) == pid_;
+  }
+  void Signal(int number) { kill(pid_, number); }
+  int exit_code() const { return WIFEXITED(status_) ? WEXITSTATUS(status_) : -WTERMSIG(status_); }
+  std::string Log() const { return PosixFileSystem().ReadAll(log_).value_or(""); }
+
+ private:
+  const std::string log_;
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+bool WaitUntil(const std::function<bool()>& done) {
+  RealClock clock;
+  const Clock::Time deadline = clock.Now() + kPatience;
+  while (!done()) {
+    if (clock.Now() > deadline) return false;
+    clock.SleepUntil(clock.Now() + kPoll);
+  }
+  return true;
+}
+
+struct Job {
+  int chiefs = 1, ps = 2, workers = 2;
+  json config = json::parse(R"({
+    "model": {"name": "mlp", "hidden": [64]},
+    "data": {"format": "generated", "generated": {"examples": 2000, "testExamples": 500,
+             "features": 64, "classes": 10}},
+    "strategy": {"type": "ParameterServer"},
+    "batchSize": 32, "maxSteps": 600, "logSteps": 10})");
+  std::string dir = ScratchDir();
+  json cluster = json::object();
+  std::map<std::string, std::unique_ptr<Child>> children;
+  std::map<std::string, int> pods;
+
+  void Plan() {
+    const std::vector<int> ports = FreePorts(chiefs + ps + workers);
+    size_t next = 0;
+    const auto add = [&](const char* role, int count) {
+      for (int i = 0; i < count; ++i) {
+        cluster[role].push_back("127.0.0.1:" + std::to_string(ports[next++]));
+      }
+    };
+    add("chief", chiefs);
+    add("ps", ps);
+    add("worker", workers);
+  }
+  std::string TerminationPath(const std::string& name) { return dir + "/" + name + ".termination"; }
+  json Termination(const std::string& name) {
+    return json::parse(PosixFileSystem().ReadAll(TerminationPath(name)).value_or("null"), nullptr,
+                       false);
+  }
+  Child& Start(const std::string& role, int index) {
+    const std::string name = role + "-" + std::to_string(index);
+    const json task = {{"cluster", cluster}, {"task", {{"type", role}, {"index", index}}}};
+    std::map<std::string, std::string> environment = {
+        {"TF_CONFIG", task.dump()},
+        {"TAAS_TRAINER", config.dump()},
+        {"TAAS_JOB", "default/test"},
+        {"TAAS_JOB_UID", "uid-of-" + dir},
+        {"TAAS_POD_NUMBER", std::to_string(++pods[name])},
+        {"TAAS_TERMINATION_LOG", TerminationPath(name)}};
+    auto& child = children[name];
+    child = nullptr;
+    child = std::make_unique<Child>(std::vector<std::string>{TrainerPath()}, environment,
+                                    dir + "/" + name + ".log");
+    return *child;
+  }
+  void StartAll() {
+    Plan();
+    for (const auto& [role, addresses] : cluster.items()) {
+      for (int i = 0; i < static_cast<int>(addresses.size()); ++i) Start(role, i);
+    }
+  }
+  std::string Logs() {
+    std::string text;
+    for (auto& [name, child] : children) text += "== " + name + "\n" + child->Log();
+    return text;
+  }
+  void ExpectAllDone() {
+    const bool ended = WaitUntil([&] {
+      for (auto& [name, child] : children) {
+        if (!child->Ended()) return false;
+      }
+      return true;
+    });
+    EXPECT_TRUE(ended) << Logs();
+    for (auto& [name, child] : children) {
+      if (child->Ended()) EXPECT_EQ(child->exit_code(), 0) << name << "\n" << Logs();
+    }
+  }
+  // The step that the chief printed last.
+  int64_t PrintedStep(const std::string& chief) {
+    const std::string log = children[chief]->Log();
+    const size_t at = log.rfind("\nstep ");
+    return at == std::string::npos ? 0 : std::atoll(log.c_str() + at + 6);
+  }
+  void ExpectCheckpoint(int64_t step) {
+    PosixFileSystem files;
+    const auto state = files.ReadAll(dir + "/out/checkpoint");
+    ASSERT_THAT(state, IsOk());
+    EXPECT_THAT(*state, HasSubstr("model.ckpt-" + std::to_string(step) + "\""));
+    const auto reader =
+        BundleReader::Open(files, dir + "/out/model.ckpt-" + std::to_string(step));
+    ASSERT_THAT(reader, IsOk());
+    EXPECT_EQ(*(*reader)->ReadInt64("global_step"), step);
+    EXPECT_EQ(*(*reader)->ReadInt64("taas/cursor/watermark"), step);
+    EXPECT_TRUE((*reader)->ReadInt64s("taas/cursor/above")->empty());
+  }
+  void UseCheckpoints() { config["checkpoint"] = {{"dir", dir + "/out"}, {"everySteps", 50}}; }
+};
+
+TEST(TrainerProcessTest, ChiefTwoShardsTwoWorkersTrainAndAllExitWithZero) {
+  Job job;
+  job.UseCheckpoints();
+  job.StartAll();
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(600);
+  const json end = job.Termination("chief-0");
+  EXPECT_EQ(end["message"], "done");
+  EXPECT_EQ(end["step"], 600);
+  EXPECT_GT(end["evaluation"]["accuracy"], 0.5) << end.dump();
+  EXPECT_THAT(job.children["chief-0"]->Log(), testing::ContainsRegex(
+      "step [0-9]+, loss = [0-9.]+ \\([0-9.]+ examples/sec; [0-9.]+ sec/batch\\)"));
+  EXPECT_EQ(job.Termination("ps-1")["message"], "done");
+}
+
+TEST(TrainerProcessTest, WithoutAChiefRoleWorkerZeroIsTheChief) {
+  Job job;
+  job.chiefs = 0;
+  job.ps = 1;
+  job.StartAll();
+  job.ExpectAllDone();
+  EXPECT_EQ(job.Termination("worker-0")["step"], 600);
+}
+
+TEST(TrainerProcessTest, WorkerIsKilledAndReplacedAndEveryBatchStillCountsOnce) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["maxSteps"] = 3000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  job.children["worker-1"]->Kill();
+  job.Start("worker", 1);
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(3000);
+}
+
+TEST(TrainerProcessTest, ParameterServerIsKilledAndReplacedAndTheJobGoesOnFromTheLastCut) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["maxSteps"] = 3000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  job.children["ps-1"]->Kill();
+  job.Start("ps", 1);
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(3000);
+  EXPECT_THAT(job.children["chief-0"]->Log(), HasSubstr("going back to the last cut"));
+}
+
+TEST(TrainerProcessTest, ChiefIsKilledAndReplacedAndTheJobGoesOnFromItsCheckpoint) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["maxSteps"] = 3000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  job.children["chief-0"]->Kill();
+  job.Start("chief", 0);
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(3000);
+  EXPECT_THAT(job.children["chief-0"]->Log(), HasSubstr("resuming from checkpoint"));
+}
+
+TEST(TrainerProcessTest, TerminatedChiefSavesACheckpointAndItsSuccessorResumes) {
+  Job job;
+  job.chiefs = 1;
+  job.ps = 1;
+  job.workers = 0;
+  job.UseCheckpoints();
+  job.config["checkpoint"].erase("everySteps");
+  job.config["maxSteps"] = 100'000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 50; })) << job.Logs();
+  Child& chief = *job.children["chief-0"];
+  chief.Signal(SIGTERM);
+  ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();
+  EXPECT_EQ(chief.exit_code(), 143) << job.Logs();
+  EXPECT_THAT(chief.Log(), HasSubstr("checkpoint saved"));
+  job.children["ps-0"]->Signal(SIGTERM);
+  ASSERT_TRUE(WaitUntil([&] { return job.children["ps-0"]->Ended(); }));
+  EXPECT_EQ(job.children["ps-0"]->exit_code(), 143);
+}
+
+TEST(TrainerProcessTest, LocalStrategyTrainsWithNoClusterAtAll) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["strategy"] = {{"type", "Local"}};
+  PosixFileSystem files;
+  ASSERT_THAT(files.WriteAtomically(job.dir + "/config.json", job.config.dump()), IsOk());
+  job.children["alone"] = std::make_unique<Child>(
+      std::vector<std::string>{TrainerPath(), "--config", job.dir + "/config.json"},
+      std::map<std::string, std::string>{{"TAAS_TERMINATION_LOG", job.TerminationPath("alone")}},
+      job.dir + "/alone.log");
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(600);
+  EXPECT_GT(job.Termination("alone")["evaluation"]["accuracy"], 0.5);
+}
+
+TEST(TrainerProcessTest, DivergedModelEndsWithOneAndTheSentence) {
+  Job job;
+  job.workers = 0;
+  job.ps = 1;
+  job.config["optimizer"] = {{"name", "sgd"}, {"learningRate", 1e30}};
+  job.StartAll();
+  Child& chief = *job.children["chief-0"];
+  ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();
+  EXPECT_EQ(chief.exit_code(), 1);
+  EXPECT_THAT(job.Termination("chief-0")["message"].get<std::string>(),
+              HasSubstr("Model diverged with loss"));
+}
+
+TEST(TrainerProcessTest, PortInUseEndsWith138) {
+  for (const char* role : {"chief", "ps"}) {
+    Job job;
+    job.ps = 1;
+    job.workers = 0;
+    job.Plan();
+    const std::string address = job.cluster[role][0];
+    const auto taken = comm::OpenListeningSocket("127.0.0.1", std::stoi(address.substr(10)));
+    ASSERT_THAT(taken, IsOk());
+    Child& child = job.Start(role, 0);
+    ASSERT_TRUE(WaitUntil([&] { return child.Ended(); }));
+    EXPECT_EQ(child.exit_code(), 138) << job.Logs();
+    close(*taken);
+  }
+}
+
+struct BadStart {
+  const char* name;
+  const char* tf_config;
+  const char* trainer;
+  const char* sentence;
+};
+
+class BadStartTest : public testing::TestWithParam<BadStart> {};
+
+TEST_P(BadStartTest, EndsWithOneAndASentence) {
+  Job job;
+  Child child({TrainerPath()},
+              {{"TF_CONFIG", GetParam().tf_config},
+               {"TAAS_TRAINER", GetParam().trainer},
+               {"TAAS_TERMINATION_LOG", job.TerminationPath("bad")}},
+              job.dir + "/bad.log");
+  ASSERT_TRUE(WaitUntil([&] { return child.Ended(); }));
+  EXPECT_EQ(child.exit_code(), 1) << child.Log();
+  EXPECT_THAT(job.Termination("bad")["message"].get<std::string>(), HasSubstr(GetParam().sentence));
+}
+
+constexpr char kTrainer[] = R"({"model":{"name":"softmax"},"data":{"format":"idx",
+  "train":{"images":"/nonexistent/images.gz","labels":"/nonexistent/labels.gz"}},"maxSteps":5})";
+constexpr char kAlone[] =
+    R"({"cluster":{"worker":["127.0.0.1:1"],"ps":["127.0.0.1:2"]},"task":{"type":"worker","index":0}})";
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadStartTest,
+    testing::Values(
+        BadStart{"TfConfigMalformed", "{", kTrainer, "TF_CONFIG: not JSON"},
+        BadStart{"IndexOutOfRange",
+                 R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":5}})", kTrainer,
+                 "index 5 is out of range"},
+        BadStart{"UnknownField", kAlone, R"({"model":{},"data":{},"steps":1})", "steps: unknown"},
+        BadStart{"NoSteps", kAlone, R"({"model":{},"data":{}})", "maxSteps: is required"},
+        BadStart{"MissingData", kAlone, kTrainer, "/nonexistent/images.gz"},
+        BadStart{"UnknownModel", kAlone,
+                 R"({"model":{"name":"transformer9"},"data":{"format":"generated"},"maxSteps":5})",
+                 "transformer9"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace taas

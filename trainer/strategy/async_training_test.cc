@@ -1,0 +1,185 @@
+// A graph that no named model uses, trained through two parameter servers by a chief and two workers, all in
+// this process over loopback.
+
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/comm/listener.h"
+#include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/ps/shard.h"
+#include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/replica_loop.h"
+
+namespace taas {
+namespace {
+
+constexpr int64_t kSteps = 400;
+constexpr int64_t kBatch = 16;
+
+class UnusualTask : public TrainingTask {
+ public:
+  UnusualTask() {
+    auto session = Session::Compile(unusual_.graph, {.batch = kBatch, .loss = unusual_.loss});
+    EXPECT_THAT(session, IsOk());
+    session_ = *std::move(session);
+  }
+  Session& session() override { return *session_; }
+  absl::Status FillBatch(int64_t batch) override {
+    FillUnusualBatch(static_cast<uint64_t>(batch), session_.get());
+    return absl::OkStatus();
+  }
+  // The mean loss over batches that were not trained.
+  absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) override {
+    auto session = Session::Compile(
+        unusual_.graph, {.batch = kBatch, .loss = unusual_.loss, .trainable = false});
+    if (!session.ok()) return session.status();
+    for (size_t i = 0; i < variables.size(); ++i) (*session)->BindVariable(i, variables[i]);
+    double loss = 0;
+    for (uint64_t seed = 1; seed <= 20; ++seed) {
+      FillUnusualBatch(1'000'000 + seed, session->get());
+      const absl::Status status = (*session)->Run(RunKind::kForward);
+      if (!status.ok()) return status;
+      loss += (*session)->loss() / 20;
+    }
+    return std::optional<Evaluation>(Evaluation{.loss = loss, .examples = 20 * kBatch});
+  }
+
+ private:
+  const UnusualGraph unusual_ = BuildUnusualGraph();
+  std::unique_ptr<Session> session_;
+};
+
+TrainerConfig Config() {
+  TrainerConfig config;
+  config.optimizer = R"({"name":"sgd","learningRate":0.05})";
+  config.batch_size = kBatch;
+  config.max_steps = kSteps;
+  return config;
+}
+
+ClusterSpec Cluster(const ReplicaId& self) {
+  return {{{"chief", {"127.0.0.1:1"}},
+           {"ps", {"127.0.0.1:2", "127.0.0.1:3"}},
+           {"worker", {"127.0.0.1:4", "127.0.0.1:5"}}},
+          self};
+}
+
+class AsyncTrainingTest : public testing::Test {
+ protected:
+  Member::Options MemberOptions(const ReplicaId& self, int port) {
+    const ClusterSpec cluster = Cluster(self);
+    return {.chief_name = "chief-0",
+            .chief_address = "127.0.0.1:" + std::to_string(port),
+            .job = {"uid", 1},
+            .self = self,
+            .incarnation = {1, random_.Next()},
+            .rank = cluster.rank(self),
+            .config_hash = ConfigHash(Config())};
+  }
+
+  void RunParameterServer(int index, int port) {
+    ps::Shard shard;
+    auto listener = comm::Listener::Open(
+        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
+    ASSERT_THAT(listener, IsOk());
+    StatusBoard board({});
+    Member::Options options = MemberOptions({"ps", index}, port);
+    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(member.WaitForEnd(), IsOk());
+    member.Leave();
+    EXPECT_EQ(shard.stats().step, kSteps);
+    EXPECT_GT(shard.stats().bytes, 0);
+    shard.Close();
+  }
+
+  void RunWorker(int index, int port) {
+    UnusualTask task;
+    StatusBoard board({});
+    Member member(clock_, MemberOptions({"worker", index}, port), board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(RunReplica(member, task, 2, Observer()), IsOk());
+    member.Leave();
+  }
+
+  // Notes the step of every push of every replica.
+  ReplicaObserver Observer() {
+    ReplicaObserver observer;
+    observer.on_step = [this](const StepResult& step) {
+      std::lock_guard lock(mutex_);
+      EXPECT_TRUE(steps_.insert(step.step).second) << "step " << step.step << " was given twice";
+    };
+    return observer;
+  }
+
+  RealClock clock_;
+  SystemRandom random_;
+  StopFlag stop_;
+  std::mutex mutex_;
+  std::set<int64_t> steps_;
+};
+
+TEST_F(AsyncTrainingTest, UnusualGraphIsTrainedThroughTwoShardsAndEveryStepIsMadeOnce) {
+  UnusualTask task;
+  task.session().InitializeVariables(Config().seed);
+  const auto before = task.Evaluate(VariablesOf(task.session()));
+  ASSERT_THAT(before, IsOk());
+
+  StatusBoard board({});
+  Evaluation after;
+  Coordinator coordinator(clock_,
+                          {.config = Config(),
+                           .cluster = Cluster({"chief", 0}),
+                           .job = {"uid", 1},
+                           .self = {1, random_.Next()},
+                           .on_evaluation = [&](const Evaluation& e) { after = e; }},
+                          board, task, nullptr);
+  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+  ASSERT_THAT(server, IsOk());
+  const int port = (*server)->port();
+
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
+  for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
+  threads.emplace_back(
+      [&] { EXPECT_THAT(RunReplica(coordinator, task, 2, Observer()), IsOk()); });
+  EXPECT_THAT(coordinator.Run(stop_), IsOk());
+  for (std::thread& thread : threads) thread.join();
+
+  EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
+  EXPECT_EQ(*steps_.begin(), 1);
+  EXPECT_EQ(*steps_.rbegin(), kSteps);
+  EXPECT_LT(after.loss, 0.5 * (*before)->loss);
+  EXPECT_EQ(after.step, kSteps);
+}
+
+TEST_F(AsyncTrainingTest, ReplicaWithAnotherConfigurationIsRefusedWithASentence) {
+  UnusualTask task;
+  StatusBoard board({});
+  Coordinator coordinator(
+      clock_,
+      {.config = Config(), .cluster = Cluster({"chief", 0}), .job = {"uid", 1}, .self = {1, 1}},
+      board, task, nullptr);
+  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+  ASSERT_THAT(server, IsOk());
+  Member::Options options = MemberOptions({"worker", 1}, (*server)->port());
+  options.config_hash = "another";
+  Member member(clock_, options, board, stop_);
+  EXPECT_THAT(member.Start(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                       testing::HasSubstr("need the same TAAS_TRAINER")));
+}
+
+}  // namespace
+}  // namespace taas
