@@ -1,0 +1,190 @@
+// The CRD and the list of manifests, fed to a real kube-apiserver: operator/api must say the same.
+
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "e2e/control_plane.h"
+#include "e2e/http_client.h"
+#include "e2e/process.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/api/manifest_cases.h"
+#include "operator/api/training_job_codec.h"
+#include "operator/api/validation.h"
+#include "operator/base/clock.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+constexpr char kJobs[] = "/apis/taas.dev/v1/namespaces/default/trainingjobs";
+// What happens to fields that the schema does not have.
+constexpr char kStrict[] = "?fieldValidation=Strict";
+constexpr char kIgnore[] = "?fieldValidation=Ignore";
+constexpr Clock::Duration kServedLimit = std::chrono::seconds(60);
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class CrdConformanceTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    auto plane = ControlPlane::Start(testing::TempDir() + "/plane");
+    ASSERT_THAT(plane, IsOk());
+    plane_ = *std::move(plane);
+    const auto applied = plane_->Kubectl({"apply", "-f", "crds/trainingjobs.yaml"});
+    ASSERT_THAT(applied, IsOk());
+    ASSERT_EQ(applied->exit_code, 0) << applied->text;
+    const RealClock clock;
+    const Clock::Time deadline = clock.Now() + kServedLimit;
+    while (Ask("GET", kJobs).code != 200) {
+      ASSERT_LT(clock.Now(), deadline) << "the CRD is not served";
+      clock.SleepUntil(clock.Now() + std::chrono::milliseconds(50));
+    }
+  }
+
+  static void TearDownTestSuite() { plane_.reset(); }
+
+  void SetUp() override { ASSERT_NE(plane_, nullptr) << "there is no API server"; }
+
+  static HttpAnswer Ask(const std::string& method, const std::string& target,
+                        const std::string& body = "") {
+    const auto answer = plane_->client().Do(method, target, body);
+    EXPECT_THAT(answer, IsOk());
+    return answer.ok() ? *answer : HttpAnswer{};
+  }
+
+  // Creates or replaces, strictly, as the case says.
+  static HttpAnswer Submit(const ManifestCase& one) {
+    EXPECT_EQ(Ask("DELETE", kJobs).code, 200);
+    if (one.before.empty()) return Ask("POST", std::string(kJobs) + kStrict, one.object);
+    const HttpAnswer stored = Ask("POST", kJobs, one.before);
+    EXPECT_EQ(stored.code, 201) << stored.body;
+    const Json metadata = Json::parse(stored.body)["metadata"];
+    Json object = Json::parse(one.object);
+    object["metadata"]["resourceVersion"] = metadata["resourceVersion"];
+    const std::string name = metadata["name"].get<std::string>();
+    return Ask("PUT", std::string(kJobs) + "/" + name + kStrict, object.dump());
+  }
+
+  static std::unique_ptr<ControlPlane> plane_;
+};
+
+std::unique_ptr<ControlPlane> CrdConformanceTest::plane_;
+
+std::vector<ManifestCase> Cases() {
+  return ParseManifestCases(ReadFile("operator/api/testdata/manifests.yaml")).value();
+}
+
+std::string VerdictOf(int code) {
+  if (code == 200 || code == 201) return std::string(VerdictName(Verdict::kAccepted));
+  if (code == 400) return std::string(VerdictName(Verdict::kUndecodable));
+  if (code == 422) return std::string(VerdictName(Verdict::kInvalid));
+  return std::to_string(code);
+}
+
+TEST_F(CrdConformanceTest, TheServerSaysWhatOperatorApiSaysToEachManifest) {
+  for (const ManifestCase& one : Cases()) {
+    SCOPED_TRACE(one.name);
+    const HttpAnswer answer = Submit(one);
+    EXPECT_EQ(VerdictOf(answer.code), VerdictName(one.verdict)) << answer.body;
+    if (one.verdict == Verdict::kAccepted) continue;
+    const Json status = Json::parse(answer.body, nullptr, /*allow_exceptions=*/false);
+    ASSERT_FALSE(status.is_discarded()) << answer.body;
+    EXPECT_THAT(status.value("message", ""), HasSubstr(one.server));
+  }
+}
+
+TEST_F(CrdConformanceTest, TheServerStoresTheSameDefaults) {
+  for (const ManifestCase& one : Cases()) {
+    if (one.verdict != Verdict::kAccepted || !one.before.empty()) continue;
+    SCOPED_TRACE(one.name);
+    const HttpAnswer answer = Submit(one);
+    ASSERT_EQ(answer.code, 201) << answer.body;
+    const auto completed = ApplyDefaults(one.object);
+    ASSERT_THAT(completed, IsOk());
+    EXPECT_EQ(Json::parse(answer.body)["spec"], Json::parse(*completed)["spec"]);
+  }
+}
+
+TEST_F(CrdConformanceTest, AServerThatIsNotStrictPrunesTheSameFields) {
+  int pruned = 0;
+  for (const ManifestCase& one : Cases()) {
+    if (one.field.empty() || one.verdict != Verdict::kUndecodable || !one.before.empty()) continue;
+    const auto kept = PruneUnknownFields(one.object);
+    if (!kept.ok() || !ValidateTrainingJob(*kept).empty()) continue;  // Wrong in another way, too.
+    SCOPED_TRACE(one.name);
+    EXPECT_EQ(Ask("DELETE", kJobs).code, 200);
+    const HttpAnswer answer = Ask("POST", std::string(kJobs) + kIgnore, one.object);
+    EXPECT_EQ(answer.code, 201) << answer.body;
+    EXPECT_EQ(Json::parse(answer.body)["spec"], Json::parse(ApplyDefaults(*kept).value())["spec"]);
+    ++pruned;
+  }
+  EXPECT_GE(pruned, 8);
+}
+
+TEST_F(CrdConformanceTest, StatusAndScaleAreSubresources) {
+  const auto applied = plane_->Kubectl({"apply", "-f", "examples/mnist.yaml"});
+  ASSERT_THAT(applied, IsOk());
+  ASSERT_EQ(applied->exit_code, 0) << applied->text;
+  const std::string path = std::string(kJobs) + "/mnist";
+  Json object = Json::parse(Ask("GET", path).body);
+
+  JobStatus status;
+  status.state = JobState::kRunning;
+  status.ready = "5/5";
+  status.selector = "taas.dev/job-name=mnist,taas.dev/role=worker";
+  status.restarts[RestartCause::kKilled] = 2;
+  status.replica_statuses[Role::kWorker] = {.desired = 2, .active = 2, .ready = 2};
+  status.progress = Progress{.step = 1200, .max_steps = 2000, .percent = 60};
+  status.message = "all is well";
+  object["status"] = Json::parse(EncodeStatus(status));
+  const HttpAnswer written = Ask("PUT", path + "/status" + kStrict, object.dump());
+  ASSERT_EQ(written.code, 200) << written.body;
+  const auto job = DecodeTrainingJob(written.body);
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->status, status);
+
+  const Json scale = Json::parse(Ask("GET", path + "/scale").body);
+  EXPECT_EQ(scale["spec"]["replicas"], 2);
+  EXPECT_EQ(scale["status"]["replicas"], 2);
+  EXPECT_EQ(scale["status"]["selector"], status.selector);
+  const auto scaled = plane_->Kubectl({"scale", "trainingjob/mnist", "--replicas=3"});
+  ASSERT_THAT(scaled, IsOk());
+  EXPECT_EQ(scaled->exit_code, 0) << scaled->text;
+  EXPECT_EQ(DecodeTrainingJob(Ask("GET", path).body)->spec.roles.at(Role::kWorker).replicas, 3);
+
+  const auto table = plane_->Kubectl({"get", "tj", "-o", "wide"});
+  ASSERT_THAT(table, IsOk());
+  EXPECT_THAT(table->text, testing::ContainsRegex(
+                               "NAME +STATE +READY +STEP +PROGRESS +RESTARTS +AGE +MESSAGE"));
+  EXPECT_THAT(table->text,
+              testing::ContainsRegex("mnist +Running +5/5 +1200 +60 +2 +[0-9a-z]+ +all is well"));
+}
+
+TEST_F(CrdConformanceTest, KubectlShowsTheFieldOfABadManifest) {
+  const std::string path = testing::TempDir() + "/bad.yaml";
+  std::string yaml = ReadFile("examples/mnist.yaml");
+  const size_t at = yaml.find("chief: {replicas: 1}");
+  ASSERT_NE(at, std::string::npos);
+  yaml.replace(at, 20, "chief: {replicas: 2}");
+  std::ofstream(path) << yaml;
+  const auto applied = plane_->Kubectl({"create", "-f", path});
+  ASSERT_THAT(applied, IsOk());
+  EXPECT_EQ(applied->exit_code, 1);
+  EXPECT_THAT(applied->text, HasSubstr("spec.roles.chief.replicas"));
+}
+
+}  // namespace
+}  // namespace taas
