@@ -16,7 +16,12 @@
 namespace taas::localkube {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr char kNodeName[] = "local";
+// A process that was killed while it started a shim holds its lock until the shim has been executed.
+constexpr auto kLockPatience = 1s;
+constexpr auto kLockRetryEvery = 10ms;
 
 // What a container gets of this process's environment.
 std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
@@ -78,7 +83,12 @@ absl::Status LocalCluster::TakeDirectory() {
   const std::string& dir = options_.dir;
   RETURN_IF_ERROR(disk_.MakeDirs(dir)).With("make the cluster's directory");
   if (::chmod(dir.c_str(), 0700) != 0) return ErrnoToStatus(errno, "chmod 0700", dir);
-  const absl::StatusOr<int> lock = TakeLock(LockPath(dir));
+  absl::StatusOr<int> lock = TakeLock(LockPath(dir));
+  const Clock::Time deadline = clock_.Now() + kLockPatience;
+  while (absl::IsFailedPrecondition(lock.status()) && clock_.Now() < deadline) {
+    clock_.SleepUntil(clock_.Now() + kLockRetryEvery);
+    lock = TakeLock(LockPath(dir));
+  }
   if (absl::IsFailedPrecondition(lock.status())) {
     const std::string pid = disk_.ReadAll(PidPath(dir)).value_or("unknown");
     return absl::FailedPreconditionError("start a cluster in " + dir +
