@@ -1,0 +1,368 @@
+#include "localkube/api/api.h"
+
+#include <nlohmann/json.hpp>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/api/api_fixture.h"
+
+namespace taas::localkube {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using nlohmann::json;
+
+class RestTest : public ApiFixture {};
+
+TEST_F(RestTest, ACreatedPodHasWhatTheServerOwns) {
+  json sent = Pod("a");
+  sent["status"] = {{"phase", "Running"}};
+  sent["metadata"]["uid"] = "mine";
+  const Reply made = Call("POST", kPods, sent);
+  ASSERT_EQ(made.code, 201);
+  const json& metadata = made.body["metadata"];
+  EXPECT_EQ(metadata["namespace"], "default");
+  EXPECT_EQ(metadata["generation"], 1);
+  EXPECT_EQ(metadata["creationTimestamp"], "2026-01-01T00:00:00Z");
+  EXPECT_EQ(metadata["uid"].get<std::string>().size(), 36u);
+  EXPECT_EQ(made.body["status"]["phase"], "Pending");
+  EXPECT_EQ(made.body["spec"]["restartPolicy"], "Always");
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/a").body, made.body);
+}
+
+TEST_F(RestTest, ErrorsReadAsThoseOfAKubeApiserver) {
+  Call("POST", kPods, Pod("a"));
+  const Reply twice = Call("POST", kPods, Pod("a"));
+  EXPECT_EQ(twice.code, 409);
+  EXPECT_EQ(twice.reason(), "AlreadyExists");
+  EXPECT_EQ(twice.message(), "pods \"a\" already exists");
+  const Reply missing = Call("GET", std::string(kJobs) + "/x");
+  EXPECT_EQ(missing.code, 404);
+  EXPECT_EQ(missing.message(), "trainingjobs.taas.dev \"x\" not found");
+  EXPECT_EQ(missing.body["details"]["group"], "taas.dev");
+  EXPECT_EQ(Call("GET", "/api/v1/gadgets").code, 404);
+  EXPECT_EQ(Call("GET", "/api/v1/pods?labelSelector=%zz").code, 400);
+  EXPECT_EQ(Call("PUT", kPods, Pod("a")).code, 405);
+}
+
+TEST_F(RestTest, APodOfAMissingNamespaceIsNotMade) {
+  const Reply reply = Call("POST", "/api/v1/namespaces/none/pods", Pod("a"));
+  EXPECT_EQ(reply.code, 404);
+  EXPECT_EQ(reply.message(), "namespaces \"none\" not found");
+}
+
+TEST_F(RestTest, NamesAndContainersAreValidated) {
+  EXPECT_EQ(Call("POST", kPods, Pod("Not_A_Name")).code, 422);
+  json empty = Pod("a");
+  empty["spec"]["containers"] = json::array();
+  const Reply reply = Call("POST", kPods, empty);
+  EXPECT_EQ(reply.code, 422);
+  EXPECT_EQ(reply.message(), "Pod \"a\" is invalid: spec.containers: Required value");
+  EXPECT_EQ(reply.body["details"]["causes"][0]["field"], "spec.containers");
+}
+
+TEST_F(RestTest, GenerateNameMakesDifferentNames) {
+  json sent = Pod("");
+  sent["metadata"] = {{"generateName", "p-"}};
+  const Reply one = Call("POST", kPods, sent);
+  const Reply two = Call("POST", kPods, sent);
+  ASSERT_EQ(two.code, 201);
+  EXPECT_NE(one.body["metadata"]["name"], two.body["metadata"]["name"]);
+}
+
+TEST_F(RestTest, AnUpdateOfAnOldRevisionIsAConflict) {
+  json pod = Call("POST", kPods, Pod("a")).body;
+  const std::string path = std::string(kPods) + "/a";
+  pod["metadata"]["labels"] = {{"x", "1"}};
+  const Reply first = Call("PUT", path, pod);
+  ASSERT_EQ(first.code, 200);
+  pod["metadata"]["labels"] = {{"x", "2"}};
+  const Reply second = Call("PUT", path, pod);
+  EXPECT_EQ(second.code, 409);
+  EXPECT_EQ(second.reason(), "Conflict");
+  EXPECT_THAT(second.message(), HasSubstr("the object has been modified"));
+}
+
+TEST_F(RestTest, AnUpdateThatChangesNothingKeepsItsRevision) {
+  const Reply made = Call("POST", kPods, Pod("a"));
+  const Reply same = Call("PUT", std::string(kPods) + "/a", made.body);
+  EXPECT_EQ(same.revision(), made.revision());
+  const Reply patch = Call("PATCH", std::string(kPods) + "/a", json::object());
+  EXPECT_EQ(patch.revision(), made.revision());
+}
+
+TEST_F(RestTest, StatusAndTheRestAreWrittenApart) {
+  json pod = Call("POST", kPods, Pod("a")).body;
+  const std::string path = std::string(kPods) + "/a";
+  const Reply status = Call("PATCH", path + "/status",
+                            {{"status", {{"phase", "Running"}}}, {"spec", {{"nodeName", "x"}}}});
+  EXPECT_EQ(status.body["status"]["phase"], "Running");
+  EXPECT_FALSE(status.body["spec"].contains("nodeName"));
+  const Reply main = Call("PATCH", path, {{"status", {{"phase", "Failed"}}},
+                                          {"metadata", {{"labels", {{"x", "1"}}}}}});
+  EXPECT_EQ(main.body["status"]["phase"], "Running");
+  EXPECT_EQ(main.body["metadata"]["labels"]["x"], "1");
+  EXPECT_EQ(main.body["metadata"]["generation"], 1);
+}
+
+TEST_F(RestTest, APodsSpecIsFixed) {
+  Call("POST", kPods, Pod("a"));
+  const Reply reply =
+      Call("PATCH", std::string(kPods) + "/a", {{"spec", {{"restartPolicy", "Never"}}}});
+  EXPECT_EQ(reply.code, 422);
+  EXPECT_THAT(reply.message(), HasSubstr("pod updates may not change fields"));
+}
+
+TEST_F(RestTest, APodIsBoundOnce) {
+  Call("POST", kPods, Pod("a"));
+  const std::string path = std::string(kPods) + "/a/binding";
+  const json binding = {{"target", {{"kind", "Node"}, {"name", "local"}}}};
+  EXPECT_EQ(Call("POST", path, binding).code, 201);
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/a").body["spec"]["nodeName"], "local");
+  EXPECT_EQ(Call("POST", path, binding).code, 409);
+}
+
+TEST_F(RestTest, ADryRunAnswersAndStoresNothing) {
+  EXPECT_EQ(Call("POST", std::string(kPods) + "?dryRun=All", Pod("a")).code, 201);
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/a").code, 404);
+}
+
+TEST_F(RestTest, AStrategicPatchMergesContainersByName) {
+  Call("POST", kPods, Pod("a"));
+  const json patch = {{"spec", {{"containers", {{{"name", "trainer"}, {"image", "i:2"}}}}}}};
+  const Reply reply = Call("PATCH", std::string(kPods) + "/a", patch,
+                           "application/strategic-merge-patch+json");
+  EXPECT_EQ(reply.code, 200);
+  EXPECT_EQ(reply.body["spec"]["containers"][0]["image"], "i:2");
+  EXPECT_EQ(reply.body["spec"]["containers"].size(), 1u);
+}
+
+class DeleteTest : public ApiFixture {
+ protected:
+  void MakeRunning(const std::string& name) {
+    Call("POST", kPods, Pod(name));
+    Call("POST", std::string(kPods) + "/" + name + "/binding", {{"target", {{"name", "local"}}}});
+  }
+  const std::string path_ = std::string(kPods) + "/a";
+};
+
+TEST_F(DeleteTest, APodThatNoNodeHasIsGoneAtOnce) {
+  Call("POST", kPods, Pod("a"));
+  EXPECT_EQ(Call("DELETE", path_).code, 200);
+  EXPECT_EQ(Call("GET", path_).code, 404);
+}
+
+TEST_F(DeleteTest, ARunningPodGetsItsGraceAndGoesWhenTheNodeSaysSo) {
+  MakeRunning("a");
+  const Reply deleted = Call("DELETE", path_, {{"gracePeriodSeconds", 7}});
+  EXPECT_EQ(deleted.body["metadata"]["deletionTimestamp"], "2026-01-01T00:00:07Z");
+  EXPECT_EQ(deleted.body["metadata"]["deletionGracePeriodSeconds"], 7);
+  const std::string revision = deleted.revision();
+  EXPECT_EQ(Call("DELETE", path_, {{"gracePeriodSeconds", 9}}).revision(), revision);
+  EXPECT_EQ(Call("DELETE", path_, {{"gracePeriodSeconds", 0}}).code, 200);
+  EXPECT_EQ(Call("GET", path_).code, 404);
+}
+
+TEST_F(DeleteTest, APreconditionThatDoesNotHoldKeepsTheObject) {
+  Call("POST", kPods, Pod("a"));
+  const Reply uid = Call("DELETE", path_, {{"preconditions", {{"uid", "other"}}}});
+  EXPECT_EQ(uid.code, 409);
+  EXPECT_THAT(uid.message(), HasSubstr("UID in precondition: other"));
+  EXPECT_EQ(Call("DELETE", path_, {{"preconditions", {{"resourceVersion", "1"}}}}).code, 409);
+  EXPECT_EQ(Call("GET", path_).code, 200);
+}
+
+TEST_F(DeleteTest, AFinalizerHoldsAnObjectUntilItIsTakenAway) {
+  json pod = Pod("a");
+  pod["metadata"]["finalizers"] = {"x/y"};
+  Call("POST", kPods, pod);
+  const Reply deleted = Call("DELETE", path_);
+  EXPECT_TRUE(deleted.body["metadata"].contains("deletionTimestamp"));
+  EXPECT_EQ(Call("GET", path_).code, 200);
+  EXPECT_EQ(Call("PATCH", path_, {{"metadata", {{"finalizers", nullptr}}}}).code, 200);
+  EXPECT_EQ(Call("GET", path_).code, 404);
+}
+
+TEST_F(DeleteTest, ACollectionIsDeletedByItsSelector) {
+  for (const char* name : {"a", "b"}) {
+    json pod = Pod(name);
+    pod["metadata"]["labels"] = {{"n", name}};
+    Call("POST", kPods, pod);
+  }
+  EXPECT_EQ(Call("DELETE", std::string(kPods) + "?labelSelector=n%3Da").code, 200);
+  EXPECT_EQ(Call("GET", path_).code, 404);
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/b").code, 200);
+}
+
+class ReadTest : public ApiFixture {};
+
+TEST_F(ReadTest, PagesContinueAndEnd) {
+  for (const char* name : {"a", "b", "c"}) Call("POST", kPods, Pod(name));
+  const Reply first = Call("GET", std::string(kPods) + "?limit=2");
+  EXPECT_EQ(first.body["items"].size(), 2u);
+  EXPECT_EQ(first.body["metadata"]["remainingItemCount"], 1);
+  const std::string next = first.body["metadata"]["continue"];
+  const Reply second = Call("GET", std::string(kPods) + "?limit=2&continue=" + next);
+  EXPECT_EQ(second.body["items"].size(), 1u);
+  EXPECT_EQ(second.body["items"][0]["metadata"]["name"], "c");
+  EXPECT_FALSE(second.body["metadata"].contains("continue"));
+}
+
+TEST_F(ReadTest, SelectorsChoose) {
+  Call("POST", kPods, Pod("a"));
+  Call("POST", kPods, Pod("b"));
+  const Reply list = Call("GET", "/api/v1/pods?fieldSelector=metadata.name%3Db");
+  ASSERT_EQ(list.body["items"].size(), 1u);
+  EXPECT_EQ(list.body["items"][0]["metadata"]["name"], "b");
+  EXPECT_EQ(Call("GET", "/api/v1/pods?fieldSelector=spec.color%3Db").code, 400);
+}
+
+TEST_F(ReadTest, ATableIsGivenToWhoAsksForOne) {
+  Call("POST", kPods, Pod("a"));
+  const Reply table =
+      Call("GET", kPods, nullptr, "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(table.body["kind"], "Table");
+  EXPECT_EQ(table.body["columnDefinitions"][1]["name"], "Ready");
+  EXPECT_EQ(table.body["rows"][0]["cells"][0], "a");
+}
+
+TEST_F(ReadTest, ARevisionStillToComeIsATimeout) {
+  const Reply reply = Call("GET", std::string(kPods) + "?resourceVersion=999999");
+  EXPECT_EQ(reply.code, 504);
+  EXPECT_EQ(reply.body["details"]["causes"][0]["reason"], "ResourceVersionTooLarge");
+}
+
+class WatchTest : public ApiFixture {};
+
+TEST_F(WatchTest, ChangesComeInOrderFromTheRevisionOfTheList) {
+  const std::string revision = Call("GET", kPods).revision();
+  auto watch = Watch(std::string(kPods) + "?watch=1&resourceVersion=" + revision);
+  Call("POST", kPods, Pod("a"));
+  Call("PATCH", std::string(kPods) + "/a/status", {{"status", {{"phase", "Running"}}}});
+  Call("DELETE", std::string(kPods) + "/a");
+  EXPECT_THAT(watch->Names(3), ElementsAre("ADDED a", "MODIFIED a", "DELETED a"));
+}
+
+TEST_F(WatchTest, WhatStopsMatchingIsDeletedForThatWatch) {
+  auto watch = Watch(std::string(kPods) + "?watch=1&fieldSelector=status.phase%3DPending");
+  Call("POST", kPods, Pod("a"));
+  Call("PATCH", std::string(kPods) + "/a/status", {{"status", {{"phase", "Running"}}}});
+  Call("PATCH", std::string(kPods) + "/a/status", {{"status", {{"phase", "Pending"}}}});
+  EXPECT_THAT(watch->Names(3), ElementsAre("ADDED a", "DELETED a", "ADDED a"));
+}
+
+TEST_F(WatchTest, InitialEventsEndWithABookmarkThatSaysSo) {
+  Call("POST", kPods, Pod("a"));
+  auto watch = Watch(std::string(kPods) +
+                     "?watch=1&sendInitialEvents=true&allowWatchBookmarks=true"
+                     "&resourceVersionMatch=NotOlderThan");
+  const auto events = watch->WaitFor(2);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0]["type"], "ADDED");
+  EXPECT_EQ(events[1]["type"], "BOOKMARK");
+  EXPECT_EQ(events[1]["object"]["metadata"]["annotations"]["k8s.io/initial-events-end"], "true");
+}
+
+TEST_F(WatchTest, ABookmarkComesFromTimeToTime) {
+  auto watch = Watch(std::string(kPods) + "?watch=1&allowWatchBookmarks=1");
+  clock_.Advance(std::chrono::seconds(16));
+  watch->stream().Tick();
+  EXPECT_EQ(watch->WaitFor(1).at(0)["type"], "BOOKMARK");
+}
+
+TEST_F(WatchTest, AWatchEndsWhenItsTimeIsOver) {
+  auto watch = Watch(std::string(kPods) + "?watch=1&timeoutSeconds=5");
+  watch->stream().Tick();
+  EXPECT_FALSE(watch->ended());
+  clock_.Advance(std::chrono::seconds(5));
+  watch->stream().Tick();
+  EXPECT_TRUE(watch->ended());
+}
+
+TEST_F(WatchTest, RowsOfATableComeToWhoAsksForThem) {
+  auto watch = Watch(std::string(kPods) + "?watch=1", "application/json;as=Table;v=v1");
+  Call("POST", kPods, Pod("a"));
+  const json event = watch->WaitFor(1).at(0);
+  EXPECT_EQ(event["object"]["kind"], "Table");
+  EXPECT_EQ(event["object"]["rows"][0]["cells"][0], "a");
+}
+
+class CompactedTest : public ApiFixture {
+ protected:
+  CompactedTest() : ApiFixture(3) {}
+};
+
+TEST_F(CompactedTest, AWatchFromACompactedRevisionIsGone) {
+  for (const char* name : {"a", "b", "c", "d"}) Call("POST", kPods, Pod(name));
+  const Reply reply = Call("GET", std::string(kPods) + "?watch=1&resourceVersion=1");
+  EXPECT_EQ(reply.code, 410);
+  EXPECT_EQ(reply.reason(), "Expired");
+}
+
+class LogTest : public ApiFixture {
+ protected:
+  std::string Log(const std::string& query) {
+    return api_.Handle({.method = "GET", .target = std::string(kPods) + "/a/log" + query}).body;
+  }
+};
+
+TEST_F(LogTest, LinesOfTheOnlyContainerAreGiven) {
+  Call("POST", kPods, Pod("a"));
+  logs_.Append("a", "2026-01-01T00:00:00Z stdout F one\n2026-01-01T00:00:01Z stdout F two\n");
+  EXPECT_EQ(Log(""), "one\ntwo\n");
+  EXPECT_EQ(Log("?tailLines=1&timestamps=true"), "2026-01-01T00:00:01Z two\n");
+}
+
+TEST_F(LogTest, AContainerThatHasNotStartedIsNamed) {
+  Call("POST", kPods, Pod("a"));
+  const Reply reply = Call("GET", std::string(kPods) + "/a/log");
+  EXPECT_EQ(reply.code, 400);
+  EXPECT_EQ(reply.message(), "container \"trainer\" in pod \"a\" is waiting to start");
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/a/log?container=other").code, 400);
+}
+
+TEST_F(LogTest, AFollowedLogGoesOnUntilTheContainerEnds) {
+  Call("POST", kPods, Pod("a"));
+  logs_.Append("a", "2026-01-01T00:00:00Z stdout F one\n");
+  ApiResponse response =
+      api_.Handle({.method = "GET", .target = std::string(kPods) + "/a/log?follow=true"});
+  ASSERT_NE(response.stream, nullptr);
+  std::string seen;
+  bool ended = false;
+  response.stream->Start({.data = [&](std::string chunk) { seen += chunk; },
+                          .ended = [&] { ended = true; }});
+  EXPECT_EQ(seen, "one\n");
+  logs_.Append("a", "2026-01-01T00:00:01Z stdout F two\n");
+  response.stream->Tick();
+  EXPECT_EQ(seen, "one\ntwo\n");
+  EXPECT_FALSE(ended);
+  logs_.End("a");
+  response.stream->Tick();
+  EXPECT_TRUE(ended);
+}
+
+TEST(BadBodyTest, NothingThatIsSentEndsTheServer) {
+  FakeClock clock;
+  SeededRandom random(1);
+  auto store = *Store::Open({.path = ":memory:"});
+  Api api(*store, clock, random, nullptr);
+  ASSERT_TRUE(api.Bootstrap().ok());
+  const std::string deep(100'000, '[');
+  for (const std::string& body :
+       {std::string("x"), std::string("[]"), std::string("7"), deep,
+        std::string(R"({"metadata":7})"), std::string(R"({"metadata":{"name":7}})"),
+        std::string(R"({"metadata":{"name":"a"},"spec":7})"),
+        std::string(R"({"metadata":{"name":"a"},"spec":{"containers":[7]}})"),
+        std::string(R"({"apiVersion":7,"metadata":{"name":"a"}})"),
+        std::string(R"({"metadata":{"name":"a","ownerReferences":[{}]}})")}) {
+    for (const char* target : {kPods, kJobs, "/api/v1/namespaces"}) {
+      const int code = api.Handle({.method = "POST", .target = target, .body = body}).code;
+      const bool accepted = code == 201 && target == std::string("/api/v1/namespaces");
+      EXPECT_TRUE(accepted || (code >= 400 && code < 500)) << target << " " << body.substr(0, 80);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taas::localkube

@@ -1,0 +1,124 @@
+#include "localkube/api/garbage_collector.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "gtest/gtest.h"
+#include "localkube/api/api_fixture.h"
+#include "operator/base/clock.h"
+#include "operator/base/thread_executor.h"
+
+namespace taas::localkube {
+namespace {
+
+using nlohmann::json;
+
+class GarbageCollectorTest : public ApiFixture {
+ protected:
+  ~GarbageCollectorTest() override {
+    executor_.Stop();
+    collector_.Stop();
+  }
+
+  // Waits on the store's own events until `path` answers with `code`.
+  bool Eventually(const std::string& path, int code) {
+    const Clock::Time deadline = real_.Now() + std::chrono::seconds(10);
+    while (Call("GET", path).code != code) {
+      if (real_.Now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+  static std::string Path(const std::string& pod) { return std::string(kPods) + "/" + pod; }
+  // A pod that belongs to `owner`, the reply to its creation.
+  json Owned(const std::string& name, const Reply& owner) {
+    json pod = Pod(name);
+    pod["metadata"]["ownerReferences"] = {{{"apiVersion", "v1"},
+                                           {"kind", "Pod"},
+                                           {"name", owner.body["metadata"]["name"]},
+                                           {"uid", owner.body["metadata"]["uid"]}}};
+    return pod;
+  }
+
+  RealClock real_;
+  Rest rest_{*store_, clock_, random_};
+  ThreadExecutor executor_{real_, "gc"};
+  GarbageCollector collector_{*store_, rest_, executor_, clock_};
+};
+
+TEST_F(GarbageCollectorTest, DependantsOfADeletedOwnerGo) {
+  collector_.Start();
+  const Reply owner = Call("POST", kPods, Pod("owner"));
+  const Reply child = Call("POST", kPods, Owned("child", owner));
+  Call("POST", kPods, Owned("grandchild", child));
+  Call("POST", kPods, Pod("other"));
+  Call("DELETE", Path("owner"));
+  EXPECT_TRUE(Eventually(Path("child"), 404));
+  EXPECT_TRUE(Eventually(Path("grandchild"), 404));
+  EXPECT_EQ(Call("GET", Path("other")).code, 200);
+}
+
+TEST_F(GarbageCollectorTest, AnOwnerOfTheSameNameButAnotherUidIsNoOwner) {
+  const Reply owner = Call("POST", kPods, Pod("owner"));
+  Call("POST", kPods, Owned("child", owner));
+  Call("DELETE", Path("owner"));
+  Call("POST", kPods, Pod("owner"));
+  collector_.Start();  // As after a restart: nobody saw the deletion.
+  EXPECT_TRUE(Eventually(Path("child"), 404));
+  EXPECT_EQ(Call("GET", Path("owner")).code, 200);
+}
+
+TEST_F(GarbageCollectorTest, InTheForegroundTheOwnerGoesLast) {
+  const Reply owner = Call("POST", kPods, Pod("owner"));
+  json child = Owned("child", owner);
+  child["metadata"]["finalizers"] = {"test/hold"};
+  Call("POST", kPods, child);
+  collector_.Start();
+  Call("DELETE", Path("owner"), {{"propagationPolicy", "Foreground"}});
+  while (!Call("GET", Path("child")).body["metadata"].contains("deletionTimestamp")) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(Call("GET", Path("owner")).code, 200);
+  Call("PATCH", Path("child"), {{"metadata", {{"finalizers", nullptr}}}});
+  EXPECT_TRUE(Eventually(Path("owner"), 404));
+}
+
+TEST_F(GarbageCollectorTest, OrphansStayWithoutTheirOwner) {
+  const Reply owner = Call("POST", kPods, Pod("owner"));
+  Call("POST", kPods, Owned("child", owner));
+  collector_.Start();
+  Call("DELETE", Path("owner"), {{"propagationPolicy", "Orphan"}});
+  EXPECT_TRUE(Eventually(Path("owner"), 404));
+  const Reply child = Call("GET", Path("child"));
+  EXPECT_EQ(child.code, 200);
+  EXPECT_FALSE(child.body["metadata"].contains("ownerReferences"));
+}
+
+TEST_F(GarbageCollectorTest, ANamespaceGoesWithItsContent) {
+  collector_.Start();
+  Call("POST", "/api/v1/namespaces", {{"metadata", {{"name", "n"}}}});
+  EXPECT_TRUE(Eventually("/api/v1/namespaces/n/serviceaccounts/default", 200));
+  Call("POST", "/api/v1/namespaces/n/pods", Pod("a"));
+  Call("DELETE", "/api/v1/namespaces/n");
+  EXPECT_TRUE(Eventually("/api/v1/namespaces/n", 404));
+  EXPECT_EQ(Call("GET", "/api/v1/namespaces/n/pods/a").code, 404);
+}
+
+TEST_F(GarbageCollectorTest, NothingIsMadeInANamespaceThatIsBeingDeleted) {
+  Call("POST", "/api/v1/namespaces", {{"metadata", {{"name", "n"}}}});
+  Call("DELETE", "/api/v1/namespaces/n");
+  EXPECT_EQ(Call("POST", "/api/v1/namespaces/n/pods", Pod("a")).code, 403);
+}
+
+TEST_F(GarbageCollectorTest, EventsOlderThanAnHourGo) {
+  const std::string events = "/api/v1/namespaces/default/events";
+  Call("POST", events, {{"metadata", {{"name", "old"}}}});
+  clock_.Advance(std::chrono::minutes(61));
+  Call("POST", events, {{"metadata", {{"name", "new"}}}});
+  collector_.Start();
+  EXPECT_TRUE(Eventually(events + "/old", 404));
+  EXPECT_EQ(Call("GET", events + "/new").code, 200);
+}
+
+}  // namespace
+}  // namespace taas::localkube

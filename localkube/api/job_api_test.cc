@@ -1,0 +1,121 @@
+#include <nlohmann/json.hpp>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/api/api_fixture.h"
+
+namespace taas::localkube {
+namespace {
+
+using ::testing::HasSubstr;
+using nlohmann::json;
+
+json Job(const std::string& name) {
+  return json::parse(R"({
+    "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": ")" + name + R"("},
+    "spec": {
+      "trainer": {
+        "model": {"name": "mlp", "hidden": [500]},
+        "data": {"format": "idx", "train": {"images": "/d/i.gz", "labels": "/d/l.gz"}},
+        "strategy": {"type": "ParameterServer"}, "maxSteps": 100},
+      "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 2}, "worker": {"replicas": 2}}}})");
+}
+
+class JobApiTest : public ApiFixture {
+ protected:
+  const std::string path_ = std::string(kJobs) + "/mnist";
+};
+
+TEST_F(JobApiTest, ACreatedJobHasTheDefaultsOfTheSchema) {
+  json sent = Job("mnist");
+  sent["status"] = {{"state", "Succeeded"}};
+  const Reply made = Call("POST", std::string(kJobs) + "?fieldValidation=Strict", sent);
+  ASSERT_EQ(made.code, 201) << made.body;
+  EXPECT_EQ(made.body["spec"]["cleanPodPolicy"], "Running");
+  EXPECT_EQ(made.body["spec"]["backoffLimit"], 6);
+  EXPECT_FALSE(made.body.contains("status"));
+  EXPECT_EQ(made.body["metadata"]["uid"].get<std::string>().size(), 36u);
+}
+
+TEST_F(JobApiTest, AnUnknownFieldIsRefusedWarnedAboutOrDropped) {
+  json sent = Job("mnist");
+  sent["spec"]["colour"] = "red";
+  const Reply strict = Call("POST", std::string(kJobs) + "?fieldValidation=Strict", sent);
+  EXPECT_EQ(strict.code, 400);
+  EXPECT_THAT(strict.message(), HasSubstr("unknown field \"spec.colour\""));
+  const Reply warned = Call("POST", std::string(kJobs) + "?fieldValidation=Warn", sent);
+  EXPECT_EQ(warned.code, 201) << warned.body;
+  EXPECT_FALSE(warned.body["spec"].contains("colour"));
+  ASSERT_EQ(warned.headers.size(), 1u);
+  EXPECT_THAT(warned.headers[0].second, HasSubstr("spec.colour"));
+}
+
+TEST_F(JobApiTest, SchemaAndRulesAnswer422WithTheField) {
+  json negative = Job("mnist");
+  negative["spec"]["roles"]["worker"]["replicas"] = -1;
+  const Reply schema = Call("POST", kJobs, negative);
+  EXPECT_EQ(schema.code, 422);
+  EXPECT_THAT(schema.message(), HasSubstr("spec.roles.worker.replicas"));
+  json without_ps = Job("mnist");
+  without_ps["spec"]["roles"].erase("ps");
+  const Reply rule = Call("POST", kJobs, without_ps);
+  EXPECT_EQ(rule.code, 422);
+  EXPECT_THAT(rule.message(), HasSubstr("at least one ps"));
+}
+
+TEST_F(JobApiTest, WhatIsFixedStaysAndGenerationCountsOnlyWishes) {
+  ASSERT_EQ(Call("POST", kJobs, Job("mnist")).code, 201);
+  const Reply model =
+      Call("PATCH", path_, {{"spec", {{"trainer", {{"maxSteps", 7}}}}}});
+  EXPECT_EQ(model.code, 422);
+  const Reply labelled = Call("PATCH", path_, {{"metadata", {{"labels", {{"a", "b"}}}}}});
+  EXPECT_EQ(labelled.code, 200) << labelled.body;
+  EXPECT_EQ(labelled.body["metadata"]["generation"], 1);
+}
+
+TEST_F(JobApiTest, AStatusIsWrittenThroughItsSubresourceOnly) {
+  const Reply made = Call("POST", kJobs, Job("mnist"));
+  json changed = made.body;
+  changed["status"] = {{"state", "Running"}, {"ready", "5/5"}};
+  changed["metadata"]["labels"] = {{"not", "taken"}};
+  const Reply put = Call("PUT", path_ + "/status", changed);
+  ASSERT_EQ(put.code, 200) << put.body;
+  EXPECT_EQ(put.body["status"]["state"], "Running");
+  EXPECT_FALSE(put.body["metadata"].contains("labels"));
+  EXPECT_EQ(put.body["metadata"]["generation"], 1);
+  const Reply stale = Call("PUT", path_ + "/status", changed);
+  EXPECT_EQ(stale.code, 409);
+}
+
+TEST_F(JobApiTest, AnUpdateWithoutARevisionIsRefused) {
+  json job = Call("POST", kJobs, Job("mnist")).body;
+  job["metadata"].erase("resourceVersion");
+  const Reply put = Call("PUT", path_, job);
+  EXPECT_EQ(put.code, 422);
+  EXPECT_THAT(put.message(), HasSubstr("must be specified for an update"));
+}
+
+TEST_F(JobApiTest, ScaleIsReadFromTheJob) {
+  Call("POST", kJobs, Job("mnist"));
+  const Reply scale = Call("GET", path_ + "/scale");
+  EXPECT_EQ(scale.body["kind"], "Scale");
+  EXPECT_EQ(scale.body["spec"]["replicas"], 2);
+}
+
+TEST_F(JobApiTest, AStrategicPatchOfACustomKindIsNotSupported) {
+  Call("POST", kJobs, Job("mnist"));
+  EXPECT_EQ(Call("PATCH", path_, json::object(), "application/strategic-merge-patch+json").code,
+            415);
+  EXPECT_EQ(Call("PATCH", path_, json::array(), "application/json-patch+json").code, 200);
+}
+
+TEST_F(JobApiTest, TheDefinitionIsShownAndCannotBeChanged) {
+  const std::string path =
+      "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/trainingjobs.taas.dev";
+  EXPECT_EQ(Call("GET", path).body["spec"]["names"]["kind"], "TrainingJob");
+  EXPECT_EQ(Call("DELETE", path).code, 405);
+  EXPECT_EQ(Call("PATCH", path, json::object()).code, 405);
+}
+
+}  // namespace
+}  // namespace taas::localkube

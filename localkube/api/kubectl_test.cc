@@ -1,0 +1,250 @@
+// The API server as real kubectl sees it.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/api/api_server.h"
+#include "localkube/api/fake_log_source.h"
+#include "operator/base/clock.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas::localkube {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using nlohmann::json;
+
+// A kubectl that runs; killed if it still does at the end.
+class Kubectl {
+ public:
+  Kubectl(const std::string& program, const std::string& home, const std::string& kubeconfig,
+          const std::vector<std::string>& arguments) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], 1);
+      dup2(ends[1], 2);
+      setenv("HOME", home.c_str(), 1);
+      setenv("KUBECONFIG", kubeconfig.c_str(), 1);
+      std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+      for (const std::string& argument : arguments) {
+        argv.push_back(const_cast<char*>(argument.c_str()));
+      }
+      argv.push_back(nullptr);
+      execv(program.c_str(), argv.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    out_ = ends[0];
+  }
+  ~Kubectl() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      Finish();
+    }
+    close(out_);
+  }
+
+  // Output until `text` stands in it, or all of it.
+  std::string ReadUntil(const std::string& text) {
+    char buffer[4096];
+    while (seen_.find(text) == std::string::npos) {
+      const ssize_t count = read(out_, buffer, sizeof buffer);
+      if (count <= 0) break;
+      seen_.append(buffer, static_cast<size_t>(count));
+    }
+    return seen_;
+  }
+  // All the output; `*code` gets the exit code.
+  std::string Finish(int* code = nullptr) {
+    ReadUntil(std::string(1, '\0'));
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    if (code != nullptr) *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    return seen_;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+  std::string seen_;
+};
+
+class KubectlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* bin = getenv("TAAS_KUBERNETES_BIN");
+    ASSERT_NE(bin, nullptr) << "TAAS_KUBERNETES_BIN is not set: it names the directory with "
+                               "kubectl; `make test` builds it and passes it on";
+    program_ = std::string(bin) + "/kubectl";
+    ASSERT_EQ(access(program_.c_str(), X_OK), 0) << program_ << " cannot be run";
+    dir_ = testing::TempDir() + "/kubectl.XXXXXX";
+    ASSERT_NE(mkdtemp(dir_.data()), nullptr);
+    auto server = ApiServer::Start({.dir = dir_ + "/api"}, clock_, random_, &logs_);
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
+    ASSERT_THAT(server_->WriteKubeconfig(dir_ + "/kubeconfig"), IsOk());
+  }
+
+  std::unique_ptr<Kubectl> Start(const std::vector<std::string>& arguments) {
+    return std::make_unique<Kubectl>(program_, dir_, dir_ + "/kubeconfig", arguments);
+  }
+  std::string Run(const std::vector<std::string>& arguments, int want_code = 0) {
+    int code = 0;
+    const std::string out = Start(arguments)->Finish(&code);
+    EXPECT_EQ(code, want_code) << out;
+    return out;
+  }
+  json RunJson(const std::vector<std::string>& arguments) {
+    const json value = json::parse(Run(arguments), nullptr, false);
+    EXPECT_FALSE(value.is_discarded());
+    return value;
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    std::ofstream(dir_ + "/" + name) << text;
+    return dir_ + "/" + name;
+  }
+  // What the operator and the node would do.
+  void Patch(const std::string& path, const json& patch) {
+    const ApiResponse reply =
+        server_->api().Handle({.method = "PATCH", .target = path, .body = patch.dump()});
+    ASSERT_EQ(reply.code, 200) << reply.body;
+  }
+
+  RealClock clock_;
+  SystemRandom random_;
+  FakeLogSource logs_;
+  std::string program_, dir_;
+  std::unique_ptr<ApiServer> server_;
+};
+
+constexpr char kPod[] =
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, labels: {app: x}}\n"
+    "spec:\n  containers:\n  - {name: trainer, image: 'i:1', command: [sleep, '9']}\n";
+
+constexpr char kJobPath[] = "/apis/taas.dev/v1/namespaces/default/trainingjobs/mnist";
+
+TEST_F(KubectlTest, AppliesTheMainJobTwiceAndShowsIt) {
+  EXPECT_THAT(Run({"apply", "-f", "examples/mnist.yaml"}), HasSubstr("mnist created"));
+  EXPECT_THAT(Run({"apply", "-f", "examples/mnist.yaml"}), HasSubstr("mnist unchanged"));
+  Patch(std::string(kJobPath) + "/status",
+        {{"status", {{"state", "Running"}, {"ready", "5/5"}}}});
+  const std::string table = Run({"get", "tj"});
+  EXPECT_THAT(table, HasSubstr("NAME"));
+  EXPECT_THAT(table, HasSubstr("STATE"));
+  EXPECT_THAT(table, HasSubstr("5/5"));
+  EXPECT_EQ(Run({"get", "tj", "-o", "name"}), "trainingjob.taas.dev/mnist\n");
+  EXPECT_THAT(Run({"get", "trainingjob", "mnist", "-o", "yaml"}),
+              HasSubstr("kind: TrainingJob\n"));
+  EXPECT_EQ(RunJson({"get", "tj", "mnist", "-o", "json"})["status"]["state"], "Running");
+  EXPECT_THAT(Run({"describe", "tj", "mnist"}), HasSubstr("API Version:  taas.dev/v1"));
+  EXPECT_THAT(Run({"get", "all"}), HasSubstr("trainingjob.taas.dev/mnist"));
+}
+
+TEST_F(KubectlTest, RefusesAnUnknownFieldAndABadValueWithTheirPaths) {
+  std::ifstream file("examples/mnist.yaml");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  ASSERT_FALSE(text.empty());
+  const std::string unknown = Write("unknown.yaml", text + "  colour: red\n");
+  EXPECT_THAT(Run({"apply", "-f", unknown}, 1), HasSubstr("unknown field \"spec.colour\""));
+  const size_t at = text.find("ps:");
+  const size_t digits = text.find("replicas:", at) + 9;
+  text.replace(digits, 2, " -2");
+  const std::string negative = Write("negative.yaml", text);
+  EXPECT_THAT(Run({"apply", "-f", negative}, 1), HasSubstr("spec.roles.ps.replicas"));
+}
+
+TEST_F(KubectlTest, WaitsForAConditionAndDeletes) {
+  Run({"apply", "-f", "examples/mnist.yaml"});
+  auto wait = Start({"wait", "--for=condition=Succeeded", "tj/mnist", "--timeout=60s"});
+  Patch(std::string(kJobPath) + "/status",
+        {{"status",
+          {{"conditions",
+            {{{"type", "Succeeded"},
+              {"status", "True"},
+              {"reason", "Done"},
+              {"message", ""},
+              {"lastTransitionTime", "2026-01-01T00:00:00Z"},
+              {"observedGeneration", 1}}}}}}});
+  int code = 0;
+  EXPECT_THAT(wait->Finish(&code), HasSubstr("mnist condition met"));
+  EXPECT_EQ(code, 0);
+  EXPECT_THAT(Run({"delete", "-f", "examples/mnist.yaml"}), HasSubstr("deleted"));
+  EXPECT_THAT(Run({"get", "tj", "mnist"}, 1), HasSubstr("NotFound"));
+}
+
+TEST_F(KubectlTest, FollowsChangesInATable) {
+  auto watch = Start({"get", "pods", "-w"});
+  Run({"apply", "-f", Write("pod.yaml", kPod)});
+  EXPECT_THAT(watch->ReadUntil("Pending"), HasSubstr("0/1"));
+  Patch("/api/v1/namespaces/default/pods/p/status", {{"status", {{"phase", "Running"}}}});
+  EXPECT_THAT(watch->ReadUntil("Running"), HasSubstr("Running"));
+}
+
+TEST_F(KubectlTest, AppliesAndPatchesAPodAndDescribesIt) {
+  const std::string file = Write("pod.yaml", kPod);
+  EXPECT_THAT(Run({"create", "-f", file}), HasSubstr("pod/p created"));
+  Run({"label", "pod", "p", "color=red"});
+  EXPECT_EQ(RunJson({"get", "pods", "-l", "color=red", "-o", "json"})["items"].size(), 1u);
+  Run({"patch", "pod", "p", "-p", R"({"spec":{"containers":[{"name":"trainer","image":"i:2"}]}})"});
+  Run({"annotate", "pod", "p", "note=1"});
+  const std::string described = Run({"describe", "pod", "p"});
+  EXPECT_THAT(described, HasSubstr("i:2"));
+  EXPECT_THAT(described, HasSubstr("color=red"));
+  EXPECT_THAT(Run({"get", "pods", "-o", "wide"}), HasSubstr("NOMINATED NODE"));
+  EXPECT_THAT(Run({"delete", "pod", "p"}), HasSubstr("deleted"));
+}
+
+TEST_F(KubectlTest, FollowsALogToItsEnd) {
+  Run({"create", "-f", Write("pod.yaml", kPod)});
+  logs_.Append("p", "2026-01-01T00:00:00Z stdout F step 10\n");
+  auto log = Start({"logs", "-f", "p"});
+  EXPECT_THAT(log->ReadUntil("step 10\n"), HasSubstr("step 10\n"));
+  logs_.Append("p", "2026-01-01T00:00:01Z stdout F step 20\n");
+  EXPECT_THAT(log->ReadUntil("step 20\n"), HasSubstr("step 20\n"));
+  logs_.End("p");
+  int code = -1;
+  EXPECT_EQ(log->Finish(&code), "step 10\nstep 20\n");
+  EXPECT_EQ(code, 0);
+  EXPECT_EQ(Run({"logs", "p", "--tail=1"}), "step 20\n");
+}
+
+TEST_F(KubectlTest, MakesAndDeletesANamespace) {
+  EXPECT_THAT(Run({"create", "namespace", "team"}), HasSubstr("namespace/team created"));
+  Run({"create", "-n", "team", "-f", Write("pod.yaml", kPod)});
+  EXPECT_THAT(Run({"get", "pods", "-A"}), HasSubstr("team"));
+  EXPECT_THAT(Run({"delete", "namespace", "team"}), HasSubstr("deleted"));
+  EXPECT_THAT(Run({"get", "ns"}), Not(HasSubstr("team")));
+}
+
+TEST_F(KubectlTest, ListsResourcesExplainsAndReadsTheScale) {
+  const std::string resources = Run({"api-resources"});
+  EXPECT_THAT(resources, HasSubstr("trainingjobs"));
+  EXPECT_THAT(resources, HasSubstr("leases"));
+  EXPECT_THAT(Run({"explain", "tj.spec.roles"}), HasSubstr("worker"));
+  Run({"apply", "-f", "examples/mnist.yaml"});
+  EXPECT_EQ(RunJson({"get", "tj", "mnist", "--subresource=scale", "-o", "json"})["spec"]["replicas"],
+            2);
+  EXPECT_THAT(Run({"version"}), HasSubstr("Server Version: v1.34"));
+  EXPECT_THAT(Run({"get", "crd"}), HasSubstr("trainingjobs.taas.dev"));
+  EXPECT_THAT(Run({"get", "events"}), HasSubstr("No resources found"));
+}
+
+}  // namespace
+}  // namespace taas::localkube
