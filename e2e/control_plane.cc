@@ -44,8 +44,8 @@ absl::StatusOr<uint16_t> FreePort() {
   return ntohs(address.sin_port);
 }
 
-// The key that service account tokens are signed with; the server wants one to exist. RSA, because it
-// reads no other key in PKCS #8.
+// The key that service account tokens are signed with; the server wants one to exist. RSA, because
+// it reads no other key in PKCS #8.
 absl::Status WriteSigningKey(const std::string& path) {
   EVP_PKEY* key = EVP_RSA_gen(2048);
   std::FILE* file = std::fopen(path.c_str(), "w");

@@ -125,6 +125,14 @@ Json PlainScalar(const std::string& text) {
   return text;
 }
 
+// What JSON cannot say; kubectl refuses these, too.
+bool IsNotFinite(const std::string& text) {
+  const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  const std::string rest = text.substr(sign);
+  if (rest == ".inf" || rest == ".Inf" || rest == ".INF") return true;
+  return text == ".nan" || text == ".NaN" || text == ".NAN";
+}
+
 class Converter {
  public:
   absl::StatusOr<Json> Convert(const YAML::Node& node, size_t depth) {
@@ -157,7 +165,10 @@ class Converter {
  private:
   static absl::StatusOr<Json> Scalar(const YAML::Node& node) {
     const std::string& tag = node.Tag();
-    if (tag == "?") return PlainScalar(node.Scalar());
+    if (tag == "?") {
+      if (IsNotFinite(node.Scalar())) return ErrorAt(node.Mark(), "JSON has no " + node.Scalar());
+      return PlainScalar(node.Scalar());
+    }
     if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag.empty()) return Json(node.Scalar());
     const Json value = PlainScalar(node.Scalar());
     if (tag == "tag:yaml.org,2002:int" && value.is_number_integer()) return value;

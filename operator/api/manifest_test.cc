@@ -93,6 +93,14 @@ TEST(ManifestDocumentsTest, WhatIsNotYamlNamesThePlace) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a key is a text")));
 }
 
+TEST(ManifestDocumentsTest, InfinityIsRefusedNotTakenForText) {
+  for (const char* yaml : {"a: .inf", "a: -.Inf", "a: .nan"}) {
+    EXPECT_THAT(ManifestDocuments(yaml), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                  HasSubstr("line 1, column 4: JSON has no")));
+  }
+  EXPECT_EQ(One("a: \".inf\""), R"({"a":".inf"})");
+}
+
 TEST(ManifestDocumentsTest, AnchorsCannotMakeASmallTextHuge) {
   std::string yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
   for (int i = 1; i < 9; ++i) {

@@ -181,7 +181,8 @@ TEST(DecodeTrainingJobTest, EachFieldOfTheCrdIsKnownToTheStructOrToTheTrainer) {
   // nothing.
   const std::set<std::string> known = {
       "spec.trainer", "spec.roles", "spec.roles.chief", "spec.roles.chief.replicas",
-      "spec.roles.ps", "spec.roles.ps.replicas", "spec.roles.worker", "spec.roles.worker.replicas", "spec.volumes",
+      "spec.roles.ps", "spec.roles.ps.replicas", "spec.roles.worker", "spec.roles.worker.replicas",
+      "spec.volumes",
       "spec.volumes[].name", "spec.volumes[].mountPath", "spec.volumes[].readOnly",
       "spec.volumes[].roles", "spec.volumes[].source", "spec.backoffLimit", "spec.cleanPodPolicy"};
   std::set<std::string> in_crd;
