@@ -62,6 +62,17 @@ TEST_F(RestTest, NamesAndContainersAreValidated) {
   EXPECT_EQ(reply.body["details"]["causes"][0]["field"], "spec.containers");
 }
 
+TEST_F(RestTest, AnnotationsAreKeptAndBounded) {
+  json pod = Pod("a");
+  pod["metadata"]["annotations"] = {{"note", "x"}, {"other", "y"}};
+  EXPECT_EQ(Call("POST", kPods, pod).body["metadata"]["annotations"]["note"], "x");
+  pod["metadata"]["name"] = "b";
+  pod["metadata"]["annotations"]["note"] = std::string(257 << 10, 'x');
+  const Reply reply = Call("POST", kPods, pod);
+  EXPECT_EQ(reply.code, 422);
+  EXPECT_THAT(reply.message(), HasSubstr("metadata.annotations"));
+}
+
 TEST_F(RestTest, GenerateNameMakesDifferentNames) {
   json sent = Pod("");
   sent["metadata"] = {{"generateName", "p-"}};

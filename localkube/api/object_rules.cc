@@ -235,8 +235,8 @@ absl::Status CheckNew(const Kind& kind, const std::string& ns, const json& objec
                                   : "Invalid value: \"" + name + "\": " + kNameRule}});
   }
   size_t annotation_bytes = 0;
-  for (const auto& [key, value] :
-       object["metadata"].value("annotations", json::object()).items()) {
+  const json annotations = object["metadata"].value("annotations", json::object());
+  for (const auto& [key, value] : annotations.items()) {
     annotation_bytes += key.size() + value.get_ref<const std::string&>().size();
   }
   if (annotation_bytes > kAnnotationBytesMax) {
