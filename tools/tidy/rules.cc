@@ -175,7 +175,7 @@ class Checker {
     for (const SourceFile& file : files_) {
       if (!IsHeader(file.path) || first_includes.count(file.path) != 0) continue;
       Report(file, 1, "header-alone",
-             "no .cc includes it first, so nothing shows that it compiles alone");
+             "no .cc includes it first and the compiler refuses it alone");
     }
   }
 

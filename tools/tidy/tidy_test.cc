@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tools/tidy/compiles_alone.h"
 #include "tools/tidy/rules.h"
 
 namespace taas::tidy {
@@ -54,11 +55,14 @@ std::vector<SourceFile> ReadTree(const fs::path& top) {
 }
 
 TEST(TidyTest, ThisTreeKeepsItsRules) {
-  const std::vector<SourceFile> files = ReadTree(TopOfTree());
+  const fs::path top = TopOfTree();
+  const std::vector<SourceFile> files = ReadTree(top);
   const auto sources = std::ranges::count_if(
       files, [](const SourceFile& file) { return file.path.ends_with(".cc"); });
-  ASSERT_GT(sources, 20) << "the tree was not found at " << TopOfTree();
+  ASSERT_GT(sources, 20) << "the tree was not found at " << top;
   for (const Finding& finding : CheckTree(files)) {
+    // The build shows that the other headers compile; for these few the compiler is asked.
+    if (finding.rule == "header-alone" && CompilesAlone(top.string(), finding.path)) continue;
     ADD_FAILURE() << finding.path << ":" << finding.line << ": " << finding.rule << ": "
                   << finding.message;
   }

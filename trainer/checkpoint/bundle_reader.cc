@@ -127,8 +127,9 @@ absl::Status BundleReader::OpenShards(int shards) {
       continue;
     }
     return absl::DataLossError(BundleDataPath(prefix_, entry.shard, shards) + ": cut short: has " +
-                               std::to_string(size) + " bytes, but variable " + name +
-                               " ends at byte " + std::to_string(entry.offset + entry.size));
+                               std::to_string(size) + " bytes, but variable " + name + " has " +
+                               std::to_string(entry.size) + " from byte " +
+                               std::to_string(entry.offset));
   }
   return absl::OkStatus();
 }
