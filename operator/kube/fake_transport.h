@@ -83,6 +83,14 @@ class FakeTransport : public KubeTransport {
     return *streams_.back();
   }
   size_t streams() const { return streams_.size(); }
+  // The latest whose path has `part` in it.
+  ServerStream& FindStream(const std::string& part) {
+    for (auto stream = streams_.rbegin(); stream != streams_.rend(); ++stream) {
+      if ((*stream)->request.path.find(part) != std::string::npos) return **stream;
+    }
+    CHECK(false) << "no stream of " << part;
+    return *streams_.back();
+  }
 
  private:
   class Handle : public StreamHandle {

@@ -1,0 +1,65 @@
+#include "cli/api_client.h"
+
+#include <future>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "operator/kube/api_error.h"
+#include "operator/kube/api_path.h"
+#include "operator/kube/cpprest_transport.h"
+#include "operator/kube/json_slice.h"
+
+namespace taas {
+namespace {
+
+// A person waits for this; kubectl gives up never, which helps nobody.
+constexpr std::chrono::seconds kRequestTimeout{30};
+constexpr int kPageSize = 500;
+
+}  // namespace
+
+ApiClient::ApiClient() : executor_(clock_, "taas-cli") {}
+
+ApiClient::~ApiClient() { executor_.Stop(); }
+
+absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const std::string& kubeconfig,
+                                                             const std::string& context,
+                                                             const Getenv& env) {
+  std::unique_ptr<ApiClient> client(new ApiClient());
+  ASSIGN_OR_RETURN(const ClusterAccess access,
+                   FindClusterAccess(client->files_, env, kubeconfig, context));
+  client->ns_ = access.ns;
+  ASSIGN_OR_RETURN(client->transport_, CpprestTransport::Create(access, client->files_,
+                                                                client->executor_, {}));
+  return client;
+}
+
+absl::StatusOr<std::string> ApiClient::Get(const std::string& path, const std::string& what) {
+  auto promise = std::make_shared<std::promise<absl::StatusOr<HttpReply>>>();
+  std::future<absl::StatusOr<HttpReply>> future = promise->get_future();
+  transport_->Do({.path = path, .timeout = kRequestTimeout},
+                 [promise](absl::StatusOr<HttpReply> reply) {
+                   promise->set_value(std::move(reply));
+                 });
+  absl::StatusOr<HttpReply> reply = future.get();
+  if (!reply.ok()) return Annotate(reply.status(), what);
+  RETURN_IF_ERROR(StatusOfReply(*reply, what));
+  return std::move(reply->body);
+}
+
+absl::Status ApiClient::List(const std::string& path, const std::string& label_selector,
+                             const std::string& what,
+                             const std::function<absl::Status(std::string_view item)>& on_item) {
+  std::string token;
+  do {
+    const std::string page_path = WithQuery(path, {{"labelSelector", label_selector},
+                                                   {"limit", std::to_string(kPageSize)},
+                                                   {"continue", token}});
+    ASSIGN_OR_RETURN(const std::string body, Get(page_path, what));
+    ASSIGN_OR_RETURN(ListPage page, ReadListPage(body, on_item));
+    token = std::move(page.continue_token);
+  } while (!token.empty());
+  return absl::OkStatus();
+}
+
+}  // namespace taas

@@ -1,0 +1,64 @@
+// The API server for a command: ask, wait for the answer, go on.
+//
+// Ownership: owns executor and transport. Stop() ends the executor, so that what lives on it can be
+// destroyed. Threads: one caller; the executor is a thread of its own. Errors: as StatusOfReply,
+// and the transport's.
+//
+//   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, ApiClient::Create(flag, context, env));
+//   ASSIGN_OR_RETURN(const std::string job, api->Get(path, "get job ns/mnist"));
+
+#ifndef CLI_API_CLIENT_H_
+#define CLI_API_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/random.h"
+#include "operator/base/thread_executor.h"
+#include "operator/kube/kubeconfig.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+class ApiClient {
+ public:
+  // Empty `kubeconfig` and `context`: the places that kubectl looks at.
+  static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const std::string& kubeconfig,
+                                                           const std::string& context,
+                                                           const Getenv& env);
+  ~ApiClient();
+
+  // The body of a 2xx reply. `what` says what was attempted, for the message.
+  absl::StatusOr<std::string> Get(const std::string& path, const std::string& what);
+  // Each item of the collection at `path`, in pages.
+  absl::Status List(const std::string& path, const std::string& label_selector,
+                    const std::string& what,
+                    const std::function<absl::Status(std::string_view item)>& on_item);
+
+  const std::string& ns() const { return ns_; }  // Of the kubeconfig's context.
+  KubeTransport& transport() { return *transport_; }
+  ThreadExecutor& executor() { return executor_; }
+  Random& random() { return random_; }
+  const Clock& clock() const { return clock_; }
+  void Stop() { executor_.Stop(); }
+
+ private:
+  ApiClient();
+
+  RealClock clock_;
+  SystemRandom random_;
+  PosixFileSystem files_;
+  std::string ns_;
+  std::unique_ptr<KubeTransport> transport_;
+  ThreadExecutor executor_;
+};
+
+}  // namespace taas
+
+#endif  // CLI_API_CLIENT_H_

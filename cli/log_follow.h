@@ -1,0 +1,85 @@
+// Follows the logs of all replicas of a job, over restarts, until the job has ended.
+//
+// Ownership: transport, executor and random outlive it. Threads: the executor's only. Errors: Done
+// gets OK when the job has ended and every log was printed, NotFound when the job was deleted.
+//
+//   LogFollow follow(transport, executor, random, {.ns = "ns", .job = "mnist"}, print, done);
+//   follow.Start();
+
+#ifndef CLI_LOG_FOLLOW_H_
+#define CLI_LOG_FOLLOW_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "cli/log_line.h"
+#include "operator/api/job.h"
+#include "operator/api/pod.h"
+#include "operator/base/executor.h"
+#include "operator/base/random.h"
+#include "operator/kube/line_splitter.h"
+#include "operator/kube/reflector.h"
+#include "operator/kube/store.h"
+#include "operator/kube/transport.h"
+
+namespace taas {
+
+// Which replicas' logs are wanted.
+struct ReplicaFilter {
+  std::optional<Role> role;
+  int index = -1;  // -1: all.
+  bool Wants(const Pod& pod) const {
+    return pod.role.has_value() && (!role.has_value() || role == pod.role) &&
+           (index < 0 || index == pod.index);
+  }
+};
+
+// "worker-0"
+std::string ReplicaName(const Pod& pod);
+
+class LogFollow {
+ public:
+  struct Options {
+    std::string ns;
+    std::string job;
+    ReplicaFilter filter;
+  };
+  using Print = std::function<void(const std::string& replica, std::string_view line)>;
+  using Done = std::function<void(const absl::Status&)>;
+
+  LogFollow(KubeTransport& transport, Executor& executor, Random& random, Options options,
+            Print print, Done done);
+  ~LogFollow();
+
+  void Start();
+
+ private:
+  // The log of one pod.
+  struct Tail;
+
+  void OnPod(const std::shared_ptr<const Pod>& pod);
+  void Open(Tail& tail);
+  void OnEnded(Tail& tail);
+  void PrintLine(Tail& tail, std::string_view line);
+  void CheckEnd();
+
+  KubeTransport& transport_;
+  Executor& executor_;
+  const Options options_;
+  const Print print_;
+  Done done_;
+  std::map<std::string, std::unique_ptr<Tail>> tails_;  // By uid of the pod.
+  Store<Pod> pods_;
+  Store<Job> jobs_;
+  Reflector<Pod> pod_reflector_;
+  Reflector<Job> job_reflector_;
+};
+
+}  // namespace taas
+
+#endif  // CLI_LOG_FOLLOW_H_

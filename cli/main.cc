@@ -1,0 +1,45 @@
+// `taas`: jobs on any cluster, and the cluster on this machine.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/local/local_commands.h"
+#include "cli/taas_app.h"
+#include "operator/base/log.h"
+
+namespace {
+
+// `taas data …` is `taas-trainer data …`, of the program beside this one: the readers are its own.
+int RunTrainer(char** argv) {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::string program = (self.parent_path() / "taas-trainer").string();
+  argv[0] = const_cast<char*>(program.c_str());
+  execv(program.c_str(), argv);
+  std::cerr << "taas: run " << program << ": " << std::strerror(errno)
+            << "; it is installed beside taas\n";
+  return taas::kExitFailed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::strcmp(argv[1], "data") == 0) return RunTrainer(argv);
+  const bool is_local = argc > 1 && (std::strcmp(argv[1], "local") == 0 ||
+                                     std::strcmp(argv[1], "shim") == 0);
+  // A command prints its own errors; lost connections that were mended are no news.
+  if (!is_local) taas::SetLogLevel(taas::LogLevel::kError);
+  const taas::CommandIo io{
+      .out = std::cout,
+      .err = std::cerr,
+      .env = taas::ProcessEnv,
+      .color = isatty(STDOUT_FILENO) == 1 && !taas::ProcessEnv("NO_COLOR").has_value()};
+  return taas::RunTaas(std::vector<std::string>(argv + 1, argv + argc), io, taas::AddLocalCommands);
+}

@@ -1,0 +1,27 @@
+// The program `taas` without its process: arguments in, text and an exit code out.
+//
+// Ownership: none is taken. Threads: one. Errors: exit codes, exit_code.h.
+//
+//   return RunTaas({"list", "-A"}, io, AddLocalCommands);
+
+#ifndef CLI_TAAS_APP_H_
+#define CLI_TAAS_APP_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/job_commands.h"
+
+namespace taas {
+
+inline constexpr char kVersion[] = "0.1.0";
+
+// Adds verbs that this library does not link.
+using MoreCommands = std::function<void(CLI::App& app, int* exit_code)>;
+
+int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreCommands& more);
+
+}  // namespace taas
+
+#endif  // CLI_TAAS_APP_H_

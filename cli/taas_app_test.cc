@@ -1,0 +1,177 @@
+#include "cli/taas_app.h"
+
+#include <cstdlib>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status_matchers.h"
+#include "operator/kube/test_server.h"
+
+namespace taas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string JobJson(const std::string& state) {
+  return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"namespace":"team",)"
+         R"("name":"mnist","uid":"u","resourceVersion":"5"},)"
+         R"("spec":{"trainer":{},"roles":{"worker":{"replicas":1}}},"status":{"state":")" +
+         state + R"(","ready":"1/1","message":"worker-0 exited with 1"}})";
+}
+std::string PodJson(const std::string& role, int index) {
+  const std::string i = std::to_string(index);
+  return R"({"metadata":{"namespace":"team","name":"mnist-)" + role + "-" + i + R"(","uid":")" +
+         role + i + R"(","resourceVersion":"4","labels":{"taas.dev/job-name":"mnist",)" +
+         R"("taas.dev/role":")" + role + R"(","taas.dev/index":")" + i +
+         R"("}},"status":{"phase":"Running"}})";
+}
+std::string List(const std::string& items) {
+  return R"({"metadata":{"resourceVersion":"9"},"items":[)" + items + "]}";
+}
+
+class TaasAppTest : public testing::Test {
+ protected:
+  TaasAppTest() {
+    EXPECT_THAT(files_.MakeDirs(dir_), IsOk());
+    Write("config",
+          "current-context: c\n"
+          "contexts: [{name: c, context: {cluster: c, namespace: team}}]\n"
+          "clusters: [{name: c, cluster: {server: \"" +
+              server_.url() + "\"}}]\n");
+  }
+  std::string Write(const std::string& name, const std::string& text) {
+    EXPECT_THAT(files_.WriteAtomically(dir_ + "/" + name, text), IsOk());
+    return dir_ + "/" + name;
+  }
+  int Run(std::vector<std::string> arguments) {
+    out_.str("");
+    err_.str("");
+    return RunTaas(std::move(arguments), io_, nullptr);
+  }
+  bool Answer(const TestServer::Request& request, TestServer::Connection& to) {
+    const std::string& target = request.target;
+    const auto has = [&](const char* part) { return target.find(part) != std::string::npos; };
+    if (has("watch=true")) {
+      to.StartChunks(200);
+      return to.WaitForClose();
+    }
+    if (has("/log")) {
+      return to.Reply(200, has("worker-0") ? "2026-11-21T05:54:17.2Z w\n"
+                                           : "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
+    }
+    if (has("/pods?")) return to.Reply(200, List(PodJson("worker", 0) + "," + PodJson("ps", 0)));
+    if (has("/trainingjobs/gone")) {
+      return to.Reply(404, R"({"reason":"NotFound","message":"no gone","code":404})");
+    }
+    if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_));
+    if (has("/trainingjobs?")) return to.Reply(200, List(JobJson(state_)));
+    return to.Reply(404, "{}");
+  }
+
+  const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/cli";
+  PosixFileSystem files_;
+  std::string state_ = "Running";
+  TestServer server_{[this](const TestServer::Request& request, TestServer::Connection& to) {
+    return Answer(request, to);
+  }};
+  std::ostringstream out_, err_;
+  CommandIo io_{.out = out_, .err = err_, .env = [this](const std::string& name) {
+                  return name == "KUBECONFIG" ? std::optional<std::string>(dir_ + "/config")
+                                              : std::nullopt;
+                }};
+};
+
+TEST_F(TaasAppTest, ListPrintsATableOfTheContextsNamespace) {
+  EXPECT_EQ(Run({"list"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("NAME "), HasSubstr("mnist   Running   1/1")));
+  EXPECT_THAT(server_.requests()[0].target, HasSubstr("/namespaces/team/trainingjobs?"));
+}
+
+TEST_F(TaasAppTest, ListOfAllNamespacesAndOtherFormats) {
+  EXPECT_EQ(Run({"list", "-A"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("NAMESPACE"));
+  EXPECT_THAT(server_.requests()[0].target, Not(HasSubstr("namespaces")));
+  EXPECT_EQ(Run({"list", "-o", "name"}), 0);
+  EXPECT_EQ(out_.str(), "trainingjob.taas.dev/mnist\n");
+  EXPECT_EQ(Run({"list", "-o", "json"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("\"kind\": \"List\""), HasSubstr("\"name\": \"mnist\"")));
+}
+
+TEST_F(TaasAppTest, LogsOfAllReplicasAreMergedInTheOrderOfTime) {
+  EXPECT_EQ(Run({"logs", "mnist"}), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "[ps-0] p1\n[worker-0] w\n[ps-0] p2\n");
+}
+
+TEST_F(TaasAppTest, LogsOfOneRole) {
+  EXPECT_EQ(Run({"logs", "mnist", "--role", "worker", "--index", "0"}), 0) << err_.str();
+  EXPECT_EQ(out_.str(), "[worker-0] w\n");
+}
+
+TEST_F(TaasAppTest, AJobThatIsNotThereIsExitCodeThree) {
+  EXPECT_EQ(Run({"logs", "gone"}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("get job team/gone: 404 NotFound"));
+  EXPECT_EQ(Run({"wait", "gone"}), 3);
+}
+
+TEST_F(TaasAppTest, WaitEndsWhenTheStateIsThere) {
+  state_ = "Succeeded";
+  EXPECT_EQ(Run({"wait", "mnist"}), 0) << err_.str();
+  EXPECT_EQ(Run({"wait", "mnist", "--for", "Ended"}), 0) << err_.str();
+}
+
+TEST_F(TaasAppTest, WaitFailsWhenTheJobEndedOtherwiseAndSaysWhy) {
+  state_ = "Failed";
+  EXPECT_EQ(Run({"wait", "mnist"}), 1);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("ended as Failed"), HasSubstr("worker-0 exited with 1")));
+  EXPECT_EQ(Run({"wait", "mnist", "--for", "Failed"}), 0) << err_.str();
+}
+
+TEST_F(TaasAppTest, WaitGivesUpAfterItsTimeout) {
+  EXPECT_EQ(Run({"wait", "mnist", "--timeout", "1s"}), 4);
+  EXPECT_THAT(err_.str(), HasSubstr("not Succeeded after 1 s"));
+}
+
+TEST_F(TaasAppTest, WrongUsageIsExitCodeTwo) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"dance"}), 2);
+  EXPECT_EQ(Run({"list", "-o", "xml"}), 2);
+  EXPECT_EQ(Run({"wait", "mnist", "--timeout", "soon"}), 2);
+  EXPECT_EQ(Run({"--help"}), 0);
+}
+
+TEST_F(TaasAppTest, NoClusterIsSaidWithWhatToDo) {
+  EXPECT_EQ(Run({"list", "--kubeconfig", "/nonexistent"}), 3);
+  EXPECT_THAT(err_.str(), HasSubstr("/nonexistent"));
+}
+
+TEST_F(TaasAppTest, TheExamplesAreValid) {
+  EXPECT_EQ(Run({"validate", "-f", "examples/mnist.yaml", "-f", "examples/mnist-local.yaml"}), 0)
+      << out_.str() << err_.str();
+  EXPECT_EQ(out_.str(), "");
+}
+
+TEST_F(TaasAppTest, ABadManifestIsALinePerField) {
+  const std::string path = Write("bad.yaml",
+                                 "apiVersion: taas.dev/v1\nkind: TrainingJob\n"
+                                 "metadata: {name: a}\nspec: {rolls: {}, roles: {worker: {}}}\n");
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr(path + ": "), HasSubstr("spec.rolls")));
+  EXPECT_EQ(Run({"validate", "-f", Write("broken.yaml", "a: [")}), 1);
+  EXPECT_EQ(Run({"validate", "-f", "/nonexistent.yaml"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("/nonexistent.yaml"));
+}
+
+TEST_F(TaasAppTest, VersionIsPrinted) {
+  EXPECT_EQ(Run({"version"}), 0);
+  EXPECT_EQ(out_.str(), "taas 0.1.0\n");
+}
+
+}  // namespace
+}  // namespace taas
