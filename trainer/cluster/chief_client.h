@@ -1,7 +1,8 @@
 // Calls to the chief.
 //
-// Ownership: owns its connection. Threads: any. Errors: Unavailable with gRPC's own words and the address
-// (not reachable yet, gone, no answer in time): try again. Names are resolved anew when a connection breaks.
+// Ownership: owns its connection. Threads: any. Errors: Unavailable with gRPC's own words and the
+// address (not reachable yet, gone, no answer in time): try again. Names are resolved anew when a
+// connection breaks.
 //
 //   ChiefClient chief("mnist-chief-0.mnist.default.svc:2222");
 //   ASSIGN_OR_RETURN(wire::JoinReply reply, chief.Join(request));

@@ -44,7 +44,8 @@ struct ChiefServer::State {
 ChiefServer::ChiefServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 ChiefServer::~ChiefServer() {
-  // A deadline that has passed: calls that are held are cancelled, their callers try again or give up.
+  // A deadline that has passed: calls that are held are cancelled, their callers try again or give
+  // up.
   state_->server->Shutdown(std::chrono::system_clock::time_point());
 }
 

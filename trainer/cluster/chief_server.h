@@ -1,7 +1,8 @@
 // The chief's gRPC service on its TF_CONFIG port. What to answer is the handler's business.
 //
-// Ownership: borrows the handler, which outlives it. Threads: the handler is called from any number of
-// threads at once and may block for a heartbeat's hold time. Errors: ResourceExhausted if the port is taken.
+// Ownership: borrows the handler, which outlives it. Threads: the handler is called from any number
+// of threads at once and may block for a heartbeat's hold time. Errors: ResourceExhausted if the
+// port is taken.
 //
 //   ASSIGN_OR_RETURN(auto server, ChiefServer::Start("127.0.0.1", 2222, coordinator));
 

@@ -13,7 +13,8 @@ Admittance Refused(std::string sentence) { return {Verdict::kRefused, std::move(
 
 std::optional<Admittance> Membership::CheckJob(const JoinCall& call) const {
   if (call.job.uid != job_.uid) {
-    // A port may have belonged to another job a moment ago: the caller's own chief is still to come.
+    // A port may have belonged to another job a moment ago: the caller's own chief is still to
+    // come.
     return Admittance{Verdict::kLater,
                       "this is the chief of job uid " + job_.uid + ", not of " + call.job.uid,
                       {}};

@@ -1,10 +1,11 @@
 // Who belongs to the job: the chief's rules of admission, as a pure state machine.
 //
-// A replica's place is taken by its highest pod number and, within one pod, by the latest start. Starts that
-// were replaced are remembered, so that a late packet of one does not throw its successor out.
+// A replica's place is taken by its highest pod number and, within one pod, by the latest start.
+// Starts that were replaced are remembered, so that a late packet of one does not throw its
+// successor out.
 //
-// Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none; a refusal is a
-// verdict with a sentence for the one who is refused.
+// Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none; a
+// refusal is a verdict with a sentence for the one who is refused.
 //
 //   const Admittance verdict = membership.Join(request, clock.Now());
 //   if (verdict.replaced) Fence(*verdict.replaced);

@@ -26,7 +26,9 @@ absl::Status Check(const ClusterSpec& cluster) {
     for (size_t i = 0; i < addresses.size(); ++i) {
       const std::string name = role + "-" + std::to_string(i);
       const auto split = comm::SplitAddress(addresses[i]);
-      if (!split.ok()) return Bad("address of " + name + ": " + std::string(split.status().message()));
+      if (!split.ok()) {
+        return Bad("address of " + name + ": " + std::string(split.status().message()));
+      }
       const auto [other, added] = seen.emplace(addresses[i], name);
       if (!added) {
         return Bad("duplicate address " + addresses[i] + " of " + other->second + " and " + name);
@@ -40,8 +42,8 @@ absl::Status Check(const ClusterSpec& cluster) {
   if (cluster.training_replicas().empty()) return Bad("the cluster has neither chief nor worker");
   const int count = cluster.count(cluster.self.role);
   if (cluster.self.index < 0 || cluster.self.index >= count) {
-    return Bad("task index " + std::to_string(cluster.self.index) + " is out of range: the cluster has " +
-               std::to_string(count) + " of role " + cluster.self.role);
+    return Bad("task index " + std::to_string(cluster.self.index) +
+               " is out of range: the cluster has " + std::to_string(count) + " of role " + cluster.self.role);
   }
   return absl::OkStatus();
 }

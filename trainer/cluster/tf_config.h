@@ -1,9 +1,10 @@
 // TF_CONFIG: who is in the cluster and which of them this process is.
 //
-// The bootstrap only: a replica needs the chief's address from it and gets its peers from the chief.
+// The bootstrap only: a replica needs the chief's address from it and gets its peers from the
+// chief.
 //
-// Ownership: value type. Threads: any. Errors: InvalidArgument with a sentence that says what is wrong with
-// which part of TF_CONFIG.
+// Ownership: value type. Threads: any. Errors: InvalidArgument with a sentence that says what is
+// wrong with which part of TF_CONFIG.
 //
 //   ASSIGN_OR_RETURN(ClusterSpec cluster, ParseTfConfig(getenv("TF_CONFIG")));
 //   if (cluster.self == cluster.chief()) ...

@@ -97,8 +97,8 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   return absl::OkStatus();
 }
 
-// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing ends at once; one that writes
-// checkpoints is told to stop, and a second signal ends it too.
+// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing ends at once; one that
+// writes checkpoints is told to stop, and a second signal ends it too.
 void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop) {
   sigset_t signals;
   sigemptyset(&signals);

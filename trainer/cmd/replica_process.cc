@@ -51,8 +51,8 @@ class Place {
     if (cluster.on_loopback()) listen_host_ = host_ == "localhost" ? "127.0.0.1" : host_;
     return absl::OkStatus();
   }
-  // Holds the port of a replica that serves nothing there, so that a wrong TF_CONFIG is noticed and a peer
-  // that looks finds somebody.
+  // Holds the port of a replica that serves nothing there, so that a wrong TF_CONFIG is noticed and
+  // a peer that looks finds somebody.
   absl::Status Claim() {
     ASSIGN_OR_RETURN(claim_, comm::OpenListeningSocket(listen_host_, port_));
     return absl::OkStatus();
@@ -72,7 +72,12 @@ class Place {
 class Process {
  public:
   Process(const ReplicaProcess& options, StatusBoard& board, const StopFlag& stop)
-      : options_(options), board_(board), stop_(stop) {}
+      : options_(options), board_(board), stop_(stop) {
+    // Before the status page looks for it.
+    if (options_.cluster && options_.cluster->self.role == "ps") {
+      shard_ = std::make_unique<ps::Shard>();
+    }
+  }
 
   absl::Status Run() {
     if (options_.cluster) {
@@ -217,10 +222,9 @@ class Process {
   }
 
   absl::Status RunParameterServer() {
-    shard_ = std::make_unique<ps::Shard>();
+    const auto serve = [this](comm::Channel& channel) { shard_->Serve(channel); };
     ASSIGN_OR_RETURN(const auto listener,
-                     comm::Listener::Open({.host = place_.listen_host()},
-                                          [this](comm::Channel& channel) { shard_->Serve(channel); }));
+                     comm::Listener::Open({.host = place_.listen_host()}, serve));
     Member::Options options = MemberOptions();
     options.bulk_address = place_.host() + ":" + std::to_string(listener->port());
     options.generation = [this] { return shard_->stats().generation; };
@@ -268,8 +272,8 @@ int ExitCodeOf(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk: return kExitDone;
     case absl::StatusCode::kCancelled: return kExitTerminated;
-    // Peers that did not come, a port that was taken, a disk that was away: another try may go well, and
-    // backoffLimit bounds the tries.
+    // Peers that did not come, a port that was taken, a disk that was away: another try may go
+    // well, and backoffLimit bounds the tries.
     case absl::StatusCode::kDeadlineExceeded:
     case absl::StatusCode::kUnavailable: return kExitRestart;
     default: return kExitPermanent;

@@ -1,8 +1,8 @@
-// One process of a training job from its configuration to its exit code: chief, worker, parameter server, or
-// all in one.
+// One process of a training job from its configuration to its exit code: chief, worker, parameter
+// server, or all in one.
 //
-// Ownership: runs to the end and cleans up. Threads: the caller's and its own. Errors: become exit codes of
-// docs/contract.md and a termination message.
+// Ownership: runs to the end and cleans up. Threads: the caller's and its own. Errors: become exit
+// codes of docs/contract.md and a termination message.
 //
 //   return RunReplicaProcess(std::move(options), stop);
 

@@ -1,5 +1,5 @@
-// Whole jobs of real processes on loopback: they end, they survive kill -9 of any one of them, and every batch
-// counts once.
+// Whole jobs of real processes on loopback: they end, they survive kill -9 of any one of them, and
+// every batch counts once.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -76,7 +76,8 @@ class Child {
     envp.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, log_.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    posix_spawn_file_actions_addopen(&actions, 1, log_.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                     0644);
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), envp.data()), 0);
     posix_spawn_file_actions_destroy(&actions);
@@ -181,7 +182,8 @@ struct Job {
     });
     EXPECT_TRUE(ended) << Logs();
     for (auto& [name, child] : children) {
-      if (child->Ended()) EXPECT_EQ(child->exit_code(), 0) << name << "\n" << Logs();
+      if (!child->Ended()) continue;
+      EXPECT_EQ(child->exit_code(), 0) << name << "\n" << Logs();
     }
   }
   // The step that the chief printed last.
@@ -355,7 +357,8 @@ TEST_P(BadStartTest, EndsWithOneAndASentence) {
 constexpr char kTrainer[] = R"({"model":{"name":"softmax"},"data":{"format":"idx",
   "train":{"images":"/nonexistent/images.gz","labels":"/nonexistent/labels.gz"}},"maxSteps":5})";
 constexpr char kAlone[] =
-    R"({"cluster":{"worker":["127.0.0.1:1"],"ps":["127.0.0.1:2"]},"task":{"type":"worker","index":0}})";
+    R"({"cluster":{"worker":["127.0.0.1:1"],"ps":["127.0.0.1:2"]},
+        "task":{"type":"worker","index":0}})";
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadStartTest,

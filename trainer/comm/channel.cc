@@ -85,7 +85,8 @@ absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::stri
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   }
-  const bool digits = std::all_of(port.begin(), port.end(), [](char c) { return '0' <= c && c <= '9'; });
+  const bool digits =
+      std::all_of(port.begin(), port.end(), [](char c) { return '0' <= c && c <= '9'; });
   if (!digits || port.size() > 5 || std::stoi(port) > 65535) {
     return absl::InvalidArgumentError("\"" + address + "\" has no port between 0 and 65535");
   }

@@ -1,11 +1,12 @@
 // One connection between two replicas of a job: frames out, frames in, over blocking TCP.
 //
-// Payloads are gathered from and scattered to the caller's memory (writev, readv), so that variables and
-// gradients are never copied on the way. The seam for other carriers (shared memory on one host).
+// Payloads are gathered from and scattered to the caller's memory (writev, readv), so that
+// variables and gradients are never copied on the way. The seam for other carriers (shared memory
+// on one host).
 //
-// Ownership: owns its socket. Threads: one sender and one receiver at a time; Shutdown from any thread wakes
-// both. Errors: Unavailable (refused, reset, closed, silent), DataLoss (not a frame: frame.h); each names the
-// peer. After an error the channel is of no use.
+// Ownership: owns its socket. Threads: one sender and one receiver at a time; Shutdown from any
+// thread wakes both. Errors: Unavailable (refused, reset, closed, silent), DataLoss (not a frame:
+// frame.h); each names the peer. After an error the channel is of no use.
 //
 //   ASSIGN_OR_RETURN(auto channel, Channel::Connect("ps-0.job:41234", {.patience = 2s}));
 //   RETURN_IF_ERROR(channel->Send(head, {{gradient.data(), gradient.size_bytes()}}));
@@ -37,8 +38,8 @@ struct Block {
   size_t bytes = 0;
 };
 
-// A peer that acknowledges no byte for this long is gone: the heartbeat's limit (5 × 2 s), so that a cut
-// network is noticed here no later than there.
+// A peer that acknowledges no byte for this long is gone: the heartbeat's limit (5 × 2 s), so that
+// a cut network is noticed here no later than there.
 constexpr std::chrono::milliseconds kSilenceMax{10'000};
 // Holds a shard of a small model, so that a sender does not wait for the receiver's first read.
 constexpr int kSocketBufferBytes = 4 << 20;
@@ -87,7 +88,8 @@ class Channel {
   const std::string peer_;
 };
 
-// Waits until one of `channels` can be read or has broken, at most `patience`. Says for each whether it can.
+// Waits until one of `channels` can be read or has broken, at most `patience`. Says for each
+// whether it can.
 std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
                                std::chrono::milliseconds patience);
 

@@ -1,10 +1,11 @@
 // The head of a frame: the fixed 64 bytes before every payload between replicas of a job.
 //
-// Little-endian, checked by a CRC-32C over the first 60 bytes; the grammar is in README.md beside this file.
-// The payload's meaning belongs to the frame's type; it is read only after the head was believed.
+// Little-endian, checked by a CRC-32C over the first 60 bytes; the grammar is in README.md beside
+// this file. The payload's meaning belongs to the frame's type; it is read only after the head was
+// believed.
 //
-// Ownership: value type. Threads: any. Errors: DataLoss with a sentence (not our protocol, another version,
-// damaged, a payload above the limit); the connection is of no use after any of them.
+// Ownership: value type. Threads: any. Errors: DataLoss with a sentence (not our protocol, another
+// version, damaged, a payload above the limit); the connection is of no use after any of them.
 //
 //   FrameHead head{.type = FrameType::kPush, .rank = 2, .payload_bytes = bytes};
 //   char wire[kFrameHeadBytes];

@@ -1,8 +1,9 @@
 // Accepts connections of other replicas, one thread each.
 //
-// Ownership: owns its socket, its threads and the channels while they are served. Destroying it shuts every
-// connection down and joins every thread. Threads: `serve` runs on the connection's own thread. Errors:
-// Open: ResourceExhausted if the port is taken (message names it), Unavailable otherwise.
+// Ownership: owns its socket, its threads and the channels while they are served. Destroying it
+// shuts every connection down and joins every thread. Threads: `serve` runs on the connection's own
+// thread. Errors: Open: ResourceExhausted if the port is taken (message names it), Unavailable
+// otherwise.
 //
 //   ASSIGN_OR_RETURN(auto listener, Listener::Open({.host = "127.0.0.1"},
 //                    [&](Channel& channel) { shard.Serve(channel); }));
@@ -23,8 +24,8 @@
 
 namespace taas::comm {
 
-// Connections of one listener: replicas of a large job, twice for those that reconnect before their old
-// connection was noticed dead.
+// Connections of one listener: replicas of a large job, twice for those that reconnect before their
+// old connection was noticed dead.
 constexpr size_t kConnectionsMax = 1024;
 
 class Listener {

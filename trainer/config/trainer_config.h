@@ -1,9 +1,11 @@
 // What to train: `spec.trainer` as the trainer gets it in TAAS_TRAINER, checked.
 //
-// Parsing is strict: a field that is not known here is an error that names it, so that a typing mistake
-// never trains something else. model, data and optimizer are kept as JSON text for their own parsers.
+// Parsing is strict: a field that is not known here is an error that names it, so that a typing
+// mistake never trains something else. model, data and optimizer are kept as JSON text for their
+// own parsers.
 //
-// Ownership: value type. Threads: any. Errors: InvalidArgument, each naming the field with its path.
+// Ownership: value type. Threads: any. Errors: InvalidArgument, each naming the field with its
+// path.
 //
 //   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(getenv("TAAS_TRAINER")));
 //   RETURN_IF_ERROR(ApplyEnvironment(getenv, &config));

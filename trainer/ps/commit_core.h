@@ -1,17 +1,19 @@
-// The commit rule as two pure state machines: a push becomes part of the model on all shards or on none,
-// once, and in the same order everywhere.
+// The commit rule as two pure state machines: a push becomes part of the model on all shards or on
+// none, once, and in the same order everywhere.
 //
-// Every shard stages a push (PushLedger). Shard 0 hears which shards have staged it (Sequencer); when all
-// have, it decides once: a commit with the next step number, or a drop because the batch is part of the model
-// already. Decisions form one stream that every shard follows in order. A fence in that stream ends an
-// incarnation: what it staged is dropped, what it sends later is refused.
+// Every shard stages a push (PushLedger). Shard 0 hears which shards have staged it (Sequencer);
+// when all have, it decides once: a commit with the next step number, or a drop because the batch
+// is part of the model already. Decisions form one stream that every shard follows in order. A
+// fence in that stream ends an incarnation: what it staged is dropped, what it sends later is
+// refused.
 //
 //   push:  [unknown] --push--> [staged] --commit--> [settled, applied]
 //                                 |------drop-----> [settled, dropped]
 //                                 |------fence----> gone; the incarnation is refused from now on
 //
-// Ownership: value types. Threads: one at a time. Errors: OnDecision reports a decision that cannot follow
-// this shard's state (FailedPrecondition): the shard has lost something and must be configured anew.
+// Ownership: value types. Threads: one at a time. Errors: OnDecision reports a decision that cannot
+// follow this shard's state (FailedPrecondition): the shard has lost something and must be
+// configured anew.
 //
 //   if (ledger.OnPush(id) == Admission::kStaged) Tell(shard_0, id);
 //   for (const Decision& decision : sequencer.OnStaged(shard, id)) Broadcast(decision);
@@ -59,8 +61,8 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-// Decisions that a shard may lag behind by and still be brought up to date. Every pusher has one push under
-// way, so in health the lag is the number of pushers.
+// Decisions that a shard may lag behind by and still be brought up to date. Every pusher has one
+// push under way, so in health the lag is the number of pushers.
 constexpr size_t kDecisionsKept = 8192;
 
 // Shard 0's part.
@@ -74,8 +76,8 @@ class Sequencer {
 
   int64_t step() const { return committed_.size(); }
   const CommittedSet& committed() const { return committed_; }
-  // What a shard whose model is at `step` has not seen or may have lost. FailedPrecondition if that is no
-  // longer kept.
+  // What a shard whose model is at `step` has not seen or may have lost. FailedPrecondition if that
+  // is no longer kept.
   absl::StatusOr<std::vector<Decision>> DecisionsAfter(int64_t step) const;
 
  private:

@@ -1,8 +1,10 @@
 // The set of batch numbers that are part of the model: the data cursor.
 //
-// Batches commit almost in order, so the set is a watermark (all below are in) and the few above it.
+// Batches commit almost in order, so the set is a watermark (all below are in) and the few above
+// it.
 //
-// Ownership: value type. Threads: one at a time. Errors: none; adding a member again is refused (false).
+// Ownership: value type. Threads: one at a time. Errors: none; adding a member again is refused
+// (false).
 //
 //   CommittedSet committed;
 //   if (!committed.Add(batch)) return;  // It was part of the model already.

@@ -1,11 +1,12 @@
 // Which shard holds which rows of which variable.
 //
-// Split by bytes, not by turns: round robin over variables leaves one server with most of the model. A
-// variable that is large beside a shard's fair share is cut into one block of rows per shard; the rest go,
-// largest first, to the shard with the least bytes. The result depends on the input only, so that every
-// process computes the same.
+// Split by bytes, not by turns: round robin over variables leaves one server with most of the
+// model. A variable that is large beside a shard's fair share is cut into one block of rows per
+// shard; the rest go, largest first, to the shard with the least bytes. The result depends on the
+// input only, so that every process computes the same.
 //
-// Ownership: value type. Threads: const methods from any thread. Errors: none; `shards` is at least 1.
+// Ownership: value type. Threads: const methods from any thread. Errors: none; `shards` is at least
+// 1.
 //
 //   const Layout layout = SplitByBytes({{784 * 500, 784}, {500, 500}}, 2);
 //   for (const Piece& piece : layout.shards[0]) ...
@@ -39,10 +40,11 @@ struct VariableSize {
   int64_t rows = 1;  // Cuts are between rows. 1: never cut.
 };
 
-// A variable of fewer bytes than this is not cut: a block more per message costs more than it balances.
+// A variable of fewer bytes than this is not cut: a block more per message costs more than it
+// balances.
 constexpr int64_t kCutBytesMin = 16 << 10;
-// A variable above this share of a shard's fair part is cut; so the largest uncut one unbalances the shards
-// by no more than this.
+// A variable above this share of a shard's fair part is cut; so the largest uncut one unbalances
+// the shards by no more than this.
 constexpr int64_t kCutShare = 8;
 
 Layout SplitByBytes(const std::vector<VariableSize>& variables, int shards);

@@ -183,7 +183,9 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const auto request, ParseMessage<wire::ConfigureRequest>(text));
   const uint64_t bytes = head.payload_bytes - sizeof(length) - length;
   uint64_t elements = 0;
-  for (const wire::Piece& piece : request.pieces()) elements += static_cast<uint64_t>(piece.count());
+  for (const wire::Piece& piece : request.pieces()) {
+    elements += static_cast<uint64_t>(piece.count());
+  }
   if (bytes != elements * sizeof(float)) {
     return absl::DataLossError("CONFIGURE with " + std::to_string(bytes) + " bytes of values for " +
                                std::to_string(elements) + " elements");
@@ -211,6 +213,7 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
   // The old follower needs the lock to end; nobody else configures meanwhile in a healthy job,
   // and a second chief's CONFIGURE is ordered by the generation check of whoever comes last.
   Retire(lock);
+  if (closing_) return absl::UnavailableError("the shard is closing");
   auto model = std::make_shared<Model>(request, std::move(values), *std::move(optimizer),
                                        FromWire(request.committed()));
   model_ = model;
@@ -465,7 +468,7 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     });
     model.spare_gradients.push_back(std::move(found->second));
     model.gradients.erase(found);
-  } else if (decision.kind == Decision::Kind::kCut) {
+  } else if (decision.kind == Decision::Kind::kCut && model.cut_step != decision.step) {
     model.cut = model.store.Hold();
     model.cut_step = decision.step;
   } else if (decision.kind == Decision::Kind::kFence && found != model.gradients.end()) {

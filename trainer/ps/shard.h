@@ -1,12 +1,13 @@
 // One parameter server: serves the pieces of the model that the chief gave it.
 //
-// It is nothing until the chief configures it with a generation and values; every later frame names the
-// generation, and one of another is refused, so that nobody trains on a model that was replaced. The commit
-// rule is in commit_core.h, the values are in version_store.h; this class connects both to the wire.
+// It is nothing until the chief configures it with a generation and values; every later frame names
+// the generation, and one of another is refused, so that nobody trains on a model that was
+// replaced. The commit rule is in commit_core.h, the values are in version_store.h; this class
+// connects both to the wire.
 //
-// Ownership: owns its model and, as shard k ≠ 0, a thread that follows shard 0. Threads: Serve from any
-// number of threads, one per connection; Close wakes them. Errors: a request that cannot be served is
-// refused with a sentence; a broken connection ends Serve.
+// Ownership: owns its model and, as shard k ≠ 0, a thread that follows shard 0. Threads: Serve from
+// any number of threads, one per connection; Close wakes them. Errors: a request that cannot be
+// served is refused with a sentence; a broken connection ends Serve.
 //
 //   Shard shard;
 //   auto listener = Listener::Open({}, [&](Channel& channel) { shard.Serve(channel); });
@@ -61,8 +62,8 @@ class Shard {
   absl::Status ServePeer(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status AnswerSequencer(comm::Channel& channel, Model& model);
 
-  // The model of the generation in `head`, else the payload is thrown away and the sender refused (null).
-  // A null result with OK means refused; an error means broken.
+  // The model of the generation in `head`, else the payload is thrown away and the sender refused
+  // (null). A null result with OK means refused; an error means broken.
   absl::StatusOr<std::shared_ptr<Model>> ModelFor(comm::Channel& channel,
                                                   const comm::FrameHead& head);
   std::shared_ptr<Model> Retire(Lock& lock);

@@ -22,7 +22,8 @@ namespace {
 // Between attempts to reach a shard: short at first, because a restarted one is back in a moment.
 constexpr std::chrono::milliseconds kRetryFirst{20};
 constexpr std::chrono::milliseconds kRetryMax{500};
-// How often a caller that waits is asked whether it still wants the answer: bounds the end on SIGTERM.
+// How often a caller that waits is asked whether it still wants the answer: bounds the end on
+// SIGTERM.
 constexpr std::chrono::milliseconds kLookUp{100};
 
 absl::Status RefusalToStatus(const FrameHead& head, const std::string& sentence) {

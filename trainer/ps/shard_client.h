@@ -1,15 +1,16 @@
-// The callers of parameter servers: the chief's orders to one shard, and a training replica's exchange with
-// all of them.
+// The callers of parameter servers: the chief's orders to one shard, and a training replica's
+// exchange with all of them.
 //
-// Ownership: own their connections; variables and gradients stay the caller's and are read and written in
-// place. Threads: one at a time each. Errors: Unavailable (broken: connect again), Aborted (the shard is in
-// another generation: ask the chief), FailedPrecondition (this process was given up), InvalidArgument.
+// Ownership: own their connections; variables and gradients stay the caller's and are read and
+// written in place. Threads: one at a time each. Errors: Unavailable (broken: connect again),
+// Aborted (the shard is in another generation: ask the chief), FailedPrecondition (this process was
+// given up), InvalidArgument.
 //
 //   ASSIGN_OR_RETURN(auto shard, ShardControl::Connect(address));
 //   RETURN_IF_ERROR(shard->Configure(request, values));
 //
-//   Exchange exchange({.pusher = me, .generation = 3, .shards = addresses, .layout = layout}, variables,
-//                     gradients);
+//   Exchange exchange({.pusher = me, .generation = 3, .shards = addresses, .layout = layout},
+//                     variables, gradients);
 //   ASSIGN_OR_RETURN(Exchange::Result result, exchange.Push(sequence, batch, still_wanted));
 
 #ifndef TRAINER_PS_SHARD_CLIENT_H_
@@ -95,8 +96,8 @@ class Exchange {
   Exchange(Options options, std::vector<std::span<float>> variables,
            std::vector<std::span<float>> gradients);
 
-  // Both fill the variables. Broken connections are made anew and what was under way is sent again with its
-  // sequence number, so that a push counts once.
+  // Both fill the variables. Broken connections are made anew and what was under way is sent again
+  // with its sequence number, so that a push counts once.
   absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
   absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, const StillWanted& still_wanted);
 

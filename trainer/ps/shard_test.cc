@@ -42,7 +42,8 @@ struct Server {
   }
 };
 
-// A model of two variables on `count` real shards; a gradient of -1 makes every value count the updates.
+// A model of two variables on `count` real shards; a gradient of -1 makes every value count the
+// updates.
 struct Cluster {
   std::vector<std::unique_ptr<Server>> servers;
   std::vector<std::string> addresses;

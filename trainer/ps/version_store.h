@@ -1,11 +1,12 @@
 // The values of one shard, as versions: readers hold one while updates go on.
 //
-// An update is made in place while nobody reads the current version, else into another buffer. So a reply is
-// sent straight from the values without a copy or a lock, and a consistent cut for a checkpoint is nothing
-// but a version that is held. Buffers in use: at most one more than versions held.
+// An update is made in place while nobody reads the current version, else into another buffer. So a
+// reply is sent straight from the values without a copy or a lock, and a consistent cut for a
+// checkpoint is nothing but a version that is held. Buffers in use: at most one more than versions
+// held.
 //
-// Ownership: owns all buffers; a Reader must not outlive its store. Threads: Update from one at a time, the
-// rest from any. Errors: none.
+// Ownership: owns all buffers; a Reader must not outlive its store. Threads: Update from one at a
+// time, the rest from any. Errors: none.
 //
 //   VersionStore store(std::move(values), step);
 //   VersionStore::Reader reader = store.Hold();

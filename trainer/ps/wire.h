@@ -1,6 +1,7 @@
 // Small conversions between the state machines of the parameter server and the wire.
 //
-// Ownership: pure functions. Threads: any. Errors: InvalidArgument for text that is not the message.
+// Ownership: pure functions. Threads: any. Errors: InvalidArgument for text that is not the
+// message.
 //
 //   channel.Send(HeadOf(decision, generation));
 

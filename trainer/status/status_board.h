@@ -1,5 +1,5 @@
-// What this replica knows about itself: the source of `GET /status`, of heartbeats and of the termination
-// message.
+// What this replica knows about itself: the source of `GET /status`, of heartbeats and of the
+// termination message.
 //
 // Ownership: value behind a lock. Threads: any. Errors: none.
 //
@@ -102,8 +102,9 @@ class StatusBoard {
   Snapshot now_;
 };
 
-// Writes it where docs/contract.md says: to `path` (of TAAS_TERMINATION_LOG), else /dev/termination-log if
-// that exists. A container without either has nobody who reads it: no error.
+// Writes it where docs/contract.md says: to `path` (of TAAS_TERMINATION_LOG), else
+// /dev/termination-log if that exists. A container without either has nobody who reads it: no
+// error.
 void WriteTermination(const std::optional<std::string>& path, const std::string& json);
 
 }  // namespace taas

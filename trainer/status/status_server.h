@@ -1,9 +1,11 @@
 // Serves `GET /status` over HTTP.
 //
-// Ownership: owns its socket and one thread; `body` must stay callable while it lives. Threads: `body` is
-// called on the server's thread. Errors: ResourceExhausted if the port is taken; bad requests get 4xx.
+// Ownership: owns its socket and one thread; `body` must stay callable while it lives. Threads:
+// `body` is called on the server's thread. Errors: ResourceExhausted if the port is taken; bad
+// requests get 4xx.
 //
-//   ASSIGN_OR_RETURN(auto server, StatusServer::Start("127.0.0.1", 2223, [&] { return board.Json(); }));
+//   ASSIGN_OR_RETURN(auto server,
+//                    StatusServer::Start("127.0.0.1", 2223, [&] { return board.Json(); }));
 
 #ifndef TRAINER_STATUS_STATUS_SERVER_H_
 #define TRAINER_STATUS_STATUS_SERVER_H_

@@ -2,11 +2,11 @@
 //
 //   step 10, loss = 2.31 (21000.0 examples/sec; 0.005 sec/batch)
 //
-// is the classic line, which scripts read; with JSON lines there is an object on a line of its own beside
-// each. The step is that of the whole job, and so is the rate.
+// is the classic line, which scripts read; with JSON lines there is an object on a line of its own
+// beside each. The step is that of the whole job, and so is the rate.
 //
-// Ownership: borrows the clock and writes to a file descriptor. Threads: one at a time. Errors: none; what
-// cannot be written is lost.
+// Ownership: borrows the clock and writes to a file descriptor. Threads: one at a time. Errors:
+// none; what cannot be written is lost.
 //
 //   StepLog log(clock, {.every = 100, .batch_size = 100, .max_steps = 2000});
 //   log.OnStep(step, loss);
@@ -37,8 +37,8 @@ class StepLog {
 
   // Training starts or goes on from `step`: the rate is measured from here.
   void Start(int64_t step);
-  // Writes a line when a multiple of `every` was reached since the last one. Returns the rate of the whole
-  // job, smoothed over about a second.
+  // Writes a line when a multiple of `every` was reached since the last one. Returns the rate of
+  // the whole job, smoothed over about a second.
   double OnStep(int64_t step, double loss);
   void OnEvaluation(const Evaluation& evaluation);
 

@@ -1,5 +1,5 @@
-// A graph that no named model uses, trained through two parameter servers by a chief and two workers, all in
-// this process over loopback.
+// A graph that no named model uses, trained through two parameter servers by a chief and two
+// workers, all in this process over loopback.
 
 #include <memory>
 #include <mutex>

@@ -1,8 +1,9 @@
-// The batch numbers that are still to be trained, and who has which: the chief's part of "each batch once".
+// The batch numbers that are still to be trained, and who has which: the chief's part of "each
+// batch once".
 //
-// A batch that was lent and whose holder is gone goes back, unless it is part of the model already. The
-// commit rule (trainer/ps) is what counts a batch once; leases only keep replicas from doing one twice in
-// vain.
+// A batch that was lent and whose holder is gone goes back, unless it is part of the model already.
+// The commit rule (trainer/ps) is what counts a batch once; leases only keep replicas from doing
+// one twice in vain.
 //
 // Ownership: value type. Threads: one at a time. Errors: none.
 //
@@ -23,8 +24,8 @@
 
 namespace taas {
 
-// Batches of one grant. More saves calls, fewer keeps the end even: with 16 a call of 0.3 ms is a few percent
-// of the work even for a model whose step takes 1 ms.
+// Batches of one grant. More saves calls, fewer keeps the end even: with 16 a call of 0.3 ms is a
+// few percent of the work even for a model whose step takes 1 ms.
 constexpr int kGrantMax = 16;
 
 class BatchLeases {

@@ -9,7 +9,8 @@
 namespace taas {
 namespace {
 
-// How long a heartbeat is held when there is nothing to say; five of them missed and a member is lost.
+// How long a heartbeat is held when there is nothing to say; five of them missed and a member is
+// lost.
 constexpr std::chrono::milliseconds kBeatHold{2'000};
 
 ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }

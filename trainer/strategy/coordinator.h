@@ -1,16 +1,16 @@
-// The chief's side of a parameter-server job: admits replicas, gives parameter servers their values, lends
-// batches, takes cuts, restores after losses, and ends the job.
+// The chief's side of a parameter-server job: admits replicas, gives parameter servers their
+// values, lends batches, takes cuts, restores after losses, and ends the job.
 //
 //   WaitForShards -> Configure(generation n) -> Watch --all batches committed--> Finish
 //         ^                                       |
 //         +---- a parameter server is lost -------+   (n + 1, from the last cut)
 //
-// The rules are elsewhere and pure: who is admitted (membership.h), who trains what (batch_leases.h), what
-// counts (commit_core.h). This class is their shell.
+// The rules are elsewhere and pure: who is admitted (membership.h), who trains what
+// (batch_leases.h), what counts (commit_core.h). This class is their shell.
 //
 // Ownership: borrows clock, board, task and store. Threads: Run on one, the WorkSource on one
-// other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is written),
-// DeadlineExceeded (peers did not come: restart), others permanent.
+// other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is
+// written), DeadlineExceeded (peers did not come: restart), others permanent.
 //
 //   Coordinator coordinator(clock, options, board, task, store.get());
 //   ASSIGN_OR_RETURN(auto server, ChiefServer::Start(host, port, coordinator));
@@ -47,8 +47,8 @@
 
 namespace taas {
 
-// The start completes within this or the process asks to be restarted: five minutes cover the pull of an
-// image on the other nodes.
+// The start completes within this or the process asks to be restarted: five minutes cover the pull
+// of an image on the other nodes.
 constexpr Clock::Duration kStartDeadline = std::chrono::minutes(5);
 // How often a wait for peers is told again in the log; the first time at once.
 constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);

@@ -11,8 +11,8 @@
 namespace taas {
 namespace {
 
-// How long the coordinator looks away: WAIT_STEP answers at once at its step, this bounds the rest (fences,
-// lost members, signals).
+// How long the coordinator looks away: WAIT_STEP answers at once at its step, this bounds the rest
+// (fences, lost members, signals).
 constexpr std::chrono::milliseconds kLookAway{50};
 constexpr std::chrono::milliseconds kRetryPause{50};
 // A missing peer's address is tried this often to say why it is missing.
@@ -46,7 +46,8 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
     if (status.ok()) {
       status = StartGeneration();
       if (status.ok()) status = Watch(stop);
-      // The last cut is taken before anyone is told that all is trained: until then it can be lost again.
+      // The last cut is taken before anyone is told that all is trained: until then it can be lost
+      // again.
       if (status.ok() && saved_step_ != step_) status = TakeCut();
       if (status.ok()) return Finish();
     }
@@ -113,7 +114,8 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
         probe_errors_[replica] = channel.ok() ? "" : std::string(channel.status().message());
       }
     }
-    // The first line a moment later: at the start of a job everybody is missing for a few milliseconds.
+    // The first line a moment later: at the start of a job everybody is missing for a few
+    // milliseconds.
     if (now - logged >= kWaitLogEvery && now - start >= kProbeEvery) {
       logged = now;
       Log(LogLevel::kWarning, text);

@@ -1,7 +1,8 @@
-// Training in one process: the same graph, batches, optimizer, checkpoints and evaluation, and nobody else.
+// Training in one process: the same graph, batches, optimizer, checkpoints and evaluation, and
+// nobody else.
 //
-// Ownership: borrows all. Threads: the caller's. Errors: Cancelled (stopped; a last checkpoint is written),
-// others permanent.
+// Ownership: borrows all. Threads: the caller's. Errors: Cancelled (stopped; a last checkpoint is
+// written), others permanent.
 //
 //   RETURN_IF_ERROR(RunLocal(clock, config, task, store.get(), board, log, stop));
 

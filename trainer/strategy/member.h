@@ -1,11 +1,13 @@
-// A replica's standing with the chief: joins, sends heartbeats, and as a WorkSource fetches batches.
+// A replica's standing with the chief: joins, sends heartbeats, and as a WorkSource fetches
+// batches.
 //
-// The chief may be late, restart or move: calls are repeated with a growing pause, and a chief that does not
-// know this process is joined anew under a new start number. What is waited for stands on the board.
+// The chief may be late, restart or move: calls are repeated with a growing pause, and a chief that
+// does not know this process is joined anew under a new start number. What is waited for stands on
+// the board.
 //
-// Ownership: owns a heartbeat thread; borrows clock, board and stop flag. Threads: Next from one, the rest
-// from any. Errors: FailedPrecondition (refused or replaced: end with 1), DeadlineExceeded (no chief within
-// kStartDeadline: restart), Cancelled (told to stop).
+// Ownership: owns a heartbeat thread; borrows clock, board and stop flag. Threads: Next from one,
+// the rest from any. Errors: FailedPrecondition (refused or replaced: end with 1), DeadlineExceeded
+// (no chief within kStartDeadline: restart), Cancelled (told to stop).
 //
 //   Member member(clock, {.chief_address = …}, board, stop);
 //   RETURN_IF_ERROR(member.Start());

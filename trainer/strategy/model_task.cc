@@ -24,9 +24,9 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, shape));
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   if (model.is_classifier() != (data.train.classes() > 0)) {
-    return absl::InvalidArgumentError("model." + spec.name + ": " +
-                                      (model.is_classifier() ? "needs labels, the data has targets"
-                                                             : "needs targets, the data has labels"));
+    return absl::InvalidArgumentError(
+        "model.name: " + spec.name + " needs " +
+        (model.is_classifier() ? "labels, the data has targets" : "targets, the data has labels"));
   }
   ASSIGN_OR_RETURN(auto session,
                    Session::Compile(model.graph, {.batch = config.batch_size, .loss = model.loss}));

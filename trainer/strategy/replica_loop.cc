@@ -10,8 +10,8 @@
 namespace taas {
 namespace {
 
-// A shard that refuses a generation which the chief still calls current is being replaced; the chief notices
-// within a tenth of a second.
+// A shard that refuses a generation which the chief still calls current is being replaced; the
+// chief notices within a tenth of a second.
 constexpr std::chrono::milliseconds kDisagreementPause{50};
 
 // One replica between two calls of Next.
@@ -68,8 +68,8 @@ class Replica {
     return absl::OkStatus();
   }
 
-  // Repeats `call` while a shard and the chief disagree on the generation: batches that were lent in it must
-  // not be dropped as long as it stands.
+  // Repeats `call` while a shard and the chief disagree on the generation: batches that were lent
+  // in it must not be dropped as long as it stands.
   template <typename Call>
   absl::StatusOr<ps::Exchange::Result> Insist(const Work& work, Call call) {
     for (;;) {

@@ -1,7 +1,8 @@
-// What every training replica does: take batch numbers, compute gradients, push them, take the new values.
+// What every training replica does: take batch numbers, compute gradients, push them, take the new
+// values.
 //
-// Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …" (permanent);
-// those of the source and the task.
+// Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …"
+// (permanent); those of the source and the task.
 //
 //   RETURN_IF_ERROR(RunReplica(source, task, layout, [&](const StepResult& step) { … }));
 

@@ -1,14 +1,15 @@
 // A consistent cut of the model, and the directory of checkpoints it goes to and comes from.
 //
-// A checkpoint holds the variables and global_step under TensorFlow's names, and under "taas/" the data
-// cursor, the seed and the batch size.
+// A checkpoint holds the variables and global_step under TensorFlow's names, and under "taas/" the
+// data cursor, the seed and the batch size.
 //
-// Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a time.
-// Errors: FailedPrecondition for a checkpoint of another model, seed or batch size (its cursor would mean
-// other examples) and for a directory that a newer process owns; Unavailable for one that another living job
-// owns; those of the disk.
+// Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
+// time. Errors: FailedPrecondition for a checkpoint of another model, seed or batch size (its
+// cursor would mean other examples) and for a directory that a newer process owns; Unavailable for
+// one that another living job owns; those of the disk.
 //
-//   ASSIGN_OR_RETURN(auto store, SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
+//   ASSIGN_OR_RETURN(auto store,
+//                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
 //   ASSIGN_OR_RETURN(bool found, store->Load(&snapshot));
 //   RETURN_IF_ERROR(store->Save(snapshot));
 

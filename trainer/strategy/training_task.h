@@ -1,9 +1,10 @@
-// What a strategy trains: a compiled graph, a way to fill its inputs for a batch number, and an evaluation.
+// What a strategy trains: a compiled graph, a way to fill its inputs for a batch number, and an
+// evaluation.
 //
 // Strategies know no models and no data, so that what trains one graph trains any.
 //
-// Ownership: owns its session and data. Threads: one at a time, but Evaluate may run beside the rest (it uses
-// a session of its own). Errors: those of data and kernels.
+// Ownership: owns its session and data. Threads: one at a time, but Evaluate may run beside the
+// rest (it uses a session of its own). Errors: those of data and kernels.
 //
 //   RETURN_IF_ERROR(task.FillBatch(batch));
 //   RETURN_IF_ERROR(task.session().Run(RunKind::kTrain));

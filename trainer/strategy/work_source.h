@@ -3,9 +3,9 @@
 // Two kinds: the chief's own (coordinator.h) and that of every other replica, which asks the chief
 // (member.h).
 //
-// Ownership: outlives the loop that uses it. Threads: Next from one, StillCurrent from any. Errors of Next
-// end the replica: Cancelled (told to stop), FailedPrecondition (replaced), Unavailable (the chief is gone
-// for good).
+// Ownership: outlives the loop that uses it. Threads: Next from one, StillCurrent from any. Errors
+// of Next end the replica: Cancelled (told to stop), FailedPrecondition (replaced), Unavailable
+// (the chief is gone for good).
 //
 //   ASSIGN_OR_RETURN(Work work, source.Next());
 //   if (work.done) return absl::OkStatus();
