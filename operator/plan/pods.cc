@@ -91,6 +91,7 @@ class Children {
     for (const ReplicaView& replica : replicas_) {
       const LedgerReplica* entry = FindReplica(stored_, replica.role, replica.index);
       const LedgerReplica* later = FindReplica(wanted_, replica.role, replica.index);
+      // Written ahead: a replica whose entry is about to change waits for that.
       if (entry == nullptr || later == nullptr || *entry != *later) continue;
       if (replica.foreign != nullptr) {
         if (IsOfEarlierJob(*replica.foreign, now_.job)) continue;
@@ -125,7 +126,7 @@ class Children {
   }
 
   void DropIfOld(const ReplicaView& replica, const LedgerReplica& entry) {
-    if (replica.pod->pod_number >= entry.pod_number || entry.completed) return;
+    if (replica.pod->pod_number >= entry.pod_number) return;
     const bool force = replica.pod->reason == "NodeLost";
     if (replica.pod->meta.deletion_time.has_value() && !force) return;
     out_.steps.push_back(Delete(
@@ -134,8 +135,6 @@ class Children {
   }
 
   void Create(const ReplicaView& replica, const LedgerReplica& entry) {
-    // A pod of this number existed and is gone, which the wanted ledger would count; it cannot be made twice.
-    if (FindCurrentPod(replica, entry).pod != nullptr) return;
     if (addresses_.loopback() && (entry.port == 0 || entry.status_port == 0)) return;
     if (entry.not_before.has_value() && *entry.not_before > now_.now) {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
