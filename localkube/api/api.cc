@@ -8,6 +8,7 @@
 #include "localkube/api/kube_status.h"
 #include "localkube/api/list_watch.h"
 #include "localkube/api/pod_logs.h"
+#include "localkube/api/protobuf_body.h"
 #include "localkube/api/rest.h"
 #include "localkube/api/route.h"
 #include "operator/api/trainingjob_crd.h"
@@ -20,6 +21,8 @@ using nlohmann::json;
 
 // What a collection's deletion does at most in one request; a client asks again for more.
 constexpr size_t kDeleteCollectionMax = 10'000;
+
+constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
 ApiResponse ErrorResponse(const absl::Status& status) {
   ApiResponse response;
@@ -121,8 +124,16 @@ absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
     return response;
   }
   const bool writes = request.method == "POST" || request.method == "PUT";
+  if (writes && request.content_type == kProtobuf) {
+    auto text = JsonOfProtobuf(*route.kind, request.body);
+    if (!text.ok()) return UnsupportedBody(std::string(text.status().message()));
+    ApiRequest as_json = request;
+    as_json.body = *std::move(text);
+    as_json.content_type = "application/json";
+    return Handle(as_json);
+  }
   if (writes && !IsJsonBody(request.content_type)) {
-    return UnsupportedPatch(*route.kind);
+    return UnsupportedBody("the body is " + request.content_type + "; send application/json");
   }
   return route.name.empty() ? OnCollection(request, route) : OnObject(request, route);
 }

@@ -49,6 +49,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool IsAllowed(const Request& request) const;
   void Answer(ApiResponse response);
   void Send(ApiResponse response);
+  void Discard();
   void StartStream(ApiResponse response);
   void Push(std::string chunk);
   void WriteNext();
@@ -61,6 +62,8 @@ class Session : public std::enable_shared_from_this<Session> {
   beast::flat_buffer buffer_{kHeaderBytesMax + kBodyBytesMax};
   std::optional<http::request_parser<http::string_body>> parser_;
   bool keep_alive_ = true;
+  bool discard_ = false;  // The body was refused; it is still coming.
+  size_t discarded_bytes_ = 0;
   std::shared_ptr<http::response<http::string_body>> response_;
 
   // A stream that is being sent.
@@ -147,6 +150,7 @@ void Session::OnRequest(Error error) {
   if (closed_) return;
   if (error == http::error::body_limit) {
     keep_alive_ = false;
+    discard_ = true;
     ApiResponse response;
     response.body = StatusBody(TooLarge(kBodyBytesMax), &response.code);
     Send(std::move(response));
@@ -198,12 +202,29 @@ void Session::Send(ApiResponse response) {
   beast::get_lowest_layer(stream_).expires_after(kIdleTimeout);
   http::async_write(stream_, *response_, [self = shared_from_this()](Error error, size_t) {
     self->response_.reset();
-    if (error || self->closed_ || !self->keep_alive_) {
+    if (!error && !self->closed_ && self->discard_) {
+      self->Discard();
+    } else if (error || self->closed_ || !self->keep_alive_) {
       self->CloseNow();
     } else {
       self->Read();
     }
   });
+}
+
+// A connection that is closed with bytes unread is reset, and the client never sees the answer.
+void Session::Discard() {
+  buffer_.consume(buffer_.size());
+  stream_.async_read_some(
+      buffer_.prepare(kBodyBytesMax / 8),
+      [self = shared_from_this()](Error error, size_t count) {
+        self->discarded_bytes_ += count;
+        if (error || self->closed_ || self->discarded_bytes_ > kDiscardBytesMax) {
+          self->CloseNow();
+        } else {
+          self->Discard();
+        }
+      });
 }
 
 void Session::StartStream(ApiResponse response) {

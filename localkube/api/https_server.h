@@ -30,6 +30,8 @@ inline constexpr std::chrono::seconds kHandshakeTimeout{10};
 inline constexpr std::chrono::minutes kIdleTimeout{5};
 // What waits for a client that reads slowly; beyond it the connection is closed and the client comes again.
 inline constexpr size_t kUnsentBytesMax = 16 << 20;
+// Of a body that was refused: read and thrown away, so that the client gets to reading why.
+inline constexpr size_t kDiscardBytesMax = 64 << 20;
 // Handlers wait for the disk: enough of them share one flush.
 inline constexpr int kServerThreads = 8;
 

@@ -120,6 +120,10 @@ absl::Status UnsupportedPatch(const Kind& kind) {
                   (kind.custom ? "" : ", application/strategic-merge-patch+json"));
 }
 
+absl::Status UnsupportedBody(const std::string& why) {
+  return Make(415, "UnsupportedMediaType", why);
+}
+
 absl::Status Expired(const std::string& message) { return Make(410, "Expired", message); }
 
 absl::Status RevisionTooLarge(uint64_t asked, uint64_t current) {

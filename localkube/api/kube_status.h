@@ -32,6 +32,7 @@ absl::Status BadRequest(const std::string& message);
 absl::Status MethodNotAllowed();
 absl::Status NoSuchPath();
 absl::Status UnsupportedPatch(const Kind& kind);
+absl::Status UnsupportedBody(const std::string& why);
 absl::Status Expired(const std::string& message);
 absl::Status RevisionTooLarge(uint64_t asked, uint64_t current);
 absl::Status Unauthorized();

@@ -1,0 +1,115 @@
+#include "localkube/api/protobuf_body.h"
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+using nlohmann::json;
+
+// k8s.io/apimachinery/pkg/runtime/serializer/protobuf: four bytes, then a runtime.Unknown.
+constexpr std::string_view kMagic{"k8s\0", 4};
+// Numbers of the fields that we read (generated.proto of runtime, core/v1 and meta/v1).
+constexpr uint64_t kUnknownRaw = 2;
+constexpr uint64_t kObjectMetadata = 1;
+constexpr uint64_t kMetaName = 1, kMetaGenerateName = 2, kMetaNamespace = 3;
+constexpr uint64_t kMetaLabels = 11, kMetaAnnotations = 12;
+constexpr uint64_t kEntryKey = 1, kEntryValue = 2;
+
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the body is not Kubernetes' protobuf");
+}
+
+bool ReadVarint(std::string_view* bytes, uint64_t* value) {
+  *value = 0;
+  for (int shift = 0; shift < 64; shift += 7) {
+    if (bytes->empty()) return false;
+    const auto byte = static_cast<unsigned char>(bytes->front());
+    bytes->remove_prefix(1);
+    *value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+    if ((byte & 0x80) == 0) return true;
+  }
+  return false;
+}
+
+// Calls `field` for each length-delimited field; the others are skipped.
+absl::Status ForEachField(std::string_view bytes,
+                          const std::function<absl::Status(uint64_t, std::string_view)>& field) {
+  while (!bytes.empty()) {
+    uint64_t tag = 0, number = 0;
+    if (!ReadVarint(&bytes, &tag)) return Malformed();
+    switch (tag & 7) {
+      case 0:
+        if (!ReadVarint(&bytes, &number)) return Malformed();
+        break;
+      case 1:
+      case 5: {
+        const size_t size = (tag & 7) == 1 ? 8 : 4;
+        if (bytes.size() < size) return Malformed();
+        bytes.remove_prefix(size);
+        break;
+      }
+      case 2:
+        if (!ReadVarint(&bytes, &number) || number > bytes.size()) return Malformed();
+        RETURN_IF_ERROR(field(tag >> 3, bytes.substr(0, number)));
+        bytes.remove_prefix(number);
+        break;
+      default:
+        return Malformed();
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadEntry(std::string_view bytes, json* map) {
+  std::string key, value;
+  RETURN_IF_ERROR(ForEachField(bytes, [&](uint64_t number, std::string_view text) {
+    if (number == kEntryKey) key = std::string(text);
+    if (number == kEntryValue) value = std::string(text);
+    return absl::OkStatus();
+  }));
+  (*map)[key] = value;
+  return absl::OkStatus();
+}
+
+absl::Status ReadMetadata(std::string_view bytes, json* metadata) {
+  return ForEachField(bytes, [&](uint64_t number, std::string_view text) -> absl::Status {
+    if (number == kMetaLabels) return ReadEntry(text, &(*metadata)["labels"]);
+    if (number == kMetaAnnotations) return ReadEntry(text, &(*metadata)["annotations"]);
+    const char* name = number == kMetaName           ? "name"
+                       : number == kMetaGenerateName ? "generateName"
+                       : number == kMetaNamespace    ? "namespace"
+                                                     : nullptr;
+    if (name != nullptr && !text.empty()) (*metadata)[name] = std::string(text);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> JsonOfProtobuf(const Kind& kind, std::string_view body) {
+  if (kind.kind != "Namespace" && kind.kind != "ServiceAccount") {
+    return absl::InvalidArgumentError("a " + kind.kind + " is not read from protobuf; send JSON");
+  }
+  if (body.substr(0, kMagic.size()) != kMagic) return Malformed();
+  std::string_view raw;
+  RETURN_IF_ERROR(ForEachField(body.substr(kMagic.size()),
+                               [&](uint64_t number, std::string_view bytes) {
+                                 if (number == kUnknownRaw) raw = bytes;
+                                 return absl::OkStatus();
+                               }));
+  json metadata = json::object();
+  RETURN_IF_ERROR(ForEachField(raw, [&](uint64_t number, std::string_view bytes) {
+    return number == kObjectMetadata ? ReadMetadata(bytes, &metadata) : absl::OkStatus();
+  }));
+  return json({{"apiVersion", kind.api_version()},
+               {"kind", kind.kind},
+               {"metadata", std::move(metadata)}})
+      .dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace taas::localkube

@@ -1,0 +1,52 @@
+#include "localkube/api/protobuf_body.h"
+
+#include <nlohmann/json.hpp>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas::localkube {
+namespace {
+
+using nlohmann::json;
+
+std::string Field(int number, const std::string& bytes) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) +
+         std::string(1, static_cast<char>(bytes.size())) + bytes;
+}
+
+// As `kubectl create namespace team` sends it, with a label.
+std::string Body() {
+  const std::string metadata =
+      Field(1, "team") + Field(3, "") + Field(11, Field(1, "a") + Field(2, "b"));
+  const std::string object = Field(1, metadata) + Field(2, "") + Field(3, "");
+  const std::string type = Field(1, "v1") + Field(2, "Namespace");
+  return std::string("k8s\0", 4) + Field(1, type) + Field(2, object) + Field(3, "") + Field(4, "");
+}
+
+TEST(ProtobufBodyTest, MetadataIsRead) {
+  const auto text = JsonOfProtobuf(*FindResource("namespaces"), Body());
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(json::parse(*text)["metadata"],
+            json::parse(R"({"name":"team","labels":{"a":"b"}})"));
+}
+
+TEST(ProtobufBodyTest, ATruncatedBodyIsRefusedWhereverItEnds) {
+  const std::string body = Body();
+  // Two fields without content stand at the end; before them every cut breaks the object.
+  for (size_t size = 0; size + 5 < body.size(); ++size) {
+    const auto text = JsonOfProtobuf(*FindResource("namespaces"), body.substr(0, size));
+    if (text.ok()) {
+      EXPECT_NE(json::parse(*text)["metadata"].value("name", ""), "team") << size;
+    }
+  }
+}
+
+TEST(ProtobufBodyTest, OtherKindsAreToldToSendJson) {
+  EXPECT_THAT(JsonOfProtobuf(*FindResource("pods"), Body()),
+              StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("send JSON")));
+}
+
+}  // namespace
+}  // namespace taas::localkube
