@@ -63,8 +63,8 @@ class TaasAppTest : public testing::Test {
       return to.WaitForClose();
     }
     if (has("/log")) {
-      return to.Reply(200, has("worker-0") ? "2026-11-21T05:54:17.2Z w\n"
-                                           : "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
+      if (has("worker-0")) return to.Reply(200, "2026-11-21T05:54:17.2Z w\n");
+      return to.Reply(200, "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
     }
     if (has("/pods?")) return to.Reply(200, List(PodJson("worker", 0) + "," + PodJson("ps", 0)));
     if (has("/trainingjobs/gone")) {
