@@ -1,22 +1,31 @@
 #include "trainer/cluster/chief_client.h"
 
+#include <arpa/inet.h>
+
 #include <chrono>
 
 #include "grpcpp/grpcpp.h"
+#include "trainer/comm/channel.h"
 #include "trainer/proto/chief.grpc.pb.h"
 
 namespace taas {
 namespace {
 
 // A call that is answered at once; and one that the chief may hold for a heartbeat (2 s).
-constexpr std::chrono::milliseconds kCallPatience{2'000};
+constexpr std::chrono::milliseconds kCallPatience{1'000};
 constexpr std::chrono::milliseconds kBeatPatience{5'000};
+constexpr std::chrono::milliseconds kProbePatience{200};
 // All replicas start in the same moment: the chief listens a few milliseconds after the first call.
 constexpr int kReconnectFirstMs = 20;
 constexpr int kReconnectMaxMs = 250;
+// One attempt to connect, with the handshake: on a machine with more work than cores it is slow.
+constexpr int kConnectPatienceMs = 2'000;
 constexpr int kResolveAgainMs = 500;
 
-void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds patience) {
+void Prepare(grpc::ClientContext& context, std::chrono::milliseconds patience) {
+  // gRPC connects only while somebody waits for a call: one that fails at once would leave a
+  // connection half made until a timer of 5 s.
+  context.set_wait_for_ready(true);
   gpr_timespec deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                                        gpr_time_from_millis(patience.count(), GPR_TIMESPAN));
   context.set_deadline(deadline);
@@ -24,8 +33,13 @@ void SetDeadline(grpc::ClientContext& context, std::chrono::milliseconds patienc
 
 absl::Status ToStatus(const grpc::Status& status, const char* call, const std::string& address) {
   if (status.ok()) return absl::OkStatus();
-  return absl::UnavailableError(std::string(call) + " the chief at " + address + ": " +
-                                status.error_message());
+  std::string why = status.error_message();
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    // gRPC does not say what it waited for.
+    const auto probe = comm::Channel::Connect(address, {.patience = kProbePatience});
+    why = probe.ok() ? "no answer in time" : std::string(probe.status().message());
+  }
+  return absl::UnavailableError(std::string(call) + " the chief at " + address + ": " + why);
 }
 
 }  // namespace
@@ -38,21 +52,26 @@ ChiefClient::ChiefClient(const std::string& address)
     : address_(address), state_(std::make_unique<State>()) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
+  // By its name a pause; what it bounds is the time that one attempt may take.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectPatienceMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaxMs);
   arguments.SetInt(GRPC_ARG_DNS_MIN_TIME_BETWEEN_RESOLUTIONS_MS, kResolveAgainMs);
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   // A proxy in the environment is not for the replicas of one job.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // A literal address needs no resolver, which would pause between its answers.
+  in_addr literal;
+  const std::string host = address.substr(0, address.rfind(':'));
+  const bool is_literal = inet_pton(AF_INET, host.c_str(), &literal) == 1;
   state_->stub = wire::Chief::NewStub(
-      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments));
+      grpc::CreateCustomChannel((is_literal ? "ipv4:" : "") + address, grpc::InsecureChannelCredentials(), arguments));
 }
 
 ChiefClient::~ChiefClient() = default;
 
 absl::StatusOr<wire::JoinReply> ChiefClient::Join(const wire::JoinRequest& request) {
   grpc::ClientContext context;
-  SetDeadline(context, kCallPatience);
+  Prepare(context, kCallPatience);
   wire::JoinReply reply;
   const grpc::Status status = state_->stub->Join(&context, request, &reply);
   if (!status.ok()) return ToStatus(status, "join", address_);
@@ -61,7 +80,7 @@ absl::StatusOr<wire::JoinReply> ChiefClient::Join(const wire::JoinRequest& reque
 
 absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& request) {
   grpc::ClientContext context;
-  SetDeadline(context, kBeatPatience);
+  Prepare(context, kBeatPatience);
   wire::BeatReply reply;
   const grpc::Status status = state_->stub->Beat(&context, request, &reply);
   if (!status.ok()) return ToStatus(status, "call", address_);
@@ -70,7 +89,7 @@ absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& reque
 
 absl::Status ChiefClient::Leave(const wire::LeaveRequest& request) {
   grpc::ClientContext context;
-  SetDeadline(context, kCallPatience);
+  Prepare(context, kCallPatience);
   wire::LeaveReply reply;
   return ToStatus(state_->stub->Leave(&context, request, &reply), "take leave of", address_);
 }

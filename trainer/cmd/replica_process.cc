@@ -179,8 +179,9 @@ class Process {
     int64_t last = -1;
     observer.on_step = [&](const StepResult& step) {
       // The first step, or the first after going back to a checkpoint.
-      if (last < 0 || step.step <= last) log.Start(step.step - 1);
+      const bool first = last < 0 || step.step <= last;
       last = step.step;
+      if (first) return log.Start(step.step);
       board_.SetLoss(step.loss, log.OnStep(step.step, step.loss));
     };
     std::thread trainer([&] {

@@ -259,13 +259,16 @@ TEST(TrainerProcessTest, ParameterServerIsKilledAndReplacedAndTheJobGoesOnFromTh
 TEST(TrainerProcessTest, ChiefIsKilledAndReplacedAndTheJobGoesOnFromItsCheckpoint) {
   Job job;
   job.UseCheckpoints();
-  job.config["maxSteps"] = 3000;
+  job.config["maxSteps"] = 6000;
   job.StartAll();
-  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  // Far from the end, and after the first checkpoint.
+  ASSERT_TRUE(WaitUntil([&] {
+    return job.children["chief-0"]->Log().find("checkpoint saved") != std::string::npos;
+  })) << job.Logs();
   job.children["chief-0"]->Kill();
   job.Start("chief", 0);
   job.ExpectAllDone();
-  job.ExpectCheckpoint(3000);
+  job.ExpectCheckpoint(6000);
   EXPECT_THAT(job.children["chief-0"]->Log(), HasSubstr("resuming from checkpoint"));
 }
 

@@ -92,7 +92,7 @@ wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
     if (request.has_report()) peers_[replica].report = request.report();
     const auto news = [&] {
       const Membership::Member* member = membership_.Find(replica);
-      return closing_ || done_ || view_ != request.seen_view() ||
+      return closing_ || done_ || !failure_.ok() || view_ != request.seen_view() ||
              (request.wanted() > 0 && ready_ && leases_.available()) || member == nullptr ||
              member->incarnation != incarnation;
     };

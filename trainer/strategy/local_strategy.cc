@@ -133,7 +133,8 @@ class LocalTraining {
 }  // namespace
 
 absl::Status RunLocal(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
-                      SnapshotStore* store, StatusBoard& board, StepLog& log, const StopFlag& stop) {
+                      SnapshotStore* store, StatusBoard& board, StepLog& log,
+                      const StopFlag& stop) {
   return LocalTraining(clock, config, task, store, board, log).Run(stop);
 }
 
