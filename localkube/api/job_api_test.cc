@@ -73,6 +73,18 @@ TEST_F(JobApiTest, WhatIsFixedStaysAndGenerationCountsOnlyWishes) {
   EXPECT_EQ(labelled.body["metadata"]["generation"], 1);
 }
 
+// Symptom: a second `kubectl apply` of the same manifest counted a generation.
+TEST_F(JobApiTest, LeavingOutADefaultIsNoChange) {
+  const json volumes = json::parse(
+      R"([{"name":"d","mountPath":"/d","source":{"persistentVolumeClaim":{"claimName":"c"}}}])");
+  json sent = Job("mnist");
+  sent["spec"]["volumes"] = volumes;
+  const Reply made = Call("POST", kJobs, sent);
+  ASSERT_EQ(made.code, 201) << made.body;
+  const Reply again = Call("PATCH", path_, {{"spec", {{"volumes", volumes}}}});
+  EXPECT_EQ(again.body, made.body);
+}
+
 TEST_F(JobApiTest, AStatusIsWrittenThroughItsSubresourceOnly) {
   const Reply made = Call("POST", kJobs, Job("mnist"));
   json changed = made.body;

@@ -174,6 +174,7 @@ absl::StatusOr<json> Rest::Merge(const Target& target, const json& old, json wan
   if (kind.custom) {
     warnings->clear();
     RETURN_IF_ERROR(CheckJobText(Dump(wanted), options.validation, warnings));
+    CompleteJob(&wanted);  // Before it is compared: a default that was left out is no change.
   }
   json changed = CarryOver(kind, target.subresource, old, std::move(wanted));
   if (kind.custom) {

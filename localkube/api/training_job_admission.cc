@@ -53,15 +53,18 @@ absl::Status CheckJobText(std::string_view text, FieldValidation validation,
       refused);
 }
 
-absl::Status AdmitNewJob(const Kind& kind, json* object) {
+void CompleteJob(json* object) {
   TrainingJobSchema().Prune(object);
   TrainingJobSchema().ApplyDefaults(object);
+}
+
+absl::Status AdmitNewJob(const Kind& kind, json* object) {
+  CompleteJob(object);
   return Refuse(kind, *object, ValidateTrainingJob(object->dump()));
 }
 
 absl::Status AdmitJobUpdate(const Kind& kind, const json& old, json* changed) {
-  TrainingJobSchema().Prune(changed);
-  TrainingJobSchema().ApplyDefaults(changed);
+  CompleteJob(changed);
   return Refuse(kind, *changed, ValidateUpdate(old.dump(), changed->dump()));
 }
 

@@ -26,7 +26,9 @@ enum class FieldValidation { kIgnore, kWarn, kStrict };
 // The text as it was sent: fields that are unknown or stand twice.
 absl::Status CheckJobText(std::string_view text, FieldValidation validation,
                           std::vector<std::string>* warnings);
-// Prunes, applies defaults, validates.
+// Prunes and applies defaults, so that a job that means the same also reads the same.
+void CompleteJob(nlohmann::json* object);
+// Completes and validates.
 absl::Status AdmitNewJob(const Kind& kind, nlohmann::json* object);
 absl::Status AdmitJobUpdate(const Kind& kind, const nlohmann::json& old, nlohmann::json* changed);
 
