@@ -1,0 +1,234 @@
+// The program `taas` with real processes: whole jobs on clusters of their own, and what is left of them.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <functional>
+#include <set>
+
+#include "cli/local/apply.h"
+#include "cli/local/local_session.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "localkube/node/api_calls.h"
+#include "localkube/node/container_run.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/clock.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr auto kPatience = 120s;
+// `make test` has 35 minutes for everything; TAAS_CHAOS_KILLS=50 is what a release is tested with.
+constexpr int kKills = 12;
+
+std::string RealPath(const char* path) {
+  char* real = ::realpath(path, nullptr);
+  const std::string out = real != nullptr ? real : path;
+  std::free(real);
+  return out;
+}
+
+std::string JobText(const std::string& name, const std::string& model, int steps) {
+  return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"name":")" + name +
+         R"("},"spec":{"trainer":{"model":)" + model +
+         R"(,"data":{"format":"generated","generated":{"examples":2000,"testExamples":500,"features":64,"classes":10}},)"
+         R"("strategy":{"type":"ParameterServer","mode":"Async"},"optimizer":{"name":"sgd","learningRate":0.1},)"
+         R"("batchSize":100,"maxSteps":)" + std::to_string(steps) +
+         R"(},"roles":{"chief":{"replicas":1},"ps":{"replicas":2},"worker":{"replicas":2}}}})";
+}
+
+class LocalCiTest : public testing::Test {
+ protected:
+  LocalCiTest() : dir_(testing::TempDir() + "/ciXXXXXX") {
+    EXPECT_NE(::mkdtemp(dir_.data()), nullptr);
+    EXPECT_THAT(disk_.MakeDirs(dir_ + "/tmp"), IsOk());
+    ::setenv("TMPDIR", (dir_ + "/tmp").c_str(), 1);
+  }
+  ~LocalCiTest() override {
+    EXPECT_THAT(localkube::EndAllRuns(disk_, clock_, localkube::PodDirs(dir_ + "/d/pods"), 0ms), IsOk());
+    EXPECT_EQ(localkube::KillLeftovers(disk_, dir_), 0) << "processes were left";
+  }
+
+  std::string Write(const std::string& name, const std::string& text) {
+    EXPECT_THAT(disk_.WriteAtomically(dir_ + "/" + name, text), IsOk());
+    return dir_ + "/" + name;
+  }
+  std::string Read(const std::string& name) { return disk_.ReadAll(dir_ + "/" + name).value_or(""); }
+  pid_t StartTaas(std::vector<std::string> args) {
+    args.insert(args.begin(), taas_);
+    std::vector<char*> argv;
+    for (std::string& arg : args) argv.push_back(arg.data());
+    argv.push_back(nullptr);
+    const std::string out = dir_ + "/out";
+    const std::string err = dir_ + "/err";
+    const pid_t pid = ::fork();
+    if (pid != 0) return pid;
+    ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
+    ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  int Join(pid_t pid) {
+    int status = 0;
+    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  int Taas(const std::vector<std::string>& args) { return Join(StartTaas(args)); }
+  void Await(const char* what, const std::function<bool()>& done) {
+    const Clock::Time deadline = clock_.Now() + kPatience;
+    while (!done()) {
+      ASSERT_LT(clock_.Now(), deadline) << "waiting for " << what << "\n" << Read("err");
+      clock_.SleepUntil(clock_.Now() + 20ms);
+    }
+  }
+  bool TemporaryDirIsEmpty() { return disk_.List(dir_ + "/tmp").value_or(std::vector<std::string>{"?"}).empty(); }
+
+  RealClock clock_;
+  PosixFileSystem disk_;
+  std::string dir_;
+  const std::string taas_ = RealPath("cli/taas");
+  const std::string trainer_ = RealPath("trainer/cmd/taas-trainer");
+};
+
+TEST_F(LocalCiTest, AJobOfFiveReplicasSucceedsAndNothingIsLeft) {
+  const std::string file = Write("job.json", JobText("small", R"({"name":"mlp","hidden":[32]})", 300));
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_}), 0) << Read("err");
+  const Json report = Json::parse(Read("out"));
+  EXPECT_EQ(report["state"], "Succeeded");
+  EXPECT_EQ(report["steps"], 300);
+  EXPECT_EQ(report["restarts"]["total"], 0);
+  EXPECT_EQ(report["replicas"], (Json{{"chief", 1}, {"ps", 2}, {"worker", 2}}));
+  EXPECT_GT(report["accuracy"].get<double>(), 0.2);
+  EXPECT_THAT(Read("err"), HasSubstr("[chief-0] step "));
+  EXPECT_TRUE(TemporaryDirIsEmpty());
+}
+
+TEST_F(LocalCiTest, AJobThatFailsExitsOneAndShowsTheLastLinesOfItsPod) {
+  const std::string file = Write("job.json", JobText("bad", R"({"name":"no-such-model"})", 300));
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_}), 1);
+  const Json report = Json::parse(Read("out"));
+  EXPECT_EQ(report["state"], "Failed");
+  EXPECT_THAT(report.value("message", ""), HasSubstr("no-such-model"));
+  EXPECT_THAT(Read("err"), HasSubstr("last lines of pod bad-"));
+}
+
+TEST_F(LocalCiTest, AManifestThatIsRefusedNamesItsField) {
+  Json job = Json::parse(JobText("bad", R"({"name":"mlp"})", 10));
+  job["spec"]["roles"]["worker"]["replicas"] = -1;
+  EXPECT_EQ(Taas({"local", "ci", "-f", Write("job.json", job.dump())}), 1);
+  EXPECT_EQ(Json::parse(Read("out"))["state"], "Rejected");
+  EXPECT_THAT(Read("err"), HasSubstr("spec.roles.worker.replicas"));
+}
+
+TEST_F(LocalCiTest, TimeoutAndSignalsTakeEverythingDown) {
+  const std::string file =
+      Write("job.json", JobText("long", R"({"name":"mlp","hidden":[256]})", 100'000'000));
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "3", "--trainer", trainer_}), 4);
+  EXPECT_EQ(Json::parse(Read("out"))["state"], "TimedOut");
+  EXPECT_EQ(localkube::KillLeftovers(disk_, dir_), 0);
+  const pid_t pid = StartTaas({"local", "ci", "-f", file, "--trainer", trainer_});
+  Await("training", [&] { return Read("err").find("step ") != std::string::npos; });
+  ::kill(pid, SIGTERM);
+  EXPECT_EQ(Join(pid), 1);
+  EXPECT_EQ(Json::parse(Read("out"))["state"], "Interrupted");
+  EXPECT_TRUE(TemporaryDirIsEmpty());
+}
+
+TEST_F(LocalCiTest, UpStatusAndDownInTheBackground) {
+  const std::string d = dir_ + "/d";
+  EXPECT_EQ(Taas({"local", "status", "--dir", d}), 3);
+  EXPECT_EQ(Taas({"local", "up", "--dir", d, "--detach"}), 0) << Read("err");
+  EXPECT_THAT(Read("out"), HasSubstr("export KUBECONFIG=" + d + "/kubeconfig"));
+  EXPECT_EQ(Taas({"local", "status", "--dir", d, "-o", "json"}), 0);
+  EXPECT_EQ(Json::parse(Read("out"))["running"], true);
+  EXPECT_EQ(Taas({"local", "up", "--dir", d}), 1);
+  EXPECT_THAT(Read("err"), HasSubstr("another `taas local` is at work there"));
+  EXPECT_EQ(Taas({"local", "down", "--dir", d}), 0);
+  EXPECT_FALSE(localkube::IsLocked(d + "/lock").value_or(true));
+}
+
+TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
+  const char* kills_text = std::getenv("TAAS_CHAOS_KILLS");
+  const int kills = kills_text != nullptr ? std::atoi(kills_text) : kKills;
+  const uint64_t seed = 20261121;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  SeededRandom random(seed);
+  const localkube::LocalCluster::Options options = {
+      .dir = dir_ + "/d", .trainer_path = trainer_, .shim_path = taas_};
+  const std::string job = "/apis/taas.dev/v1/namespaces/default/trainingjobs/chaos";
+  const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  std::set<std::string> acknowledged;
+  for (int kill = 0; kill < kills; ++kill) {
+    int fds[2];
+    ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
+    const pid_t pid = ::fork();
+    if (pid == 0) {  // `taas local` that also writes, and says what was acknowledged.
+      auto session = LocalSession::Start(options);
+      if (!session.ok()) ::_exit(1);
+      localkube::ApiCalls calls((*session)->cluster().server().api());
+      const auto manifest = ReadManifest(JobText("chaos", R"({"name":"mlp","hidden":[256]})", 3000), "job");
+      if (kill == 0 && !ApplyManifest(*manifest, calls).ok()) ::_exit(1);
+      for (int i = 0;; ++i) {
+        const std::string name = "w-" + std::to_string(kill) + "-" + std::to_string(i) + "\n";
+        const Json claim = {{"apiVersion", "v1"},
+                            {"kind", "PersistentVolumeClaim"},
+                            {"metadata", {{"name", name.substr(0, name.size() - 1)}}},
+                            {"spec", {{"accessModes", {"ReadWriteOnce"}}}}};
+        if (!calls.Post(claims, claim.dump()).ok()) ::_exit(2);
+        if (::write(fds[1], name.data(), name.size()) < 0) ::_exit(3);
+      }
+    }
+    ::close(fds[1]);
+    char buffer[4096];
+    std::string text;
+    // The first acknowledged write says that the cluster is up; then a time that the seed decides.
+    const ssize_t first = ::read(fds[0], buffer, sizeof buffer);
+    ASSERT_GT(first, 0) << "taas local did not start again after " << kill << " kills";
+    text.append(buffer, static_cast<size_t>(first));
+    clock_.SleepUntil(clock_.Now() + std::chrono::milliseconds(random.Below(400)));
+    ::kill(pid, SIGKILL);
+    for (ssize_t got = 0; (got = ::read(fds[0], buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<size_t>(got));
+    }
+    ::close(fds[0]);
+    EXPECT_EQ(Join(pid), 128 + SIGKILL);
+    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+      acknowledged.insert(text.substr(begin, end - begin));
+    }
+  }
+  auto session = LocalSession::Start(options);
+  ASSERT_THAT(session, IsOk());
+  localkube::ApiCalls calls((*session)->cluster().server().api());
+  for (const std::string& name : acknowledged) {
+    EXPECT_THAT(calls.Get(claims + "/" + name), IsOk()) << "acknowledged and lost";
+  }
+  Json status;
+  Await("the end of the job", [&] {
+    const auto text = calls.Get(job);
+    status = text.ok() ? Json::parse(*text).value("status", Json::object()) : Json::object();
+    return status.value("state", "") == "Succeeded" || status.value("state", "") == "Failed";
+  });
+  EXPECT_EQ(status.value("state", ""), "Succeeded") << status.dump();
+  EXPECT_EQ(status["progress"]["step"], 3000);
+  EXPECT_EQ(status.value("restarts", Json::object()).size(), 0u) << "pods went on without taas local";
+  // One pod per replica, each of them run once.
+  const localkube::PodDirs& dirs = (*session)->cluster().pod_dirs();
+  const auto uids = dirs.Pods(disk_);
+  ASSERT_THAT(uids, IsOk());
+  EXPECT_EQ(uids->size(), 5u);
+  for (const std::string& uid : *uids) EXPECT_EQ(dirs.LatestRun(disk_, uid, "trainer").value_or(-1), 0);
+  EXPECT_THAT((*session)->EndPods(2s), IsOk());
+}
+
+}  // namespace
+}  // namespace taas
