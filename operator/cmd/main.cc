@@ -26,11 +26,11 @@ void AddFlags(CLI::App& app, Flags* flags) {
                  "~/.kube/config")
       ->envname("TAAS_KUBECONFIG");
   app.add_option("--namespaces", options.namespaces,
-                 "Namespaces to work in, separated by commas. Default: all, which needs a ClusterRole")
+                 "Namespaces to work in, with commas. Default: all, which needs a ClusterRole")
       ->delimiter(',')
       ->envname("TAAS_NAMESPACES");
   app.add_option("--metrics-addr", options.metrics_addr,
-                 "Where /metrics is served. Loopback by default, since it names jobs; empty: nowhere")
+                 "Where /metrics is served; loopback since it names jobs; empty: nowhere")
       ->capture_default_str()
       ->envname("TAAS_METRICS_ADDR");
   app.add_option("--health-addr", options.health_addr,
@@ -42,7 +42,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->capture_default_str()
       ->envname("TAAS_TRAINER_IMAGE");
   app.add_option("--cluster-domain", options.cluster_domain,
-                 "Appended to the names of replicas. Default: none, since \".svc\" is right everywhere")
+                 "Ends the names of replicas. Default: none, since \".svc\" is right everywhere")
       ->envname("TAAS_CLUSTER_DOMAIN");
   app.add_option("--address-scheme", flags->address_scheme,
                  "How replicas find each other: dns (a cluster) or loopback (all on this machine)")

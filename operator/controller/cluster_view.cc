@@ -23,7 +23,10 @@ struct ClusterView::Scope {
 
 ClusterView::ClusterView(KubeTransport& transport, Executor& executor, Random& random,
                          std::vector<std::string> namespaces, OnChange on_change)
-    : transport_(transport), executor_(executor), random_(random), on_change_(std::move(on_change)) {
+    : transport_(transport),
+      executor_(executor),
+      random_(random),
+      on_change_(std::move(on_change)) {
   if (namespaces.empty()) namespaces.push_back("");
   for (const std::string& ns : namespaces) scopes_[ns] = MakeScope(ns);
 }
@@ -32,8 +35,10 @@ ClusterView::~ClusterView() = default;
 
 std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns) {
   auto scope = std::make_unique<Scope>();
-  scope->jobs.set_on_change([this](const auto& before, const auto& after) { OnJob(before, after); });
-  scope->pods.set_on_change([this](const auto& before, const auto& after) { OnPod(before, after); });
+  scope->jobs.set_on_change(
+      [this](const auto& before, const auto& after) { OnJob(before, after); });
+  scope->pods.set_on_change(
+      [this](const auto& before, const auto& after) { OnPod(before, after); });
   scope->services.set_on_change([this](const auto& before, const auto& after) {
     on_change_(KeyOf((after != nullptr ? after : before)->meta));
   });

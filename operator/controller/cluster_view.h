@@ -1,12 +1,14 @@
-// What the controller knows of the cluster: jobs, their pods, their services, and pods that are gone.
+// What the controller knows of the cluster: jobs, their pods, their services, and pods that are
+// gone.
 //
-// Fed by reflectors and by the replies of our own writes. A pod that vanishes leaves its last known state
-// behind until the job's ledger has counted it, so that no end of a pod is missed and none is counted twice.
+// Fed by reflectors and by the replies of our own writes. A pod that vanishes leaves its last known
+// state behind until the job's ledger has counted it, so that no end of a pod is missed and none is
+// counted twice.
 //
-// Ownership: transport, executor and random must outlive it; destroying it ends the watches. Threads: the
-// executor's only. Errors: none; reflectors try again for ever.
+// Ownership: transport, executor and random must outlive it; destroying it ends the watches.
+// Threads: the executor's only. Errors: none; reflectors try again for ever.
 //
-//   ClusterView view(transport, executor, random, {}, [&](const std::string& key) { queue.Add(key); });
+//   ClusterView view(transport, executor, random, {}, [&](const auto& key) { queue.Add(key); });
 //   view.Start();
 
 #ifndef OPERATOR_CONTROLLER_CLUSTER_VIEW_H_
@@ -43,8 +45,8 @@ class ClusterView {
 
   void set_on_unreadable(OnUnreadable call) { on_unreadable_ = std::move(call); }
   void Start();
-  // True from the moment on when jobs, pods and services have all been listed; what pods there are is
-  // unknown before.
+  // True from the moment on when jobs, pods and services have all been listed; what pods there are
+  // is unknown before.
   bool synced() const { return synced_; }
 
   static std::string KeyOf(const ObjectMeta& job) { return job.ns + "/" + job.name; }

@@ -13,7 +13,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A plan whose steps were taken is made again after this long, in case the events they cause get lost.
+// A plan whose steps were taken is made again after this long, in case the events they cause get
+// lost.
 constexpr seconds kBarrier{10};
 // How often a refused creation is tried again: quota comes back, an admission rule is changed.
 constexpr seconds kRefusedFirst{5};
@@ -24,7 +25,8 @@ constexpr seconds kForeignTime{30};
 constexpr milliseconds kStatusSpacing{500};
 constexpr seconds kProgressSpacing{10};
 constexpr seconds kPollEvery{5};
-// A fresh chief answers soon, and short jobs want to be seen; an image that never answers is asked less.
+// A fresh chief answers soon, and short jobs want to be seen; an image that never answers is asked
+// less.
 constexpr seconds kFirstPoll{1};
 constexpr int kFirstPolls = 3;
 
@@ -75,7 +77,8 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
             }),
       writer_(transport, executor, random, view_) {
   view_.set_on_unreadable([this](const ObjectMeta& job, const std::string& why) {
-    const std::string text = "internal error: this job cannot be read, so nothing is done for it: " + why;
+    const std::string text =
+        "internal error: this job cannot be read, so nothing is done for it: " + why;
     Log(LogLevel::kError, "job cannot be read", {{"job", ClusterView::KeyOf(job)}, {"why", why}});
     writer_.PatchMessage(job, text);
   });
@@ -205,7 +208,9 @@ void Controller::Execute(const std::shared_ptr<Look>& look) {
 }
 
 void Controller::Execute(const std::shared_ptr<Look>& look, const Step& step) {
-  const auto done = [this, look, step](const WriteResult& result) { OnWritten(look, step, result); };
+  const auto done = [this, look, step](const WriteResult& result) {
+    OnWritten(look, step, result);
+  };
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
     writer_.PatchLedger(*look->job, ledger->ledger, done);
   } else if (const auto* service = std::get_if<CreateService>(&step)) {

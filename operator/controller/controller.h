@@ -1,12 +1,14 @@
 // Keeps every training job where its plan wants it: view → plan → writes → view.
 //
-// Level-triggered: an event only says which job to look at. One job is looked at once at a time; the writes
-// of one plan are in flight together. Whatever is lost (a reply, an event, this process) is made good by the
-// next look, because the plan depends on the state of the world and on the ledger only.
+// Level-triggered: an event only says which job to look at. One job is looked at once at a time;
+// the writes of one plan are in flight together. Whatever is lost (a reply, an event, this process)
+// is made good by the next look, because the plan depends on the state of the world and on the
+// ledger only.
 //
-// Ownership: everything passed in must outlive it; destroying it stops at once, in the middle of whatever it
-// does. Threads: the executor's only, also for construction and destruction unless the executor stands
-// still. Errors: none reach the caller; they stand in status.message, events, logs and metrics.
+// Ownership: everything passed in must outlive it; destroying it stops at once, in the middle of
+// whatever it does. Threads: the executor's only, also for construction and destruction unless the
+// executor stands still. Errors: none reach the caller; they stand in status.message, events, logs
+// and metrics.
 //
 //   Controller controller(transport, executor, random, poll, ports, metrics, {});
 //   controller.Start();
@@ -66,7 +68,8 @@ class Controller {
     std::string refusal;
     Clock::Time refused_until{};
     int refusals = 0;
-    // Pods and a service under our names that the view does not show, as found when a create failed.
+    // Pods and a service under our names that the view does not show, as found when a create
+    // failed.
     std::map<std::string, Pod> foreign_pods;
     std::optional<ServiceView> foreign_service;
     Clock::Time foreign_until{};

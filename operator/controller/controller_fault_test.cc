@@ -1,4 +1,5 @@
-// The same lives with a fault at every write: whatever is lost, and when, the end is that of the clean run.
+// The same lives with a fault at every write: whatever is lost, and when, the end is that of the
+// clean run.
 
 #include <functional>
 
@@ -128,7 +129,8 @@ INSTANTIATE_TEST_SUITE_P(Workloads, FaultTest,
                                          Workload{"DeletedAndMadeAgain", DeletedAndMadeAgain}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-// Symptom to prevent: a view that lags behind its own writes makes every pod twice, or counts one as lost.
+// Symptom to prevent: a view that lags behind its own writes makes every pod twice, or counts one
+// as lost.
 TEST(HeldWatchTest, AViewThatIsSecondsOldNeitherDoublesAPodNorCountsOneAsLost) {
   SimCluster cluster(7);
   cluster.RunFor(seconds(1));

@@ -91,7 +91,8 @@ void SimCluster::TickPod(const std::string& name) {
     started_[uid] = now;
     pod["spec"]["nodeName"] = "node-a";
     container["state"] = {{"running", {{"startedAt", wall}}}};
-    pod["status"] = {{"phase", "Running"}, {"podIP", "10.0.0.9"}, {"containerStatuses", {container}}};
+    pod["status"] = {
+        {"phase", "Running"}, {"podIP", "10.0.0.9"}, {"containerStatuses", {container}}};
     api_.Put("pods", std::move(pod));
     return;
   }

@@ -1,5 +1,5 @@
-// A cluster in virtual time: an API server in memory, pods that run by a script, and an operator that can be
-// killed and comes back.
+// A cluster in virtual time: an API server in memory, pods that run by a script, and an operator
+// that can be killed and comes back.
 //
 // Ownership: the test's. Threads: one. Errors: as test failures.
 //

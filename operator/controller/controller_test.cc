@@ -39,7 +39,8 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   EXPECT_THAT(cluster.metrics().Text(), HasSubstr("taas_jobs{state=\"Succeeded\"} 1"));
 }
 
-// Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was written.
+// Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was
+// written.
 TEST(ControllerTest, AJobThatWaitsHasAStateThoughItIsTheDefault) {
   SimCluster cluster(13);
   cluster.CreateJob({.workers = 1});
@@ -63,7 +64,8 @@ TEST(ControllerTest, AQuietLifeCostsFewWritesAndAFinishedJobNone) {
 TEST(ControllerTest, AKilledWorkerComesBackWithTheNextNumberAndIsCounted) {
   SimCluster cluster(3);
   const auto ordinary = OrdinaryLife(cluster);
-  cluster.set_script([&](const std::string& pod, int number, milliseconds ran) -> std::optional<int> {
+  cluster.set_script([&](const std::string& pod, int number,
+                         milliseconds ran) -> std::optional<int> {
     if (pod == "mnist-worker-0" && number == 1 && ran >= milliseconds(300)) return 137;
     return ordinary(pod, number, ran);
   });
@@ -141,7 +143,8 @@ TEST(ControllerTest, AReportOfAnotherJobOnAReusedPortIsNotBelieved) {
 
 TEST(ControllerTest, AForeignPodUnderOurNameIsNamedInTheMessageAndSurvives) {
   SimCluster cluster(9);
-  cluster.api().Put("pods", {{"metadata", {{"name", "mnist-worker-0"}}}, {"status", {{"phase", "x"}}}});
+  cluster.api().Put("pods",
+                    {{"metadata", {{"name", "mnist-worker-0"}}}, {"status", {{"phase", "x"}}}});
   cluster.CreateJob({.workers = 1});
   ASSERT_TRUE(cluster.RunUntil(
       [&] { return cluster.Status().value("message", "").find("does not belong") !=

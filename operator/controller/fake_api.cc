@@ -144,7 +144,8 @@ HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {
   }
   Json after = *before;
   after.merge_patch(patch);
-  // As a real server does: a subresource changes its part only, and the main resource not that part.
+  // As a real server does: a subresource changes its part only, and the main resource not that
+  // part.
   Json result = *before;
   if (target.subresource == "status") {
     result["status"] = after["status"];
@@ -278,8 +279,8 @@ void FakeApi::Send(const Watch& watch, const std::string& line) {
     held_.emplace_back(watch, line);
     return;
   }
-  // Equal delays keep the order of one stream only if the executor keeps that of equal times: so chunks go
-  // through a queue per stream, here the held list drained by one task.
+  // Equal delays keep the order of one stream only if the executor keeps that of equal times: so
+  // chunks go through a queue per stream, here the held list drained by one task.
   held_.emplace_back(watch, line);
   executor_.PostAfter(milliseconds(random_.Below(4)), [this] {
     if (!faults_.hold_watches) Release();

@@ -1,8 +1,9 @@
-// An API server in memory: lists, watches, creates, merge patches and deletes of the kinds that the operator
-// works with, with faults on request.
+// An API server in memory: lists, watches, creates, merge patches and deletes of the kinds that the
+// operator works with, with faults on request.
 //
-// Ownership: the test's; outlives the controllers that use it, one after the other. Threads: the executor's
-// only. Errors: those of a real API server, as replies; and those that the test asks for.
+// Ownership: the test's; outlives the controllers that use it, one after the other. Threads: the
+// executor's only. Errors: those of a real API server, as replies; and those that the test asks
+// for.
 //
 //   FakeApi api(executor, random);
 //   api.Put("trainingjobs", job);
@@ -94,7 +95,7 @@ class FakeApi : public KubeTransport {
   int64_t version_ = 1000;
   int64_t last_uid_ = 0;
   int writes_ = 0;
-  std::map<std::string, std::map<std::string, Json>> objects_;  // By resource and name; one namespace.
+  std::map<std::string, std::map<std::string, Json>> objects_;  // By resource, name.
   std::vector<Watch> watches_;
   std::vector<std::pair<Watch, std::string>> held_;
   struct Past {

@@ -74,7 +74,7 @@ class Session : public std::enable_shared_from_this<Session> {
     http::async_write(stream_, reply_,
                       [self = shared_from_this()](beast::error_code, size_t) {
                         beast::error_code ignored;
-                        self->stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+                        self->stream_.socket().shutdown(asio::socket_base::shutdown_send, ignored);
                       });
   }
 

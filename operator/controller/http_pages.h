@@ -1,10 +1,10 @@
 // A small HTTP server for pages that machines read: /metrics, /healthz, /readyz.
 //
-// Ownership: owns its thread and socket. Threads: Start from any thread; pages are made on the server's own
-// thread, one at a time. Errors: Start fails with Unavailable for an address that cannot be listened on,
-// InvalidArgument for one that is none.
+// Ownership: owns its thread and socket. Threads: Start from any thread; pages are made on the
+// server's own thread, one at a time. Errors: Start fails with Unavailable for an address that
+// cannot be listened on, InvalidArgument for one that is none.
 //
-//   ASSIGN_OR_RETURN(auto pages, HttpPages::Start("127.0.0.1:0", [](const std::string& path) { … }));
+//   ASSIGN_OR_RETURN(auto pages, HttpPages::Start("127.0.0.1:0", [](const auto& path) { … }));
 
 #ifndef OPERATOR_CONTROLLER_HTTP_PAGES_H_
 #define OPERATOR_CONTROLLER_HTTP_PAGES_H_

@@ -69,7 +69,8 @@ std::string Dump(const json& value) {
 
 }  // namespace
 
-JobWriter::JobWriter(KubeTransport& transport, Executor& executor, Random& random, ClusterView& view)
+JobWriter::JobWriter(KubeTransport& transport, Executor& executor, Random& random,
+                     ClusterView& view)
     : transport_(transport), executor_(executor), random_(random), view_(view) {}
 
 JobWriter::~JobWriter() = default;
@@ -115,7 +116,9 @@ void JobWriter::ReadPodBack(const Job& job, const std::string& name, const std::
                             Done done) {
   Send({.path = ObjectPath(Resource::kPods, job.meta.ns, name)},
        [this, job, what, done](absl::StatusOr<HttpReply> reply) {
-         if (Classify(reply) == Answer::kMissing) return done({.kind = Kind::kLater, .message = what});
+         if (Classify(reply) == Answer::kMissing) {
+           return done({.kind = Kind::kLater, .message = what});
+         }
          if (Classify(reply) != Answer::kDone) return done(Later(reply, what));
          auto pod = DecodePod(reply->body);
          if (!pod.ok()) {
@@ -160,7 +163,9 @@ void JobWriter::Create(const Job& job, const CreateService& step, Done done) {
 void JobWriter::ReadServiceBack(const Job& job, const std::string& what, Done done) {
   Send({.path = ObjectPath(Resource::kServices, job.meta.ns, job.meta.name)},
        [this, job, what, done](absl::StatusOr<HttpReply> reply) {
-         if (Classify(reply) == Answer::kMissing) return done({.kind = Kind::kLater, .message = what});
+         if (Classify(reply) == Answer::kMissing) {
+           return done({.kind = Kind::kLater, .message = what});
+         }
          if (Classify(reply) != Answer::kDone) return done(Later(reply, what));
          auto service = DecodeOwnedObject(reply->body);
          if (!service.ok()) return done(Later(reply, what));
@@ -328,7 +333,8 @@ void JobWriter::Event(const ObjectMeta& job, bool warning, const std::string& re
                       {"count", 1}};
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.ns)};
   request.body = Dump(event);
-  Send(std::move(request), [key = ClusterView::KeyOf(job), reason](absl::StatusOr<HttpReply> reply) {
+  const std::string key = ClusterView::KeyOf(job);
+  Send(std::move(request), [key, reason](absl::StatusOr<HttpReply> reply) {
     if (Classify(reply) == Answer::kDone) return;
     Log(LogLevel::kDebug, Cause(reply, "create event"), {{"job", key}, {"reason", reason}});
   });

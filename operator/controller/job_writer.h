@@ -1,10 +1,13 @@
-// The controller's writes to the API server, one request each, with what every kind of answer means.
+// The controller's writes to the API server, one request each, with what every kind of answer
+// means.
 //
-// All of them can be repeated harmlessly: names are deterministic, deletes carry uid and version, patches
-// carry the version. A write whose reply was lost is followed by a read that says whether it was applied.
+// All of them can be repeated harmlessly: names are deterministic, deletes carry uid and version,
+// patches carry the version. A write whose reply was lost is followed by a read that says whether
+// it was applied.
 //
-// Ownership: transport and view must outlive it. Destroying it drops the replies that have not come.
-// Threads: the executor's only. Errors: as WriteResult; see the table in operator/kube/README.md.
+// Ownership: transport and view must outlive it. Destroying it drops the replies that have not
+// come. Threads: the executor's only. Errors: as WriteResult; see the table in
+// operator/kube/README.md.
 //
 //   writer.Create(job, pod, [](WriteResult result) { … });
 

@@ -1,7 +1,7 @@
 // The JSON merge patch (RFC 7386) that turns one status into another.
 //
-// A field that is gone is sent as null: a patch that leaves a field out would keep it. Everything else is sent
-// whole, since what we decoded may hold defaults that the stored object does not have.
+// A field that is gone is sent as null: a patch that leaves a field out would keep it. Everything
+// else is sent whole, since what we decoded may hold defaults that the stored object does not have.
 //
 // Ownership: values. Threads: any. Errors: none; both texts are our own encodings.
 //

@@ -88,15 +88,20 @@ std::string Metrics::Text() const {
 }
 
 void Metrics::MoveJob(const JobState* before, const JobState* after) {
-  if (before != nullptr) families_->jobs.Add({{"state", std::string(JobStateName(*before))}}).Decrement();
-  if (after != nullptr) families_->jobs.Add({{"state", std::string(JobStateName(*after))}}).Increment();
+  const auto gauge = [this](JobState state) -> Gauge& {
+    return families_->jobs.Add({{"state", std::string(JobStateName(state))}});
+  };
+  if (before != nullptr) gauge(*before).Decrement();
+  if (after != nullptr) gauge(*after).Increment();
 }
 
 void Metrics::CountRestart(RestartCause cause, int count) {
   families_->restarts.Add({{"cause", std::string(RestartCauseName(cause))}}).Increment(count);
 }
 
-void Metrics::ObserveReconcile(Clock::Duration took) { families_->reconcile.Observe(Seconds(took)); }
+void Metrics::ObserveReconcile(Clock::Duration took) {
+  families_->reconcile.Observe(Seconds(took));
+}
 
 void Metrics::ObserveFirstPod(Clock::Duration since_creation) {
   families_->first_pod.Observe(Seconds(since_creation));

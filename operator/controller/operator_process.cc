@@ -56,8 +56,8 @@ class Process : public OperatorProcess {
     std::lock_guard lock(stop_mutex_);
     health_.reset();
     pages_.reset();
-    // After this nothing of ours runs on the executor any more, so the rest can go from this thread; the
-    // transports go before what their callbacks would have touched.
+    // After this nothing of ours runs on the executor any more, so the rest can go from this
+    // thread; the transports go before what their callbacks would have touched.
     if (executor_ != nullptr) executor_->Stop();
     controller_.reset();
     poll_.reset();

@@ -1,11 +1,13 @@
 // The whole operator inside a program: transport, controller, metrics and health pages.
 //
-// `taas-operator` is this and flags; `taas local` runs the same against its own API server. Stop and the
-// destructor return when no request is under way and no thread is left; the jobs go on without it.
+// `taas-operator` is this and flags; `taas local` runs the same against its own API server. Stop
+// and the destructor return when no request is under way and no thread is left; the jobs go on
+// without it.
 //
-// Ownership: owns its threads and connections. Threads: Start and Stop from any thread, not from one of its
-// own. Errors: InvalidArgument for a bad option or kubeconfig, with its name; Unavailable for an address
-// that cannot be listened on. An API server that does not answer is no error: the operator waits for it.
+// Ownership: owns its threads and connections. Threads: Start and Stop from any thread, not from
+// one of its own. Errors: InvalidArgument for a bad option or kubeconfig, with its name;
+// Unavailable for an address that cannot be listened on. An API server that does not answer is no
+// error: the operator waits for it.
 //
 //   ASSIGN_OR_RETURN(auto taas_operator, OperatorProcess::Start({.kubeconfig = path}));
 //   ...

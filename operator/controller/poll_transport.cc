@@ -65,8 +65,8 @@ class Poll : public std::enable_shared_from_this<Poll> {
     executor_.Post([done = std::move(done_), body = reply.body()] { done(body); });
   }
   void Fail(const std::string& cause) {
-    executor_.Post([done = std::move(done_), status = absl::UnavailableError(what_ + ": " + cause)] {
-      done(status);
+    executor_.Post([done = std::move(done_), text = what_ + ": " + cause] {
+      done(absl::UnavailableError(text));
     });
   }
 

@@ -1,7 +1,8 @@
 // GET of a pod's /status page.
 //
-// Ownership: outlives the polls that were started on it. Threads: Get from the executor's thread; callbacks
-// on the executor, never inside the call. Errors: Unavailable with the cause; a reply other than 200 is one.
+// Ownership: outlives the polls that were started on it. Threads: Get from the executor's thread;
+// callbacks on the executor, never inside the call. Errors: Unavailable with the cause; a reply
+// other than 200 is one.
 //
 //   poll.Get("10.0.0.7", 2223, "/status", [](absl::StatusOr<std::string> body) { … });
 
@@ -25,8 +26,8 @@ class PollTransport {
   virtual void Get(const std::string& host, int32_t port, const std::string& path, Done done) = 0;
 };
 
-// Over TCP, on a thread of its own; a poll has `kPollTimeout` for everything and `kPollBytesMax` for its
-// body, since the other end is a program of the user's.
+// Over TCP, on a thread of its own; a poll has `kPollTimeout` for everything and `kPollBytesMax`
+// for its body, since the other end is a program of the user's.
 class TcpPollTransport : public PollTransport {
  public:
   explicit TcpPollTransport(Executor& executor);

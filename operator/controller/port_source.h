@@ -1,10 +1,11 @@
 // Ports of 127.0.0.1 that nobody uses, for the replicas of jobs on the local cluster.
 //
-// Taken from below the kernel's range for outgoing connections, where no unrelated connection can take one
-// between our look and the replica's. If somebody else does all the same, the replica exits with 138 and is
-// given another.
+// Taken from below the kernel's range for outgoing connections, where no unrelated connection can
+// take one between our look and the replica's. If somebody else does all the same, the replica
+// exits with 138 and is given another.
 //
-// Ownership: random must outlive it. Threads: one. Errors: fewer ports than asked for if there are no more.
+// Ownership: random must outlive it. Threads: one. Errors: fewer ports than asked for if there are
+// no more.
 //
 //   LoopbackPorts ports(random);
 //   snapshot.free_ports = ports.Take(4, in_use);

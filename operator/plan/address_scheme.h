@@ -1,7 +1,7 @@
 // Where the replicas of a job reach each other.
 //
-// In a cluster a replica is a DNS name under the job's headless service; on the local cluster it is two
-// ports of 127.0.0.1, recorded in the ledger before the first pod.
+// In a cluster a replica is a DNS name under the job's headless service; on the local cluster it is
+// two ports of 127.0.0.1, recorded in the ledger before the first pod.
 //
 // Ownership: values. Threads: any. Errors: none.
 //

@@ -7,8 +7,8 @@
 namespace taas {
 namespace {
 
-// status.reason of pods that the node or the control plane ended or turned away; none says anything about
-// the program inside.
+// status.reason of pods that the node or the control plane ended or turned away; none says anything
+// about the program inside.
 constexpr std::array<std::string_view, 10> kEndedFromOutside = {
     "Evicted",      "Preempting", "Preempted",    "NodeShutdown",      "Shutdown",
     "Terminated",   "NodeAffinity", "UnexpectedAdmissionError", "TerminationByKubelet",

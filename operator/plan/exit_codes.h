@@ -34,8 +34,8 @@ inline bool HasEnded(const Pod& pod) {
 // Of a container that ended by itself; `reason` is OOMKilled, Error, …
 Verdict ClassifyExit(int exit_code, std::string_view reason);
 
-// Of a pod that has ended. What was done to a pod from outside goes before its exit code, but a pod that
-// completed has completed, whatever was done to it afterwards.
+// Of a pod that has ended. What was done to a pod from outside goes before its exit code, but a pod
+// that completed has completed, whatever was done to it afterwards.
 Verdict ClassifyEnd(const Pod& pod);
 
 // "exit code 1: open /data/a.gz: No such file or directory": for messages.

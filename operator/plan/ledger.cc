@@ -10,8 +10,8 @@
 namespace taas {
 namespace {
 
-// The ledger as it was stored; for a job without one (new, or the annotation was wiped) what status and
-// pods still tell of it.
+// The ledger as it was stored; for a job without one (new, or the annotation was wiped) what status
+// and pods still tell of it.
 Ledger StoredOrRebuilt(const Snapshot& snapshot) {
   const Job& job = snapshot.job;
   if (job.ledger.has_value()) return *job.ledger;
@@ -74,8 +74,8 @@ class Advance {
     ledger().outcome_message = std::move(message);
   }
 
-  // One entry per wanted replica, and never a number below that of a pod that is or was there: a wiped or
-  // restored annotation must not make two pods share a number.
+  // One entry per wanted replica, and never a number below that of a pod that is or was there: a
+  // wiped or restored annotation must not make two pods share a number.
   void AddReplicas() {
     for (const auto& [role, spec] : now_.job.spec.roles) {
       for (int32_t index = 0; index < spec.replicas; ++index) ledger().replicas[role][index];
@@ -222,8 +222,8 @@ class Advance {
     if (change_.ports_wanted > 0) change_.ports_wanted += static_cast<int32_t>(next);
   }
 
-  // A pod knows the main replica by the address it was started with. When that has changed the pod is of no
-  // use any more, through no fault of its own: it is replaced and no cause is counted.
+  // A pod knows the main replica by the address it was started with. When that has changed the pod
+  // is of no use any more, through no fault of its own: it is replaced and no cause is counted.
   void FollowMainReplica(const std::pair<Role, int32_t>& main) {
     if (now_.addresses.scheme != AddressScheme::kLoopback || change_.ports_wanted > 0) return;
     const AddressBook addresses(now_.job, ledger(), now_.addresses);

@@ -1,10 +1,11 @@
 // What happened to the replicas, turned into the next ledger: the job's durable memory.
 //
-// Everything that must not be forgotten (completed replicas, pod numbers, restarts by cause, ports, the
-// outcome) is decided here and written before any step relies on it, so an operator that is killed between
-// two instructions finds the same decision when it comes back.
+// Everything that must not be forgotten (completed replicas, pod numbers, restarts by cause, ports,
+// the outcome) is decided here and written before any step relies on it, so an operator that is
+// killed between two instructions finds the same decision when it comes back.
 //
-// Ownership: values. Threads: any. Errors: none; an impossible job gets the outcome Failed and a sentence.
+// Ownership: values. Threads: any. Errors: none; an impossible job gets the outcome Failed and a
+// sentence.
 //
 //   const LedgerChange change = AdvanceLedger(snapshot);
 //   if (change.ledger != snapshot.job.ledger) steps.push_back(WriteLedger{change.ledger});
@@ -50,7 +51,8 @@ struct LedgerChange {
 
 LedgerChange AdvanceLedger(const Snapshot& snapshot);
 
-// Before the pod that follows `quick_failures` quick failures in a row: 0, 0, 1 s, 2 s, 4 s, … 5 min.
+// Before the pod that follows `quick_failures` quick failures in a row: 0, 0, 1 s, 2 s, 4 s, … 5
+// min.
 std::chrono::seconds RestartDelay(int32_t quick_failures);
 
 }  // namespace taas

@@ -36,7 +36,8 @@ TEST(MessageTest, AnImageThatCannotBePulledIsWorseThanAPodThatWaitsForANode) {
   now.pods[1].waiting_message = "Back-off pulling image";
   now.pods[1].image = "example.com/x:1";
   EXPECT_EQ(MessageOf(now),
-            "worker-1 cannot start: ImagePullBackOff: Back-off pulling image (image example.com/x:1)");
+            "worker-1 cannot start: ImagePullBackOff: Back-off pulling image "
+            "(image example.com/x:1)");
 }
 
 TEST(MessageTest, ADelayIsExplainedWithItsEnd) {
@@ -53,8 +54,8 @@ TEST(MessageTest, WithoutACheckpointDirectoryTheLossOfAPsIsSaidToCostTheTraining
   now.pods = {PodOf(now, Role::kWorker, 0)};
   EntryOf(now, Role::kPs, 0).pod_number = 2;
   EXPECT_EQ(MessageOf(now),
-            "ps-0 is started again; spec.trainer.checkpoint.dir is not set, so training starts from "
-            "the beginning");
+            "ps-0 is started again; spec.trainer.checkpoint.dir is not set, so training starts "
+            "from the beginning");
   now.job.spec.trainer.checkpoint_dir = "/out";
   EXPECT_EQ(MessageOf(now), "ps-0 is started again");
 }

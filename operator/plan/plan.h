@@ -1,11 +1,12 @@
 // What to do about one job now: a pure function from what is known to steps and a status.
 //
-// The ledger is written ahead. While the wanted ledger differs from the stored one, the plan holds the write
-// of the ledger and only such other steps as the stored ledger already covers; the rest follows when the
-// write has been seen. No pod is made whose number the stored ledger does not have, no pod is deleted that
-// it still counts on, and nothing that is not ours is touched.
+// The ledger is written ahead. While the wanted ledger differs from the stored one, the plan holds
+// the write of the ledger and only such other steps as the stored ledger already covers; the rest
+// follows when the write has been seen. No pod is made whose number the stored ledger does not
+// have, no pod is deleted that it still counts on, and nothing that is not ours is touched.
 //
-// Ownership: values. Threads: any. Errors: none; a job that breaks an invariant gets a message that says so.
+// Ownership: values. Threads: any. Errors: none; a job that breaks an invariant gets a message that
+// says so.
 //
 //   const Plan plan = PlanJob(snapshot);
 //   for (const Step& step : plan.steps) Execute(step);

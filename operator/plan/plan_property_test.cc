@@ -1,7 +1,8 @@
-// Random lives of a job on a model of a cluster: what must hold in each of them, whatever happens when.
+// Random lives of a job on a model of a cluster: what must hold in each of them, whatever happens
+// when.
 //
-// The operator of the model sees pods late, is killed between any two steps (which wipes what it remembers
-// and, sometimes, the status), loses replies, and meets people who delete pods.
+// The operator of the model sees pods late, is killed between any two steps (which wipes what it
+// remembers and, sometimes, the status), loses replies, and meets people who delete pods.
 
 #include <cstdlib>
 #include <iostream>
@@ -108,7 +109,8 @@ class Model {
   }
 
   void RemoveDeleted() {
-    std::erase_if(pods_, [](const auto& item) { return item.second.meta.deletion_time.has_value(); });
+    std::erase_if(pods_,
+                  [](const auto& item) { return item.second.meta.deletion_time.has_value(); });
   }
 
   // What the watch does: remembers the last state of pods that it saw vanish.
@@ -205,7 +207,8 @@ class Model {
 
 TEST(PlanPropertyTest, NoLifeOfAJobBreaksAPromiseAndEachOneEnds) {
   constexpr uint64_t kLives = 1500;
-  constexpr JobShape kShapes[] = {{.workers = 1}, {.workers = 3}, {.chiefs = 1, .ps = 2, .workers = 2}};
+  constexpr JobShape kShapes[] = {
+      {.workers = 1}, {.workers = 3}, {.chiefs = 1, .ps = 2, .workers = 2}};
   const char* chosen = std::getenv("TAAS_SEED");
   const uint64_t first = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
   const uint64_t last = chosen == nullptr ? kLives : first;

@@ -8,9 +8,11 @@ namespace {
 
 using nlohmann::json;
 
-// Time for a last checkpoint after SIGTERM; Kubernetes' own default, said so that the trainer can rely on it.
+// Time for a last checkpoint after SIGTERM; Kubernetes' own default, said so that the trainer can
+// rely on it.
 constexpr int kTerminationGraceSeconds = 30;
-// A pod stays bound to a node that does not answer for this long: a switch that restarts takes less.
+// A pod stays bound to a node that does not answer for this long: a switch that restarts takes
+// less.
 constexpr int kNodeLossSeconds = 60;
 // Claims become writable for this group; also the group of the trainer image's user.
 constexpr int kVolumeGroup = 65532;
@@ -74,8 +76,9 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
   for (const VolumeSpec& volume : pod.volumes) {
     json source = json::parse(volume.source, nullptr, /*allow_exceptions=*/false);
     if (!source.is_object()) {
-      return absl::InvalidArgumentError("make pod " + pod.ns + "/" + pod.name + ": the source of volume " +
-                                        volume.name + " is not a JSON object");
+      return absl::InvalidArgumentError("make pod " + pod.ns + "/" + pod.name +
+                                        ": the source of volume " + volume.name +
+                                        " is not a JSON object");
     }
     source["name"] = volume.name;
     volumes.push_back(std::move(source));

@@ -1,6 +1,7 @@
 // The JSON of the objects that the operator makes.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument for a volume source that is not a JSON object.
+// Ownership: values. Threads: any. Errors: InvalidArgument for a volume source that is not a JSON
+// object.
 //
 //   ASSIGN_OR_RETURN(const std::string body, PodJson(spec));
 
@@ -15,7 +16,8 @@
 namespace taas {
 
 absl::StatusOr<std::string> PodJson(const PodSpec& pod);
-// Headless, and it publishes addresses before pods are ready: replicas look for each other to become so.
+// Headless, and it publishes addresses before pods are ready: replicas look for each other to
+// become so.
 std::string ServiceJson(const CreateService& service);
 
 }  // namespace taas

@@ -33,7 +33,8 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
 // The replica whose success is the job's: chief 0, else worker 0. Nothing if there is neither.
 std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
 
-// True of a pod that belongs to a job of this name that was deleted: it goes by itself, and is waited for.
+// True of a pod that belongs to a job of this name that was deleted: it goes by itself, and is
+// waited for.
 bool IsOfEarlierJob(const Pod& pod, const Job& job);
 
 const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index);

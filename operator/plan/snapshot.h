@@ -1,4 +1,5 @@
-// All that the planner may look at when it plans one job: one consistent view, without I/O and clock.
+// All that the planner may look at when it plans one job: one consistent view, without I/O and
+// clock.
 //
 // Ownership: value type. Threads: const access from any thread. Errors: none.
 //
@@ -29,8 +30,8 @@ struct Snapshot {
   Job job;
   // Every pod of the namespace that carries our job label or one of our names, ours or not.
   std::vector<Pod> pods;
-  // The last known state of pods that are known to have existed and to be gone. Without this a pod that was
-  // deleted could not be told from one that was never made.
+  // The last known state of pods that are known to have existed and to be gone. Without this a pod
+  // that was deleted could not be told from one that was never made.
   std::vector<Pod> gone;
   std::optional<ServiceView> service;  // The one with the job's name.
   Clock::WallTime now{};
@@ -39,7 +40,8 @@ struct Snapshot {
   std::vector<int32_t> free_ports;
   // What the chief (or worker 0) last answered to GET /status.
   std::optional<TrainerReport> polled;
-  // A refusal of the API server to make or change something of this job, as a sentence; empty: none.
+  // A refusal of the API server to make or change something of this job, as a sentence; empty:
+  // none.
   std::string refusal;
   std::string default_image;
 };

@@ -172,8 +172,7 @@ JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger) {
                     "=" + std::string(RoleName(Role::kWorker));
   status.message = WhyNoProgress(snapshot, ledger);
   status.progress = DeriveProgress(snapshot, ledger);
-  status.start_time = job.status.start_time.has_value() ? job.status.start_time
-                                                        : job.meta.creation_time.value_or(snapshot.now);
+  status.start_time = job.status.start_time.value_or(job.meta.creation_time.value_or(snapshot.now));
   status.completion_time = ledger.outcome_time;
   status.conditions = DeriveConditions(snapshot, ledger, tally, status);
   return status;

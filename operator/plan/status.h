@@ -1,7 +1,8 @@
-// The status of a job: what its pods and its ledger say, and one sentence on why there is no progress.
+// The status of a job: what its pods and its ledger say, and one sentence on why there is no
+// progress.
 //
-// A function of the snapshot alone, so a wiped status comes back; times are kept from the last status where
-// what they mark has not changed, so nothing is written while nothing happens.
+// A function of the snapshot alone, so a wiped status comes back; times are kept from the last
+// status where what they mark has not changed, so nothing is written while nothing happens.
 //
 // Ownership: values. Threads: any. Errors: none.
 //

@@ -86,7 +86,7 @@ TEST(StatusTest, AnEndedJobHasItsConditionItsTimeAndTheChiefsLastWord) {
                       {.phase = PodPhase::kSucceeded,
                        .termination_message =
                            R"({"message":"done","step":2000,"loss":0.08,"examplesPerSecond":21000,
-                               "evaluation":{"step":2000,"accuracy":0.954,"loss":0.16,"examples":1000},
+                               "evaluation":{"step":2000,"accuracy":0.954,"loss":0.16,"examples":9},
                                "data":{"source":"MNIST"}})"});
   const JobStatus status = StatusOf(now);
   EXPECT_EQ(status.state, JobState::kSucceeded);

@@ -60,7 +60,8 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironm
       {"TAAS_TASK_INDEX", index_text},
       {"TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index))},
       {"TAAS_TRAINER", job.spec.trainer.config},
-      // No role of this release asks for GPUs: hide them from a process that would take all it sees.
+      // No role of this release asks for GPUs: hide them from a process that would take all it
+      // sees.
       {"NVIDIA_VISIBLE_DEVICES", "void"},
       {"CUDA_VISIBLE_DEVICES", ""},
   };

@@ -16,8 +16,8 @@
 
 namespace taas {
 
-// Linux gives a single environment string 128 KiB (MAX_ARG_STRLEN); the rest is for the name and for what a
-// shell in between may add.
+// Linux gives a single environment string 128 KiB (MAX_ARG_STRLEN); the rest is for the name and
+// for what a shell in between may add.
 inline constexpr size_t kTfConfigBytesMax = 120'000;
 
 // InvalidArgument if the text is longer than kTfConfigBytesMax.

@@ -83,7 +83,8 @@ Progress MergeProgress(const std::optional<Progress>& before, const TrainerRepor
   if (report.step) progress.step = std::max<int64_t>(0, *report.step);
   progress.max_steps = report.max_steps.value_or(max_steps > 0 ? max_steps : progress.max_steps);
   if (progress.max_steps > 0) {
-    const double share = static_cast<double>(progress.step) / static_cast<double>(progress.max_steps);
+    const double share =
+        static_cast<double>(progress.step) / static_cast<double>(progress.max_steps);
     progress.percent = static_cast<int32_t>(std::clamp(std::floor(100 * share), 0.0, 100.0));
   }
   if (report.examples_per_second) progress.examples_per_second = *report.examples_per_second;

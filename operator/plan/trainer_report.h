@@ -1,9 +1,10 @@
 // What a trainer says of itself: the answer of GET /status, and the termination message.
 //
-// Both are JSON objects of docs/contract.md with the same names; unknown fields are ignored, missing ones
-// are unknown, and fields of a wrong type count as missing.
+// Both are JSON objects of docs/contract.md with the same names; unknown fields are ignored,
+// missing ones are unknown, and fields of a wrong type count as missing.
 //
-// Ownership: values. Threads: any. Errors: ParseTrainerReport gives nothing for text that is not an object.
+// Ownership: values. Threads: any. Errors: ParseTrainerReport gives nothing for text that is not an
+// object.
 //
 //   const auto report = ParseTrainerReport(reply.body);
 //   if (report) status.progress = ProgressFromReport(*report, max_steps);
