@@ -250,7 +250,8 @@ absl::StatusOr<ApiResponse> Api::Impl::OnObject(const ApiRequest& request, const
   return MethodNotAllowed();
 }
 
-// The definition of our kind, as a server that installed it would show it. Written without going through
+// The definition of our kind, as a server that installed it would show it. Written without going
+// through
 // the API, which does not let anybody change it.
 absl::Status Api::Impl::PutDefinition() {
   const Kind& kind = *FindResource("customresourcedefinitions.apiextensions.k8s.io");

@@ -1,13 +1,17 @@
 // The Kubernetes API over a store: a request in, an answer out, no sockets.
 //
-// Knows paths, verbs, kinds and REST semantics as a kube-apiserver has them: conflicts, generation, status
-// and scale subresources, graceful deletion, selectors, tables, watches. Who speaks HTTP is ApiServer; the
+// Knows paths, verbs, kinds and REST semantics as a kube-apiserver has them: conflicts,
+// generation, status
+// and scale subresources, graceful deletion, selectors, tables, watches. Who speaks HTTP is
+// ApiServer; the
 // node and the tests call Handle directly and are trusted.
 //
-// Ownership: everything given at construction outlives it and its streams. Threads: Handle from any thread.
+// Ownership: everything given at construction outlives it and its streams. Threads: Handle from
+// any thread.
 // Errors: answers with a metav1.Status body, as a kube-apiserver gives; Handle itself never fails.
 //
-//   ApiResponse reply = api.Handle({.method = "GET", .target = "/api/v1/namespaces/default/pods/a"});
+//   ApiResponse reply =
+//       api.Handle({.method = "GET", .target = "/api/v1/namespaces/default/pods/a"});
 //   if (reply.code == 404) …
 
 #ifndef LOCALKUBE_API_API_H_

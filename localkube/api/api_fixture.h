@@ -1,4 +1,5 @@
-// An Api over a store in memory, with a clock that stands still: what the tests of REST semantics share.
+// An Api over a store in memory, with a clock that stands still: what the tests of REST semantics
+// share.
 //
 // Ownership: the test's. Threads: the test's. Errors: a body that is not JSON fails the test.
 //

@@ -1,13 +1,18 @@
 // The API server of the local cluster: what kubectl, the operator and client-go speak to.
 //
-// Store, Api, garbage collector and an HTTPS server on 127.0.0.1 in one object. The certificate, its
-// authority and the bearer token are made at the first start and kept in `dir` (0600); nobody gets in
+// Store, Api, garbage collector and an HTTPS server on 127.0.0.1 in one object. The certificate,
+// its
+// authority and the bearer token are made at the first start and kept in `dir` (0600); nobody gets
+// in
 // without the token.
 //
-// Ownership: owns all of them; clock, random and logs outlive it. Stopping ends all connections. Threads:
-// all methods from any thread. Errors: Start: what could not be opened, bound or written, with its path.
+// Ownership: owns all of them; clock, random and logs outlive it. Stopping ends all connections.
+// Threads:
+// all methods from any thread. Errors: Start: what could not be opened, bound or written, with its
+// path.
 //
-//   ASSIGN_OR_RETURN(auto server, ApiServer::Start({.dir = dir + "/api"}, clock, random, &node_logs));
+//   ASSIGN_OR_RETURN(auto server,
+//                    ApiServer::Start({.dir = dir + "/api"}, clock, random, &node_logs));
 //   RETURN_IF_ERROR(server->WriteKubeconfig(dir + "/kubeconfig"));
 //   server->api().Handle({.method = "GET", .target = "/api/v1/nodes"});
 

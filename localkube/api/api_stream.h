@@ -1,6 +1,7 @@
 // A request to the API and its answer, as values; and the part of an answer that comes bit by bit.
 //
-// Ownership: values; whoever has a stream ends it by destroying it. Threads: see ApiStream. Errors: none of
+// Ownership: values; whoever has a stream ends it by destroying it. Threads: see ApiStream.
+// Errors: none of
 // their own.
 //
 //   ApiRequest request{.method = "GET", .target = "/api/v1/pods?watch=1"};
@@ -37,7 +38,8 @@ class ApiStream {
   virtual ~ApiStream() = default;
   // Calls come from threads of the server, in order, and must be quick. Once.
   virtual void Start(Calls calls) = 0;
-  // Called by the owner about every tick_interval(): reads logs, sends bookmarks, ends what timed out.
+  // Called by the owner about every tick_interval(): reads logs, sends bookmarks, ends what timed
+  // out.
   virtual void Tick() = 0;
   virtual std::chrono::milliseconds tick_interval() const = 0;
 };

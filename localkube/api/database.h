@@ -1,9 +1,11 @@
 // The store's file: objects and the last revision in SQLite, and nothing about what they mean.
 //
-// WAL with synchronous=FULL: a transaction that Apply returned from is on the disk. One process holds the
+// WAL with synchronous=FULL: a transaction that Apply returned from is on the disk. One process
+// holds the
 // file at a time.
 //
-// Ownership: owns the connection. Threads: one at a time. Errors: Unavailable with SQLite's words and the
+// Ownership: owns the connection. Threads: one at a time. Errors: Unavailable with SQLite's words
+// and the
 // path; FailedPrecondition if the file is not ours or another process holds it.
 //
 //   ASSIGN_OR_RETURN(auto database, Database::Open(dir + "/store.db"));

@@ -171,7 +171,8 @@ json SchemaOf(const Kind& kind) {
   return schema;
 }
 
-// kubectl looks here for two things: that the server validates fields itself, and schemas to explain.
+// kubectl looks here for two things: that the server validates fields itself, and schemas to
+// explain.
 json OpenApi(const std::vector<const Kind*>& kinds) {
   json paths = json::object();
   json schemas = json::object();

@@ -1,6 +1,7 @@
 // What clients ask before they ask for objects: versions, groups, resources, OpenAPI.
 //
-// Ownership: values; the answers do not change while the process lives. Threads: any. Errors: nothing for a
+// Ownership: values; the answers do not change while the process lives. Threads: any. Errors:
+// nothing for a
 // path that is none of these.
 //
 //   if (auto answer = Discover("/apis/taas.dev/v1", accept)) return *answer;

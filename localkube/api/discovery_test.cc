@@ -32,7 +32,8 @@ TEST(DiscoveryTest, EveryKindStandsInTheListOfItsGroup) {
 }
 
 TEST(DiscoveryTest, ScaleIsAnnouncedAsAutoscaling) {
-  for (const json& resource : Get("/apis/taas.dev/v1")["resources"]) {
+  const json list = Get("/apis/taas.dev/v1");
+  for (const json& resource : list["resources"]) {
     if (resource["name"] != "trainingjobs/scale") continue;
     EXPECT_EQ(resource["group"], "autoscaling");
     EXPECT_EQ(resource["kind"], "Scale");

@@ -2,7 +2,8 @@
 //
 // "+a@3" added, "~a@4" modified, "-a@5" deleted, "end@2", "bookmark@6", "gone@7".
 //
-// Ownership: the test's; outlives the watch. Threads: any. Errors: WaitFor gives what there is after 10 s.
+// Ownership: the test's; outlives the watch. Threads: any. Errors: WaitFor gives what there is
+// after 10 s.
 //
 //   EventLog log;
 //   auto watch = store->Watch({.resource = "pods"}, log.callback());

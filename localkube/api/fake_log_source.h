@@ -1,6 +1,7 @@
 // Logs from memory, for tests of who reads logs.
 //
-// Ownership: the test's; outlives its readers. Threads: any. Errors: NotFound for a pod without a log.
+// Ownership: the test's; outlives its readers. Threads: any. Errors: NotFound for a pod without a
+// log.
 //
 //   FakeLogSource logs;
 //   logs.Append("a", "2026-01-01T00:00:00Z stdout F hello\n");

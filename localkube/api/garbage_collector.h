@@ -1,11 +1,15 @@
 // Deletes what nobody owns any more, empties namespaces that are being deleted, ends old events.
 //
-// Follows all objects in one watch and keeps who owns whom, by uid. Deletion in the background, in the
-// foreground (dependants first) and orphaning, as in Kubernetes; each namespace gets its default service
+// Follows all objects in one watch and keeps who owns whom, by uid. Deletion in the background, in
+// the
+// foreground (dependants first) and orphaning, as in Kubernetes; each namespace gets its default
+// service
 // account.
 //
-// Ownership: store, rest and executor outlive it; no task of it runs after the destructor returned if the
-// executor was stopped before or the destructor runs on it. Threads: one, the executor's. Errors: logged
+// Ownership: store, rest and executor outlive it; no task of it runs after the destructor returned
+// if the
+// executor was stopped before or the destructor runs on it. Threads: one, the executor's. Errors:
+// logged
 // and tried again.
 //
 //   GarbageCollector collector(store, rest, executor);

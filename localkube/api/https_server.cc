@@ -82,7 +82,9 @@ class Session : public std::enable_shared_from_this<Session> {
 class Server : public HttpsServer {
  public:
   Server(Options options, Handler handler)
-      : options_(std::move(options)), handler_(std::move(handler)), acceptor_(asio::make_strand(io_)) {}
+      : options_(std::move(options)),
+        handler_(std::move(handler)),
+        acceptor_(asio::make_strand(io_)) {}
   ~Server() override;
 
   absl::Status Listen();

@@ -1,7 +1,9 @@
 // HTTPS on 127.0.0.1 for an Api: connections, TLS, the bearer token, bodies, streams.
 //
-// Ownership: owns its threads and connections; the handler outlives it. Threads: all methods from any
-// thread; the handler is called on several at once. Errors: Start: the address that could not be had.
+// Ownership: owns its threads and connections; the handler outlives it. Threads: all methods from
+// any
+// thread; the handler is called on several at once. Errors: Start: the address that could not be
+// had.
 //
 //   ASSIGN_OR_RETURN(auto server, HttpsServer::Start({.port = 0, …}, handler));
 //   server->port();
@@ -28,7 +30,8 @@ inline constexpr int kConnectionsMax = 1'000;
 inline constexpr std::chrono::seconds kHandshakeTimeout{10};
 // A connection that is kept alive without a request, and a request that does not come to its end.
 inline constexpr std::chrono::minutes kIdleTimeout{5};
-// What waits for a client that reads slowly; beyond it the connection is closed and the client comes again.
+// What waits for a client that reads slowly; beyond it the connection is closed and the client
+// comes again.
 inline constexpr size_t kUnsentBytesMax = 16 << 20;
 // Of a body that was refused: read and thrown away, so that the client gets to reading why.
 inline constexpr size_t kDiscardBytesMax = 64 << 20;

@@ -1,6 +1,7 @@
 // The kinds of object that the local cluster serves, and how the API names them.
 //
-// Ownership: a process-wide constant table. Threads: any. Errors: FindKind gives null for what is not served.
+// Ownership: a process-wide constant table. Threads: any. Errors: FindKind gives null for what is
+// not served.
 //
 //   const Kind* kind = FindKind("", "v1", "pods");
 //   kind->resource();  // "pods": the name in the store and in messages
@@ -27,7 +28,8 @@ struct Kind {
   bool has_scale = false;
   bool has_generation = false;  // metadata.generation counts changes of what the user asked for.
   bool read_only = false;
-  bool custom = false;  // Defined by a CRD: schema, no strategic merge patch, no update without a revision.
+  // Defined by a CRD: schema, no strategic merge patch, no update without a revision.
+  bool custom = false;
   // What field selectors may name, beside metadata.name and metadata.namespace.
   std::vector<std::string> selectable;
 

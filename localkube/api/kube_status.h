@@ -1,6 +1,7 @@
 // Errors of the Kubernetes API: a metav1.Status inside an absl::Status.
 //
-// Functions below make the errors of a kube-apiserver, words included; StatusBody turns any absl::Status
+// Functions below make the errors of a kube-apiserver, words included; StatusBody turns any
+// absl::Status
 // into the body and the code that go over the wire.
 //
 // Ownership: values. Threads: any. Errors: it makes them.

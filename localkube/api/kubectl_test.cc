@@ -243,8 +243,8 @@ TEST_F(KubectlTest, ListsResourcesExplainsAndReadsTheScale) {
   EXPECT_THAT(resources, HasSubstr("leases"));
   EXPECT_THAT(Run({"explain", "tj.spec.roles"}), HasSubstr("worker"));
   Run({"apply", "-f", "examples/mnist.yaml"});
-  EXPECT_EQ(RunJson({"get", "tj", "mnist", "--subresource=scale", "-o", "json"})["spec"]["replicas"],
-            2);
+  const json scale = RunJson({"get", "tj", "mnist", "--subresource=scale", "-o", "json"});
+  EXPECT_EQ(scale["spec"]["replicas"], 2);
   EXPECT_THAT(Run({"version"}), HasSubstr("Server Version: v1.34"));
   EXPECT_THAT(Run({"get", "crd"}), HasSubstr("trainingjobs.taas.dev"));
   EXPECT_THAT(Run({"get", "events"}), HasSubstr("No resources found"));

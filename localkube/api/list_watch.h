@@ -1,6 +1,7 @@
 // Reads: one object, a list, a watch; as objects or as a table.
 //
-// Ownership: store and clock outlive it and the streams it makes. Threads: any. Errors: metav1.Status errors:
+// Ownership: store and clock outlive it and the streams it makes. Threads: any. Errors:
+// metav1.Status errors:
 // 404, 410 for a revision that is compacted, 504 for one that is still to come.
 //
 //   ASSIGN_OR_RETURN(std::string body, ListObjects(store, clock, kind, "default", options));

@@ -1,6 +1,7 @@
 // Records of a container's log as the lines that `kubectl logs` asked for.
 //
-// Ownership: value. Threads: one at a time. Errors: none; a record that is not CRI's is passed on as it is.
+// Ownership: value. Threads: one at a time. Errors: none; a record that is not CRI's is passed on
+// as it is.
 //
 //   LogFilter filter({.timestamps = true, .tail = 10});
 //   filter.Push(records);

@@ -1,11 +1,15 @@
 // Where the API server reads the logs of containers.
 //
-// The node implements this over files; the API server turns what it reads into answers to `kubectl logs`.
-// The format is CRI's: one record per line, "2026-11-21T05:54:17.123456789Z stdout F the text\n"; F ends a
+// The node implements this over files; the API server turns what it reads into answers to `kubectl
+// logs`.
+// The format is CRI's: one record per line, "2026-11-21T05:54:17.123456789Z stdout F the text\n";
+// F ends a
 // line of the container, P is a part of one that goes on in the next record.
 //
-// Ownership: a reader owns what it opened and may outlive the pod, not the source. Threads: a LogSource from
-// any thread, a reader from one at a time. Errors: NotFound: there is no such log; FailedPrecondition: the
+// Ownership: a reader owns what it opened and may outlive the pod, not the source. Threads: a
+// LogSource from
+// any thread, a reader from one at a time. Errors: NotFound: there is no such log;
+// FailedPrecondition: the
 // container has not started.
 //
 //   ASSIGN_OR_RETURN(auto reader, source.Open({.ns = "default", .pod = "mnist-worker-0"}));
@@ -32,13 +36,15 @@ struct LogRequest {
 
 struct LogChunk {
   std::string data;    // Whole records, in order; empty: nothing new yet.
-  bool ended = false;  // Nothing will follow `data`: the container has ended and all of it was read.
+  // Nothing will follow `data`: the container has ended and all of it was read.
+  bool ended = false;
 };
 
 class LogReader {
  public:
   virtual ~LogReader() = default;
-  // What is there now, from where the last call stopped; at most about `size_max` bytes. Never waits.
+  // What is there now, from where the last call stopped; at most about `size_max` bytes. Never
+  // waits.
   virtual absl::StatusOr<LogChunk> Read(size_t size_max) = 0;
 };
 

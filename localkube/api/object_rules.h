@@ -1,7 +1,9 @@
 // What happens to an object on its way into the store: pure functions over JSON.
 //
-// A server owns some fields (uid, generation, status behind its subresource), fills in others (defaults) and
-// refuses changes of a third sort. The rules are those of a kube-apiserver for the fields that we serve.
+// A server owns some fields (uid, generation, status behind its subresource), fills in others
+// (defaults) and
+// refuses changes of a third sort. The rules are those of a kube-apiserver for the fields that we
+// serve.
 //
 // Ownership: values. Threads: any. Errors: metav1.Status errors, see kube_status.h.
 //
@@ -49,7 +51,8 @@ void StampNew(const Kind& kind, const std::string& ns, const Stamp& stamp,
 // Defaults of the built-in kinds; nothing for custom ones.
 void ApplyBuiltinDefaults(const Kind& kind, nlohmann::json* object);
 
-// What an update of `subresource` ("" or "status") by `wanted` makes of `old`: server-owned fields stay,
+// What an update of `subresource` ("" or "status") by `wanted` makes of `old`: server-owned fields
+// stay,
 // generation counts.
 nlohmann::json CarryOver(const Kind& kind, const std::string& subresource,
                          const nlohmann::json& old, nlohmann::json wanted);

@@ -1,9 +1,12 @@
 // The patch formats of the Kubernetes API: merge (RFC 7386), JSON (RFC 6902) and strategic merge.
 //
-// Strategic merge knows the list keys of the built-in kinds (containers by name, ports by number, conditions
-// by type, …) and the directives $patch, $retainKeys, $setElementOrder and $deleteFromPrimitiveList.
+// Strategic merge knows the list keys of the built-in kinds (containers by name, ports by number,
+// conditions
+// by type, …) and the directives $patch, $retainKeys, $setElementOrder and
+// $deleteFromPrimitiveList.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument: the patch is malformed or does not apply.
+// Ownership: values. Threads: any. Errors: InvalidArgument: the patch is malformed or does not
+// apply.
 //
 //   ASSIGN_OR_RETURN(json changed, ApplyPatch(PatchType::kMerge, object, patch));
 

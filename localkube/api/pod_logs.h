@@ -1,6 +1,7 @@
 // GET pods/NAME/log: which container, which lines, and the stream of a log that is followed.
 //
-// Ownership: the source outlives the streams. Threads: any. Errors: metav1.Status errors; 400 if the
+// Ownership: the source outlives the streams. Threads: any. Errors: metav1.Status errors; 400 if
+// the
 // container cannot be told or has not started.
 //
 //   ASSIGN_OR_RETURN(ApiResponse reply, PodLog(source, clock, pod, route));
@@ -18,7 +19,8 @@
 
 namespace taas::localkube {
 
-// A log that is not followed is answered in one piece of at most this; rotation keeps logs far smaller.
+// A log that is not followed is answered in one piece of at most this; rotation keeps logs far
+// smaller.
 inline constexpr size_t kLogBytesMax = 64 << 20;
 inline constexpr size_t kLogReadBytes = 256 << 10;
 // Short enough to look immediate, long enough to cost nothing.

@@ -1,4 +1,5 @@
-// Bodies in Kubernetes' protobuf, for the few requests that kubectl sends so: `create namespace`, `create
+// Bodies in Kubernetes' protobuf, for the few requests that kubectl sends so: `create namespace`,
+// `create
 // serviceaccount`.
 //
 // Only the metadata of such an object says anything, so only that is read.

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// How often an update starts over because somebody else wrote in between. Each round somebody's write
+// How often an update starts over because somebody else wrote in between. Each round somebody's
+// write
 // succeeded, so only a flood of writers to one object exhausts it.
 constexpr int kConflictRetriesMax = 50;
 // As Kubernetes: no vowels (no words), no digits that look like letters.
@@ -157,7 +158,8 @@ absl::StatusOr<WriteResult> Rest::Update(const Target& target, bool dry_run,
     if (dry_run) return WriteResult{.text = Dump(changed), .warnings = {}};
     const auto written = Put(target.key(), entry->revision, std::move(changed), remove);
     if (written.ok()) return WriteResult{.text = *written->text, .warnings = {}};
-    // Somebody was faster: look again. What the client demanded of the revision is checked again too.
+    // Somebody was faster: look again. What the client demanded of the revision is checked again
+    // too.
     if (written.status().code() != absl::StatusCode::kAborted) {
       return ToKube(written.status(), target);
     }

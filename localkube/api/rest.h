@@ -1,9 +1,11 @@
 // Writes with the semantics of Kubernetes' REST API, over the store.
 //
-// Creation, replacement, patch and deletion of one object: uid, generation, conflicts, no-op updates that
+// Creation, replacement, patch and deletion of one object: uid, generation, conflicts, no-op
+// updates that
 // keep their revision, subresources, preconditions, grace, finalizers. Reads are in list_watch.h.
 //
-// Ownership: store, clock and random outlive it. Threads: all methods from any thread. Errors: metav1.Status
+// Ownership: store, clock and random outlive it. Threads: all methods from any thread. Errors:
+// metav1.Status
 // errors, see kube_status.h.
 //
 //   ASSIGN_OR_RETURN(WriteResult made, rest.Create(kind, "default", body, {}));
@@ -69,7 +71,8 @@ class Rest {
   absl::StatusOr<nlohmann::json> Read(const Target& target) const;
   // Takes the object out of the store if it is still the one with `uid`; no grace, no finalizers.
   absl::Status Remove(const Target& target, const std::string& uid);
-  // Replaces `object` by what `change` makes of it, however often others write in between. The garbage
+  // Replaces `object` by what `change` makes of it, however often others write in between. The
+  // garbage
   // collector's own writes, which no validation looks at.
   absl::Status Edit(const Target& target,
                     const std::function<void(nlohmann::json* object)>& change);

@@ -3,7 +3,8 @@
 // Labels: "a=b", "a==b", "a!=b", "a in (x,y)", "a notin (x)", "a", "!a", joined by commas. Fields:
 // "path=value", "path!=value". An empty selector matches everything.
 //
-// Ownership: values. Threads: const methods from any thread. Errors: InvalidArgument with what was not
+// Ownership: values. Threads: const methods from any thread. Errors: InvalidArgument with what was
+// not
 // understood.
 //
 //   ASSIGN_OR_RETURN(const auto selector, Selector::Parse("app=a", "status.phase!=Running", kind));
@@ -54,7 +55,8 @@ class Selector {
   std::vector<FieldTerm> fields_;
 };
 
-// The value at a dotted path as a field selector sees it: numbers and booleans as text, absent as "".
+// The value at a dotted path as a field selector sees it: numbers and booleans as text, absent as
+// "".
 std::string FieldText(const nlohmann::json& object, std::string_view path);
 
 }  // namespace taas::localkube

@@ -1,17 +1,23 @@
 // The objects of the local cluster: every acknowledged write survives kill -9 and a power cut.
 //
-// A map from (resource, namespace, name) to JSON text with one global revision, kept whole in memory and
-// written through to SQLite (WAL, synchronous=FULL). Concurrent writes share one transaction. Watches
-// replay a bounded history and then follow; they are ordered, unique, reliable, resumable and can be
+// A map from (resource, namespace, name) to JSON text with one global revision, kept whole in
+// memory and
+// written through to SQLite (WAL, synchronous=FULL). Concurrent writes share one transaction.
+// Watches
+// replay a bounded history and then follow; they are ordered, unique, reliable, resumable and can
+// be
 // bookmarked. The store knows nothing about the content of an object.
 //
 // Ownership: owns its database and one thread; handles must be destroyed before it.
-// Threads: all methods from any thread; callbacks on the store's own thread, one at a time, without locks.
-// Errors: NotFound, AlreadyExists, Aborted (another revision than expected), OutOfRange (revision compacted
+// Threads: all methods from any thread; callbacks on the store's own thread, one at a time,
+// without locks.
+// Errors: NotFound, AlreadyExists, Aborted (another revision than expected), OutOfRange (revision
+// compacted
 // or still to come), Unavailable (the disk).
 //
 //   ASSIGN_OR_RETURN(auto store, Store::Open({.path = dir + "/store.db"}));
-//   store->Commit({.key = {"pods", "ns", "a"}, .render = [&](uint64_t revision) { return Text(revision); }});
+//   store->Commit({.key = {"pods", "ns", "a"},
+//                  .render = [&](uint64_t revision) { return Text(revision); }});
 //   auto watch = store->Watch({.resource = "pods"}, [](const StoreEvent& event) { … });
 
 #ifndef LOCALKUBE_API_STORE_H_
@@ -85,14 +91,16 @@ class Store {
     // The revision that the entry must have now; 0: it must not exist.
     uint64_t expected_revision = 0;
     bool remove = false;
-    // Makes the text for the revision that the write gets; for a removal, the text of the last event.
+    // Makes the text for the revision that the write gets; for a removal, the text of the last
+    // event.
     std::function<std::string(uint64_t revision)> render;
   };
 
   struct ListQuery {
     std::string resource;            // Empty: all.
     std::string ns;                  // Empty: all.
-    std::optional<uint64_t> at_revision;  // As it was then; OutOfRange if compacted or not yet reached.
+    // As it was then; OutOfRange if compacted or not yet reached.
+    std::optional<uint64_t> at_revision;
     std::optional<StoreKey> after;   // Only keys greater than this.
     size_t limit = 0;                // 0: all.
   };

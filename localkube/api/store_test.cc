@@ -111,7 +111,9 @@ TEST(StoreTest, AFileThatIsNoStoreIsRefusedWithItsPath) {
 
 TEST(StoreTest, PagesOfAListShowTheStateOfTheFirstPage) {
   auto store = OpenMemory();
-  for (const char* name : {"a", "b", "c", "d"}) ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  for (const char* name : {"a", "b", "c", "d"}) {
+    ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  }
   auto first = store->List({.resource = "pods", .limit = 2});
   ASSERT_THAT(first, IsOk());
   EXPECT_EQ(first->remaining, 2u);
@@ -130,7 +132,9 @@ TEST(StoreTest, PagesOfAListShowTheStateOfTheFirstPage) {
 
 TEST(StoreTest, AListAtACompactedRevisionIsOutOfRange) {
   auto store = OpenMemory(2);
-  for (const char* name : {"a", "b", "c", "d"}) ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  for (const char* name : {"a", "b", "c", "d"}) {
+    ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  }
   EXPECT_THAT(store->List({.at_revision = 1}), StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(store->List({.at_revision = 5}), StatusIs(absl::StatusCode::kOutOfRange));
   EXPECT_THAT(store->List({.at_revision = 2}), IsOk());
@@ -238,7 +242,8 @@ TEST(StoreWatchTest, ManyWritersLoseNoUpdateAndEveryWatchSeesOneOrder) {
   }
 }
 
-// The child acknowledges each write on a pipe after Commit returned; the parent kills it in the middle.
+// The child acknowledges each write on a pipe after Commit returned; the parent kills it in the
+// middle.
 void WriteUntilKilled(const std::string& path, int pipe, int round) {
   auto store = Store::Open({.path = path});
   if (!store.ok()) _exit(1);

@@ -121,7 +121,8 @@ json PodCells(const json& pod, Clock::WallTime now) {
 json ServiceCells(const json& service, Clock::WallTime now) {
   std::string ports, selector;
   for (const json& port : Items(service, ".spec.ports")) {
-    ports += (ports.empty() ? "" : ",") + Text(port, ".port") + "/" + Text(port, ".protocol", "TCP");
+    ports += (ports.empty() ? "" : ",") + Text(port, ".port") + "/" +
+             Text(port, ".protocol", "TCP");
   }
   if (const json* labels = FindJsonPath(service, ".spec.selector");
       labels != nullptr && labels->is_object()) {

@@ -1,6 +1,7 @@
 // Who the local API server is: a certificate for 127.0.0.1 and the authority that signed it.
 //
-// Made once and kept; the authority's key is thrown away, so nothing else can ever be signed with it.
+// Made once and kept; the authority's key is thrown away, so nothing else can ever be signed with
+// it.
 //
 // Ownership: value. Threads: any. Errors: Internal with OpenSSL's words.
 //

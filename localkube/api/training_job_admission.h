@@ -1,6 +1,7 @@
 // What the API server asks operator/api before it stores a TrainingJob.
 //
-// As a kube-apiserver with our CRD: unknown fields refused, warned about or dropped; defaults; schema and
+// As a kube-apiserver with our CRD: unknown fields refused, warned about or dropped; defaults;
+// schema and
 // rules; what may not change.
 //
 // Ownership: values. Threads: any. Errors: metav1.Status errors 400 and 422.
