@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Times the main job on this machine: start of the local cluster, apply to the first step, memory, speed.
+"""Times the main job on this machine: start of the cluster, apply to first step, memory, speed.
 
     bench/local_cluster.py [--runs 5] [--data DIR]
 
-Prints one markdown table with the median and the spread of the runs. Needs `make build`, and kubectl from
-`tools/setup/setup.sh kubernetes`.
+Prints one markdown table with the median and the spread of the runs. Needs `make build`, and
+kubectl from `tools/setup/setup.sh kubernetes`.
 """
 
 import argparse
@@ -86,7 +86,8 @@ class Cluster:
             return None
 
     def kubectl(self, *args, stdin=None):
-        return subprocess.run([KUBECTL, "--kubeconfig", self.kubeconfig, *args], input=stdin, text=True,
+        return subprocess.run([KUBECTL, "--kubeconfig", self.kubeconfig, *args], input=stdin,
+                              text=True,
                               env={"HOME": self.dir, "PATH": "/usr/bin:/bin"}, check=True,
                               stdout=subprocess.PIPE).stdout
 
@@ -124,7 +125,7 @@ def chief_status(port):
 
 
 def run_job(cluster, manifest, name, chief):
-    """Applies and waits for the end; returns seconds to the first step, peak memory of the trainers, result."""
+    """Applies and waits for the end: seconds to the first step, peak KB of a trainer, status."""
     began = time.monotonic()
     cluster.kubectl("apply", "-f", "-", stdin=manifest)
 

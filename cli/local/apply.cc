@@ -21,11 +21,12 @@ struct KnownKind {
   bool namespaced;
 };
 
-constexpr std::array<KnownKind, 5> kKinds = {{{"v1", "Namespace", "namespaces", false},
-                                              {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", true},
-                                              {"v1", "Pod", "pods", true},
-                                              {"v1", "Service", "services", true},
-                                              {kApiGroupVersion, kTrainingJobKind, kTrainingJobPlural, true}}};
+constexpr std::array<KnownKind, 5> kKinds = {
+    {{"v1", "Namespace", "namespaces", false},
+     {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", true},
+     {"v1", "Pod", "pods", true},
+     {"v1", "Service", "services", true},
+     {kApiGroupVersion, kTrainingJobKind, kTrainingJobPlural, true}}};
 
 std::string Text(const Json& object, const char* key) {
   const auto it = object.find(key);

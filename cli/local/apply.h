@@ -1,7 +1,7 @@
 // A manifest file, applied to the local cluster in the same process.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument with file and cause: not YAML, a kind that the
-// local cluster does not serve, what the API server refuses.
+// Ownership: values. Threads: any. Errors: InvalidArgument with file and cause: not YAML, a kind
+// that the local cluster does not serve, what the API server refuses.
 //
 //   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(text, "mnist.yaml"));
 //   RETURN_IF_ERROR(ApplyManifest(manifest, calls));

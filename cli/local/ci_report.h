@@ -22,8 +22,8 @@ struct CiOutcome {
   std::string message;  // Empty: the job's own.
 };
 
-// {"state", "steps", "seconds", "accuracy", "loss", "examplesPerSecond", "restarts", "replicas", "dataSource",
-// "message"}: always all of them, null where nothing is known.
+// {"state", "steps", "seconds", "accuracy", "loss", "examplesPerSecond", "restarts", "replicas",
+// "dataSource", "message"}: always all of them, null where nothing is known.
 std::string ReportJson(const CiOutcome& outcome);
 
 // What a reader of a log wants to know about this change: state, readiness, message, restarts.

@@ -82,7 +82,10 @@ class Progress {
 class CiRun {
  public:
   CiRun(const CiOptions& options, StopSignals& signals)
-      : options_(options), signals_(signals), deadline_(clock_.Now() + options.timeout), progress_(clock_) {}
+      : options_(options),
+        signals_(signals),
+        deadline_(clock_.Now() + options.timeout),
+        progress_(clock_) {}
 
   int Run(localkube::LocalCluster::Options cluster);
 
@@ -157,9 +160,10 @@ void CiRun::Follow(localkube::ApiCalls& calls) {
     if (ended) return;
     if (clock_.Now() >= deadline_) {
       outcome_.state = "TimedOut";
-      outcome_.message = "not finished within " + std::to_string(options_.timeout.count()) +
-                         " s; it was " + std::string(JobStateName(outcome_.job.status.state)) +
-                         (outcome_.job.status.message.empty() ? "" : ": " + outcome_.job.status.message);
+      outcome_.message =
+          "not finished within " + std::to_string(options_.timeout.count()) + " s; it was " +
+          std::string(JobStateName(outcome_.job.status.state)) +
+          (outcome_.job.status.message.empty() ? "" : ": " + outcome_.job.status.message);
       return;
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline_ - clock_.Now());
@@ -184,7 +188,8 @@ bool CiRun::Look(localkube::ApiCalls& calls) {
   if (!text.ok()) return false;
   absl::StatusOr<Job> job = DecodeTrainingJob(*text);
   if (!job.ok()) return false;
-  for (const std::string& line : ChangeLines(outcome_.job.status, job->status)) progress_.Change(line);
+  for (const std::string& line : ChangeLines(outcome_.job.status, job->status))
+    progress_.Change(line);
   outcome_.job = *std::move(job);
   progress_.Show(outcome_.job.status);
   const JobState state = outcome_.job.status.state;
@@ -236,7 +241,8 @@ int CiRun::Run(localkube::LocalCluster::Options cluster) {
 
 }  // namespace
 
-int RunCi(const CiOptions& options, localkube::LocalCluster::Options cluster, StopSignals& signals) {
+int RunCi(const CiOptions& options, localkube::LocalCluster::Options cluster,
+          StopSignals& signals) {
   return CiRun(options, signals).Run(std::move(cluster));
 }
 

@@ -1,10 +1,11 @@
 // `taas local ci`: one job on a cluster that exists for it alone.
 //
-// Brings a private cluster up in a temporary directory, applies the manifest, tells on stderr how it goes,
-// prints one JSON object to stdout and takes everything down, also after a signal and at the deadline.
+// Brings a private cluster up in a temporary directory, applies the manifest, tells on stderr how
+// it goes, prints one JSON object to stdout and takes everything down, also after a signal and at
+// the deadline.
 //
-// Ownership: owns all that it starts. Threads: one, the program's first. Errors: in the JSON object's
-// `message` and on stderr.
+// Ownership: owns all that it starts. Threads: one, the program's first. Errors: in the JSON
+// object's `message` and on stderr.
 //
 //   return RunCi({.file = "mnist.yaml", .timeout = 600s}, cluster_options, signals);
 

@@ -1,4 +1,5 @@
-// The program `taas` with real processes: whole jobs on clusters of their own, and what is left of them.
+// The program `taas` with real processes: whole jobs on clusters of their own, and what is left of
+// them.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -43,7 +44,8 @@ std::string JobText(const std::string& name, const std::string& model, int steps
          R"("},"spec":{"trainer":{"model":)" + model +
          R"(,"data":{"format":"generated","generated":{"examples":2000,"testExamples":500,"features":64,"classes":10}},)"
          R"("strategy":{"type":"ParameterServer","mode":"Async"},"optimizer":{"name":"sgd","learningRate":0.1},)"
-         R"("batchSize":100,"maxSteps":)" + std::to_string(steps) +
+         R"("batchSize":100,"maxSteps":)" +
+         std::to_string(steps) +
          R"(},"roles":{"chief":{"replicas":1},"ps":{"replicas":2},"worker":{"replicas":2}}}})";
 }
 
@@ -55,7 +57,8 @@ class LocalCiTest : public testing::Test {
     ::setenv("TMPDIR", (dir_ + "/tmp").c_str(), 1);
   }
   ~LocalCiTest() override {
-    EXPECT_THAT(localkube::EndAllRuns(disk_, clock_, localkube::PodDirs(dir_ + "/d/pods"), 0ms), IsOk());
+    EXPECT_THAT(localkube::EndAllRuns(disk_, clock_, localkube::PodDirs(dir_ + "/d/pods"), 0ms),
+                IsOk());
     EXPECT_EQ(localkube::KillLeftovers(disk_, dir_), 0) << "processes were left";
   }
 
@@ -63,7 +66,9 @@ class LocalCiTest : public testing::Test {
     EXPECT_THAT(disk_.WriteAtomically(dir_ + "/" + name, text), IsOk());
     return dir_ + "/" + name;
   }
-  std::string Read(const std::string& name) { return disk_.ReadAll(dir_ + "/" + name).value_or(""); }
+  std::string Read(const std::string& name) {
+    return disk_.ReadAll(dir_ + "/" + name).value_or("");
+  }
   pid_t StartTaas(std::vector<std::string> args) {
     args.insert(args.begin(), taas_);
     std::vector<char*> argv;
@@ -91,7 +96,9 @@ class LocalCiTest : public testing::Test {
       clock_.SleepUntil(clock_.Now() + 20ms);
     }
   }
-  bool TemporaryDirIsEmpty() { return disk_.List(dir_ + "/tmp").value_or(std::vector<std::string>{"?"}).empty(); }
+  bool TemporaryDirIsEmpty() {
+    return disk_.List(dir_ + "/tmp").value_or(std::vector<std::string>{"?"}).empty();
+  }
 
   RealClock clock_;
   PosixFileSystem disk_;
@@ -101,8 +108,10 @@ class LocalCiTest : public testing::Test {
 };
 
 TEST_F(LocalCiTest, AJobOfFiveReplicasSucceedsAndNothingIsLeft) {
-  const std::string file = Write("job.json", JobText("small", R"({"name":"mlp","hidden":[32]})", 300));
-  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_}), 0) << Read("err");
+  const std::string file =
+      Write("job.json", JobText("small", R"({"name":"mlp","hidden":[32]})", 300));
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_}), 0)
+      << Read("err");
   const Json report = Json::parse(Read("out"));
   EXPECT_EQ(report["state"], "Succeeded");
   EXPECT_EQ(report["steps"], 300);
@@ -176,7 +185,8 @@ TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
       auto session = LocalSession::Start(options);
       if (!session.ok()) ::_exit(1);
       localkube::ApiCalls calls((*session)->cluster().server().api());
-      const auto manifest = ReadManifest(JobText("chaos", R"({"name":"mlp","hidden":[256]})", 3000), "job");
+      const auto manifest =
+          ReadManifest(JobText("chaos", R"({"name":"mlp","hidden":[256]})", 3000), "job");
       if (kill == 0 && !ApplyManifest(*manifest, calls).ok()) ::_exit(1);
       for (int i = 0;; ++i) {
         const std::string name = "w-" + std::to_string(kill) + "-" + std::to_string(i) + "\n";
@@ -202,7 +212,8 @@ TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
     }
     ::close(fds[0]);
     EXPECT_EQ(Join(pid), 128 + SIGKILL);
-    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
       acknowledged.insert(text.substr(begin, end - begin));
     }
   }
@@ -220,13 +231,15 @@ TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
   });
   EXPECT_EQ(status.value("state", ""), "Succeeded") << status.dump();
   EXPECT_EQ(status["progress"]["step"], 3000);
-  EXPECT_EQ(status.value("restarts", Json::object()).size(), 0u) << "pods went on without taas local";
+  EXPECT_EQ(status.value("restarts", Json::object()).size(), 0u)
+      << "pods went on without taas local";
   // One pod per replica, each of them run once.
   const localkube::PodDirs& dirs = (*session)->cluster().pod_dirs();
   const auto uids = dirs.Pods(disk_);
   ASSERT_THAT(uids, IsOk());
   EXPECT_EQ(uids->size(), 5u);
-  for (const std::string& uid : *uids) EXPECT_EQ(dirs.LatestRun(disk_, uid, "trainer").value_or(-1), 0);
+  for (const std::string& uid : *uids)
+    EXPECT_EQ(dirs.LatestRun(disk_, uid, "trainer").value_or(-1), 0);
   EXPECT_THAT((*session)->EndPods(2s), IsOk());
 }
 

@@ -76,7 +76,8 @@ localkube::LocalCluster::FakeGpus ReadFakeGpus(const std::string& text) {
   const int read = std::sscanf(text.c_str(), "%dx%d%c", &gpus.count, &gpus.gibibytes, &rest);
   // More slots than any machine has would only be a typing error.
   if (read != 2 || gpus.count < 0 || gpus.count > 1024 || gpus.gibibytes < 0) {
-    throw CLI::ValidationError("--fake-gpus", text + " is not NxM: number and GiB of memory of each");
+    throw CLI::ValidationError("--fake-gpus",
+                               text + " is not NxM: number and GiB of memory of each");
   }
   return gpus;
 }
@@ -97,8 +98,9 @@ void AddClusterFlags(CLI::App* verb, Flags* flags) {
                    "(default: a directory of the cluster)");
   verb->add_option("--fake-gpus", flags->fake_gpus,
                    "NxM: N simulated GPUs with M GiB of memory each (default: none)");
-  verb->add_option("--trainer", flags->trainer,
-                   "program that the bundled trainer's image means (default: taas-trainer beside taas)");
+  verb->add_option(
+      "--trainer", flags->trainer,
+      "program that the bundled trainer's image means (default: taas-trainer beside taas)");
 }
 
 void AddDir(CLI::App* verb, Flags* flags) {
@@ -109,10 +111,12 @@ void AddDir(CLI::App* verb, Flags* flags) {
 void AddUp(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
   CLI::App* up = local->add_subcommand("up", "Start a cluster on this machine");
   AddDir(up, flags.get());
-  up->add_option("--port", flags->port, "port on 127.0.0.1 (default: the one of last time, else any)")
+  up->add_option("--port", flags->port,
+                 "port on 127.0.0.1 (default: the one of last time, else any)")
       ->check(CLI::Range(0, 65535));
   up->add_flag("--ephemeral", flags->ephemeral, "leave nothing behind when it ends");
-  up->add_flag("--detach", flags->detach, "return when the cluster answers; it goes on in the background");
+  up->add_flag("--detach", flags->detach,
+               "return when the cluster answers; it goes on in the background");
   AddClusterFlags(up, flags.get());
   up->callback([flags, exit_code] {
     *exit_code = RunUp({.cluster = ClusterOptions(*flags), .detach = flags->detach});
@@ -125,7 +129,8 @@ void AddDownAndStatus(CLI::App* local, const std::shared_ptr<Flags>& flags, int*
   down->callback([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
   CLI::App* status = local->add_subcommand("status", "Say whether a cluster runs");
   AddDir(status, flags.get());
-  status->add_option("-o,--output", flags->output, "json (default: text)")->check(CLI::IsMember({"json"}));
+  status->add_option("-o,--output", flags->output, "json (default: text)")
+      ->check(CLI::IsMember({"json"}));
   status->callback([flags, exit_code] {
     *exit_code = RunStatus(Absolute(flags->dir), flags->output == "json");
   });
@@ -133,8 +138,9 @@ void AddDownAndStatus(CLI::App* local, const std::shared_ptr<Flags>& flags, int*
 
 void AddCi(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
   CLI::App* ci = local->add_subcommand(
-      "ci", "Run one job on a cluster of its own and print its result as JSON; exits 0 if it succeeded, "
-            "1 if it did not, 4 if it took too long");
+      "ci",
+      "Run one job on a cluster of its own and print its result as JSON; exits 0 if it succeeded, "
+      "1 if it did not, 4 if it took too long");
   ci->add_option("-f,--filename", flags->file, "manifest; - reads standard input")->required();
   ci->add_option("--timeout", flags->timeout_s, "seconds until it is given up (default: 3600)")
       ->check(CLI::PositiveNumber);

@@ -1,7 +1,8 @@
-// The verbs `taas local up|down|status|ci`, and the hidden verb `taas shim DIR` that runs containers.
+// The verbs `taas local up|down|status|ci`, and the hidden verb `taas shim DIR` that runs
+// containers.
 //
-// Ownership: `exit_code` outlives the app. Threads: one; the verbs make threads and end them. Errors: a
-// sentence on stderr and an exit code: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.
+// Ownership: `exit_code` outlives the app. Threads: one; the verbs make threads and end them.
+// Errors: a sentence on stderr and an exit code: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.
 //
 //   CLI::App app("taas");
 //   AddLocalCommands(app, &exit_code);

@@ -1,7 +1,7 @@
 // `taas local` at work: the local cluster and the operator that runs on it, in one process.
 //
-// Ownership: owns both. Destroying it stops them; pods go on unless EndPods was called. Threads: one.
-// Errors: as LocalCluster and OperatorProcess.
+// Ownership: owns both. Destroying it stops them; pods go on unless EndPods was called. Threads:
+// one. Errors: as LocalCluster and OperatorProcess.
 //
 //   ASSIGN_OR_RETURN(auto session, LocalSession::Start({.dir = dir}));
 //   session->EndPods(2s);
@@ -20,7 +20,8 @@ namespace taas {
 
 class LocalSession {
  public:
-  static absl::StatusOr<std::unique_ptr<LocalSession>> Start(localkube::LocalCluster::Options options);
+  static absl::StatusOr<std::unique_ptr<LocalSession>> Start(
+      localkube::LocalCluster::Options options);
   ~LocalSession();
 
   localkube::LocalCluster& cluster() { return *cluster_; }

@@ -1,7 +1,7 @@
 // The output of all pods of one namespace, merged line by line as it is written.
 //
-// Ownership: store and logs outlive it. Threads: one; the store's callbacks only queue. Errors: a log that
-// cannot be read is left out.
+// Ownership: store and logs outlive it. Threads: one; the store's callbacks only queue. Errors: a
+// log that cannot be read is left out.
 //
 //   LogFollower follower(store, logs, "default");
 //   for (const std::string& line : follower.Take()) Print(line);

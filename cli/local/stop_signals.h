@@ -2,7 +2,8 @@
 //
 // Make it before any thread, so that all threads inherit the blocked signals.
 //
-// Ownership: owns a descriptor. Threads: one. Errors: none; a system without signalfd ends the process.
+// Ownership: owns a descriptor. Threads: one. Errors: none; a system without signalfd ends the
+// process.
 //
 //   StopSignals signals;
 //   pollfd fds[] = {{signals.fd(), POLLIN, 0}};

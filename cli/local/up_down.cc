@@ -72,7 +72,8 @@ absl::Status Serve(UpOptions options, const std::function<void(const std::string
   return RemoveCluster(dir);
 }
 
-// The child goes on in the background; the parent returns when the cluster answers or could not start.
+// The child goes on in the background; the parent returns when the cluster answers or could not
+// start.
 int Detach(UpOptions options) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return Fail(ErrnoToStatus(errno, "pipe2", ""));
@@ -100,13 +101,15 @@ int Detach(UpOptions options) {
   std::string text;
   char buffer[1024];
   ssize_t got = 0;
-  while ((got = ::read(fds[0], buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<size_t>(got));
+  while ((got = ::read(fds[0], buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<size_t>(got));
   ::close(fds[0]);
   if (!text.empty() && text[0] == '+') {
     std::printf("%s", text.c_str() + 1);
     return kExitOk;
   }
-  std::fprintf(stderr, "taas: %s\n", text.empty() ? "the cluster ended while it started" : text.c_str() + 1);
+  std::fprintf(stderr, "taas: %s\n",
+               text.empty() ? "the cluster ended while it started" : text.c_str() + 1);
   return kExitFailed;
 }
 
@@ -117,7 +120,8 @@ absl::Status StopHolder(const std::string& dir, const Clock& clock, FileSystem& 
   if (!running) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string text, disk.ReadAll(localkube::PidPath(dir)));
   const pid_t pid = std::atoi(text.c_str());
-  if (pid <= 1) return absl::UnavailableError("stop the cluster: " + localkube::PidPath(dir) + " holds no pid");
+  if (pid <= 1)
+    return absl::UnavailableError("stop the cluster: " + localkube::PidPath(dir) + " holds no pid");
   ::kill(pid, SIGTERM);
   const Clock::Time deadline = clock.Now() + kStopPatience;
   for (;;) {
@@ -158,7 +162,8 @@ int RunDown(const std::string& dir) {
       localkube::EndAllRuns(disk, clock, localkube::PodDirs(dir + "/pods"), kDownGrace);
   ::close(*lock);
   if (!ended.ok()) return Fail(ended.status());
-  std::fprintf(stderr, "the cluster in %s is down; %d containers were ended\n", dir.c_str(), *ended);
+  std::fprintf(stderr, "the cluster in %s is down; %d containers were ended\n", dir.c_str(),
+               *ended);
   return kExitOk;
 }
 
@@ -174,7 +179,8 @@ int RunStatus(const std::string& dir, bool json) {
   const localkube::PodDirs dirs(dir + "/pods");
   int containers = 0;
   for (const std::string& uid : dirs.Pods(disk).value_or(std::vector<std::string>())) {
-    for (const std::string& name : dirs.Containers(disk, uid).value_or(std::vector<std::string>())) {
+    for (const std::string& name :
+         dirs.Containers(disk, uid).value_or(std::vector<std::string>())) {
       const int number = dirs.LatestRun(disk, uid, name).value_or(-1);
       if (number < 0) continue;
       if (localkube::IsLocked(dirs.Run(uid, name, number).lock).value_or(false)) ++containers;
@@ -191,8 +197,9 @@ int RunStatus(const std::string& dir, bool json) {
         {"runningContainers", containers}};
     std::printf("%s\n", out.dump().c_str());
   } else if (*running) {
-    std::printf("running, pid %s, https://127.0.0.1:%s, %d containers\n  export KUBECONFIG=%s/kubeconfig\n",
-                pid.c_str(), port.c_str(), containers, dir.c_str());
+    std::printf(
+        "running, pid %s, https://127.0.0.1:%s, %d containers\n  export KUBECONFIG=%s/kubeconfig\n",
+        pid.c_str(), port.c_str(), containers, dir.c_str());
   } else {
     std::printf("stopped, %d containers run on\n", containers);
   }

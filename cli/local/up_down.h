@@ -1,7 +1,7 @@
 // A local cluster that stays: `taas local up`, `down` and `status`.
 //
-// Ownership: RunUp owns all that it starts. Threads: one, the program's first; RunUp may fork before any
-// other exists. Errors: a sentence on stderr and the exit code of the command line.
+// Ownership: RunUp owns all that it starts. Threads: one, the program's first; RunUp may fork
+// before any other exists. Errors: a sentence on stderr and the exit code of the command line.
 //
 //   return RunUp({.cluster = {.dir = dir}, .detach = true});
 

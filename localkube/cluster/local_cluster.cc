@@ -19,7 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr char kNodeName[] = "local";
-// A process that was killed while it started a shim holds its lock until the shim has been executed.
+// A process that was killed while it started a shim holds its lock until the shim has been
+// executed.
 constexpr auto kLockPatience = 1s;
 constexpr auto kLockRetryEvery = 10ms;
 
@@ -105,9 +106,11 @@ absl::Status LocalCluster::StartServer() {
   uint16_t port = options_.port;
   // The same address as last time, so that a kubeconfig that somebody copied goes on working.
   const bool remembered = port == 0;
-  if (remembered) port = static_cast<uint16_t>(std::atoi(disk_.ReadAll(port_path).value_or("0").c_str()));
+  if (remembered)
+    port = static_cast<uint16_t>(std::atoi(disk_.ReadAll(port_path).value_or("0").c_str()));
   const auto start = [&](uint16_t wanted) {
-    return ApiServer::Start({.dir = options_.dir + "/api", .port = wanted}, clock_, random_, &logs_);
+    return ApiServer::Start({.dir = options_.dir + "/api", .port = wanted}, clock_, random_,
+                            &logs_);
   };
   absl::StatusOr<std::unique_ptr<ApiServer>> server = start(port);
   if (!server.ok() && remembered && port != 0) server = start(0);

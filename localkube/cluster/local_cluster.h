@@ -6,9 +6,9 @@
 //   D/pods/UID/       runs of containers, their logs and records; outlive this process
 //   D/volumes/NS/     persistent volume claims
 //
-// Ownership: owns server, scheduler and node. Destroying it stops them and leaves the pods running; EndPods
-// ends those too. Threads: one. Errors: FailedPrecondition: another process runs this directory; otherwise
-// what could not be made or bound, with its path or port.
+// Ownership: owns server, scheduler and node. Destroying it stops them and leaves the pods running;
+// EndPods ends those too. Threads: one. Errors: FailedPrecondition: another process runs this
+// directory; otherwise what could not be made or bound, with its path or port.
 //
 //   ASSIGN_OR_RETURN(auto cluster, LocalCluster::Start({.dir = "/home/me/.taas"}));
 //   setenv("KUBECONFIG", cluster->kubeconfig().c_str(), 1);

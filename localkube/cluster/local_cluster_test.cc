@@ -181,7 +181,8 @@ TEST_F(LocalClusterTest, ADeletedPodEndsGracefullyThenGoes) {
   const std::string uid = Get("a")["metadata"]["uid"];
   ASSERT_THAT(Api().Delete(PodPath("default", "a"), ""), IsOk());
   AwaitPhase("a", "gone");
-  Await("its directory", [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
+  Await("its directory",
+        [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
 }
 
 TEST_F(LocalClusterTest, APodThatIsDeletedByForceIsKilled) {
@@ -190,7 +191,8 @@ TEST_F(LocalClusterTest, APodThatIsDeletedByForceIsKilled) {
   Await("ready", [&] { return ReadLog("a").find("ready") != std::string::npos; });
   const std::string uid = Get("a")["metadata"]["uid"];
   ASSERT_THAT(Api().Delete(PodPath("default", "a"), R"({"gracePeriodSeconds":0})"), IsOk());
-  Await("its directory", [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
+  Await("its directory",
+        [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
 }
 
 TEST_F(LocalClusterTest, PodsThatDoNotFitSayWhyAndRunWhenThereIsRoom) {

@@ -1,7 +1,8 @@
 // Calls to the API server of the same process, with a Status instead of an HTTP code.
 //
-// Ownership: the Api outlives it. Threads: any. Errors: NotFound (404), Aborted (409), InvalidArgument (400,
-// 422), Unavailable (the rest), each with the verb, the path and the server's message.
+// Ownership: the Api outlives it. Threads: any. Errors: NotFound (404), Aborted (409),
+// InvalidArgument (400, 422), Unavailable (the rest), each with the verb, the path and the server's
+// message.
 //
 //   ApiCalls calls(server->api());
 //   RETURN_IF_ERROR(calls.Put(PodPath("ns", "a") + "/status", pod).status());

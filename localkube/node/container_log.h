@@ -1,10 +1,11 @@
 // A container's output on disk, in the format that CRI runtimes write: "TIME stream F|P text".
 //
-// Each line of output is one record; a line longer than kLineBytesMax becomes several, marked P but for the
-// last. A file that reaches its limit is renamed to ".1", ".1" to ".2" and so on, and the oldest is lost.
+// Each line of output is one record; a line longer than kLineBytesMax becomes several, marked P but
+// for the last. A file that reaches its limit is renamed to ".1", ".1" to ".2" and so on, and the
+// oldest is lost.
 //
-// Ownership: owns the open file; disk and clock outlive it. Threads: one at a time. Errors: those of the
-// FileSystem; the record that failed is lost, later ones may be written.
+// Ownership: owns the open file; disk and clock outlive it. Threads: one at a time. Errors: those
+// of the FileSystem; the record that failed is lost, later ones may be written.
 //
 //   ContainerLog log(disk, clock, {.path = files.log});
 //   log.Append(LogStream::kStdout, bytes);
@@ -30,7 +31,8 @@ enum class LogStream { kStdout, kStderr };
 
 // containerd's limit; a reader may hold one record in memory.
 inline constexpr size_t kLineBytesMax = 16 * 1024;
-// A training job prints for days; 4 × 16 MiB per container keep its end and bound the disk it takes.
+// A training job prints for days; 4 × 16 MiB per container keep its end and bound the disk it
+// takes.
 inline constexpr uint64_t kLogFileBytesMax = 16ull << 20;
 inline constexpr int kLogFilesMax = 4;
 

@@ -25,7 +25,8 @@ std::vector<std::string> ShimEnvironment() {
 }
 
 // Runs in a copy of a process with threads: system calls only.
-[[noreturn]] void BecomeShim(const char* program, char* const* argv, char* const* env, int error_fd) {
+[[noreturn]] void BecomeShim(const char* program, char* const* argv, char* const* env,
+                             int error_fd) {
   ::setsid();
   const pid_t pid = ::fork();
   if (pid != 0) {

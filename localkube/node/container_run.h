@@ -1,10 +1,11 @@
 // One run of a container as the node sees it: starts its shim, reads its state, asks it to end.
 //
-// Liveness is the lock that the shim holds, never a pid: pids are reused, locks end with their holder. All
-// calls may be repeated; a run that was started once is never started again (shim_record.h).
+// Liveness is the lock that the shim holds, never a pid: pids are reused, locks end with their
+// holder. All calls may be repeated; a run that was started once is never started again
+// (shim_record.h).
 //
-// Ownership: none; everything is on disk. Threads: any. Errors: those of the FileSystem; Unavailable if no
-// process could be made.
+// Ownership: none; everything is on disk. Threads: any. Errors: those of the FileSystem;
+// Unavailable if no process could be made.
 //
 //   RETURN_IF_ERROR(StartRun({.program = self, .files = files}));
 //   ASSIGN_OR_RETURN(const RunStatus run, ReadRun(disk, files));
@@ -36,22 +37,23 @@ struct RunStatus {
   std::optional<ExitRecord> exit;  // Always there for kEnded.
 };
 
-// Starts `program shim DIR` in a session of its own and returns when it has been executed, not when the
-// container runs.
+// Starts `program shim DIR` in a session of its own and returns when it has been executed, not when
+// the container runs.
 absl::Status StartRun(const std::string& program, const RunFiles& files);
 
-// A run whose shim was killed is kEnded with reason ContainerStatusUnknown; what it left behind is killed
-// and the record written first.
+// A run whose shim was killed is kEnded with reason ContainerStatusUnknown; what it left behind is
+// killed and the record written first.
 absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files);
 
 // True while some process holds a lock on `path`.
 absl::StatusOr<bool> IsLocked(const std::string& path);
 
-// Takes the lock on `path` for as long as the descriptor is open. FailedPrecondition: someone else has it.
+// Takes the lock on `path` for as long as the descriptor is open. FailedPrecondition: someone else
+// has it.
 absl::StatusOr<int> TakeLock(const std::string& path);
 
-// Kills every process of this user whose environment names the run directory `dir` or one below it. Returns
-// how many there were.
+// Kills every process of this user whose environment names the run directory `dir` or one below it.
+// Returns how many there were.
 int KillLeftovers(FileSystem& disk, const std::string& dir);
 
 // The variable by which KillLeftovers finds processes.

@@ -19,7 +19,8 @@ using namespace std::chrono_literals;
 constexpr auto kPollEvery = 1s;
 // After a failure of disk or API.
 constexpr auto kRetryAfter = 500ms;
-// A shim claims its run within milliseconds of its start; one that has not by then was killed before.
+// A shim claims its run within milliseconds of its start; one that has not by then was killed
+// before.
 constexpr auto kClaimPatience = 5s;
 // Between looks at the runs of a pod whose object is gone.
 constexpr auto kOrphanLookEvery = 50ms;
@@ -158,7 +159,8 @@ void Node::OnObject(StoreEventType type, const StoreText& text) {
   Sync(uid);
 }
 
-// What we knew, or find on disk, and the API does not know any more was deleted while nobody watched.
+// What we knew, or find on disk, and the API does not know any more was deleted while nobody
+// watched.
 void Node::OnInitialEnd() {
   listing_ = false;
   const absl::StatusOr<std::vector<std::string>> uids = dirs_.Pods(disk_);
@@ -196,7 +198,8 @@ void Node::SyncLater(const std::string& uid, Clock::Duration delay) {
 
 void Node::Sync(const std::string& uid) {
   const auto found = pods_.find(uid);
-  // Before the first list is complete a record on disk may belong to a pod that we have not heard of.
+  // Before the first list is complete a record on disk may belong to a pod that we have not heard
+  // of.
   if (found == pods_.end()) return;
   if (found->second.text == nullptr) {
     if (listing_) return;
@@ -261,7 +264,8 @@ absl::StatusOr<std::map<std::string, ContainerRuns>> Node::ReadRuns(
       const RunFiles files = dirs_.Run(uid, name, runs.number);
       // Before reading, so that a record that comes after it wakes us.
       const absl::Status watching = watcher_->Watch(files.dir);
-      if (!watching.ok()) Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
+      if (!watching.ok())
+        Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
       ASSIGN_OR_RETURN(runs.run, ReadRun(disk_, files));
     }
     if (runs.number > 0) {

@@ -1,12 +1,12 @@
 // The one node of the local cluster: makes pods that are bound to it run, and says how they do.
 //
-// Level-triggered: whatever happened, Sync looks at the pod object and at the pod's runs on disk, lets the
-// pure PlanPod decide, and carries it out. All it must remember is on disk, so a node that was killed is
-// replaced by a new one that finds the pods where they are.
+// Level-triggered: whatever happened, Sync looks at the pod object and at the pod's runs on disk,
+// lets the pure PlanPod decide, and carries it out. All it must remember is on disk, so a node that
+// was killed is replaced by a new one that finds the pods where they are.
 //
-// Ownership: owns its thread; all that is given at construction outlives it. Pods outlive the node. Threads:
-// Start and the destructor from one thread, not the node's own. Errors: of Start; later ones are logged and
-// tried again.
+// Ownership: owns its thread; all that is given at construction outlives it. Pods outlive the node.
+// Threads: Start and the destructor from one thread, not the node's own. Errors: of Start; later
+// ones are logged and tried again.
 //
 //   Node node(options, api, store, disk, clock);
 //   RETURN_IF_ERROR(node.Start());
@@ -77,15 +77,16 @@ class Node {
   void SyncLater(const std::string& uid, Clock::Duration delay);
   void Sync(const std::string& uid);
   absl::Status TrySync(const std::string& uid, Entry* entry);
-  absl::StatusOr<std::map<std::string, ContainerRuns>> ReadRuns(const std::string& uid,
-                                                                const std::vector<std::string>& names);
+  absl::StatusOr<std::map<std::string, ContainerRuns>> ReadRuns(
+      const std::string& uid, const std::vector<std::string>& names);
   absl::Status StopRun(const std::string& uid, const StopContainer& stop, const Entry& entry);
   absl::Status LaunchRun(const std::string& uid, const nlohmann::json& pod,
                          const StartContainer& start, Entry* entry);
   absl::Status PrepareRun(const std::string& uid, const nlohmann::json& pod,
                           const StartContainer& start, const RunFiles& files, Entry* entry);
   absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
-  absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status, const Entry& entry);
+  absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status,
+                           const Entry& entry);
   absl::Status EndOrphan(const std::string& uid, bool* gone);
 
   const Options options_;

@@ -16,8 +16,8 @@
 namespace taas::localkube {
 namespace {
 
-// Reads on through rotation: an open file keeps its content whatever its name becomes. That needs inodes,
-// so it speaks POSIX and not FileSystem.
+// Reads on through rotation: an open file keeps its content whatever its name becomes. That needs
+// inodes, so it speaks POSIX and not FileSystem.
 class FileReader : public LogReader {
  public:
   FileReader(FileSystem& disk, RunFiles files) : disk_(disk), files_(std::move(files)) {
@@ -61,14 +61,16 @@ class FileReader : public LogReader {
   bool Rotated() const {
     struct stat ours {};
     struct stat current {};
-    if (::fstat(fds_.front(), &ours) != 0 || ::stat(files_.log.c_str(), &current) != 0) return false;
+    if (::fstat(fds_.front(), &ours) != 0 || ::stat(files_.log.c_str(), &current) != 0)
+      return false;
     return ours.st_ino != current.st_ino;
   }
 
   // Whole records of the oldest file that is not read yet.
   std::string ReadFront(size_t size_max) {
     std::string text(std::max(size_max, 2 * kLineBytesMax), '\0');
-    const ssize_t got = ::pread(fds_.front(), text.data(), text.size(), static_cast<off_t>(offset_));
+    const ssize_t got =
+        ::pread(fds_.front(), text.data(), text.size(), static_cast<off_t>(offset_));
     text.resize(got > 0 ? static_cast<size_t>(got) : 0);
     text.resize(text.rfind('\n') + 1);  // npos + 1 is 0.
     offset_ += text.size();

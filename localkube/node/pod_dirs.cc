@@ -59,7 +59,8 @@ absl::StatusOr<int> EndAllRuns(FileSystem& disk, const Clock& clock, const PodDi
   const int ended = static_cast<int>(alive.size());
   const Clock::Time deadline = clock.Now() + grace + kKillPatience;
   while (!alive.empty() && clock.Now() < deadline) {
-    std::erase_if(alive, [](const RunFiles& files) { return !IsLocked(files.lock).value_or(true); });
+    std::erase_if(alive,
+                  [](const RunFiles& files) { return !IsLocked(files.lock).value_or(true); });
     if (!alive.empty()) clock.SleepUntil(clock.Now() + kLookEvery);
   }
   // Also what a shim could not see, such as children of one that was killed.

@@ -31,7 +31,8 @@ class PodDirs {
   // Uids of all pods that have a directory.
   absl::StatusOr<std::vector<std::string>> Pods(FileSystem& disk) const;
   // Names of the containers of a pod that have been run.
-  absl::StatusOr<std::vector<std::string>> Containers(FileSystem& disk, const std::string& uid) const;
+  absl::StatusOr<std::vector<std::string>> Containers(FileSystem& disk,
+                                                      const std::string& uid) const;
   // The number of the latest run; -1 if there is none.
   absl::StatusOr<int> LatestRun(FileSystem& disk, const std::string& uid,
                                 const std::string& container) const;
@@ -44,8 +45,8 @@ class PodDirs {
   std::string root_;
 };
 
-// Asks every run below `dirs` to end, waits for it, and kills what has not ended `grace` later. For `taas
-// local down`, when no node is at work on them. Returns how many runs were ended.
+// Asks every run below `dirs` to end, waits for it, and kills what has not ended `grace` later. For
+// `taas local down`, when no node is at work on them. Returns how many runs were ended.
 absl::StatusOr<int> EndAllRuns(FileSystem& disk, const Clock& clock, const PodDirs& dirs,
                                std::chrono::milliseconds grace);
 

@@ -1,6 +1,7 @@
 // What the node does next for one pod, and what the pod's status is: a pure function.
 //
-// Ownership: value types. Threads: any. Errors: none; a pod that makes no sense has no containers to start.
+// Ownership: value types. Threads: any. Errors: none; a pod that makes no sense has no containers
+// to start.
 //
 //   const PodPlan plan = PlanPod(pod, runs, clock.WallNow());
 //   for (const StartContainer& start : plan.starts) Start(start);

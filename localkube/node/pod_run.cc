@@ -112,8 +112,9 @@ absl::StatusOr<std::string> RunPlanner::EnvValue(const Json& entry) const {
   const Json& field = Member(from, "fieldRef");
   if (!field.is_null()) return FieldValue(pod_, Text(field, "fieldPath"), context_);
   const std::string kind = from.empty() ? "valueFrom" : from.begin().key();
-  return absl::InvalidArgumentError("container " + name() + ": env " + Text(entry, "name") + ": " +
-                                    kind + " is not supported by the local cluster; use value or fieldRef");
+  return absl::InvalidArgumentError(
+      "container " + name() + ": env " + Text(entry, "name") + ": " + kind +
+      " is not supported by the local cluster; use value or fieldRef");
 }
 
 absl::Status RunPlanner::PlanEnvironment() {

@@ -1,10 +1,11 @@
 // From a pod's container to the run that a shim executes: command, environment, volumes.
 //
 // Pure: what must exist on disk is returned, not made. There is no image pull: the bundled
-// trainer's image is the trainer beside this program, another image's `command` runs on this machine.
+// trainer's image is the trainer beside this program, another image's `command` runs on this
+// machine.
 //
-// Ownership: value types. Threads: any. Errors: InvalidArgument: a sentence for the user on what of this pod
-// the local cluster cannot run.
+// Ownership: value types. Threads: any. Errors: InvalidArgument: a sentence for the user on what of
+// this pod the local cluster cannot run.
 //
 //   ASSIGN_OR_RETURN(const ContainerRun run, PlanRun(pod, "trainer", files, context));
 
@@ -30,7 +31,8 @@ struct RunContext {
   std::string trainer_path;
   // The first variables of every container.
   std::vector<std::pair<std::string, std::string>> base_env;
-  // Whether volumes can be mounted (sandbox.h). If not, paths in TAAS_TRAINER are translated instead.
+  // Whether volumes can be mounted (sandbox.h). If not, paths in TAAS_TRAINER are translated
+  // instead.
   bool sandbox = true;
   std::string owner_lock;
   std::string node_name;
@@ -52,7 +54,8 @@ bool IsTrainerImage(const std::string& image);
 std::string ExpandVariables(const std::string& text,
                             const std::map<std::string, std::string>& variables);
 
-// The JSON text with each string that is a mount's target, or a path below it, moved to the mount's source.
+// The JSON text with each string that is a mount's target, or a path below it, moved to the mount's
+// source.
 std::string TranslatePaths(const std::string& json, const std::vector<RunMount>& mounts);
 
 }  // namespace taas::localkube

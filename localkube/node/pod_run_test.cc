@@ -20,9 +20,10 @@ class PodRunTest : public testing::Test {
     context_.volumes_dir = "/d/volumes";
     context_.trainer_path = "/bin/taas-trainer";
     context_.node_name = "local";
-    pod_ = {{"metadata", {{"name", "a-worker-0"}, {"namespace", "ns"}, {"uid", "u"}}},
-            {"spec",
-             {{"containers", Json::array({{{"name", "trainer"}, {"image", "taas/trainer:0.1.0"}}})}}}};
+    pod_ = {
+        {"metadata", {{"name", "a-worker-0"}, {"namespace", "ns"}, {"uid", "u"}}},
+        {"spec",
+         {{"containers", Json::array({{{"name", "trainer"}, {"image", "taas/trainer:0.1.0"}}})}}}};
   }
   Json& container() { return pod_["spec"]["containers"][0]; }
   absl::StatusOr<ContainerRun> Plan() { return PlanRun(pod_, "trainer", files_, context_); }

@@ -1,8 +1,8 @@
 // Tells when a shim has written a record, by inotify, so that nobody has to ask again and again.
 //
-// Ownership: owns a thread. Threads: Watch from any thread; the callback runs on the watcher's own thread
-// and must only post. Errors: Unavailable if the kernel has no inotify instance or watch left; who polls as
-// well loses only time.
+// Ownership: owns a thread. Threads: Watch from any thread; the callback runs on the watcher's own
+// thread and must only post. Errors: Unavailable if the kernel has no inotify instance or watch
+// left; who polls as well loses only time.
 //
 //   RunWatcher watcher([&](const std::string& run_dir) { executor.Post(…); });
 //   RETURN_IF_ERROR(watcher.Watch(files.dir));

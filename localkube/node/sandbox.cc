@@ -24,8 +24,9 @@ bool Exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-// Shows `path` of the machine in the sandbox. A directory below which a mount point is missing is rebuilt in
-// memory, entry by entry, because bubblewrap would otherwise create the mount point on the machine's disk.
+// Shows `path` of the machine in the sandbox. A directory below which a mount point is missing is
+// rebuilt in memory, entry by entry, because bubblewrap would otherwise create the mount point on
+// the machine's disk.
 absl::Status Show(FileSystem& disk, const std::string& path, const std::vector<RunMount>& mounts,
                   std::vector<std::string>* argv) {
   const bool is_target = std::any_of(mounts.begin(), mounts.end(),
@@ -64,9 +65,11 @@ absl::Status Show(FileSystem& disk, const std::string& path, const std::vector<R
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> SandboxCommand(const RunSpec& spec, int info_fd) {
-  // A process that escapes into a session of its own ends with the namespace, and the namespace with the
-  // shim. The new session lets signals reach the process but not bubblewrap, which reports its exit code.
-  std::vector<std::string> argv = {kBubblewrap, "--die-with-parent", "--new-session", "--unshare-pid"};
+  // A process that escapes into a session of its own ends with the namespace, and the namespace
+  // with the shim. The new session lets signals reach the process but not bubblewrap, which reports
+  // its exit code.
+  std::vector<std::string> argv = {kBubblewrap, "--die-with-parent", "--new-session",
+                                   "--unshare-pid"};
   if (info_fd >= 0) argv.insert(argv.end(), {"--info-fd", std::to_string(info_fd)});
   PosixFileSystem disk;
   RETURN_IF_ERROR(Show(disk, "/", spec.mounts, &argv));

@@ -36,7 +36,8 @@ bool Matches(const Json& expression, const std::map<std::string, std::string>& l
   const auto label = labels.find(Text(expression, "key"));
   const bool present = label != labels.end();
   const Json& values = Member(expression, "values");
-  const bool listed = present && std::find(values.begin(), values.end(), label->second) != values.end();
+  const bool listed =
+      present && std::find(values.begin(), values.end(), label->second) != values.end();
   const std::string op = Text(expression, "operator");
   if (op == "In") return listed;
   if (op == "NotIn") return !listed;
@@ -71,9 +72,16 @@ int64_t QuantityMilli(const std::string& text) {
   char* end = nullptr;
   const double number = std::strtod(text.c_str(), &end);
   if (end == text.c_str()) return 0;
-  static const std::map<std::string, double> kSuffixes = {
-      {"", 1e3},       {"m", 1},        {"k", 1e6},       {"M", 1e9},       {"G", 1e12}, {"T", 1e15},
-      {"Ki", 1024e3},  {"Mi", 1048576e3}, {"Gi", 1073741824e3}, {"Ti", 1099511627776e3}};
+  static const std::map<std::string, double> kSuffixes = {{"", 1e3},
+                                                          {"m", 1},
+                                                          {"k", 1e6},
+                                                          {"M", 1e9},
+                                                          {"G", 1e12},
+                                                          {"T", 1e15},
+                                                          {"Ki", 1024e3},
+                                                          {"Mi", 1048576e3},
+                                                          {"Gi", 1073741824e3},
+                                                          {"Ti", 1099511627776e3}};
   const auto suffix = kSuffixes.find(end);
   return suffix == kSuffixes.end() ? 0 : std::llround(std::ceil(number * suffix->second));
 }

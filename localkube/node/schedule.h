@@ -1,9 +1,10 @@
 // Which pods go on the node now, and why the others do not: a pure function.
 //
-// One node with cpu, memory and GPU slots. Pods are taken in the order of their creation; a pod that does
-// not fit does not hold up those behind it, as in kube-scheduler.
+// One node with cpu, memory and GPU slots. Pods are taken in the order of their creation; a pod
+// that does not fit does not hold up those behind it, as in kube-scheduler.
 //
-// Ownership: value types. Threads: any. Errors: none; a quantity that cannot be read counts as nothing.
+// Ownership: value types. Threads: any. Errors: none; a quantity that cannot be read counts as
+// nothing.
 //
 //   for (const Placement& placement : Schedule(capacity, pods)) Bind(placement);
 

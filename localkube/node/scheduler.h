@@ -1,7 +1,7 @@
 // Binds pods to the node when they fit, and says in their status why they do not.
 //
-// Ownership: owns its thread; api, store and clock outlive it. Threads: Start and the destructor from one
-// thread, not its own. Errors: logged; every change of a pod is a new attempt.
+// Ownership: owns its thread; api, store and clock outlive it. Threads: Start and the destructor
+// from one thread, not its own. Errors: logged; every change of a pod is a new attempt.
 //
 //   Scheduler scheduler(capacity, api, store, clock);
 //   scheduler.Start();

@@ -129,7 +129,8 @@ class Shim {
   absl::Status RunClaimed(ExitRecord* exit);
   absl::Status WatchSignalsAndStop();
   absl::Status Start();
-  [[noreturn]] void Exec(const std::vector<std::string>& argv, const std::string& program, int error_fd);
+  [[noreturn]] void Exec(const std::vector<std::string>& argv, const std::string& program,
+                         int error_fd);
   void ReadSandboxPid(Pipe info);
   int Supervise();
   int TimeoutMilliseconds() const;
@@ -293,7 +294,8 @@ void Shim::Exec(const std::vector<std::string>& argv, const std::string& program
   ::_exit(1);
 }
 
-// Bubblewrap writes {"child-pid": N}: the first process of the namespace, whose session is the container's.
+// Bubblewrap writes {"child-pid": N}: the first process of the namespace, whose session is the
+// container's.
 void Shim::ReadSandboxPid(Pipe info) {
   info.write.Reset();
   std::string text;
@@ -304,7 +306,8 @@ void Shim::ReadSandboxPid(Pipe info) {
     if (text.find('}') != std::string::npos) break;
   }
   const size_t at = text.find("\"child-pid\":");
-  if (at != std::string::npos) group_ = std::atoi(text.c_str() + at + std::strlen("\"child-pid\":"));
+  if (at != std::string::npos)
+    group_ = std::atoi(text.c_str() + at + std::strlen("\"child-pid\":"));
 }
 
 // Returns the exit code. Nothing that the container started is left when it returns.
@@ -343,7 +346,9 @@ int Shim::Supervise() {
 
 int Shim::TimeoutMilliseconds() const {
   std::optional<Clock::Duration> wait;
-  const auto consider = [&](Clock::Duration d) { wait = wait.has_value() ? std::min(*wait, d) : d; };
+  const auto consider = [&](Clock::Duration d) {
+    wait = wait.has_value() ? std::min(*wait, d) : d;
+  };
   if (term_pending_) consider(kTermRetryEvery);
   if (kill_at_.has_value()) consider(*kill_at_ - clock_.Now());
   if (!spec_.owner_lock.empty()) consider(owner_check_at_ - clock_.Now());

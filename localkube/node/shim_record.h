@@ -1,11 +1,11 @@
 // What node and shim write to each other: files in the directory of one container run.
 //
-// One run of one container is one directory, used once. The node writes `spec.json` and later `stop.json`;
-// the shim writes the rest, holds a lock on `lock` as long as it lives and creates `started` before it starts
-// anything, so that no run can happen twice whoever was killed when.
+// One run of one container is one directory, used once. The node writes `spec.json` and later
+// `stop.json`; the shim writes the rest, holds a lock on `lock` as long as it lives and creates
+// `started` before it starts anything, so that no run can happen twice whoever was killed when.
 //
-// Ownership: value types. Threads: const access from any thread. Errors: InvalidArgument for a record that
-// is not one of ours, else those of the FileSystem.
+// Ownership: value types. Threads: const access from any thread. Errors: InvalidArgument for a
+// record that is not one of ours, else those of the FileSystem.
 //
 //   const RunFiles files(dir);
 //   RETURN_IF_ERROR(WriteSpec(disk, files, spec));
@@ -37,7 +37,7 @@ struct RunFiles {
   std::string state;            // The process that was started.
   std::string stop;             // Exists: the run is to end.
   std::string exit;             // How it ended.
-  std::string log;              // Output, in CRI's format; older parts have ".1", ".2", … behind the name.
+  std::string log;  // Output, in CRI's format; older parts have ".1", ".2", … behind the name.
   std::string termination_log;  // What the process said at its end.
   std::string shim_log;         // What the shim itself has to say.
 };

@@ -108,7 +108,9 @@ TEST_F(ShimTest, OnlyTheEnvironmentOfTheSpecReachesTheProcess) {
 }
 
 TEST_F(ShimTest, TheTerminationLogBecomesTheMessageCutToItsEnd) {
-  Shell("head -c 5000 /dev/zero | tr '\\0' x > $TAAS_TERMINATION_LOG; echo end >> $TAAS_TERMINATION_LOG");
+  Shell(
+      "head -c 5000 /dev/zero | tr '\\0' x > $TAAS_TERMINATION_LOG; echo end >> "
+      "$TAAS_TERMINATION_LOG");
   const ExitRecord exit = RunToEnd();
   EXPECT_EQ(exit.message, std::string(kTerminationMessageBytesMax - 4, 'x') + "end\n");
 }
@@ -230,8 +232,8 @@ TEST_F(ShimTest, ARunOfAnEphemeralClusterEndsWhenItsOwnerIsGone) {
 class SandboxTest : public ShimTest {
  protected:
   SandboxTest() {
-    // Debian's bubblewrap is one of the packages that `make` installs, and this machine allows namespaces;
-    // where one does not, `taas local` translates paths instead (volumes_test).
+    // Debian's bubblewrap is one of the packages that `make` installs, and this machine allows
+    // namespaces; where one does not, `taas local` translates paths instead (volumes_test).
     EXPECT_TRUE(SandboxWorks());
     data_ = MakeDir();
     EXPECT_THAT(disk_.WriteAtomically(data_ + "/file", "content\n"), IsOk());
@@ -241,7 +243,8 @@ class SandboxTest : public ShimTest {
 
 TEST_F(SandboxTest, VolumesAppearWhereTheMachineHasNoDirectoryAndTheMachineStaysAsItWas) {
   spec_.mounts = {{data_, "/taas-test-data", true}, {data_, "/usr/share/taas-test/deep", false}};
-  Shell("cat /taas-test-data/file; echo new > /usr/share/taas-test/deep/written; ls /usr/share/misc");
+  Shell(
+      "cat /taas-test-data/file; echo new > /usr/share/taas-test/deep/written; ls /usr/share/misc");
   const ExitRecord exit = RunToEnd();
   EXPECT_EQ(exit.exit_code, 0) << LogText();
   EXPECT_THAT(LogText(), HasSubstr("stdout F content"));

@@ -1,9 +1,10 @@
 // CHECK: ends the process when the program itself is wrong.
 //
-// For programmer errors of process-wide state only, in every build. What the environment can cause is an
-// absl::Status; what one job can cause marks that job and leaves the others alone.
+// For programmer errors of process-wide state only, in every build. What the environment can cause
+// is an absl::Status; what one job can cause marks that job and leaves the others alone.
 //
-// Ownership: none. Threads: any. Errors: none; a failed check prints file, line and text, then aborts.
+// Ownership: none. Threads: any. Errors: none; a failed check prints file, line and text, then
+// aborts.
 //
 //   CHECK(count > 0) << "a pool has at least one thread";
 

@@ -12,7 +12,8 @@ TEST(CheckTest, ATrueConditionDoesNotEvaluateTheMessage) {
 }
 
 TEST(CheckDeathTest, AFalseConditionNamesPlaceExpressionAndReason) {
-  EXPECT_DEATH(CHECK(1 > 2) << "one is " << 1, "check_test.cc:[0-9]+: check failed: 1 > 2 one is 1");
+  EXPECT_DEATH(CHECK(1 > 2) << "one is " << 1,
+               "check_test.cc:[0-9]+: check failed: 1 > 2 one is 1");
 }
 
 }  // namespace

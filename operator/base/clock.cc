@@ -34,7 +34,8 @@ bool TakeChar(std::string_view* text, char want) {
 }
 
 std::string FormatSeconds(Clock::WallTime time) {
-  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+  const std::time_t seconds =
+      std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
   std::tm parts{};
   gmtime_r(&seconds, &parts);
   char text[80];  // Room for any int in each field.

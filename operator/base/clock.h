@@ -1,10 +1,10 @@
 // Time, as an interface, so that tests decide what time it is.
 //
-// Two scales that are never mixed: `Now` is monotonic and measures durations and deadlines; `WallNow` is
-// what a person or another machine reads, and may jump.
+// Two scales that are never mixed: `Now` is monotonic and measures durations and deadlines;
+// `WallNow` is what a person or another machine reads, and may jump.
 //
-// Ownership: whoever makes a Clock outlives its users. Threads: all methods are safe from any thread.
-// Errors: none.
+// Ownership: whoever makes a Clock outlives its users. Threads: all methods are safe from any
+// thread. Errors: none.
 //
 //   const Clock::Time deadline = clock.Now() + 5s;
 
@@ -24,7 +24,8 @@ class Clock {
   using Duration = std::chrono::nanoseconds;
 
   virtual ~Clock() = default;
-  // CLOCK_BOOTTIME: goes on while the machine sleeps, so that a lease held before has expired after.
+  // CLOCK_BOOTTIME: goes on while the machine sleeps, so that a lease held before has expired
+  // after.
   virtual Time Now() const = 0;
   virtual WallTime WallNow() const = 0;
   virtual void SleepUntil(Time when) const = 0;

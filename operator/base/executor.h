@@ -1,10 +1,12 @@
 // Runs closures one after the other, now or later.
 //
-// The operator's reflector, queue, planner and writer run on one executor, so their state needs no lock. In
-// production that is a thread (thread_executor.h), in simulations it is virtual time (sim_executor.h).
+// The operator's reflector, queue, planner and writer run on one executor, so their state needs no
+// lock. In production that is a thread (thread_executor.h), in simulations it is virtual time
+// (sim_executor.h).
 //
-// Ownership: outlives everything that posts to it. Threads: Post, PostAfter and Cancel are safe from any
-// thread; closures run one at a time and never inside Post. Errors: none; a closure handles its own.
+// Ownership: outlives everything that posts to it. Threads: Post, PostAfter and Cancel are safe
+// from any thread; closures run one at a time and never inside Post. Errors: none; a closure
+// handles its own.
 //
 //   executor.PostAfter(5s, [this] { Poll(); });
 

@@ -2,9 +2,10 @@
 //
 // The trainer's readers and writers and localkube's node reach disks only through this.
 //
-// Ownership: a file object owns its descriptor and closes it. Threads: a FileSystem from any thread, a file
-// object from one at a time. Errors: NotFound, PermissionDenied, AlreadyExists, ResourceExhausted (disk or
-// quota full), Unavailable otherwise; each message names the call, the path and the cause.
+// Ownership: a file object owns its descriptor and closes it. Threads: a FileSystem from any
+// thread, a file object from one at a time. Errors: NotFound, PermissionDenied, AlreadyExists,
+// ResourceExhausted (disk or quota full), Unavailable otherwise; each message names the call, the
+// path and the cause.
 //
 //   PosixFileSystem files;
 //   ASSIGN_OR_RETURN(const std::string text, files.ReadAll(path));

@@ -30,12 +30,14 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
 
 void SetPattern(spdlog::logger& logger) {
   const char* pattern = format == LogFormat::kJson ? kJsonPattern : kTextPattern;
-  logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
+  logger.set_formatter(
+      std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
 }
 
 std::shared_ptr<spdlog::logger>& Sink() {
   static auto sink = [] {
-    auto logger = std::make_shared<spdlog::logger>("taas", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto logger =
+        std::make_shared<spdlog::logger>("taas", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     SetPattern(*logger);
     return logger;
   }();
@@ -70,7 +72,8 @@ void SetLogFormat(LogFormat new_format) {
 }
 
 void SetLogFile(const std::string& path) {
-  auto logger = std::make_shared<spdlog::logger>("taas", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
+  auto logger = std::make_shared<spdlog::logger>(
+      "taas", std::make_shared<spdlog::sinks::basic_file_sink_mt>(path));
   logger->set_level(Sink()->level());
   SetPattern(*logger);
   Sink() = std::move(logger);

@@ -1,7 +1,7 @@
 // Structured log lines on stderr: a sentence and fields, as text or as JSON.
 //
-// Library code logs through these functions and never writes to stdout or stderr itself. Secrets never go
-// into a field; a caller passes names, not contents.
+// Library code logs through these functions and never writes to stdout or stderr itself. Secrets
+// never go into a field; a caller passes names, not contents.
 //
 // Ownership: process-wide sink, set once in main. Threads: any. Errors: none.
 //

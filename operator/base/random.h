@@ -1,7 +1,7 @@
 // Random numbers as an interface, so that a seed repeats a run.
 //
-// Ownership: whoever makes a Random outlives its users. Threads: SystemRandom from any thread, SeededRandom
-// from one. Errors: none.
+// Ownership: whoever makes a Random outlives its users. Threads: SystemRandom from any thread,
+// SeededRandom from one. Errors: none.
 //
 //   SeededRandom random(seed);
 //   const uint64_t die = 1 + random.Below(6);

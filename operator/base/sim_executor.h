@@ -1,7 +1,8 @@
 // An Executor in virtual time: the same code as in production, run by a test, deterministically.
 //
-// Time jumps to the next due task; tasks that are due at the same time run in an order drawn from the seed,
-// so that a test with many seeds sees many interleavings and any one seed repeats exactly.
+// Time jumps to the next due task; tasks that are due at the same time run in an order drawn from
+// the seed, so that a test with many seeds sees many interleavings and any one seed repeats
+// exactly.
 //
 // Ownership: the test's. Threads: one. Errors: none.
 //

@@ -35,7 +35,8 @@ TEST(StatusMacrosTest, TheFirstErrorReturns) {
 }
 
 TEST(StatusMacrosTest, WithPutsWhatWasAttemptedBeforeTheCause) {
-  EXPECT_THAT(CheckHalf(3), StatusIs(absl::StatusCode::kInvalidArgument, "halve the input: odd: 3"));
+  EXPECT_THAT(CheckHalf(3),
+              StatusIs(absl::StatusCode::kInvalidArgument, "halve the input: odd: 3"));
 }
 
 TEST(AnnotateTest, PayloadsSurvive) {

@@ -36,7 +36,8 @@ Executor::TimerId ThreadExecutor::PostAfter(Clock::Duration delay, Task task) {
     std::lock_guard lock(mutex_);
     id = ++last_id_;
     // Tasks without a delay keep their order and go before any timer that becomes due later.
-    const Clock::Time due = delay <= Clock::Duration::zero() ? Clock::Time::min() : clock_.Now() + delay;
+    const Clock::Time due =
+        delay <= Clock::Duration::zero() ? Clock::Time::min() : clock_.Now() + delay;
     tasks_.emplace(Key{due, id}, std::move(task));
     due_.emplace(id, due);
   }

@@ -1,7 +1,7 @@
 // An Executor on one thread of its own.
 //
-// Ownership: owns its thread; the clock must outlive it. The destructor stops after the running task and
-// drops what is still waiting. Threads: as Executor. Errors: none.
+// Ownership: owns its thread; the clock must outlive it. The destructor stops after the running
+// task and drops what is still waiting. Threads: as Executor. Errors: none.
 //
 //   RealClock clock;
 //   ThreadExecutor executor(clock, "reconcile");

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Counts the test cases of a Bazel run from the results it left.
 
-Reads test labels on standard input, one a line, and the exit code of `bazel test` as its argument. Prints the
-failing cases and, last, "N passed, N failed". A target without results (it did not build) is one failure.
-Exits 0 only when Bazel did and nothing failed.
+Reads test labels on standard input, one a line, and the exit code of `bazel test` as its argument.
+Prints the failing cases and, last, "N passed, N failed". A target without results (it did not
+build) is one failure. Exits 0 only when Bazel did and nothing failed.
 """
 
 import os

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes a bare Debian 12 able to build and test this tree. Idempotent; says nothing and returns in well under a
-# second when nothing is missing.
+# Makes a bare Debian 12 able to build and test this tree. Idempotent; says nothing and returns in
+# well under a second when nothing is missing.
 #
 #   tools/setup/setup.sh packages      Debian packages (as root, or through sudo)
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
@@ -15,8 +15,9 @@ root=$(cd "$here/../.." && pwd)
 . "$here/versions.env"
 cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 # Folders carry a digest of what they were made from, so that a changed pin makes a new one.
-toolchains=$cache/toolchains/$(cat "$here/requirements.txt" | sha256sum | cut -c1-12)
-kubernetes=$cache/kubernetes/$(cat "$here/versions.env" "$root"/tools/kubernetes/{go.mod,go.sum,tools.go,build.sh} 2>/dev/null | sha256sum | cut -c1-12)
+digest() { cat "$@" | sha256sum | cut -c1-12; }
+toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
+kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
 
 say() { echo "setup: $*" >&2; }
 
@@ -28,19 +29,18 @@ packages() {
     <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u))
   [ -z "$missing" ] && return
   say "installing Debian packages:" $missing
-  local as_root=
+  local as_root=env
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || { say "needs root or sudo to install packages"; exit 1; }
-    as_root="sudo -n env"
-    sudo -n true 2>/dev/null || as_root="sudo env"
+    as_root="sudo env"
   fi
-  export DEBIAN_FRONTEND=noninteractive
   $as_root apt-get update -qq
   # shellcheck disable=SC2086
-  $as_root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $as_root DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
-# Runs `make_folder DIR` into a folder beside $1 and moves it there, so that a half-made one is never used.
+# Makes folder $1 by running `$2 $1`, once; one that was left half made is made anew.
 once() {
   local folder=$1
   [ -e "$folder/.complete" ] && return
@@ -58,11 +58,12 @@ once() {
 make_toolchains() {
   say "installing Go $GO_VERSION and Node $NODE_VERSION into $1"
   /usr/bin/python3 -m venv "$1"
-  "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes -r "$here/requirements.txt"
+  "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
+    -r "$here/requirements.txt"
 }
 
 make_kubernetes() {
-  say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION from Go modules (some minutes, once)"
+  say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION (some minutes, once)"
   bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
 }
 

@@ -61,8 +61,8 @@ std::string DecodeStrings(std::string_view bytes, uint64_t count, uint32_t maske
   return "";
 }
 
-std::string Describe(TensorType type, std::span<const int64_t> shape) {
-  return TensorTypeName(type) + ShapeText(shape);
+std::string Describe(ElementType type, std::span<const int64_t> shape) {
+  return ElementTypeName(type) + ShapeText(shape);
 }
 
 bool IsBookkeeping(const std::string& name) {
@@ -98,7 +98,7 @@ absl::Status BundleReader::ReadIndex() {
       return absl::DataLossError(path + ": entry of " + name + " is unreadable");
     }
     Entry entry;
-    entry.type = static_cast<TensorType>(record.dtype());
+    entry.type = static_cast<ElementType>(record.dtype());
     for (const auto& dim : record.shape().dim()) entry.shape.push_back(dim.size());
     entry.shard = record.shard_id();
     entry.offset = record.offset();
@@ -162,7 +162,7 @@ absl::StatusOr<TensorValue> BundleReader::Read(const std::string& name) const {
   TensorValue value{name, entry->type, entry->shape, std::string(entry->size, '\0')};
   RETURN_IF_ERROR(ReadBytes(name, *entry, value.bytes.data()));
   const int64_t count = ElementCount(entry->shape);
-  if (entry->type == TensorType::kString) {
+  if (entry->type == ElementType::kString) {
     const std::string wrong = DecodeStrings(value.bytes, static_cast<uint64_t>(count),
                                             entry->masked_crc, &value.strings);
     if (!wrong.empty()) return absl::DataLossError(what + wrong);
@@ -171,7 +171,7 @@ absl::StatusOr<TensorValue> BundleReader::Read(const std::string& name) const {
   }
   const int64_t element = ElementBytes(entry->type);
   if (element == 0) {
-    return absl::UnimplementedError(what + "cannot read " + TensorTypeName(entry->type));
+    return absl::UnimplementedError(what + "cannot read " + ElementTypeName(entry->type));
   }
   if (entry->size != count * element) {
     return absl::DataLossError(what + std::to_string(entry->size) + " bytes cannot be " +
@@ -187,10 +187,10 @@ absl::Status BundleReader::ReadFloats(const std::string& name, std::span<const i
                                       std::span<float> out) const {
   ASSIGN_OR_RETURN(const Entry* const entry, Find(name));
   const std::string what = "read checkpoint " + prefix_ + ": variable " + name + ": ";
-  if (entry->type != TensorType::kFloat32 || !std::ranges::equal(entry->shape, shape) ||
+  if (entry->type != ElementType::kFloat32 || !std::ranges::equal(entry->shape, shape) ||
       entry->size != static_cast<int64_t>(out.size_bytes())) {
     return absl::InvalidArgumentError(what + "it is " + Describe(entry->type, entry->shape) +
-                                      ", want " + Describe(TensorType::kFloat32, shape));
+                                      ", want " + Describe(ElementType::kFloat32, shape));
   }
   char* const bytes = reinterpret_cast<char*>(out.data());
   RETURN_IF_ERROR(ReadBytes(name, *entry, bytes));
@@ -202,7 +202,7 @@ absl::Status BundleReader::ReadFloats(const std::string& name, std::span<const i
 
 absl::StatusOr<std::vector<int64_t>> BundleReader::ReadInt64s(const std::string& name) const {
   ASSIGN_OR_RETURN(const TensorValue value, Read(name));
-  if (value.type != TensorType::kInt64) {
+  if (value.type != ElementType::kInt64) {
     return absl::InvalidArgumentError("read checkpoint " + prefix_ + ": variable " + name +
                                       ": it is " + Describe(value.type, value.shape) +
                                       ", want int64");
@@ -252,7 +252,7 @@ absl::Status BundleReader::CheckVariables(const std::vector<Variable>& wanted) c
 }
 
 absl::Status BundleReader::Verify(const std::string& name, const Entry& entry) const {
-  if (entry.type == TensorType::kString) return Read(name).status();
+  if (entry.type == ElementType::kString) return Read(name).status();
   std::string chunk(std::min<size_t>(static_cast<size_t>(entry.size), kVerifyBytes), '\0');
   uint32_t crc = 0;
   for (int64_t done = 0; done < entry.size;) {
@@ -271,7 +271,7 @@ absl::Status BundleReader::Verify(const std::string& name, const Entry& entry) c
 absl::Status BundleReader::VerifyAll() const {
   for (const auto& [name, entry] : entries_) {
     // Types that this tree does not know may have checksums of their own rules.
-    const bool known = entry.type == TensorType::kString || ElementBytes(entry.type) != 0;
+    const bool known = entry.type == ElementType::kString || ElementBytes(entry.type) != 0;
     if (entry.partitioned || !known) continue;
     RETURN_IF_ERROR(Verify(name, entry));
   }

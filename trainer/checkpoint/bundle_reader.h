@@ -9,7 +9,7 @@
 // or shape than asked for); Unimplemented (partitioned variables).
 //
 //   ASSIGN_OR_RETURN(auto reader, BundleReader::Open(files, "dir/model.ckpt-1000"));
-//   RETURN_IF_ERROR(reader->CheckVariables({{"w", TensorType::kFloat32, {784, 500}}}));
+//   RETURN_IF_ERROR(reader->CheckVariables({{"w", ElementType::kFloat32, {784, 500}}}));
 //   RETURN_IF_ERROR(reader->ReadFloats("w", shape, weights));
 
 #ifndef TRAINER_CHECKPOINT_BUNDLE_READER_H_
@@ -32,7 +32,7 @@ namespace taas {
 class BundleReader {
  public:
   struct Entry {
-    TensorType type = TensorType::kFloat32;
+    ElementType type = ElementType::kFloat32;
     std::vector<int64_t> shape;
     int shard = 0;
     int64_t offset = 0;
@@ -43,7 +43,7 @@ class BundleReader {
   // What a model wants from a checkpoint.
   struct Variable {
     std::string name;
-    TensorType type = TensorType::kFloat32;
+    ElementType type = ElementType::kFloat32;
     std::vector<int64_t> shape;
   };
 

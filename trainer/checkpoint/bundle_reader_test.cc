@@ -161,7 +161,7 @@ TEST_F(BundleReaderTest, SeveralShardsAreReadFromTheirFiles) {
   std::map<std::string, std::string> rows{{"", header.SerializeAsString()}};
   for (int shard = 0; shard < 2; ++shard) {
     formats::BundleEntry entry;
-    entry.set_dtype(static_cast<int>(TensorType::kUint8));
+    entry.set_dtype(static_cast<int>(ElementType::kUint8));
     entry.mutable_shape()->add_dim()->set_size(9);
     entry.set_shard_id(shard);
     entry.set_size(9);
@@ -180,17 +180,17 @@ TEST_F(BundleReaderTest, SeveralShardsAreReadFromTheirFiles) {
 TEST_F(BundleReaderTest, CheckpointOfTheSameModelPassesAndBookkeepingDoesNotCount) {
   auto reader = BundleReader::Open(files_, prefix_);
   ASSERT_THAT(reader, IsOk());
-  EXPECT_THAT((*reader)->CheckVariables({{"w", TensorType::kFloat32, {2, 3}}}), IsOk());
+  EXPECT_THAT((*reader)->CheckVariables({{"w", ElementType::kFloat32, {2, 3}}}), IsOk());
 }
 
 TEST_F(BundleReaderTest, CheckpointOfAnotherModelNamesTheDifferences) {
   auto reader = BundleReader::Open(files_, prefix_);
   ASSERT_THAT(reader, IsOk());
-  EXPECT_THAT((*reader)->CheckVariables({{"w", TensorType::kFloat32, {2, 4}}}),
+  EXPECT_THAT((*reader)->CheckVariables({{"w", ElementType::kFloat32, {2, 4}}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr(prefix_ + " is a checkpoint of another model"),
                              HasSubstr("w is float32[2,3] there and float32[2,4] here"))));
-  EXPECT_THAT((*reader)->CheckVariables({{"v", TensorType::kFloat32, {1}}}),
+  EXPECT_THAT((*reader)->CheckVariables({{"v", ElementType::kFloat32, {1}}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("v is missing there"),
                              HasSubstr("w is not part of this model"))));

@@ -52,7 +52,7 @@ EncodedStrings EncodeStrings(std::span<const std::string> strings) {
 }
 
 absl::Status CheckTensor(const TensorView& tensor) {
-  const std::string what = "tensor " + tensor.name + " of " + TensorTypeName(tensor.type) +
+  const std::string what = "tensor " + tensor.name + " of " + ElementTypeName(tensor.type) +
                            ShapeText(tensor.shape);
   // "" is the key of the header, and a leading zero byte marks parts of partitioned variables.
   if (tensor.name.empty() || tensor.name[0] == '\0') {
@@ -60,7 +60,7 @@ absl::Status CheckTensor(const TensorView& tensor) {
   }
   const int64_t count = ElementCount(tensor.shape);
   if (count < 0) return absl::InvalidArgumentError(what + ": impossible shape");
-  if (tensor.type == TensorType::kString) {
+  if (tensor.type == ElementType::kString) {
     if (static_cast<int64_t>(tensor.strings.size()) == count) return absl::OkStatus();
     return absl::InvalidArgumentError(what + ": got " + std::to_string(tensor.strings.size()) +
                                       " strings");
@@ -102,7 +102,7 @@ absl::Status BundleWriter::Add(const TensorView& tensor) {
   }
   EncodedStrings strings;
   std::string_view bytes = tensor.bytes;
-  if (tensor.type == TensorType::kString) {
+  if (tensor.type == ElementType::kString) {
     strings = EncodeStrings(tensor.strings);
     bytes = strings.bytes;
   } else {

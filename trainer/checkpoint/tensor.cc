@@ -11,7 +11,7 @@ static_assert(std::endian::native == std::endian::little,
               "checkpoints are little-endian and tensors are copied into them as they lie");
 
 template <typename T>
-TensorValue CopyTensor(std::string name, TensorType type, std::vector<int64_t> shape,
+TensorValue CopyTensor(std::string name, ElementType type, std::vector<int64_t> shape,
                        std::span<const T> values) {
   return {std::move(name), type, std::move(shape),
           std::string(reinterpret_cast<const char*>(values.data()), values.size_bytes())};
@@ -19,41 +19,41 @@ TensorValue CopyTensor(std::string name, TensorType type, std::vector<int64_t> s
 
 }  // namespace
 
-int64_t ElementBytes(TensorType type) {
+int64_t ElementBytes(ElementType type) {
   switch (type) {
-    case TensorType::kUint8:
-    case TensorType::kInt8:
-    case TensorType::kBool:
+    case ElementType::kUint8:
+    case ElementType::kInt8:
+    case ElementType::kBool:
       return 1;
-    case TensorType::kInt16:
-    case TensorType::kBfloat16:
-    case TensorType::kFloat16:
+    case ElementType::kInt16:
+    case ElementType::kBfloat16:
+    case ElementType::kFloat16:
       return 2;
-    case TensorType::kFloat32:
-    case TensorType::kInt32:
+    case ElementType::kFloat32:
+    case ElementType::kInt32:
       return 4;
-    case TensorType::kFloat64:
-    case TensorType::kInt64:
+    case ElementType::kFloat64:
+    case ElementType::kInt64:
       return 8;
-    case TensorType::kString:
+    case ElementType::kString:
       return 0;
   }
   return 0;
 }
 
-std::string TensorTypeName(TensorType type) {
+std::string ElementTypeName(ElementType type) {
   switch (type) {
-    case TensorType::kFloat32: return "float32";
-    case TensorType::kFloat64: return "float64";
-    case TensorType::kInt32: return "int32";
-    case TensorType::kUint8: return "uint8";
-    case TensorType::kInt16: return "int16";
-    case TensorType::kInt8: return "int8";
-    case TensorType::kString: return "string";
-    case TensorType::kInt64: return "int64";
-    case TensorType::kBool: return "bool";
-    case TensorType::kBfloat16: return "bfloat16";
-    case TensorType::kFloat16: return "float16";
+    case ElementType::kFloat32: return "float32";
+    case ElementType::kFloat64: return "float64";
+    case ElementType::kInt32: return "int32";
+    case ElementType::kUint8: return "uint8";
+    case ElementType::kInt16: return "int16";
+    case ElementType::kInt8: return "int8";
+    case ElementType::kString: return "string";
+    case ElementType::kInt64: return "int64";
+    case ElementType::kBool: return "bool";
+    case ElementType::kBfloat16: return "bfloat16";
+    case ElementType::kFloat16: return "float16";
   }
   return "type " + std::to_string(static_cast<int>(type));
 }
@@ -77,23 +77,23 @@ int64_t ElementCount(std::span<const int64_t> shape) {
 
 TensorView FloatTensor(std::string name, std::vector<int64_t> shape,
                        std::span<const float> values) {
-  return {std::move(name), TensorType::kFloat32, std::move(shape),
+  return {std::move(name), ElementType::kFloat32, std::move(shape),
           std::string_view(reinterpret_cast<const char*>(values.data()), values.size_bytes())};
 }
 
 TensorValue Int64Tensor(std::string name, std::vector<int64_t> shape,
                         std::span<const int64_t> values) {
-  return CopyTensor(std::move(name), TensorType::kInt64, std::move(shape), values);
+  return CopyTensor(std::move(name), ElementType::kInt64, std::move(shape), values);
 }
 
 TensorValue Uint8Tensor(std::string name, std::vector<int64_t> shape,
                         std::span<const uint8_t> values) {
-  return CopyTensor(std::move(name), TensorType::kUint8, std::move(shape), values);
+  return CopyTensor(std::move(name), ElementType::kUint8, std::move(shape), values);
 }
 
 TensorValue StringTensor(std::string name, std::vector<int64_t> shape,
                          std::vector<std::string> values) {
-  return {std::move(name), TensorType::kString, std::move(shape), "", std::move(values)};
+  return {std::move(name), ElementType::kString, std::move(shape), "", std::move(values)};
 }
 
 }  // namespace taas

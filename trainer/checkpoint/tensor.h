@@ -17,7 +17,7 @@
 namespace taas {
 
 // TensorFlow's numbers, because they are what a checkpoint stores.
-enum class TensorType : int {
+enum class ElementType : int {
   kFloat32 = 1,
   kFloat64 = 2,
   kInt32 = 3,
@@ -32,9 +32,9 @@ enum class TensorType : int {
 };
 
 // Bytes of one element; 0 for strings and for types that this tree does not know.
-int64_t ElementBytes(TensorType type);
+int64_t ElementBytes(ElementType type);
 // "float32"; "type 23" for a type that this tree does not know.
-std::string TensorTypeName(TensorType type);
+std::string ElementTypeName(ElementType type);
 
 // "[784,500]", "[]" for a scalar.
 std::string ShapeText(std::span<const int64_t> shape);
@@ -44,7 +44,7 @@ int64_t ElementCount(std::span<const int64_t> shape);
 
 struct TensorView {
   std::string name;
-  TensorType type = TensorType::kFloat32;
+  ElementType type = ElementType::kFloat32;
   std::vector<int64_t> shape;
   std::string_view bytes;  // ElementCount · ElementBytes; unused for strings.
   std::span<const std::string> strings = {};  // kString only, one per element.
@@ -52,7 +52,7 @@ struct TensorView {
 
 struct TensorValue {
   std::string name;
-  TensorType type = TensorType::kFloat32;
+  ElementType type = ElementType::kFloat32;
   std::vector<int64_t> shape;
   std::string bytes;
   std::vector<std::string> strings = {};

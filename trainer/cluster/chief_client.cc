@@ -63,8 +63,8 @@ ChiefClient::ChiefClient(const std::string& address)
   in_addr literal;
   const std::string host = address.substr(0, address.rfind(':'));
   const bool is_literal = inet_pton(AF_INET, host.c_str(), &literal) == 1;
-  state_->stub = wire::Chief::NewStub(
-      grpc::CreateCustomChannel((is_literal ? "ipv4:" : "") + address, grpc::InsecureChannelCredentials(), arguments));
+  state_->stub = wire::Chief::NewStub(grpc::CreateCustomChannel(
+      (is_literal ? "ipv4:" : "") + address, grpc::InsecureChannelCredentials(), arguments));
 }
 
 ChiefClient::~ChiefClient() = default;

@@ -43,7 +43,8 @@ absl::Status Check(const ClusterSpec& cluster) {
   const int count = cluster.count(cluster.self.role);
   if (cluster.self.index < 0 || cluster.self.index >= count) {
     return Bad("task index " + std::to_string(cluster.self.index) +
-               " is out of range: the cluster has " + std::to_string(count) + " of role " + cluster.self.role);
+               " is out of range: the cluster has " + std::to_string(count) + " of role " +
+               cluster.self.role);
   }
   return absl::OkStatus();
 }

@@ -18,7 +18,7 @@ constexpr int64_t kEvaluationBatch = 250;
 absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                            const TrainerConfig& config) {
   // The configuration was parsed from JSON, so this is JSON.
-  ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data)));
+  ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
   const DataShape shape{data.train.features(), data.train.classes(),
                         std::max<int64_t>(1, data.train.target_width())};
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, shape));

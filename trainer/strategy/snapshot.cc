@@ -93,7 +93,7 @@ absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
   const BundleReader& reader = *latest->reader;
   std::vector<BundleReader::Variable> wanted;
   for (const SnapshotShape::Variable& variable : shape.variables) {
-    wanted.push_back({variable.name, TensorType::kFloat32, variable.dims});
+    wanted.push_back({variable.name, ElementType::kFloat32, variable.dims});
   }
   RETURN_IF_ERROR(reader.CheckVariables(wanted));
   RETURN_IF_ERROR(CheckNumber(reader, kSeed, "seed", static_cast<int64_t>(shape.seed)));

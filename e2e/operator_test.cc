@@ -1,4 +1,5 @@
-// The program taas-operator against a real etcd and kube-apiserver. The test plays the kubelet.
+// The program taas-operator against a real etcd and kube-apiserver, and the same program against
+// the API server of the local cluster. The test plays the kubelet.
 
 #include <signal.h>
 
@@ -8,11 +9,14 @@
 #include "e2e/http_client.h"
 #include "e2e/process.h"
 #include "gtest/gtest.h"
+#include "localkube/api/api_server.h"
 #include "nlohmann/json.hpp"
 #include "operator/api/manifest.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
+#include "operator/base/random.h"
+#include "operator/base/status.h"
 #include "operator/base/status_matchers.h"
 
 namespace taas {
@@ -28,15 +32,72 @@ constexpr char kJobs[] = "/apis/taas.dev/v1/namespaces/default/trainingjobs";
 // Far above what any step takes; a slow machine with everything else at work stays below.
 constexpr seconds kPatience{60};
 
-class OperatorTest : public testing::Test {
+// An API server that has TrainingJobs.
+class Server {
+ public:
+  virtual ~Server() = default;
+  virtual HttpClient& client() = 0;
+  virtual std::string kubeconfig() const = 0;
+};
+
+class RealServer : public Server {
+ public:
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const std::string& dir) {
+    auto server = std::make_unique<RealServer>();
+    ASSIGN_OR_RETURN(server->plane_, ControlPlane::Start(dir));
+    ASSIGN_OR_RETURN(const HttpAnswer created,
+                     server->client().Do(
+                         "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                         TrainingJobCrdJson()));
+    if (created.code != 201) return absl::UnavailableError("create the CRD: " + created.body);
+    return server;
+  }
+  HttpClient& client() override { return plane_->client(); }
+  std::string kubeconfig() const override { return plane_->kubeconfig(); }
+
+ private:
+  std::unique_ptr<ControlPlane> plane_;
+};
+
+class LocalServer : public Server {
+ public:
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const std::string& dir) {
+    auto server = std::make_unique<LocalServer>();
+    PosixFileSystem files;
+    RETURN_IF_ERROR(files.MakeDirs(dir));
+    ASSIGN_OR_RETURN(server->api_, localkube::ApiServer::Start({.dir = dir + "/api"},
+                                                               server->clock_, server->random_,
+                                                               /*logs=*/nullptr));
+    server->kubeconfig_ = dir + "/kubeconfig";
+    RETURN_IF_ERROR(server->api_->WriteKubeconfig(server->kubeconfig_));
+    const std::string ca = dir + "/ca.pem";
+    RETURN_IF_ERROR(files.WriteAtomically(ca, server->api_->ca_pem()));
+    server->client_ = std::make_unique<HttpClient>(HttpClient::Options{
+        .port = server->api_->port(), .ca_file = ca, .token = server->api_->token()});
+    return server;
+  }
+  HttpClient& client() override { return *client_; }
+  std::string kubeconfig() const override { return kubeconfig_; }
+
+ private:
+  RealClock clock_;
+  SystemRandom random_;
+  std::unique_ptr<localkube::ApiServer> api_;
+  std::string kubeconfig_;
+  std::unique_ptr<HttpClient> client_;
+};
+
+struct ServerKind {
+  const char* name;
+  absl::StatusOr<std::unique_ptr<Server>> (*start)(const std::string& dir);
+};
+
+class OperatorTest : public testing::TestWithParam<ServerKind> {
  protected:
   void SetUp() override {
-    auto plane = ControlPlane::Start(testing::TempDir() + "/plane");
-    ASSERT_THAT(plane, IsOk());
-    plane_ = *std::move(plane);
-    const json created = Call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-                              TrainingJobCrdJson());
-    ASSERT_EQ(created["kind"], "CustomResourceDefinition") << created.dump(1);
+    auto server = GetParam().start(testing::TempDir() + "/" + GetParam().name);
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
     ASSERT_TRUE(Await([&] { return Call("GET", kJobs).value("kind", "") == "TrainingJobList"; }));
     // Nobody makes service accounts here, and pods do not need one.
     StartOperator();
@@ -44,7 +105,7 @@ class OperatorTest : public testing::Test {
 
   void StartOperator() {
     auto started = Process::Start({.argv = {"operator/cmd/taas-operator", "--kubeconfig",
-                                            plane_->kubeconfig(), "--metrics-addr", "127.0.0.1:0",
+                                            server_->kubeconfig(), "--metrics-addr", "127.0.0.1:0",
                                             "--health-addr", "127.0.0.1:0"},
                                    .log = testing::TempDir() + "/operator.log"});
     ASSERT_THAT(started, IsOk());
@@ -53,7 +114,7 @@ class OperatorTest : public testing::Test {
 
   json Call(const std::string& method, const std::string& path, const std::string& body = "",
             const std::string& type = "application/json") {
-    const auto answer = plane_->client().Do(method, path, body, type);
+    const auto answer = server_->client().Do(method, path, body, type);
     EXPECT_THAT(answer, IsOk());
     if (!answer.ok()) return json::object();
     // Before a kind exists its path answers with plain text.
@@ -102,11 +163,11 @@ class OperatorTest : public testing::Test {
 
   RealClock clock_;
   PosixFileSystem files_;
-  std::unique_ptr<ControlPlane> plane_;
+  std::unique_ptr<Server> server_;
   std::unique_ptr<Process> operator_;
 };
 
-TEST_F(OperatorTest, TheMainJobLivesThroughAKilledWorkerAndAKilledOperatorToItsEnd) {
+TEST_P(OperatorTest, TheMainJobLivesThroughAKilledWorkerAndAKilledOperatorToItsEnd) {
   const auto yaml = files_.ReadAll("examples/mnist.yaml");
   ASSERT_THAT(yaml, IsOk());
   const auto documents = ManifestDocuments(*yaml);
@@ -150,6 +211,11 @@ TEST_F(OperatorTest, TheMainJobLivesThroughAKilledWorkerAndAKilledOperatorToItsE
   ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Servers, OperatorTest,
+                         testing::Values(ServerKind{"KubeApiServer", RealServer::Start},
+                                         ServerKind{"LocalCluster", LocalServer::Start}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace taas
