@@ -42,13 +42,16 @@ std::string RealPath(const char* path) {
 }
 
 std::string JobText(const std::string& name, const std::string& model, int steps) {
-  return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"name":")" + name +
-         R"("},"spec":{"trainer":{"model":)" + model +
-         R"(,"data":{"format":"generated","generated":{"examples":2000,"testExamples":500,"features":64,"classes":10}},)"
-         R"("strategy":{"type":"ParameterServer","mode":"Async"},"optimizer":{"name":"sgd","learningRate":0.1},)"
-         R"("batchSize":100,"maxSteps":)" +
-         std::to_string(steps) +
-         R"(},"roles":{"chief":{"replicas":1},"ps":{"replicas":2},"worker":{"replicas":2}}}})";
+  Json job = Json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","spec":{"trainer":{
+      "data":{"format":"generated",
+              "generated":{"examples":2000,"testExamples":500,"features":64,"classes":10}},
+      "strategy":{"type":"ParameterServer","mode":"Async"},
+      "optimizer":{"name":"sgd","learningRate":0.1},"batchSize":100},
+      "roles":{"chief":{"replicas":1},"ps":{"replicas":2},"worker":{"replicas":2}}}})");
+  job["metadata"]["name"] = name;
+  job["spec"]["trainer"]["model"] = Json::parse(model);
+  job["spec"]["trainer"]["maxSteps"] = steps;
+  return job.dump();
 }
 
 class LocalCiTest : public testing::Test {
@@ -191,8 +194,8 @@ TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
       auto session = LocalSession::Start(options);
       if (!session.ok()) ::_exit(1);
       localkube::ApiCalls calls((*session)->cluster().server().api());
-      const auto manifest =
-          ReadManifest(JobText("chaos", R"({"name":"mlp","hidden":[256]})", 3000), "job");
+      const std::string job_text = JobText("chaos", R"({"name":"mlp","hidden":[500]})", steps);
+      const auto manifest = ReadManifest(job_text, "job");
       if (kill == 0 && !ApplyManifest(*manifest, calls).ok()) ::_exit(1);
       for (int i = 0;; ++i) {
         const std::string name = "w-" + std::to_string(kill) + "-" + std::to_string(i) + "\n";

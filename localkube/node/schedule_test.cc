@@ -69,7 +69,8 @@ TEST(ScheduleTest, RequestsAreSummedOverContainersAndLimitsStandInForThem) {
 TEST(ScheduleTest, ANodeThatThePodAvoidsIsRefusedInKubeSchedulersWords) {
   const Json pod = Json::parse(R"({"metadata":{"name":"p","namespace":"n"},"spec":{"affinity":{
       "nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[
-      {"matchExpressions":[{"key":"kubernetes.io/hostname","operator":"NotIn","values":["local"]}]}]}}}}})");
+      {"matchExpressions":[
+      {"key":"kubernetes.io/hostname","operator":"NotIn","values":["local"]}]}]}}}}})");
   const auto placements = Schedule(TwoGpus(), {ReadPodToPlace(pod, TwoGpus())});
   EXPECT_EQ(placements[0].message,
             "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.");
