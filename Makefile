@@ -12,7 +12,7 @@ export PATH := /usr/bin:/bin:/usr/sbin:/sbin
 SETUP := tools/setup/setup.sh
 CACHE = $(shell $(SETUP) path cache)
 # A build of one clone serves the next: objects are kept by the digest of what they were made from.
-BAZEL = /usr/bin/bazel --host_jvm_args=-Xmx1g
+BAZEL = /usr/bin/bazel
 BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --noshow_progress --ui_event_filters=-info,-debug
 TEST_FLAGS ?=
 TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes)
@@ -28,13 +28,15 @@ demo: build
 test: setup
 	@$(SETUP) kubernetes
 	@$(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_ENV) $(TEST_FLAGS) //... ; status=$$?; \
-	$(BAZEL) query --noshow_progress 'tests(//...)' 2>/dev/null | tools/ci/count_tests.py $$status
+	$(BAZEL) query --noshow_progress 'tests(//...) except attr(tags, manual, //...)' 2>/dev/null | \
+	tools/ci/count_tests.py $$status $$($(BAZEL) info bazel-testlogs 2>/dev/null)
 
 ## make build   bin/taas, bin/taas-operator, bin/taas-trainer
 build: setup
 	@$(BAZEL) build $(BAZEL_FLAGS) //cli:taas //operator/cmd:taas-operator //trainer/cmd:taas-trainer
 	@mkdir -p bin
-	@install -m 755 bazel-bin/cli/taas bazel-bin/operator/cmd/taas-operator bazel-bin/trainer/cmd/taas-trainer bin/
+	@cd "$$($(BAZEL) info bazel-bin 2>/dev/null)" && install -m 755 \
+	cli/taas operator/cmd/taas-operator trainer/cmd/taas-trainer $(CURDIR)/bin/
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    the tests with ThreadSanitizer

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Counts the test cases of a Bazel run from the results it left.
 
-Reads test labels on standard input, one a line, and the exit code of `bazel test` as its argument.
-Prints the failing cases and, last, "N passed, N failed". A target without results (it did not
-build) is one failure. Exits 0 only when Bazel did and nothing failed.
+Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
+folder of its logs. Prints the failing cases and, last, "N passed, N failed". A target without
+results (it did not build) is one failure. Exits 0 only when Bazel did and nothing failed.
 """
 
 import os
@@ -11,10 +11,10 @@ import sys
 import xml.etree.ElementTree as xml
 
 
-def cases_of(label):
+def cases_of(logs, label):
     """(passed, [failed names]) of one target."""
     package, name = label.removeprefix("//").split(":")
-    path = os.path.join("bazel-testlogs", package, name, "test.xml")
+    path = os.path.join(logs, package, name, "test.xml")
     if not os.path.exists(path):
         return 0, [f"{label} (no result)"]
     try:
@@ -33,10 +33,10 @@ def cases_of(label):
 
 
 def main():
-    bazel_status = int(sys.argv[1])
+    bazel_status, logs = int(sys.argv[1]), sys.argv[2]
     passed, failed = 0, []
     for label in sorted(line.strip() for line in sys.stdin if line.strip()):
-        ok, bad = cases_of(label)
+        ok, bad = cases_of(logs, label)
         passed += ok
         failed += bad
     if bazel_status != 0 and not failed:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -119,6 +120,16 @@ class Process {
     if (stats.generation > 0) board_.SetState(RunState::kTraining);
   }
 
+  // The rate; nothing at the first step and at the first after going back to a checkpoint, from
+  // which it is measured.
+  static std::optional<double> LogStep(StepLog& log, const StepResult& step, int64_t* last) {
+    const bool first = *last < 0 || step.step <= *last;
+    *last = step.step;
+    if (!first) return log.OnStep(step.step, step.loss);
+    log.Start(step.step);
+    return std::nullopt;
+  }
+
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask() {
     ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, options_.config));
     board_.SetData(task->data_source(), task->examples());
@@ -176,13 +187,8 @@ class Process {
     if (!server.ok()) return Restart(server.status());
 
     ReplicaObserver observer;
-    int64_t last = -1;
-    observer.on_step = [&](const StepResult& step) {
-      // The first step, or the first after going back to a checkpoint.
-      const bool first = last < 0 || step.step <= last;
-      last = step.step;
-      if (first) return log.Start(step.step);
-      board_.SetLoss(step.loss, log.OnStep(step.step, step.loss));
+    observer.on_step = [this, &log, last = int64_t{-1}](const StepResult& step) mutable {
+      if (const auto rate = LogStep(log, step, &last)) board_.SetLoss(step.loss, *rate);
     };
     std::thread trainer([&] {
       const absl::Status status =
@@ -209,8 +215,10 @@ class Process {
     ASSIGN_OR_RETURN(const auto task, MakeTask());
     Member member(clock_, MemberOptions(), board_, stop_);
     RETURN_IF_ERROR(member.Start());
+    StepLog log = MakeStepLog();
     ReplicaObserver observer;
-    observer.on_step = [&](const StepResult& step) {
+    observer.on_step = [this, &log, last = int64_t{-1}](const StepResult& step) mutable {
+      LogStep(log, step, &last);
       board_.SetProgress({.step = step.step, .loss = step.loss});
     };
     observer.on_trouble = [&](const std::string& why) {

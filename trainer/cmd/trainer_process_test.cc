@@ -336,6 +336,61 @@ TEST(TrainerProcessTest, PortInUseEndsWith138) {
   }
 }
 
+TEST(TrainerProcessTest, ACheckpointDirectoryThatCannotBeWrittenEndsWithOneAndItsName) {
+  Job job;
+  job.config["strategy"] = {{"type", "Local"}};
+  // Not even root makes a directory below a file.
+  PosixFileSystem files;
+  ASSERT_THAT(files.WriteAtomically(job.dir + "/file", ""), IsOk());
+  job.config["checkpoint"] = {{"dir", job.dir + "/file/out"}};
+  job.children["alone"] = std::make_unique<Child>(
+      std::vector<std::string>{TrainerPath()},
+      std::map<std::string, std::string>{{"TAAS_TRAINER", job.config.dump()},
+                                         {"TAAS_TERMINATION_LOG", job.TerminationPath("alone")}},
+      job.dir + "/alone.log");
+  ASSERT_TRUE(WaitUntil([&] { return job.children["alone"]->Ended(); }));
+  EXPECT_EQ(job.children["alone"]->exit_code(), 1) << job.Logs();
+  EXPECT_THAT(job.Termination("alone")["message"].get<std::string>(),
+              HasSubstr(job.dir + "/file/out"));
+}
+
+TEST(TrainerProcessTest, ACheckpointOfAnotherModelIsRefusedAndKept) {
+  Job job;
+  job.UseCheckpoints();
+  job.StartAll();
+  job.ExpectAllDone();
+  job.config["model"]["hidden"] = {32};
+  job.config["maxSteps"] = 700;
+  job.cluster = json::object();
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.children["chief-0"]->Ended(); })) << job.Logs();
+  EXPECT_EQ(job.children["chief-0"]->exit_code(), 1) << job.Logs();
+  EXPECT_THAT(job.Termination("chief-0")["message"].get<std::string>(),
+              HasSubstr("checkpoint of another model"));
+  job.ExpectCheckpoint(600);
+}
+
+// Twice the same identity, as when the same command line is given on two hosts: of two starts of
+// one pod number the later one counts, and the earlier one is told so instead of hanging.
+TEST(TrainerProcessTest, TheEarlierOfTwoProcessesWithOneIdentityIsToldSoAndTheJobGoesOn) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["maxSteps"] = 20'000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  const std::unique_ptr<Child> earlier = std::move(job.children["worker-1"]);
+  // The port is the first line of defence; take another host's, that is another address, here.
+  const std::string address = "127.0.0.1:" + std::to_string(FreePorts(1)[0]);
+  job.cluster["worker"][1] = address;
+  job.pods["worker-1"] = 0;
+  job.Start("worker", 1);
+  ASSERT_TRUE(WaitUntil([&] { return earlier->Ended(); })) << job.Logs();
+  EXPECT_EQ(earlier->exit_code(), 1) << earlier->Log();
+  EXPECT_THAT(earlier->Log(), HasSubstr("worker-1"));
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(20'000);
+}
+
 struct BadStart {
   const char* name;
   const char* tf_config;
