@@ -1,7 +1,9 @@
 #!/bin/bash
-# Runs the main job of examples/mnist.yaml on this machine, then the same trainer as one process, and compares.
+# Runs the main job of examples/mnist.yaml on this machine, then the same trainer as one process,
+# and compares.
 #
-# Data: the directory $TAAS_DATA if set, else downloaded, else (no network) generated; `taas data fetch` says which.
+# Data: the directory $TAAS_DATA if set, else downloaded, else (no network) generated;
+# `taas data fetch` says which.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -13,8 +15,9 @@ trap 'rm -rf "$work"' EXIT
 bin/taas data fetch mnist "$data"
 run() {
   mkdir -p "$work/$1-out"
-  bin/taas local ci -f "examples/$1.yaml" --volume mnist-data="$data" --volume mnist-out="$work/$1-out" \
-    --timeout 300 -o json >"$work/$1.json"
+  bin/taas local ci -f "examples/$1.yaml" --volume mnist-data="$data" \
+    --volume mnist-out="$work/$1-out" --timeout 300 -o json >"$work/$1.json" ||
+    { cat "$work/$1.json"; exit 1; }
   cat "$work/$1.json"
 }
 echo "== examples/mnist.yaml: 1 chief, 2 ps, 2 workers" >&2
@@ -26,6 +29,7 @@ import json, sys
 cluster, single = (json.load(open(path)) for path in sys.argv[1:])
 gap = abs(cluster["accuracy"] - single["accuracy"])
 print(f"cluster {cluster['accuracy']:.4f}, one process {single['accuracy']:.4f}, apart {gap:.4f}")
-good = cluster["state"] == single["state"] == "Succeeded" and cluster["accuracy"] >= 0.93 and gap <= 0.01
+succeeded = cluster["state"] == single["state"] == "Succeeded"
+good = succeeded and cluster["accuracy"] >= 0.93 and gap <= 0.01
 sys.exit(0 if good else "demo: wanted Succeeded, accuracy >= 0.93 and the two within 0.01")
 END
