@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -125,7 +126,20 @@ Channel::Channel(int socket, std::string peer) : socket_(socket), peer_(std::mov
 
 Channel::~Channel() { close(socket_); }
 
+void Channel::LimitSilence(std::chrono::milliseconds limit) {
+  silence_max_ = limit;
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(limit - whole);
+  const timeval time{.tv_sec = whole.count(), .tv_usec = rest.count()};
+  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
 absl::Status Channel::Broken(const char* call, int error) const {
+  if (error == EAGAIN && silence_max_.count() > 0) {
+    return absl::UnavailableError(std::string(call) + " " + peer_ + ": no byte for " +
+                                  std::to_string(silence_max_.count()) + " ms");
+  }
   return absl::UnavailableError(std::string(call) + " " + peer_ + ": " +
                                 (error == 0 ? "the peer closed the connection" : ErrnoText(error)));
 }

@@ -62,6 +62,10 @@ class Channel {
 
   const std::string& peer() const { return peer_; }
 
+  // From now on a call that moves no byte for `limit` fails with Unavailable; without this, only
+  // a peer whose kernel does not acknowledge is noticed.
+  void LimitSilence(std::chrono::milliseconds limit);
+
   // `head.payload_bytes` is set from `payload`.
   absl::Status Send(FrameHead head, std::span<const ConstBlock> payload);
   absl::Status Send(const FrameHead& head, const std::string& payload = "");
@@ -86,6 +90,7 @@ class Channel {
 
   const int socket_;
   const std::string peer_;
+  std::chrono::milliseconds silence_max_{0};  // 0: none.
 };
 
 // Waits until one of `channels` can be read or has broken, at most `patience`. Says for each

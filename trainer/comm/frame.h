@@ -59,6 +59,7 @@ enum class Refusal : uint32_t {
   kGeneration = 1,  // Another generation is in force: ask the chief.
   kFenced = 2,      // This incarnation was given up.
   kInvalid = 3,     // The request makes no sense here.
+  kNotYet = 4,      // What is asked for has not come about in time: try again.
 };
 
 struct FrameHead {

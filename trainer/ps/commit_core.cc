@@ -47,7 +47,7 @@ std::vector<Decision> Sequencer::OnFence(const Pusher& pusher) {
 }
 
 Decision Sequencer::OnCut() {
-  const Decision decision{Decision::Kind::kCut, {}, step()};
+  const Decision decision{Decision::Kind::kCut, {.sequence = ++cuts_}, step()};
   Keep(decision);
   return decision;
 }
@@ -84,7 +84,12 @@ Admission PushLedger::OnPush(const PushId& push) {
 }
 
 absl::StatusOr<bool> PushLedger::OnDecision(const Decision& decision) {
-  if (decision.kind == Decision::Kind::kCut) return false;
+  if (decision.kind == Decision::Kind::kCut) {
+    // One that comes again after a broken connection may have been read and released long ago.
+    if (decision.push.sequence <= cuts_) return false;
+    cuts_ = decision.push.sequence;
+    return true;
+  }
   if (decision.kind == Decision::Kind::kFence) {
     fenced_.insert(decision.push.pusher);
     entries_.erase(decision.push.pusher);

@@ -55,7 +55,7 @@ struct PushId {
 struct Decision {
   enum class Kind { kCommit, kDrop, kFence, kCut };
   Kind kind = Kind::kCommit;
-  PushId push;       // kFence: only the pusher counts.
+  PushId push;       // kFence: only the pusher counts; kCut: the sequence number, of the cut.
   int64_t step = 0;  // The step this makes (kCommit), else the step after which it stands.
 
   bool operator==(const Decision&) const = default;
@@ -93,6 +93,7 @@ class Sequencer {
   CommittedSet committed_;
   std::map<Pusher, Progress> progress_;
   std::set<Pusher> fenced_;
+  uint64_t cuts_ = 0;
   std::deque<Decision> kept_;
   int64_t kept_from_;  // The step before the first decision in kept_.
 };
@@ -115,7 +116,8 @@ class PushLedger {
   explicit PushLedger(int64_t step) : step_(step) {}
 
   Admission OnPush(const PushId& push);
-  // What to do: apply the staged gradient of decision.push (true), or nothing (false).
+  // True: apply the staged gradient of decision.push (kCommit), hold the values (kCut). False:
+  // nothing, which is also the answer to a decision that comes again.
   absl::StatusOr<bool> OnDecision(const Decision& decision);
 
   int64_t step() const { return step_; }
@@ -130,6 +132,7 @@ class PushLedger {
     Settled settled;
   };
   int64_t step_;
+  uint64_t cuts_ = 0;  // The highest sequence number of a cut.
   std::map<Pusher, Entry> entries_;
   std::set<Pusher> fenced_;
 };

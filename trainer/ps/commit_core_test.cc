@@ -72,6 +72,20 @@ TEST(PushLedgerTest, RepeatedPushOfASettledOneIsAnsweredAtOnce) {
   EXPECT_FALSE(*ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 1}));
 }
 
+TEST(PushLedgerTest, CutThatComesAgainIsNotHeldAgain) {
+  Sequencer sequencer(2, {}, 10);
+  PushLedger ledger(0);
+  const Decision first = sequencer.OnCut();
+  EXPECT_TRUE(*ledger.OnDecision(first));
+  // As after a broken connection.
+  const auto again = sequencer.DecisionsAfter(ledger.step());
+  ASSERT_THAT(again, IsOk());
+  ASSERT_EQ(again->size(), 1u);
+  EXPECT_FALSE(*ledger.OnDecision((*again)[0]));
+  // Another cut of the same step is another cut.
+  EXPECT_TRUE(*ledger.OnDecision(sequencer.OnCut()));
+}
+
 TEST(PushLedgerTest, CommitOfAnUnknownPushIsAnError) {
   PushLedger ledger(0);
   EXPECT_THAT(ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 1}),

@@ -29,8 +29,6 @@ namespace {
 
 // Between two attempts to reach shard 0: it may be configured a moment later than this shard.
 constexpr std::chrono::milliseconds kFollowRetry{20};
-// A cut's place in the stream is at most this far behind the chief's request for its values.
-constexpr std::chrono::seconds kCutPatience{10};
 // The longest that WAIT_STEP holds its answer back; below the silence that ends a connection.
 constexpr int kHoldMsMax = 5'000;
 
@@ -79,7 +77,8 @@ struct Shard::Model {
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<Pusher, std::vector<float>> gradients;   // Staged.
   std::vector<std::vector<float>> spare_gradients;  // To be filled again.
-  VersionStore::Reader cut;
+  // Shared with whoever sends it just now: another cut may take its place meanwhile.
+  std::shared_ptr<const VersionStore::Reader> cut;
   int64_t cut_step = -1;
   bool retired = false;
   std::map<int, Channel*> peers;    // Shard 0 only: connections of the others.
@@ -87,14 +86,16 @@ struct Shard::Model {
   std::thread follower;
 };
 
-Shard::Shard() = default;
+Shard::Shard() : Shard(Options()) {}
+
+Shard::Shard(Options options) : options_(options) {}
 
 Shard::~Shard() { Close(); }
 
-std::shared_ptr<Shard::Model> Shard::Retire(Lock& lock) {
-  std::shared_ptr<Model> old = std::move(model_);
+void Shard::Retire(Lock& lock) {
+  const std::shared_ptr<Model> old = std::move(model_);
   model_ = nullptr;
-  if (old == nullptr) return nullptr;
+  if (old == nullptr) return;
   old->retired = true;
   if (old->shard_zero != nullptr) old->shard_zero->Shutdown();
   for (auto& [shard, channel] : old->peers) channel->Shutdown();
@@ -102,7 +103,6 @@ std::shared_ptr<Shard::Model> Shard::Retire(Lock& lock) {
   lock.unlock();
   if (old->follower.joinable()) old->follower.join();
   lock.lock();
-  return old;
 }
 
 void Shard::Close() {
@@ -114,7 +114,7 @@ void Shard::Close() {
 
 Shard::Stats Shard::stats() const {
   std::lock_guard lock(mutex_);
-  if (model_ == nullptr) return {};
+  if (model_ == nullptr || model_->retired) return {};
   return {model_->generation, model_->shard, model_->ledger.step(),
           static_cast<int64_t>(model_->elements * sizeof(float))};
 }
@@ -203,16 +203,17 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
   }
 
   Lock lock(mutex_);
-  if (closing_) return absl::UnavailableError("the shard is closing");
-  if (model_ != nullptr && model_->generation >= request.generation()) {
-    const std::string sentence = "generation " + std::to_string(model_->generation) +
-                                 " is in force here, above " + std::to_string(request.generation());
-    lock.unlock();
-    return Refuse(channel, Refusal::kGeneration, sentence);
+  // The old follower needs the lock to end; a second chief may configure meanwhile.
+  while (!closing_ && model_ != nullptr) {
+    if (model_->generation >= request.generation()) {
+      const std::string sentence = "generation " + std::to_string(model_->generation) +
+                                   " was begun here, not below " +
+                                   std::to_string(request.generation());
+      lock.unlock();
+      return Refuse(channel, Refusal::kGeneration, sentence);
+    }
+    Retire(lock);
   }
-  // The old follower needs the lock to end; nobody else configures meanwhile in a healthy job,
-  // and a second chief's CONFIGURE is ordered by the generation check of whoever comes last.
-  Retire(lock);
   if (closing_) return absl::UnavailableError("the shard is closing");
   auto model = std::make_shared<Model>(request, std::move(values), *std::move(optimizer),
                                        FromWire(request.committed()));
@@ -333,18 +334,23 @@ absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
   if (model == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   Lock lock(mutex_);
-  const bool there = changed_.wait_for(lock, kCutPatience, [&] {
+  changed_.wait_for(lock, options_.cut_patience, [&] {
     return closing_ || model->retired || model->cut_step >= head.step;
   });
-  if (!there || closing_ || model->retired || model->cut_step != head.step) {
+  if (closing_) return absl::UnavailableError("the shard is closing");
+  if (model->retired) {
     lock.unlock();
-    return Refuse(channel, Refusal::kInvalid,
-                  "there is no cut at step " + std::to_string(head.step) + " here");
+    return Refuse(channel, Refusal::kGeneration, "this generation has ended");
   }
-  const VersionStore::Reader* const cut = &model->cut;
+  if (model->cut_step != head.step) {
+    const int64_t step = model->ledger.step();
+    lock.unlock();
+    return Refuse(channel, Refusal::kNotYet,
+                  "there is no cut at step " + std::to_string(head.step) +
+                      " here, the shard is at step " + std::to_string(step));
+  }
+  const std::shared_ptr<const VersionStore::Reader> cut = model->cut;
   lock.unlock();
-  // Only the chief replaces or releases the cut, and it does neither before it has read this
-  // answer.
   return SendValues(channel, {.generation = model->generation, .step = head.step}, *cut);
 }
 
@@ -354,7 +360,7 @@ absl::Status Shard::ReleaseCut(Channel& channel, const FrameHead& head) {
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   {
     std::lock_guard lock(mutex_);
-    model->cut = VersionStore::Reader();
+    model->cut = nullptr;
     model->cut_step = -1;
   }
   return Ask(channel);
@@ -453,7 +459,7 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     return;
   }
   const auto found = model.gradients.find(decision.push.pusher);
-  if (*apply) {
+  if (*apply && decision.kind == Decision::Kind::kCommit) {
     const std::span<const float> gradient = found->second;
     model.store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
       size_t at = 0;
@@ -468,8 +474,8 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     });
     model.spare_gradients.push_back(std::move(found->second));
     model.gradients.erase(found);
-  } else if (decision.kind == Decision::Kind::kCut && model.cut_step != decision.step) {
-    model.cut = model.store.Hold();
+  } else if (*apply && decision.kind == Decision::Kind::kCut) {
+    model.cut = std::make_shared<const VersionStore::Reader>(model.store.Hold());
     model.cut_step = decision.step;
   } else if (decision.kind == Decision::Kind::kFence && found != model.gradients.end()) {
     model.gradients.erase(found);

@@ -15,6 +15,7 @@
 #ifndef TRAINER_PS_SHARD_H_
 #define TRAINER_PS_SHARD_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -32,13 +33,19 @@ namespace taas::ps {
 class Shard {
  public:
   struct Stats {
-    int64_t generation = 0;  // 0: not configured yet.
+    int64_t generation = 0;  // 0: not configured, or given up.
     int shard = 0;
     int64_t step = 0;
     int64_t bytes = 0;  // Of values; what a replica pulls.
   };
 
+  struct Options {
+    // A cut's place in the stream is at most this far behind the chief's request for its values.
+    std::chrono::milliseconds cut_patience{10'000};
+  };
+
   Shard();
+  explicit Shard(Options options);
   ~Shard();
 
   void Serve(comm::Channel& channel);
@@ -66,7 +73,8 @@ class Shard {
   // (null). A null result with OK means refused; an error means broken.
   absl::StatusOr<std::shared_ptr<Model>> ModelFor(comm::Channel& channel,
                                                   const comm::FrameHead& head);
-  std::shared_ptr<Model> Retire(Lock& lock);
+  // Ends the model that is in force. Lets the lock go meanwhile: look at the state again.
+  void Retire(Lock& lock);
 
   // With the lock held.
   void OnStaged(Model& model, int shard, const PushId& push);
@@ -78,6 +86,7 @@ class Shard {
   void FollowShardZero(std::shared_ptr<Model> model);
   absl::Status FollowOnce(Model& model);
 
+  const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;

@@ -30,6 +30,7 @@ absl::Status RefusalToStatus(const FrameHead& head, const std::string& sentence)
   switch (static_cast<Refusal>(head.refusal)) {
     case Refusal::kGeneration: return absl::AbortedError(sentence);
     case Refusal::kFenced: return absl::FailedPreconditionError(sentence);
+    case Refusal::kNotYet: return absl::UnavailableError(sentence);
     default: return absl::InvalidArgumentError(sentence);
   }
 }
@@ -73,7 +74,13 @@ absl::Status ReceiveValues(Channel& channel, const FrameHead& head,
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address) {
+  return Connect(address, Options());
+}
+
+absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address,
+                                                                    Options options) {
   ASSIGN_OR_RETURN(auto channel, Channel::Connect(address, {}));
+  channel->LimitSilence(options.silence_max);
   return std::unique_ptr<ShardControl>(new ShardControl(std::move(channel)));
 }
 

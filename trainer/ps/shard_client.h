@@ -49,7 +49,15 @@ class ShardControl {
     CommittedSet committed;
   };
 
+  struct Options {
+    // A shard that moves no byte for this long is taken for gone (Unavailable), though its kernel
+    // may still acknowledge: longer than any answer is held back (WAIT_STEP 5 s, READ_CUT 10 s).
+    std::chrono::milliseconds silence_max{15'000};
+  };
+
   static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address);
+  static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address,
+                                                               Options options);
 
   absl::Status Configure(const ShardConfig& config,
                          const std::vector<std::span<float>>& variables);

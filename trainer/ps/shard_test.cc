@@ -25,11 +25,11 @@ constexpr int64_t kBatches = 200;
 bool Always() { return true; }
 
 struct Server {
-  std::unique_ptr<Shard> shard = std::make_unique<Shard>();
+  std::unique_ptr<Shard> shard;
   std::unique_ptr<comm::Listener> listener;
   std::string address;
 
-  Server() {
+  explicit Server(Shard::Options options = {}) : shard(std::make_unique<Shard>(options)) {
     auto opened = comm::Listener::Open(
         {.host = "127.0.0.1"}, [this](comm::Channel& channel) { shard->Serve(channel); });
     if (!opened.ok()) std::abort();
@@ -50,9 +50,10 @@ struct Cluster {
   Layout layout;
   std::vector<std::unique_ptr<ShardControl>> controls;
 
-  explicit Cluster(int count) : layout(SplitByBytes({{64 * 300, 64}, {300, 300}}, count)) {
+  explicit Cluster(int count, Shard::Options options = {})
+      : layout(SplitByBytes({{64 * 300, 64}, {300, 300}}, count)) {
     for (int i = 0; i < count; ++i) {
-      servers.push_back(std::make_unique<Server>());
+      servers.push_back(std::make_unique<Server>(options));
       addresses.push_back(servers.back()->address);
     }
   }
@@ -225,6 +226,88 @@ TEST(ShardTest, OlderGenerationDoesNotReplaceANewerOne) {
                                               .optimizer = kSgdOne},
                                              {}),
               StatusIs(absl::StatusCode::kAborted, HasSubstr("generation 5")));
+}
+
+// The chief compares generations to see whether it must begin a new one.
+TEST(ShardTest, ShardThatGaveItsGenerationUpSaysThatItHasNone) {
+  Cluster cluster(2);
+  cluster.Configure(1, CommittedSet(3, {7}));
+  EXPECT_EQ(*cluster.controls[0]->Generation(), 1);
+  // A peer that lags behind what is kept can not be brought up to date.
+  const auto peer = comm::Channel::Connect(cluster.addresses[0], {});
+  ASSERT_THAT(peer, IsOk());
+  ASSERT_THAT((*peer)->Send({.type = comm::FrameType::kPeerHello, .generation = 1, .rank = 1}),
+              IsOk());
+  EXPECT_THAT((*peer)->ReceiveHead(), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_EQ(*cluster.controls[0]->Generation(), 0);
+  cluster.Configure(2);
+  EXPECT_EQ(*cluster.controls[0]->Generation(), 2);
+}
+
+TEST(ShardTest, CutThatDoesNotComeInTimeIsAskedForAgain) {
+  Cluster cluster(2, {.cut_patience = std::chrono::milliseconds(1)});
+  cluster.Configure(1);
+  std::vector<float> a(64 * 300);
+  std::vector<float> b(300);
+  EXPECT_THAT(cluster.controls[1]->ReadCut(5, cluster.layout.shards[1], {a, b}),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no cut at step 5")));
+}
+
+TEST(ShardTest, WaitForACutEndsWithItsGeneration) {
+  Cluster cluster(2);
+  cluster.Configure(1);
+  auto waiting = std::move(cluster.controls[1]);
+  std::thread reader([&] {
+    std::vector<float> a(64 * 300);
+    std::vector<float> b(300);
+    EXPECT_THAT(waiting->ReadCut(5, cluster.layout.shards[1], {a, b}),
+                StatusIs(absl::StatusCode::kAborted, HasSubstr("generation")));
+  });
+  std::this_thread::yield();
+  cluster.Configure(2);
+  reader.join();
+}
+
+TEST(ShardTest, ChiefsThatConfigureAtOnceLeaveTheHighestGenerationInForce) {
+  constexpr int64_t kThreads = 4;
+  constexpr int64_t kGenerations = 200;
+  Cluster cluster(2);
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::vector<float> a(64 * 300);
+      std::vector<float> b(300);
+      const auto control = ShardControl::Connect(cluster.addresses[1]);
+      ASSERT_THAT(control, IsOk());
+      for (int64_t generation = t + 1; generation <= kGenerations; generation += kThreads) {
+        const absl::Status status = (*control)->Configure({.generation = generation,
+                                                           .shard = 1,
+                                                           .shards = cluster.addresses,
+                                                           .pieces = cluster.layout.shards[1],
+                                                           .optimizer = kSgdOne,
+                                                           .max_steps = kBatches},
+                                                          {a, b});
+        if (!status.ok()) {
+          EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted));
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(cluster.servers[1]->shard->stats().generation, kGenerations);
+}
+
+TEST(ShardControlTest, ShardThatAcceptsAndNeverAnswersIsTakenForGone) {
+  const auto mute = comm::Listener::Open({.host = "127.0.0.1"}, [](comm::Channel& channel) {
+    while (channel.ReceiveHead().ok()) continue;
+  });
+  ASSERT_THAT(mute, IsOk());
+  const auto control =
+      ShardControl::Connect("127.0.0.1:" + std::to_string((*mute)->port()),
+                            {.silence_max = std::chrono::milliseconds(20)});
+  ASSERT_THAT(control, IsOk());
+  EXPECT_THAT((*control)->WaitStep(1, std::chrono::milliseconds(1)),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no byte for 20 ms")));
 }
 
 TEST(ShardTest, GradientOfAnotherSizeIsRefused) {
