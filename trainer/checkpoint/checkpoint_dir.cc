@@ -123,18 +123,23 @@ absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& te
   const std::string what = "save checkpoint " + Prefix(step);
   RETURN_IF_ERROR(CheckStillOwner()).With(what);
   RETURN_IF_ERROR(Publish(step, tensors)).With(what);
+  damaged_.erase(step);
   RETURN_IF_ERROR(WriteOwner(false)).With(what);
 
   ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
   std::vector<int64_t> dropped;
-  for (size_t i = 0; i < steps.size() && steps.size() - dropped.size() >
-                                             static_cast<size_t>(options_.keep);
-       ++i) {
-    if (steps[i] != step) dropped.push_back(steps[i]);
+  // A damaged one takes no good one's place. It stays for a look until training is past it.
+  for (const int64_t damaged : damaged_) {
+    if (std::erase(steps, damaged) != 0 && damaged < step) dropped.push_back(damaged);
+  }
+  const size_t spoilt = dropped.size();
+  for (const int64_t old : steps) {
+    const size_t left = steps.size() - (dropped.size() - spoilt);
+    if (left > static_cast<size_t>(options_.keep) && old != step) dropped.push_back(old);
   }
   std::erase_if(steps, [&](int64_t s) { return std::ranges::count(dropped, s) != 0; });
   // TensorFlow's view first: a listed checkpoint must be there.
-  RETURN_IF_ERROR(WriteState(steps)).With(what);
+  RETURN_IF_ERROR(WriteState(step, steps)).With(what);
   for (const int64_t old : dropped) RETURN_IF_ERROR(RemoveStep(old)).With(what);
   return absl::OkStatus();
 }
@@ -164,8 +169,8 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   return files_.RemoveAll(temporary_dir);
 }
 
-absl::Status CheckpointDir::WriteState(const std::vector<int64_t>& steps) {
-  std::string text = "model_checkpoint_path: \"" + (kName + std::to_string(steps.back())) + "\"\n";
+absl::Status CheckpointDir::WriteState(int64_t newest, const std::vector<int64_t>& steps) {
+  std::string text = "model_checkpoint_path: \"" + (kName + std::to_string(newest)) + "\"\n";
   for (const int64_t step : steps) {
     text += "all_model_checkpoint_paths: \"" + (kName + std::to_string(step)) + "\"\n";
   }
@@ -233,6 +238,7 @@ absl::StatusOr<std::optional<CheckpointDir::Checkpoint>> CheckpointDir::Latest()
     Log(LogLevel::kWarning, "a checkpoint is damaged; the one before it is tried",
         {{"checkpoint", Prefix(*step)}, {"error", std::string(status.message())}});
     if (newest_damage.ok()) newest_damage = status;
+    damaged_.insert(*step);
   }
   if (steps.empty()) return std::optional<Checkpoint>();
   return absl::DataLossError("none of the " + std::to_string(steps.size()) + " checkpoints in " +

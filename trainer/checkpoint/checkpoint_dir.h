@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,8 @@ class CheckpointDir {
   static absl::StatusOr<std::unique_ptr<CheckpointDir>> Open(FileSystem& files, const Clock& clock,
                                                              Options options);
 
-  // Publishes a checkpoint of `step`, then drops the oldest beyond `keep`. Saving a step whose good
+  // Publishes a checkpoint of `step`, then drops the oldest beyond `keep` and those that Latest
+  // found damaged and that are older. Saving a step whose good
   // checkpoint exists does nothing.
   absl::Status Save(int64_t step, const std::vector<TensorView>& tensors);
 
@@ -75,7 +77,7 @@ class CheckpointDir {
   absl::Status CheckStillOwner();
   absl::Status WriteOwner(bool released);
   absl::Status Publish(int64_t step, const std::vector<TensorView>& tensors);
-  absl::Status WriteState(const std::vector<int64_t>& steps);
+  absl::Status WriteState(int64_t newest, const std::vector<int64_t>& steps);
   absl::StatusOr<std::vector<int64_t>> Steps();  // Of complete checkpoints, oldest first.
   absl::Status RemoveStep(int64_t step);
   absl::Status RemoveStaleTemporaries();
@@ -87,6 +89,7 @@ class CheckpointDir {
   const Clock& clock_;
   const Options options_;
   const std::string temporary_;  // Name of this process's temporary directory.
+  std::set<int64_t> damaged_;    // Steps, as far as Latest has met them.
 };
 
 }  // namespace taas

@@ -120,6 +120,25 @@ TEST_F(CheckpointDirTest, DamagedNewestFallsBackToTheOneBefore) {
   }
 }
 
+TEST_F(CheckpointDirTest, DamagedCheckpointIsNotListedAndGoesWhenTrainingIsPastIt) {
+  auto dir = MustOpen(Options(2));
+  ASSERT_THAT(Save(*dir, 5), IsOk());
+  ASSERT_THAT(Save(*dir, 10), IsOk());
+  Damage("model.ckpt-10.index");
+  EXPECT_EQ(LatestStep(*dir), 5);
+  ASSERT_THAT(Save(*dir, 7), IsOk());
+  EXPECT_EQ(*posix_.ReadAll(dir_ + "/checkpoint"),
+            "model_checkpoint_path: \"model.ckpt-7\"\n"
+            "all_model_checkpoint_paths: \"model.ckpt-5\"\n"
+            "all_model_checkpoint_paths: \"model.ckpt-7\"\n");
+  EXPECT_TRUE(*posix_.Exists(dir_ + "/model.ckpt-10.index"));
+  ASSERT_THAT(Save(*dir, 11), IsOk());
+  EXPECT_THAT(*posix_.List(dir_),
+              ElementsAre(".owner", "checkpoint", "model.ckpt-11.data-00000-of-00001",
+                          "model.ckpt-11.index", "model.ckpt-7.data-00000-of-00001",
+                          "model.ckpt-7.index"));
+}
+
 TEST_F(CheckpointDirTest, DirectoryWithOnlyDamagedCheckpointsIsAnErrorAndNotAFreshStart) {
   auto dir = MustOpen(Options());
   ASSERT_THAT(Save(*dir, 9), IsOk());
