@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,9 +106,14 @@ absl::StatusOr<int> TakeLock(const std::string& path) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (::fcntl(fd, F_OFD_SETLK, &lock) == 0) return fd;
+  const bool locked = ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
   const int error = errno;
+  struct stat info {};
+  if (locked && ::fstat(fd, &info) == 0 && info.st_nlink > 0) return fd;
   ::close(fd);
+  if (locked) {
+    return absl::FailedPreconditionError("lock " + path + ": it was removed at this moment");
+  }
   if (error == EAGAIN || error == EACCES) {
     return absl::FailedPreconditionError("lock " + path + ": another process holds it");
   }
@@ -115,7 +121,9 @@ absl::StatusOr<int> TakeLock(const std::string& path) {
 }
 
 absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
-  // The lock first: a shim writes its record before it lets go of the lock.
+  // In this order, because a shim takes the lock, then creates `started`, and writes its record
+  // before it lets go of the lock: who is `started` and has no lock has ended.
+  ASSIGN_OR_RETURN(const bool started, disk.Exists(files.started));
   ASSIGN_OR_RETURN(const bool alive, IsLocked(files.lock));
   RunStatus run;
   ASSIGN_OR_RETURN(run.exit, ReadExit(disk, files));
@@ -128,7 +136,6 @@ absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
     run.phase = run.state.has_value() ? RunPhase::kRunning : RunPhase::kStarting;
     return run;
   }
-  ASSIGN_OR_RETURN(const bool started, disk.Exists(files.started));
   if (!started) return run;
   KillLeftovers(disk, files.dir);
   ExitRecord exit;
@@ -141,6 +148,16 @@ absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
   run.phase = RunPhase::kEnded;
   run.exit = exit;
   return run;
+}
+
+absl::Status RetireRun(FileSystem& disk, const RunFiles& files) {
+  ASSIGN_OR_RETURN(const int lock, TakeLock(files.lock));
+  // A shim that comes while the directory is being removed may claim the run again, and then has
+  // nothing to start.
+  absl::Status status = disk.Remove(files.spec);
+  if (status.ok()) status = disk.OpenWrite(files.started).status();
+  ::close(lock);
+  return status;
 }
 
 int KillLeftovers(FileSystem& disk, const std::string& dir) {

@@ -45,11 +45,15 @@ absl::Status StartRun(const std::string& program, const RunFiles& files);
 // killed and the record written first.
 absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files);
 
+// Makes sure that no shim starts this run from now on, even while its directory is being removed.
+// FailedPrecondition: a shim is at work on it.
+absl::Status RetireRun(FileSystem& disk, const RunFiles& files);
+
 // True while some process holds a lock on `path`.
 absl::StatusOr<bool> IsLocked(const std::string& path);
 
 // Takes the lock on `path` for as long as the descriptor is open. FailedPrecondition: someone else
-// has it.
+// has it, or the file was removed by the one who had it; worth another try.
 absl::StatusOr<int> TakeLock(const std::string& path);
 
 // Kills every process of this user whose environment names the run directory `dir` or one below it.

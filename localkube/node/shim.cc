@@ -173,6 +173,10 @@ absl::StatusOr<bool> Shim::Claim() {
     if (errno == EAGAIN || errno == EACCES) return false;
     return ErrnoToStatus(errno, "lock", files_.lock);
   }
+  // The pod's directory was removed since the file was opened.
+  struct stat info {};
+  if (::fstat(lock_.get(), &info) != 0) return ErrnoToStatus(errno, "fstat", files_.lock);
+  if (info.st_nlink == 0) return false;
   const Fd started(::open(files_.started.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (started.get() < 0) {
     if (errno == EEXIST) return false;
@@ -210,8 +214,12 @@ absl::Status Shim::RunClaimed(ExitRecord* exit) {
   }
   RETURN_IF_ERROR(Start());
   exit->started_at = clock_.WallNow();
-  RETURN_IF_ERROR(
-      WriteState(disk_, files_, {.pid = main_pid_, .started_at = exit->started_at}));
+  if (const absl::Status written =
+          WriteState(disk_, files_, {.pid = main_pid_, .started_at = exit->started_at});
+      !written.ok()) {
+    EndDescendants();
+    return written;
+  }
   exit->exit_code = Supervise();
   exit->reason = exit->exit_code == 0 ? "Completed" : "Error";
   exit->message = TerminationMessage(exit->exit_code);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -227,6 +228,75 @@ TEST_F(ShimTest, ARunOfAnEphemeralClusterEndsWhenItsOwnerIsGone) {
   EXPECT_EQ(Status().phase, RunPhase::kRunning);
   ::close(*owner);
   EXPECT_EQ(AwaitExit().exit_code, 137);
+}
+
+// Calls `hook` once, before the first read of `path`.
+class HookedFileSystem : public PosixFileSystem {
+ public:
+  HookedFileSystem(std::string path, std::function<void()> hook)
+      : path_(std::move(path)), hook_(std::move(hook)) {}
+  absl::StatusOr<std::unique_ptr<RandomReadFile>> OpenRead(const std::string& path) override {
+    if (path == path_ && hook_ != nullptr) std::exchange(hook_, nullptr)();
+    return PosixFileSystem::OpenRead(path);
+  }
+
+ private:
+  const std::string path_;
+  std::function<void()> hook_;
+};
+
+TEST_F(ShimTest, ARunThatIsClaimedWhileItIsReadIsNotTakenForLost) {
+  int lock = -1;
+  HookedFileSystem disk(files_.exit, [&] {
+    lock = TakeLock(files_.lock).value_or(-1);
+    EXPECT_THAT(disk_.WriteAtomically(files_.started, ""), IsOk());
+  });
+  const auto run = ReadRun(disk, files_);
+  ASSERT_THAT(run, IsOk());
+  ASSERT_GE(lock, 0) << "the hook was not called";
+  EXPECT_EQ(run->phase, RunPhase::kNew);
+  EXPECT_FALSE(disk_.Exists(files_.exit).value_or(true));
+  EXPECT_EQ(Status().phase, RunPhase::kStarting);
+  ::close(lock);
+}
+
+TEST_F(ShimTest, ARunThatWasRetiredIsNotStartedHoweverFarItsDirectoryIsRemoved) {
+  Shell("echo started >> " + files_.dir + "/count");
+  ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
+  const auto busy = TakeLock(files_.lock);
+  ASSERT_THAT(busy, IsOk());
+  EXPECT_THAT(RetireRun(disk_, files_), StatusIs(absl::StatusCode::kFailedPrecondition));
+  ::close(*busy);
+  ASSERT_THAT(RetireRun(disk_, files_), IsOk());
+  for (const std::string& removed : {std::string(), files_.started, files_.lock}) {
+    if (!removed.empty()) {
+      ASSERT_THAT(disk_.Remove(removed), IsOk());
+    }
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      ::execl(program_.c_str(), program_.c_str(), "shim", files_.dir.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+    EXPECT_FALSE(disk_.Exists(files_.dir + "/count").value_or(true)) << removed;
+  }
+}
+
+TEST_F(ShimTest, AStateThatCannotBeWrittenEndsWhatWasStarted) {
+  const std::string there = files_.dir + "/there";
+  // A pipe takes the text and refuses fsync; opening it waits for a reader, so the container runs.
+  const std::string pipe = files_.state + ".tmp";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  Shell("setsid sh -c 'trap \"\" TERM HUP; : > " + there + "; sleep 1000' & sleep 1000");
+  Start();
+  Await("the container", [&] { return disk_.Exists(there).value_or(false); });
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  const ExitRecord exit = AwaitExit();
+  ::close(reader);
+  // The fixture's destructor finds what is left.
+  EXPECT_EQ(exit.reason, "StartError");
+  EXPECT_THAT(exit.message, HasSubstr("state.json"));
 }
 
 class SandboxTest : public ShimTest {
