@@ -195,6 +195,63 @@ TEST_F(LocalClusterTest, APodThatIsDeletedByForceIsKilled) {
         [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
 }
 
+TEST_F(LocalClusterTest, ForceAfterAGracePeriodKillsAtOnce) {
+  Start();
+  Json pod = Pod("a", "trap '' TERM; echo ready; while :; do sleep 1000; done");
+  pod["spec"]["terminationGracePeriodSeconds"] = 3600;
+  Create(pod);
+  Await("ready", [&] { return ReadLog("a").find("ready") != std::string::npos; });
+  const std::string uid = Get("a")["metadata"]["uid"];
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), ""), IsOk());
+  const std::string stop = cluster_->pod_dirs().Run(uid, "c", 0).stop;
+  Await("the first stop", [&] { return disk_.Exists(stop).value_or(false); });
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), R"({"gracePeriodSeconds":0})"), IsOk());
+  Await("its directory",
+        [&] { return !disk_.Exists(options_.dir + "/pods/" + uid).value_or(true); });
+}
+
+TEST_F(LocalClusterTest, GpuSlotsStayWithTheirPodsWhenTheClusterIsStartedAgain) {
+  options_.fake_gpus = {.count = 2, .gibibytes = 80};
+  const auto pod = [](const std::string& name, const char* gpus, const std::string& then) {
+    Json out = Pod(name, "echo gpus $CUDA_VISIBLE_DEVICES; " + then);
+    out["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = gpus;
+    return out;
+  };
+  Start();
+  Create(pod("stays", "1", "exec sleep 1000"));
+  Await("slot 0", [&] { return ReadLog("stays").find("gpus 0\n") != std::string::npos; });
+  // One that has ended gives its slot back, also to a node that did not see it run.
+  Create(pod("ends", "1", "true"));
+  AwaitPhase("ends", "Succeeded");
+  EXPECT_THAT(ReadLog("ends"), HasSubstr("gpus 1\n"));
+  Create(pod("a", "2", "true"));
+  AwaitPhase("a", "Pending");
+  cluster_.reset();
+  options_.fake_gpus.count = 3;
+  Start();
+  AwaitPhase("a", "Succeeded");
+  EXPECT_THAT(ReadLog("a"), HasSubstr("gpus 1,2\n"));
+}
+
+TEST_F(LocalClusterTest, APodWithAnOddStatusEndsNobody) {
+  Start();
+  Json odd = Pod("odd", "true");
+  odd["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "100000";
+  Create(odd);
+  const auto refused = [&] {
+    return Get("odd").dump().find("Insufficient cpu") != std::string::npos;
+  };
+  Await("the refusal", refused);
+  for (const Json& status : {Json(), Json("odd"), Json{{"conditions", "odd"}}}) {
+    Json object = Get("odd");
+    object["status"] = status;
+    (void)Api().Put(PodPath("default", "odd") + "/status", object.dump());
+    Await("the refusal after " + status.dump(), refused);
+  }
+  Create(Pod("a", "true"));
+  AwaitPhase("a", "Succeeded");
+}
+
 TEST_F(LocalClusterTest, PodsThatDoNotFitSayWhyAndRunWhenThereIsRoom) {
   options_.fake_gpus = {.count = 2, .gibibytes = 80};
   Start();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_run.h"
@@ -44,6 +45,15 @@ std::vector<std::string> ContainerNames(const Json& pod) {
     out.push_back(Text(container, "name"));
   }
   return out;
+}
+
+// An API server lets objects through that we do not expect; one of them must not end the node.
+absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
+  try {
+    return task();
+  } catch (const Json::exception& error) {
+    return absl::InvalidArgumentError(std::string("read the pod: ") + error.what());
+  }
 }
 
 Json NodeObject(const NodeCapacity& capacity, Clock::WallTime now) {
@@ -155,7 +165,11 @@ void Node::OnObject(StoreEventType type, const StoreText& text) {
   entry.ns = Text(Member(pod, "metadata"), "namespace");
   entry.name = Text(Member(pod, "metadata"), "name");
   entry.text = type == StoreEventType::kDeleted ? nullptr : text;
-  if (listing_) listed_.insert(uid);
+  if (listing_) {
+    listed_.insert(uid);
+    const std::string phase = Text(Member(pod, "status"), "phase");
+    entry.ended = phase == "Succeeded" || phase == "Failed";
+  }
   Sync(uid);
 }
 
@@ -167,13 +181,26 @@ void Node::OnInitialEnd() {
   if (uids.ok()) {
     for (const std::string& uid : *uids) pods_[uid];
   }
-  std::vector<std::string> gone;
+  std::vector<std::string> all;
   for (auto& [uid, entry] : pods_) {
-    if (listed_.count(uid) != 0) continue;
-    entry.text = nullptr;
-    gone.push_back(uid);
+    if (listed_.count(uid) == 0) entry.text = nullptr;
+    LoadGpus(uid, &entry);
+    all.push_back(uid);
   }
-  for (const std::string& uid : gone) Sync(uid);
+  for (const std::string& uid : all) Sync(uid);
+}
+
+// What an earlier node gave a pod, before any pod gets slots of this one.
+void Node::LoadGpus(const std::string& uid, Entry* entry) {
+  if (entry->gpus_known) return;
+  const absl::StatusOr<std::string> text = disk_.ReadAll(GpusPath(uid));
+  if (!text.ok()) return;
+  const Json list = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!list.is_array()) return;
+  for (const Json& slot : list) {
+    if (slot.is_number_integer()) entry->gpus.push_back(slot.get<int>());
+  }
+  entry->gpus_known = true;
 }
 
 void Node::Poll() {
@@ -198,11 +225,10 @@ void Node::SyncLater(const std::string& uid, Clock::Duration delay) {
 
 void Node::Sync(const std::string& uid) {
   const auto found = pods_.find(uid);
-  // Before the first list is complete a record on disk may belong to a pod that we have not heard
-  // of.
-  if (found == pods_.end()) return;
+  // Before the list is complete a record on disk may belong to a pod that we have not heard of, and
+  // GPU slots that look free may have been given to one.
+  if (found == pods_.end() || listing_) return;
   if (found->second.text == nullptr) {
-    if (listing_) return;
     bool gone = false;
     const absl::Status status = EndOrphan(uid, &gone);
     if (gone) {
@@ -217,7 +243,7 @@ void Node::Sync(const std::string& uid) {
     SyncLater(uid, status.ok() ? Clock::Duration(kOrphanLookEvery) : kRetryAfter);
     return;
   }
-  const absl::Status status = TrySync(uid, &found->second);
+  const absl::Status status = WithoutJsonExceptions([&] { return TrySync(uid, &found->second); });
   if (status.ok()) return;
   // A conflict or a missing object means that an event is on its way.
   if (!absl::IsAborted(status) && !absl::IsNotFound(status)) {
@@ -340,24 +366,23 @@ absl::Status Node::PrepareRun(const std::string& uid, const Json& pod, const Sta
   return absl::OkStatus();
 }
 
+std::string Node::GpusPath(const std::string& uid) const { return dirs_.Pod(uid) + "/gpus.json"; }
+
 // The lowest free slots, written down so that the next node knows them.
 absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* entry) {
   if (entry->gpus_known) return absl::OkStatus();
   const int64_t wanted = ReadPodToPlace(pod, options_.capacity).requests.gpus;
-  const std::string path = dirs_.Pod(uid) + "/gpus.json";
-  const absl::StatusOr<std::string> text = wanted > 0 ? disk_.ReadAll(path) : std::string("[]");
-  if (text.ok()) {
-    const Json list = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-    for (const Json& slot : list) entry->gpus.push_back(slot.get<int>());
-  } else {
+  if (wanted > 0) {
     std::set<int> used;
     for (const auto& [other, pod_entry] : pods_) {
       if (!pod_entry.ended) used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
     }
-    for (int slot = 0; static_cast<int64_t>(entry->gpus.size()) < wanted; ++slot) {
-      if (used.count(slot) == 0) entry->gpus.push_back(slot);
+    std::vector<int> slots;
+    for (int slot = 0; static_cast<int64_t>(slots.size()) < wanted; ++slot) {
+      if (used.count(slot) == 0) slots.push_back(slot);
     }
-    RETURN_IF_ERROR(disk_.WriteAtomically(path, Json(entry->gpus).dump()));
+    RETURN_IF_ERROR(disk_.WriteAtomically(GpusPath(uid), Json(slots).dump()));
+    entry->gpus = std::move(slots);
   }
   entry->gpus_known = true;
   return absl::OkStatus();
@@ -383,12 +408,18 @@ absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
   for (const auto& [name, container] : runs) {
     if (container.number < 0 || container.run.phase == RunPhase::kEnded) continue;
     const RunFiles files = dirs_.Run(uid, name, container.number);
-    ASSIGN_OR_RETURN(const bool asked, disk_.Exists(files.stop));
-    if (!asked || !pods_[uid].stop_by.has_value()) {
-      RETURN_IF_ERROR(WriteStop(disk_, files, {.grace = 0ms}));
-      pods_[uid].stop_by = Clock::WallTime{};
+    if (container.run.phase == RunPhase::kNew) {
+      const absl::Status retired = RetireRun(disk_, files);
+      if (retired.ok()) continue;
+      // A shim claimed it meanwhile.
+      if (!absl::IsFailedPrecondition(retired)) return retired;
     }
-    alive = alive || container.run.phase != RunPhase::kNew;
+    alive = true;
+    // An earlier stop may leave it a grace period that it no longer has.
+    const auto stop = ReadStop(disk_, files);
+    if (!stop.ok() || !stop->has_value() || (*stop)->grace > 0ms) {
+      RETURN_IF_ERROR(WriteStop(disk_, files, {.grace = 0ms}));
+    }
   }
   if (alive) return absl::OkStatus();
   KillLeftovers(disk_, dirs_.Pod(uid));

@@ -84,6 +84,8 @@ class Node {
                          const StartContainer& start, Entry* entry);
   absl::Status PrepareRun(const std::string& uid, const nlohmann::json& pod,
                           const StartContainer& start, const RunFiles& files, Entry* entry);
+  std::string GpusPath(const std::string& uid) const;
+  void LoadGpus(const std::string& uid, Entry* entry);
   absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
   absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status,
                            const Entry& entry);

@@ -1,5 +1,6 @@
 #include "localkube/node/scheduler.h"
 
+#include <functional>
 #include <utility>
 
 #include "nlohmann/json.hpp"
@@ -14,6 +15,25 @@ using namespace std::chrono_literals;
 
 // After a failure of the API or the store.
 constexpr auto kRetryAfter = 500ms;
+
+std::string Text(const Json& object, const char* key) {
+  if (!object.is_object()) return "";
+  const auto it = object.find(key);
+  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+// An API server lets objects through that we do not expect; one of them must not end the scheduler.
+// False: there was an exception, and the pod waits for its next event.
+bool WithoutJsonExceptions(const std::string& pod, const std::function<void()>& task) {
+  try {
+    task();
+    return true;
+  } catch (const Json::exception& error) {
+    Log(LogLevel::kWarning, "pod not placed",
+        {{"pod", pod}, {"cause", std::string("read the pod: ") + error.what()}});
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -53,17 +73,7 @@ void Scheduler::OnEvent(const StoreEvent& event) {
   switch (event.type) {
     case StoreEventType::kAdded:
     case StoreEventType::kModified: {
-      const Json object = Json::parse(*event.text, nullptr, /*allow_exceptions=*/false);
-      Entry entry;
-      entry.pod = ReadPodToPlace(object, capacity_);
-      entry.pod.key = key;
-      entry.ns = event.key.ns;
-      entry.name = event.key.name;
-      const bool deleting = object.value("metadata", Json::object()).contains("deletionTimestamp");
-      if (entry.pod.node.empty() && !deleting) entry.text = event.text;
-      // A pod that is on its way out before it was placed gets no node any more.
-      if (entry.pod.node.empty() && deleting) entry.pod.holds = false;
-      pods_[key] = std::move(entry);
+      WithoutJsonExceptions(key, [&] { pods_[key] = ReadEntry(event); });
       break;
     }
     case StoreEventType::kDeleted: pods_.erase(key); break;
@@ -72,6 +82,20 @@ void Scheduler::OnEvent(const StoreEvent& event) {
     case StoreEventType::kGone: Follow(); return;
   }
   if (!listing_) RunSoon();
+}
+
+Scheduler::Entry Scheduler::ReadEntry(const StoreEvent& event) const {
+  const Json object = Json::parse(*event.text, nullptr, /*allow_exceptions=*/false);
+  Entry entry;
+  entry.pod = ReadPodToPlace(object, capacity_);
+  entry.pod.key = event.key.ns + "/" + event.key.name;
+  entry.ns = event.key.ns;
+  entry.name = event.key.name;
+  const bool deleting = object.value("metadata", Json::object()).contains("deletionTimestamp");
+  if (entry.pod.node.empty() && !deleting) entry.text = event.text;
+  // A pod that is on its way out before it was placed gets no node any more.
+  if (entry.pod.node.empty() && deleting) entry.pod.holds = false;
+  return entry;
 }
 
 // One round for all events that are waiting.
@@ -90,7 +114,11 @@ void Scheduler::Run() {
   for (const Placement& placement : Schedule(capacity_, std::move(pods))) {
     Entry& entry = pods_.at(placement.key);
     if (entry.text == nullptr) continue;
-    const absl::Status status = placement.fits ? Bind(entry) : Refuse(entry, placement.message);
+    absl::Status status;
+    const bool done = WithoutJsonExceptions(placement.key, [&] {
+      status = placement.fits ? Bind(entry) : Refuse(entry, placement.message);
+    });
+    if (!done) continue;
     if (status.ok() && placement.fits) {
       entry.pod.node = capacity_.name;
       entry.text = nullptr;
@@ -120,13 +148,14 @@ absl::Status Scheduler::Refuse(const Entry& entry, const std::string& message) {
                     {"message", message},
                     {"lastTransitionTime", FormatRfc3339(clock_.WallNow())}};
   Json& status = pod["status"];
+  if (!status.is_object()) status = Json::object();
   Json conditions = Json::array();
   for (const Json& old : status.value("conditions", Json::array())) {
-    if (old.value("type", "") != "PodScheduled") {
+    if (Text(old, "type") != "PodScheduled") {
       conditions.push_back(old);
-    } else if (old.value("status", "") == "False") {
-      if (old.value("message", "") == message) return absl::OkStatus();
-      condition["lastTransitionTime"] = old.value("lastTransitionTime", "");
+    } else if (Text(old, "status") == "False") {
+      if (Text(old, "message") == message) return absl::OkStatus();
+      condition["lastTransitionTime"] = Text(old, "lastTransitionTime");
     }
   }
   conditions.push_back(condition);

@@ -38,6 +38,7 @@ class Scheduler {
 
   void Follow();
   void OnEvent(const StoreEvent& event);
+  Entry ReadEntry(const StoreEvent& event) const;
   void RunSoon();
   void Run();
   absl::Status Bind(const Entry& entry);
