@@ -206,6 +206,89 @@ TEST_F(DeleteTest, ACollectionIsDeletedByItsSelector) {
   EXPECT_EQ(Call("GET", std::string(kPods) + "/b").code, 200);
 }
 
+// What a pod's specification gets instead of what it should have, and what the server says.
+struct BadSpec {
+  const char* field;
+  const char* spec;  // Merged into the one of a good pod.
+  int code;
+  const char* words;
+};
+
+class BadPodTest : public ApiFixture, public testing::WithParamInterface<BadSpec> {};
+
+TEST_P(BadPodTest, IsRefusedAndNotStored) {
+  json pod = Pod("a");
+  pod["spec"].merge_patch(json::parse(GetParam().spec));
+  const Reply reply = Call("POST", kPods, pod);
+  EXPECT_EQ(reply.code, GetParam().code);
+  EXPECT_THAT(reply.message(), HasSubstr(GetParam().words));
+  EXPECT_EQ(Call("GET", std::string(kPods) + "/a").code, 404);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Types, BadPodTest,
+    testing::Values(
+        BadSpec{"Grace", R"({"terminationGracePeriodSeconds":"30"})", 400,
+                "spec.terminationGracePeriodSeconds"},
+        BadSpec{"GraceFraction", R"({"terminationGracePeriodSeconds":1.5})", 400,
+                "spec.terminationGracePeriodSeconds"},
+        BadSpec{"GraceTooLarge", R"({"terminationGracePeriodSeconds":18446744073709551615})", 400,
+                "spec.terminationGracePeriodSeconds"},
+        BadSpec{"NodeName", R"({"nodeName":7})", 400, "spec.nodeName"},
+        BadSpec{"RestartPolicy", R"({"restartPolicy":[]})", 400, "spec.restartPolicy"},
+        BadSpec{"Containers", R"({"containers":{"name":"a"}})", 400, "spec.containers"},
+        BadSpec{"Image", R"({"containers":[{"name":"a","image":7}]})", 400,
+                "spec.containers[0].image"},
+        BadSpec{"Command", R"({"containers":[{"name":"a","image":"i","command":"sh"}]})", 400,
+                "spec.containers[0].command"},
+        BadSpec{"EnvValue",
+                R"({"containers":[{"name":"a","image":"i","env":[{"name":"A","value":1}]}]})", 400,
+                "spec.containers[0].env[0].value"},
+        BadSpec{"Port", R"({"containers":[{"name":"a","image":"i","ports":[7]}]})", 400,
+                "spec.containers[0].ports[0]"},
+        BadSpec{"Volumes", R"({"volumes":"data"})", 400, "spec.volumes"},
+        BadSpec{"Claim", R"({"volumes":[{"name":"a","persistentVolumeClaim":"c"}]})", 400,
+                "spec.volumes[0].persistentVolumeClaim"},
+        BadSpec{"NodeSelector", R"({"nodeSelector":{"a":1}})", 400, "spec.nodeSelector"}),
+    [](const auto& info) { return std::string(info.param.field); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Values, BadPodTest,
+    testing::Values(
+        BadSpec{"NegativeGrace", R"({"terminationGracePeriodSeconds":-1})", 422,
+                "spec.terminationGracePeriodSeconds"},
+        BadSpec{"UnknownRestartPolicy", R"({"restartPolicy":"Sometimes"})", 422,
+                "spec.restartPolicy: Unsupported value: \"Sometimes\""}),
+    [](const auto& info) { return std::string(info.param.field); });
+
+TEST_F(RestTest, ANullOfAPodIsAsIfItWereNotThere) {
+  json pod = Pod("a");
+  pod["spec"]["nodeName"] = nullptr;
+  pod["spec"]["terminationGracePeriodSeconds"] = nullptr;
+  pod["spec"]["containers"][0]["command"] = nullptr;
+  const Reply made = Call("POST", kPods, pod);
+  ASSERT_EQ(made.code, 201) << made.message();
+  EXPECT_EQ(made.body["spec"]["terminationGracePeriodSeconds"], 30);
+  EXPECT_FALSE(made.body["spec"].contains("nodeName"));
+  EXPECT_EQ(Call("DELETE", std::string(kPods) + "/a").code, 200);
+}
+
+// Of an earlier version, which let it in.
+TEST_F(DeleteTest, AStoredPodWithFieldsOfTheWrongTypeIsDeleted) {
+  MakeRunning("a");
+  json pod = Call("GET", path_).body;
+  pod["spec"]["terminationGracePeriodSeconds"] = "30";
+  pod["status"] = "Running";
+  ASSERT_TRUE(store_->Commit({.key = {"pods", "default", "a"},
+                              .expected_revision = store_->revision(),
+                              .render = [&pod](uint64_t) { return pod.dump(); }}).ok());
+  const Reply labelled = Call("PATCH", path_, {{"metadata", {{"labels", {{"x", "1"}}}}}});
+  EXPECT_EQ(labelled.code, 200) << labelled.message();
+  const Reply deleted = Call("DELETE", path_);
+  EXPECT_EQ(deleted.code, 200) << deleted.message();
+  EXPECT_EQ(deleted.body["metadata"]["deletionGracePeriodSeconds"], 30);
+}
+
 class ReadTest : public ApiFixture {};
 
 TEST_F(ReadTest, PagesContinueAndEnd) {

@@ -27,6 +27,15 @@ bool IsGone(const absl::Status& status) {
   return reason == "NotFound" || reason == "Conflict";
 }
 
+// A write by `work`; what a stored object that cannot be read throws is a failure like others.
+absl::Status Attempt(const std::function<absl::Status()>& work) {
+  try {
+    return work();
+  } catch (const json::exception& error) {
+    return absl::InternalError(std::string("the stored object cannot be read: ") + error.what());
+  }
+}
+
 }  // namespace
 
 GarbageCollector::GarbageCollector(Store& store, Rest& rest, Executor& executor,
@@ -34,16 +43,27 @@ GarbageCollector::GarbageCollector(Store& store, Rest& rest, Executor& executor,
     : store_(store), rest_(rest), executor_(executor), clock_(clock) {}
 
 void GarbageCollector::Start() {
-  executor_.Post([this, alive = alive_] {
-    if (!*alive) return;
+  executor_.Post(Guarded([this] {
     Follow();
     ExpireEvents();
-  });
+  }));
 }
 
 void GarbageCollector::Stop() {
   *alive_ = false;
   watch_.reset();
+}
+
+Executor::Task GarbageCollector::Guarded(std::function<void()> task) {
+  return [alive = alive_, task = std::move(task)] {
+    if (!*alive) return;
+    try {
+      task();
+    } catch (const json::exception& error) {
+      Log(LogLevel::kError, "garbage collection met an object that cannot be read; it goes on",
+          {{"cause", error.what()}});
+    }
+  };
 }
 
 void GarbageCollector::Follow() {
@@ -53,10 +73,8 @@ void GarbageCollector::Follow() {
   by_namespace_.clear();
   complete_ = false;
   // Parsing happens on the executor, so that the store's thread goes on at once.
-  auto watch = store_.Watch({}, [this, alive = alive_](const StoreEvent& event) {
-    executor_.Post([this, alive, event] {
-      if (*alive) OnEvent(event);
-    });
+  auto watch = store_.Watch({}, [this](const StoreEvent& event) {
+    executor_.Post(Guarded([this, event] { OnEvent(event); }));
   });
   if (watch.ok()) watch_ = *std::move(watch);
 }
@@ -207,8 +225,9 @@ void GarbageCollector::LookAtNamespace(const std::string& ns) {
 }
 
 void GarbageCollector::Delete(const StoreKey& key, const std::string& uid) {
-  const absl::Status status =
-      rest_.Delete({FindResource(key.resource), key.ns, key.name, ""}, {.uid = uid}).status();
+  const absl::Status status = Attempt([&] {
+    return rest_.Delete({FindResource(key.resource), key.ns, key.name, ""}, {.uid = uid}).status();
+  });
   if (!status.ok() && !IsGone(status)) RetryLater(uid, status);
 }
 
@@ -238,12 +257,11 @@ void GarbageCollector::MakeServiceAccount(const std::string& ns) {
 void GarbageCollector::RetryLater(const std::string& uid, const absl::Status& status) {
   Log(LogLevel::kWarning, "garbage collection will try again",
       {{"uid", uid}, {"cause", std::string(status.message())}});
-  executor_.PostAfter(kRetryDelay, [this, alive = alive_, uid] {
-    if (*alive) Look(uid);
-  });
+  executor_.PostAfter(kRetryDelay, Guarded([this, uid] { Look(uid); }));
 }
 
 void GarbageCollector::ExpireEvents() {
+  executor_.PostAfter(kExpiryInterval, Guarded([this] { ExpireEvents(); }));
   const Clock::WallTime oldest = clock_.WallNow() - kEventLife;
   if (const auto events = store_.List({.resource = "events"}); events.ok()) {
     for (const StoreEntry& entry : events->entries) {
@@ -257,9 +275,6 @@ void GarbageCollector::ExpireEvents() {
           .IgnoreError();
     }
   }
-  executor_.PostAfter(kExpiryInterval, [this, alive = alive_] {
-    if (*alive) ExpireEvents();
-  });
 }
 
 }  // namespace taas::localkube

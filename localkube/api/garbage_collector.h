@@ -18,6 +18,7 @@
 #ifndef LOCALKUBE_API_GARBAGE_COLLECTOR_H_
 #define LOCALKUBE_API_GARBAGE_COLLECTOR_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -53,6 +54,10 @@ class GarbageCollector {
     bool orphan = false;
   };
 
+  // `task` for the executor: it does nothing after Stop. What an object in the store that cannot be
+  // read throws is logged, and the collector goes on: it must not end the process, now and at each
+  // start to come.
+  Executor::Task Guarded(std::function<void()> task);
   void Follow();
   void OnEvent(const StoreEvent& event);
   void Forget(const std::string& uid);

@@ -120,5 +120,23 @@ TEST_F(GarbageCollectorTest, EventsOlderThanAnHourGo) {
   EXPECT_EQ(Call("GET", events + "/new").code, 200);
 }
 
+TEST_F(GarbageCollectorTest, StoredTextThatCannotBeReadStopsNothing) {
+  const auto store = [this](const std::string& name, const std::string& text) {
+    return store_->Commit({.key = {"pods", "n", name}, .render = [text](uint64_t) {
+                             return text;
+                           }}).status();
+  };
+  Call("POST", "/api/v1/namespaces", {{"metadata", {{"name", "n"}}}});
+  json pod = Pod("bad");
+  pod["metadata"].update({{"namespace", "n"}, {"uid", "u"}});
+  pod["spec"]["terminationGracePeriodSeconds"] = "30";
+  ASSERT_TRUE(store("bad", pod.dump()).ok());
+  ASSERT_TRUE(store("torn", "{").ok());
+  Call("DELETE", "/api/v1/namespaces/n");
+  collector_.Start();
+  EXPECT_TRUE(Eventually("/api/v1/namespaces/n/pods/bad", 404));
+  EXPECT_TRUE(Eventually("/api/v1/namespaces/n", 404));
+}
+
 }  // namespace
 }  // namespace taas::localkube

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "localkube/api/kube_status.h"
+#include "localkube/api/pod_rules.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -79,6 +80,22 @@ absl::Status CheckMetadata(const json& metadata) {
   return absl::OkStatus();
 }
 
+// The text at a pointer into a stored object, which an earlier version may have let in as anything.
+std::string TextAt(const json& object, const char* pointer) {
+  const json::json_pointer at(pointer);
+  return object.contains(at) && object[at].is_string() ? object[at].get<std::string>() : "";
+}
+
+// A null member is as if it were not there, as for Kubernetes' decoder.
+void DropNulls(json* value) {
+  if (!value->is_structured()) return;
+  if (value->is_object()) {
+    std::erase_if(value->get_ref<json::object_t&>(),
+                  [](const auto& member) { return member.second.is_null(); });
+  }
+  for (json& member : *value) DropNulls(&member);
+}
+
 void SetIfAbsent(json* object, const char* field, const json& value) {
   if (!object->contains(field)) (*object)[field] = value;
 }
@@ -88,12 +105,14 @@ void DefaultContainer(json* container) {
   SetIfAbsent(container, "resources", json::object());
   SetIfAbsent(container, "terminationMessagePath", "/dev/termination-log");
   SetIfAbsent(container, "terminationMessagePolicy", "File");
-  const std::string image = container->value("image", "");
+  const std::string image = TextAt(*container, "/image");
   const bool latest = image.find(':', image.rfind('/') + 1) == std::string::npos ||
                       (image.size() > 7 && image.substr(image.size() - 7) == ":latest");
   SetIfAbsent(container, "imagePullPolicy", latest ? "Always" : "IfNotPresent");
-  if (!container->contains("ports")) return;
-  for (json& port : (*container)["ports"]) SetIfAbsent(&port, "protocol", "TCP");
+  if (!container->contains("ports") || !(*container)["ports"].is_array()) return;
+  for (json& port : (*container)["ports"]) {
+    if (port.is_object()) SetIfAbsent(&port, "protocol", "TCP");
+  }
 }
 
 void DefaultPod(json* pod) {
@@ -119,6 +138,7 @@ void DefaultService(json* service) {
   SetIfAbsent(&spec, "sessionAffinity", "None");
   if (!spec.contains("ports") || !spec["ports"].is_array()) return;
   for (json& port : spec["ports"]) {
+    if (!port.is_object()) continue;
     SetIfAbsent(&port, "protocol", "TCP");
     if (port.contains("port")) SetIfAbsent(&port, "targetPort", port["port"]);
   }
@@ -150,28 +170,6 @@ json Wish(json object) {
   return object;
 }
 
-absl::Status CheckPodSpec(const Kind& kind, const json& object) {
-  const std::string name = NameOf(object);
-  const json spec = object.value("spec", json::object());
-  const json containers = spec.value("containers", json::array());
-  std::vector<FieldError> errors;
-  if (!containers.is_array() || containers.empty()) {
-    errors.push_back({"spec.containers", std::string(kFieldRequired), "Required value"});
-  }
-  for (size_t i = 0; containers.is_array() && i < containers.size(); ++i) {
-    const std::string path = "spec.containers[" + std::to_string(i) + "]";
-    for (const char* field : {"name", "image"}) {
-      const bool given = containers[i].is_object() && containers[i].contains(field) &&
-                         containers[i][field].is_string() &&
-                         !containers[i][field].get_ref<const std::string&>().empty();
-      if (!given) {
-        errors.push_back({path + "." + field, std::string(kFieldRequired), "Required value"});
-      }
-    }
-  }
-  return errors.empty() ? absl::OkStatus() : Invalid(kind, name, errors);
-}
-
 // A pod's spec without what may change: images, deadline, tolerations, grace; the node once.
 json FixedPodSpec(const json& object, bool without_node) {
   json spec = object.value("spec", json::object());
@@ -181,8 +179,10 @@ json FixedPodSpec(const json& object, bool without_node) {
   }
   if (without_node) spec.erase("nodeName");
   for (const char* list : {"containers", "initContainers"}) {
-    if (!spec.contains(list)) continue;
-    for (json& container : spec[list]) container.erase("image");
+    if (!spec.contains(list) || !spec[list].is_array()) continue;
+    for (json& container : spec[list]) {
+      if (container.is_object()) container.erase("image");
+    }
   }
   return spec;
 }
@@ -271,6 +271,7 @@ void StampNew(const Kind& kind, const std::string& ns, const Stamp& stamp, json*
 }
 
 void ApplyBuiltinDefaults(const Kind& kind, json* object) {
+  if (!kind.custom && object->contains("spec")) DropNulls(&(*object)["spec"]);
   if (kind.kind == "Pod") DefaultPod(object);
   if (kind.kind == "Service") DefaultService(object);
 }
@@ -320,8 +321,10 @@ json CarryOver(const Kind& kind, const std::string& subresource, const json& old
 
 absl::Status CheckUpdate(const Kind& kind, const json& old, const json& changed) {
   if (kind.kind != "Pod") return absl::OkStatus();
+  // What is stored may be from a version that let more in; labels and status can still change.
+  if (old.value("spec", json()) == changed.value("spec", json())) return absl::OkStatus();
   RETURN_IF_ERROR(CheckPodSpec(kind, changed));
-  const bool unbound = FixedPodSpec(old, false).value("nodeName", "").empty();
+  const bool unbound = TextAt(old, "/spec/nodeName").empty();
   if (FixedPodSpec(old, unbound) == FixedPodSpec(changed, unbound)) return absl::OkStatus();
   return Invalid(kind, NameOf(old),
                  {{"spec", "FieldValueForbidden",
@@ -369,13 +372,14 @@ bool IsReadyToGo(const Kind& kind, const json& object) {
 
 int64_t GraceOf(const Kind& kind, const DeleteOptions& options, const json& object) {
   if (kind.kind != "Pod") return 0;
-  const json spec = object.value("spec", json::object());
-  const std::string phase =
-      object.contains("status") ? object["status"].value("phase", "") : std::string();
+  const std::string phase = TextAt(object, "/status/phase");
   // Nothing runs that could use the time.
-  if (spec.value("nodeName", "").empty() || phase == "Succeeded" || phase == "Failed") return 0;
-  return options.grace_seconds.value_or(
-      spec.value("terminationGracePeriodSeconds", kDefaultGraceSeconds));
+  const bool runs = !TextAt(object, "/spec/nodeName").empty();
+  if (!runs || phase == "Succeeded" || phase == "Failed") return 0;
+  if (options.grace_seconds.has_value()) return *options.grace_seconds;
+  const json::json_pointer grace("/spec/terminationGracePeriodSeconds");
+  const bool given = object.contains(grace) && object[grace].is_number_integer();
+  return given ? object[grace].get<int64_t>() : kDefaultGraceSeconds;
 }
 
 bool MarkDeleted(const Kind& kind, const DeleteOptions& options, const std::string& now,
@@ -390,7 +394,9 @@ bool MarkDeleted(const Kind& kind, const DeleteOptions& options, const std::stri
   if (options.propagation == "Foreground") add_finalizer(kForegroundFinalizer);
   if (options.propagation == "Orphan") add_finalizer(kOrphanFinalizer);
   if (kind.kind == "Namespace") {
-    (*object)["status"]["phase"] = "Terminating";
+    json& status = (*object)["status"];
+    if (!status.is_object()) status = json::object();
+    status["phase"] = "Terminating";
   } else if (grace == 0 && !HasFinalizers(*object)) {
     return true;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "localkube/api/database.h"
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -359,7 +361,15 @@ bool SqliteStore::Call(Watcher* watcher, const StoreEvent& event) {
     if (watcher->removed || stopping_) return false;
     running_ = watcher;
   }
-  watcher->callback(event);
+  // A callback reads what anybody may have stored: one that throws must not end the process.
+  try {
+    watcher->callback(event);
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, "a watch could not take an event; it goes on with the next",
+        {{"object", Describe(event.key)},
+         {"revision", std::to_string(event.revision)},
+         {"cause", error.what()}});
+  }
   std::lock_guard lock(dispatch_mutex_);
   running_ = nullptr;
   call_ended_.notify_all();

@@ -5,7 +5,9 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <future>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -289,6 +291,19 @@ TEST(StoreCrashTest, EveryAcknowledgedWriteIsThereAfterKillMinusNine) {
       ASSERT_THAT((*store)->Get({"pods", "ns", name}), IsOk()) << "seed " << seed;
     }
   }
+}
+
+TEST(StoreWatchTest, ACallbackThatThrowsMissesOneEventAndNoOther) {
+  auto store = OpenMemory();
+  std::promise<std::string> second;
+  auto watch = store->Watch({}, [&](const StoreEvent& event) {
+    if (event.key.name == "bad") throw std::runtime_error("cannot be read");
+    if (event.key.name == "good") second.set_value(*event.text);
+  });
+  ASSERT_THAT(watch, IsOk());
+  ASSERT_THAT(store->Commit(Put("bad", 0, "x")), IsOk());
+  ASSERT_THAT(store->Commit(Put("good", 0, "y")), IsOk());
+  EXPECT_EQ(second.get_future().get(), "y@2");
 }
 
 }  // namespace
