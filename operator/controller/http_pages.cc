@@ -2,6 +2,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <thread>
@@ -19,6 +20,8 @@ namespace http = boost::beast::http;
 constexpr std::chrono::seconds kRequestTimeout{10};
 // Prometheus and probes send a few hundred bytes.
 constexpr size_t kRequestBytesMax = 16 << 10;
+// Before accept is tried again when it fails, as it does while all descriptors are in use.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 absl::StatusOr<asio::ip::tcp::endpoint> ParseAddress(const std::string& text) {
   const std::string what = "listen on \"" + text + "\": ";
@@ -113,14 +116,24 @@ class HttpPages::Server {
  private:
   void Accept() {
     acceptor_.async_accept([this](boost::system::error_code failed, asio::ip::tcp::socket socket) {
-      if (!failed) std::make_shared<Session>(std::move(socket), make_)->Start();
-      if (failed != asio::error::operation_aborted) Accept();
+      if (failed == asio::error::operation_aborted) return;
+      if (failed) return AcceptLater();
+      std::make_shared<Session>(std::move(socket), make_)->Start();
+      Accept();
+    });
+  }
+
+  void AcceptLater() {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](boost::system::error_code cancelled) {
+      if (!cancelled) Accept();
     });
   }
 
   const Make make_;
   asio::io_context context_{1};
   asio::ip::tcp::acceptor acceptor_{context_};
+  asio::steady_timer pause_{context_};
   int port_ = 0;
   std::thread thread_;
 };

@@ -1,3 +1,5 @@
+#include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -162,6 +164,45 @@ TEST(ListenerTest, EachConnectionIsServedAndDestructionEndsThem) {
   EXPECT_THAT(channels[0]->ReceiveHead(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(Channel::Connect(address, {}),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("refused")));
+}
+
+// Without descriptors nobody can be accepted; whoever called meanwhile is served once there are some.
+TEST(ListenerTest, ConnectionThatComesWhileNoDescriptorIsFreeIsServedLater) {
+  auto listener = Listener::Open({.host = "127.0.0.1"}, [](Channel& channel) {
+    const auto head = channel.ReceiveHead();
+    if (head.ok()) {
+      EXPECT_THAT(channel.Send(*head), IsOk());
+    }
+  });
+  ASSERT_THAT(listener, IsOk());
+  // The accept that is under way has its descriptor already and serves the first caller.
+  const int callers[] = {socket(AF_INET, SOCK_STREAM, 0), socket(AF_INET, SOCK_STREAM, 0)};
+  Channel first(callers[0], "listener");
+  Channel second(callers[1], "listener");
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>((*listener)->port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  int failed = 0;
+  for (const int caller : callers) {
+    failed += connect(caller, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+  }
+  second.LimitSilence(std::chrono::milliseconds(150));
+  const absl::Status sent = second.Send({.type = FrameType::kAsk, .sequence = 2});
+  const auto unanswered = second.ReceiveHead();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(failed, 0);
+  EXPECT_THAT(sent, IsOk());
+  EXPECT_THAT(unanswered,
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no byte for 150 ms")));
+  second.LimitSilence(std::chrono::seconds(10));
+  const auto answer = second.ReceiveHead();
+  ASSERT_THAT(answer, IsOk());
+  EXPECT_EQ(answer->sequence, 2u);
 }
 
 TEST(ListenerTest, PortInUseIsNamed) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 
 // Connections that wait for accept: all replicas of a job may call in the same millisecond.
 constexpr int kBacklog = 512;
+// Before accept is tried again when it fails, as it does while all descriptors are in use.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 std::string PeerName(const sockaddr_storage& address, socklen_t size) {
   char host[NI_MAXHOST];
@@ -87,6 +90,7 @@ Listener::~Listener() {
   {
     std::lock_guard lock(mutex_);
     closing_ = true;
+    closing_changed_.notify_all();
     for (Connection& connection : connections_) connection.channel->Shutdown();
   }
   shutdown(socket_, SHUT_RDWR);
@@ -96,17 +100,27 @@ Listener::~Listener() {
 }
 
 void Listener::Accept() {
+  int last_error = 0;  // A trouble that lasts is told once.
   for (;;) {
     sockaddr_storage address{};
     socklen_t size = sizeof(address);
     const int fd =
         accept4(socket_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC);
     if (fd >= 0) {
+      last_error = 0;
       Start(fd, PeerName(address, size));
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
-    return;  // Shut down, or out of descriptors: then no more than the present peers are served.
+    const int error = errno;
+    std::unique_lock lock(mutex_);
+    if (closing_) return;
+    if (error != last_error) {
+      Log(LogLevel::kWarning, "no connection can be accepted for now",
+          {{"port", std::to_string(port_)}, {"why", std::strerror(error)}});
+    }
+    last_error = error;
+    if (closing_changed_.wait_for(lock, kAcceptPause, [this] { return closing_; })) return;
   }
 }
 

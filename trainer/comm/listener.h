@@ -12,6 +12,7 @@
 #ifndef TRAINER_COMM_LISTENER_H_
 #define TRAINER_COMM_LISTENER_H_
 
+#include <condition_variable>
 #include <functional>
 #include <list>
 #include <memory>
@@ -57,6 +58,7 @@ class Listener {
   const Serve serve_;
   std::mutex mutex_;
   bool closing_ = false;
+  std::condition_variable closing_changed_;
   std::list<Connection> connections_;
   std::thread acceptor_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "operator/base/status.h"
@@ -26,15 +27,18 @@ constexpr std::chrono::seconds kPatience{5};
 constexpr uint32_t kHeaderBytesMax = 8 << 10;
 // The operator, the chief and a person or two.
 constexpr int kConnectionsMax = 32;
+// Before accept is tried again when it fails, as it does while all descriptors are in use.
+constexpr std::chrono::milliseconds kAcceptPause{100};
 
 }  // namespace
 
 struct StatusServer::State {
-  explicit State(Body body_in) : body(std::move(body_in)), acceptor(context) {}
+  explicit State(Body body_in) : body(std::move(body_in)), acceptor(context), pause(context) {}
 
   const Body body;
   asio::io_context context{1};
   Tcp::acceptor acceptor;
+  asio::steady_timer pause;
   int port = 0;
   int connections = 0;
   std::thread thread;
@@ -99,7 +103,14 @@ template <typename State>
 void Accept(State& state) {
   state.acceptor.async_accept([&state](beast::error_code error, Tcp::socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (!error && state.connections < kConnectionsMax) {
+    if (error) {
+      state.pause.expires_after(kAcceptPause);
+      state.pause.async_wait([&state](beast::error_code cancelled) {
+        if (!cancelled) Accept(state);
+      });
+      return;
+    }
+    if (state.connections < kConnectionsMax) {
       std::make_shared<Session<State>>(state, std::move(socket))->Read();
     }
     Accept(state);
