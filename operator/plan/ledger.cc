@@ -158,6 +158,8 @@ class Advance {
       if (verdict.end == taas::End::kPermanent) {
         End(JobState::kFailed, "ReplicaFailed",
             view.short_name + " failed for good: " + DescribeEnd(*pod));
+      } else if (verdict.cause == RestartCause::kUserError && WaitedForMainReplica(view)) {
+        Restart(view, entry, *pod, std::nullopt, DescribeEnd(*pod));
       } else {
         Restart(view, entry, *pod, verdict.cause, DescribeEnd(*pod));
       }
@@ -168,17 +170,32 @@ class Advance {
     }
   }
 
-  void Restart(const ReplicaView& view, LedgerReplica& entry, const Pod& pod, RestartCause cause,
-               const std::string& why) {
-    int32_t& count = ledger().restarts[cause];
-    if (cause == RestartCause::kUserError && count >= now_.job.spec.backoff_limit) {
-      End(JobState::kFailed, "BackoffLimitExceeded",
-          view.short_name + " failed again after " + std::to_string(count) +
-              " restarts by user error, and backoffLimit is " +
-              std::to_string(now_.job.spec.backoff_limit) + ": " + why);
-      return;
+  // Whoever gives up while the main replica has no pod that has started has waited for that one:
+  // the user has not erred.
+  bool WaitedForMainReplica(const ReplicaView& replica) const {
+    const auto main = MainReplica(now_.job.spec);
+    if (std::pair(replica.role, replica.index) == main) return false;
+    for (const ReplicaView& view : views_) {
+      if (std::pair(view.role, view.index) != main) continue;
+      return view.pod == nullptr || view.pod->phase == PodPhase::kPending;
     }
-    ++count;
+    return true;
+  }
+
+  // Without a cause nothing is counted.
+  void Restart(const ReplicaView& view, LedgerReplica& entry, const Pod& pod,
+               std::optional<RestartCause> cause, const std::string& why) {
+    if (cause.has_value()) {
+      int32_t& count = ledger().restarts[*cause];
+      if (cause == RestartCause::kUserError && count >= now_.job.spec.backoff_limit) {
+        End(JobState::kFailed, "BackoffLimitExceeded",
+            view.short_name + " failed again after " + std::to_string(count) +
+                " restarts by user error, and backoffLimit is " +
+                std::to_string(now_.job.spec.backoff_limit) + ": " + why);
+        return;
+      }
+      ++count;
+    }
     ++entry.pod_number;
     entry.not_before.reset();
     // A pod that was taken away while it ran says nothing about the next one.
@@ -194,7 +211,9 @@ class Advance {
     if (pod.exit_code == kExitRestartMe) entry.port = entry.status_port = 0;
     Note(true, "Restarting",
          view.short_name + " gets pod " + std::to_string(entry.pod_number) + " (" +
-             std::string(RestartCauseName(cause)) + "): " + why);
+             (cause.has_value() ? std::string(RestartCauseName(*cause))
+                                : "not counted, the main replica does not run") +
+             "): " + why);
   }
 
   void DelayNext(LedgerReplica& entry, const Pod& pod) {
@@ -222,15 +241,17 @@ class Advance {
     if (change_.ports_wanted > 0) change_.ports_wanted += static_cast<int32_t>(next);
   }
 
-  // A pod knows the main replica by the address it was started with. When that has changed the pod
-  // is of no use any more, through no fault of its own: it is replaced and no cause is counted.
+  // A pod knows the main replica by the address it was started with, the main replica's pod by the
+  // same annotation its own. When that has changed (a new port, or a wiped ledger gave all of them
+  // new ones) the pod is of no use any more, through no fault of its own: it is replaced and no
+  // cause is counted.
   void FollowMainReplica(const std::pair<Role, int32_t>& main) {
     if (now_.addresses.scheme != AddressScheme::kLoopback || change_.ports_wanted > 0) return;
     const AddressBook addresses(now_.job, ledger(), now_.addresses);
     const std::string bootstrap = addresses.Cluster(main.first, main.second);
     for (const ReplicaView& view : views_) {
       LedgerReplica& entry = EntryOf(view);
-      if (!view.wanted || entry.completed || std::pair(view.role, view.index) == main) continue;
+      if (!view.wanted || entry.completed) continue;
       const CurrentPod current = FindCurrentPod(view, entry);
       if (current.pod == nullptr || current.gone || HasEnded(*current.pod)) continue;
       if (current.pod->bootstrap != bootstrap) ++entry.pod_number;

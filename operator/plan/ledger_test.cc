@@ -248,6 +248,35 @@ TEST(LedgerTest, PodsThatKnowTheChiefUnderAnOldAddressAreReplacedWithoutACause) 
   EXPECT_EQ(ledger.restarts, (std::map<RestartCause, int32_t>{{RestartCause::kUserError, 1}}));
 }
 
+// Symptom: all pods waited for a main replica that listened on the port it had before.
+TEST(LedgerTest, AfterAWipedLedgerOnTheLocalClusterEveryPodIsReplacedTheMainReplicasToo) {
+  Snapshot now = LoopbackJob();
+  now.job.ledger.reset();
+  now.free_ports = {2001, 2002, 2003, 2004};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).port, 2001);
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 2);
+  EXPECT_TRUE(ledger.restarts.empty());
+}
+
+TEST(LedgerTest, AReplicaThatGaveUpWaitingForAPendingChiefIsNotCounted) {
+  Snapshot now = StartedJob({.chiefs = 1, .workers = 1});
+  now.job.spec.backoff_limit = 0;
+  now.pods = {PodOf(now, Role::kChief, 0, {.phase = PodPhase::kPending}),
+              Ended(now, Role::kWorker, 0, 138)};
+  EntryOf(now, Role::kWorker, 0).quick_failures = 1;
+  LedgerChange change = AdvanceLedger(now);
+  EXPECT_FALSE(change.ledger.outcome.has_value());
+  EXPECT_TRUE(change.ledger.restarts.empty());
+  const LedgerReplica entry = change.ledger.replicas.at(Role::kWorker).at(0);
+  EXPECT_EQ(entry.pod_number, 2);
+  EXPECT_EQ(entry.not_before, now.now + seconds(1));
+  EXPECT_THAT(change.notes.at(0).message, HasSubstr("main replica does not run"));
+  now.pods[0] = PodOf(now, Role::kChief, 0);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+}
+
 TEST(LedgerTest, AScaledDownReplicaIsRetiredWithoutACauseAndComesBackWithANewNumber) {
   Snapshot now = StartedJob({.workers = 2});
   now.pods = {PodOf(now, Role::kWorker, 0), PodOf(now, Role::kWorker, 1)};
