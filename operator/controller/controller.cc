@@ -1,11 +1,13 @@
 #include "operator/controller/controller.h"
 
 #include <algorithm>
+#include <exception>
 
 #include "operator/api/training_job_codec.h"
 #include "operator/base/log.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/replicas.h"
+#include "operator/plan/status.h"
 
 namespace taas {
 namespace {
@@ -29,6 +31,9 @@ constexpr seconds kPollEvery{5};
 // less.
 constexpr seconds kFirstPoll{1};
 constexpr int kFirstPolls = 3;
+// Events of one job about refusals and conflicts. A server that words each refusal anew must not
+// make this grow.
+constexpr size_t kReportedMax = 256;
 
 // Encodings compared: what is not written cannot differ to a reader.
 bool OnlyProgressDiffers(const JobStatus& a, JobStatus b) {
@@ -46,6 +51,10 @@ bool IsUrgent(const JobStatus& before, const JobStatus& after) {
     }
   }
   return before.completion_time != after.completion_time;
+}
+
+bool HasLedgerStep(const Plan& plan) {
+  return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
 }
 
 }  // namespace
@@ -119,13 +128,30 @@ void Controller::Process(const std::string& key) {
     return;
   }
   if (job->ledger.has_value()) view_.ForgetCounted(job->meta.uid, *job->ledger);
-  Tracked& tracked = TrackedOf(key, *job);
   auto look = std::make_shared<Look>();
   look->key = key;
   look->job = job;
   look->begun = executor_.clock().Now();
-  Snapshot snapshot = TakeSnapshot(key, *job, tracked);
-  look->plan = MakePlan(snapshot);
+  PlanAndExecute(look);
+}
+
+void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
+  const std::string& key = look->key;
+  Tracked& tracked = TrackedOf(key, *look->job);
+  // The one place where the operator's own mistakes end: a job that breaks an invariant must not
+  // take the others' operator down.
+  try {
+    Snapshot snapshot = TakeSnapshot(key, *look->job, tracked);
+    look->plan = MakePlan(snapshot);
+  } catch (const std::exception& error) {
+    return OnInternalError(look, error.what());
+  }
+  if (tracked.ledger_refused && HasLedgerStep(look->plan)) {
+    // Nothing may be said that the stored ledger does not know, but what is in the way.
+    look->plan.steps.erase(look->plan.steps.begin());
+    look->plan.status = look->job->status;
+    look->plan.status.message = tracked.refusal;
+  }
   const JobState state = look->plan.status.state;
   if (tracked.state != state) {
     metrics_.MoveJob(tracked.state.has_value() ? &*tracked.state : nullptr, &state);
@@ -135,13 +161,31 @@ void Controller::Process(const std::string& key) {
   Execute(look);
 }
 
+void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::string& what) {
+  Log(LogLevel::kError, "internal error: the job cannot be planned",
+      {{"job", look->key}, {"why", what}});
+  Tracked& tracked = tracked_.at(look->key);
+  Snapshot snapshot;
+  snapshot.job = *look->job;
+  snapshot.now = executor_.clock().WallNow();
+  look->plan = {};
+  look->plan.status = InternalErrorStatus(snapshot, what);
+  look->retry = true;
+  Report(*look, tracked, "InternalError", "InternalError", look->plan.status.message);
+  if (EncodeStatus(look->job->status) == EncodeStatus(look->plan.status)) return CloseLook(look);
+  WriteStatus(look);
+}
+
 Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked) {
   const Clock::Time now = executor_.clock().Now();
   if (tracked.foreign_until <= now) {
     tracked.foreign_pods.clear();
     tracked.foreign_service.reset();
   }
-  if (tracked.refused_until <= now) tracked.refusal.clear();
+  if (tracked.refused_until <= now) {
+    tracked.refusal.clear();
+    tracked.ledger_refused = false;
+  }
   Snapshot snapshot;
   snapshot.job = job;
   for (const auto& pod : view_.PodsOf(key)) {
@@ -167,10 +211,10 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
 }
 
 Plan Controller::MakePlan(Snapshot& snapshot) {
-  Plan plan = PlanJob(snapshot);
+  Plan plan = options_.plan(snapshot);
   if (plan.ports_wanted == 0) return plan;
   snapshot.free_ports = ports_.Take(plan.ports_wanted, PortsInUse());
-  plan = PlanJob(snapshot);
+  plan = options_.plan(snapshot);
   if (plan.ports_wanted > 0) {
     plan.status.message = "127.0.0.1 has no " + std::to_string(plan.ports_wanted) +
                           " free ports for the replicas: end some other programs or jobs";
@@ -204,7 +248,17 @@ void Controller::Execute(const std::shared_ptr<Look>& look) {
   // Counted before the first is sent, so that no reply can seem to be the last one too early.
   look->under_way = static_cast<int>(steps.size());
   if (steps.empty()) return Finish(look);
-  for (const Step& step : steps) Execute(look, step);
+  for (const Step& step : steps) {
+    // As in PlanAndExecute: what cannot even be sent is refused by ourselves.
+    try {
+      Execute(look, step);
+    } catch (const std::exception& error) {
+      OnWritten(look, step,
+                {.kind = WriteResult::Kind::kRefused,
+                 .message = std::string("InternalError: ") + error.what(),
+                 .reason = "InternalError"});
+    }
+  }
 }
 
 void Controller::Execute(const std::shared_ptr<Look>& look, const Step& step) {
@@ -245,7 +299,7 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
       queue_.Add(look->key);
       break;
     case WriteResult::Kind::kRefused:
-      OnRefused(*look, result.message);
+      OnRefused(*look, step, result);
       break;
     case WriteResult::Kind::kReplan:
     case WriteResult::Kind::kLater:
@@ -271,8 +325,8 @@ void Controller::OnLedgerWritten(const Look& look, const WriteLedger& step) {
   }
 }
 
-void Controller::OnRefused(const Look& look, const std::string& message) {
-  Log(LogLevel::kWarning, message, {{"job", look.key}});
+void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
+  Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   const auto found = tracked_.find(look.key);
   if (found == tracked_.end() || found->second.uid != look.job->meta.uid) return;
   Tracked& tracked = found->second;
@@ -281,11 +335,17 @@ void Controller::OnRefused(const Look& look, const std::string& message) {
   const int doublings = std::min(tracked.refusals++, 6);  // 5 s · 2^6 is past the limit.
   tracked.refused_until =
       executor_.clock().Now() + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
-  tracked.refusal = message;
-  if (tracked.reported_conflicts.insert(message).second) {
-    writer_.Event(look.job->meta, true, "Refused", message);
-  }
+  tracked.refusal = result.message;
+  tracked.ledger_refused = std::holds_alternative<WriteLedger>(step);
+  Report(look, tracked, "Refused/" + std::to_string(step.index()) + "/" + result.reason, "Refused",
+         result.message);
   queue_.Add(look.key);
+}
+
+void Controller::Report(const Look& look, Tracked& tracked, const std::string& cause,
+                        const std::string& reason, const std::string& message) {
+  if (tracked.reported.size() >= kReportedMax || !tracked.reported.insert(cause).second) return;
+  writer_.Event(look.job->meta, true, reason, message);
 }
 
 void Controller::ReportConflicts(const Look& look, Tracked& tracked) {
@@ -295,9 +355,8 @@ void Controller::ReportConflicts(const Look& look, Tracked& tracked) {
     const std::string text = "a " + conflict->kind + " " + conflict->name +
                              " exists that does not belong to this job (owner uid " +
                              (conflict->owner_uid.empty() ? "none" : conflict->owner_uid) + ")";
-    if (!tracked.reported_conflicts.insert(text).second) continue;
-    Log(LogLevel::kWarning, text, {{"job", look.key}});
-    writer_.Event(look.job->meta, true, "NameConflict", text);
+    Log(LogLevel::kDebug, text, {{"job", look.key}});
+    Report(look, tracked, conflict->kind + "/" + conflict->name, "NameConflict", text);
   }
 }
 
@@ -308,9 +367,7 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     AnnouncePods(*look, tracked);
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
-    const bool ledger_waits = !look->plan.steps.empty() &&
-                              std::holds_alternative<WriteLedger>(look->plan.steps.front());
-    if (quiet && !ledger_waits) {
+    if (quiet && !HasLedgerStep(look->plan)) {
       const auto delay = StatusDelay(*look, tracked);
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
       if (delay.has_value()) queue_.AddAfter(look->key, *delay);

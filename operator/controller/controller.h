@@ -8,7 +8,8 @@
 // Ownership: everything passed in must outlive it; destroying it stops at once, in the middle of
 // whatever it does. Threads: the executor's only, also for construction and destruction unless the
 // executor stands still. Errors: none reach the caller; they stand in status.message, events, logs
-// and metrics.
+// and metrics. An exception out of the planning of one job (a broken invariant) is caught: that job
+// is marked with it and tried again later, the others go on.
 //
 //   Controller controller(transport, executor, random, poll, ports, metrics, {});
 //   controller.Start();
@@ -16,6 +17,7 @@
 #ifndef OPERATOR_CONTROLLER_CONTROLLER_H_
 #define OPERATOR_CONTROLLER_CONTROLLER_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -42,6 +44,7 @@ class Controller {
     std::string trainer_image;
     AddressOptions addresses;
     WorkQueue::Options queue;
+    std::function<Plan(const Snapshot&)> plan = PlanJob;
   };
 
   Controller(KubeTransport& transport, Executor& executor, Random& random, PollTransport& poll,
@@ -66,6 +69,7 @@ class Controller {
     int polls = 0;
     // A refusal by the API server holds creations back until then.
     std::string refusal;
+    bool ledger_refused = false;  // It was about the ledger: then nothing that it would allow.
     Clock::Time refused_until{};
     int refusals = 0;
     // Pods and a service under our names that the view does not show, as found when a create
@@ -73,7 +77,7 @@ class Controller {
     std::map<std::string, Pod> foreign_pods;
     std::optional<ServiceView> foreign_service;
     Clock::Time foreign_until{};
-    std::set<std::string> reported_conflicts;
+    std::set<std::string> reported;  // What there was an event for, by kind and cause.
     bool first_pod_observed = false;
     bool all_pods_observed = false;
     bool pods_announced = false;
@@ -82,6 +86,8 @@ class Controller {
   struct Look;
 
   void Process(const std::string& key);
+  void PlanAndExecute(const std::shared_ptr<Look>& look);
+  void OnInternalError(const std::shared_ptr<Look>& look, const std::string& what);
   Tracked& TrackedOf(const std::string& key, const Job& job);
   void Forget(const std::string& key);
   Snapshot TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked);
@@ -92,7 +98,10 @@ class Controller {
   void Execute(const std::shared_ptr<Look>& look, const Step& step);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);
   void OnLedgerWritten(const Look& look, const WriteLedger& step);
-  void OnRefused(const Look& look, const std::string& message);
+  void OnRefused(const Look& look, const Step& step, const WriteResult& result);
+  // One event per job and cause.
+  void Report(const Look& look, Tracked& tracked, const std::string& cause,
+              const std::string& reason, const std::string& message);
   void Finish(const std::shared_ptr<Look>& look);
   void WriteStatus(const std::shared_ptr<Look>& look);
   // Zero: now. Nothing: there is nothing to write.

@@ -20,7 +20,12 @@ SimCluster::~SimCluster() = default;
 void SimCluster::StartOperator() {
   controller_ = std::make_unique<Controller>(
       api_, executor_, random_, poll_, ports_, metrics_,
-      Controller::Options{.trainer_image = "taas/trainer:test", .addresses = {.scheme = scheme_}});
+      Controller::Options{.trainer_image = "taas/trainer:test",
+                          .addresses = {.scheme = scheme_},
+                          .plan = [this](const Snapshot& snapshot) {
+                            before_plan_(snapshot);
+                            return PlanJob(snapshot);
+                          }});
   controller_->Start();
 }
 
@@ -31,7 +36,7 @@ void SimCluster::CrashOperator() {
   executor_.PostAfter(seconds(1), [this] { StartOperator(); });
 }
 
-void SimCluster::CreateJob(Roles roles, Json trainer_extra) {
+void SimCluster::CreateJob(Roles roles, Json trainer_extra, const std::string& name) {
   Json role_map = Json::object();
   if (roles.chiefs > 0) role_map["chief"]["replicas"] = roles.chiefs;
   if (roles.ps > 0) role_map["ps"]["replicas"] = roles.ps;
@@ -40,7 +45,7 @@ void SimCluster::CreateJob(Roles roles, Json trainer_extra) {
   trainer.update(trainer_extra);
   api_.Put("trainingjobs", {{"apiVersion", "taas.dev/v1"},
                             {"kind", "TrainingJob"},
-                            {"metadata", {{"name", "mnist"}}},
+                            {"metadata", {{"name", name}}},
                             {"spec", {{"trainer", trainer}, {"roles", role_map}}}});
 }
 

@@ -39,7 +39,12 @@ class SimCluster {
   explicit SimCluster(uint64_t seed, AddressScheme scheme = AddressScheme::kDns);
   ~SimCluster();
 
-  void CreateJob(Roles roles, Json trainer_extra = Json::object());
+  void CreateJob(Roles roles, Json trainer_extra = Json::object(),
+                 const std::string& name = "mnist");
+  // Takes effect at once; asked before each plan.
+  void set_before_plan(std::function<void(const Snapshot&)> call) {
+    before_plan_ = std::move(call);
+  }
   void set_script(Script script) { script_ = std::move(script); }
   // What the chief answers to GET /status.
   void set_report(std::string json) { report_ = std::move(json); }
@@ -88,6 +93,7 @@ class SimCluster {
   Metrics metrics_;
   const AddressScheme scheme_;
   Script script_;
+  std::function<void(const Snapshot&)> before_plan_ = [](const Snapshot&) {};
   std::string report_;
   int polls_ = 0;
   std::map<std::string, Clock::Time> started_;  // By pod uid.

@@ -2,6 +2,8 @@
 
 #include "operator/controller/controller.h"
 
+#include <stdexcept>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -176,6 +178,61 @@ TEST(ControllerTest, CreationEventsAreOnePerRoleAndRestartsAreTold) {
   for (const json& event : cluster.api().events()) messages.push_back(event["message"]);
   EXPECT_THAT(messages, testing::UnorderedElementsAre("created 1 chief pod", "created 2 ps pods",
                                                       "created 3 worker pods"));
+}
+
+// Symptom: a job whose ledger could not be written had an empty status for ever.
+TEST(ControllerTest, ARefusedLedgerIsToldInTheMessageAndTriedAgain) {
+  SimCluster cluster(14);
+  cluster.api().faults().refuse_ledger = true;
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("not allowed") !=
+                   std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
+  EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("write the ledger of default/mnist"));
+  cluster.RunFor(seconds(60));
+  EXPECT_TRUE(cluster.api().pod_creates().empty());
+  EXPECT_LE(cluster.api().writes(), 20);
+  cluster.api().faults().refuse_ledger = false;
+  EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+}
+
+TEST(ControllerTest, ARefusalThatIsWordedAnewEachTimeIsOneEvent) {
+  SimCluster cluster(15);
+  cluster.api().faults().refuse_post_of = "pods";
+  cluster.CreateJob({.workers = 2});
+  cluster.RunFor(seconds(600));
+  ASSERT_EQ(cluster.api().events().size(), 1u);
+  EXPECT_EQ(cluster.api().events()[0]["reason"], "Refused");
+  EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("not allowed"));
+}
+
+TEST(ControllerTest, AJobThatBreaksAnInvariantIsMarkedAndTheOthersGoOn) {
+  SimCluster cluster(16);
+  bool broken = true;
+  int plans = 0;
+  cluster.set_before_plan([&](const Snapshot& snapshot) {
+    if (snapshot.job.meta.name != "spoilt") return;
+    ++plans;
+    if (broken) throw std::out_of_range("map::at");
+  });
+  cluster.set_script(OrdinaryLife(cluster));
+  cluster.CreateJob({.chiefs = 1}, json::object(), "spoilt");
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  const auto spoilt = [&] { return (*cluster.api().Find("trainingjobs", "spoilt"))["status"]; };
+  EXPECT_EQ(spoilt().value("message", ""), "InternalError: map::at");
+  EXPECT_EQ(spoilt()["conditions"][0]["type"], "InternalError");
+  EXPECT_EQ(spoilt()["conditions"][0]["status"], "True");
+  EXPECT_EQ(cluster.api().Find("pods", "spoilt-chief-0"), nullptr);
+  cluster.RunFor(seconds(60));
+  EXPECT_LE(plans, 30) << "the retries are not delayed";
+  broken = false;
+  EXPECT_TRUE(cluster.RunUntil([&] { return spoilt().value("state", "") == "Succeeded"; },
+                               seconds(600)))
+      << spoilt().dump(1);
+  EXPECT_EQ(spoilt()["conditions"][0]["status"], "False");
 }
 
 TEST(ControllerTest, AWipedStatusIsRebuilt) {

@@ -73,6 +73,13 @@ void FakeApi::Do(HttpRequest request, OnReply done) {
     if (number == faults_.fail_write) {
       return Reply(client, done, ErrorReply(500, "InternalError", "the test says so"));
     }
+    const bool post = request.verb == Verb::kPost && target.resource == faults_.refuse_post_of;
+    const bool ledger = faults_.refuse_ledger && request.verb == Verb::kPatch &&
+                        target.resource == "trainingjobs" && target.subresource.empty();
+    if (post || ledger) {
+      return Reply(client, done,
+                   ErrorReply(403, "Forbidden", "not allowed, case " + std::to_string(number)));
+    }
     HttpReply reply = Handle_(request, target);
     if (number == faults_.crash_after_write) {
       Disconnect();

@@ -34,6 +34,8 @@ class FakeApi : public KubeTransport {
     int crash_after_write = 0;    // Calls `on_crash`, and no reply is sent any more to that client.
     int lose_reply_of_write = 0;  // Applied, but the client hears Unknown.
     int fail_write = 0;           // 500, not applied.
+    std::string refuse_post_of;   // 403 in other words each time, for objects of this resource.
+    bool refuse_ledger = false;   // 403 for every PATCH of a job itself, not of its status.
     bool hold_watches = false;    // Events wait until this is false again (call Release).
   };
 

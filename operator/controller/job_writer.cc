@@ -60,7 +60,9 @@ WriteResult Later(const absl::StatusOr<HttpReply>& reply, const std::string& wha
 }
 
 WriteResult Refused(const absl::StatusOr<HttpReply>& reply, const std::string& what) {
-  return {.kind = Kind::kRefused, .message = Cause(reply, what)};
+  return {.kind = Kind::kRefused,
+          .message = Cause(reply, what),
+          .reason = reply.ok() ? ApiReason(StatusOfReply(*reply, what)) : ""};
 }
 
 std::string Dump(const json& value) {

@@ -38,6 +38,7 @@ struct WriteResult {
   };
   Kind kind = Kind::kDone;
   std::string message;             // What was attempted, on which object, and the cause.
+  std::string reason;              // kRefused: the server's word, such as "Forbidden"; or empty.
   std::chrono::seconds after{0};   // kLater: not before.
   std::optional<Pod> pod;          // kTaken, where it is a pod.
   std::string owner_uid;           // kTaken, where it is a service.

@@ -128,6 +128,9 @@ std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& 
     conditions.Set("Restarting", false, ledger.outcome.has_value() ? "JobEnded" : "ReplicasRun",
                    "No replica waits for its next pod");
   }
+  if (conditions.Has(kInternalErrorCondition)) {
+    conditions.Set(kInternalErrorCondition, false, "Resolved", "The job can be planned again");
+  }
   if (ledger.outcome.has_value()) {
     conditions.Set(JobStateName(*ledger.outcome), true, ledger.outcome_reason,
                    ledger.outcome_message);
@@ -157,6 +160,15 @@ std::optional<Progress> DeriveProgress(const Snapshot& snapshot, const Ledger& l
 }
 
 }  // namespace
+
+JobStatus InternalErrorStatus(const Snapshot& snapshot, const std::string& what) {
+  JobStatus status = snapshot.job.status;
+  status.message = "InternalError: " + what;
+  Conditions conditions(snapshot, std::move(status.conditions));
+  conditions.Set(kInternalErrorCondition, true, "BrokenInvariant", what);
+  status.conditions = conditions.Take();
+  return status;
+}
 
 JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger) {
   const Job& job = snapshot.job;

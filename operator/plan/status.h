@@ -11,11 +11,21 @@
 #ifndef OPERATOR_PLAN_STATUS_H_
 #define OPERATOR_PLAN_STATUS_H_
 
+#include <string>
+#include <string_view>
+
 #include "operator/plan/snapshot.h"
 
 namespace taas {
 
+// True while the operator itself fails at this job.
+inline constexpr std::string_view kInternalErrorCondition = "InternalError";
+
 JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger);
+
+// The last status with a message and a condition that say `what` went wrong in the planning of this
+// job.
+JobStatus InternalErrorStatus(const Snapshot& snapshot, const std::string& what);
 
 }  // namespace taas
 

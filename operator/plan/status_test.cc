@@ -36,6 +36,21 @@ TEST(StatusTest, ReplicasAreCountedByRole) {
   EXPECT_EQ(status.selector, "taas.dev/job-name=mnist,taas.dev/role=worker");
 }
 
+TEST(StatusTest, AnInternalErrorKeepsTheRestOfTheStatusAndIsTakenBackLater) {
+  Snapshot now = RunningJob();
+  now.job.status = StatusOf(now);
+  const JobStatus before = now.job.status;
+  now.job.status = InternalErrorStatus(now, "map::at");
+  EXPECT_EQ(now.job.status.state, before.state);
+  EXPECT_EQ(now.job.status.ready, before.ready);
+  EXPECT_EQ(now.job.status.message, "InternalError: map::at");
+  ASSERT_NE(Find(now.job.status, kInternalErrorCondition), nullptr);
+  EXPECT_TRUE(Find(now.job.status, kInternalErrorCondition)->status);
+  const JobStatus after = StatusOf(now);
+  EXPECT_EQ(after.message, "");
+  EXPECT_FALSE(Find(after, kInternalErrorCondition)->status);
+}
+
 TEST(StatusTest, AJobRunsWhenItsChiefAndAllItsPsRun) {
   Snapshot now = RunningJob();
   now.pods.pop_back();
