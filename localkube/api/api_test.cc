@@ -149,6 +149,23 @@ TEST_F(RestTest, AStrategicPatchMergesContainersByName) {
   EXPECT_EQ(reply.body["spec"]["containers"].size(), 1u);
 }
 
+TEST_F(RestTest, AStatusThatIsNoObjectIsRefused) {
+  Call("POST", kPods, Pod("a"));
+  const std::string path = std::string(kPods) + "/a";
+  for (const json& status : {json(nullptr), json("Running"), json(7), json::array()}) {
+    const Reply merged = Call("PATCH", path + "/status", {{"status", status}});
+    EXPECT_EQ(merged.code, 422) << status << merged.body;
+    EXPECT_THAT(merged.message(), HasSubstr("status: "));
+    json whole = Call("GET", path).body;
+    whole["status"] = status;
+    EXPECT_EQ(Call("PUT", path + "/status", whole).code, 422) << status;
+    const json replace = {{{"op", "replace"}, {"path", "/status"}, {"value", status}}};
+    const Reply patched = Call("PATCH", path + "/status", replace, "application/json-patch+json");
+    EXPECT_EQ(patched.code, 422) << status << patched.body;
+  }
+  EXPECT_EQ(Call("GET", path).body["status"]["phase"], "Pending");
+}
+
 class DeleteTest : public ApiFixture {
  protected:
   void MakeRunning(const std::string& name) {

@@ -37,6 +37,12 @@ TEST_F(JobApiTest, ACreatedJobHasTheDefaultsOfTheSchema) {
   EXPECT_EQ(made.body["metadata"]["uid"].get<std::string>().size(), 36u);
 }
 
+TEST_F(JobApiTest, AStatusThatIsNoObjectIsRefused) {
+  Call("POST", kJobs, Job("mnist"));
+  EXPECT_EQ(Call("PATCH", path_ + "/status", {{"status", "Running"}}).code, 422);
+  EXPECT_FALSE(Call("GET", path_).body.contains("status"));
+}
+
 TEST_F(JobApiTest, AnUnknownFieldIsRefusedWarnedAboutOrDropped) {
   json sent = Job("mnist");
   sent["spec"]["colour"] = "red";

@@ -319,6 +319,18 @@ json CarryOver(const Kind& kind, const std::string& subresource, const json& old
   return changed;
 }
 
+absl::Status CheckStatusUpdate(const Kind& kind, const json& wanted) {
+  if (kind.custom) return absl::OkStatus();  // Its schema says what a status is.
+  const auto status = wanted.find("status");
+  if (status != wanted.end() && status->is_object()) return absl::OkStatus();
+  const bool given = status != wanted.end() && !status->is_null();
+  return Invalid(kind, NameOf(wanted),
+                 {{"status", std::string(given ? kFieldTypeInvalid : kFieldRequired),
+                   given ? "Invalid value: \"" + std::string(status->type_name()) +
+                               "\": must be an object"
+                         : "Required value: an update of the status needs one"}});
+}
+
 absl::Status CheckUpdate(const Kind& kind, const json& old, const json& changed) {
   if (kind.kind != "Pod") return absl::OkStatus();
   // What is stored may be from a version that let more in; labels and status can still change.

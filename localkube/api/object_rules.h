@@ -56,6 +56,8 @@ void ApplyBuiltinDefaults(const Kind& kind, nlohmann::json* object);
 // generation counts.
 nlohmann::json CarryOver(const Kind& kind, const std::string& subresource,
                          const nlohmann::json& old, nlohmann::json wanted);
+// An update of the subresource "status" has a status, which is an object.
+absl::Status CheckStatusUpdate(const Kind& kind, const nlohmann::json& wanted);
 absl::Status CheckUpdate(const Kind& kind, const nlohmann::json& old,
                          const nlohmann::json& changed);
 

@@ -48,7 +48,10 @@ std::vector<std::string> ContainersOf(const json& pod) {
   for (const char* list : {".spec.initContainers", ".spec.containers"}) {
     const json* containers = FindJsonPath(pod, list);
     if (containers == nullptr || !containers->is_array()) continue;
-    for (const json& container : *containers) names.push_back(container.value("name", ""));
+    for (const json& container : *containers) {
+      const json* name = FindJsonPath(container, ".name");
+      if (name != nullptr && name->is_string()) names.push_back(name->get<std::string>());
+    }
   }
   return names;
 }

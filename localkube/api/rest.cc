@@ -173,6 +173,9 @@ absl::StatusOr<json> Rest::Merge(const Target& target, const json& old, json wan
   const Kind& kind = *target.kind;
   RETURN_IF_ERROR(CheckPreconditions(target, old, UidOf(wanted), RevisionOf(wanted)));
   RETURN_IF_ERROR(CheckIdentity(kind, target.ns, target.name, wanted));
+  if (target.subresource == "status") {
+    RETURN_IF_ERROR(CheckStatusUpdate(kind, wanted));
+  }
   if (kind.custom) {
     warnings->clear();
     RETURN_IF_ERROR(CheckJobText(Dump(wanted), options.validation, warnings));

@@ -32,6 +32,11 @@ int64_t Number(const json& object, std::string_view path) {
   return value != nullptr && value->is_number_integer() ? value->get<int64_t>() : 0;
 }
 
+bool Flag(const json& object, std::string_view path) {
+  const json* value = FindJsonPath(object, path);
+  return value != nullptr && value->is_boolean() && value->get<bool>();
+}
+
 const json& Items(const json& object, std::string_view path) {
   static const json kNone = json::array();
   const json* value = FindJsonPath(object, path);
@@ -82,7 +87,7 @@ std::string PodReason(const json& pod) {
       reason = waiting;
     } else if (terminated != nullptr) {
       reason = TerminatedReason(*terminated);
-    } else if (it->value("ready", false) && FindJsonPath(*it, ".state.running") != nullptr) {
+    } else if (Flag(*it, ".ready") && FindJsonPath(*it, ".state.running") != nullptr) {
       running = true;
     }
   }
@@ -101,7 +106,7 @@ json PodCells(const json& pod, Clock::WallTime now) {
   std::string last;
   for (const json& status : Items(pod, ".status.containerStatuses")) {
     restarts += Number(status, ".restartCount");
-    if (status.value("ready", false)) ++ready;
+    if (Flag(status, ".ready")) ++ready;
     last = std::max(last, Text(status, ".lastState.terminated.finishedAt"));
   }
   std::string restarts_text = std::to_string(restarts);

@@ -99,5 +99,19 @@ TEST(TableTest, EveryKindHasAsManyCellsAsColumns) {
   }
 }
 
+TEST(PodStatusTest, OfTheWrongTypesIsShownAllTheSame) {
+  const Kind& pods = *FindResource("pods");
+  for (const char* status :
+       {"null", "\"Running\"", R"({"containerStatuses":["a",null,7]})", R"({"phase":[]})",
+        R"({"containerStatuses":[{"ready":"true","restartCount":"1","state":7}]})",
+        R"({"containerStatuses":{}})"}) {
+    const json pod = {{"metadata", {{"name", "a"}}},
+                      {"spec", {{"containers", json::array({json{{"name", "a"}}})}}},
+                      {"status", json::parse(status)}};
+    const json row = TableRow(pods, pod, {}, IncludeObject::kNone);
+    EXPECT_EQ(row["cells"][1], "0/1") << status;
+  }
+}
+
 }  // namespace
 }  // namespace taas::localkube
