@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test asan tsan bench clean
+.PHONY: help setup build demo test formats asan tsan bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -30,6 +30,11 @@ test: setup
 	@$(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_ENV) $(TEST_FLAGS) //... ; status=$$?; \
 	$(BAZEL) query --noshow_progress 'tests(//...) except attr(tags, manual, //...)' 2>/dev/null | \
 	tools/ci/count_tests.py $$status $$($(BAZEL) info bazel-testlogs 2>/dev/null)
+
+## make formats FIXTURES=DIR    the readers and writers against files that real TensorFlow wrote
+formats: setup
+	@$(BAZEL) test $(BAZEL_FLAGS) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
+	//trainer/checkpoint:tensorflow_fixtures_test
 
 ## make build   bin/taas, bin/taas-operator, bin/taas-trainer
 build: setup
