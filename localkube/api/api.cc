@@ -43,7 +43,7 @@ absl::StatusOr<DeleteOptions> ParseDeleteOptions(const Route& route, const std::
   DeleteOptions options;
   json sent = json::object();
   if (!body.empty()) {
-    sent = json::parse(body, nullptr, false);
+    ASSIGN_OR_RETURN(sent, ParseBody(body, "the body of the deletion"));
     if (!sent.is_object()) return BadRequest("the body of the deletion is not a JSON object");
   }
   const json preconditions = sent.value("preconditions", json::object());

@@ -453,24 +453,64 @@ TEST_F(LogTest, AFollowedLogGoesOnUntilTheContainerEnds) {
   EXPECT_TRUE(ended);
 }
 
-TEST(BadBodyTest, NothingThatIsSentEndsTheServer) {
-  FakeClock clock;
-  SeededRandom random(1);
-  auto store = *Store::Open({.path = ":memory:"});
-  Api api(*store, clock, random, nullptr);
-  ASSERT_TRUE(api.Bootstrap().ok());
-  const std::string deep(100'000, '[');
-  for (const std::string& body :
-       {std::string("x"), std::string("[]"), std::string("7"), deep,
-        std::string(R"({"metadata":7})"), std::string(R"({"metadata":{"name":7}})"),
-        std::string(R"({"metadata":{"name":"a"},"spec":7})"),
-        std::string(R"({"metadata":{"name":"a"},"spec":{"containers":[7]}})"),
-        std::string(R"({"apiVersion":7,"metadata":{"name":"a"}})"),
-        std::string(R"({"metadata":{"name":"a","ownerReferences":[{}]}})")}) {
+// Bodies that are no JSON, of the wrong types, or nested so deep that recursion ends the process.
+std::vector<std::string> BadBodies() {
+  constexpr int kDeep = 100'000;
+  std::string deep_object = R"({"metadata":{"name":"a"},"x":)";
+  for (int i = 0; i < kDeep; ++i) deep_object += R"({"x":)";
+  deep_object += "1" + std::string(kDeep + 1, '}');
+  return {"x", "[]", "7", std::string(kDeep, '['),
+          std::string(kDeep, '[') + std::string(kDeep, ']'), deep_object,
+          R"({"metadata":7})", R"({"metadata":{"name":7}})",
+          R"({"metadata":{"name":"a"},"spec":7})",
+          R"({"metadata":{"name":"a"},"spec":{"containers":[7]}})",
+          R"({"apiVersion":7,"metadata":{"name":"a"}})",
+          R"({"metadata":{"name":"a","ownerReferences":[{}]}})"};
+}
+
+class BadBodyTest : public ApiFixture {
+ protected:
+  int CodeOf(const std::string& method, const std::string& target, const std::string& body,
+             const std::string& content_type = "") {
+    return api_.Handle({.method = method,
+                        .target = target,
+                        .body = body,
+                        .content_type = content_type}).code;
+  }
+};
+
+TEST_F(BadBodyTest, NothingThatIsPostedEndsTheServer) {
+  for (const std::string& body : BadBodies()) {
     for (const char* target : {kPods, kJobs, "/api/v1/namespaces"}) {
-      const int code = api.Handle({.method = "POST", .target = target, .body = body}).code;
+      const int code = CodeOf("POST", target, body);
       const bool accepted = code == 201 && target == std::string("/api/v1/namespaces");
       EXPECT_TRUE(accepted || (code >= 400 && code < 500)) << target << " " << body.substr(0, 80);
+    }
+  }
+}
+
+TEST_F(BadBodyTest, NoPatchEndsTheServer) {
+  const std::string path = std::string(kPods) + "/a";
+  Call("POST", kPods, Pod("a"));
+  for (const std::string& body : BadBodies()) {
+    for (const char* type : {"merge-patch", "json-patch", "strategic-merge-patch"}) {
+      const int code = CodeOf("PATCH", path, body, std::string("application/") + type + "+json");
+      const bool no_operation = code == 200 && body == "[]";
+      EXPECT_TRUE(no_operation || (code >= 400 && code < 500))
+          << type << " " << body.substr(0, 80) << " " << code;
+    }
+  }
+  EXPECT_EQ(Call("GET", path).code, 200);
+}
+
+TEST_F(BadBodyTest, NoBodyOfADeletionEndsTheServer) {
+  for (const std::string& body : BadBodies()) {
+    Call("POST", kPods, Pod("a"));
+    for (const std::string& target : {std::string(kPods) + "/a", std::string(kPods)}) {
+      const int code = CodeOf("DELETE", target, body);
+      const bool deep = body.size() > 10'000;
+      EXPECT_TRUE(deep ? code == 400 : code == 200 || (code >= 400 && code < 500))
+          << target << " " << body.substr(0, 80) << " " << code;
     }
   }
 }

@@ -189,11 +189,17 @@ json FixedPodSpec(const json& object, bool without_node) {
 
 }  // namespace
 
-absl::StatusOr<json> ParseObject(std::string_view text) {
+absl::StatusOr<json> ParseBody(std::string_view text, const std::string& what) {
   if (IsTooDeep(text)) {
-    return BadRequest("the body is nested deeper than " + std::to_string(kDepthMax) + " levels");
+    return BadRequest(what + " is nested deeper than " + std::to_string(kDepthMax) + " levels");
   }
-  json object = json::parse(text, nullptr, false);
+  json value = json::parse(text, nullptr, false);
+  if (value.is_discarded()) return BadRequest(what + " is not JSON");
+  return value;
+}
+
+absl::StatusOr<json> ParseObject(std::string_view text) {
+  ASSIGN_OR_RETURN(json object, ParseBody(text, "the body of the request"));
   if (!object.is_object()) return BadRequest("the body of the request is not a JSON object");
   if (!object.contains("metadata") || object["metadata"].is_null()) {
     object["metadata"] = json::object();

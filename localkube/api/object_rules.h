@@ -33,6 +33,9 @@ inline constexpr int kDepthMax = 200;
 // Kubernetes' own limit for the annotations of one object.
 inline constexpr size_t kAnnotationBytesMax = 256 << 10;
 
+// A request's body; BadRequest, which begins with `what`, if it is no JSON or nested too deep for
+// what copies, compares and writes values by recursion.
+absl::StatusOr<nlohmann::json> ParseBody(std::string_view text, const std::string& what);
 // A JSON object with metadata of a sane shape; BadRequest otherwise.
 absl::StatusOr<nlohmann::json> ParseObject(std::string_view text);
 

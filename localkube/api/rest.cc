@@ -219,8 +219,7 @@ absl::StatusOr<WriteResult> Rest::Patch(const Target& target, PatchType type,
   const Kind& kind = *target.kind;
   if (kind.read_only) return MethodNotAllowed();
   if (kind.custom && type == PatchType::kStrategic) return UnsupportedPatch(kind);
-  const json patch = json::parse(body, nullptr, false);
-  if (patch.is_discarded()) return BadRequest("the patch is not JSON");
+  ASSIGN_OR_RETURN(const json patch, ParseBody(body, "the patch"));
   const bool scale = target.subresource == "scale";
   std::vector<std::string> warnings;
   const auto change = [&](const json& old) -> absl::StatusOr<json> {
