@@ -30,7 +30,9 @@ std::optional<Admittance> Membership::CheckJob(const JoinCall& call) const {
                    " is over, the job is at attempt " + std::to_string(job_.attempt));
   }
   const int count = cluster_.count(call.replica.role);
-  if (call.replica.index < 0 || call.replica.index >= count) {
+  // The chief's TF_CONFIG is as old as the chief: workers may have been added since.
+  const bool open_ended = call.replica.role == "worker";
+  if (call.replica.index < 0 || (call.replica.index >= count && !open_ended)) {
     return Refused(call.replica.name() + " is not in the chief's TF_CONFIG, which has " +
                    std::to_string(count) + " of role " + call.replica.role);
   }
@@ -52,6 +54,12 @@ Admittance Membership::Join(const JoinCall& call, Clock::Time now) {
   const auto found = members_.find(call.replica);
   if (replaced.count(call.incarnation.start) != 0) {
     return Refused("a later process has taken the place of " + call.replica.name());
+  }
+  if (silent_starts_[call.replica].count(call.incarnation.start) != 0) {
+    return {Verdict::kLater,
+            call.replica.name() + " was silent for more than 10 s and this start was given up; "
+                                  "it can join under a new one",
+            {}};
   }
   if (found != members_.end() && found->second.incarnation != call.incarnation) {
     const Member& present = found->second;
@@ -95,7 +103,7 @@ std::vector<Membership::Member> Membership::Sweep(Clock::Time now) {
     if (member.lost || member.left || now - member.heard <= kSilenceLimit) continue;
     member.lost = true;
     // It was given up with all that it held, so it comes back, if at all, as another start.
-    replaced_starts_[replica].insert(member.incarnation.start);
+    silent_starts_[replica].insert(member.incarnation.start);
     lost.push_back(member);
   }
   return lost;

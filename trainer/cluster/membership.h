@@ -1,8 +1,11 @@
 // Who belongs to the job: the chief's rules of admission, as a pure state machine.
 //
+// Workers may be more than the chief's TF_CONFIG lists: a job is given more while it runs.
+//
 // A replica's place is taken by its highest pod number and, within one pod, by the latest start.
 // Starts that were replaced are remembered, so that a late packet of one does not throw its
-// successor out.
+// successor out. Starts that were given up because they were silent are remembered apart: their
+// process may still be the right one, and comes back under a new start.
 //
 // Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none; a
 // refusal is a verdict with a sentence for the one who is refused.
@@ -94,6 +97,7 @@ class Membership {
   const ClusterSpec cluster_;
   std::map<ReplicaId, Member> members_;
   std::map<ReplicaId, std::set<uint64_t>> replaced_starts_;
+  std::map<ReplicaId, std::set<uint64_t>> silent_starts_;
 };
 
 }  // namespace taas

@@ -62,7 +62,8 @@ TEST_F(MembershipTest, StrangersAreToldWhy) {
       {"other job", [](JoinCall& c) { c.job.uid = "u2"; }, Verdict::kLater, "job uid"},
       {"earlier attempt", [](JoinCall& c) { c.job.attempt = 1; }, Verdict::kRefused, "is over"},
       {"later attempt", [](JoinCall& c) { c.job.attempt = 3; }, Verdict::kLater, "attempt 2"},
-      {"index", [](JoinCall& c) { c.replica.index = 2; }, Verdict::kRefused, "worker-2"},
+      {"index", [](JoinCall& c) { c.replica = {"ps", 2}; }, Verdict::kRefused, "ps-2"},
+      {"no index", [](JoinCall& c) { c.replica.index = -1; }, Verdict::kRefused, "worker--1"},
       {"chief", [](JoinCall& c) { c.replica = {"chief", 0}; }, Verdict::kRefused, "one identity"},
       {"config", [](JoinCall& c) { c.config_hash = "x"; }, Verdict::kRefused, "TAAS_TRAINER"},
   };
@@ -86,8 +87,18 @@ TEST_F(MembershipTest, SilentMemberIsLostOnceAndMustJoinWithANewStart) {
   EXPECT_EQ(lost[0].replica.name(), "worker-0");
   EXPECT_TRUE(membership_.Sweep(now_ + 12s).empty());
   EXPECT_EQ(membership_.Hear({"worker", 0}, {1, 10}, now_ + 12s), Standing::kUnknown);
-  EXPECT_EQ(membership_.Join(Call(0, 1, 10), now_ + 12s).verdict, Verdict::kRefused);
+  // Its Join may have been under way for long: it is not refused for that.
+  const Admittance late = membership_.Join(Call(0, 1, 10), now_ + 12s);
+  EXPECT_EQ(late.verdict, Verdict::kLater);
+  EXPECT_THAT(late.sentence, HasSubstr("new one"));
   EXPECT_EQ(membership_.Join(Call(0, 1, 12), now_ + 12s).verdict, Verdict::kAccepted);
+  // Now a process stands there, and the earlier start is one that was replaced.
+  EXPECT_EQ(membership_.Join(Call(0, 1, 10), now_ + 12s).verdict, Verdict::kRefused);
+}
+
+TEST_F(MembershipTest, WorkersThatWereAddedAfterTheChiefStartedAreAdmitted) {
+  EXPECT_EQ(membership_.Join(Call(7, 1, 10), now_).verdict, Verdict::kAccepted);
+  EXPECT_EQ(membership_.Hear({"worker", 7}, {1, 10}, now_), Standing::kMember);
 }
 
 TEST_F(MembershipTest, MissingReplicasAreThoseThatHaveNotJoinedOrAreLost) {

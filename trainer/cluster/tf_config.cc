@@ -102,6 +102,12 @@ int ClusterSpec::count(const std::string& role) const {
   return found == addresses.end() ? 0 : static_cast<int>(found->second.size());
 }
 
+size_t ClusterSpec::size() const {
+  size_t all = 0;
+  for (const auto& [role, list] : addresses) all += list.size();
+  return all;
+}
+
 const std::string& ClusterSpec::address(const ReplicaId& replica) const {
   CHECK(replica.index >= 0 && replica.index < count(replica.role)) << replica.name();
   return addresses.at(replica.role)[static_cast<size_t>(replica.index)];
@@ -120,9 +126,8 @@ std::vector<ReplicaId> ClusterSpec::training_replicas() const {
 }
 
 int ClusterSpec::rank(const ReplicaId& replica) const {
-  const std::vector<ReplicaId> replicas = training_replicas();
-  const auto found = std::find(replicas.begin(), replicas.end(), replica);
-  return found == replicas.end() ? -1 : static_cast<int>(found - replicas.begin());
+  if (!IsTraining(replica.role)) return -1;
+  return replica.role == "chief" ? 0 : count("chief") + replica.index;
 }
 
 bool ClusterSpec::on_loopback() const {

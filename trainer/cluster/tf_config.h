@@ -35,12 +35,13 @@ struct ClusterSpec {
   ReplicaId self;
 
   int count(const std::string& role) const;
+  size_t size() const;  // All replicas.
   const std::string& address(const ReplicaId& replica) const;
   // The chief, or worker 0 where there is no chief role.
   ReplicaId chief() const;
   // Chief first, then the workers in order.
   std::vector<ReplicaId> training_replicas() const;
-  // The place of `replica` among those; -1 for a ps.
+  // The place of `replica` among those, also of a worker that is not listed; -1 for a ps.
   int rank(const ReplicaId& replica) const;
   // Whether this process's own address is a loopback one: then it listens there only.
   bool on_loopback() const;

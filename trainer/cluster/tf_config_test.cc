@@ -21,6 +21,8 @@ TEST(TfConfigTest, ClusterAndTaskAreRead) {
   EXPECT_EQ(cluster->chief(), (ReplicaId{"chief", 0}));
   EXPECT_EQ(cluster->rank(cluster->self), 2);
   EXPECT_EQ(cluster->rank({"ps", 0}), -1);
+  EXPECT_EQ(cluster->rank({"worker", 40}), 41);
+  EXPECT_EQ(cluster->size(), 5u);
   EXPECT_EQ(cluster->address({"ps", 1}), "p1:2222");
   EXPECT_FALSE(cluster->on_loopback());
 }

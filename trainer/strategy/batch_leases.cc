@@ -10,6 +10,7 @@ void BatchLeases::Reset(const ps::CommittedSet& committed, int64_t batches) {
   batches_ = batches;
   returned_.clear();
   lent_.clear();
+  finished_.clear();
   while (next_ < batches_ && start_.Contains(next_)) ++next_;
 }
 
@@ -46,6 +47,27 @@ size_t BatchLeases::Reclaim(const ps::Pusher& holder, const ps::CommittedSet& co
       ++reclaimed;
     }
     it = lent_.erase(it);
+  }
+  return reclaimed;
+}
+
+void BatchLeases::Finish(const ps::Pusher& holder) {
+  for (auto it = lent_.begin(); it != lent_.end();) {
+    if (it->second == holder) {
+      finished_.insert(it->first);
+      it = lent_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+}
+
+size_t BatchLeases::Settle(std::set<int64_t> finished, const ps::CommittedSet& committed) {
+  size_t reclaimed = 0;
+  for (const int64_t batch : finished) {
+    if (finished_.erase(batch) == 0 || committed.Contains(batch)) continue;
+    returned_.insert(batch);
+    ++reclaimed;
   }
   return reclaimed;
 }

@@ -37,6 +37,13 @@ class BatchLeases {
   std::vector<int64_t> Grant(const ps::Pusher& holder, int wanted, int replicas);
   // `holder` is gone: what it had and did not commit can be lent again. Returns how many.
   size_t Reclaim(const ps::Pusher& holder, const ps::CommittedSet& committed);
+  // `holder` asks for more: what it had is committed or was dropped by it. Which of both is known
+  // with the next committed set, see Settle.
+  void Finish(const ps::Pusher& holder);
+  const std::set<int64_t>& finished() const { return finished_; }
+  // Of `finished`, what is not in `committed`, which was read later, can be lent again. Returns how
+  // many.
+  size_t Settle(std::set<int64_t> finished, const ps::CommittedSet& committed);
   // Forgets who had what is committed.
   void Trim(const ps::CommittedSet& committed);
 
@@ -49,6 +56,7 @@ class BatchLeases {
   int64_t batches_ = 0;
   std::set<int64_t> returned_;
   std::map<int64_t, ps::Pusher> lent_;
+  std::set<int64_t> finished_;
 };
 
 }  // namespace taas

@@ -46,6 +46,21 @@ TEST(BatchLeasesTest, GrantsShrinkTowardsTheEnd) {
   EXPECT_EQ(last, 1u);
 }
 
+TEST(BatchLeasesTest, WhatAHolderFinishedWithoutCommittingIsLentAgainOnceTheCursorShowsIt) {
+  BatchLeases leases;
+  leases.Reset({}, 1000);
+  leases.Grant(kAnn, 3, 1);
+  leases.Finish(kAnn);
+  const std::set<int64_t> finished = leases.finished();
+  EXPECT_THAT(leases.Grant(kAnn, 2, 1), ElementsAre(3, 4));
+  leases.Finish(kAnn);
+  // Committed says nothing about 3 and 4 yet: it may have been read before they were pushed.
+  EXPECT_EQ(leases.Settle(finished, ps::CommittedSet(0, {1})), 2u);
+  EXPECT_THAT(leases.Grant(kBob, 3, 1), ElementsAre(0, 2, 5));
+  EXPECT_EQ(leases.Settle(leases.finished(), ps::CommittedSet(5, {})), 0u);
+  EXPECT_TRUE(leases.finished().empty());
+}
+
 TEST(BatchLeasesTest, CommittedLeasesAreForgotten) {
   BatchLeases leases;
   leases.Reset({}, 1000);
