@@ -101,6 +101,9 @@ StatusBoard::Snapshot StatusBoard::snapshot() const {
 
 std::string StatusBoard::Json() const {
   const Snapshot now = snapshot();
+  // The last rate stays known for the termination message, but it is no rate of what happens now.
+  const double rate =
+      now.state == RunState::kTraining ? now.progress.examples_per_second : 0;
   JsonValue json = {
       {"job", identity_.job},
       {"uid", identity_.uid},
@@ -112,14 +115,13 @@ std::string StatusBoard::Json() const {
       {"message", now.message},
       {"step", now.progress.step},
       {"maxSteps", identity_.max_steps},
-      {"examplesPerSecond", now.progress.examples_per_second},
+      {"examplesPerSecond", rate},
   };
   SetNumber(json, "loss", now.progress.loss);
-  if (now.progress.examples_per_second > 0) {
+  if (rate > 0) {
     const double left = static_cast<double>(
         (identity_.max_steps - now.progress.step) * identity_.batch_size);
-    json["etaSeconds"] =
-        static_cast<int64_t>(std::ceil(left / now.progress.examples_per_second));
+    json["etaSeconds"] = static_cast<int64_t>(std::ceil(left / rate));
   }
   if (now.evaluation) json["evaluation"] = ToJson(*now.evaluation);
   if (!now.data_source.empty()) {

@@ -50,6 +50,17 @@ TEST(StatusBoardTest, JsonIsThatOfTheContract) {
   EXPECT_EQ(got, want) << got.dump(1);
 }
 
+TEST(StatusBoardTest, RateEndsWithTheTrainingAndIsKeptForTheTerminationMessage) {
+  StatusBoard board(Me());
+  board.SetState(RunState::kTraining);
+  board.SetProgress({.step = 1200, .loss = 0.21, .examples_per_second = 20'000});
+  board.SetState(RunState::kWaitingForPeers, "waiting for ps-1");
+  const json waiting = json::parse(board.Json());
+  EXPECT_EQ(waiting["examplesPerSecond"], 0);
+  EXPECT_FALSE(waiting.contains("etaSeconds"));
+  EXPECT_EQ(json::parse(board.TerminationJson("done"))["examplesPerSecond"], 20'000);
+}
+
 TEST(StatusBoardTest, LossThatIsNoNumberIsLeftOut) {
   StatusBoard board(Me());
   board.SetProgress({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});
