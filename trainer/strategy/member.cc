@@ -15,6 +15,8 @@ namespace {
 // Between calls to a chief that does not answer.
 constexpr std::chrono::milliseconds kRetryFirst{20};
 constexpr std::chrono::milliseconds kRetryMax{250};
+// How often a waiting thread looks at the stop flag, which cannot wake it.
+constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
@@ -56,6 +58,8 @@ wire::Identity Member::Identity() {
 absl::Status Member::JoinChief() {
   const Clock::Time start = clock_.Now();
   Clock::Time logged = start;
+  // No deadline: a start that is given up starts no sooner, and each one counts as a failure of the
+  // job. The chief, who knows whom it lacks, is the one that gives up.
   std::chrono::milliseconds delay = kRetryFirst;
   for (;;) {
     bool joined = false;
@@ -63,20 +67,13 @@ absl::Status Member::JoinChief() {
     if (joined) return absl::OkStatus();
     if (!absl::IsUnavailable(status)) return status;
     const Clock::Time now = clock_.Now();
-    const auto waited = std::chrono::duration_cast<std::chrono::seconds>(now - start);
-    const std::string text = "waiting for " + options_.chief_name + " at " +
-                             options_.chief_address + " since " +
-                             std::to_string(waited.count()) + " s: " +
-                             std::string(status.message());
+    const std::string text = WaitingText(start, status);
     board_.SetState(RunState::kWaitingForPeers, text);
-    if (now - start > kStartDeadline) {
-      return absl::DeadlineExceededError(text + "; given up after 300 s");
-    }
     if (now - logged >= kWaitLogEvery) {
       logged = now;
       Log(LogLevel::kWarning, text);
     }
-    if (stop_.WaitFor(delay)) return absl::CancelledError("stopped while " + text);
+    if (stop_.WaitFor(delay) || Closing()) return absl::CancelledError("stopped while " + text);
     delay = std::min(delay * 2, kRetryMax);
   }
 }
@@ -90,7 +87,12 @@ absl::Status Member::JoinOnce(bool* joined) {
   ASSIGN_OR_RETURN(const wire::JoinReply reply, chief_.Join(request));
   switch (reply.verdict()) {
     case wire::JoinReply::ACCEPTED: *joined = true; return absl::OkStatus();
-    case wire::JoinReply::LATER: return absl::UnavailableError(reply.sentence());
+    case wire::JoinReply::LATER: {
+      // The chief may have given this start up while the call was under way; a new one is as good.
+      std::lock_guard lock(mutex_);
+      incarnation_.start = random_.Next();
+      return absl::UnavailableError(reply.sentence());
+    }
     default: break;
   }
   return absl::FailedPreconditionError(options_.chief_name + " refuses " + options_.self.name() +
@@ -126,7 +128,8 @@ void Member::HeartbeatLoop() {
       delay = kRetryFirst;
       status = Learn(*reply, request.identity().start());
     } else {
-      status = CheckTrouble(status);
+      NoteTrouble(status);
+      status = absl::OkStatus();
       stop_.WaitFor(delay);
       delay = std::min(delay * 2, kRetryMax);
     }
@@ -138,6 +141,12 @@ void Member::HeartbeatLoop() {
 }
 
 absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
+  {
+    // What is said of a start that was given up says nothing about the present one: the other
+    // thread has joined again meanwhile.
+    std::lock_guard lock(mutex_);
+    if (incarnation_.start != asked_start) return absl::OkStatus();
+  }
   if (reply.verdict() == wire::BeatReply::SUPERSEDED) {
     return absl::FailedPreconditionError(reply.sentence());
   }
@@ -154,8 +163,13 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
     return JoinChief();
   }
   std::lock_guard lock(mutex_);
+  if (in_trouble_ && options_.rank < 0) {
+    board_.SetState(options_.generation() > 0 ? RunState::kTraining : RunState::kWaitingForPeers);
+  }
   in_trouble_ = false;
   if (incarnation_.start != asked_start) return absl::OkStatus();
+  // Two threads ask: the later answer may be taken in first.
+  if (reply.view() < view_.view()) return absl::OkStatus();
   view_ = reply;
   view_.clear_batches();
   done_ = done_ || reply.done();
@@ -163,17 +177,29 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
   return absl::OkStatus();
 }
 
-absl::Status Member::CheckTrouble(const absl::Status& error) {
+void Member::NoteTrouble(const absl::Status& error) {
   std::lock_guard lock(mutex_);
   const Clock::Time now = clock_.Now();
   if (!in_trouble_) {
     in_trouble_ = true;
     trouble_since_ = now;
+    changed_.notify_all();
     Log(LogLevel::kWarning, "the chief does not answer", {{"why", error.ToString()}});
   }
-  if (now - trouble_since_ <= kStartDeadline) return absl::OkStatus();
-  return absl::DeadlineExceededError(options_.chief_name + " was not to be reached for 300 s: " +
-                                     std::string(error.message()));
+  // A training replica says so itself as soon as it lacks work.
+  if (options_.rank >= 0 || stop_.stopped()) return;
+  board_.SetState(RunState::kWaitingForPeers, WaitingText(trouble_since_, error));
+}
+
+std::string Member::WaitingText(Clock::Time since, const absl::Status& why) const {
+  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - since);
+  return "waiting for " + options_.chief_name + " at " + options_.chief_address + " since " +
+         std::to_string(waited.count()) + " s: " + std::string(why.message());
+}
+
+bool Member::Closing() const {
+  std::lock_guard lock(mutex_);
+  return closing_;
 }
 
 void Member::End(const absl::Status& status) {
@@ -184,8 +210,17 @@ void Member::End(const absl::Status& status) {
 
 absl::Status Member::WaitForEnd() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return done_ || closing_ || !ended_.ok(); });
-  return ended_;
+  const auto over = [&] { return done_ || closing_ || !ended_.ok(); };
+  while (!over() && !stop_.stopped()) changed_.wait_for(lock, kLookForStop);
+  if (over()) return ended_;
+  board_.SetState(RunState::kSaving,
+                  "told to stop: serving until " + options_.chief_name + " has gone");
+  const Clock::Time deadline = clock_.Now() + kServeAfterStop;
+  while (!over() && !in_trouble_ && clock_.Now() < deadline) {
+    changed_.wait_for(lock, kLookForStop);
+  }
+  if (over() && ended_.ok()) return ended_;
+  return absl::CancelledError("stopped by a signal");
 }
 
 void Member::Leave() {
@@ -218,10 +253,13 @@ absl::StatusOr<Work> Member::Next() {
     request.set_lease_sequence(lease_sequence_);
     const auto reply = chief_.Beat(request);
     if (!reply.ok()) {
-      // The heartbeat thread keeps the account of how long the chief is away.
-      board_.SetState(RunState::kWaitingForPeers,
-                      "waiting for " + options_.chief_name + ": " +
-                          std::string(reply.status().message()));
+      NoteTrouble(reply.status());
+      Clock::Time since;
+      {
+        std::lock_guard lock(mutex_);
+        since = trouble_since_;
+      }
+      board_.SetState(RunState::kWaitingForPeers, WaitingText(since, reply.status()));
       stop_.WaitFor(kRetryFirst);
       continue;
     }

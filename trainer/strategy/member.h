@@ -1,13 +1,13 @@
 // A replica's standing with the chief: joins, sends heartbeats, and as a WorkSource fetches
 // batches.
 //
-// The chief may be late, restart or move: calls are repeated with a growing pause, and a chief that
-// does not know this process is joined anew under a new start number. What is waited for stands on
-// the board.
+// The chief may be late, restart or move: calls are repeated with a growing pause for as long as it
+// takes, and a chief that does not know this process is joined anew under a new start number. Who
+// is waited for and since when stands on the board.
 //
 // Ownership: owns a heartbeat thread; borrows clock, board and stop flag. Threads: Next from one,
-// the rest from any. Errors: FailedPrecondition (refused or replaced: end with 1), DeadlineExceeded
-// (no chief within kStartDeadline: restart), Cancelled (told to stop).
+// the rest from any. Errors: FailedPrecondition (refused or replaced: end with 1), Cancelled (told
+// to stop).
 //
 //   Member member(clock, {.chief_address = …}, board, stop);
 //   RETURN_IF_ERROR(member.Start());
@@ -16,6 +16,7 @@
 #ifndef TRAINER_STRATEGY_MEMBER_H_
 #define TRAINER_STRATEGY_MEMBER_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,10 @@
 #include "trainer/strategy/work_source.h"
 
 namespace taas {
+
+// How long a parameter server that is told to stop serves on, so that a chief which was told in the
+// same moment can take its last cut: below the 30 s after which a pod is killed.
+constexpr Clock::Duration kServeAfterStop = std::chrono::seconds(20);
 
 class Member : public WorkSource {
  public:
@@ -57,7 +62,8 @@ class Member : public WorkSource {
 
   // Joins, then keeps the heartbeat going.
   absl::Status Start();
-  // Until the chief announces the end.
+  // Until the chief announces the end. Once told to stop: until the chief has gone, at most for
+  // kServeAfterStop; then Cancelled.
   absl::Status WaitForEnd();
   // Tells the chief that this process goes; only after the end was announced.
   void Leave();
@@ -74,7 +80,9 @@ class Member : public WorkSource {
   wire::Identity Identity();
   wire::Report MakeReport() const;
   ps::Pusher PusherNow() const;  // With the lock held.
-  absl::Status CheckTrouble(const absl::Status& error);
+  void NoteTrouble(const absl::Status& error);
+  std::string WaitingText(Clock::Time since, const absl::Status& why) const;
+  bool Closing() const;
   void End(const absl::Status& status);
 
   const Clock& clock_;
