@@ -98,7 +98,8 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
 }
 
 // SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing ends at once; one that
-// writes checkpoints is told to stop, and a second signal ends it too.
+// writes checkpoints, or holds what they are made of, is told to stop, and a second signal ends it
+// too.
 void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -111,7 +112,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
     for (;;) {
       int number = 0;
       if (sigwait(&signals, &number) != 0) continue;
-      if (SavesAtStop(process) && !told) {
+      if (NeededToSave(process) && !told) {
         told = true;
         stop.Stop();
         continue;

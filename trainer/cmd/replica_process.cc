@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -26,6 +28,9 @@
 
 namespace taas {
 namespace {
+
+// Between two looks at a checkpoint directory that another job owns, whose lease is 30 s.
+constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
 
 bool IsLocal(const ReplicaProcess& process) {
   return !process.cluster || process.config.strategy == StrategyType::kLocal;
@@ -68,6 +73,33 @@ class Place {
   std::string listen_host_;
   int port_ = 0;
   int claim_ = -1;
+};
+
+// Answers the other replicas' calls: that the chief is not ready yet until it is, then as it says.
+class Reception : public ChiefHandler {
+ public:
+  void Open(ChiefHandler& chief) { chief_ = &chief; }
+
+  wire::JoinReply Join(const wire::JoinRequest& request) override {
+    if (ChiefHandler* const chief = chief_) return chief->Join(request);
+    wire::JoinReply reply;
+    reply.set_verdict(wire::JoinReply::LATER);
+    reply.set_sentence("the chief is opening the checkpoint directory");
+    return reply;
+  }
+  wire::BeatReply Beat(const wire::BeatRequest& request) override {
+    if (ChiefHandler* const chief = chief_) return chief->Beat(request);
+    wire::BeatReply reply;
+    reply.set_verdict(wire::BeatReply::JOIN_AGAIN);
+    reply.set_sentence("the chief has started anew");
+    return reply;
+  }
+  void Leave(const wire::LeaveRequest& request) override {
+    if (ChiefHandler* const chief = chief_) chief->Leave(request);
+  }
+
+ private:
+  std::atomic<ChiefHandler*> chief_ = nullptr;
 };
 
 class Process {
@@ -117,7 +149,10 @@ class Process {
     const ps::Shard::Stats stats = shard_->stats();
     board_.SetBytes(stats.bytes);
     board_.SetStep(stats.step);
-    if (stats.generation > 0) board_.SetState(RunState::kTraining);
+    // Once for each generation: what has happened since is on the board.
+    if (stats.generation > shown_generation_.exchange(stats.generation)) {
+      board_.SetState(RunState::kTraining);
+    }
   }
 
   // The rate; nothing at the first step and at the first after going back to a checkpoint, from
@@ -136,19 +171,39 @@ class Process {
     return task;
   }
 
-  // Null without a directory.
+  // Null without a directory. While another living job owns the directory, waits: a process that
+  // ended instead would be started again to find the same.
   absl::StatusOr<std::unique_ptr<SnapshotStore>> OpenStore(TrainingTask& task) {
     const TrainerConfig& config = options_.config;
     if (config.checkpoint_dir.empty()) return std::unique_ptr<SnapshotStore>();
-    return SnapshotStore::Open(files_, clock_,
-                               {.dir = config.checkpoint_dir,
-                                .job = options_.job,
-                                .uid = options_.uid,
-                                .attempt = options_.attempt,
-                                .pod = options_.pod_number,
-                                .start = options_.start,
-                                .keep = static_cast<int>(config.checkpoint_keep),
-                                .shape = ShapeOf(task.session(), config.seed, config.batch_size)});
+    for (bool told = false;;) {
+      auto store = SnapshotStore::Open(
+          files_, clock_,
+          {.dir = config.checkpoint_dir,
+           .job = options_.job,
+           .uid = options_.uid,
+           .attempt = options_.attempt,
+           .pod = options_.pod_number,
+           .start = options_.start,
+           .keep = static_cast<int>(config.checkpoint_keep),
+           .shape = ShapeOf(task.session(), config.seed, config.batch_size)});
+      if (store.ok() || !absl::IsUnavailable(store.status())) return store;
+      const std::string text = "waiting: " + std::string(store.status().message());
+      board_.SetState(RunState::kWaitingForPeers, text);
+      if (!std::exchange(told, true)) Log(LogLevel::kWarning, text);
+      if (stop_.WaitFor(kDirectoryRetry)) return absl::CancelledError("stopped while " + text);
+    }
+  }
+
+  // However the run has ended, the next job need not wait for the lease. Returns `status`.
+  static absl::Status Release(SnapshotStore* store, absl::Status status) {
+    if (store == nullptr) return status;
+    const absl::Status released = store->Release();
+    if (!released.ok()) {
+      Log(LogLevel::kWarning, "checkpoint directory not released",
+          {{"why", std::string(released.message())}});
+    }
+    return status;
   }
 
   StepLog MakeStepLog() const {
@@ -168,36 +223,48 @@ class Process {
     ASSIGN_OR_RETURN(const auto task, MakeTask());
     ASSIGN_OR_RETURN(const auto store, OpenStore(*task));
     StepLog log = MakeStepLog();
-    return RunLocal(clock_, options_.config, *task, store.get(), board_, log, stop_);
+    return Release(store.get(), RunLocal(clock_, options_.config, *task, store.get(), board_, log,
+                                         stop_));
   }
 
   absl::Status RunChief() {
     ASSIGN_OR_RETURN(const auto task, MakeTask());
+    // The port before the directory: a second process with this identity on this machine must not
+    // take the directory from the first.
+    Reception reception;
+    std::unique_ptr<Coordinator> coordinator;  // Outlives the server, whose calls end in it.
+    auto server = ChiefServer::Start(place_.listen_host(), place_.port(), reception);
+    if (!server.ok()) return Restart(server.status());
     ASSIGN_OR_RETURN(const auto store, OpenStore(*task));
     StepLog log = MakeStepLog();
-    Coordinator coordinator(
+    coordinator = std::make_unique<Coordinator>(
         clock_,
-        {.config = options_.config,
-         .cluster = *options_.cluster,
-         .job = {options_.uid, options_.attempt},
-         .self = {options_.pod_number, options_.start},
-         .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
+        Coordinator::Options{
+            .config = options_.config,
+            .cluster = *options_.cluster,
+            .job = {options_.uid, options_.attempt},
+            .self = {options_.pod_number, options_.start},
+            .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
         board_, *task, store.get());
-    auto server = ChiefServer::Start(place_.listen_host(), place_.port(), coordinator);
-    if (!server.ok()) return Restart(server.status());
+    reception.Open(*coordinator);
 
     ReplicaObserver observer;
     observer.on_step = [this, &log, last = int64_t{-1}](const StepResult& step) mutable {
       if (const auto rate = LogStep(log, step, &last)) board_.SetLoss(step.loss, *rate);
     };
+    observer.on_trouble = [this](const std::string& why) { ShowTrouble(why); };
     std::thread trainer([&] {
       const absl::Status status =
-          RunReplica(coordinator, *task, options_.cluster->count("ps"), observer);
-      if (!status.ok()) coordinator.Fail(status);
+          RunReplica(*coordinator, *task, options_.cluster->count("ps"), observer);
+      if (!status.ok()) coordinator->Fail(status);
     });
-    const absl::Status status = coordinator.Run(stop_);
+    const absl::Status status = coordinator->Run(stop_);
     trainer.join();
-    return status;
+    return Release(store.get(), status);
+  }
+
+  void ShowTrouble(const std::string& why) {
+    board_.SetState(why.empty() ? RunState::kTraining : RunState::kWaitingForPeers, why);
   }
 
   Member::Options MemberOptions() const {
@@ -221,9 +288,7 @@ class Process {
       LogStep(log, step, &last);
       board_.SetProgress({.step = step.step, .loss = step.loss});
     };
-    observer.on_trouble = [&](const std::string& why) {
-      board_.SetState(why.empty() ? RunState::kTraining : RunState::kWaitingForPeers, why);
-    };
+    observer.on_trouble = [this](const std::string& why) { ShowTrouble(why); };
     RETURN_IF_ERROR(RunReplica(member, *task, options_.cluster->count("ps"), observer));
     member.Leave();
     board_.SetState(RunState::kDone);
@@ -255,12 +320,15 @@ class Process {
   PosixFileSystem files_;
   Place place_;
   std::unique_ptr<ps::Shard> shard_;
+  std::atomic<int64_t> shown_generation_ = 0;
   std::unique_ptr<StatusServer> status_server_;  // Last: its thread reads the rest.
 };
 
 }  // namespace
 
-bool SavesAtStop(const ReplicaProcess& process) { return IsLocal(process) || IsChief(process); }
+bool NeededToSave(const ReplicaProcess& process) {
+  return IsLocal(process) || IsChief(process) || process.cluster->self.role == "ps";
+}
 
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
   char start[17];

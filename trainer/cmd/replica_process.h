@@ -38,8 +38,9 @@ struct ReplicaProcess {
   std::optional<std::string> termination_log;
 };
 
-// Whether SIGTERM leads to a last checkpoint (the stop flag) instead of the end at once.
-bool SavesAtStop(const ReplicaProcess& process);
+// Whether a last checkpoint at SIGTERM needs this process: then it is told to stop (the stop flag)
+// instead of being ended at once.
+bool NeededToSave(const ReplicaProcess& process);
 
 // The board that the process reports by.
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);

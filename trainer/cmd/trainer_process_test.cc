@@ -125,6 +125,7 @@ struct Job {
     "strategy": {"type": "ParameterServer"},
     "batchSize": 32, "maxSteps": 600, "logSteps": 10})");
   std::string dir = ScratchDir();
+  std::string uid = "uid-of-" + dir;
   json cluster = json::object();
   std::map<std::string, std::unique_ptr<Child>> children;
   std::map<std::string, int> pods;
@@ -146,14 +147,15 @@ struct Job {
     return json::parse(PosixFileSystem().ReadAll(TerminationPath(name)).value_or("null"), nullptr,
                        false);
   }
-  Child& Start(const std::string& role, int index) {
+  Child& Start(const std::string& role, int index) { return StartWith(cluster, role, index); }
+  Child& StartWith(const json& cluster, const std::string& role, int index) {
     const std::string name = role + "-" + std::to_string(index);
     const json task = {{"cluster", cluster}, {"task", {{"type", role}, {"index", index}}}};
     std::map<std::string, std::string> environment = {
         {"TF_CONFIG", task.dump()},
         {"TAAS_TRAINER", config.dump()},
         {"TAAS_JOB", "default/test"},
-        {"TAAS_JOB_UID", "uid-of-" + dir},
+        {"TAAS_JOB_UID", uid},
         {"TAAS_POD_NUMBER", std::to_string(++pods[name])},
         {"TAAS_TERMINATION_LOG", TerminationPath(name)}};
     auto& child = children[name];
@@ -203,6 +205,10 @@ struct Job {
     EXPECT_EQ(*(*reader)->ReadInt64("global_step"), step);
     EXPECT_EQ(*(*reader)->ReadInt64("taas/cursor/watermark"), step);
     EXPECT_TRUE((*reader)->ReadInt64s("taas/cursor/above")->empty());
+  }
+  bool DirectoryReleased() {
+    const auto owner = PosixFileSystem().ReadAll(dir + "/out/.owner");
+    return owner.ok() && json::parse(*owner)["released"].get<bool>();
   }
   void UseCheckpoints() { config["checkpoint"] = {{"dir", dir + "/out"}, {"everySteps", 50}}; }
 };
@@ -283,13 +289,112 @@ TEST(TrainerProcessTest, TerminatedChiefSavesACheckpointAndItsSuccessorResumes) 
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 50; })) << job.Logs();
   Child& chief = *job.children["chief-0"];
-  chief.Signal(SIGTERM);
-  ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();
-  EXPECT_EQ(chief.exit_code(), 143) << job.Logs();
-  EXPECT_THAT(chief.Log(), HasSubstr("checkpoint saved"));
+  // The parameter server first: it serves on until the chief has its last cut.
   job.children["ps-0"]->Signal(SIGTERM);
-  ASSERT_TRUE(WaitUntil([&] { return job.children["ps-0"]->Ended(); }));
-  EXPECT_EQ(job.children["ps-0"]->exit_code(), 143);
+  chief.Signal(SIGTERM);
+  for (const char* name : {"chief-0", "ps-0"}) {
+    Child& child = *job.children[name];
+    ASSERT_TRUE(WaitUntil([&] { return child.Ended(); })) << job.Logs();
+    EXPECT_EQ(child.exit_code(), 143) << job.Logs();
+  }
+  EXPECT_THAT(chief.Log(), HasSubstr("checkpoint saved"));
+  EXPECT_TRUE(job.DirectoryReleased());
+}
+
+TEST(TrainerProcessTest, ChiefThatFindsAllStepsDoneEvaluatesAndEndsAlone) {
+  Job job;
+  job.UseCheckpoints();
+  job.StartAll();
+  job.ExpectAllDone();
+  job.children.clear();
+  Child& chief = job.Start("chief", 0);
+  ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();
+  EXPECT_EQ(chief.exit_code(), 0) << job.Logs();
+  EXPECT_EQ(job.Termination("chief-0")["step"], 600);
+  EXPECT_GT(job.Termination("chief-0")["evaluation"]["accuracy"], 0.5);
+}
+
+TEST(TrainerProcessTest, ChiefNamesAParameterServerThatIsMissingWithinTenSeconds) {
+  Job job;
+  job.Plan();
+  RealClock clock;
+  const Clock::Time start = clock.Now();
+  Child& chief = job.Start("chief", 0);
+  job.Start("ps", 0);
+  const std::string wanted =
+      "waiting for ps-1 at " + job.cluster["ps"][1].get<std::string>() + " (has not joined";
+  ASSERT_TRUE(WaitUntil([&] { return chief.Log().find(wanted) != std::string::npos; }))
+      << job.Logs();
+  EXPECT_LT(clock.Now() - start, 10s);
+}
+
+TEST(TrainerProcessTest, WorkerThatIsAddedToARunningJobTakesPart) {
+  Job job;
+  job.config["maxSteps"] = 100'000;
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 50; })) << job.Logs();
+  json larger = job.cluster;
+  larger["worker"].push_back("127.0.0.1:" + std::to_string(FreePorts(1)[0]));
+  Child& added = job.StartWith(larger, "worker", 2);
+  ASSERT_TRUE(WaitUntil([&] {
+    return added.Ended() || added.Log().find("\nstep ") != std::string::npos;
+  })) << job.Logs();
+  EXPECT_FALSE(added.Ended()) << job.Logs();
+  EXPECT_FALSE(job.children["chief-0"]->Ended()) << job.Logs();
+}
+
+TEST(TrainerProcessTest, WorkerThatWasSilentForLongComesBackAndTrainsOn) {
+  Job job;
+  job.config["maxSteps"] = 10'000'000;
+  job.StartAll();
+  Child& worker = *job.children["worker-1"];
+  ASSERT_TRUE(WaitUntil([&] { return worker.Log().find("\nstep ") != std::string::npos; }))
+      << job.Logs();
+  worker.Signal(SIGSTOP);
+  ASSERT_TRUE(WaitUntil([&] {
+    return job.children["chief-0"]->Log().find("replica fenced") != std::string::npos;
+  })) << job.Logs();
+  worker.Signal(SIGCONT);
+  ASSERT_TRUE(WaitUntil([&] {
+    const std::string log = worker.Log();
+    const size_t again = log.find("joining again");
+    return worker.Ended() ||
+           (again != std::string::npos && log.find("\nstep ", again) != std::string::npos);
+  })) << job.Logs();
+  EXPECT_FALSE(worker.Ended()) << job.Logs();
+}
+
+TEST(TrainerProcessTest, DirectoryOfAnotherLivingJobIsWaitedForAndTakenOnceItIsReleased) {
+  Job job;
+  job.UseCheckpoints();
+  job.config["strategy"] = {{"type", "Local"}};
+  job.config["maxSteps"] = 10'000'000;
+  const auto start = [&](const char* name, const std::string& uid) -> Child& {
+    auto& child = job.children[name];
+    child = std::make_unique<Child>(
+        std::vector<std::string>{TrainerPath()},
+        std::map<std::string, std::string>{{"TAAS_TRAINER", job.config.dump()},
+                                           {"TAAS_JOB_UID", uid},
+                                           {"TAAS_TERMINATION_LOG", job.TerminationPath(name)}},
+        job.dir + "/" + name + ".log");
+    return *child;
+  };
+  Child& first = start("first", "u1");
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("first") >= 50; })) << job.Logs();
+  Child& second = start("second", "u2");
+  ASSERT_TRUE(WaitUntil([&] {
+    return second.Ended() || second.Log().find("in use by another job") != std::string::npos;
+  })) << job.Logs();
+  ASSERT_FALSE(second.Ended()) << job.Logs();
+  first.Signal(SIGTERM);
+  ASSERT_TRUE(WaitUntil([&] {
+    return second.Log().find("resuming from checkpoint") != std::string::npos;
+  })) << job.Logs();
+  EXPECT_TRUE(first.Ended());
+  second.Signal(SIGTERM);
+  ASSERT_TRUE(WaitUntil([&] { return second.Ended(); })) << job.Logs();
+  EXPECT_EQ(second.exit_code(), 143);
+  EXPECT_TRUE(job.DirectoryReleased());
 }
 
 TEST(TrainerProcessTest, LocalStrategyTrainsWithNoClusterAtAll) {
@@ -325,6 +430,7 @@ TEST(TrainerProcessTest, PortInUseEndsWith138) {
     Job job;
     job.ps = 1;
     job.workers = 0;
+    job.UseCheckpoints();
     job.Plan();
     const std::string address = job.cluster[role][0];
     const auto taken = comm::OpenListeningSocket("127.0.0.1", std::stoi(address.substr(10)));
@@ -332,6 +438,8 @@ TEST(TrainerProcessTest, PortInUseEndsWith138) {
     Child& child = job.Start(role, 0);
     ASSERT_TRUE(WaitUntil([&] { return child.Ended(); }));
     EXPECT_EQ(child.exit_code(), 138) << job.Logs();
+    // Whoever has the port may have the directory too.
+    EXPECT_FALSE(PosixFileSystem().Exists(job.dir + "/out").value_or(true));
     close(*taken);
   }
 }

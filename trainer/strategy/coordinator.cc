@@ -120,13 +120,17 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
   for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
   if (request.wanted() <= 0 || !ready_) return;
   LastGrant& grant = peer.grant;
-  // A call whose answer was lost is repeated: it gets the batches that are lent to it already.
-  if (grant.sequence != request.lease_sequence() || grant.generation != generation_) {
+  // Overtaken on its way by a later call: nobody waits for the answer.
+  if (request.lease_sequence() < grant.sequence) return;
+  // A call whose answer was lost is repeated: it gets the batches that are lent to it already. If
+  // nothing was lent, the next call with this number may get some.
+  const bool repeated = grant.sequence == request.lease_sequence() &&
+                        grant.generation == generation_ && !grant.batches.empty();
+  if (!repeated) {
     const int replicas = static_cast<int>(options_.cluster.training_replicas().size());
+    leases_.Finish(pusher);
     grant = {request.lease_sequence(), generation_,
              leases_.Grant(pusher, request.wanted(), replicas)};
-    // Nothing was lent: the next call with this number may get some.
-    if (grant.batches.empty()) grant = {};
   }
   for (const int64_t batch : grant.batches) reply->add_batches(batch);
 }
@@ -149,6 +153,7 @@ absl::StatusOr<Work> Coordinator::Next() {
   if (work.done) return work;
   work.generation = generation_;
   work.shards = shard_addresses_;
+  leases_.Finish(work.pusher);
   work.batches = leases_.Grant(work.pusher, kGrantMax,
                                static_cast<int>(options_.cluster.training_replicas().size()));
   return work;

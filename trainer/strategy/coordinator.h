@@ -62,7 +62,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
     Incarnation self;
     std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
   };
-  // `store` may be null: no checkpoints.
+  // `store` may be null: no checkpoints. Whoever opened it releases it after Run.
   Coordinator(const Clock& clock, Options options, StatusBoard& board, TrainingTask& task,
               SnapshotStore* store);
   ~Coordinator() override;
@@ -116,6 +116,8 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool ShardsReplaced();
   absl::Status TakeCut();
   absl::Status SaveCut();
+  // A disk that is away for a while costs checkpoints, not the training: OK, and tried again.
+  absl::Status TrainOnWithout(const absl::Status& status);
   absl::Status SaveWhatIsThere();
   absl::Status Finish();
   void PauseWork(RunState state, const std::string& why);
@@ -153,7 +155,9 @@ class Coordinator : public ChiefHandler, public WorkSource {
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
   int64_t saved_step_ = -1;
+  bool resumed_at_end_ = false;
   Clock::Time saved_at_{};
+  std::optional<Clock::Time> save_again_at_;  // The disk failed.
   Clock::Time shown_at_{};
 };
 

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -17,6 +19,9 @@ constexpr std::chrono::milliseconds kLookAway{50};
 constexpr std::chrono::milliseconds kRetryPause{50};
 // A missing peer's address is tried this often to say why it is missing.
 constexpr std::chrono::milliseconds kProbeEvery{2'000};
+constexpr std::chrono::milliseconds kProbePatience{500};
+// A disk that failed is tried again after this.
+constexpr std::chrono::seconds kDiskRetry{5};
 // Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
 constexpr std::chrono::seconds kFarewell{5};
 constexpr Clock::Duration kShowPeersEvery = std::chrono::milliseconds(500);
@@ -41,6 +46,12 @@ absl::Status Coordinator::Run(const StopFlag& stop) {
 
 absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   RETURN_IF_ERROR(LoadStart());
+  if (snapshot_.step() >= options_.config.max_steps) {
+    // The chief before this one died after its last checkpoint. Parameter servers may have ended by
+    // then, and there is nothing left for them to do.
+    resumed_at_end_ = true;
+    return Finish();
+  }
   for (;;) {
     absl::Status status = WaitForShards(stop);
     if (status.ok()) {
@@ -84,7 +95,7 @@ absl::Status Coordinator::LoadStart() {
 absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
   const Clock::Time start = clock_.Now();
   Clock::Time logged = start - kWaitLogEvery;
-  Clock::Time probed = start - kProbeEvery;
+  std::map<ReplicaId, Clock::Time> probed;
   for (;;) {
     std::vector<ReplicaId> missing;
     std::string text;
@@ -105,14 +116,17 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
     if (now - start > kStartDeadline) {
       return absl::DeadlineExceededError(text + ", given up after 300 s");
     }
-    if (now - probed >= kProbeEvery) {
-      probed = now;
-      for (const ReplicaId& replica : missing) {
-        const auto channel = comm::Channel::Connect(options_.cluster.address(replica),
-                                                    {.patience = std::chrono::milliseconds(500)});
-        std::lock_guard lock(mutex_);
-        probe_errors_[replica] = channel.ok() ? "" : std::string(channel.status().message());
-      }
+    // One in a turn: an address that swallows packets must not keep the start from going on when
+    // all are there.
+    const auto due = std::find_if(missing.begin(), missing.end(), [&](const ReplicaId& replica) {
+      return !probed.contains(replica) || now - probed[replica] >= kProbeEvery;
+    });
+    if (due != missing.end()) {
+      probed[*due] = now;
+      const auto channel =
+          comm::Channel::Connect(options_.cluster.address(*due), {.patience = kProbePatience});
+      std::lock_guard lock(mutex_);
+      probe_errors_[*due] = channel.ok() ? "" : std::string(channel.status().message());
     }
     // The first line a moment later: at the start of a job everybody is missing for a few
     // milliseconds.
@@ -179,6 +193,9 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
     if (config.checkpoint_steps > 0) {
       target = std::min(target, (step_ / config.checkpoint_steps + 1) * config.checkpoint_steps);
     }
+    if (store_ != nullptr) {
+      RETURN_IF_ERROR(TrainOnWithout(store_->KeepAlive()));
+    }
     absl::Status status = WatchOnce(target);
     if (status.ok() && ShardsReplaced()) {
       return absl::AbortedError("a parameter server was replaced");
@@ -192,8 +209,10 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
       if (by_steps || by_time) {
         status = TakeCut();
         if (status.ok()) {
-          RETURN_IF_ERROR(SaveCut());
+          RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
         }
+      } else if (save_again_at_ && clock_.Now() >= *save_again_at_) {
+        RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
       }
     }
     if (absl::IsUnavailable(status) || absl::IsAborted(status)) status = Resume(stop, status);
@@ -202,6 +221,11 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
 }
 
 absl::Status Coordinator::WatchOnce(int64_t target) {
+  std::set<int64_t> finished;
+  {
+    std::lock_guard lock(mutex_);
+    finished = leases_.finished();
+  }
   ASSIGN_OR_RETURN(const ps::ShardControl::State state,
                    controls_[0]->WaitStep(target, kLookAway));
   for (const auto& control : controls_) {
@@ -213,14 +237,13 @@ absl::Status Coordinator::WatchOnce(int64_t target) {
   {
     std::lock_guard lock(mutex_);
     leases_.Trim(state.committed);
+    // The state is younger than their end: what it lacks was dropped.
+    if (leases_.Settle(finished, state.committed) > 0) changed_.notify_all();
     for (const Membership::Member& member : membership_.Sweep(clock_.Now())) {
       Log(LogLevel::kWarning, "replica silent for more than 10 s; its batches go to others",
           {{"replica", member.replica.name()}});
       GiveUp(member.replica, member.incarnation);
     }
-  }
-  if (store_ != nullptr) {
-    RETURN_IF_ERROR(store_->KeepAlive()).With("renew the checkpoint directory");
   }
   return FenceLost();
 }
@@ -323,12 +346,24 @@ absl::Status Coordinator::SaveCut() {
   return absl::OkStatus();
 }
 
+absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) {
+    if (status.ok() && saved_step_ == snapshot_.step()) save_again_at_.reset();
+    return status;
+  }
+  save_again_at_ = clock_.Now() + kDiskRetry;
+  const std::string text =
+      "checkpoint directory not to be written, training on: " + std::string(status.message());
+  Log(LogLevel::kError, text);
+  board_.SetState(RunState::kTraining, text);
+  return absl::OkStatus();
+}
+
 absl::Status Coordinator::SaveWhatIsThere() {
   if (controls_.empty() || store_ == nullptr) return absl::OkStatus();
   board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
   RETURN_IF_ERROR(TakeCut());
-  RETURN_IF_ERROR(SaveCut());
-  return store_->Release();
+  return SaveCut();
 }
 
 absl::Status Coordinator::Finish() {
@@ -346,18 +381,18 @@ absl::Status Coordinator::Finish() {
     board_.SetEvaluation(*evaluation);
     options_.on_evaluation(*evaluation);
   }
-  if (store_ != nullptr) {
-    RETURN_IF_ERROR(store_->Release());
-  }
   Lock lock(mutex_);
   done_ = true;
   ready_ = false;
   ++view_;
   changed_.notify_all();
   const bool all_left = changed_.wait_for(lock, kFarewell, [&] {
-    return std::all_of(
-        membership_.members().begin(), membership_.members().end(),
-        [](const auto& entry) { return entry.second.left || entry.second.lost; });
+    // A chief that came only for the end has seen nobody yet: whoever still lives will call.
+    const size_t others = resumed_at_end_ ? options_.cluster.size() - 1 : 0;
+    return membership_.members().size() >= others &&
+           std::all_of(
+               membership_.members().begin(), membership_.members().end(),
+               [](const auto& entry) { return entry.second.left || entry.second.lost; });
   });
   if (!all_left) Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
   board_.SetState(RunState::kDone);
@@ -379,27 +414,32 @@ void Coordinator::ShowPeers() {
   shown_at_ = now;
   std::vector<PeerStatus> shown;
   std::lock_guard lock(mutex_);
-  for (const auto& [role, addresses] : options_.cluster.addresses) {
-    for (int i = 0; i < static_cast<int>(addresses.size()); ++i) {
-      const ReplicaId replica{role, i};
-      if (replica == options_.cluster.self) continue;
-      const Membership::Member* member = membership_.Find(replica);
-      PeerStatus peer{.role = role, .index = i, .address = options_.cluster.address(replica)};
-      if (member == nullptr) {
-        peer.state = "Missing";
-        peer.error = probe_errors_[replica];
-      } else {
-        const wire::Report& report = peers_[replica].report;
-        peer.state = member->lost ? "Lost" : member->left ? "Left" : "Joined";
-        peer.error = member->lost ? "silent for more than 10 s" : report.message();
-        peer.bytes = report.bytes();
-        const auto ago = std::chrono::duration_cast<Clock::WallTime::duration>(
-            now - (member->lost ? member->heard : member->joined));
-        peer.since = FormatRfc3339(clock_.WallNow() - ago);
-        if (!member->bulk_address.empty()) peer.address = member->bulk_address;
-      }
-      shown.push_back(std::move(peer));
+  std::map<ReplicaId, std::string> addresses;
+  for (const auto& [role, list] : options_.cluster.addresses) {
+    for (int i = 0; i < static_cast<int>(list.size()); ++i) {
+      addresses[{role, i}] = list[static_cast<size_t>(i)];
     }
+  }
+  // Workers that were added later are in nobody's list.
+  for (const auto& [replica, member] : membership_.members()) addresses[replica];
+  addresses.erase(options_.cluster.self);
+  for (const auto& [replica, address] : addresses) {
+    const Membership::Member* member = membership_.Find(replica);
+    PeerStatus peer{.role = replica.role, .index = replica.index, .address = address};
+    if (member == nullptr) {
+      peer.state = "Missing";
+      peer.error = probe_errors_[replica];
+    } else {
+      const wire::Report& report = peers_[replica].report;
+      peer.state = member->lost ? "Lost" : member->left ? "Left" : "Joined";
+      peer.error = member->lost ? "silent for more than 10 s" : report.message();
+      peer.bytes = report.bytes();
+      const auto ago = std::chrono::duration_cast<Clock::WallTime::duration>(
+          now - (member->lost ? member->heard : member->joined));
+      peer.since = FormatRfc3339(clock_.WallNow() - ago);
+      if (!member->bulk_address.empty()) peer.address = member->bulk_address;
+    }
+    shown.push_back(std::move(peer));
   }
   board_.SetPeers(std::move(shown));
 }

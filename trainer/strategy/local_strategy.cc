@@ -48,9 +48,6 @@ class LocalTraining {
       board_.SetEvaluation(*evaluation);
       log_.OnEvaluation(*evaluation);
     }
-    if (store_ != nullptr) {
-      RETURN_IF_ERROR(store_->Release());
-    }
     board_.SetState(RunState::kDone);
     return absl::OkStatus();
   }

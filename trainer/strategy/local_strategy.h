@@ -20,7 +20,7 @@
 
 namespace taas {
 
-// `store` may be null: no checkpoints.
+// `store` may be null: no checkpoints. Whoever opened it releases it.
 absl::Status RunLocal(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
                       SnapshotStore* store, StatusBoard& board, StepLog& log, const StopFlag& stop);
 
