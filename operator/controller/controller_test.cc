@@ -190,7 +190,8 @@ TEST(ControllerTest, ARefusedLedgerIsToldInTheMessageAndTriedAgain) {
                    std::string::npos; },
       seconds(10)))
       << cluster.Job().dump(1);
-  EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("write the ledger of default/mnist"));
+  EXPECT_THAT(cluster.Status().value("message", ""),
+              HasSubstr("write the ledger of default/mnist"));
   cluster.RunFor(seconds(60));
   EXPECT_TRUE(cluster.api().pod_creates().empty());
   EXPECT_LE(cluster.api().writes(), 20);

@@ -166,7 +166,8 @@ TEST(ListenerTest, EachConnectionIsServedAndDestructionEndsThem) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("refused")));
 }
 
-// Without descriptors nobody can be accepted; whoever called meanwhile is served once there are some.
+// Without descriptors nobody can be accepted; whoever called meanwhile is served once there are
+// some.
 TEST(ListenerTest, ConnectionThatComesWhileNoDescriptorIsFreeIsServedLater) {
   auto listener = Listener::Open({.host = "127.0.0.1"}, [](Channel& channel) {
     const auto head = channel.ReceiveHead();
