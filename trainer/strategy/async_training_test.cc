@@ -1,6 +1,7 @@
 // A graph that no named model uses, trained through two parameter servers by a chief and two
 // workers, all in this process over loopback.
 
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -11,7 +12,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
+#include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
 #include "trainer/graph/testing/unusual_graph.h"
@@ -19,6 +22,7 @@
 #include "trainer/strategy/coordinator.h"
 #include "trainer/strategy/member.h"
 #include "trainer/strategy/replica_loop.h"
+#include "trainer/strategy/snapshot.h"
 
 namespace taas {
 namespace {
@@ -114,6 +118,35 @@ class AsyncTrainingTest : public testing::Test {
     member.Leave();
   }
 
+  // A whole job in threads, of which every step is made once.
+  Evaluation Train(UnusualTask& task, const TrainerConfig& config, SnapshotStore* store) {
+    StatusBoard board({});
+    Evaluation after;
+    Coordinator coordinator(clock_,
+                            {.config = config,
+                             .cluster = Cluster({"chief", 0}),
+                             .job = {"uid", 1},
+                             .self = {1, random_.Next()},
+                             .on_evaluation = [&](const Evaluation& e) { after = e; }},
+                            board, task, store);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    EXPECT_THAT(server, IsOk());
+    const int port = (*server)->port();
+
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
+    threads.emplace_back(
+        [&] { EXPECT_THAT(RunReplica(coordinator, task, 2, Observer()), IsOk()); });
+    EXPECT_THAT(coordinator.Run(stop_), IsOk());
+    for (std::thread& thread : threads) thread.join();
+
+    EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
+    EXPECT_EQ(*steps_.begin(), 1);
+    EXPECT_EQ(*steps_.rbegin(), kSteps);
+    return after;
+  }
+
   // Notes the step of every push of every replica.
   ReplicaObserver Observer() {
     ReplicaObserver observer;
@@ -137,32 +170,29 @@ TEST_F(AsyncTrainingTest, UnusualGraphIsTrainedThroughTwoShardsAndEveryStepIsMad
   const auto before = task.Evaluate(VariablesOf(task.session()));
   ASSERT_THAT(before, IsOk());
 
-  StatusBoard board({});
-  Evaluation after;
-  Coordinator coordinator(clock_,
-                          {.config = Config(),
-                           .cluster = Cluster({"chief", 0}),
-                           .job = {"uid", 1},
-                           .self = {1, random_.Next()},
-                           .on_evaluation = [&](const Evaluation& e) { after = e; }},
-                          board, task, nullptr);
-  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
-  ASSERT_THAT(server, IsOk());
-  const int port = (*server)->port();
-
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
-  for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
-  threads.emplace_back(
-      [&] { EXPECT_THAT(RunReplica(coordinator, task, 2, Observer()), IsOk()); });
-  EXPECT_THAT(coordinator.Run(stop_), IsOk());
-  for (std::thread& thread : threads) thread.join();
-
-  EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
-  EXPECT_EQ(*steps_.begin(), 1);
-  EXPECT_EQ(*steps_.rbegin(), kSteps);
+  const Evaluation after = Train(task, Config(), nullptr);
   EXPECT_LT(after.loss, 0.5 * (*before)->loss);
   EXPECT_EQ(after.step, kSteps);
+}
+
+TEST_F(AsyncTrainingTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
+  UnusualTask task;
+  TrainerConfig config = Config();
+  config.checkpoint_steps = 100;
+  PosixFileSystem disk;
+  FaultFileSystem files(disk);
+  const std::string dir = std::string(std::getenv("TEST_TMPDIR")) + "/disk-fails-once";
+  const auto store = SnapshotStore::Open(
+      files, clock_,
+      {.dir = dir, .uid = "uid", .shape = ShapeOf(task.session(), config.seed, kBatch)});
+  ASSERT_THAT(store, IsOk());
+  // The first reads the empty directory at the start, this one is part of the first checkpoint.
+  files.FailAt(3, FaultFileSystem::Kind::kOnce);
+  Train(task, config, store->get());
+  EXPECT_GT(files.operations(), 3);
+  Snapshot last;
+  EXPECT_EQ(*(*store)->Load(&last), true);
+  EXPECT_EQ(last.step(), kSteps);
 }
 
 TEST_F(AsyncTrainingTest, ReplicaWithAnotherConfigurationIsRefusedWithASentence) {
