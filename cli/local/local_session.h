@@ -27,6 +27,8 @@ class LocalSession {
   localkube::LocalCluster& cluster() { return *cluster_; }
   // Stops the operator first, so that nobody makes new pods for those that end.
   absl::Status EndPods(std::chrono::milliseconds grace);
+  // After EndPods: removes the cluster's directory.
+  absl::Status Remove() { return cluster_->Remove(); }
 
  private:
   LocalSession() = default;

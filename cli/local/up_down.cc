@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -34,6 +35,8 @@ using namespace std::chrono_literals;
 constexpr auto kDownGrace = 10s;
 // For `taas local` to close its store; it has nothing else to wait for.
 constexpr auto kStopPatience = 30s;
+// For the kernel to take a process apart that was killed.
+constexpr auto kLockPatience = 5s;
 constexpr auto kLookEvery = 20ms;
 
 int Fail(const absl::Status& status) {
@@ -49,27 +52,16 @@ std::string Instructions(localkube::LocalCluster& cluster, bool detached) {
          cluster.dir() + "\n";
 }
 
-absl::Status RemoveCluster(const std::string& dir) {
-  PosixFileSystem disk;
-  for (const char* name : {"/api", "/pods", "/volumes", "/kubeconfig", "/port", "/pid", "/lock"}) {
-    RETURN_IF_ERROR(disk.RemoveAll(dir + name));
-  }
-  ::rmdir(dir.c_str());  // Stays if there is anything of the user's in it.
-  return absl::OkStatus();
-}
-
 // `ready` gets the text for the terminal once the cluster answers.
 absl::Status Serve(UpOptions options, const std::function<void(const std::string&)>& ready) {
   StopSignals signals;
   const bool ephemeral = options.cluster.ephemeral;
-  const std::string dir = options.cluster.dir;
   ASSIGN_OR_RETURN(auto session, LocalSession::Start(std::move(options.cluster)));
   ready(Instructions(session->cluster(), options.detach));
   signals.Wait();
   if (!ephemeral) return absl::OkStatus();
   RETURN_IF_ERROR(session->EndPods(kDownGrace));
-  session.reset();
-  return RemoveCluster(dir);
+  return session->Remove();
 }
 
 // The child goes on in the background; the parent returns when the cluster answers or could not
@@ -78,7 +70,8 @@ int Detach(UpOptions options) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return Fail(ErrnoToStatus(errno, "pipe2", ""));
   PosixFileSystem disk;
-  if (const absl::Status made = disk.MakeDirs(options.cluster.dir); !made.ok()) return Fail(made);
+  const absl::Status made = localkube::MakeClusterDirectory(disk, options.cluster.dir);
+  if (!made.ok()) return Fail(made);
   const pid_t pid = ::fork();
   if (pid < 0) return Fail(ErrnoToStatus(errno, "fork", ""));
   if (pid == 0) {
@@ -113,6 +106,30 @@ int Detach(UpOptions options) {
   return kExitFailed;
 }
 
+// A pid is only a number: by now it may be another program's.
+absl::Status CheckIsTaas(pid_t pid, const std::string& dir) {
+  char text[PATH_MAX];
+  const std::string link = "/proc/" + std::to_string(pid) + "/exe";
+  const ssize_t size = ::readlink(link.c_str(), text, sizeof text);
+  const std::string path(text, size > 0 ? static_cast<size_t>(size) : 0);
+  // Behind the name of a program that was replaced the kernel says "(deleted)".
+  if (path.substr(path.rfind('/') + 1).rfind("taas", 0) == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "stop the cluster in " + dir + ": process " + std::to_string(pid) + " of its file `pid` is " +
+      (path.empty() ? "gone or another user's" : path) +
+      ", not taas; end the process that holds the file `lock` yourself");
+}
+
+// The one that held it may have been killed a moment ago.
+absl::StatusOr<int> TakeLockSoon(const std::string& path, const Clock& clock) {
+  const Clock::Time deadline = clock.Now() + kLockPatience;
+  for (;;) {
+    absl::StatusOr<int> lock = localkube::TakeLock(path);
+    if (!absl::IsFailedPrecondition(lock.status()) || clock.Now() >= deadline) return lock;
+    clock.SleepUntil(clock.Now() + kLookEvery);
+  }
+}
+
 // Asks the process that holds the lock to end, and makes sure that it does.
 absl::Status StopHolder(const std::string& dir, const Clock& clock, FileSystem& disk) {
   const std::string lock = localkube::LockPath(dir);
@@ -122,6 +139,11 @@ absl::Status StopHolder(const std::string& dir, const Clock& clock, FileSystem& 
   const pid_t pid = std::atoi(text.c_str());
   if (pid <= 1)
     return absl::UnavailableError("stop the cluster: " + localkube::PidPath(dir) + " holds no pid");
+  if (const absl::Status is_taas = CheckIsTaas(pid, dir); !is_taas.ok()) {
+    // It may have ended since.
+    ASSIGN_OR_RETURN(const bool still, localkube::IsLocked(lock));
+    return still ? is_taas : absl::OkStatus();
+  }
   ::kill(pid, SIGTERM);
   const Clock::Time deadline = clock.Now() + kStopPatience;
   for (;;) {
@@ -156,7 +178,7 @@ int RunDown(const std::string& dir) {
   if (const absl::Status status = StopHolder(dir, clock, disk); !status.ok()) return Fail(status);
   // An ephemeral cluster has removed itself.
   if (!disk.Exists(localkube::LockPath(dir)).value_or(false)) return kExitOk;
-  const absl::StatusOr<int> lock = localkube::TakeLock(localkube::LockPath(dir));
+  const absl::StatusOr<int> lock = TakeLockSoon(localkube::LockPath(dir), clock);
   if (!lock.ok()) return Fail(Annotate(lock.status(), "end the pods"));
   const absl::StatusOr<int> ended =
       localkube::EndAllRuns(disk, clock, localkube::PodDirs(dir + "/pods"), kDownGrace);

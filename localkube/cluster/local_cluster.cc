@@ -3,8 +3,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +27,10 @@ constexpr char kNodeName[] = "local";
 constexpr auto kLockPatience = 1s;
 constexpr auto kLockRetryEvery = 10ms;
 
+// What a cluster's directory may hold before the cluster has written its pid.
+constexpr std::array<std::string_view, 3> kFirstFiles = {"lock", "pid.tmp", "taas.log"};
+constexpr std::array<const char*, 3> kPrivateDirs = {"api", "pods", "volumes"};
+
 // What a container gets of this process's environment.
 std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
   std::vector<std::pair<std::string, std::string>> out;
@@ -35,6 +42,24 @@ std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
 }
 
 }  // namespace
+
+absl::Status MakeClusterDirectory(FileSystem& disk, const std::string& dir) {
+  RETURN_IF_ERROR(disk.MakeDirs(DirName(dir))).With("make the cluster's directory");
+  if (::mkdir(dir.c_str(), 0700) == 0) return absl::OkStatus();
+  if (errno != EEXIST) return ErrnoToStatus(errno, "make the cluster's directory", dir);
+  ASSIGN_OR_RETURN(const auto names, disk.List(dir));
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (has("lock") && has("pid")) return absl::OkStatus();
+  for (const std::string& name : names) {
+    if (std::find(kFirstFiles.begin(), kFirstFiles.end(), name) != kFirstFiles.end()) continue;
+    return absl::FailedPreconditionError(
+        "start a cluster in " + dir + ": it has " + name +
+        " in it and is not the directory of a cluster; name a new or an empty directory");
+  }
+  return absl::OkStatus();
+}
 
 std::string LockPath(const std::string& dir) { return dir + "/lock"; }
 std::string PidPath(const std::string& dir) { return dir + "/pid"; }
@@ -82,8 +107,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
 
 absl::Status LocalCluster::TakeDirectory() {
   const std::string& dir = options_.dir;
-  RETURN_IF_ERROR(disk_.MakeDirs(dir)).With("make the cluster's directory");
-  if (::chmod(dir.c_str(), 0700) != 0) return ErrnoToStatus(errno, "chmod 0700", dir);
+  RETURN_IF_ERROR(MakeClusterDirectory(disk_, dir));
   absl::StatusOr<int> lock = TakeLock(LockPath(dir));
   const Clock::Time deadline = clock_.Now() + kLockPatience;
   while (absl::IsFailedPrecondition(lock.status()) && clock_.Now() < deadline) {
@@ -98,7 +122,14 @@ absl::Status LocalCluster::TakeDirectory() {
   }
   RETURN_IF_ERROR(lock.status());
   lock_ = *lock;
-  return disk_.WriteAtomically(PidPath(dir), std::to_string(::getpid()));
+  RETURN_IF_ERROR(disk_.WriteAtomically(PidPath(dir), std::to_string(::getpid())));
+  // Whatever the directory itself lets others see, environments, logs and objects it does not.
+  for (const char* name : kPrivateDirs) {
+    const std::string path = dir + "/" + name;
+    RETURN_IF_ERROR(disk_.MakeDirs(path));
+    if (::chmod(path.c_str(), 0700) != 0) return ErrnoToStatus(errno, "chmod 0700", path);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LocalCluster::StartServer() {
@@ -142,6 +173,19 @@ absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {
   node_.reset();
   scheduler_.reset();
   return EndAllRuns(disk_, clock_, dirs_, grace).status();
+}
+
+absl::Status LocalCluster::Remove() {
+  node_.reset();
+  scheduler_.reset();
+  server_.reset();
+  // The lock last: until then nobody starts a cluster between what is left of this one.
+  for (const char* name :
+       {"api", "pods", "volumes", "kubeconfig", "port", "taas.log", "pid", "lock"}) {
+    RETURN_IF_ERROR(disk_.RemoveAll(options_.dir + "/" + name));
+  }
+  ::rmdir(options_.dir.c_str());  // Stays if there is anything of the user's in it.
+  return absl::OkStatus();
 }
 
 }  // namespace taas::localkube

@@ -41,7 +41,7 @@ class LocalCluster {
     int gibibytes = 0;  // Memory of each, as a label of the node.
   };
   struct Options {
-    std::string dir;    // Made with 0700.
+    std::string dir;    // As MakeClusterDirectory has it.
     uint16_t port = 0;  // 0: the one of last time if it is free, else any.
     std::map<std::string, std::string> volume_bindings;  // Claim, or namespace/claim, to directory.
     FakeGpus fake_gpus;
@@ -62,6 +62,9 @@ class LocalCluster {
 
   // Stops scheduler and node, then ends every pod: SIGTERM now, SIGKILL after `grace`.
   absl::Status EndPods(std::chrono::milliseconds grace);
+  // After EndPods: stops the server and removes what the cluster has made, all while it still holds
+  // the directory.
+  absl::Status Remove();
 
  private:
   explicit LocalCluster(Options options);
@@ -81,6 +84,10 @@ class LocalCluster {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Node> node_;
 };
+
+// Makes `dir` with 0700; one that exists keeps its mode. FailedPrecondition: it is neither empty
+// nor the directory of a cluster.
+absl::Status MakeClusterDirectory(FileSystem& disk, const std::string& dir);
 
 // The names in a cluster's directory, for who looks at it from outside.
 std::string LockPath(const std::string& dir);

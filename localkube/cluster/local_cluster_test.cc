@@ -115,6 +115,7 @@ TEST_F(LocalClusterTest, APodRunsToItsEndAndItsStatusAndLogSaySo) {
 }
 
 TEST_F(LocalClusterTest, TheDirectoryIsPrivateAndServesOneClusterAtATime) {
+  options_.dir += "/made/by/it";
   Start();
   struct stat info {};
   ASSERT_EQ(::stat(options_.dir.c_str(), &info), 0);
@@ -122,6 +123,39 @@ TEST_F(LocalClusterTest, TheDirectoryIsPrivateAndServesOneClusterAtATime) {
   EXPECT_THAT(LocalCluster::Start(options_),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("end it with: taas local down --dir " + options_.dir)));
+}
+
+TEST_F(LocalClusterTest, ADirectoryOfTheUsersIsNotTakenAndNotChanged) {
+  ASSERT_EQ(::chmod(options_.dir.c_str(), 0755), 0);
+  const auto mode = [&](const std::string& name) {
+    struct stat info {};
+    EXPECT_EQ(::stat((options_.dir + name).c_str(), &info), 0) << name;
+    return info.st_mode & 0777;
+  };
+  ASSERT_THAT(disk_.MakeDirs(options_.dir + "/api"), IsOk());
+  EXPECT_THAT(LocalCluster::Start(options_),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("it has api in it and is not the directory of a cluster")));
+  EXPECT_EQ(mode(""), 0755u);
+  EXPECT_EQ(mode("/api"), 0755u);
+  ASSERT_THAT(disk_.RemoveAll(options_.dir + "/api"), IsOk());
+  Start();
+  EXPECT_EQ(mode(""), 0755u) << "an empty one is taken as it is";
+  for (const char* name : {"/api", "/pods", "/volumes"}) EXPECT_EQ(mode(name), 0700u) << name;
+  EXPECT_EQ(mode("/kubeconfig"), 0600u);
+}
+
+TEST_F(LocalClusterTest, RemoveLeavesNothingAndALateClusterFindsNoHalf) {
+  options_.dir += "/new";
+  Start();
+  Create(Pod("a", "true"));
+  AwaitPhase("a", "Succeeded");
+  ASSERT_THAT(cluster_->EndPods(50ms), IsOk());
+  ASSERT_THAT(cluster_->Remove(), IsOk());
+  EXPECT_FALSE(disk_.Exists(options_.dir).value_or(true));
+  cluster_.reset();
+  Start();
+  EXPECT_EQ(Phase("a"), "gone");
 }
 
 TEST_F(LocalClusterTest, AClusterThatIsStartedAgainHasItsAddressItsPodsAndTheirRuns) {
@@ -290,9 +324,11 @@ TEST_F(LocalClusterTest, AnImageWithoutACommandFailsWithASentence) {
 }
 
 TEST_F(LocalClusterTest, VolumesAreBoundDirectoriesAndOnesOfTheCluster) {
-  options_.volume_bindings["data"] = options_.dir + "/mine";
-  ASSERT_THAT(disk_.MakeDirs(options_.dir + "/mine"), IsOk());
-  ASSERT_THAT(disk_.WriteAtomically(options_.dir + "/mine/in", "given\n"), IsOk());
+  const std::string mine = options_.dir + "/mine";
+  options_.volume_bindings["data"] = mine;
+  ASSERT_THAT(disk_.MakeDirs(mine), IsOk());
+  ASSERT_THAT(disk_.WriteAtomically(mine + "/in", "given\n"), IsOk());
+  options_.dir += "/cluster";
   Start();
   Json pod = Pod("a", "cat /taas-data/in > /taas-out/copied");
   pod["spec"]["volumes"] =
