@@ -16,6 +16,7 @@
 #include "cli/job_table.h"
 #include "cli/log_follow.h"
 #include "cli/log_line.h"
+#include "cli/read_input.h"
 #include "nlohmann/json.hpp"
 #include "operator/api/manifest.h"
 #include "operator/api/training_job_codec.h"
@@ -260,14 +261,13 @@ absl::Status Wait(const CommandIo& io, WaitFlags flags) {
 // --- validate
 
 int Validate(const CommandIo& io, const std::vector<std::string>& paths) {
-  PosixFileSystem files;
   bool bad = false;
   const auto complain = [&](const std::string& path, const std::string& text) {
     io.out << path << ": " << text << "\n";
     bad = true;
   };
   for (const std::string& path : paths) {
-    const absl::StatusOr<std::string> text = files.ReadAll(path);
+    const absl::StatusOr<std::string> text = ReadInput(path);
     if (!text.ok()) {
       bad = true;
       io.err << "taas: " << std::string(text.status().message()) << "\n";
@@ -339,7 +339,10 @@ void AddJobCommands(CLI::App& app, const CommandIo& io, int* exit_code) {
   CLI::App* const validate =
       app.add_subcommand("validate", "Check manifests as an API server and the trainer would");
   auto paths = std::make_shared<std::vector<std::string>>();
-  validate->add_option("-f,--filename", *paths, "Manifest; may be given several times")->required();
+  validate
+      ->add_option("-f,--filename", *paths,
+                   "Manifest, - reads standard input; may be given several times")
+      ->required();
   validate->callback([&io, paths, exit_code] { *exit_code = Validate(io, *paths); });
 }
 

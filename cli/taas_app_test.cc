@@ -1,5 +1,7 @@
 #include "cli/taas_app.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <sstream>
@@ -166,6 +168,24 @@ TEST_F(TaasAppTest, ABadManifestIsALinePerField) {
   EXPECT_EQ(Run({"validate", "-f", Write("broken.yaml", "a: [")}), 1);
   EXPECT_EQ(Run({"validate", "-f", "/nonexistent.yaml"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("/nonexistent.yaml"));
+}
+
+TEST_F(TaasAppTest, AManifestMayComeThroughAPipe) {
+  const std::string manifest =
+      "apiVersion: taas.dev/v1\nkind: TrainingJob\n"
+      "metadata: {name: a}\nspec: {rolls: {}, roles: {worker: {}}}\n";
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  ASSERT_EQ(::write(fds[1], manifest.data(), manifest.size()),
+            static_cast<ssize_t>(manifest.size()));
+  ::close(fds[1]);
+  const int saved = ::dup(STDIN_FILENO);
+  ::dup2(fds[0], STDIN_FILENO);
+  EXPECT_EQ(Run({"validate", "-f", "-"}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("-: unknown field \"spec.rolls\"")) << err_.str();
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(fds[0]);
 }
 
 TEST_F(TaasAppTest, VersionIsPrinted) {

@@ -86,17 +86,21 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string
   return manifest;
 }
 
-absl::Status ApplyManifest(const Manifest& manifest, localkube::ApiCalls& calls) {
-  for (const ManifestObject& object : manifest.objects) {
-    const std::string what = manifest.file + ": " + object.kind + " " + object.name;
+absl::Status ApplyManifest(Manifest* manifest, localkube::ApiCalls& calls) {
+  for (ManifestObject& object : manifest->objects) {
+    const std::string what = manifest->file + ": " + object.kind + " " + object.name;
     if (!object.ns.empty()) {
       RETURN_IF_ERROR(EnsureNamespace(object.ns, calls)).With(what);
     }
-    const absl::Status status =
-        calls.Post(object.path + "?fieldValidation=Strict", object.json).status();
+    const absl::StatusOr<std::string> made =
+        calls.Post(object.path + "?fieldValidation=Strict", object.json);
     // The namespace of an earlier object may have been made for it.
-    if (absl::IsAborted(status) && object.kind == "Namespace") continue;
-    RETURN_IF_ERROR(status).With(what);
+    if (absl::IsAborted(made.status()) && object.kind == "Namespace") continue;
+    RETURN_IF_ERROR(made.status()).With(what);
+    const Json reply = Json::parse(*made, nullptr, /*allow_exceptions=*/false);
+    if (object.name.empty() && reply.contains("metadata")) {
+      object.name = Text(reply["metadata"], "name");
+    }
   }
   return absl::OkStatus();
 }

@@ -3,8 +3,8 @@
 // Ownership: values. Threads: any. Errors: InvalidArgument with file and cause: not YAML, a kind
 // that the local cluster does not serve, what the API server refuses.
 //
-//   ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(text, "mnist.yaml"));
-//   RETURN_IF_ERROR(ApplyManifest(manifest, calls));
+//   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(text, "mnist.yaml"));
+//   RETURN_IF_ERROR(ApplyManifest(&manifest, calls));
 
 #ifndef CLI_LOCAL_APPLY_H_
 #define CLI_LOCAL_APPLY_H_
@@ -34,8 +34,9 @@ struct Manifest {
 // `file` is for messages.
 absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string& file);
 
-// Makes the namespaces that the manifest's objects need, then the objects, strictly validated.
-absl::Status ApplyManifest(const Manifest& manifest, localkube::ApiCalls& calls);
+// Makes the namespaces that the manifest's objects need, then the objects, strictly validated. An
+// object with a `generateName` alone gets the name that the server chose.
+absl::Status ApplyManifest(Manifest* manifest, localkube::ApiCalls& calls);
 
 }  // namespace taas
 

@@ -18,6 +18,7 @@
 #include "cli/local/ci_report.h"
 #include "cli/local/local_session.h"
 #include "cli/local/log_follower.h"
+#include "cli/read_input.h"
 #include "localkube/node/api_calls.h"
 #include "operator/api/training_job_codec.h"
 #include "operator/base/clock.h"
@@ -90,7 +91,7 @@ class CiRun {
   int Run(localkube::LocalCluster::Options cluster);
 
  private:
-  absl::StatusOr<std::string> ReadFile();
+  absl::Status MakeDirectory();
   absl::Status FindJob(const Manifest& manifest);
   absl::Status Execute(localkube::LocalCluster::Options cluster);
   void Follow(localkube::ApiCalls& calls);
@@ -113,10 +114,6 @@ class CiRun {
   CiOutcome outcome_;
 };
 
-absl::StatusOr<std::string> CiRun::ReadFile() {
-  return disk_.ReadAll(options_.file == "-" ? "/dev/stdin" : options_.file);
-}
-
 absl::Status CiRun::FindJob(const Manifest& manifest) {
   int jobs = 0;
   for (const ManifestObject& object : manifest.objects) {
@@ -130,15 +127,23 @@ absl::Status CiRun::FindJob(const Manifest& manifest) {
                                     " TrainingJobs; `taas local ci` runs exactly one");
 }
 
-absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile());
-  ASSIGN_OR_RETURN(const Manifest manifest, ReadManifest(text, options_.file));
-  RETURN_IF_ERROR(FindJob(manifest));
+absl::Status CiRun::MakeDirectory() {
   const char* tmp = ::getenv("TMPDIR");
-  dir_ = std::string(tmp != nullptr && *tmp != '\0' ? tmp : "/tmp") + "/taas-ci-XXXXXX";
-  if (::mkdtemp(dir_.data()) == nullptr) {
-    return ErrnoToStatus(errno, "make a temporary directory", std::exchange(dir_, ""));
-  }
+  const std::string parent = tmp != nullptr && *tmp != '\0' ? tmp : "/tmp";
+  // Absolute, because shims and containers work elsewhere.
+  char* real = ::realpath(parent.c_str(), nullptr);
+  if (real == nullptr) return ErrnoToStatus(errno, "make a temporary directory in", parent);
+  dir_ = std::string(real) + "/taas-ci-XXXXXX";
+  ::free(real);
+  if (::mkdtemp(dir_.data()) != nullptr) return absl::OkStatus();
+  return ErrnoToStatus(errno, "make a temporary directory", std::exchange(dir_, ""));
+}
+
+absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
+  ASSIGN_OR_RETURN(const std::string text, ReadInput(options_.file));
+  ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(text, options_.file));
+  RETURN_IF_ERROR(FindJob(manifest));
+  RETURN_IF_ERROR(MakeDirectory());
   cluster.dir = dir_;
   cluster.ephemeral = true;
   ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster)));
@@ -146,7 +151,9 @@ absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
   localkube::ApiCalls calls(session_->cluster().server().api());
   logs_.emplace(session_->cluster().server().store(), session_->cluster().logs(), job_ns_);
   applied_at_ = clock_.Now();
-  RETURN_IF_ERROR(ApplyManifest(manifest, calls));
+  RETURN_IF_ERROR(ApplyManifest(&manifest, calls));
+  // Again, because the server may have chosen the job's name.
+  RETURN_IF_ERROR(FindJob(manifest));
   progress_.Change("applied " + options_.file);
   Follow(calls);
   return absl::OkStatus();
@@ -219,7 +226,6 @@ void CiRun::TakeDown() {
 int CiRun::Report() {
   std::printf("%s\n", ReportJson(outcome_).c_str());
   std::fflush(stdout);
-  if (outcome_.state == "TimedOut") return kExitTimedOut;
   const bool succeeded =
       outcome_.state.empty() && outcome_.job.status.state == JobState::kSucceeded;
   return succeeded ? kExitOk : kExitFailed;

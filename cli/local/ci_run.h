@@ -30,7 +30,6 @@ struct CiOptions {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitNotFound = 3;
-inline constexpr int kExitTimedOut = 4;
 
 int RunCi(const CiOptions& options, localkube::LocalCluster::Options cluster, StopSignals& signals);
 

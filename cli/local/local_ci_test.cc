@@ -2,7 +2,9 @@
 // them.
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,7 +152,7 @@ TEST_F(LocalCiTest, AManifestThatIsRefusedNamesItsField) {
 TEST_F(LocalCiTest, TimeoutAndSignalsTakeEverythingDown) {
   const std::string file =
       Write("job.json", JobText("long", R"({"name":"mlp","hidden":[256]})", 100'000'000));
-  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "3", "--trainer", trainer_}), 4);
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "3", "--trainer", trainer_}), 1);
   EXPECT_EQ(Json::parse(Read("out"))["state"], "TimedOut");
   EXPECT_EQ(localkube::KillLeftovers(disk_, dir_), 0);
   const pid_t pid = StartTaas({"local", "ci", "-f", file, "--trainer", trainer_});
@@ -174,6 +176,78 @@ TEST_F(LocalCiTest, UpStatusAndDownInTheBackground) {
   EXPECT_FALSE(localkube::IsLocked(d + "/lock").value_or(true));
 }
 
+TEST_F(LocalCiTest, AManifestThroughAPipeWithoutANameRunsBelowARelativeTemporaryDirectory) {
+  Json job = Json::parse(JobText("small", R"({"name":"mlp","hidden":[32]})", 100));
+  job["metadata"] = {{"generateName", "small-"}};
+  const std::string text = job.dump();
+  const int cwd = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::chdir(dir_.c_str()), 0);
+  ::setenv("TMPDIR", "tmp", 1);
+  int fds[2];
+  ASSERT_EQ(::pipe2(fds, O_CLOEXEC), 0);
+  const int saved = ::dup(STDIN_FILENO);
+  ::dup2(fds[0], STDIN_FILENO);
+  const pid_t pid =
+      StartTaas({"local", "ci", "-f", "-", "--timeout", "120", "--trainer", trainer_});
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(fds[0]);
+  ASSERT_EQ(::write(fds[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  ::close(fds[1]);
+  EXPECT_EQ(Join(pid), 0) << Read("err");
+  EXPECT_EQ(::fchdir(cwd), 0);
+  ::close(cwd);
+  EXPECT_EQ(Json::parse(Read("out"))["steps"], 100);
+  EXPECT_TRUE(TemporaryDirIsEmpty());
+}
+
+TEST_F(LocalCiTest, APortInUseIsSaidWithItsNumber) {
+  const int holder = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(holder, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(holder, 1), 0);
+  ASSERT_EQ(::getsockname(holder, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const std::string port = std::to_string(ntohs(address.sin_port));
+  EXPECT_EQ(Taas({"local", "up", "--dir", dir_ + "/d", "--port", port}), 1);
+  EXPECT_THAT(Read("err"), HasSubstr(port));
+  EXPECT_EQ(Taas({"local", "up", "--dir", dir_ + "/d", "--port", port, "--detach"}), 1);
+  EXPECT_THAT(Read("err"), HasSubstr(port));
+  ::close(holder);
+  EXPECT_FALSE(localkube::IsLocked(dir_ + "/d/lock").value_or(true));
+}
+
+TEST_F(LocalCiTest, AnEphemeralClusterRemovesItsDirectory) {
+  const std::string d = dir_ + "/d";
+  EXPECT_EQ(Taas({"local", "up", "--dir", d + "/", "--ephemeral", "--detach"}), 0) << Read("err");
+  EXPECT_EQ(Taas({"local", "down", "--dir", d}), 0) << Read("err");
+  EXPECT_FALSE(disk_.Exists(d).value_or(true));
+}
+
+TEST_F(LocalCiTest, DownSignalsNoProcessThatIsNotTaas) {
+  const std::string d = dir_ + "/d";
+  ASSERT_THAT(disk_.MakeDirs(d), IsOk());
+  const auto lock = localkube::TakeLock(d + "/lock");
+  ASSERT_THAT(lock, IsOk());
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::execl("/bin/sleep", "sleep", "1000", nullptr);
+    ::_exit(127);
+  }
+  Await("the program", [&] {
+    return disk_.ReadAll("/proc/" + std::to_string(other) + "/comm").value_or("") == "sleep\n";
+  });
+  Write("d/pid", std::to_string(other));
+  EXPECT_EQ(Taas({"local", "down", "--dir", d}), 1);
+  EXPECT_THAT(Read("err"), HasSubstr("not taas"));
+  EXPECT_EQ(::waitpid(other, nullptr, WNOHANG), 0) << "it was ended";
+  ::kill(other, SIGKILL);
+  EXPECT_EQ(::waitpid(other, nullptr, 0), other);
+  ::close(*lock);
+}
+
 constexpr char kModel[] = R"({"name":"mlp","hidden":[500]})";
 constexpr char kClaims[] = "/api/v1/namespaces/default/persistentvolumeclaims";
 
@@ -184,7 +258,10 @@ constexpr char kClaims[] = "/api/v1/namespaces/default/persistentvolumeclaims";
   auto session = LocalSession::Start(options);
   if (!session.ok()) ::_exit(1);
   localkube::ApiCalls calls((*session)->cluster().server().api());
-  if (!job.empty() && !ApplyManifest(*ReadManifest(job, "job"), calls).ok()) ::_exit(1);
+  if (!job.empty()) {
+    absl::StatusOr<Manifest> manifest = ReadManifest(job, "job");
+    if (!manifest.ok() || !ApplyManifest(&*manifest, calls).ok()) ::_exit(1);
+  }
   for (int i = 0;; ++i) {
     const std::string name = prefix + std::to_string(i) + "\n";
     const Json claim = {{"apiVersion", "v1"},

@@ -41,10 +41,13 @@ std::string DefaultDir() {
 }
 
 std::string Absolute(const std::string& path) {
-  if (!path.empty() && path[0] == '/') return path;
-  char* cwd = ::realpath(".", nullptr);
-  const std::string out = std::string(cwd != nullptr ? cwd : "") + "/" + path;
-  std::free(cwd);
+  std::string out = path;
+  if (path.empty() || path[0] != '/') {
+    char* cwd = ::realpath(".", nullptr);
+    out = std::string(cwd != nullptr ? cwd : "") + "/" + path;
+    std::free(cwd);
+  }
+  while (out.size() > 1 && out.back() == '/') out.pop_back();
   return out;
 }
 
@@ -140,7 +143,7 @@ void AddCi(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code)
   CLI::App* ci = local->add_subcommand(
       "ci",
       "Run one job on a cluster of its own and print its result as JSON; exits 0 if it succeeded, "
-      "1 if it did not, 4 if it took too long");
+      "1 if it failed, took too long or was interrupted");
   ci->add_option("-f,--filename", flags->file, "manifest; - reads standard input")->required();
   ci->add_option("--timeout", flags->timeout_s, "seconds until it is given up (default: 3600)")
       ->check(CLI::PositiveNumber);
