@@ -62,6 +62,16 @@ TEST_F(RestTest, NamesAndContainersAreValidated) {
   EXPECT_EQ(reply.body["details"]["causes"][0]["field"], "spec.containers");
 }
 
+TEST_F(RestTest, AClaimHasANameThatIsADirectoryInItsNamespace) {
+  const std::string claims = "/api/v1/namespaces/default/persistentvolumeclaims";
+  for (const char* name : {"../../x", "..", "a/b", "a..b", "A", "-a"}) {
+    const Reply reply = Call("POST", claims, {{"metadata", {{"name", name}}}});
+    EXPECT_EQ(reply.code, 422) << name;
+    EXPECT_THAT(reply.message(), HasSubstr("metadata.name"));
+  }
+  EXPECT_EQ(Call("POST", claims, {{"metadata", {{"name", "data.v1-a"}}}}).code, 201);
+}
+
 TEST_F(RestTest, AnnotationsAreKeptAndBounded) {
   json pod = Pod("a");
   pod["metadata"]["annotations"] = {{"note", "x"}, {"other", "y"}};
@@ -274,6 +284,37 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadSpec{"NegativeGrace", R"({"terminationGracePeriodSeconds":-1})", 422,
                 "spec.terminationGracePeriodSeconds"},
+        BadSpec{"ContainerName", R"({"containers":[{"name":"../x","image":"i"}]})", 422,
+                "spec.containers[0].name: Invalid value: \"../x\": a lowercase RFC 1123 label"},
+        BadSpec{"ContainerNameWithDot", R"({"containers":[{"name":"a.b","image":"i"}]})", 422,
+                "spec.containers[0].name"},
+        BadSpec{"ContainerTwice",
+                R"({"containers":[{"name":"a","image":"i"},{"name":"a","image":"i"}]})", 422,
+                "spec.containers[1].name: Duplicate value: \"a\""},
+        BadSpec{"InitContainerTwice",
+                R"({"initContainers":[{"name":"trainer","image":"i"}]})", 422,
+                "spec.initContainers[0].name: Duplicate value: \"trainer\""},
+        BadSpec{"VolumeName", R"({"volumes":[{"name":"../x","emptyDir":{}}]})", 422,
+                "spec.volumes[0].name: Invalid value: \"../x\""},
+        BadSpec{"VolumeTwice",
+                R"({"volumes":[{"name":"a","emptyDir":{}},{"name":"a","emptyDir":{}}]})", 422,
+                "spec.volumes[1].name: Duplicate value: \"a\""},
+        BadSpec{"ClaimName",
+                R"({"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":"../../x"}}]})",
+                422, "spec.volumes[0].persistentVolumeClaim.claimName: Invalid value: \"../../x\""},
+        BadSpec{"ClaimOfDots",
+                R"({"volumes":[{"name":"a","persistentVolumeClaim":{"claimName":".."}}]})", 422,
+                "spec.volumes[0].persistentVolumeClaim.claimName"},
+        BadSpec{"NoClaimName", R"({"volumes":[{"name":"a","persistentVolumeClaim":{}}]})", 422,
+                "spec.volumes[0].persistentVolumeClaim.claimName: Required value"},
+        BadSpec{"SubPath",
+                R"({"containers":[{"name":"a","image":"i","volumeMounts":[
+                    {"name":"v","mountPath":"/v","subPath":"a/../../b"}]}]})",
+                422, "spec.containers[0].volumeMounts[0].subPath: Invalid value: \"a/../../b\""},
+        BadSpec{"AbsoluteSubPath",
+                R"({"containers":[{"name":"a","image":"i","volumeMounts":[
+                    {"name":"v","mountPath":"/v","subPath":"/b"}]}]})",
+                422, "must be a relative path"},
         BadSpec{"UnknownRestartPolicy", R"({"restartPolicy":"Sometimes"})", 422,
                 "spec.restartPolicy: Unsupported value: \"Sometimes\""}),
     [](const auto& info) { return std::string(info.param.field); });

@@ -1,32 +1,18 @@
 #include "localkube/api/object_rules.h"
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
 #include "localkube/api/pod_rules.h"
+#include "localkube/api/subdomain.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
 namespace {
 
 using nlohmann::json;
-
-// Names of objects: a DNS subdomain (RFC 1123).
-constexpr size_t kNameMax = 253;
-constexpr char kNameRule[] =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
-    "'.', and must start and end with an alphanumeric character";
-
-bool IsSubdomain(const std::string& name) {
-  const auto is_edge = [](unsigned char c) { return std::islower(c) || std::isdigit(c); };
-  if (name.empty() || name.size() > kNameMax) return false;
-  if (!is_edge(name.front()) || !is_edge(name.back())) return false;
-  return std::all_of(name.begin(), name.end(),
-                     [&](unsigned char c) { return is_edge(c) || c == '-' || c == '.'; });
-}
 
 // Objects nested deeper than kDepthMax; strings are skipped.
 bool IsTooDeep(std::string_view text) {
@@ -238,7 +224,7 @@ absl::Status CheckNew(const Kind& kind, const std::string& ns, const json& objec
     return Invalid(kind, name,
                    {{"metadata.name", std::string(name.empty() ? kFieldRequired : kFieldInvalid),
                      name.empty() ? "Required value: name or generateName is required"
-                                  : "Invalid value: \"" + name + "\": " + kNameRule}});
+                                  : "Invalid value: \"" + name + "\": " + kSubdomainRule}});
   }
   size_t annotation_bytes = 0;
   const json annotations = object["metadata"].value("annotations", json::object());

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "localkube/api/kube_status.h"
+#include "localkube/api/subdomain.h"
 #include "operator/api/field_error.h"
 #include "operator/base/status.h"
 
@@ -81,6 +83,12 @@ constexpr Field kPodSpec[] = {{"containers", Type::kObjects, kContainer},
                               {"securityContext", Type::kObject}};
 constexpr Field kPod[] = {{"spec", Type::kObject, kPodSpec}};
 
+// Names that become names of directories, and of hosts.
+constexpr size_t kLabelMax = 63;
+constexpr char kLabelRule[] =
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end with an alphanumeric character";
+
 constexpr const char* kRestartPolicies[] = {"Always", "OnFailure", "Never"};
 
 const char* GoType(Type type) {
@@ -150,6 +158,14 @@ absl::Status CheckTypes(const json& object, std::span<const Field> fields,
   return absl::OkStatus();
 }
 
+bool IsLabelEdge(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool IsLabel(const std::string& name) {
+  if (name.empty() || name.size() > kLabelMax) return false;
+  if (!IsLabelEdge(name.front()) || !IsLabelEdge(name.back())) return false;
+  return std::all_of(name.begin(), name.end(), [](char c) { return IsLabelEdge(c) || c == '-'; });
+}
+
 // The values of one pod, whose types are right.
 class PodValues {
  public:
@@ -161,6 +177,10 @@ class PodValues {
         CheckContainer(containers[i],
                        std::string("spec.") + list + "[" + std::to_string(i) + "].");
       }
+    }
+    const json volumes = spec.value("volumes", json::array());
+    for (size_t i = 0; i < volumes.size(); ++i) {
+      CheckVolume(volumes[i], "spec.volumes[" + std::to_string(i) + "].");
     }
     CheckEnding(spec);
     return std::move(errors_);
@@ -176,10 +196,50 @@ class PodValues {
   }
 
   void CheckContainer(const json& container, const std::string& path) {
-    for (const char* field : {"name", "image"}) {
-      if (container.value(field, "").empty()) Require(path + field);
+    CheckName(container, path + "name", &container_names_);
+    if (container.value("image", "").empty()) Require(path + "image");
+    const json mounts = container.value("volumeMounts", json::array());
+    for (size_t i = 0; i < mounts.size(); ++i) {
+      CheckMount(mounts[i], path + "volumeMounts[" + std::to_string(i) + "].");
     }
   }
+
+  void CheckVolume(const json& volume, const std::string& path) {
+    CheckName(volume, path + "name", &volume_names_);
+    if (!volume.contains("persistentVolumeClaim")) return;
+    const std::string claim = volume["persistentVolumeClaim"].value("claimName", "");
+    const std::string place = path + "persistentVolumeClaim.claimName";
+    if (claim.empty()) {
+      Require(place);
+    } else if (!IsSubdomain(claim)) {
+      Refuse(place, Quoted(claim), kSubdomainRule);
+    }
+  }
+
+  void CheckMount(const json& mount, const std::string& path) {
+    if (mount.value("name", "").empty()) Require(path + "name");
+    if (mount.value("mountPath", "").empty()) Require(path + "mountPath");
+    const std::string sub_path = mount.value("subPath", "");
+    if (!sub_path.empty() && sub_path.front() == '/') {
+      Refuse(path + "subPath", Quoted(sub_path), "must be a relative path");
+    } else if (("/" + sub_path + "/").find("/../") != std::string::npos) {
+      Refuse(path + "subPath", Quoted(sub_path), "must not contain '..'");
+    }
+  }
+
+  // A DNS label that none of `taken` has.
+  void CheckName(const json& owner, const std::string& path, std::set<std::string>* taken) {
+    const std::string name = owner.value("name", "");
+    if (name.empty()) {
+      Require(path);
+    } else if (!IsLabel(name)) {
+      Refuse(path, Quoted(name), kLabelRule);
+    } else if (!taken->insert(name).second) {
+      errors_.push_back({path, std::string(kFieldDuplicate), "Duplicate value: " + Quoted(name)});
+    }
+  }
+
+  static std::string Quoted(const std::string& text) { return "\"" + text + "\""; }
 
   void CheckEnding(const json& spec) {
     for (const char* field : {"terminationGracePeriodSeconds", "activeDeadlineSeconds"}) {
@@ -196,6 +256,8 @@ class PodValues {
   }
 
   std::vector<FieldError> errors_;
+  std::set<std::string> container_names_;
+  std::set<std::string> volume_names_;
 };
 
 }  // namespace
