@@ -347,6 +347,17 @@ TEST_F(DeleteTest, AStoredPodWithFieldsOfTheWrongTypeIsDeleted) {
   EXPECT_EQ(deleted.body["metadata"]["deletionGracePeriodSeconds"], 30);
 }
 
+TEST_F(DeleteTest, TheNamespacesOfTheClusterItselfStay) {
+  for (const std::string name : {"default", "kube-system", "kube-public"}) {
+    const Reply reply = Call("DELETE", "/api/v1/namespaces/" + name);
+    EXPECT_EQ(reply.code, 403) << name;
+    EXPECT_EQ(reply.reason(), "Forbidden");
+    EXPECT_EQ(reply.message(),
+              "namespaces \"" + name + "\" is forbidden: this namespace may not be deleted");
+  }
+  EXPECT_EQ(Call("GET", "/api/v1/namespaces/default").body["status"]["phase"], "Active");
+}
+
 class ReadTest : public ApiFixture {};
 
 TEST_F(ReadTest, PagesContinueAndEnd) {

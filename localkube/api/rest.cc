@@ -1,6 +1,8 @@
 #include "localkube/api/rest.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -22,6 +24,17 @@ constexpr char kSuffixLetters[] = "bcdfghjklmnpqrstvwxz2456789";
 constexpr int kSuffixLength = 5;
 constexpr char kStale[] =
     "the object has been modified; please apply your changes to the latest version and try again";
+
+// As in Kubernetes: what a cluster cannot do without.
+constexpr const char* kImmortalNamespaces[] = {"default", "kube-public", "kube-system"};
+
+absl::Status CheckMortal(const Target& target) {
+  if (target.kind->kind != "Namespace") return absl::OkStatus();
+  const bool immortal = std::count(std::begin(kImmortalNamespaces), std::end(kImmortalNamespaces),
+                                   target.name) > 0;
+  if (!immortal) return absl::OkStatus();
+  return Forbidden(*target.kind, target.name, "this namespace may not be deleted");
+}
 
 std::string RevisionOf(const json& object) { return MetaText(object, "resourceVersion"); }
 
@@ -248,6 +261,7 @@ absl::StatusOr<WriteResult> Rest::Patch(const Target& target, PatchType type,
 
 absl::StatusOr<WriteResult> Rest::Delete(const Target& target, const DeleteOptions& options) {
   if (target.kind->read_only) return MethodNotAllowed();
+  RETURN_IF_ERROR(CheckMortal(target));
   for (int round = 0; round < kConflictRetriesMax; ++round) {
     const auto entry = store_.Get(target.key());
     if (!entry.ok()) return ToKube(entry.status(), target);
