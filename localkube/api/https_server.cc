@@ -99,12 +99,14 @@ class Server : public HttpsServer {
 
   const Options options_;
   const Handler handler_;
+  // Before io_, and so gone after it: sessions whose last handler never ran end with io_, and
+  // Forget() is called then.
+  std::mutex mutex_;
+  std::map<Session*, std::weak_ptr<Session>> sessions_;
   asio::io_context io_;
   asio::ssl::context tls_{asio::ssl::context::tls_server};
   tcp::acceptor acceptor_;
   uint16_t port_ = 0;
-  std::mutex mutex_;
-  std::map<Session*, std::weak_ptr<Session>> sessions_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
