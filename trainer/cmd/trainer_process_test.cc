@@ -237,6 +237,23 @@ TEST(TrainerProcessTest, WithoutAChiefRoleWorkerZeroIsTheChief) {
   EXPECT_EQ(job.Termination("worker-0")["step"], 600);
 }
 
+// A short job was over before its workers had started: they looked for the chief until the operator
+// ended them ten seconds later.
+TEST(TrainerProcessTest, AWorkerThatComesWhenAllIsDoneIsToldSoAndEndsWithZero) {
+  Job job;
+  job.workers = 1;
+  job.ps = 1;
+  job.config["maxSteps"] = 20;
+  job.Plan();
+  job.Start("chief", 0);
+  job.Start("ps", 0);
+  ASSERT_TRUE(WaitUntil([&] {
+    return job.children["chief-0"]->Log().find("evaluation at step") != std::string::npos;
+  })) << job.Logs();
+  job.Start("worker", 0);
+  job.ExpectAllDone();
+}
+
 TEST(TrainerProcessTest, WorkerIsKilledAndReplacedAndEveryBatchStillCountsOnce) {
   Job job;
   job.UseCheckpoints();

@@ -155,7 +155,6 @@ class Coordinator : public ChiefHandler, public WorkSource {
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
   int64_t saved_step_ = -1;
-  bool resumed_at_end_ = false;
   Clock::Time saved_at_{};
   std::optional<Clock::Time> save_again_at_;  // The disk failed.
   Clock::Time shown_at_{};

@@ -49,7 +49,6 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   if (snapshot_.step() >= options_.config.max_steps) {
     // The chief before this one died after its last checkpoint. Parameter servers may have ended by
     // then, and there is nothing left for them to do.
-    resumed_at_end_ = true;
     return Finish();
   }
   for (;;) {
@@ -387,9 +386,9 @@ absl::Status Coordinator::Finish() {
   ++view_;
   changed_.notify_all();
   const bool all_left = changed_.wait_for(lock, kFarewell, [&] {
-    // A chief that came only for the end has seen nobody yet: whoever still lives will call.
-    const size_t others = resumed_at_end_ ? options_.cluster.size() - 1 : 0;
-    return membership_.members().size() >= others &&
+    // Who has not joined yet (the job was short, or this chief came only for the end) would else
+    // look for a chief that is gone.
+    return membership_.members().size() >= options_.cluster.size() - 1 &&
            std::all_of(
                membership_.members().begin(), membership_.members().end(),
                [](const auto& entry) { return entry.second.left || entry.second.lost; });
