@@ -1,8 +1,9 @@
 // A training job as the operator sees it: what the user asked for, what was last said about it, and
 // what the operator must never forget about it.
 //
-// Both kinds of manifest decode into this one struct; nothing past operator/api knows JSON. Fields
-// have the names of the API (docs/reference in crds/trainingjobs.yaml), in snake_case.
+// Both kinds of manifest, TrainingJob and TFJob, decode into this one struct; nothing past
+// operator/api knows JSON, but for parts of pods that are kept as the user wrote them. Fields have
+// the names of the API (crds/trainingjobs.yaml), in snake_case.
 //
 // Ownership: value types. Threads: const access from any thread. Errors: none.
 //
@@ -23,19 +24,40 @@
 
 namespace taas {
 
-// In the order in which replicas are created and listed.
-enum class Role { kChief, kPs, kWorker };
-std::string_view RoleName(Role role);  // "chief", "ps", "worker"
+// Which kind of object a job was written as. Every visible difference between the two is a value of
+// `Dialect` (dialect.h).
+enum class JobKind { kTrainingJob, kTfJob };
+
+// In the order in which replicas are created and listed. A TFJob's `Master` is a chief by another
+// name (JobSpec::chief_is_master).
+enum class Role { kChief, kPs, kWorker, kEvaluator };
+std::string_view RoleName(Role role);  // "chief", "ps", "worker", "evaluator"
 std::optional<Role> RoleFromName(std::string_view name);
 
 enum class CleanPodPolicy { kRunning, kAll, kNone };
+
+// Always, OnFailure: the node starts the container again in the same pod. Never: any failure is the
+// job's. ExitCode: the operator makes a new pod where the exit code says so.
+enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode };
+std::string_view RestartPolicyName(RestartPolicy policy);  // "Always", …
+std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name);
+
+// Whose completion is the job's. Auto: the chief's if there is one, else worker 0's.
+enum class SuccessPolicy { kAuto, kWorker0, kAllWorkers };
+std::string_view SuccessPolicyName(SuccessPolicy policy);
+
+enum class RestartScope { kReplica, kJob };
+
+// In whose TF_CONFIG the evaluator's address stands. Own: in the evaluator's alone, which suits
+// every flavour of TensorFlow. All: in everybody's. None: in nobody's.
+enum class EvaluatorInCluster { kOwn, kAll, kNone };
 
 // Why a replica got a new pod.
 enum class RestartCause { kUserError, kOutOfMemory, kKilled, kPreempted, kNodeLost, kBadNode };
 std::string_view RestartCauseName(RestartCause cause);  // "userError", "outOfMemory", …
 std::optional<RestartCause> RestartCauseFromName(std::string_view name);
 
-enum class JobState { kPending, kRunning, kRestarting, kSucceeded, kFailed };
+enum class JobState { kPending, kRunning, kRestarting, kSuspended, kSucceeded, kFailed };
 std::string_view JobStateName(JobState state);  // "Pending", …
 std::optional<JobState> JobStateFromName(std::string_view name);
 
@@ -51,6 +73,32 @@ struct ObjectMeta {
 
 struct RoleSpec {
   int32_t replicas = 1;
+  RestartPolicy restart_policy = RestartPolicy::kExitCode;
+  int32_t gpus = 0;      // Of each replica.
+  std::string gpu_type;  // Of the label nvidia.com/gpu.product; empty: any.
+  // JSON as it was written; empty: absent.
+  std::string resources;     // A core/v1 ResourceRequirements.
+  std::string env;           // A list of core/v1 EnvVar.
+  std::string env_from;      // A list of core/v1 EnvFromSource.
+  std::string pod_template;  // A core/v1 PodTemplateSpec.
+  // Of the template's container that gets TF_CONFIG; -1: the template has none, so it is added.
+  int32_t container = -1;
+  // That container's port of the dialect's port name; 0: none is declared.
+  int32_t port = 0;
+};
+
+// Which exit codes get a replica of policy ExitCode a new pod.
+struct ExitCodeRules {
+  enum class Preset {
+    kSignals,     // 130, 137, 138 and 143.
+    kAtLeast128,  // As training-operator has it.
+  };
+  Preset preset = Preset::kSignals;
+  // Exceptions from the preset.
+  std::vector<int32_t> retryable;
+  std::vector<int32_t> permanent;
+
+  bool operator==(const ExitCodeRules&) const = default;
 };
 
 struct VolumeSpec {
@@ -69,12 +117,37 @@ struct TrainerSpec {
   int64_t max_steps = 0;
 };
 
+// Kept for gang schedulers and for Kueue; see the dialects for where each stands in a manifest.
+struct SchedulingPolicy {
+  std::string queue;
+  std::string priority_class;
+  std::optional<int32_t> min_available;
+
+  bool operator==(const SchedulingPolicy&) const = default;
+};
+
 struct JobSpec {
-  TrainerSpec trainer;
+  bool bundled_trainer = true;  // False: the roles' templates bring their own image.
+  TrainerSpec trainer;          // Of the bundled trainer only.
   std::map<Role, RoleSpec> roles;
+  bool chief_is_master = false;  // Written as `Master`: so it is called in names and in TF_CONFIG.
   std::vector<VolumeSpec> volumes;
-  int32_t backoff_limit = 6;
+  bool suspend = false;
+  std::optional<int32_t> backoff_limit = 6;  // Nothing: no limit (TFJob only).
+  std::optional<int64_t> active_deadline_seconds;   // From the start or the last resume.
+  std::optional<int64_t> pending_deadline_seconds;  // Until all run, else all are released.
+  std::optional<int32_t> ttl_seconds_after_finished;
   CleanPodPolicy clean_pod_policy = CleanPodPolicy::kRunning;
+  SuccessPolicy success_policy = SuccessPolicy::kAuto;
+  RestartScope restart_scope = RestartScope::kReplica;
+  ExitCodeRules exit_codes;
+  int32_t node_loss_seconds = 60;
+  int32_t port = 2222;  // Of the cluster traffic, in a cluster.
+  EvaluatorInCluster evaluator_in_cluster = EvaluatorInCluster::kOwn;
+  SchedulingPolicy scheduling;
+  bool dynamic_worker = false;  // TFJob's enableDynamicWorker.
+  // Another controller's name: the job is not ours to touch (TFJob's managedBy).
+  std::string managed_by;
 };
 
 struct Condition {
@@ -120,6 +193,25 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
+// The end of one pod that was followed by another.
+struct RestartRecord {
+  Role role = Role::kWorker;
+  int32_t index = 0;
+  int32_t attempt = 1;
+  int32_t pod_number = 1;
+  RestartCause cause = RestartCause::kUserError;
+  std::optional<int32_t> exit_code;
+  std::string message;  // At most kRestartMessageMax bytes.
+  std::string node;
+  Clock::WallTime time{};
+
+  bool operator==(const RestartRecord&) const = default;
+};
+// The newest so many are kept, in the ledger and in status: what a person looks at, and no more
+// than 5 KB of an annotation.
+inline constexpr size_t kRestartHistoryMax = 20;
+inline constexpr size_t kRestartMessageMax = 160;
+
 struct JobStatus {
   int64_t observed_generation = 0;
   std::vector<Condition> conditions;
@@ -131,6 +223,8 @@ struct JobStatus {
   std::string selector;  // Of the workers, for the scale subresource.
   std::optional<Progress> progress;
   std::string message;
+  SuccessPolicy success_policy = SuccessPolicy::kAuto;  // The effective one, never Auto.
+  std::vector<RestartRecord> history;                   // Newest last.
   std::optional<Clock::WallTime> start_time;
   std::optional<Clock::WallTime> completion_time;
 
@@ -141,6 +235,7 @@ struct JobStatus {
 struct LedgerReplica {
   int32_t pod_number = 1;  // Of the pod that exists or is to be made next.
   bool completed = false;
+  int32_t restarts_in_place = 0;  // Of this pod's container, as far as they were counted.
   int32_t quick_failures = 0;  // In a row, for the delay before the next pod.
   std::optional<Clock::WallTime> not_before;
   std::vector<std::string> avoid_nodes;  // The trainer called these bad.
@@ -155,6 +250,14 @@ struct LedgerReplica {
 // written before the steps that rely on it. No pod is made that the stored ledger does not know.
 struct Ledger {
   int32_t attempt = 1;
+  // When the job began to run or was resumed; what activeDeadlineSeconds counts from.
+  std::optional<Clock::WallTime> start_time;
+  bool suspended = false;  // All pods are to go, none is to be made.
+  // Since when not all replicas run, and how often all were released for that.
+  std::optional<Clock::WallTime> pending_since;
+  int32_t releases = 0;
+  std::optional<Clock::WallTime> released_until;
+  std::vector<RestartRecord> history;  // Newest last.
   std::map<RestartCause, int32_t> restarts;
   std::map<Role, std::map<int32_t, LedgerReplica>> replicas;  // By role and index.
   std::optional<JobState> outcome;  // Succeeded or Failed, once decided; final.
@@ -166,6 +269,7 @@ struct Ledger {
 };
 
 struct Job {
+  JobKind kind = JobKind::kTrainingJob;
   ObjectMeta meta;
   JobSpec spec;
   JobStatus status;

@@ -9,10 +9,11 @@ namespace {
 template <typename Value, size_t kCount>
 using Names = std::array<std::pair<Value, std::string_view>, kCount>;
 
-constexpr Names<Role, 3> kRoles{{
+constexpr Names<Role, 4> kRoles{{
     {Role::kChief, "chief"},
     {Role::kPs, "ps"},
     {Role::kWorker, "worker"},
+    {Role::kEvaluator, "evaluator"},
 }};
 
 constexpr Names<RestartCause, 6> kCauses{{
@@ -24,12 +25,26 @@ constexpr Names<RestartCause, 6> kCauses{{
     {RestartCause::kBadNode, "badNode"},
 }};
 
-constexpr Names<JobState, 5> kStates{{
+constexpr Names<JobState, 6> kStates{{
     {JobState::kPending, "Pending"},
     {JobState::kRunning, "Running"},
     {JobState::kRestarting, "Restarting"},
+    {JobState::kSuspended, "Suspended"},
     {JobState::kSucceeded, "Succeeded"},
     {JobState::kFailed, "Failed"},
+}};
+
+constexpr Names<RestartPolicy, 4> kRestartPolicies{{
+    {RestartPolicy::kAlways, "Always"},
+    {RestartPolicy::kOnFailure, "OnFailure"},
+    {RestartPolicy::kNever, "Never"},
+    {RestartPolicy::kExitCode, "ExitCode"},
+}};
+
+constexpr Names<SuccessPolicy, 3> kSuccessPolicies{{
+    {SuccessPolicy::kAuto, "Auto"},
+    {SuccessPolicy::kWorker0, "Worker0"},
+    {SuccessPolicy::kAllWorkers, "AllWorkers"},
 }};
 
 template <typename Value, size_t kCount>
@@ -63,6 +78,16 @@ std::optional<RestartCause> RestartCauseFromName(std::string_view name) {
 std::string_view JobStateName(JobState state) { return NameOf(kStates, state); }
 
 std::optional<JobState> JobStateFromName(std::string_view name) { return ValueOf(kStates, name); }
+
+std::string_view RestartPolicyName(RestartPolicy policy) {
+  return NameOf(kRestartPolicies, policy);
+}
+
+std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name) {
+  return ValueOf(kRestartPolicies, name);
+}
+
+std::string_view SuccessPolicyName(SuccessPolicy policy) { return NameOf(kSuccessPolicies, policy); }
 
 std::string PodName(std::string_view job, Role role, int32_t index) {
   return std::string(job) + "-" + std::string(RoleName(role)) + "-" + std::to_string(index);

@@ -187,11 +187,12 @@ class Advance {
                std::optional<RestartCause> cause, const std::string& why) {
     if (cause.has_value()) {
       int32_t& count = ledger().restarts[*cause];
-      if (cause == RestartCause::kUserError && count >= now_.job.spec.backoff_limit) {
+      const std::optional<int32_t> limit = now_.job.spec.backoff_limit;
+      if (cause == RestartCause::kUserError && limit.has_value() && count >= *limit) {
         End(JobState::kFailed, "BackoffLimitExceeded",
             view.short_name + " failed again after " + std::to_string(count) +
                 " restarts by user error, and backoffLimit is " +
-                std::to_string(now_.job.spec.backoff_limit) + ": " + why);
+                std::to_string(*limit) + ": " + why);
         return;
       }
       ++count;
