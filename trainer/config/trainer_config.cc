@@ -1,11 +1,13 @@
 #include "trainer/config/trainer_config.h"
 
+#include <algorithm>
 #include <charconv>
 #include <initializer_list>
 #include <limits>
 
 #include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "trainer/optimizer/optimizer.h"
 
 namespace taas {
 namespace {
@@ -17,6 +19,11 @@ constexpr int64_t kSeedMax = 9'007'199'254'740'991;
 constexpr int64_t kStepsMax = 1'000'000'000'000;
 constexpr int64_t kBatchMax = 1'000'000;
 constexpr int64_t kIntMax = 1'000'000'000;
+// Of one job; a thousand replicas are the largest that are tested.
+constexpr int64_t kAggregateMax = 100'000;
+// Each tower is a thread with tensors of its own.
+constexpr int64_t kTowersMax = 64;
+constexpr double kL2Max = 1e6;
 
 absl::Status Bad(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(path + ": " + what);
@@ -57,27 +64,139 @@ absl::Status ReadInt(const Json& object, const std::string& path, const char* na
   return absl::OkStatus();
 }
 
-absl::Status ReadObject(const Json& object, const char* name, bool required, std::string* out) {
+absl::Status ReadBool(const Json& object, const std::string& path, const char* name, bool* out) {
   const auto found = object.find(name);
-  if (found == object.end()) {
-    return required ? Bad(name, "is required") : absl::OkStatus();
+  if (found == object.end()) return absl::OkStatus();
+  if (!found->is_boolean()) {
+    return Bad(path.empty() ? name : path + "." + name, "must be true or false, is " +
+                                                            found->dump());
   }
+  *out = found->get<bool>();
+  return absl::OkStatus();
+}
+
+absl::Status ReadDirectory(const Json& object, const std::string& path, std::string* out) {
+  const auto dir = object.find("dir");
+  if (dir == object.end() || !dir->is_string() || dir->get<std::string>().empty()) {
+    return Bad(path + ".dir", "must be the path of a directory");
+  }
+  *out = dir->get<std::string>();
+  return absl::OkStatus();
+}
+
+absl::Status ReadObject(const Json& object, const char* name, std::string* out) {
+  const auto found = object.find(name);
+  if (found == object.end()) return Bad(name, "is required");
   if (!found->is_object()) return Bad(name, "must be an object, is " + found->dump());
   *out = found->dump();
+  return absl::OkStatus();
+}
+
+absl::Status ReadBackups(const Json& strategy, BackupWorkers* out) {
+  const auto found = strategy.find("backupWorkers");
+  if (found == strategy.end()) return absl::OkStatus();
+  const std::string text = found->is_string() ? found->get<std::string>() : "";
+  if (!text.empty() && text.back() == '%') {
+    const char* end = text.data() + text.size() - 1;
+    const auto [rest, error] = std::from_chars(text.data(), end, out->value);
+    out->percent = true;
+    if (error == std::errc() && rest == end && out->value >= 0 && out->value < 100) {
+      return absl::OkStatus();
+    }
+  } else if (found->is_number_integer() && found->get<int64_t>() >= 0 &&
+             found->get<int64_t>() <= kAggregateMax) {
+    out->value = found->get<int64_t>();
+    return absl::OkStatus();
+  }
+  return Bad("strategy.backupWorkers", "must be a number of replicas, or a percentage from \"0%\" "
+                                       "to \"99%\", is " + found->dump());
+}
+
+absl::Status CheckStrategy(const Json& strategy, const TrainerConfig& config) {
+  const bool sync = config.mode == UpdateMode::kSync;
+  if (sync && config.strategy != StrategyType::kParameterServer) {
+    return Bad("strategy.mode", "Sync is of type ParameterServer; one process has nobody to wait "
+                                "for");
+  }
+  for (const char* field : {"replicasToAggregate", "backupWorkers"}) {
+    if (!sync && strategy.contains(field)) {
+      return Bad(std::string("strategy.") + field, "is of mode Sync only");
+    }
+  }
+  if (config.replicas_to_aggregate > 0 && config.backup_workers.value > 0) {
+    return Bad("strategy.replicasToAggregate",
+               "says the same as backupWorkers in another way; give one of them");
+  }
+  if (config.strategy != StrategyType::kTowers && strategy.contains("towers")) {
+    return Bad("strategy.towers", "is of type Towers only");
+  }
   return absl::OkStatus();
 }
 
 absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   const auto found = object.find("strategy");
   if (found == object.end()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckFields(*found, "strategy", {"type", "mode"}));
+  RETURN_IF_ERROR(CheckFields(*found, "strategy", {"type", "mode", "replicasToAggregate",
+                                                   "backupWorkers", "towers"}));
   const Json type = found->value("type", Json("ParameterServer"));
   if (type == "ParameterServer") config->strategy = StrategyType::kParameterServer;
   else if (type == "Local") config->strategy = StrategyType::kLocal;
-  else return Bad("strategy.type", "must be ParameterServer or Local, is " + type.dump());
+  else if (type == "Towers") config->strategy = StrategyType::kTowers;
+  else return Bad("strategy.type", "must be ParameterServer, Local or Towers, is " + type.dump());
   const Json mode = found->value("mode", Json("Async"));
-  if (mode != "Async") return Bad("strategy.mode", "must be Async, is " + mode.dump());
+  if (mode == "Async") config->mode = UpdateMode::kAsync;
+  else if (mode == "Sync") config->mode = UpdateMode::kSync;
+  else return Bad("strategy.mode", "must be Async or Sync, is " + mode.dump());
+  RETURN_IF_ERROR(ReadInt(*found, "strategy", "replicasToAggregate", 1, kAggregateMax,
+                          &config->replicas_to_aggregate));
+  RETURN_IF_ERROR(ReadInt(*found, "strategy", "towers", 1, kTowersMax, &config->towers));
+  RETURN_IF_ERROR(ReadBackups(*found, &config->backup_workers));
+  return CheckStrategy(*found, *config);
+}
+
+// The optimizer with the moving average put into it, which is what applies gradients.
+absl::Status ReadUpdate(const Json& object, TrainerConfig* config) {
+  Json update = Json{{"name", "sgd"}, {"learningRate", 0.1}};
+  if (const auto given = object.find("optimizer"); given != object.end()) {
+    if (!given->is_object()) return Bad("optimizer", "must be an object, is " + given->dump());
+    update = *given;
+    if (update.contains("movingAverage")) return Bad("optimizer.movingAverage", "unknown field");
+  }
+  if (const auto average = object.find("movingAverage"); average != object.end()) {
+    update["movingAverage"] = *average;
+    config->moving_average = true;
+  }
+  config->optimizer = update.dump();
+  return Optimizer::Parse(config->optimizer).status();
+}
+
+absl::Status ReadRegularization(const Json& object, TrainerConfig* config) {
+  const auto found = object.find("regularization");
+  if (found == object.end()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckFields(*found, "regularization", {"l2"}));
+  const Json l2 = found->value("l2", Json(0));
+  if (!l2.is_number() || l2.get<double>() < 0 || l2.get<double>() > kL2Max) {
+    return Bad("regularization.l2", "must be a number from 0 to 1000000, is " + l2.dump());
+  }
+  config->l2 = l2.get<double>();
   return absl::OkStatus();
+}
+
+absl::Status ReadSummaries(const Json& object, TrainerConfig* config) {
+  const auto found = object.find("summaries");
+  if (found == object.end()) return absl::OkStatus();
+  const std::string path = "summaries";
+  RETURN_IF_ERROR(CheckFields(*found, path, {"dir", "everySteps", "histograms"}));
+  RETURN_IF_ERROR(ReadDirectory(*found, path, &config->summaries_dir));
+  RETURN_IF_ERROR(ReadInt(*found, path, "everySteps", 1, kIntMax, &config->summary_steps));
+  return ReadBool(*found, path, "histograms", &config->summary_histograms);
+}
+
+absl::Status ReadEvaluation(const Json& object, TrainerConfig* config) {
+  const auto found = object.find("evaluation");
+  if (found == object.end()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckFields(*found, "evaluation", {"everySeconds"}));
+  return ReadInt(*found, "evaluation", "everySeconds", 1, kIntMax, &config->evaluation_seconds);
 }
 
 absl::Status ReadCheckpoint(const Json& object, TrainerConfig* config) {
@@ -85,11 +204,7 @@ absl::Status ReadCheckpoint(const Json& object, TrainerConfig* config) {
   if (found == object.end()) return absl::OkStatus();
   const std::string path = "checkpoint";
   RETURN_IF_ERROR(CheckFields(*found, path, {"dir", "everySeconds", "everySteps", "keep"}));
-  const auto dir = found->find("dir");
-  if (dir == found->end() || !dir->is_string() || dir->get<std::string>().empty()) {
-    return Bad("checkpoint.dir", "must be the path of a directory");
-  }
-  config->checkpoint_dir = dir->get<std::string>();
+  RETURN_IF_ERROR(ReadDirectory(*found, path, &config->checkpoint_dir));
   RETURN_IF_ERROR(
       ReadInt(*found, path, "everySeconds", 1, kIntMax, &config->checkpoint_seconds));
   RETURN_IF_ERROR(ReadInt(*found, path, "everySteps", 1, kStepsMax, &config->checkpoint_steps));
@@ -116,25 +231,25 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
         "TAAS_TRAINER: not JSON; it must hold the object spec.trainer of the job");
   }
   RETURN_IF_ERROR(CheckFields(json, "",
-                              {"image", "model", "data", "strategy", "optimizer", "batchSize",
-                               "maxSteps", "seed", "checkpoint", "logSteps", "jsonLogs"}));
+                              {"image", "model", "data", "strategy", "optimizer",
+                               "regularization", "movingAverage", "batchSize", "maxSteps", "seed",
+                               "checkpoint", "summaries", "evaluation", "logSteps", "jsonLogs"}));
   TrainerConfig config;
-  config.optimizer = R"({"name":"sgd","learningRate":0.1})";
-  RETURN_IF_ERROR(ReadObject(json, "model", true, &config.model));
-  RETURN_IF_ERROR(ReadObject(json, "data", true, &config.data));
-  RETURN_IF_ERROR(ReadObject(json, "optimizer", false, &config.optimizer));
+  RETURN_IF_ERROR(ReadObject(json, "model", &config.model));
+  RETURN_IF_ERROR(ReadObject(json, "data", &config.data));
+  RETURN_IF_ERROR(ReadUpdate(json, &config));
+  RETURN_IF_ERROR(ReadRegularization(json, &config));
   RETURN_IF_ERROR(ReadStrategy(json, &config));
   RETURN_IF_ERROR(ReadCheckpoint(json, &config));
+  RETURN_IF_ERROR(ReadSummaries(json, &config));
+  RETURN_IF_ERROR(ReadEvaluation(json, &config));
   RETURN_IF_ERROR(ReadInt(json, "", "batchSize", 1, kBatchMax, &config.batch_size));
   RETURN_IF_ERROR(ReadInt(json, "", "maxSteps", 1, kStepsMax, &config.max_steps));
   RETURN_IF_ERROR(ReadInt(json, "", "logSteps", 1, kIntMax, &config.log_steps));
   int64_t seed = static_cast<int64_t>(config.seed);
   RETURN_IF_ERROR(ReadInt(json, "", "seed", 0, kSeedMax, &seed));
   config.seed = static_cast<uint64_t>(seed);
-  if (const auto logs = json.find("jsonLogs"); logs != json.end()) {
-    if (!logs->is_boolean()) return Bad("jsonLogs", "must be true or false, is " + logs->dump());
-    config.json_logs = logs->get<bool>();
-  }
+  RETURN_IF_ERROR(ReadBool(json, "", "jsonLogs", &config.json_logs));
   return config;
 }
 
@@ -142,20 +257,53 @@ absl::Status ApplyEnvironment(const GetEnv& get, TrainerConfig* config) {
   if (const auto steps = get("TF_MAX_STEPS")) {
     ASSIGN_OR_RETURN(config->max_steps, ParseWhole("TF_MAX_STEPS", *steps, kStepsMax));
   }
-  if (const auto dir = get("TF_LOGDIR"); dir && !dir->empty()) config->checkpoint_dir = *dir;
+  if (const auto dir = get("TF_LOGDIR"); dir && !dir->empty()) {
+    config->checkpoint_dir = *dir;
+    config->summaries_dir = *dir;
+  }
   if (const auto seconds = get("TF_SAVE_CHECKPOINTS_SECS")) {
     ASSIGN_OR_RETURN(config->checkpoint_seconds,
                      ParseWhole("TF_SAVE_CHECKPOINTS_SECS", *seconds, kIntMax));
+  }
+  if (const auto steps = get("TF_SAVE_SUMMARIES_STEPS")) {
+    ASSIGN_OR_RETURN(config->summary_steps,
+                     ParseWhole("TF_SAVE_SUMMARIES_STEPS", *steps, kIntMax));
   }
   if (config->max_steps < 1) return Bad("maxSteps", "is required");
   return absl::OkStatus();
 }
 
+absl::StatusOr<int64_t> ResolveBackups(const BackupWorkers& backups, int64_t replicas) {
+  if (backups.percent) {
+    return std::min((replicas * backups.value + 99) / 100, std::max<int64_t>(0, replicas - 1));
+  }
+  if (backups.value < replicas || backups.value == 0) return backups.value;
+  return Bad("strategy.backupWorkers",
+             std::to_string(backups.value) + " of " + std::to_string(replicas) +
+                 " training replicas leave none whose gradient counts");
+}
+
+absl::StatusOr<int64_t> GradientsPerStep(const TrainerConfig& config, int64_t replicas) {
+  if (config.mode == UpdateMode::kAsync) return 1;
+  if (config.replicas_to_aggregate > 0) return config.replicas_to_aggregate;
+  ASSIGN_OR_RETURN(const int64_t backups, ResolveBackups(config.backup_workers, replicas));
+  return std::max<int64_t>(1, replicas - backups);
+}
+
+int64_t ExamplesPerStep(const TrainerConfig& config, int64_t gradients) {
+  return config.batch_size * config.towers * gradients;
+}
+
 std::string ConfigHash(const TrainerConfig& config) {
-  const std::string text = config.model + "\n" + config.data + "\n" + config.optimizer + "\n" +
-                           std::to_string(static_cast<int>(config.strategy)) + "\n" +
-                           std::to_string(config.batch_size) + "\n" +
-                           std::to_string(config.max_steps) + "\n" + std::to_string(config.seed);
+  std::string text = config.model + "\n" + config.data + "\n" + config.optimizer;
+  for (const int64_t number :
+       {static_cast<int64_t>(config.strategy), static_cast<int64_t>(config.mode),
+        config.replicas_to_aggregate, config.backup_workers.value,
+        int64_t{config.backup_workers.percent}, config.towers, config.batch_size, config.max_steps,
+        static_cast<int64_t>(config.seed)}) {
+    text += "\n" + std::to_string(number);
+  }
+  text += "\n" + Json(config.l2).dump();  // All digits.
   // FNV-1a: this guards against mistakes, not against enemies.
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;

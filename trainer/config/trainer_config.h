@@ -2,7 +2,7 @@
 //
 // Parsing is strict: a field that is not known here is an error that names it, so that a typing
 // mistake never trains something else. model, data and optimizer are kept as JSON text for their
-// own parsers.
+// own parsers; the optimizer's has read it already.
 //
 // Ownership: value type. Threads: any. Errors: InvalidArgument, each naming the field with its
 // path.
@@ -24,13 +24,31 @@
 
 namespace taas {
 
-enum class StrategyType { kParameterServer, kLocal };
+enum class StrategyType { kParameterServer, kLocal, kTowers };
+
+// How the gradients of training replicas meet on parameter servers: each applied when it arrives,
+// or the mean of several as one update.
+enum class UpdateMode { kAsync, kSync };
+
+// "5%" or a number of replicas.
+struct BackupWorkers {
+  int64_t value = 0;
+  bool percent = false;
+};
 
 struct TrainerConfig {
-  std::string model;      // JSON objects.
+  std::string model;  // JSON objects.
   std::string data;
+  // spec.trainer.optimizer with spec.trainer.movingAverage put into it: all that one who applies
+  // gradients needs (Optimizer::Parse).
   std::string optimizer;
   StrategyType strategy = StrategyType::kParameterServer;
+  UpdateMode mode = UpdateMode::kAsync;
+  int64_t replicas_to_aggregate = 0;  // Of mode Sync; 0: see GradientsPerStep.
+  BackupWorkers backup_workers;       // Of mode Sync.
+  int64_t towers = 1;                 // Of strategy Towers.
+  double l2 = 0;                      // l2 · Σw²/2 over the weights is part of the loss.
+  bool moving_average = false;        // Evaluation uses the averages.
   int64_t batch_size = 100;
   int64_t max_steps = 0;
   uint64_t seed = 1;
@@ -38,15 +56,29 @@ struct TrainerConfig {
   int64_t checkpoint_seconds = 600;
   int64_t checkpoint_steps = 0;  // 0: by time only.
   int64_t checkpoint_keep = 5;
+  std::string summaries_dir;  // "": no event files.
+  int64_t summary_steps = 100;
+  bool summary_histograms = true;
+  int64_t evaluation_seconds = 10;  // Between two looks for a new checkpoint.
   int64_t log_steps = 100;
   bool json_logs = false;
 };
 
 absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view json);
 
-// The classic names TF_MAX_STEPS, TF_LOGDIR and TF_SAVE_CHECKPOINTS_SECS override the fields.
+// The classic names TF_MAX_STEPS, TF_LOGDIR (of checkpoints and summaries, as in TensorFlow),
+// TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS override the fields.
 using GetEnv = std::function<std::optional<std::string>(const char* name)>;
 absl::Status ApplyEnvironment(const GetEnv& get, TrainerConfig* config);
+
+// How many of `replicas` training replicas are backups in mode Sync. A percentage is rounded up, but
+// one replica always remains; a number that leaves none is refused.
+absl::StatusOr<int64_t> ResolveBackups(const BackupWorkers& backups, int64_t replicas);
+// How many gradients make one update in mode Sync: replicasToAggregate, else the replicas that are
+// not backups.
+absl::StatusOr<int64_t> GradientsPerStep(const TrainerConfig& config, int64_t replicas);
+// Examples behind one step of the job, for rates. `gradients` is 1 but in mode Sync.
+int64_t ExamplesPerStep(const TrainerConfig& config, int64_t gradients = 1);
 
 // Of everything that the replicas of a job must agree on; they compare it when they join.
 std::string ConfigHash(const TrainerConfig& config);

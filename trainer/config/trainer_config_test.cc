@@ -17,7 +17,10 @@ constexpr char kGood[] = R"({
   "strategy": {"type": "ParameterServer", "mode": "Async"},
   "optimizer": {"name": "sgd", "learningRate": 0.2},
   "batchSize": 50, "maxSteps": 2000, "seed": 7,
+  "regularization": {"l2": 0.004},
   "checkpoint": {"dir": "/out", "everySeconds": 30, "everySteps": 100, "keep": 2},
+  "summaries": {"dir": "/events", "everySteps": 20, "histograms": false},
+  "evaluation": {"everySeconds": 3},
   "logSteps": 10, "jsonLogs": true})";
 
 TEST(TrainerConfigTest, AllFieldsAreRead) {
@@ -34,6 +37,85 @@ TEST(TrainerConfigTest, AllFieldsAreRead) {
   EXPECT_EQ(config->checkpoint_keep, 2);
   EXPECT_EQ(config->log_steps, 10);
   EXPECT_TRUE(config->json_logs);
+  EXPECT_EQ(config->l2, 0.004);
+  EXPECT_EQ(config->summaries_dir, "/events");
+  EXPECT_EQ(config->summary_steps, 20);
+  EXPECT_FALSE(config->summary_histograms);
+  EXPECT_EQ(config->evaluation_seconds, 3);
+}
+
+TrainerConfig WithStrategy(const std::string& strategy) {
+  const auto config =
+      ParseTrainerConfig(R"({"model":{},"data":{},"strategy":)" + strategy + "}");
+  EXPECT_THAT(config, IsOk());
+  return config.value_or(TrainerConfig{});
+}
+
+TEST(TrainerConfigTest, NothingSaidMeansAsyncPlainGradientDescentWithoutExtras) {
+  const TrainerConfig config = WithStrategy("{}");
+  EXPECT_EQ(config.strategy, StrategyType::kParameterServer);
+  EXPECT_EQ(config.mode, UpdateMode::kAsync);
+  EXPECT_EQ(config.optimizer, R"({"learningRate":0.1,"name":"sgd"})");
+  EXPECT_FALSE(config.moving_average);
+  EXPECT_EQ(config.l2, 0);
+  EXPECT_EQ(config.summaries_dir, "");
+  EXPECT_EQ(config.summary_steps, 100);
+  EXPECT_TRUE(config.summary_histograms);
+  EXPECT_EQ(config.evaluation_seconds, 10);
+  EXPECT_EQ(ExamplesPerStep(config), 100);
+}
+
+TEST(TrainerConfigTest, TowersAreRead) {
+  const TrainerConfig config = WithStrategy(R"({"type":"Towers","towers":4})");
+  EXPECT_EQ(config.strategy, StrategyType::kTowers);
+  EXPECT_EQ(config.towers, 4);
+  EXPECT_EQ(ExamplesPerStep(config), 400);
+}
+
+TEST(TrainerConfigTest, MovingAverageIsPartOfWhatAppliesGradients) {
+  const auto config =
+      ParseTrainerConfig(R"({"model":{},"data":{},"movingAverage":{"decay":0.999}})");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_TRUE(config->moving_average);
+  EXPECT_EQ(config->optimizer,
+            R"({"learningRate":0.1,"movingAverage":{"decay":0.999},"name":"sgd"})");
+}
+
+struct AggregateCase {
+  const char* name;
+  const char* strategy;
+  int64_t replicas;
+  int64_t gradients;
+};
+
+class GradientsPerStepTest : public testing::TestWithParam<AggregateCase> {};
+
+TEST_P(GradientsPerStepTest, FollowsBackupsAndReplicas) {
+  const auto gradients =
+      GradientsPerStep(WithStrategy(GetParam().strategy), GetParam().replicas);
+  ASSERT_THAT(gradients, IsOk());
+  EXPECT_EQ(*gradients, GetParam().gradients);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, GradientsPerStepTest,
+    testing::Values(
+        AggregateCase{"Async", R"({})", 4, 1},
+        AggregateCase{"AllOfThem", R"({"mode":"Sync"})", 4, 4},
+        AggregateCase{"OneBackup", R"({"mode":"Sync","backupWorkers":1})", 4, 3},
+        AggregateCase{"NoBackup", R"({"mode":"Sync","backupWorkers":0})", 4, 4},
+        AggregateCase{"PercentIsRoundedUp", R"({"mode":"Sync","backupWorkers":"5%"})", 50, 47},
+        AggregateCase{"PercentExact", R"({"mode":"Sync","backupWorkers":"5%"})", 100, 95},
+        AggregateCase{"PercentZero", R"({"mode":"Sync","backupWorkers":"0%"})", 7, 7},
+        AggregateCase{"PercentLeavesOne", R"({"mode":"Sync","backupWorkers":"99%"})", 3, 1},
+        AggregateCase{"PercentOfOne", R"({"mode":"Sync","backupWorkers":"5%"})", 1, 1},
+        AggregateCase{"MoreThanReplicas", R"({"mode":"Sync","replicasToAggregate":6})", 4, 6}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(TrainerConfigTest, BackupsThatLeaveNoGradientAreRefused) {
+  EXPECT_THAT(GradientsPerStep(WithStrategy(R"({"mode":"Sync","backupWorkers":3})"), 3),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("strategy.backupWorkers: 3 of 3 training replicas")));
 }
 
 struct Case {
@@ -67,7 +149,53 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SeedNegative", R"({"model":{},"data":{},"seed":-1})", "seed: must be"},
         Case{"Strategy", R"({"model":{},"data":{},"strategy":{"type":"Ring"}})",
              "strategy.type: must be"},
-        Case{"Mode", R"({"model":{},"data":{},"strategy":{"mode":"Sync"}})", "strategy.mode: must"},
+        Case{"Mode", R"({"model":{},"data":{},"strategy":{"mode":"Fast"}})", "strategy.mode: must"},
+        Case{"SyncAlone", R"({"model":{},"data":{},"strategy":{"type":"Local","mode":"Sync"}})",
+             "strategy.mode: Sync is of type ParameterServer"},
+        Case{"BackupsAsync", R"({"model":{},"data":{},"strategy":{"backupWorkers":1}})",
+             "strategy.backupWorkers: is of mode Sync only"},
+        Case{"AggregateAsync", R"({"model":{},"data":{},"strategy":{"replicasToAggregate":1}})",
+             "strategy.replicasToAggregate: is of mode Sync only"},
+        Case{"AggregateTwice", R"({"model":{},"data":{},"strategy":
+             {"mode":"Sync","replicasToAggregate":1,"backupWorkers":1}})",
+             "strategy.replicasToAggregate: says the same"},
+        Case{"AggregateZero",
+             R"({"model":{},"data":{},"strategy":{"mode":"Sync","replicasToAggregate":0}})",
+             "strategy.replicasToAggregate: must be"},
+        Case{"BackupsNegative",
+             R"({"model":{},"data":{},"strategy":{"mode":"Sync","backupWorkers":-1}})",
+             "strategy.backupWorkers: must be"},
+        Case{"BackupsAll",
+             R"({"model":{},"data":{},"strategy":{"mode":"Sync","backupWorkers":"100%"}})",
+             "strategy.backupWorkers: must be"},
+        Case{"BackupsHalfPercent",
+             R"({"model":{},"data":{},"strategy":{"mode":"Sync","backupWorkers":"0.5%"}})",
+             "strategy.backupWorkers: must be"},
+        Case{"BackupsNoPercent",
+             R"({"model":{},"data":{},"strategy":{"mode":"Sync","backupWorkers":"5"}})",
+             "strategy.backupWorkers: must be"},
+        Case{"TowersElsewhere", R"({"model":{},"data":{},"strategy":{"towers":2}})",
+             "strategy.towers: is of type Towers only"},
+        Case{"TowersMany",
+             R"({"model":{},"data":{},"strategy":{"type":"Towers","towers":65}})",
+             "strategy.towers: must be"},
+        Case{"L2Negative", R"({"model":{},"data":{},"regularization":{"l2":-1}})",
+             "regularization.l2: must be"},
+        Case{"L1", R"({"model":{},"data":{},"regularization":{"l1":1}})",
+             "regularization.l1: unknown field"},
+        Case{"AverageOne", R"({"model":{},"data":{},"movingAverage":{"decay":1}})",
+             "movingAverage.decay: must be"},
+        Case{"AverageInside", R"({"model":{},"data":{},"optimizer":{"name":"sgd",
+             "learningRate":1,"movingAverage":{"decay":0.9}}})",
+             "optimizer.movingAverage: unknown field"},
+        Case{"Optimizer", R"({"model":{},"data":{},"optimizer":{"name":"sdg","learningRate":1}})",
+             "optimizer.name: there is no optimizer"},
+        Case{"SummariesNowhere", R"({"model":{},"data":{},"summaries":{"everySteps":1}})",
+             "summaries.dir: must"},
+        Case{"Histograms", R"({"model":{},"data":{},"summaries":{"dir":"a","histograms":1}})",
+             "summaries.histograms: must be"},
+        Case{"Evaluation", R"({"model":{},"data":{},"evaluation":{"everySeconds":0}})",
+             "evaluation.everySeconds: must be"},
         Case{"NoDir", R"({"model":{},"data":{},"checkpoint":{}})", "checkpoint.dir: must"},
         Case{"JsonLogs", R"({"model":{},"data":{},"jsonLogs":1})", "jsonLogs: must be"}),
     [](const auto& info) { return std::string(info.param.name); });
@@ -75,7 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(TrainerConfigTest, ClassicEnvironmentOverrides) {
   auto config = *ParseTrainerConfig(kGood);
   std::map<std::string, std::string> environment = {
-      {"TF_MAX_STEPS", "5"}, {"TF_LOGDIR", "/logs"}, {"TF_SAVE_CHECKPOINTS_SECS", "9"}};
+      {"TF_MAX_STEPS", "5"}, {"TF_LOGDIR", "/logs"}, {"TF_SAVE_CHECKPOINTS_SECS", "9"},
+      {"TF_SAVE_SUMMARIES_STEPS", "4"}};
   const GetEnv get = [&](const char* name) -> std::optional<std::string> {
     const auto found = environment.find(name);
     if (found == environment.end()) return std::nullopt;
@@ -85,6 +214,8 @@ TEST(TrainerConfigTest, ClassicEnvironmentOverrides) {
   EXPECT_EQ(config.max_steps, 5);
   EXPECT_EQ(config.checkpoint_dir, "/logs");
   EXPECT_EQ(config.checkpoint_seconds, 9);
+  EXPECT_EQ(config.summaries_dir, "/logs");
+  EXPECT_EQ(config.summary_steps, 4);
   environment["TF_MAX_STEPS"] = "many";
   EXPECT_THAT(ApplyEnvironment(get, &config),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TF_MAX_STEPS")));
@@ -97,6 +228,16 @@ TEST(TrainerConfigTest, HashTellsConfigurationsApartThatMustNotMeet) {
   EXPECT_EQ(ConfigHash(a), ConfigHash(b));
   b.seed = 8;
   EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b = a;
+  b.l2 = 0.0041;
+  EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b = a;
+  b.mode = UpdateMode::kSync;
+  EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b.backup_workers = {.value = 5};
+  auto c = b;
+  c.backup_workers.percent = true;
+  EXPECT_NE(ConfigHash(b), ConfigHash(c));
 }
 
 }  // namespace
