@@ -15,7 +15,11 @@ CACHE = $(shell $(SETUP) path cache)
 BAZEL = /usr/bin/bazel
 BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --noshow_progress --ui_event_filters=-info,-debug
 TEST_FLAGS ?=
-TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes)
+TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
+	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
+	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients)
+# What tests need beside the packages: programs of other projects, built or fetched once.
+TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python clients
 
 help:
 	@sed -n 's/^##  *//p' Makefile
@@ -26,7 +30,7 @@ demo: build
 
 ## make test    all tests; ends with the line "N passed, N failed"
 test: setup
-	@$(SETUP) kubernetes
+	@$(TEST_SETUP)
 	@$(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_ENV) $(TEST_FLAGS) //... ; status=$$?; \
 	$(BAZEL) query --noshow_progress 'tests(//...) except attr(tags, manual, //...)' 2>/dev/null | \
 	tools/ci/count_tests.py $$status $$($(BAZEL) info bazel-testlogs 2>/dev/null)
@@ -46,7 +50,7 @@ build: setup
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    the tests with ThreadSanitizer
 asan tsan: setup
-	@$(SETUP) kubernetes
+	@$(TEST_SETUP)
 	@$(BAZEL) test $(BAZEL_FLAGS) --config=$@ --keep_going $(TEST_ENV) $(TEST_FLAGS) //...
 
 ## make bench   the measurements of docs/benchmarks.md

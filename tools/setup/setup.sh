@@ -5,7 +5,8 @@
 #   tools/setup/setup.sh packages      Debian packages (as root, or through sudo)
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
-#   tools/setup/setup.sh path NAME     where `cache`, `toolchains` or `kubernetes` lie
+#   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
+#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes` or an environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -18,6 +19,7 @@ cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 digest() { cat "$@" | sha256sum | cut -c1-12; }
 toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
 kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
+python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
 say() { echo "setup: $*" >&2; }
 
@@ -67,16 +69,29 @@ make_kubernetes() {
   bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
 }
 
+make_python() {
+  local name
+  name=$(basename "${1%-*}")
+  say "installing the Python packages of $name into $1"
+  /usr/bin/python3 -m venv "$1"
+  "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
+    -r "$here/python/$name.txt"
+}
+
 case ${1:-} in
   packages) packages ;;
   toolchains) once "$toolchains" make_toolchains ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
+  python)
+    [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
+    once "$(python_of "$2")" make_python ;;
   path)
     case ${2:-} in
       cache) echo "$cache" ;;
       toolchains) echo "$toolchains/bin" ;;
       kubernetes) echo "$kubernetes/bin" ;;
+      tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,10s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,11s/^# //p' "$0" >&2; exit 2 ;;
 esac
