@@ -192,7 +192,7 @@ TEST_F(AsyncTrainingTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   EXPECT_GT(files.operations(), 3);
   Snapshot last;
   EXPECT_EQ(*(*store)->Load(&last), true);
-  EXPECT_EQ(last.step(), kSteps);
+  EXPECT_EQ(last.step, kSteps);
 }
 
 TEST_F(AsyncTrainingTest, ReplicaWithAnotherConfigurationIsRefusedWithASentence) {

@@ -46,7 +46,7 @@ absl::Status Coordinator::Run(const StopFlag& stop) {
 
 absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   RETURN_IF_ERROR(LoadStart());
-  if (snapshot_.step() >= options_.config.max_steps) {
+  if (snapshot_.step >= options_.config.max_steps) {
     // The chief before this one died after its last checkpoint. Parameter servers may have ended by
     // then, and there is nothing left for them to do.
     return Finish();
@@ -67,11 +67,11 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
       return status;
     }
     if (!absl::IsUnavailable(status) && !absl::IsAborted(status)) return status;
-    PauseWork(RunState::kRestoring, "restoring step " + std::to_string(snapshot_.step()) +
+    PauseWork(RunState::kRestoring, "restoring step " + std::to_string(snapshot_.step) +
                                         " on the parameter servers: " +
                                         std::string(status.message()));
     Log(LogLevel::kWarning, "parameter server lost; going back to the last cut",
-        {{"step", std::to_string(snapshot_.step())}, {"why", status.ToString()}});
+        {{"step", std::to_string(snapshot_.step)}, {"why", status.ToString()}});
     stop.WaitFor(kRetryPause);
   }
 }
@@ -84,10 +84,10 @@ absl::Status Coordinator::LoadStart() {
   if (store_ == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot_));
   if (found) {
-    saved_step_ = snapshot_.step();
+    saved_step_ = snapshot_.step;
     Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(saved_step_)}});
   }
-  board_.SetStep(snapshot_.step());
+  board_.SetStep(snapshot_.step);
   return absl::OkStatus();
 }
 
@@ -168,7 +168,7 @@ absl::Status Coordinator::StartGeneration() {
                                        snapshot_.spans()));
     controls_.push_back(std::move(control));
   }
-  step_ = snapshot_.step();
+  step_ = snapshot_.step;
   board_.SetState(RunState::kTraining);
   board_.SetStep(step_);
   std::lock_guard lock(mutex_);
@@ -202,7 +202,7 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
     if (status.ok()) {
       const bool by_steps = config.checkpoint_steps > 0 &&
                             step_ / config.checkpoint_steps >
-                                snapshot_.step() / config.checkpoint_steps;
+                                snapshot_.step / config.checkpoint_steps;
       const bool by_time =
           clock_.Now() - saved_at_ >= std::chrono::seconds(config.checkpoint_seconds);
       if (by_steps || by_time) {
@@ -328,6 +328,7 @@ absl::Status Coordinator::TakeCut() {
   ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
   Snapshot cut = snapshot_;
   cut.committed = state.committed;
+  cut.step = state.step;
   for (size_t shard = 0; shard < controls_.size(); ++shard) {
     RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard], cut.spans()));
     RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
@@ -338,16 +339,16 @@ absl::Status Coordinator::TakeCut() {
 
 absl::Status Coordinator::SaveCut() {
   saved_at_ = clock_.Now();
-  if (store_ == nullptr || saved_step_ == snapshot_.step()) return absl::OkStatus();
+  if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
   RETURN_IF_ERROR(store_->Save(snapshot_)).With("save checkpoint");
-  saved_step_ = snapshot_.step();
+  saved_step_ = snapshot_.step;
   Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
   return absl::OkStatus();
 }
 
 absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
   if (!absl::IsUnavailable(status)) {
-    if (status.ok() && saved_step_ == snapshot_.step()) save_again_at_.reset();
+    if (status.ok() && saved_step_ == snapshot_.step) save_again_at_.reset();
     return status;
   }
   save_again_at_ = clock_.Now() + kDiskRetry;
@@ -376,7 +377,7 @@ absl::Status Coordinator::Finish() {
   board_.SetState(RunState::kEvaluating);
   ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(snapshot_.spans()));
   if (evaluation) {
-    evaluation->step = snapshot_.step();
+    evaluation->step = snapshot_.step;
     board_.SetEvaluation(*evaluation);
     options_.on_evaluation(*evaluation);
   }

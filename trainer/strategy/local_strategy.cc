@@ -75,7 +75,7 @@ class LocalTraining {
           std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
                     session.variable(i).begin());
         }
-        step_ = saved_step_ = snapshot.step();
+        step_ = saved_step_ = snapshot.step;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
       }
     }
@@ -109,6 +109,7 @@ class LocalTraining {
     if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
     Snapshot snapshot = InitialSnapshot(task_.session());
     snapshot.committed = ps::CommittedSet(step_, {});
+    snapshot.step = step_;
     RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
     saved_step_ = step_;
     Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});

@@ -16,6 +16,7 @@ constexpr char kWatermark[] = "taas/cursor/watermark";
 constexpr char kAbove[] = "taas/cursor/above";
 constexpr char kSeed[] = "taas/seed";
 constexpr char kBatchSize[] = "taas/batch_size";
+constexpr char kOptimizer[] = "taas/optimizer";
 
 TensorValue Scalar(const char* name, int64_t value) {
   return Int64Tensor(name, {}, std::span(&value, 1));
@@ -30,6 +31,26 @@ absl::Status CheckNumber(const BundleReader& reader, const char* name, const cha
       ", the job has " + std::to_string(wanted) +
       ": its place in the data would mean other examples; use the same " + what +
       " or another checkpoint directory");
+}
+
+// TensorFlow's name of what its optimizers keep about a variable.
+std::string SlotName(const SnapshotShape::Variable& variable, const std::string& slot) {
+  return variable.name + "/" + slot;
+}
+
+absl::Status CheckOptimizer(const BundleReader& reader, const std::string& wanted) {
+  // Checkpoints that were made before optimizers had names are of plain gradient descent.
+  std::string found = "sgd";
+  if (reader.Has(kOptimizer)) {
+    ASSIGN_OR_RETURN(const TensorValue tensor, reader.Read(kOptimizer));
+    if (tensor.strings.size() == 1) found = tensor.strings[0];
+  }
+  if (found == wanted) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "checkpoint " + reader.prefix() + " was made with optimizer " + found + ", the job has " +
+      wanted +
+      ": what it keeps about each variable cannot be carried over; use the same optimizer or "
+      "another checkpoint directory");
 }
 
 std::string HexStart(uint64_t start) {
@@ -70,20 +91,29 @@ absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
   const SnapshotShape& shape = state_->shape;
   const std::vector<int64_t> above = snapshot.committed.above();
   const std::vector<TensorValue> numbers = {
-      Scalar(kStep, snapshot.step()),
+      Scalar(kStep, snapshot.step),
       Scalar(kWatermark, snapshot.committed.watermark()),
       Int64Tensor(kAbove, {static_cast<int64_t>(above.size())}, above),
       Scalar(kSeed, static_cast<int64_t>(shape.seed)),
       Scalar(kBatchSize, shape.batch_size),
+      StringTensor(kOptimizer, {}, {shape.optimizer}),
   };
   std::vector<TensorView> tensors;
   for (size_t i = 0; i < shape.variables.size(); ++i) {
-    tensors.push_back(
-        FloatTensor(shape.variables[i].name, shape.variables[i].dims, snapshot.values[i]));
+    const SnapshotShape::Variable& variable = shape.variables[i];
+    tensors.push_back(FloatTensor(variable.name, variable.dims, snapshot.values[i]));
+    for (size_t slot = 0; slot < shape.slots.size() && variable.trainable; ++slot) {
+      tensors.push_back(FloatTensor(SlotName(variable, shape.slots[slot]), variable.dims,
+                                    snapshot.slots[slot][i]));
+    }
+  }
+  const auto scalars = shape.scalars(snapshot.step);
+  for (const auto& [name, value] : scalars) {
+    tensors.push_back(FloatTensor(name, {}, std::span(&value, 1)));
   }
   for (const TensorValue& number : numbers) tensors.push_back(number.View());
   state_->renewed = state_->clock.Now();
-  return state_->dir->Save(snapshot.step(), tensors);
+  return state_->dir->Save(snapshot.step, tensors);
 }
 
 absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
@@ -91,18 +121,34 @@ absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
   ASSIGN_OR_RETURN(const std::optional<CheckpointDir::Checkpoint> latest, state_->dir->Latest());
   if (!latest) return false;
   const BundleReader& reader = *latest->reader;
+  RETURN_IF_ERROR(CheckOptimizer(reader, shape.optimizer));
   std::vector<BundleReader::Variable> wanted;
   for (const SnapshotShape::Variable& variable : shape.variables) {
     wanted.push_back({variable.name, ElementType::kFloat32, variable.dims});
+    for (size_t slot = 0; slot < shape.slots.size() && variable.trainable; ++slot) {
+      wanted.push_back(
+          {SlotName(variable, shape.slots[slot]), ElementType::kFloat32, variable.dims});
+    }
+  }
+  for (const auto& [name, value] : shape.scalars(0)) {
+    wanted.push_back({name, ElementType::kFloat32, {}});
   }
   RETURN_IF_ERROR(reader.CheckVariables(wanted));
   RETURN_IF_ERROR(CheckNumber(reader, kSeed, "seed", static_cast<int64_t>(shape.seed)));
   RETURN_IF_ERROR(CheckNumber(reader, kBatchSize, "batchSize", shape.batch_size));
   Snapshot loaded;
+  loaded.slots.resize(shape.slots.size());
   for (const SnapshotShape::Variable& variable : shape.variables) {
     loaded.values.emplace_back(variable.count);
     RETURN_IF_ERROR(reader.ReadFloats(variable.name, variable.dims, loaded.values.back()));
+    for (size_t slot = 0; slot < shape.slots.size(); ++slot) {
+      loaded.slots[slot].emplace_back(variable.trainable ? variable.count : 0);
+      if (!variable.trainable) continue;
+      RETURN_IF_ERROR(reader.ReadFloats(SlotName(variable, shape.slots[slot]), variable.dims,
+                                        loaded.slots[slot].back()));
+    }
   }
+  ASSIGN_OR_RETURN(loaded.step, reader.ReadInt64(kStep));
   ASSIGN_OR_RETURN(const int64_t watermark, reader.ReadInt64(kWatermark));
   ASSIGN_OR_RETURN(const std::vector<int64_t> above, reader.ReadInt64s(kAbove));
   loaded.committed = ps::CommittedSet(watermark, above);

@@ -1,12 +1,13 @@
 // A consistent cut of the model, and the directory of checkpoints it goes to and comes from.
 //
-// A checkpoint holds the variables and global_step under TensorFlow's names, and under "taas/" the
-// data cursor, the seed and the batch size.
+// A checkpoint holds the variables, what the optimizer keeps about each ("W/Momentum") and
+// global_step under TensorFlow's names, and under "taas/" the data cursor, the seed, the batch size
+// and the optimizer's name.
 //
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
-// time. Errors: FailedPrecondition for a checkpoint of another model, seed or batch size (its
-// cursor would mean other examples) and for a directory that a newer process owns; Unavailable for
-// one that another living job owns; those of the disk.
+// time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed or batch
+// size (its cursor would mean other examples) and for a directory that a newer process owns;
+// Unavailable for one that another living job owns; those of the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
@@ -17,9 +18,11 @@
 #define TRAINER_STRATEGY_SNAPSHOT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,12 +34,23 @@
 namespace taas {
 
 struct Snapshot {
-  std::vector<std::vector<float>> values;  // In the session's order of variables.
-  ps::CommittedSet committed;
+  using Tensors = std::vector<std::vector<float>>;
 
-  int64_t step() const { return committed.size(); }
-  std::vector<std::span<float>> spans() {
-    return std::vector<std::span<float>>(values.begin(), values.end());
+  Tensors values;              // In the session's order of variables.
+  std::vector<Tensors> slots;  // By slot of the optimizer; empty for what is not trained.
+  ps::CommittedSet committed;  // The batches that are part of the values.
+  int64_t step = 0;            // The updates that made them; each may be of several batches.
+
+  std::vector<std::span<float>> spans() { return SpansOf(values); }
+  std::vector<std::vector<std::span<float>>> slot_spans() {
+    std::vector<std::vector<std::span<float>>> spans;
+    for (Tensors& slot : slots) spans.push_back(SpansOf(slot));
+    return spans;
+  }
+
+ private:
+  static std::vector<std::span<float>> SpansOf(Tensors& tensors) {
+    return std::vector<std::span<float>>(tensors.begin(), tensors.end());
   }
 };
 
@@ -46,8 +60,16 @@ struct SnapshotShape {
     std::string name;
     std::vector<int64_t> dims;
     size_t count = 0;
+    bool trainable = true;  // Only what is trained has slots.
   };
   std::vector<Variable> variables;
+  std::string optimizer = "sgd";
+  std::vector<std::string> slots;  // Names of the optimizer's slots: "Momentum".
+  // What TensorFlow's optimizer keeps besides, as it stands after `step` ("beta1_power"): for
+  // readers only, since it follows from the step.
+  std::function<std::vector<std::pair<std::string, float>>(int64_t step)> scalars = [](int64_t) {
+    return std::vector<std::pair<std::string, float>>();
+  };
   uint64_t seed = 0;
   int64_t batch_size = 0;
 };

@@ -72,7 +72,8 @@ inline Snapshot InitialSnapshot(Session& session) {
 inline SnapshotShape ShapeOf(const Session& session, uint64_t seed, int64_t batch_size) {
   SnapshotShape shape{.seed = seed, .batch_size = batch_size};
   for (const VariableInfo& variable : session.variables()) {
-    shape.variables.push_back({variable.name, variable.shape.dims(), variable.count});
+    shape.variables.push_back({variable.name, variable.shape.dims(), variable.count,
+                               variable.trainable});
   }
   return shape;
 }
