@@ -7,7 +7,7 @@
 //
 // Ownership: value types. Threads: const access from any thread. Errors: none.
 //
-//   ASSIGN_OR_RETURN(const Job job, DecodeTrainingJob(text));
+//   ASSIGN_OR_RETURN(const Job job, DecodeJob(JobKind::kTrainingJob, text));
 //   for (const auto& [role, spec] : job.spec.roles) Use(RoleName(role), spec.replicas);
 
 #ifndef OPERATOR_API_JOB_H_
@@ -35,6 +35,7 @@ std::string_view RoleName(Role role);  // "chief", "ps", "worker", "evaluator"
 std::optional<Role> RoleFromName(std::string_view name);
 
 enum class CleanPodPolicy { kRunning, kAll, kNone };
+std::optional<CleanPodPolicy> CleanPodPolicyFromName(std::string_view name);
 
 // Always, OnFailure: the node starts the container again in the same pod. Never: any failure is the
 // job's. ExitCode: the operator makes a new pod where the exit code says so.
@@ -42,9 +43,11 @@ enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode };
 std::string_view RestartPolicyName(RestartPolicy policy);  // "Always", …
 std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name);
 
-// Whose completion is the job's. Auto: the chief's if there is one, else worker 0's.
+// Whose completion is the job's. Auto: the chief's if there is one, else worker 0's. AllWorkers: every
+// worker's, and the chief's if there is one.
 enum class SuccessPolicy { kAuto, kWorker0, kAllWorkers };
 std::string_view SuccessPolicyName(SuccessPolicy policy);
+std::optional<SuccessPolicy> SuccessPolicyFromName(std::string_view name);
 
 enum class RestartScope { kReplica, kJob };
 
@@ -74,7 +77,9 @@ struct ObjectMeta {
 struct RoleSpec {
   int32_t replicas = 1;
   RestartPolicy restart_policy = RestartPolicy::kExitCode;
-  int32_t gpus = 0;      // Of each replica.
+  // Of each replica; where the manifest leaves it to the template, what its container's limits say
+  // of nvidia.com/gpu.
+  int32_t gpus = 0;
   std::string gpu_type;  // Of the label nvidia.com/gpu.product; empty: any.
   // JSON as it was written; empty: absent.
   std::string resources;     // A core/v1 ResourceRequirements.
@@ -112,7 +117,7 @@ struct VolumeSpec {
 struct TrainerSpec {
   std::string image;           // Empty: the operator's default.
   std::string config;          // JSON of spec.trainer without `image`; becomes TAAS_TRAINER.
-  bool local_strategy = false;  // strategy.type is Local: one process, no ps.
+  bool local_strategy = false;  // strategy.type is Local or Towers: one process, no ps.
   std::string checkpoint_dir;  // Empty: none, so nothing to resume from.
   int64_t max_steps = 0;
 };
@@ -156,6 +161,8 @@ struct Condition {
   std::string reason;
   std::string message;
   Clock::WallTime last_transition_time{};
+  // When anything of it changed; TFJob only, and as last_transition_time where it is absent.
+  std::optional<Clock::WallTime> last_update_time;
   int64_t observed_generation = 0;
 
   bool operator==(const Condition&) const = default;
@@ -221,10 +228,12 @@ struct JobStatus {
   JobState state = JobState::kPending;
   std::string ready;     // "3/5"
   std::string selector;  // Of the workers, for the scale subresource.
+  int32_t gpus = 0;      // That the pods which exist and have not ended hold.
   std::optional<Progress> progress;
   std::string message;
-  SuccessPolicy success_policy = SuccessPolicy::kAuto;  // The effective one, never Auto.
-  std::vector<RestartRecord> history;                   // Newest last.
+  // The effective one; Auto where there is a chief: its completion is the job's.
+  SuccessPolicy success_policy = SuccessPolicy::kAuto;
+  std::vector<RestartRecord> history;  // Newest last.
   std::optional<Clock::WallTime> start_time;
   std::optional<Clock::WallTime> completion_time;
 
@@ -235,6 +244,7 @@ struct JobStatus {
 struct LedgerReplica {
   int32_t pod_number = 1;  // Of the pod that exists or is to be made next.
   bool completed = false;
+  bool failed = false;  // For good; no pod follows. Ends the job, but for an evaluator's.
   int32_t restarts_in_place = 0;  // Of this pod's container, as far as they were counted.
   int32_t quick_failures = 0;  // In a row, for the delay before the next pod.
   std::optional<Clock::WallTime> not_before;
@@ -257,6 +267,9 @@ struct Ledger {
   std::optional<Clock::WallTime> pending_since;
   int32_t releases = 0;
   std::optional<Clock::WallTime> released_until;
+  std::string released_because;  // The worst pod and its reason, while they are released.
+  // When those completed whose completion is the job's; the rest has its graces from then on.
+  std::optional<Clock::WallTime> finishing_since;
   std::vector<RestartRecord> history;  // Newest last.
   std::map<RestartCause, int32_t> restarts;
   std::map<Role, std::map<int32_t, LedgerReplica>> replicas;  // By role and index.

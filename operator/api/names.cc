@@ -47,6 +47,12 @@ constexpr Names<SuccessPolicy, 3> kSuccessPolicies{{
     {SuccessPolicy::kAllWorkers, "AllWorkers"},
 }};
 
+constexpr Names<CleanPodPolicy, 3> kCleanPodPolicies{{
+    {CleanPodPolicy::kRunning, "Running"},
+    {CleanPodPolicy::kAll, "All"},
+    {CleanPodPolicy::kNone, "None"},
+}};
+
 template <typename Value, size_t kCount>
 std::string_view NameOf(const Names<Value, kCount>& names, Value value) {
   for (const auto& [known, name] : names) {
@@ -88,6 +94,14 @@ std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name) {
 }
 
 std::string_view SuccessPolicyName(SuccessPolicy policy) { return NameOf(kSuccessPolicies, policy); }
+
+std::optional<SuccessPolicy> SuccessPolicyFromName(std::string_view name) {
+  return ValueOf(kSuccessPolicies, name);
+}
+
+std::optional<CleanPodPolicy> CleanPodPolicyFromName(std::string_view name) {
+  return ValueOf(kCleanPodPolicies, name);
+}
 
 std::string PodName(std::string_view job, Role role, int32_t index) {
   return std::string(job) + "-" + std::string(RoleName(role)) + "-" + std::to_string(index);

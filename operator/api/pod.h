@@ -19,7 +19,8 @@ enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
 struct Pod {
   ObjectMeta meta;
-  std::string owner_uid;  // Of the controlling owner reference; empty: nobody's.
+  std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
+  std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
   // From our labels; a pod without valid ones is not ours whatever its name.
   std::string job;
   std::optional<Role> role;
@@ -39,13 +40,19 @@ struct Pod {
   std::string unschedulable_reason;
   std::string unschedulable_message;
 
-  // Of the container `trainer`, else of the only container.
+  // Of the dialect's container (`trainer`, `tensorflow`), else of the only container.
   std::string image;
   std::string waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
   std::string waiting_message;
   std::optional<int32_t> exit_code;
   std::string exit_reason;          // OOMKilled, Error, Completed.
   std::string termination_message;  // What the process wrote at its end.
+  // Starts of that container beyond the first, which its node made by itself, and how the run before
+  // this one ended.
+  int32_t restart_count = 0;
+  std::optional<int32_t> last_exit_code;
+  std::string last_exit_reason;
+  std::string last_termination_message;
   std::optional<Clock::WallTime> started_at;
   std::optional<Clock::WallTime> finished_at;
   std::string ip;

@@ -23,6 +23,9 @@ enum class AddressScheme { kDns, kLoopback };
 struct AddressOptions {
   AddressScheme scheme = AddressScheme::kDns;
   std::string cluster_domain;  // Empty: names end in ".svc", right in every cluster.
+  // TFJobs: one service per job as TrainingJobs have it, instead of one per replica. It halves the
+  // writes and gives up the names J-worker-0.NS.svc.
+  bool service_per_job = false;
 };
 
 class AddressBook {

@@ -95,9 +95,10 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
     return *ledger.outcome == JobState::kFailed ? ledger.outcome_message : "";
   }
   if (!snapshot.refusal.empty()) return snapshot.refusal;
-  if (snapshot.service.has_value() && snapshot.service->owner_uid != snapshot.job.meta.uid &&
+  const ServiceView* service = FindService(snapshot, snapshot.job.meta.name);
+  if (service != nullptr && service->owner_uid != snapshot.job.meta.uid &&
       snapshot.addresses.scheme == AddressScheme::kDns) {
-    if (snapshot.service->of_earlier_job) {
+    if (IsOfEarlierJob(*service, snapshot.job)) {
       return "waits until the service of an earlier job of this name is gone";
     }
     return "a service " + snapshot.job.meta.name +

@@ -15,6 +15,7 @@
 #define OPERATOR_PLAN_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,11 +33,30 @@ struct WriteLedger {
   std::vector<LedgerNote> notes;  // Events, once the write is stored.
 };
 
-// The headless service through which the replicas find each other.
+struct ServicePort {
+  std::string name;
+  int32_t port = 0;
+
+  bool operator==(const ServicePort&) const = default;
+};
+
+// A headless service through which replicas are found: one per job, or one per replica of a TFJob.
 struct CreateService {
   std::string ns;
   std::string name;
+  JobKind owner_kind = JobKind::kTrainingJob;
+  std::string job_name;  // The owner.
   std::string job_uid;
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> selector;
+  std::vector<ServicePort> ports;
+};
+
+struct DeleteService {
+  std::string ns;
+  std::string name;
+  std::string uid;  // A precondition.
+  std::string why;
 };
 
 struct CreatePod {
@@ -59,7 +79,18 @@ struct ReportConflict {
   std::string owner_uid;
 };
 
-using Step = std::variant<WriteLedger, CreateService, CreatePod, DeletePod, ReportConflict>;
+// The job itself, at the end of ttlSecondsAfterFinished; its pods and services go with it.
+struct DeleteJob {
+  JobKind kind = JobKind::kTrainingJob;
+  std::string ns;
+  std::string name;
+  std::string uid;               // A precondition.
+  std::string resource_version;  // A precondition.
+  std::string why;
+};
+
+using Step = std::variant<WriteLedger, CreateService, CreatePod, DeletePod, DeleteService,
+                          ReportConflict, DeleteJob>;
 
 struct Plan {
   std::vector<Step> steps;

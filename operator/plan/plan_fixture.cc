@@ -2,6 +2,8 @@
 
 #include <chrono>
 
+#include "operator/api/dialect.h"
+
 namespace taas {
 
 using std::chrono::seconds;
@@ -27,8 +29,13 @@ Snapshot StartedJob(JobShape shape) {
   for (const auto& [role, spec] : now.job.spec.roles) {
     for (int32_t i = 0; i < spec.replicas; ++i) now.job.ledger->replicas[role][i];
   }
-  now.service = ServiceView{.owner_uid = now.job.meta.uid};
+  now.services["mnist"] = OurService(now);
   return now;
+}
+
+ServiceView OurService(const Snapshot& now) {
+  return {.uid = "service-1", .owner_uid = now.job.meta.uid, .owner_kind = "TrainingJob",
+          .job = now.job.meta.name};
 }
 
 Pod PodOf(const Snapshot& now, Role role, int32_t index, PodShape shape) {
@@ -39,6 +46,7 @@ Pod PodOf(const Snapshot& now, Role role, int32_t index, PodShape shape) {
                      std::to_string(shape.number),
               .resource_version = "20"};
   pod.owner_uid = now.job.meta.uid;
+  pod.owner_kind = DialectOf(now.job.kind).kind_name;
   pod.job = now.job.meta.name;
   pod.role = role;
   pod.index = index;
@@ -62,6 +70,7 @@ Pod PodFromSpec(const PodSpec& spec, const std::string& uid) {
   Pod pod;
   pod.meta = {.ns = spec.ns, .name = spec.name, .uid = uid, .resource_version = "1"};
   pod.owner_uid = spec.job_uid;
+  pod.owner_kind = DialectOf(spec.owner_kind).kind_name;
   pod.job = spec.job_name;
   pod.role = spec.role;
   pod.index = spec.index;

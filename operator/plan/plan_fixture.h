@@ -26,6 +26,9 @@ Snapshot NewJob(JobShape shape);
 // The same with a stored ledger that knows each replica's pod 1, and with its service.
 Snapshot StartedJob(JobShape shape);
 
+// The job's service, as it is in the cluster.
+ServiceView OurService(const Snapshot& now);
+
 struct PodShape {
   PodPhase phase = PodPhase::kRunning;
   int32_t number = 1;

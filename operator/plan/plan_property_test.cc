@@ -161,7 +161,9 @@ class Model {
     }
     job_.ledger = step.ledger;
   }
-  void Execute(const CreateService&) { view_.service = ServiceView{.owner_uid = job_.meta.uid}; }
+  void Execute(const CreateService& step) { view_.services[step.name] = OurService(view_); }
+  void Execute(const DeleteService& step) { view_.services.erase(step.name); }
+  void Execute(const DeleteJob&) {}
   void Execute(const CreatePod& step) {
     const LedgerReplica& entry = job_.ledger->replicas.at(step.pod.role).at(step.pod.index);
     ASSERT_FALSE(Ended()) << "a pod of an ended job was made";

@@ -24,7 +24,7 @@ TEST(PlanTest, TheLedgerOfANewJobIsWrittenBeforeAnythingIsMade) {
 
 TEST(PlanTest, WithAStoredLedgerServiceAndAllPodsAreMadeAtOnce) {
   Snapshot now = StartedJob({.chiefs = 1, .ps = 2, .workers = 2});
-  now.service.reset();
+  now.services.clear();
   const Plan plan = PlanJob(now);
   EXPECT_EQ(StepsOf<CreateService>(plan).size(), 1u);
   const auto pods = StepsOf<CreatePod>(plan);
@@ -129,7 +129,8 @@ TEST(PlanTest, PodsOfAnEarlierJobOfThisNameAreWaitedForInSilence) {
 
 TEST(PlanTest, PodsThatCouldNotFindEachOtherThroughAForeignServiceAreNotMade) {
   Snapshot now = StartedJob({.workers = 1});
-  now.service->owner_uid = "somebody";
+  now.services["mnist"].owner_uid = "somebody";
+  now.services["mnist"].owner_kind = "Deployment";
   const Plan plan = PlanJob(now);
   ASSERT_EQ(plan.steps.size(), 1u);
   EXPECT_EQ(std::get<ReportConflict>(plan.steps[0]).kind, "service");

@@ -2,6 +2,7 @@
 
 #include "nlohmann/json.hpp"
 #include "operator/api/defaults.h"
+#include "operator/api/dialect.h"
 
 namespace taas {
 namespace {
@@ -17,8 +18,9 @@ constexpr int kNodeLossSeconds = 60;
 // Claims become writable for this group; also the group of the trainer image's user.
 constexpr int kVolumeGroup = 65532;
 
-json Owner(const std::string& job, const std::string& uid) {
-  return {{"apiVersion", kApiGroupVersion}, {"kind", kTrainingJobKind}, {"name", job},
+json Owner(JobKind kind, const std::string& job, const std::string& uid) {
+  const Dialect& dialect = DialectOf(kind);
+  return {{"apiVersion", dialect.group_version}, {"kind", dialect.kind_name}, {"name", job},
           {"uid", uid},           {"controller", true},    {"blockOwnerDeletion", true}};
 }
 
@@ -108,29 +110,29 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
                          {"namespace", pod.ns},
                          {"labels", pod.labels},
                          {"annotations", pod.annotations},
-                         {"ownerReferences", json::array({Owner(pod.job_name, pod.job_uid)})}}},
+                         {"ownerReferences", json::array({Owner(pod.owner_kind, pod.job_name, pod.job_uid)})}}},
                        {"spec", std::move(spec)}};
   return Dump(object);
 }
 
 std::string ServiceJson(const CreateService& service) {
-  const json labels = {{"app.kubernetes.io/managed-by", "taas"},
-                       {std::string(kJobLabel), service.name},
-                       {std::string(kUidLabel), service.job_uid}};
-  const json ports = {{{"name", kTrainerPortName}, {"port", kTrainerPort}, {"protocol", "TCP"}},
-                      {{"name", kStatusPortName}, {"port", kStatusPort}, {"protocol", "TCP"}}};
+  json ports = json::array();
+  for (const ServicePort& port : service.ports) {
+    ports.push_back({{"name", port.name}, {"port", port.port}, {"protocol", "TCP"}});
+  }
+  const json owner = Owner(service.owner_kind, service.job_name, service.job_uid);
   return Dump({{"apiVersion", "v1"},
                {"kind", "Service"},
                {"metadata",
                 {{"name", service.name},
                  {"namespace", service.ns},
-                 {"labels", labels},
-                 {"ownerReferences", json::array({Owner(service.name, service.job_uid)})}}},
+                 {"labels", service.labels},
+                 {"ownerReferences", json::array({owner})}}},
                {"spec",
                 {{"clusterIP", "None"},
                  {"publishNotReadyAddresses", true},
-                 {"selector", {{std::string(kJobLabel), service.name}}},
-                 {"ports", ports}}}});
+                 {"selector", service.selector},
+                 {"ports", std::move(ports)}}}});
 }
 
 }  // namespace taas

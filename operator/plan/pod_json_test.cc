@@ -78,8 +78,12 @@ TEST(PodJsonTest, NodesThatAreCalledBadAreAvoided) {
 }
 
 TEST(ServiceJsonTest, TheServiceIsHeadlessAndPublishesPodsThatAreNotReady) {
-  const json service =
-      json::parse(ServiceJson({.ns = "default", .name = "mnist", .job_uid = "uid-1"}));
+  Snapshot now = StartedJob({.workers = 1});
+  now.services.clear();
+  const Plan plan = PlanJob(now);
+  const auto* create = std::get_if<CreateService>(&plan.steps[0]);
+  ASSERT_NE(create, nullptr);
+  const json service = json::parse(ServiceJson(*create));
   EXPECT_EQ(service["spec"]["clusterIP"], "None");
   EXPECT_EQ(service["spec"]["publishNotReadyAddresses"], true);
   EXPECT_EQ(service["spec"]["selector"], json::parse(R"({"taas.dev/job-name":"mnist"})"));

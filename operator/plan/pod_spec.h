@@ -22,16 +22,30 @@ struct PodSpec {
   std::string name;
   std::map<std::string, std::string> labels;
   std::map<std::string, std::string> annotations;
+  JobKind owner_kind = JobKind::kTrainingJob;
   std::string job_name;  // The owner.
   std::string job_uid;
-  std::string hostname;   // Empty: on the local cluster, where addresses are ports.
+  std::string hostname;  // Empty: none, where addresses do not come from it.
   std::string subdomain;
-  std::string image;
+  std::string restart_policy = "Never";
+
+  // What the user wrote about the role: texts and numbers of its RoleSpec. The template's fields win
+  // over TaaS's, but for what makes the pod a replica (names, addresses, restart policy).
+  RoleSpec user;
+  // The bundled trainer: container `trainer` is made or completed, and its command is ours.
+  bool bundled_trainer = true;
+  std::string container;  // That gets TF_CONFIG: its name, if it has to be made.
+  std::string image;      // Of the bundled trainer.
+  // Of the container; they win over the user's variables of the same name.
   std::vector<std::pair<std::string, std::string>> env;
+  std::string port_name;
   int32_t cluster_port = 0;
-  int32_t status_port = 0;
+  int32_t status_port = 0;  // 0: not declared.
   std::vector<VolumeSpec> volumes;
   std::vector<std::string> avoid_nodes;
+  std::string gpu_resource;
+  bool hide_gpus = false;  // Unless the role asks for some, or the user says otherwise.
+  int32_t node_loss_seconds = 60;
 
   Role role = Role::kWorker;
   int32_t index = 0;

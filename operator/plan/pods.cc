@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/api/defaults.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/tf_config.h"
@@ -112,15 +113,23 @@ class Children {
   bool PlanService() {
     if (addresses_.loopback()) return true;
     const std::string& name = now_.job.meta.name;
-    if (!now_.service.has_value()) {
-      out_.steps.push_back(
-          CreateService{.ns = now_.job.meta.ns, .name = name, .job_uid = now_.job.meta.uid});
+    const ServiceView* service = FindService(now_, name);
+    if (service == nullptr) {
+      CreateService create{.ns = now_.job.meta.ns, .name = name, .job_name = name,
+                           .job_uid = now_.job.meta.uid};
+      create.labels = {{"app.kubernetes.io/managed-by", "taas"},
+                       {std::string(kJobLabel), name},
+                       {std::string(kUidLabel), now_.job.meta.uid}};
+      create.selector = {{std::string(kJobLabel), name}};
+      create.ports = {{std::string(kTrainerPortName), kTrainerPort},
+                      {std::string(kStatusPortName), kStatusPort}};
+      out_.steps.push_back(std::move(create));
       return true;
     }
-    if (now_.service->owner_uid == now_.job.meta.uid) return true;
-    if (!now_.service->of_earlier_job) {
+    if (service->owner_uid == now_.job.meta.uid) return true;
+    if (!IsOfEarlierJob(*service, now_.job)) {
       out_.steps.push_back(
-          ReportConflict{.kind = "service", .name = name, .owner_uid = now_.service->owner_uid});
+          ReportConflict{.kind = "service", .name = name, .owner_uid = service->owner_uid});
     }
     return false;
   }

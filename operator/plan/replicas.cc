@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include "operator/api/dialect.h"
+
 namespace taas {
 namespace {
 
@@ -56,7 +58,18 @@ std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec) {
 }
 
 bool IsOfEarlierJob(const Pod& pod, const Job& job) {
-  return pod.job == job.meta.name && !pod.owner_uid.empty() && pod.owner_uid != job.meta.uid;
+  return pod.job == job.meta.name && pod.owner_kind == DialectOf(job.kind).kind_name &&
+         !pod.owner_uid.empty() && pod.owner_uid != job.meta.uid;
+}
+
+bool IsOfEarlierJob(const ServiceView& service, const Job& job) {
+  return service.job == job.meta.name && service.owner_kind == DialectOf(job.kind).kind_name &&
+         !service.owner_uid.empty() && service.owner_uid != job.meta.uid;
+}
+
+const ServiceView* FindService(const Snapshot& snapshot, const std::string& name) {
+  const auto found = snapshot.services.find(name);
+  return found == snapshot.services.end() ? nullptr : &found->second;
 }
 
 const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index) {

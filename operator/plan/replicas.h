@@ -36,6 +36,10 @@ std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
 // True of a pod that belongs to a job of this name that was deleted: it goes by itself, and is
 // waited for.
 bool IsOfEarlierJob(const Pod& pod, const Job& job);
+bool IsOfEarlierJob(const ServiceView& service, const Job& job);
+
+// The service with this name; nothing: there is none.
+const ServiceView* FindService(const Snapshot& snapshot, const std::string& name);
 
 const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index);
 

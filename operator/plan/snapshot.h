@@ -9,6 +9,7 @@
 #ifndef OPERATOR_PLAN_SNAPSHOT_H_
 #define OPERATOR_PLAN_SNAPSHOT_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,11 @@
 namespace taas {
 
 struct ServiceView {
-  std::string owner_uid;
-  // Of a job of this name that was deleted: it goes by itself.
-  bool of_earlier_job = false;
+  std::string uid;
+  std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
+  std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
+  std::string job;         // Label taas.dev/job-name.
+  bool terminating = false;
 };
 
 struct Snapshot {
@@ -33,7 +36,8 @@ struct Snapshot {
   // The last known state of pods that are known to have existed and to be gone. Without this a pod
   // that was deleted could not be told from one that was never made.
   std::vector<Pod> gone;
-  std::optional<ServiceView> service;  // The one with the job's name.
+  // By name: those of the namespace that carry our job label or one of our names, ours or not.
+  std::map<std::string, ServiceView> services;
   Clock::WallTime now{};
   AddressOptions addresses;
   // For the loopback scheme: ports of 127.0.0.1 that nobody uses, as far as anybody can know.
@@ -44,6 +48,9 @@ struct Snapshot {
   // none.
   std::string refusal;
   std::string default_image;
+  // The operator's options.
+  std::string gpu_resource = "nvidia.com/gpu";  // What `gpus` asks a node for.
+  bool legacy_labels = false;  // TFJobs: also the labels of earlier tf-operators.
 };
 
 }  // namespace taas
