@@ -112,7 +112,7 @@ std::unique_ptr<Session> MakeSession(int64_t hidden, int threads) {
 void Measure(int64_t hidden, int threads) {
   const RealClock clock;
   const std::unique_ptr<Session> session = MakeSession(hidden, threads);
-  const auto optimizer = Optimizer::Make("sgd", 0.01);
+  const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.01}});
   CHECK(optimizer.ok()) << optimizer.status().ToString();
   Products products(hidden, threads);
   const auto compute = [&] {

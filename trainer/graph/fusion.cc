@@ -2,19 +2,43 @@
 
 namespace taas {
 
+namespace {
+
+using Readers = std::vector<int>;  // Of each node.
+
+// BiasAdd, read by nothing but Relu.
+void FuseRelu(const std::vector<Node>& nodes, const Readers& readers, Node* relu) {
+  const size_t source_id = static_cast<size_t>(relu->inputs[0].node);
+  const Node& source = nodes[source_id];
+  if (source.op != "BiasAdd" || readers[source_id] != 1 || source.device != relu->device) return;
+  relu->op = "BiasAddRelu";
+  relu->inputs = source.inputs;
+}
+
+// The gradient of an L2 loss, read by nothing but its sum with another gradient.
+void FuseL2(const std::vector<Node>& nodes, const Readers& readers, Node* sum) {
+  if (sum->inputs.size() != 2) return;
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t part_id = static_cast<size_t>(sum->inputs[i].node);
+    const Node& part = nodes[part_id];
+    if (part.op != "L2LossGrad" || readers[part_id] != 1 || part.device != sum->device) continue;
+    sum->op = "L2LossGradAdd";
+    sum->inputs = {sum->inputs[1 - i], part.inputs[0], part.inputs[1]};
+    return;
+  }
+}
+
+}  // namespace
+
 void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept) {
-  std::vector<int> readers(nodes->size(), 0);
+  Readers readers(nodes->size(), 0);
   for (const Node& node : *nodes) {
     for (const Value input : node.inputs) ++readers[static_cast<size_t>(input.node)];
   }
   for (const Value value : kept) ++readers[static_cast<size_t>(value.node)];
   for (Node& node : *nodes) {
-    if (node.op != "Relu") continue;
-    const Node& source = (*nodes)[static_cast<size_t>(node.inputs[0].node)];
-    const bool only_reader = readers[static_cast<size_t>(node.inputs[0].node)] == 1;
-    if (source.op != "BiasAdd" || !only_reader || source.device != node.device) continue;
-    node.op = "BiasAddRelu";
-    node.inputs = source.inputs;
+    if (node.op == "Relu") FuseRelu(*nodes, readers, &node);
+    if (node.op == "AddN") FuseL2(*nodes, readers, &node);
   }
 }
 

@@ -45,5 +45,22 @@ TEST_F(FusionTest, ASumOnAnotherDeviceStays) {
   EXPECT_EQ(Fused().op, "Relu");
 }
 
+TEST(FuseL2Test, GradientOfL2IsAddedToTheOtherInOnePass) {
+  Graph graph;
+  const Value w = graph.Variable("w", Shape({4}), Initializer::Zeros());
+  const Value dloss = graph.Constant("dloss", Shape(), 1);
+  const Value other = graph.Add("Tanh", "other", {w});
+  const Value l2 = graph.Add("L2LossGrad", "l2", {w, dloss});
+  const Value sum = graph.Add("AddN", "sum", {l2, other});
+  std::vector<Node> nodes = graph.nodes();
+  FuseNodes(&nodes, {});
+  EXPECT_EQ(nodes[static_cast<size_t>(sum.node)].op, "L2LossGradAdd");
+  EXPECT_EQ(nodes[static_cast<size_t>(sum.node)].inputs, (std::vector<Value>{other, w, dloss}));
+  graph.Add("Tanh", "reader", {l2});
+  nodes = graph.nodes();
+  FuseNodes(&nodes, {});
+  EXPECT_EQ(nodes[static_cast<size_t>(sum.node)].op, "AddN");
+}
+
 }  // namespace
 }  // namespace taas

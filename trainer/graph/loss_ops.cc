@@ -75,6 +75,26 @@ absl::StatusOr<Types> InferSquaredErrorGrad(const OpCall& call) {
   return Types{call.inputs[0]};
 }
 
+absl::StatusOr<Types> InferL2Loss(const OpCall& call) {
+  RETURN_IF_ERROR(RequireFloat(call, 1));
+  return Types{kScalar};
+}
+
+absl::Status L2LossGradient(GradientCall& call) {
+  call.gradients[0] = call.graph.Add("L2LossGrad", "", {call.inputs[0], call.outputs[0]});
+  return absl::OkStatus();
+}
+
+// The last input is the scalar, those before it are of one shape.
+absl::StatusOr<Types> InferL2LossGrad(const OpCall& call) {
+  RETURN_IF_ERROR(RequireFloat(call, call.inputs.size()));
+  if (call.inputs.back() != kScalar) return absl::InvalidArgumentError("dloss must be a scalar");
+  if (call.inputs.size() == 3 && call.inputs[0] != call.inputs[1]) {
+    return absl::InvalidArgumentError("a and x must be of one shape");
+  }
+  return Types{call.inputs[0]};
+}
+
 absl::StatusOr<Types> InferArgMax(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 1));
   const Shape& shape = call.inputs[0].shape;
@@ -116,6 +136,21 @@ void AddLossOps(OpRegistry* ops) {
                 .inputs_min = 3,
                 .inputs_max = 3,
                 .infer = InferSquaredErrorGrad,
+                .cost = ElementwiseCost(2),
+                .in_place_input = 0});
+  MustAdd(ops, {.name = "L2Loss",
+                .infer = InferL2Loss,
+                .gradient = L2LossGradient,
+                .cost = ElementwiseCost(2)});
+  MustAdd(ops, {.name = "L2LossGrad",
+                .inputs_min = 2,
+                .inputs_max = 2,
+                .infer = InferL2LossGrad,
+                .cost = ElementwiseCost(1)});
+  MustAdd(ops, {.name = "L2LossGradAdd",
+                .inputs_min = 3,
+                .inputs_max = 3,
+                .infer = InferL2LossGrad,
                 .cost = ElementwiseCost(2),
                 .in_place_input = 0});
   MustAdd(ops,

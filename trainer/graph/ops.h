@@ -19,6 +19,9 @@
 //   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities
 //   SparseSoftmaxCrossEntropyGrad(probabilities, labels, dloss)
 //   MeanSquaredError(x, targets)  MeanSquaredErrorGrad(x, targets, dloss)
+//   L2Loss(x)                                                half the sum of the squares
+//   L2LossGrad(x, dloss)                                     dloss · x
+//   L2LossGradAdd(a, x, dloss)                               a + dloss · x in one pass
 //   ArgMax(x)                                                int32, over the last axis
 //   Accuracy(logits, int32 labels)                           share of rows where ArgMax is right
 //

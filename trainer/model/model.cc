@@ -84,6 +84,24 @@ absl::StatusOr<Model> BuildLinear(const ModelSpec& spec, Model model, Value feat
   return model;
 }
 
+// The loss with the penalty on the weights, called total_loss as in the classic tutorials.
+absl::StatusOr<Model> AddPenalty(double l2, Model model) {
+  Graph& graph = model.graph;
+  ASSIGN_OR_RETURN(const Value loss, graph.Find(model.loss));
+  std::vector<Value> terms = {loss};
+  for (const Value variable : graph.Variables()) {
+    const std::string& name = graph.node(variable).name;
+    if (!name.ends_with("/weights")) continue;
+    const std::string layer = name.substr(0, name.rfind('/'));
+    const Value half_squares = graph.Add("L2Loss", layer + "/L2Loss", {variable});
+    terms.push_back(graph.Add("Scale", layer + "/weight_loss", {half_squares}, {{"factor", l2}}));
+  }
+  graph.Add("AddN", "total_loss", terms);
+  RETURN_IF_ERROR(graph.status());
+  model.loss = "total_loss";
+  return model;
+}
+
 struct NamedModel {
   std::string_view name;
   bool classifier;
@@ -178,7 +196,8 @@ absl::StatusOr<Model> BuildModel(const ModelSpec& spec) {
   model.features = kFeatures;
   const Value features = model.graph.Input(
       kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
-  return FindModel(spec.name)->build(spec, std::move(model), features);
+  ASSIGN_OR_RETURN(model, FindModel(spec.name)->build(spec, std::move(model), features));
+  return spec.l2 > 0 ? AddPenalty(spec.l2, std::move(model)) : std::move(model);
 }
 
 }  // namespace taas

@@ -32,6 +32,8 @@ struct ModelSpec {
   std::string name;             // "softmax", "mlp", "linear".
   std::vector<int64_t> hidden;  // Sizes of the hidden layers, of an mlp.
   DataShape data;
+  // Adds l2 · Σw²/2 over all weights, not biases, to the loss.
+  double l2 = 0;
 };
 
 // The graph and the names of its ends. A name that a model does not have is "".
@@ -40,7 +42,7 @@ struct Model {
   std::string features;  // Input, float32[batch, features].
   std::string labels;    // Input, int32[batch], of a classifier.
   std::string targets;   // Input, float32[batch, targets], of a regression.
-  std::string loss;      // Scalar: the mean over the batch.
+  std::string loss;      // Scalar: the mean over the batch, and the penalty of L2 if there is one.
   std::string logits;    // float32[batch, classes], of a classifier.
   std::string accuracy;  // Scalar: the share of the batch whose largest logit is its label's.
   std::string predictions;  // int32[batch] of a classifier, float32[batch, targets] otherwise.

@@ -126,7 +126,7 @@ TEST_P(ClassifierTest, LearnsToTellClustersApart) {
       {.batch = 50, .loss = model->loss, .fetches = {model->accuracy, model->logits}});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/1);
-  const auto optimizer = Optimizer::Make("sgd", 0.5);
+  const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.5}});
   ASSERT_THAT(optimizer, IsOk());
   for (int64_t step = 1; step <= 300; ++step) {
     FillClusters(static_cast<uint64_t>(step), session->get());
@@ -143,13 +143,48 @@ INSTANTIATE_TEST_SUITE_P(Models, ClassifierTest,
                                          R"({"name":"mlp","hidden":[16]})",
                                          R"({"name":"mlp","hidden":[8,8]})"));
 
+TEST(ModelTest, L2AddsHalfTheSquaresOfTheWeightsToLossAndGradients) {
+  constexpr double kL2 = 0.25;
+  std::vector<float> losses;
+  std::vector<std::vector<float>> gradients[2];
+  double squares = 0;
+  for (const double l2 : {0.0, kL2}) {
+    const auto model =
+        BuildModel({.name = "mlp", .hidden = {5}, .data = {.features = 4, .classes = 3}, .l2 = l2});
+    ASSERT_THAT(model, IsOk());
+    auto session = Session::Compile(model->graph, {.batch = 50, .loss = model->loss});
+    ASSERT_THAT(session, IsOk());
+    (*session)->InitializeVariables(/*seed=*/1);
+    FillClusters(/*seed=*/3, session->get());
+    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    losses.push_back((*session)->loss());
+    for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+      const std::span<float> gradient = (*session)->gradient(i);
+      gradients[l2 > 0].emplace_back(gradient.begin(), gradient.end());
+      if (l2 == 0 || !(*session)->variables()[i].name.ends_with("/weights")) continue;
+      for (const float w : (*session)->variable(i)) squares += double{w} * double{w};
+    }
+    if (l2 == 0) continue;
+    EXPECT_NEAR(losses[1] - losses[0], kL2 * squares / 2, 1e-5);
+    for (size_t i = 0; i < gradients[0].size(); ++i) {
+      const bool penal = (*session)->variables()[i].name.ends_with("/weights");
+      for (size_t k = 0; k < gradients[0][i].size(); ++k) {
+        const double more = penal ? kL2 * double{(*session)->variable(i)[k]} : 0;
+        ASSERT_NEAR(gradients[1][i][k], gradients[0][i][k] + more, 1e-6)
+            << (*session)->variables()[i].name << "[" << k << "]";
+      }
+    }
+  }
+  EXPECT_GT(squares, 0.1);
+}
+
 TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
   const auto model = FromJson(R"({"name":"linear"})", {.features = 2, .targets = 1});
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(model->graph, {.batch = 20, .loss = model->loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/1);
-  const auto optimizer = Optimizer::Make("sgd", 0.3);
+  const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.3}});
   ASSERT_THAT(optimizer, IsOk());
   SeededRandom random(1);
   for (int64_t step = 1; step <= 500; ++step) {

@@ -23,7 +23,7 @@ TEST(UnusualGraphTest, TrainsToAMuchSmallerLoss) {
   auto session = Session::Compile(unusual.graph, {.batch = 32, .loss = unusual.loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/5);
-  const auto optimizer = Optimizer::Make("sgd", 0.2);
+  const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.2}});
   ASSERT_THAT(optimizer, IsOk());
   // Of a batch that is not trained on.
   const auto held_out = [&] {

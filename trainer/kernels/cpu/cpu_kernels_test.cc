@@ -129,6 +129,13 @@ TEST(CpuKernelsTest, ExpandRepeats) {
               ElementsAre(2, 2, 2));
 }
 
+TEST(CpuKernelsTest, L2LossIsHalfTheSumOfSquares) {
+  const Tensor x = {{3}, {1, -2, 3}}, a = {{3}, {10, 20, 30}}, dloss = {{}, {0.5f}};
+  EXPECT_THAT(RunOp("L2Loss", {x}), ElementsAre(7));
+  EXPECT_THAT(RunOp("L2LossGrad", {x, dloss}), ElementsAre(0.5f, -1, 1.5f));
+  EXPECT_THAT(RunOp("L2LossGradAdd", {a, x, dloss}), ElementsAre(10.5f, 19, 31.5f));
+}
+
 TEST(CpuKernelsTest, SquaredErrorIsAMean) {
   const Tensor x{{2, 2}, {1, 2, 3, 4}}, t{{2, 2}, {1, 0, 3, 0}};
   EXPECT_THAT(RunOp("MeanSquaredError", {x, t}), ElementsAre(5));

@@ -17,6 +17,20 @@
 
 namespace taas {
 
+// What the updates of optimizers need besides arrays, in TensorFlow's terms.
+struct MomentumUpdate {
+  float rate;
+  float momentum;
+};
+struct AdamUpdate {
+  float rate;  // With the correction of both moments for the step.
+  float beta1;
+  float rest1;  // 1 - beta1, which a beta near 1 in float would give with few digits.
+  float beta2;
+  float rest2;
+  float epsilon;
+};
+
 struct Loops {
   const char* target;  // "baseline", "avx2", "avx512".
 
@@ -26,6 +40,17 @@ struct Loops {
   void (*scale)(const float* x, float factor, float* out, int64_t n);
   // out = y + factor · x: the update of gradient descent.
   void (*add_scaled)(const float* y, float factor, const float* x, float* out, int64_t n);
+  // accumulator = momentum · accumulator + g; out = w - rate · accumulator.
+  void (*momentum)(const MomentumUpdate& update, const float* g, const float* w, float* out,
+                   const float* accumulator, float* accumulator_out, int64_t n);
+  // m = beta1 · m + rest1 · g; v = beta2 · v + rest2 · g²;
+  // out = w - rate · m / (√v + epsilon). moments = {m, v}.
+  void (*adam)(const AdamUpdate& update, const float* g, const float* w, float* out,
+               const float* const moments[2], float* const moments_out[2], int64_t n);
+  // out = average - share · (average - x).
+  void (*approach)(const float* average, const float* x, float share, float* out, int64_t n);
+  // out = factor · (the sum of `count` arrays, added in their order).
+  void (*scaled_sum)(const float* const* x, int64_t count, float factor, float* out, int64_t n);
   void (*relu)(const float* x, float* out, int64_t n);
   void (*relu_grad)(const float* dy, const float* y, float* out, int64_t n);
   void (*exp)(const float* x, float* out, int64_t n);
@@ -37,6 +62,7 @@ struct Loops {
   void (*bias_add)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
   void (*bias_add_relu)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
   float (*sum)(const float* x, int64_t n);
+  float (*sum_squares)(const float* x, int64_t n);
   // The sum of the squares of a - b.
   float (*squared_distance)(const float* a, const float* b, int64_t n);
   // out[columns] = the sum of the rows.

@@ -129,18 +129,112 @@ TEST(LoopsTest, ScalingAgreesWithItsTwin) {
   }
 }
 
+TEST(LoopsTest, MomentumAgreesWithItsTwin) {
+  const MomentumUpdate update{.rate = 0.3f, .momentum = 0.9f};
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> g = RandomFloats(n, 21), w = RandomFloats(n, 22);
+      const std::vector<float> a = RandomFloats(n, 23);
+      std::vector<float> out(w.size() + 1, 77), a_out(w.size() + 1, 77);
+      loops->momentum(update, g.data(), w.data(), out.data(), a.data(), a_out.data(), n);
+      for (size_t i = 0; i < w.size(); ++i) {
+        const double sum = 0.9 * double{a[i]} + double{g[i]};
+        ASSERT_NEAR(a_out[i], sum, 1e-6) << Where(*loops, "momentum", n);
+        ASSERT_NEAR(out[i], w[i] - 0.3 * sum, 1e-6) << Where(*loops, "momentum", n);
+      }
+      ASSERT_EQ(out.back() + a_out.back(), 154) << Where(*loops, "past the end: momentum", n);
+      std::vector<float> w_in_place = w, a_in_place = a;
+      loops->momentum(update, g.data(), w_in_place.data(), w_in_place.data(), a_in_place.data(),
+                      a_in_place.data(), n);
+      out.pop_back();
+      a_out.pop_back();
+      ASSERT_EQ(w_in_place, out) << Where(*loops, "in place: momentum", n);
+      ASSERT_EQ(a_in_place, a_out) << Where(*loops, "in place: momentum", n);
+    }
+  }
+}
+
+TEST(LoopsTest, AdamAgreesWithItsTwin) {
+  const AdamUpdate update{.rate = 0.3f, .beta1 = 0.9f, .rest1 = 0.1f, .beta2 = 0.99f,
+                          .rest2 = 0.01f, .epsilon = 1e-3f};
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> g = RandomFloats(n, 24), w = RandomFloats(n, 25);
+      std::vector<float> m = RandomFloats(n, 26), v = RandomFloats(n, 27, 0, 1);
+      std::vector<float> out(w.size()), m_out(w.size()), v_out(w.size());
+      const float* const moments[2] = {m.data(), v.data()};
+      float* const moments_out[2] = {m_out.data(), v_out.data()};
+      loops->adam(update, g.data(), w.data(), out.data(), moments, moments_out, n);
+      for (size_t i = 0; i < w.size(); ++i) {
+        const double m_want = 0.9 * double{m[i]} + 0.1 * double{g[i]};
+        const double v_want = 0.99 * double{v[i]} + 0.01 * double{g[i]} * double{g[i]};
+        ASSERT_NEAR(m_out[i], m_want, 1e-6) << Where(*loops, "adam", n);
+        ASSERT_NEAR(v_out[i], v_want, 1e-6) << Where(*loops, "adam", n);
+        const double want = w[i] - 0.3 * m_want / (std::sqrt(v_want) + 1e-3);
+        ASSERT_NEAR(out[i], want, 5e-6 * (1 + std::abs(want))) << Where(*loops, "adam", n);
+      }
+      std::vector<float> in_place = w;
+      float* const same[2] = {m.data(), v.data()};
+      loops->adam(update, g.data(), in_place.data(), in_place.data(), moments, same, n);
+      ASSERT_EQ(in_place, out) << Where(*loops, "in place: adam", n);
+      ASSERT_EQ(m, m_out) << Where(*loops, "in place: adam", n);
+      ASSERT_EQ(v, v_out) << Where(*loops, "in place: adam", n);
+    }
+  }
+}
+
+TEST(LoopsTest, ApproachGoesItsShareOfTheWay) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      const std::vector<float> average = RandomFloats(n, 28), x = RandomFloats(n, 29);
+      std::vector<float> out(x.size());
+      loops->approach(average.data(), x.data(), 0.25f, out.data(), n);
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double want = 0.75 * double{average[i]} + 0.25 * double{x[i]};
+        ASSERT_NEAR(out[i], want, 1e-6) << Where(*loops, "approach", n);
+      }
+    }
+  }
+}
+
+TEST(LoopsTest, ScaledSumAddsInTheOrderOfItsArrays) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      for (int64_t count = 0; count <= 9; ++count) {
+        std::vector<std::vector<float>> arrays;
+        std::vector<const float*> pointers;
+        for (int64_t i = 0; i < count; ++i) {
+          arrays.push_back(RandomFloats(n, static_cast<uint64_t>(30 + i)));
+        }
+        for (const std::vector<float>& array : arrays) pointers.push_back(array.data());
+        std::vector<float> out(static_cast<size_t>(n) + 1, 77);
+        loops->scaled_sum(pointers.data(), count, 0.5f, out.data(), n);
+        for (size_t i = 0; i + 1 < out.size(); ++i) {
+          float sum = 0;  // Halving is exact, so the order alone decides the bits.
+          for (const std::vector<float>& array : arrays) sum += array[i];
+          ASSERT_EQ(out[i], 0.5f * sum) << Where(*loops, "scaled_sum", n) << ", of " << count;
+        }
+        ASSERT_EQ(out.back(), 77) << "written past the end: " << Where(*loops, "scaled_sum", n);
+      }
+    }
+  }
+}
+
 TEST(LoopsTest, SumsAgreeWithTheirTwins) {
   for (const Loops* loops : SupportedLoops()) {
     for (const int64_t n : kSizes) {
       const std::vector<float> a = RandomFloats(n, 8), b = RandomFloats(n, 9);
-      double sum = 0, squares = 0;
+      double sum = 0, squares = 0, own_squares = 0;
       for (size_t i = 0; i < a.size(); ++i) {
         const double difference = double{a[i]} - double{b[i]};
         sum += double{a[i]};
         squares += difference * difference;
+        own_squares += double{a[i]} * double{a[i]};
       }
       const double tolerance = 1e-6 * static_cast<double>(n + 1);
       ASSERT_NEAR(loops->sum(a.data(), n), sum, tolerance) << Where(*loops, "sum", n);
+      ASSERT_NEAR(loops->sum_squares(a.data(), n), own_squares, tolerance)
+          << Where(*loops, "sum_squares", n);
       ASSERT_NEAR(loops->squared_distance(a.data(), b.data(), n), squares, tolerance)
           << Where(*loops, "squared_distance", n);
     }

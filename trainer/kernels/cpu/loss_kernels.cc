@@ -92,6 +92,30 @@ absl::StatusOr<Kernel> SquaredErrorGrad(const KernelSpec& spec) {
   }};
 }
 
+absl::StatusOr<Kernel> L2Loss(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    *call.out() = 0.5f * loops.sum_squares(call.in(0), n);
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> L2LossGrad(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    loops.scale(call.in(0), *call.in(1), call.out(), n);
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> L2LossGradAdd(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    loops.add_scaled(call.in(0), *call.in(2), call.in(1), call.out(), n);
+    return absl::OkStatus();
+  }};
+}
+
 // The first of the largest.
 int64_t ArgMaxOf(const float* x, int64_t n) { return std::max_element(x, x + n) - x; }
 
@@ -125,6 +149,9 @@ void AddLossKernels(KernelRegistry* kernels) {
   kernels->Add("SparseSoftmaxCrossEntropyGrad", "CPU", DType::kFloat32, CrossEntropyGrad);
   kernels->Add("MeanSquaredError", "CPU", DType::kFloat32, SquaredError);
   kernels->Add("MeanSquaredErrorGrad", "CPU", DType::kFloat32, SquaredErrorGrad);
+  kernels->Add("L2Loss", "CPU", DType::kFloat32, L2Loss);
+  kernels->Add("L2LossGrad", "CPU", DType::kFloat32, L2LossGrad);
+  kernels->Add("L2LossGradAdd", "CPU", DType::kFloat32, L2LossGradAdd);
   kernels->Add("ArgMax", "CPU", DType::kFloat32, ArgMax);
   kernels->Add("Accuracy", "CPU", DType::kFloat32, Accuracy);
 }
