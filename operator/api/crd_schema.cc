@@ -42,6 +42,7 @@ struct CrdSchema::Node {
   std::optional<std::regex> regex;
   bool nullable = false;
   bool preserve_unknown = false;
+  bool int_or_string = false;
   std::string list_type;
   std::vector<std::string> list_keys;
   std::vector<Rule> rules;
@@ -155,6 +156,7 @@ const std::map<std::string, Setter>& Keywords() {
       {"properties", SetProperties},
       {"required", Copy(&Node::required)},
       {"type", Copy(&Node::type)},
+      {"x-kubernetes-int-or-string", Copy(&Node::int_or_string)},
       {"x-kubernetes-list-map-keys", Copy(&Node::list_keys)},
       {"x-kubernetes-list-type", Copy(&Node::list_type)},
       {"x-kubernetes-preserve-unknown-fields", Copy(&Node::preserve_unknown)},
@@ -215,9 +217,11 @@ class Check {
 
   void Value(const Node& node, const Json& value, const std::string& path) {
     if (value.is_null() && node.nullable) return;
-    if (!HasType(value, node.type)) {
+    const std::string type = node.int_or_string ? "integer,string" : node.type;
+    if (node.int_or_string ? !value.is_string() && !HasType(value, "integer")
+                           : !HasType(value, type)) {
       Add(path, kFieldTypeInvalid,
-          Invalid(value, path, "must be of type " + node.type + ": \"" + TypeName(value) + "\""));
+          Invalid(value, path, "must be of type " + type + ": \"" + TypeName(value) + "\""));
       return;
     }
     Enumeration(node, value, path);

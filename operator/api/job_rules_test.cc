@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
 
 namespace taas {
@@ -22,33 +23,57 @@ std::vector<std::string> Texts(std::vector<RuleName> names) {
   return texts;
 }
 
-TEST(JobRulesTest, EachRuleOfTheCrdHasATwinAndNoTwinIsWithoutOne) {
-  std::vector<RuleName> in_crd;
-  for (const CrdSchema::Rule& rule : TrainingJobSchema().Rules()) {
-    in_crd.push_back({rule.at, rule.field_path, rule.message});
+std::vector<std::string> RulesOf(const CrdSchema& schema) {
+  std::vector<RuleName> names;
+  for (const CrdSchema::Rule& rule : schema.Rules()) {
+    names.push_back({rule.at, rule.field_path, rule.message});
   }
-  EXPECT_GE(in_crd.size(), 15u);
-  EXPECT_EQ(Texts(in_crd), Texts(KnownRules()));
+  return Texts(names);
+}
+
+TEST(JobRulesTest, EachRuleOfACrdHasATwinAndNoTwinIsWithoutOne) {
+  EXPECT_GE(RulesOf(TrainingJobSchema()).size(), 50u);
+  EXPECT_EQ(RulesOf(TrainingJobSchema()), Texts(KnownRules(JobKind::kTrainingJob)));
+  EXPECT_GE(RulesOf(TfJobSchema()).size(), 12u);
+  EXPECT_EQ(RulesOf(TfJobSchema()), Texts(KnownRules(JobKind::kTfJob)));
 }
 
 TEST(JobRulesTest, RulesAboutChangesHoldForANewObject) {
   const Json object = Json::parse(R"({
     "metadata": {"name": "a"},
-    "spec": {"trainer": {"strategy": {"type": "ParameterServer"}, "data": {"format": "generated"}},
+    "spec": {"trainer": {"strategy": {"type": "ParameterServer", "mode": "Async"},
+                         "data": {"format": "generated"}},
+             "successPolicy": "Auto",
              "roles": {"ps": {"replicas": 1}, "worker": {"replicas": 1}}}})");
-  EXPECT_THAT(BrokenRules(object, nullptr), testing::IsEmpty());
-  EXPECT_THAT(BrokenRules(object, &object), testing::IsEmpty());
+  EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, object, nullptr), testing::IsEmpty());
+  EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, object, &object), testing::IsEmpty());
   Json changed = object;
   changed["spec"]["backoffLimit"] = 3;
-  EXPECT_EQ(FormatFieldErrors(BrokenRules(changed, &object)),
-            "spec.backoffLimit: Invalid value: may not change while the job exists");
+  EXPECT_EQ(FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, changed, &object)),
+            "spec.backoffLimit: Invalid value: may change only while the job is suspended");
+  Json suspended = object;
+  suspended["spec"]["suspend"] = true;
+  EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, changed, &suspended), testing::IsEmpty());
+}
+
+TEST(JobRulesTest, EachRoleOfATfJobIsNamedByItsKey) {
+  const Json object = Json::parse(R"({
+    "metadata": {"name": "a"},
+    "spec": {"tfReplicaSpecs": {
+      "Ps": {"replicas": 1, "template": {"spec": {"containers": [{"name": "tensorflow"}]}}},
+      "worker": {"replicas": 1, "template": {"spec": {"containers": [{"name": "main"}]}}}}}})");
+  EXPECT_EQ(FormatFieldErrors(BrokenRules(JobKind::kTfJob, object, nullptr)),
+            "spec.tfReplicaSpecs[worker].template.spec.containers: Invalid value: must have a "
+            "container named tensorflow, which gets TF_CONFIG");
 }
 
 TEST(JobRulesTest, EachVolumeIsNamedByItsIndex) {
   const Json object = Json::parse(R"({"spec": {"volumes": [
       {"mountPath": "/a"}, {"mountPath": "/b/../c"}, {"mountPath": "/d/.."}]}})");
   std::vector<std::string> paths;
-  for (const FieldError& error : BrokenRules(object, nullptr)) paths.push_back(error.path);
+  for (const FieldError& error : BrokenRules(JobKind::kTrainingJob, object, nullptr)) {
+    paths.push_back(error.path);
+  }
   EXPECT_THAT(paths, testing::IsSupersetOf(
                          {"spec.volumes[1].mountPath", "spec.volumes[2].mountPath"}));
   EXPECT_THAT(paths, testing::Not(testing::Contains("spec.volumes[0].mountPath")));

@@ -159,7 +159,7 @@ TEST(DecodeTrainingJobTest, AWrongTypeNamesJobAndField) {
   EXPECT_THAT(DecodeTrainingJob(With("/spec/volumes/0/source", "disk")),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("spec.volumes[0].source")));
   EXPECT_THAT(DecodeTrainingJob(With("/spec/trainer", Json())),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("spec.trainer: is missing")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("template: is missing")));
   EXPECT_FALSE(DecodeTrainingJob("[]").ok());
   EXPECT_FALSE(DecodeTrainingJob("{").ok());
 }

@@ -5,8 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "operator/api/defaults.h"
+#include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
+#include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
 
@@ -105,26 +106,30 @@ absl::StatusOr<Json> ParseObject(std::string_view text) {
   return object;
 }
 
+const CrdSchema& SchemaOf(JobKind kind) {
+  return kind == JobKind::kTfJob ? TfJobSchema() : TrainingJobSchema();
+}
+
 // A server decodes by the path of the request, so only a text that contradicts it is an error.
-void CheckVersion(const Json& object, std::vector<FieldError>* errors) {
+void CheckVersion(const Dialect& dialect, const Json& object, std::vector<FieldError>* errors) {
   const Json version = object.value("apiVersion", Json());
-  if (version != std::string(kApiGroupVersion)) {
+  if (version != std::string(dialect.group_version)) {
     errors->push_back(Malformed("apiVersion", "apiVersion is " + version.dump() + ", not \"" +
-                                                  std::string(kApiGroupVersion) + "\""));
+                                                  std::string(dialect.group_version) + "\""));
   }
   const Json kind = object.value("kind", Json());
   if (!kind.is_string() || kind == "") {
-    errors->push_back(Malformed("kind", "kind is " + kind.dump() + ", not \"" +
-                                            std::string(kTrainingJobKind) + "\""));
+    errors->push_back(Malformed(
+        "kind", "kind is " + kind.dump() + ", not \"" + std::string(dialect.kind_name) + "\""));
   }
 }
 
-void CheckKind(const Json& object, std::vector<FieldError>* errors) {
+void CheckKind(const Dialect& dialect, const Json& object, std::vector<FieldError>* errors) {
   const Json kind = object.value("kind", Json());
-  if (kind == std::string(kTrainingJobKind)) return;
+  if (kind == std::string(dialect.kind_name)) return;
   errors->push_back({"kind", std::string(kFieldInvalid),
                      "Invalid value: " + kind.dump() + ": must be " +
-                         std::string(kTrainingJobKind)});
+                         std::string(dialect.kind_name)});
 }
 
 // Labels and annotations are maps of texts; names are texts.
@@ -181,7 +186,7 @@ bool BlocksRules(const std::vector<FieldError>& errors) {
   return false;
 }
 
-std::vector<FieldError> Check(std::string_view json, const Json* old) {
+std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* old) {
   TwiceFinder twice;
   Json object = Json::parse(
       json, [&twice](int depth, Json::parse_event_t event,
@@ -191,20 +196,20 @@ std::vector<FieldError> Check(std::string_view json, const Json* old) {
   if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
   if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
 
+  const Dialect& dialect = DialectOf(kind);
+  const CrdSchema& schema = SchemaOf(kind);
   std::vector<FieldError> errors = std::move(twice).Take();
-  CheckVersion(object, &errors);
+  CheckVersion(dialect, object, &errors);
   CheckMetadataTypes(object.value("metadata", Json::object()), &errors);
-  for (FieldError& error : TrainingJobSchema().UnknownFields(object)) {
-    errors.push_back(std::move(error));
-  }
+  for (FieldError& error : schema.UnknownFields(object)) errors.push_back(std::move(error));
   if (!errors.empty()) return errors;
 
-  TrainingJobSchema().ApplyDefaults(&object);
-  errors = TrainingJobSchema().Validate(object);
+  schema.ApplyDefaults(&object);
+  errors = schema.Validate(object);
   CheckNamed(object, &errors);
-  CheckKind(object, &errors);
+  CheckKind(dialect, object, &errors);
   if (BlocksRules(errors)) return errors;
-  for (FieldError& error : BrokenRules(object, old)) errors.push_back(std::move(error));
+  for (FieldError& error : BrokenRules(kind, object, old)) errors.push_back(std::move(error));
   return errors;
 }
 
@@ -222,15 +227,28 @@ FieldError Unsupported(const std::string& path, const Json& value, const std::st
 
 }  // namespace
 
-std::vector<FieldError> ValidateTrainingJob(std::string_view json) { return Check(json, nullptr); }
+std::optional<JobKind> KindOfManifest(std::string_view json) {
+  const absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return std::nullopt;
+  const Json name = object->value("kind", Json());
+  for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
+    if (name == std::string(DialectOf(kind).kind_name)) return kind;
+  }
+  return std::nullopt;
+}
 
-std::vector<FieldError> ValidateUpdate(std::string_view old_json, std::string_view new_json) {
+std::vector<FieldError> Validate(JobKind kind, std::string_view json) {
+  return Check(kind, json, nullptr);
+}
+
+std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,
+                                       std::string_view new_json) {
   absl::StatusOr<Json> old = ParseObject(old_json);
   if (!old.ok()) {
     return {Malformed("", "the stored object: " + std::string(old.status().message()))};
   }
-  TrainingJobSchema().ApplyDefaults(&*old);
-  return Check(new_json, &*old);
+  SchemaOf(kind).ApplyDefaults(&*old);
+  return Check(kind, new_json, &*old);
 }
 
 std::vector<FieldError> ValidateTrainer(std::string_view json) {
@@ -261,15 +279,15 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   return errors;
 }
 
-absl::StatusOr<std::string> ApplyDefaults(std::string_view json) {
+absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json) {
   ASSIGN_OR_RETURN(Json object, ParseObject(json));
-  TrainingJobSchema().ApplyDefaults(&object);
+  SchemaOf(kind).ApplyDefaults(&object);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-absl::StatusOr<std::string> PruneUnknownFields(std::string_view json) {
+absl::StatusOr<std::string> PruneUnknownFields(JobKind kind, std::string_view json) {
   ASSIGN_OR_RETURN(Json object, ParseObject(json));
-  TrainingJobSchema().Prune(&object);
+  SchemaOf(kind).Prune(&object);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

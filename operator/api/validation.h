@@ -1,45 +1,66 @@
-// What a kube-apiserver that decodes strictly would say to a TrainingJob, without one.
+// What a kube-apiserver that decodes strictly would say to a job, without one.
 //
-// Schema and defaults come from the CRD itself, the rules between fields from job_rules.h.
+// Schema and defaults come from the CRDs themselves, the rules between fields from job_rules.h.
 // ValidateTrainer is what a server cannot know: which models, optimizers and combinations this
 // release's trainer has.
 //
 // Ownership: values. Threads: any. Errors: the lists; empty means accepted. If an entry is a
 // decoding error (HasDecodingError) a server answers 400, else 422.
 //
-//   const std::vector<FieldError> errors = ValidateTrainingJob(text);
+//   const std::vector<FieldError> errors = Validate(JobKind::kTrainingJob, text);
 //   if (!errors.empty()) return absl::InvalidArgumentError(FormatFieldErrors(errors));
 
 #ifndef OPERATOR_API_VALIDATION_H_
 #define OPERATOR_API_VALIDATION_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "operator/api/field_error.h"
+#include "operator/api/job.h"
 
 namespace taas {
 
+// By the field `kind`; nothing if it names neither, or if the text is no object.
+std::optional<JobKind> KindOfManifest(std::string_view json);
+
 // `json`: one object, as written by a user or as completed by a server.
-std::vector<FieldError> ValidateTrainingJob(std::string_view json);
+std::vector<FieldError> Validate(JobKind kind, std::string_view json);
 
-// Replacing `old_json`, a stored object, by `new_json`: all that ValidateTrainingJob checks, and
-// what may not change while the job exists.
-std::vector<FieldError> ValidateUpdate(std::string_view old_json, std::string_view new_json);
+// Replacing `old_json`, a stored object, by `new_json`: all that Validate checks, and what may not
+// change while the job exists.
+std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,
+                                       std::string_view new_json);
 
-// What the bundled trainer of this release would refuse in spec.trainer, of an object that
-// ValidateTrainingJob accepts. An API server accepts these: images of other releases may know more.
+// What the bundled trainer of this release would refuse in spec.trainer, of a
+// TrainingJob that Validate accepts. An API server accepts these: images of other releases may know more.
 std::vector<FieldError> ValidateTrainer(std::string_view json);
 
 // The object with the schema's defaults, as a server stores it. InvalidArgument if it is not a JSON
 // object.
-absl::StatusOr<std::string> ApplyDefaults(std::string_view json);
+absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json);
 
 // The object without fields that the schema does not know, as a server that is not strict stores
 // it.
-absl::StatusOr<std::string> PruneUnknownFields(std::string_view json);
+absl::StatusOr<std::string> PruneUnknownFields(JobKind kind, std::string_view json);
+
+// The former names, until their callers use those above.
+inline std::vector<FieldError> ValidateTrainingJob(std::string_view json) {
+  return Validate(JobKind::kTrainingJob, json);
+}
+inline std::vector<FieldError> ValidateUpdate(std::string_view old_json,
+                                              std::string_view new_json) {
+  return ValidateUpdate(JobKind::kTrainingJob, old_json, new_json);
+}
+inline absl::StatusOr<std::string> ApplyDefaults(std::string_view json) {
+  return ApplyDefaults(JobKind::kTrainingJob, json);
+}
+inline absl::StatusOr<std::string> PruneUnknownFields(std::string_view json) {
+  return PruneUnknownFields(JobKind::kTrainingJob, json);
+}
 
 }  // namespace taas
 

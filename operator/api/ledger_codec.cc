@@ -1,0 +1,144 @@
+#include "operator/api/ledger_codec.h"
+
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "operator/api/json_field.h"
+#include "operator/api/restart_codec.h"
+#include "operator/base/clock.h"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+// Nanoseconds, so that what is read back is the same instant and a ledger compares equal.
+std::string FormatExactly(Clock::WallTime time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(time - seconds).count();
+  std::string text = FormatRfc3339(seconds);
+  if (rest == 0) return text;
+  char fraction[24];
+  std::snprintf(fraction, sizeof(fraction), ".%09lldZ", static_cast<long long>(rest));
+  text.pop_back();
+  return text + fraction;
+}
+
+void PutTime(Json* object, const char* key, const std::optional<Clock::WallTime>& time) {
+  if (time.has_value()) (*object)[key] = FormatExactly(*time);
+}
+
+void PutText(Json* object, const char* key, const std::string& text) {
+  if (!text.empty()) (*object)[key] = text;
+}
+
+void PutCount(Json* object, const char* key, int32_t count) {
+  if (count != 0) (*object)[key] = count;
+}
+
+absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
+  RETURN_IF_ERROR(field.Object().status());
+  RETURN_IF_ERROR(field["pod"].Read(&out->pod_number));
+  RETURN_IF_ERROR(field["completed"].Read(&out->completed));
+  RETURN_IF_ERROR(field["restartsInPlace"].Read(&out->restarts_in_place));
+  RETURN_IF_ERROR(field["quickFailures"].Read(&out->quick_failures));
+  RETURN_IF_ERROR(field["notBefore"].Read(&out->not_before));
+  RETURN_IF_ERROR(field["port"].Read(&out->port));
+  RETURN_IF_ERROR(field["statusPort"].Read(&out->status_port));
+  return field["avoidNodes"].Read(&out->avoid_nodes);
+}
+
+absl::Status ReadRole(const JsonField& role, std::map<int32_t, LedgerReplica>* out) {
+  RETURN_IF_ERROR(role.Object().status());
+  for (const auto& [key, ignored] : role.json().items()) {
+    int32_t index = 0;
+    int used = 0;
+    if (key.size() > 9 || std::sscanf(key.c_str(), "%d%n", &index, &used) != 1 ||
+        static_cast<size_t>(used) != key.size() || index < 0) {
+      return absl::InvalidArgumentError(role.path() + "." + key + ": the key is no index");
+    }
+    RETURN_IF_ERROR(ReadReplica(role[key], &(*out)[index]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
+  ASSIGN_OR_RETURN(const Json object, ParseJsonObject(json));
+  const JsonField root(&object, "");
+  Ledger ledger;
+  RETURN_IF_ERROR(root["attempt"].Read(&ledger.attempt));
+  RETURN_IF_ERROR(root["startTime"].Read(&ledger.start_time));
+  RETURN_IF_ERROR(root["suspended"].Read(&ledger.suspended));
+  RETURN_IF_ERROR(root["pendingSince"].Read(&ledger.pending_since));
+  RETURN_IF_ERROR(root["releases"].Read(&ledger.releases));
+  RETURN_IF_ERROR(root["releasedUntil"].Read(&ledger.released_until));
+  RETURN_IF_ERROR(ReadRestartHistory(root["history"], &ledger.history));
+  RETURN_IF_ERROR(ReadRestartCounts(root["restarts"], &ledger.restarts));
+  for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
+    const JsonField replicas = root["replicas"][std::string(RoleName(role))];
+    if (!replicas.present()) continue;
+    RETURN_IF_ERROR(ReadRole(replicas, &ledger.replicas[role]));
+  }
+  JobState outcome = JobState::kPending;
+  RETURN_IF_ERROR(root["outcome"].ReadName(JobStateFromName, "a state of a job", &outcome));
+  if (root["outcome"].present()) ledger.outcome = outcome;
+  RETURN_IF_ERROR(root["outcomeReason"].Read(&ledger.outcome_reason));
+  RETURN_IF_ERROR(root["outcomeMessage"].Read(&ledger.outcome_message));
+  RETURN_IF_ERROR(root["outcomeTime"].Read(&ledger.outcome_time));
+  return ledger;
+}
+
+Json EncodeReplica(const LedgerReplica& replica) {
+  Json out = {{"pod", replica.pod_number}};
+  if (replica.completed) out["completed"] = true;
+  PutCount(&out, "restartsInPlace", replica.restarts_in_place);
+  PutCount(&out, "quickFailures", replica.quick_failures);
+  PutTime(&out, "notBefore", replica.not_before);
+  if (!replica.avoid_nodes.empty()) out["avoidNodes"] = replica.avoid_nodes;
+  PutCount(&out, "port", replica.port);
+  PutCount(&out, "statusPort", replica.status_port);
+  return out;
+}
+
+}  // namespace
+
+std::string EncodeLedger(const Ledger& ledger) {
+  Json out = {{"attempt", ledger.attempt}};
+  PutTime(&out, "startTime", ledger.start_time);
+  if (ledger.suspended) out["suspended"] = true;
+  PutTime(&out, "pendingSince", ledger.pending_since);
+  PutCount(&out, "releases", ledger.releases);
+  PutTime(&out, "releasedUntil", ledger.released_until);
+  for (const RestartRecord& record : ledger.history) {
+    Json entry = EncodeRestart(record);
+    entry["time"] = FormatExactly(record.time);
+    out["history"].push_back(std::move(entry));
+  }
+  if (!ledger.restarts.empty()) out["restarts"] = EncodeRestartCounts(ledger.restarts);
+  for (const auto& [role, replicas] : ledger.replicas) {
+    Json by_index = Json::object();
+    for (const auto& [index, replica] : replicas) {
+      by_index[std::to_string(index)] = EncodeReplica(replica);
+    }
+    out["replicas"][std::string(RoleName(role))] = std::move(by_index);
+  }
+  if (ledger.outcome.has_value()) out["outcome"] = std::string(JobStateName(*ledger.outcome));
+  PutText(&out, "outcomeReason", ledger.outcome_reason);
+  PutText(&out, "outcomeMessage", ledger.outcome_message);
+  PutTime(&out, "outcomeTime", ledger.outcome_time);
+  return DumpJson(out);
+}
+
+absl::StatusOr<Ledger> DecodeLedger(std::string_view json) {
+  absl::StatusOr<Ledger> ledger = ReadLedger(json);
+  if (!ledger.ok()) {
+    return Annotate(ledger.status(), "decode annotation " + std::string(kLedgerAnnotation));
+  }
+  return ledger;
+}
+
+}  // namespace taas

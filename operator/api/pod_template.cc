@@ -1,0 +1,70 @@
+#include "operator/api/pod_template.h"
+
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+constexpr char kGpuResource[] = "nvidia.com/gpu";
+
+// The container's index, -1 if it is to be added.
+absl::StatusOr<int32_t> FindContainer(const std::vector<JsonField>& containers,
+                                      const Dialect& dialect, bool may_add,
+                                      const JsonField& pod_template) {
+  for (size_t i = 0; i < containers.size(); ++i) {
+    std::string name;
+    RETURN_IF_ERROR(containers[i]["name"].Read(&name));
+    if (name == dialect.container) return static_cast<int32_t>(i);
+  }
+  if (may_add) return -1;
+  // A TFJob's container has its name, always; that of a TrainingJob may be the only one.
+  if (dialect.kind == JobKind::kTrainingJob && containers.size() == 1) return 0;
+  return absl::InvalidArgumentError(pod_template.path() + ".spec.containers: none of " +
+                                    std::to_string(containers.size()) + " is named " +
+                                    std::string(dialect.container));
+}
+
+// Kubernetes takes 2 and "2".
+absl::Status ReadGpus(const JsonField& limit, int32_t* out) {
+  if (!limit.present() || !limit.json().is_string()) return limit.Read(out);
+  const std::string& text = limit.json().get_ref<const std::string&>();
+  int32_t gpus = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
+  if (error != std::errc() || end != text.data() + text.size() || gpus < 0) {
+    return limit.Wrong("a number of GPUs");
+  }
+  *out = gpus;
+  return absl::OkStatus();
+}
+
+absl::Status ReadPort(const JsonField& container, const Dialect& dialect, int32_t* out) {
+  ASSIGN_OR_RETURN(const std::vector<JsonField> ports, container["ports"].Items());
+  for (const JsonField& port : ports) {
+    std::string name;
+    RETURN_IF_ERROR(port["name"].Read(&name));
+    if (name == dialect.port_name) return port["containerPort"].Read(out);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& dialect, bool may_add,
+                             RoleSpec* out) {
+  RETURN_IF_ERROR(pod_template.Object().status());
+  out->pod_template = pod_template.Text();
+  ASSIGN_OR_RETURN(const std::vector<JsonField> containers,
+                   pod_template["spec"]["containers"].Items());
+  ASSIGN_OR_RETURN(out->container, FindContainer(containers, dialect, may_add, pod_template));
+  if (out->container < 0) return absl::OkStatus();
+  const JsonField& container = containers[out->container];
+  RETURN_IF_ERROR(ReadPort(container, dialect, &out->port));
+  if (out->gpus != 0) return absl::OkStatus();
+  return ReadGpus(container["resources"]["limits"][kGpuResource], &out->gpus);
+}
+
+}  // namespace taas

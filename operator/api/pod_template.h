@@ -1,0 +1,26 @@
+// What the operator must know of a role's PodTemplateSpec before it makes a pod of it: which
+// container gets TF_CONFIG, its port, its GPUs.
+//
+// Ownership: values. Threads: any. Errors: InvalidArgument naming the field: no container or two
+// that could be meant, a port that is none.
+//
+//   RETURN_IF_ERROR(ReadPodTemplate(spec["template"], dialect, /*may_add=*/true, &role));
+
+#ifndef OPERATOR_API_POD_TEMPLATE_H_
+#define OPERATOR_API_POD_TEMPLATE_H_
+
+#include "absl/status/status.h"
+#include "operator/api/dialect.h"
+#include "operator/api/job.h"
+#include "operator/api/json_field.h"
+
+namespace taas {
+
+// Sets pod_template, container, port and, where it is 0, gpus. With `may_add` a template without
+// the dialect's container is complete: the operator adds it.
+absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& dialect, bool may_add,
+                             RoleSpec* out);
+
+}  // namespace taas
+
+#endif  // OPERATOR_API_POD_TEMPLATE_H_
