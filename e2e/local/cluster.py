@@ -110,16 +110,22 @@ class Cluster:
 
     def processes(self, **environ):
         """Pids of programs below self.bin whose environment has all of `environ`."""
+        return self.pids_of(self.bin, **environ)
+
+    def pids_of(self, program, **environ):
+        """Pids of this cluster's processes of a program, or of those below a folder."""
+        # Where a program's path is a chain of links, /proc shows its end.
+        program = os.path.realpath(program)
         wanted = {f"{name}={value}".encode() for name, value in environ.items()}
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
-                program = os.readlink(f"/proc/{entry}/exe")
+                runs = os.readlink(f"/proc/{entry}/exe")
                 with open(f"/proc/{entry}/environ", "rb") as file:
                     has = set(file.read().split(b"\0"))
             except OSError:
                 continue
-            if program.startswith(self.bin + "/") and wanted <= has:
+            if (runs + "/").startswith(program + "/") and wanted <= has:
                 found.append(int(entry))
         return found
 

@@ -1,0 +1,156 @@
+"""Kills processes of the main job with SIGKILL at seeded random moments and checks what survives.
+
+Six trainers (chief, two parameter servers, two workers, evaluator) and `taas local` itself, which is API server,
+operator and node in one, are all fair game. The job must end Succeeded; what every process noted of the updates it
+applied (TAAS_TEST_LEDGER_DIR) must agree record by record.
+"""
+
+import json
+import os
+import random
+import signal
+import statistics
+import sys
+import time
+import urllib.request
+
+from cluster import RUNFILES, Cluster
+
+REPLICAS = [("chief", 0), ("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1), ("evaluator", 0)]
+# Kills of one job: as many as fit into a life of a minute with time to recover between some of them.
+KILLS_OF_A_JOB = 20
+# Between two kills: some hit a recovery, most a job at work.
+PAUSE_S = (0.1, 3.0)
+# Steps of a job. The main job's 2,000 are trained before the first kills are over.
+STEPS = 30_000
+LEDGERS = "ledgers"
+
+
+def manifest(name, mode):
+    environment = [{"name": "TAAS_TEST_LEDGER_DIR", "value": f"/out/{LEDGERS}/{name}"}]
+    role = {"env": environment}
+    return {
+        "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": name},
+        "spec": {
+            "trainer": {
+                "model": {"name": "mlp", "hidden": [100]},
+                "data": {"format": "idx",
+                         "train": {"images": "/data/train-images.gz", "labels": "/data/train-labels.gz"},
+                         "test": {"images": "/data/test-images.gz", "labels": "/data/test-labels.gz"}},
+                "strategy": {"type": "ParameterServer", "mode": mode},
+                "optimizer": {"name": "momentum", "learningRate": 0.01},
+                "batchSize": 100, "maxSteps": STEPS if mode == "Async" else STEPS // 3,
+                "checkpoint": {"dir": f"/out/{name}", "everySeconds": 2},
+                "evaluation": {"everySeconds": 1}},
+            "roles": {"chief": {"replicas": 1, **role}, "ps": {"replicas": 2, **role},
+                      "worker": {"replicas": 2, **role}, "evaluator": {"replicas": 1, **role}},
+            "volumes": [
+                {"name": "data", "mountPath": "/data", "readOnly": True,
+                 "source": {"persistentVolumeClaim": {"claimName": "mnist-data"}}},
+                {"name": "out", "mountPath": "/out",
+                 "source": {"persistentVolumeClaim": {"claimName": "mnist-out"}}}]}}
+
+
+class Survival:
+    """One seeded run: `kills` kills over as many jobs as it takes."""
+
+    def __init__(self, seed, kills):
+        self.random = random.Random(seed)
+        self.seed, self.kills = seed, kills
+        self.recovery_s = {"worker": [], "ps": []}
+        self.counts = {}
+
+    def run(self):
+        with Cluster() as cluster:
+            self.cluster = cluster
+            cluster.up()
+            jobs = 0
+            while self.kills > 0:
+                jobs += 1
+                self.run_job(f"survival-{jobs}", "Async" if jobs % 2 else "Sync")
+            return self.report(jobs)
+
+    def run_job(self, name, mode):
+        os.makedirs(os.path.join(self.cluster.out, LEDGERS, name))
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(manifest(name, mode)))
+        self.cluster.wait_for("the first step", lambda: self.step(name) > 0)
+        left = min(self.kills, KILLS_OF_A_JOB)
+        while left > 0 and not self.ended(name):
+            time.sleep(self.random.uniform(*PAUSE_S))
+            if self.kill_one(name):
+                left -= 1
+                self.kills -= 1
+        self.cluster.wait_for(f"the end of {name}", lambda: self.ended(name))
+        self.check(name, mode)
+        self.cluster.kubectl("delete", "tj", name)
+
+    def ended(self, name):
+        return self.cluster.state(name) in ("Succeeded", "Failed")
+
+    def kill_one(self, name):
+        """False if the one to be killed does not run just now."""
+        victim = self.random.choice(REPLICAS + [("taas", 0)])
+        role, index = victim
+        if role == "taas":
+            self.cluster.process.kill()
+            self.cluster.process.wait()
+            self.cluster.up()
+        else:
+            pid = self.cluster.trainer(role, index)
+            if pid is None or self.ended(name):
+                return False
+            before = self.step(name)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                return False
+            if role in self.recovery_s and self.random.random() < 0.5:
+                self.measure_recovery(name, role, before)
+        self.counts[role] = self.counts.get(role, 0) + 1
+        print(f"killed {role}-{index} of {name}", flush=True)
+        return True
+
+    def measure_recovery(self, name, role, before):
+        """From the kill until all who train have made a step again, or the job is over."""
+        began = time.monotonic()
+        self.cluster.wait_for("the next step", lambda: self.ended(name) or
+                              (self.cluster.trainer(role, 0) and self.step(name) > before))
+        self.recovery_s[role].append(time.monotonic() - began)
+
+    def step(self, name):
+        """What the chief says; 0 while it does not answer."""
+        annotation = self.cluster.job(name)["metadata"].get("annotations", {}).get("taas.dev/ledger")
+        if not annotation:
+            return 0
+        port = json.loads(annotation)["replicas"]["chief"]["0"]["statusPort"]
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=1) as reply:
+                status = json.load(reply)
+        except (OSError, ValueError):
+            return 0
+        return status.get("step", 0) if status.get("state") == "Training" else 0
+
+    def check(self, name, mode):
+        status = self.cluster.status(name)
+        if status["state"] != "Succeeded":
+            raise AssertionError(f"seed {self.seed}: {name} ended {status['state']}: {status['message']}")
+        steps = manifest(name, mode)["spec"]["trainer"]["maxSteps"]
+        if f"model.ckpt-{steps}.index" not in os.listdir(os.path.join(self.cluster.out, name)):
+            raise AssertionError(f"seed {self.seed}: {name} has no checkpoint of its last step, {steps}")
+        done = self.cluster.run(os.path.join(RUNFILES, "trainer/ps/check_ledgers"),
+                                os.path.join(self.cluster.out, LEDGERS, name), check=False)
+        print(f"{name} ({mode}): {done.stdout.strip()}", flush=True)
+        if done.returncode != 0:
+            raise AssertionError(f"seed {self.seed}: the ledgers of {name}: {done.stdout}{done.stderr}")
+
+    def report(self, jobs):
+        print(f"seed {self.seed}: {sum(self.counts.values())} kills over {jobs} jobs: " +
+              ", ".join(f"{role} {count}" for role, count in sorted(self.counts.items())))
+        for role, seconds in self.recovery_s.items():
+            if seconds:
+                print(f"recovery of a {role} to the next step: median {statistics.median(seconds):.2f} s, "
+                      f"worst {max(seconds):.2f} s of {len(seconds)}")
+
+
+if __name__ == "__main__":
+    Survival(seed=int(sys.argv[1]), kills=int(sys.argv[2])).run()
