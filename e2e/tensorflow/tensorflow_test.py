@@ -2,7 +2,7 @@
 """Programs of real TensorFlow, unchanged, as TFJob and as TrainingJob on the local cluster.
 
 The programs stand in examples/tensorflow. A killed worker is survived as far as TensorFlow itself allows: between-graph
-workers come back one by one; with MultiWorkerMirroredStrategy the others fail too, and all start from the last backup.
+workers come back one by one; with MultiWorkerMirroredStrategy the others fail too, and all start from the last checkpoint.
 """
 
 import json
@@ -125,8 +125,8 @@ class TensorFlowTest(unittest.TestCase):
         self.assertGreaterEqual(self.result(log)["accuracy"], 0.95)
 
     def check_multi_worker(self, make, name, policy):
-        backup = os.path.join(self.cluster.out, name)
-        manifest = make(name, program("multi_worker.py", f"--backup_dir={backup}", "--epochs=30"), policy, Worker=2)
+        folder = os.path.join(self.cluster.out, name)
+        manifest = make(name, program("multi_worker.py", f"--checkpoint_dir={folder}", "--epochs=30"), policy, Worker=2)
         self.start(manifest)
         self.kill_worker_1(manifest, "epoch 2 ")
         result = self.result(self.finish(manifest))

@@ -29,7 +29,7 @@ def parse_flags():
     flags.add_argument("--sync", action="store_true", help="mean of the gradients of all training processes")
     flags.add_argument("--replicas_to_aggregate", type=int, default=0,
                        help="with --sync: the first so many gradients of a step; default is all")
-    flags.add_argument("--data_dir", default="", help="folder of the four IDX files; default is generated data")
+    flags.add_argument("--data_dir", default="", help="folder of IDX files; default is generated data")
     flags.add_argument("--checkpoint_dir", default="")
     flags.add_argument("--hidden", type=int, default=100)
     flags.add_argument("--batch_size", type=int, default=100)
@@ -56,25 +56,31 @@ def read_idx(path):
         return np.frombuffer(file.read(), np.uint8).reshape(shape)
 
 
-def find(folder, stem):
+def read_images(folder, stem):
+    """Images as floats in [0, 1] and labels of one pair of IDX files; None if the folder has no such."""
+    found = {}
     for name in sorted(os.listdir(folder)):
-        if name.startswith(stem):
-            return os.path.join(folder, name)
-    raise FileNotFoundError(f"{folder} has no file {stem}*")
+        for part in ("images", "labels"):
+            if name.startswith(f"{stem}-{part}"):
+                found[part] = read_idx(os.path.join(folder, name))
+    if len(found) < 2:
+        return None
+    return found["images"].reshape(-1, 784).astype(np.float32) / 255, found["labels"]
 
 
 def load_data(folder):
-    """Images as floats in [0, 1], labels as integers: those to train on, those to test."""
-    if not folder:
+    """Those to train on, those to test: of two pairs of files, or nine tenths and one tenth of one."""
+    if folder:
+        test = read_images(folder, "t10k") or read_images(folder, "test")
+        train = read_images(folder, "train")
+        if train and test:
+            return train, test
+        images, labels = train or test
+    else:
         random = np.random.RandomState(1)
         centers = random.rand(10, 784)
         labels = random.randint(0, 10, 6000)
-        images = np.clip(centers[labels] + 0.3 * random.randn(6000, 784), 0, 1)
-    else:
-        kind = "train" if any(name.startswith("train-images") for name in os.listdir(folder)) else "t10k"
-        images = read_idx(find(folder, f"{kind}-images")).reshape(-1, 784) / 255.0
-        labels = read_idx(find(folder, f"{kind}-labels"))
-    images = images.astype(np.float32)
+        images = np.clip(centers[labels] + 0.3 * random.randn(6000, 784), 0, 1).astype(np.float32)
     border = len(images) * 9 // 10
     return (images[:border], labels[:border]), (images[border:], labels[border:])
 
