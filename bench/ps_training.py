@@ -1,0 +1,253 @@
+#!/usr/bin/python3
+"""Parameter-server training on loopback: TensorFlow's between-graph training and ours, in turn.
+
+    bench/ps_training.py [--runs 3] [--steps 3000] [--only 784-100-10] [--data DIR]
+
+The same network, batch, data and number of processes; each side's processes are started with the classic flags. Prints
+one markdown table: medians, spreads, ratios, the bound computed from measured matrix products and measured loopback
+transfers, accuracies after equal steps, and the times from exec to the first step and from the last step to the last
+process's end. Needs `make build` and `tools/setup/setup.sh python tensorflow`.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# No run takes longer.
+LIMIT_S = 900
+POLL_S = 0.002
+BATCH = 100
+LEARNING_RATE = 0.1
+# Of TensorFlow's synchronous runs: after them its workers hang for two minutes; they are ended when the chief has.
+CORES = os.cpu_count()
+
+
+def setup_path(name):
+    return subprocess.check_output([f"{ROOT}/tools/setup/setup.sh", "path", name], text=True).strip()
+
+
+def free_ports(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Run:
+    """Processes of one training with the classic flags; all are ended with the block."""
+
+    def __init__(self, shape, folder):
+        self.shape, self.folder = shape, folder
+        ports = free_ports(shape.ps + shape.workers + 1)
+        self.status_port = ports.pop()
+        self.ps = [f"127.0.0.1:{port}" for port in ports[:shape.ps]]
+        self.workers = [f"127.0.0.1:{port}" for port in ports[shape.ps:]]
+        self.processes = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+
+    def start(self, program, args, environment):
+        self.began = time.monotonic()
+        for job, hosts in (("ps", self.ps), ("worker", self.workers)):
+            for index in range(len(hosts)):
+                extra = environment(job, index)
+                log = open(f"{self.folder}/{job}-{index}.log", "w", encoding="utf-8")
+                self.processes[job, index] = subprocess.Popen(
+                    [*program, "--ps_hosts", ",".join(self.ps), "--worker_hosts", ",".join(self.workers),
+                     "--job_name", job, "--task_index", str(index), *args],
+                    env={"PATH": "/usr/bin:/bin", "HOME": self.folder, **extra}, stdout=log, stderr=log)
+
+    def log(self, job, index):
+        with open(f"{self.folder}/{job}-{index}.log", encoding="utf-8") as file:
+            return file.read()
+
+    def wait_chief(self):
+        chief = self.processes["worker", 0]
+        try:
+            code = chief.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            code = "the limit"
+        if code != 0:
+            raise SystemExit(f"bench: worker 0 ended with {code}:\n{self.log('worker', 0)[-3000:]}")
+
+
+class Shape:
+    def __init__(self, ps, workers, hidden, mode):
+        self.ps, self.workers, self.hidden, self.mode = ps, workers, hidden, mode
+        self.backups = 1 if mode == "sync + 1 backup" else 0
+        # Training processes are kept at two or four; the backup comes on top.
+        self.workers += self.backups
+        self.aggregate = 1 if mode == "async" else self.workers - self.backups
+
+    @property
+    def name(self):
+        return f"784-{self.hidden}-10, {self.ps} ps + {self.workers}, {self.mode}"
+
+    @property
+    def parameters(self):
+        return 784 * self.hidden + self.hidden + self.hidden * 10 + 10
+
+
+def run_tensorflow(shape, data, steps):
+    args = ["--hidden", str(shape.hidden), "--max_steps", str(steps), "--batch_size", str(BATCH),
+            "--learning_rate", str(LEARNING_RATE), "--data_dir", data]
+    if shape.mode != "async":
+        args += ["--sync", "--replicas_to_aggregate", str(shape.aggregate)]
+    with tempfile.TemporaryDirectory() as folder, Run(shape, folder) as run:
+        run.start([f"{setup_path('tensorflow')}/python", f"{ROOT}/examples/tensorflow/between_graph.py"], args,
+                  lambda job, index: {})
+        run.wait_chief()
+        log = run.log("worker", 0)
+    result = json.loads(next(line for line in log.splitlines() if line.startswith('{"step"')))
+    return {"rate": result["globalStepsPerSecond"] * BATCH * shape.aggregate, "accuracy": result["accuracy"],
+            "first": float(re.search(r"first step after ([\d.]+) s", log)[1])}
+
+
+def run_ours(shape, data, steps):
+    strategy = {"type": "ParameterServer", "mode": "Async" if shape.mode == "async" else "Sync"}
+    if shape.backups:
+        strategy["backupWorkers"] = shape.backups
+    config = {"model": {"name": "mlp", "hidden": [shape.hidden]},
+              "data": {"format": "idx",
+                       "train": {"images": f"{data}/train-images.gz", "labels": f"{data}/train-labels.gz"},
+                       "test": {"images": f"{data}/test-images.gz", "labels": f"{data}/test-labels.gz"}},
+              "strategy": strategy, "optimizer": {"name": "sgd", "learningRate": LEARNING_RATE},
+              "batchSize": BATCH, "maxSteps": steps, "logSteps": 100000}
+    with tempfile.TemporaryDirectory() as folder, Run(shape, folder) as run:
+
+        def environment(job, index):
+            chief = (job, index) == ("worker", 0)
+            own = {"TAAS_TRAINER": json.dumps(config), "TAAS_TERMINATION_LOG": f"{folder}/{job}-{index}.end"}
+            return {**own, "TAAS_STATUS_PORT": str(run.status_port)} if chief else own
+
+        run.start([f"{ROOT}/bin/taas-trainer"], [], environment)
+        first = last = None
+        chief = run.processes["worker", 0]
+        while chief.poll() is None and last is None:
+            step = status_step(run.status_port)
+            now = time.monotonic()
+            if first is None and step > 0:
+                first = now - run.began
+            if step >= steps:
+                last = now
+            time.sleep(POLL_S)
+        last = last or time.monotonic()
+        run.wait_chief()
+        for process in run.processes.values():
+            process.wait(LIMIT_S)
+        ended = time.monotonic() - last
+        with open(f"{folder}/worker-0.end", encoding="utf-8") as file:
+            result = json.load(file)
+    return {"rate": result["examplesPerSecond"], "accuracy": result["evaluation"]["accuracy"],
+            "first": first, "ended": ended}
+
+
+def status_step(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=1) as reply:
+            return json.load(reply)["step"]
+    except (OSError, ValueError):
+        return 0
+
+
+def products_us():
+    """By hidden width: the time of one step's matrix products on one thread."""
+    text = subprocess.check_output(
+        ["/usr/bin/bazel", "run", "--noshow_progress", "--ui_event_filters=-info",
+         f"--disk_cache={setup_path('cache')}/bazel", "//bench:step_bench"], text=True, cwd=ROOT,
+        stderr=subprocess.DEVNULL)
+    found = {int(m[1]): float(m[2].replace(",", "")) for m in re.finditer(r"\| 784-(\d+)-10 \| ([\d,.]+)", text)}
+    return found
+
+
+def transfer_us(count):
+    """CPU time of both ends to move `count` float32 values over loopback once."""
+    rounds, buffer = 400, bytearray(count * 4)
+    listener = socket.create_server(("127.0.0.1", 0))
+    near = socket.create_connection(listener.getsockname())
+    far, _ = listener.accept()
+    child = os.fork()
+    if child == 0:
+        view = memoryview(buffer)
+        for _ in range(rounds):
+            got = 0
+            while got < len(buffer):
+                got += far.recv_into(view[got:])
+        os._exit(0)
+    before = os.times()
+    for _ in range(rounds):
+        near.sendall(buffer)
+    os.waitpid(child, 0)
+    after = os.times()
+    for end in (near, far, listener):
+        end.close()
+    return sum(after[i] - before[i] for i in range(4)) / rounds * 1e6
+
+
+def spread(values):
+    return f"{statistics.median(values):,.0f} ({min(values):,.0f} … {max(values):,.0f})"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=3000)
+    parser.add_argument("--only", default="", help="a part of the names of the rows to run")
+    parser.add_argument("--data", default=None, help="a folder made by `taas data fetch mnist`")
+    flags = parser.parse_args()
+    data = flags.data or tempfile.mkdtemp(prefix="taas-bench-")
+    if flags.data is None:
+        subprocess.run([f"{ROOT}/bin/taas", "data", "fetch", "mnist", data], check=True, stdout=subprocess.DEVNULL)
+    products = products_us()
+    print(f"{flags.runs} runs of {flags.steps} steps, batch {BATCH}, {CORES} cores\n")
+    print("| network, processes, mode | TensorFlow, examples/s | ours, examples/s | ratio | bound | of the bound "
+          "| accuracy, theirs / ours | first step, theirs / ours, s | last step to all ended, s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for hidden in (100, 500):
+        for ps, workers in ((1, 2), (2, 4)):
+            for mode in ("async", "sync", "sync + 1 backup"):
+                shape = Shape(ps, workers, hidden, mode)
+                if flags.only in shape.name:
+                    print_row(shape, data, flags, products[hidden])
+    if flags.data is None:
+        shutil.rmtree(data)
+
+
+def print_row(shape, data, flags, products):
+    theirs, ours = [], []
+    for _ in range(flags.runs):
+        theirs.append(run_tensorflow(shape, data, flags.steps))
+        ours.append(run_ours(shape, data, flags.steps))
+    rate = [run["rate"] for run in ours]
+    ratio = statistics.median(rate) / statistics.median(run["rate"] for run in theirs)
+    # A gradient out and the variables back for each batch; a backup's work is thrown away.
+    useful = (shape.workers - shape.backups) / shape.workers
+    bound = min(CORES, shape.workers) * useful * BATCH / (products + 2 * transfer_us(shape.parameters)) * 1e6
+
+    def median(runs, field):
+        return statistics.median(run[field] for run in runs)
+
+    print(f"| {shape.name} | {spread([run['rate'] for run in theirs])} | {spread(rate)} | {ratio:.1f} "
+          f"| {bound:,.0f} | {statistics.median(rate) / bound:.0%} "
+          f"| {median(theirs, 'accuracy'):.3f} / {median(ours, 'accuracy'):.3f} "
+          f"| {median(theirs, 'first'):.1f} / {median(ours, 'first'):.2f} | {median(ours, 'ended'):.2f} |", flush=True)
+
+
+main()
