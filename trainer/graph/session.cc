@@ -72,6 +72,10 @@ struct Session::State {
     type.shape = type.shape.WithBatch(options.batch);
     return type;
   }
+  std::string DeviceOf(const Node& node) const {
+    if (!node.device.empty()) return node.device;
+    return options.device.empty() ? "/device:CPU:0" : options.device;
+  }
   Value InputNamed(std::string_view name, DType dtype) const;
   Value FetchNamed(std::string_view name, DType dtype) const;
   void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
@@ -166,7 +170,7 @@ absl::Status Session::State::MakeSteps() {
 absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
   const Node& node = nodes[static_cast<size_t>(scheduled.node)];
   const std::string place = "place " + node.name + " (" + node.op + ")";
-  absl::StatusOr<DeviceName> device = DeviceName::Parse(node.device);
+  absl::StatusOr<DeviceName> device = DeviceName::Parse(DeviceOf(node));
   if (!device.ok()) return Annotate(device.status(), place);
   std::vector<TensorType> types;
   for (const Value input : node.inputs) types.push_back(TypeOf(input));
@@ -177,11 +181,16 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
   const KernelRegistry& kernels =
       options.kernels != nullptr ? *options.kernels : StandardKernels();
   const KernelFactory* factory = kernels.Find(node.op, device->type, types[0].dtype);
-  if (factory == nullptr || device->index != 0) {
+  if (factory == nullptr) {
     return absl::InvalidArgumentError(place + ": this program has no kernel of it for " +
                                       device->type + ":" + std::to_string(device->index) +
                                       " and " + std::string(NameOf(types[0].dtype)) +
                                       "; use CPU:0");
+  }
+  if (device->index < 0 || device->index >= options.cpu_devices) {
+    return absl::InvalidArgumentError(place + ": there is no " + device->type + ":" +
+                                      std::to_string(device->index) + ", this process has " +
+                                      std::to_string(options.cpu_devices) + " of CPU");
   }
   absl::StatusOr<Kernel> kernel = (*factory)({node.attributes, types, outputs});
   if (!kernel.ok()) return Annotate(kernel.status(), place);
@@ -396,7 +405,7 @@ std::string Session::Describe(RunKind kind) const {
     if (kind == RunKind::kForward && !step.scheduled.forward) continue;
     const Node& node = state_->nodes[static_cast<size_t>(step.scheduled.node)];
     text += node.name + ": (" + node.op + ") " +
-            (node.device.empty() ? "/device:CPU:0" : node.device) + " " +
+            state_->DeviceOf(node) + " " +
             state_->TypeOf({step.scheduled.node, 0}).ToString() + "\n";
   }
   return text;

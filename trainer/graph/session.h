@@ -51,6 +51,10 @@ struct SessionOptions {
   bool trainable = true;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
+  // How many CPU devices there are: virtual ones, all of the same processors and memory.
+  int cpu_devices = 1;
+  // Of nodes that name none: "/device:CPU:1"; "" is the first CPU.
+  std::string device;
   // Null: the kernels of this tree.
   const KernelRegistry* kernels = nullptr;
 };

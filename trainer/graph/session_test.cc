@@ -153,6 +153,28 @@ TEST(SessionTest, AbsentDeviceIsRefusedWithTheNode) {
                        AllOf(HasSubstr("place loss (Relu)"), HasSubstr("GPU:0"))));
 }
 
+TEST(SessionTest, DefaultDeviceIsThatOfNodesThatNameNone) {
+  Graph graph = SmallGraph();
+  graph.SetDevice("/device:CPU:0");
+  graph.Add("Identity", "kept", {*graph.Find("y")});
+  auto session = Session::Compile(graph, {.loss = "loss",
+                                          .fetches = {"kept"},
+                                          .cpu_devices = 4,
+                                          .device = "/job:worker/task:1/device:CPU:3"});
+  ASSERT_THAT(session, IsOk());
+  const std::string placement = (*session)->Describe(RunKind::kTrain);
+  EXPECT_THAT(placement, HasSubstr("product: (MatMul) /job:worker/task:1/device:CPU:3 "));
+  EXPECT_THAT(placement, HasSubstr("kept: (Identity) /device:CPU:0 "));
+}
+
+TEST(SessionTest, DeviceBeyondTheVirtualOnesIsRefused) {
+  EXPECT_THAT(Session::Compile(SmallGraph(),
+                               {.loss = "loss", .cpu_devices = 2, .device = "/device:CPU:2"}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("place product (MatMul)"),
+                             HasSubstr("there is no CPU:2, this process has 2 of CPU"))));
+}
+
 TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
   OpRegistry ops = StandardOps();
   ASSERT_THAT(ops.Add({.name = "Cube",

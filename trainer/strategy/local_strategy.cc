@@ -4,10 +4,12 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/optimizer_slots.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
 
@@ -42,7 +44,7 @@ class LocalTraining {
     RETURN_IF_ERROR(Save());
     board_.SetState(RunState::kEvaluating);
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
-                     task_.Evaluate(VariablesOf(task_.session())));
+                     task_.Evaluate(slots_->Evaluated(task_.session())));
     if (evaluation) {
       evaluation->step = step_;
       board_.SetEvaluation(*evaluation);
@@ -55,12 +57,9 @@ class LocalTraining {
  private:
   absl::Status Start() {
     ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer));
-    if (!optimizer_->slots().empty()) {
-      return absl::UnimplementedError("optimizer.name: " + std::string(optimizer_->name()) +
-                                      " keeps state per variable, which is not saved yet");
-    }
     Session& session = task_.session();
     session.InitializeVariables(config_.seed);
+    slots_.emplace(*optimizer_, session);
     saved_at_ = clock_.Now();
     Snapshot snapshot = InitialSnapshot(session);
     if (store_ != nullptr) {
@@ -75,7 +74,9 @@ class LocalTraining {
           std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
                     session.variable(i).begin());
         }
+        slots_->Restore(std::move(snapshot.slots));
         step_ = saved_step_ = snapshot.step;
+        next_batch_ = snapshot.committed.size();
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
       }
     }
@@ -86,19 +87,11 @@ class LocalTraining {
   }
 
   absl::Status Step() {
-    Session& session = task_.session();
-    RETURN_IF_ERROR(task_.FillBatch(step_));
-    RETURN_IF_ERROR(session.Run(RunKind::kTrain));
-    const float loss = session.loss();
-    RETURN_IF_ERROR(CheckLoss(loss, step_));
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(next_batch_));
+    RETURN_IF_ERROR(CheckLoss(loss, next_batch_));
     ++step_;
-    for (size_t i = 0; i < session.variables().size(); ++i) {
-      if (!session.variables()[i].trainable) continue;
-      optimizer_->Apply({.gradient = session.gradient(i),
-                         .in = session.variable(i),
-                         .out = session.variable(i),
-                         .step = step_});
-    }
+    next_batch_ += task_.batches_per_step();
+    slots_->Apply(task_.session(), step_);
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();
@@ -108,7 +101,8 @@ class LocalTraining {
     saved_at_ = clock_.Now();
     if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
     Snapshot snapshot = InitialSnapshot(task_.session());
-    snapshot.committed = ps::CommittedSet(step_, {});
+    snapshot.slots = slots_->values();
+    snapshot.committed = ps::CommittedSet(next_batch_, {});
     snapshot.step = step_;
     RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
     saved_step_ = step_;
@@ -123,7 +117,9 @@ class LocalTraining {
   StatusBoard& board_;
   StepLog& log_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::optional<OptimizerSlots> slots_;
   int64_t step_ = 0;
+  int64_t next_batch_ = 0;
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};
 };

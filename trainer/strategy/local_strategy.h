@@ -1,5 +1,5 @@
 // Training in one process: the same graph, batches, optimizer, checkpoints and evaluation, and
-// nobody else.
+// nobody else. With towers a step is one update of several batches.
 //
 // Ownership: borrows all. Threads: the caller's. Errors: Cancelled (stopped; a last checkpoint is
 // written), others permanent.

@@ -13,6 +13,12 @@ namespace {
 // Rows of one forward run of the evaluation: its tensors stay small beside the model.
 constexpr int64_t kEvaluationBatch = 250;
 
+// Kept until the next run, which costs nothing: what BatchAccuracy looks at.
+std::vector<std::string> Fetches(const Model& model) {
+  if (!model.is_classifier()) return {};
+  return {model.logits};
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
@@ -21,31 +27,36 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
   const DataShape shape{data.train.features(), data.train.classes(),
                         std::max<int64_t>(1, data.train.target_width())};
-  ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, shape));
+  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
+  spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   if (model.is_classifier() != (data.train.classes() > 0)) {
     return absl::InvalidArgumentError(
         "model.name: " + spec.name + " needs " +
         (model.is_classifier() ? "labels, the data has targets" : "targets, the data has labels"));
   }
-  ASSIGN_OR_RETURN(auto session,
-                   Session::Compile(model.graph, {.batch = config.batch_size, .loss = model.loss}));
+  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph,
+                                                {.batch = config.batch_size,
+                                                 .loss = model.loss,
+                                                 .fetches = Fetches(model)},
+                                                static_cast<int>(config.towers)));
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
   return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(session), plan));
+      new ModelTask(std::move(data), std::move(model), std::move(towers), plan));
 }
 
-ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Session> session, BatchPlan plan)
+ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan)
     : data_(std::move(data)),
       model_(std::move(model)),
-      session_(std::move(session)),
+      towers_(std::move(towers)),
       plan_(plan),
-      indices_(static_cast<size_t>(plan.batch_size())) {}
+      indices_(static_cast<size_t>(towers_->count()),
+               std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
 
 void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
-                           Session& session) {
+                           Session& session) const {
   set.GatherFeatures(indices, session.FloatInput(model_.features).data());
   if (model_.is_classifier()) {
     set.GatherLabels(indices, session.Int32Input(model_.labels).data());
@@ -54,10 +65,41 @@ void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
   }
 }
 
+void ModelTask::FillTower(int tower, int64_t batch) {
+  std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
+  plan_.Indices(batch, indices);
+  FillInputs(data_.train, indices, towers_->session(tower));
+}
+
 absl::Status ModelTask::FillBatch(int64_t batch) {
-  plan_.Indices(batch, indices_);
-  FillInputs(data_.train, indices_, *session_);
+  FillTower(0, batch);
   return absl::OkStatus();
+}
+
+absl::StatusOr<float> ModelTask::ComputeGradients(int64_t first) {
+  RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
+    FillTower(tower, first + tower);
+    return absl::OkStatus();
+  }));
+  return towers_->loss();
+}
+
+std::optional<double> ModelTask::BatchAccuracy() {
+  if (!model_.is_classifier()) return std::nullopt;
+  size_t rows = 0, right = 0;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    Session& session = towers_->session(tower);
+    const std::span<const float> logits = session.output(model_.logits);
+    const std::span<const int32_t> labels = session.Int32Input(model_.labels);
+    const size_t classes = logits.size() / labels.size();
+    for (size_t row = 0; row < labels.size(); ++row) {
+      const std::span<const float> values = logits.subspan(row * classes, classes);
+      const auto largest = std::max_element(values.begin(), values.end()) - values.begin();
+      if (largest == labels[row]) ++right;
+    }
+    rows += labels.size();
+  }
+  return static_cast<double>(right) / static_cast<double>(rows);
 }
 
 absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(

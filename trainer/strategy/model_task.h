@@ -10,6 +10,7 @@
 #define TRAINER_STRATEGY_MODEL_TASK_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
 #include "trainer/model/model.h"
+#include "trainer/strategy/towers.h"
 #include "trainer/strategy/training_task.h"
 
 namespace taas {
@@ -28,27 +30,35 @@ class ModelTask : public TrainingTask {
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
                                                          const TrainerConfig& config);
 
-  Session& session() override { return *session_; }
+  // Of tower 0, which is the only one but for strategy Towers.
+  Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
+  int64_t batches_per_step() const override { return towers_->count(); }
+  absl::StatusOr<float> ComputeGradients(int64_t first) override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
+
+  // The share of the last training batches, of all towers, that was classified rightly, before
+  // their update; nothing of a regression.
+  std::optional<double> BatchAccuracy();
 
   const std::string& data_source() const { return data_.source; }
   int64_t examples() const { return data_.train.examples(); }
 
  private:
-  ModelTask(DataSets data, Model model, std::unique_ptr<Session> session, BatchPlan plan);
-  void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session);
+  ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan);
+  void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
+  void FillTower(int tower, int64_t batch);
   // Sums over the first `count` rows of a forward run.
   void AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
                size_t count, double* loss, int64_t* right) const;
 
   DataSets data_;
   Model model_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;
-  std::vector<int64_t> indices_;
+  std::vector<std::vector<int64_t>> indices_;  // Per tower.
 };
 
 }  // namespace taas

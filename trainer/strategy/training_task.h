@@ -20,6 +20,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "operator/base/status.h"
+#include "trainer/config/trainer_config.h"
 #include "trainer/graph/session.h"
 #include "trainer/ps/layout.h"
 #include "trainer/status/status_board.h"
@@ -33,6 +35,15 @@ class TrainingTask {
   virtual Session& session() = 0;
   // Fills the session's inputs with batch number `batch`; the same on every replica.
   virtual absl::Status FillBatch(int64_t batch) = 0;
+  // How many batches make one update where a single process trains: more than one with towers.
+  virtual int64_t batches_per_step() const { return 1; }
+  // Leaves the gradients of the mean loss over batches `first` to `first` + batches_per_step() - 1
+  // in the session, and returns that loss.
+  virtual absl::StatusOr<float> ComputeGradients(int64_t first) {
+    RETURN_IF_ERROR(FillBatch(first));
+    RETURN_IF_ERROR(session().Run(RunKind::kTrain));
+    return session().loss();
+  }
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) = 0;
@@ -69,6 +80,7 @@ inline Snapshot InitialSnapshot(Session& session) {
   return snapshot;
 }
 
+// Of a model alone, without optimizer.
 inline SnapshotShape ShapeOf(const Session& session, uint64_t seed, int64_t batch_size) {
   SnapshotShape shape{.seed = seed, .batch_size = batch_size};
   for (const VariableInfo& variable : session.variables()) {
@@ -77,6 +89,9 @@ inline SnapshotShape ShapeOf(const Session& session, uint64_t seed, int64_t batc
   }
   return shape;
 }
+
+// What checkpoints of this training hold.
+absl::StatusOr<SnapshotShape> ShapeOf(const Session& session, const TrainerConfig& config);
 
 }  // namespace taas
 

@@ -49,7 +49,7 @@ struct Loops {
                const float* const moments[2], float* const moments_out[2], int64_t n);
   // out = average - share · (average - x).
   void (*approach)(const float* average, const float* x, float share, float* out, int64_t n);
-  // out = factor · (the sum of `count` arrays, added in their order).
+  // out = factor · (the sum of `count` arrays, added in their order). out may be the first of them.
   void (*scaled_sum)(const float* const* x, int64_t count, float factor, float* out, int64_t n);
   void (*relu)(const float* x, float* out, int64_t n);
   void (*relu_grad)(const float* dy, const float* y, float* out, int64_t n);

@@ -215,6 +215,10 @@ TEST(LoopsTest, ScaledSumAddsInTheOrderOfItsArrays) {
           ASSERT_EQ(out[i], 0.5f * sum) << Where(*loops, "scaled_sum", n) << ", of " << count;
         }
         ASSERT_EQ(out.back(), 77) << "written past the end: " << Where(*loops, "scaled_sum", n);
+        if (count == 0) continue;
+        loops->scaled_sum(pointers.data(), count, 0.5f, arrays[0].data(), n);
+        out.pop_back();
+        ASSERT_EQ(arrays[0], out) << Where(*loops, "in place: scaled_sum", n);
       }
     }
   }

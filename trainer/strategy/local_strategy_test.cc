@@ -1,0 +1,260 @@
+#include "trainer/strategy/local_strategy.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/strategy/model_task.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+using Tensors = std::vector<std::vector<float>>;
+
+constexpr int64_t kBatch = 12;
+
+// Two hidden layers on generated clusters; `more` are further fields of spec.trainer.
+TrainerConfig MakeConfig(const std::string& more) {
+  const auto config = ParseTrainerConfig(R"({
+      "model": {"name": "mlp", "hidden": [7, 5]}, "seed": 3,
+      "data": {"format": "generated", "generated":
+        {"examples": 100, "testExamples": 60, "features": 9, "classes": 4}},
+      )" + more + "}");
+  EXPECT_THAT(config, IsOk());
+  return *config;
+}
+
+// What a run ends with.
+struct Outcome {
+  absl::Status status;
+  Tensors values;
+  Tensors evaluated;
+  StatusBoard::Snapshot board;
+};
+
+// Remembers what was evaluated.
+class WatchedTask : public TrainingTask {
+ public:
+  explicit WatchedTask(TrainingTask& task) : task_(task) {}
+  Session& session() override { return task_.session(); }
+  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  int64_t batches_per_step() const override { return task_.batches_per_step(); }
+  absl::StatusOr<float> ComputeGradients(int64_t first) override {
+    return task_.ComputeGradients(first);
+  }
+  absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) override {
+    for (const std::span<float> values : variables) {
+      evaluated.emplace_back(values.begin(), values.end());
+    }
+    return task_.Evaluate(variables);
+  }
+
+  Tensors evaluated;
+
+ private:
+  TrainingTask& task_;
+};
+
+class LocalStrategyTest : public testing::Test {
+ protected:
+  LocalStrategyTest() : null_(open("/dev/null", O_WRONLY)) {}
+  ~LocalStrategyTest() override { close(null_); }
+
+  std::string NewDir() {
+    std::string name = testing::TempDir() + "local_XXXXXX";
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    return name;
+  }
+
+  std::unique_ptr<SnapshotStore> OpenStore(const TrainerConfig& config, Session& session) {
+    if (config.checkpoint_dir.empty()) return nullptr;
+    const auto shape = ShapeOf(session, config);
+    EXPECT_THAT(shape, IsOk());
+    auto store = SnapshotStore::Open(
+        files_, clock_, {.dir = config.checkpoint_dir, .uid = "uid", .shape = *shape});
+    EXPECT_THAT(store, IsOk());
+    return *std::move(store);
+  }
+
+  // Stops after `stop_at` steps, if that is not 0.
+  Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
+    auto task = ModelTask::Make(files_, config);
+    EXPECT_THAT(task, IsOk());
+    WatchedTask watched(**task);
+    const auto store = OpenStore(config, (*task)->session());
+    StatusBoard board({.max_steps = config.max_steps});
+    StopFlag stop;
+    StepLog log(clock_, {.batch_size = ExamplesPerStep(config),
+                         .max_steps = config.max_steps,
+                         .fd = null_,
+                         .also = [&](int64_t step, double, double) {
+                           if (step == stop_at) stop.Stop();
+                         }});
+    Outcome outcome;
+    outcome.status = RunLocal(clock_, config, watched, store.get(), board, log, stop);
+    for (const std::span<float> values : VariablesOf((*task)->session())) {
+      outcome.values.emplace_back(values.begin(), values.end());
+    }
+    outcome.evaluated = watched.evaluated;
+    outcome.board = board.snapshot();
+    return outcome;
+  }
+
+  PosixFileSystem files_;
+  RealClock clock_;
+  const int null_;
+};
+
+struct UpdateCase {
+  const char* name;
+  const char* update;  // Fields of spec.trainer.
+};
+
+const UpdateCase kUpdates[] = {
+    {"Sgd", R"("optimizer": {"name": "sgd", "learningRate": 0.2})"},
+    {"SgdDecaying",
+     R"("optimizer": {"name": "sgd", "learningRate": 0.2, "decay": {"steps": 5, "rate": 0.9}})"},
+    {"Momentum", R"("optimizer": {"name": "momentum", "learningRate": 0.05})"},
+    {"Adam", R"("optimizer": {"name": "adam", "learningRate": 0.01})"},
+    {"AdamAveragedWithL2",
+     R"("optimizer": {"name": "adam", "learningRate": 0.01}, "movingAverage": {"decay": 0.99},
+        "regularization": {"l2": 0.01})"},
+};
+
+class UpdateTest : public LocalStrategyTest, public testing::WithParamInterface<UpdateCase> {};
+
+INSTANTIATE_TEST_SUITE_P(Table, UpdateTest, testing::ValuesIn(kUpdates),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+void ExpectNear(const Tensors& some, const Tensors& others, double tolerance) {
+  ASSERT_EQ(some.size(), others.size());
+  for (size_t i = 0; i < some.size(); ++i) {
+    ASSERT_EQ(some[i].size(), others[i].size());
+    for (size_t k = 0; k < some[i].size(); ++k) {
+      ASSERT_NEAR(some[i][k], others[i][k], tolerance) << "variable " << i << "[" << k << "]";
+    }
+  }
+}
+
+TEST_P(UpdateTest, TowersEqualOneProcessWithTheirBatchesAsOne) {
+  TrainerConfig towers = MakeConfig(GetParam().update);
+  towers.max_steps = 60;
+  towers.strategy = StrategyType::kTowers;
+  towers.towers = 4;
+  towers.batch_size = kBatch / 4;
+  TrainerConfig one = MakeConfig(GetParam().update);
+  one.max_steps = 60;
+  one.strategy = StrategyType::kLocal;
+  one.batch_size = kBatch;
+  const Outcome of_towers = Train(towers);
+  const Outcome of_one = Train(one);
+  ASSERT_THAT(of_towers.status, IsOk());
+  ASSERT_THAT(of_one.status, IsOk());
+  EXPECT_EQ(of_towers.board.progress.step, 60);
+  ExpectNear(of_towers.values, of_one.values, 1e-4);
+  ExpectNear(of_towers.evaluated, of_one.evaluated, 1e-4);
+  EXPECT_NEAR(*of_towers.board.progress.loss, *of_one.board.progress.loss, 1e-4);
+}
+
+TEST_P(UpdateTest, StoppedAndResumedIsAsIfNeverStopped) {
+  TrainerConfig config = MakeConfig(GetParam().update);
+  config.max_steps = 40;
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  config.batch_size = kBatch;
+  const Outcome whole = Train(config);
+  ASSERT_THAT(whole.status, IsOk());
+  config.checkpoint_dir = NewDir();
+  EXPECT_THAT(Train(config, /*stop_at=*/17).status, StatusIs(absl::StatusCode::kCancelled));
+  const Outcome resumed = Train(config);
+  ASSERT_THAT(resumed.status, IsOk());
+  EXPECT_EQ(resumed.board.progress.step, 40);
+  EXPECT_EQ(resumed.values, whole.values);
+  EXPECT_EQ(resumed.evaluated, whole.evaluated);
+}
+
+TEST_F(LocalStrategyTest, TowersGoOnWithTheExamplesThatOthersLeft) {
+  // Six steps of one process, then three of two towers, are twelve batches in their order.
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+  config.checkpoint_dir = NewDir();
+  config.batch_size = kBatch;
+  config.max_steps = 6;
+  ASSERT_THAT(Train(config).status, IsOk());
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  config.max_steps = 9;
+  ASSERT_THAT(Train(config).status, IsOk());
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  Snapshot last;
+  ASSERT_EQ(*OpenStore(config, (*task)->session())->Load(&last), true);
+  EXPECT_EQ(last.step, 9);
+  EXPECT_EQ(last.committed.size(), 12);
+}
+
+TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {
+  TrainerConfig config = MakeConfig(
+      R"("optimizer": {"name": "sgd", "learningRate": 0.2}, "movingAverage": {"decay": 0.99})");
+  config.batch_size = kBatch;
+  config.max_steps = 30;
+  const Outcome averaged = Train(config);
+  ASSERT_THAT(averaged.status, IsOk());
+  EXPECT_NE(averaged.evaluated, averaged.values);
+  // The averages change nothing but what is evaluated.
+  TrainerConfig plain = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+  plain.batch_size = kBatch;
+  plain.max_steps = 30;
+  const Outcome unaveraged = Train(plain);
+  ASSERT_THAT(unaveraged.status, IsOk());
+  EXPECT_EQ(unaveraged.values, averaged.values);
+  EXPECT_EQ(unaveraged.evaluated, unaveraged.values);
+  ASSERT_TRUE(averaged.board.evaluation.has_value());
+  EXPECT_NE(averaged.board.evaluation->loss, unaveraged.board.evaluation->loss);
+}
+
+TEST_F(LocalStrategyTest, CheckpointHasTensorFlowsNames) {
+  TrainerConfig config = MakeConfig(
+      R"("optimizer": {"name": "adam", "learningRate": 0.1}, "movingAverage": {"decay": 0.99})");
+  config.batch_size = kBatch;
+  config.max_steps = 1;
+  config.checkpoint_dir = NewDir();
+  ASSERT_THAT(Train(config).status, IsOk());
+  auto reader = BundleReader::Open(files_, config.checkpoint_dir + "/model.ckpt-1");
+  ASSERT_THAT(reader, IsOk());
+  for (const char* name :
+       {"hidden1/weights", "hidden1/weights/Adam", "hidden1/weights/Adam_1",
+        "hidden1/weights/ExponentialMovingAverage", "softmax_linear/biases/Adam", "beta1_power",
+        "beta2_power", "global_step"}) {
+    EXPECT_TRUE((*reader)->Has(name)) << name;
+  }
+}
+
+TEST_F(LocalStrategyTest, CheckpointOfAnotherOptimizerIsRefused) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.1})");
+  config.batch_size = kBatch;
+  config.max_steps = 3;
+  config.checkpoint_dir = NewDir();
+  ASSERT_THAT(Train(config).status, IsOk());
+  TrainerConfig other = MakeConfig(R"("optimizer": {"name": "momentum", "learningRate": 0.1})");
+  other.batch_size = kBatch;
+  other.max_steps = 6;
+  other.checkpoint_dir = config.checkpoint_dir;
+  EXPECT_THAT(Train(other).status,
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("was made with optimizer adam, the job has momentum")));
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,49 @@
+#include "trainer/strategy/optimizer_slots.h"
+
+#include <utility>
+
+#include "operator/base/check.h"
+
+namespace taas {
+
+OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, const Session& session)
+    : optimizer_(optimizer), values_(optimizer.slots().size()) {
+  for (Snapshot::Tensors& slot : values_) {
+    for (const VariableInfo& variable : session.variables()) {
+      slot.emplace_back(variable.trainable ? variable.count : 0);
+    }
+  }
+}
+
+void OptimizerSlots::Apply(Session& session, int64_t step) {
+  std::vector<std::span<const float>> in(values_.size());
+  std::vector<std::span<float>> out(values_.size());
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    if (!session.variables()[i].trainable) continue;
+    for (size_t slot = 0; slot < values_.size(); ++slot) in[slot] = out[slot] = values_[slot][i];
+    optimizer_.Apply({.gradient = session.gradient(i),
+                      .in = session.variable(i),
+                      .out = session.variable(i),
+                      .slots_in = in,
+                      .slots_out = out,
+                      .step = step});
+  }
+}
+
+void OptimizerSlots::Restore(std::vector<Snapshot::Tensors> values) {
+  CHECK(values.size() == values_.size())
+      << "restore " << values.size() << " slots of " << values_.size();
+  values_ = std::move(values);
+}
+
+std::vector<std::span<float>> OptimizerSlots::Evaluated(Session& session) {
+  std::vector<std::span<float>> evaluated;
+  const auto average = optimizer_.average_slot();
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    const bool averaged = average.has_value() && session.variables()[i].trainable;
+    evaluated.push_back(averaged ? std::span<float>(values_[*average][i]) : session.variable(i));
+  }
+  return evaluated;
+}
+
+}  // namespace taas

@@ -1,0 +1,41 @@
+// What an optimizer keeps about the variables of a session, where one process holds all of it.
+//
+// Ownership: owns the slots; borrows the optimizer. Threads: one at a time. Errors: none.
+//
+//   OptimizerSlots slots(*optimizer, session);
+//   slots.Apply(session, step);  // with the gradients of the session's last run
+
+#ifndef TRAINER_STRATEGY_OPTIMIZER_SLOTS_H_
+#define TRAINER_STRATEGY_OPTIMIZER_SLOTS_H_
+
+#include <span>
+#include <vector>
+
+#include "trainer/graph/session.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/snapshot.h"
+
+namespace taas {
+
+class OptimizerSlots {
+ public:
+  OptimizerSlots(const Optimizer& optimizer, const Session& session);
+
+  // Makes `step` of the session's variables.
+  void Apply(Session& session, int64_t step);
+
+  // By slot and variable, as in a Snapshot: to be saved, or to be set from what was saved.
+  const std::vector<Snapshot::Tensors>& values() const { return values_; }
+  void Restore(std::vector<Snapshot::Tensors> values);
+
+  // What an evaluation is of: the averages where there are any, else the variables themselves.
+  std::vector<std::span<float>> Evaluated(Session& session);
+
+ private:
+  const Optimizer& optimizer_;
+  std::vector<Snapshot::Tensors> values_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_OPTIMIZER_SLOTS_H_

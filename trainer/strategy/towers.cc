@@ -1,0 +1,92 @@
+#include "trainer/strategy/towers.h"
+
+#include <string>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+#include "trainer/kernels/cpu/loops.h"
+
+namespace taas {
+
+absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Graph& graph,
+                                                        const SessionOptions& options, int count) {
+  CHECK(count >= 1) << count << " towers";
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int tower = 0; tower < count; ++tower) {
+    SessionOptions placed = options;
+    placed.cpu_devices = count;
+    placed.device = "/device:CPU:" + std::to_string(tower);
+    ASSIGN_OR_RETURN(auto session, Session::Compile(graph, placed));
+    for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
+      session->BindVariable(i, sessions[0]->variable(i));
+    }
+    sessions.push_back(std::move(session));
+  }
+  return std::unique_ptr<Towers>(new Towers(std::move(sessions)));
+}
+
+Towers::Towers(std::vector<std::unique_ptr<Session>> sessions)
+    : sessions_(std::move(sessions)), results_(sessions_.size()) {
+  for (int tower = 1; tower < count(); ++tower) {
+    threads_.emplace_back([this, tower] { Serve(tower); });
+  }
+}
+
+Towers::~Towers() {
+  closing_ = true;
+  ++round_;
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::Status Towers::Run(const Fill& fill) {
+  fill_ = &fill;
+  running_ = count() - 1;
+  ++round_;
+  round_.notify_all();
+  RunTower(0);
+  for (int left = running_; left > 0; left = running_) running_.wait(left);
+  for (const absl::Status& result : results_) RETURN_IF_ERROR(result);
+  AverageGradients();
+  return absl::OkStatus();
+}
+
+void Towers::RunTower(int tower) {
+  absl::Status& result = results_[static_cast<size_t>(tower)];
+  result = (*fill_)(tower, session(tower));
+  if (result.ok()) result = session(tower).Run(RunKind::kTrain);
+}
+
+void Towers::Serve(int tower) {
+  for (int64_t seen = 0;;) {
+    round_.wait(seen);
+    // No round is missed: the next begins only when all have ended this one.
+    seen = round_;
+    if (closing_) return;
+    RunTower(tower);
+    if (--running_ == 0) running_.notify_all();
+  }
+}
+
+void Towers::AverageGradients() {
+  if (count() == 1) return;
+  const float share = 1.0f / static_cast<float>(count());
+  std::vector<const float*> parts(sessions_.size());
+  for (size_t i = 0; i < first().variables().size(); ++i) {
+    const std::span<float> mean = first().gradient(i);
+    for (size_t tower = 0; tower < sessions_.size(); ++tower) {
+      parts[tower] = sessions_[tower]->gradient(i).data();
+    }
+    BestLoops().scaled_sum(parts.data(), count(), share, mean.data(),
+                           static_cast<int64_t>(mean.size()));
+  }
+}
+
+float Towers::loss() const {
+  float sum = 0;
+  for (const auto& session : sessions_) sum += session->loss();
+  return sum / static_cast<float>(sessions_.size());
+}
+
+}  // namespace taas

@@ -1,0 +1,72 @@
+// One graph on several devices of this process: each tower computes gradients of a batch of its
+// own, all with the same variables; the mean of the gradients is one update.
+//
+// Tower i runs on "/device:CPU:i" with a thread, inputs and tensors of its own; tower 0 is the
+// caller's thread. The gradients are added in the order of the towers, so the bits of the mean do
+// not depend on which was first. It equals, but for rounding, the gradient of one batch that is the
+// towers' batches one after the other, since a loss is a mean over its batch.
+//
+// Ownership: owns sessions and threads. Threads: one at a time; `fill` is called by the towers'
+// threads at the same time, each with its own session. Errors: those of Session; of a run, the
+// error of the first tower that has one.
+//
+//   ASSIGN_OR_RETURN(auto towers, Towers::Compile(graph, {.batch = 100, .loss = "loss"}, 4));
+//   RETURN_IF_ERROR(towers->Run([&](int tower, Session& session) { return Fill(session, tower); }));
+//   towers->first().gradient(0);  // the mean
+
+#ifndef TRAINER_STRATEGY_TOWERS_H_
+#define TRAINER_STRATEGY_TOWERS_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/graph/session.h"
+
+namespace taas {
+
+class Towers {
+ public:
+  // Puts a batch into the inputs of `session`, which is that of `tower`.
+  using Fill = std::function<absl::Status(int tower, Session& session)>;
+
+  // `count` is at least 1.
+  static absl::StatusOr<std::unique_ptr<Towers>> Compile(const Graph& graph,
+                                                         const SessionOptions& options, int count);
+  ~Towers();
+  Towers(const Towers&) = delete;
+  Towers& operator=(const Towers&) = delete;
+
+  int count() const { return static_cast<int>(sessions_.size()); }
+  // Tower 0: it owns the variables of all, and its gradients become the mean.
+  Session& first() { return *sessions_[0]; }
+  Session& session(int tower) { return *sessions_[static_cast<size_t>(tower)]; }
+
+  // Fills all inputs and computes all gradients. The variables must stay as they are meanwhile.
+  absl::Status Run(const Fill& fill);
+  // Of the last run: the mean over the towers.
+  float loss() const;
+
+ private:
+  explicit Towers(std::vector<std::unique_ptr<Session>> sessions);
+  void RunTower(int tower);
+  void Serve(int tower);
+  void AverageGradients();
+
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<absl::Status> results_;  // Per tower, of the last run.
+  const Fill* fill_ = nullptr;         // Of the run that is under way.
+  // Each tower waits for the next round and counts itself out at its end.
+  std::atomic<int64_t> round_ = 0;
+  std::atomic<int> running_ = 0;
+  std::atomic<bool> closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_TOWERS_H_
