@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "operator/base/http_status.h"
+
 namespace taas::localkube {
 namespace {
 
@@ -10,30 +12,6 @@ using nlohmann::json;
 
 // Where an absl::Status carries the metav1.Status.
 constexpr char kPayload[] = "taas.dev/metav1.Status";
-
-absl::StatusCode CodeOf(int http) {
-  switch (http) {
-    case 400:
-    case 413:
-    case 415:
-    case 422:
-      return absl::StatusCode::kInvalidArgument;
-    case 401:
-      return absl::StatusCode::kUnauthenticated;
-    case 403:
-      return absl::StatusCode::kPermissionDenied;
-    case 404:
-      return absl::StatusCode::kNotFound;
-    case 405:
-      return absl::StatusCode::kUnimplemented;
-    case 409:
-      return absl::StatusCode::kAborted;
-    case 410:
-      return absl::StatusCode::kOutOfRange;
-    default:
-      return absl::StatusCode::kUnavailable;
-  }
-}
 
 json Body(int code, const std::string& reason, const std::string& message, json details) {
   json body = {{"apiVersion", "v1"}, {"kind", "Status"},    {"metadata", json::object()},
@@ -45,7 +23,7 @@ json Body(int code, const std::string& reason, const std::string& message, json 
 
 absl::Status Make(int code, const std::string& reason, const std::string& message,
                   json details = json::object()) {
-  absl::Status status(CodeOf(code), message);
+  absl::Status status(StatusCodeOfHttp(code, reason), message);
   status.SetPayload(
       kPayload, absl::Cord(Body(code, reason, message, std::move(details))
                                .dump(-1, ' ', false, json::error_handler_t::replace)));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/cord.h"
+#include "operator/base/http_status.h"
 #include "operator/kube/json_slice.h"
 
 namespace taas {
@@ -47,36 +48,6 @@ absl::Status ReadStatusObject(std::string_view body, ApiError* error) {
   });
 }
 
-absl::StatusCode CodeOf(const ApiError& error) {
-  switch (error.code) {
-    case 400:
-    case 413:
-    case 415:
-    case 422:
-      return absl::StatusCode::kInvalidArgument;
-    case 401:
-      return absl::StatusCode::kUnauthenticated;
-    case 403:
-      return absl::StatusCode::kPermissionDenied;
-    case 404:
-      return absl::StatusCode::kNotFound;
-    case 405:
-    case 406:
-      return absl::StatusCode::kUnimplemented;
-    case 409:
-      return error.reason == "AlreadyExists" ? absl::StatusCode::kAlreadyExists
-                                             : absl::StatusCode::kAborted;
-    case 410:
-      return absl::StatusCode::kOutOfRange;
-    case 429:
-    case 503:
-      return absl::StatusCode::kUnavailable;
-    default:
-      // Above all 500 and 504: a write may have been applied before the server gave up.
-      return absl::StatusCode::kUnknown;
-  }
-}
-
 }  // namespace
 
 ApiError ParseApiError(std::string_view body, int http_code) {
@@ -100,7 +71,7 @@ absl::Status StatusOfApiError(const ApiError& error, std::string_view what) {
   std::string text = std::string(what) + ": " + std::to_string(error.code);
   if (!error.reason.empty()) text += " " + error.reason;
   if (!error.message.empty()) text += ": " + error.message;
-  absl::Status status(CodeOf(error), text);
+  absl::Status status(StatusCodeOfHttp(error.code, error.reason), text);
   status.SetPayload(kCodeUrl, absl::Cord(std::to_string(error.code)));
   if (!error.reason.empty()) status.SetPayload(kReasonUrl, absl::Cord(error.reason));
   if (error.retry_after.count() > 0) {
