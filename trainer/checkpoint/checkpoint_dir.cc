@@ -1,7 +1,6 @@
 #include "trainer/checkpoint/checkpoint_dir.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -9,32 +8,16 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/bundle_writer.h"
+#include "trainer/checkpoint/checkpoint_list.h"
 #include "trainer/checkpoint/owner_record.h"
 
 namespace taas {
 namespace {
 
 constexpr char kName[] = "model.ckpt-";
-constexpr char kIndexSuffix[] = ".index";
 constexpr char kTemporaryPrefix[] = ".tmp-";
 constexpr char kOwnerFile[] = ".owner";
 constexpr char kStateFile[] = "checkpoint";
-
-// 1000 of "model.ckpt-1000.index" and "model.ckpt-1000.data-00000-of-00001"; -1 of any other name.
-int64_t StepOfFile(const std::string& name) {
-  const std::string_view prefix = kName;
-  if (name.rfind(prefix, 0) != 0) return -1;
-  const char* const begin = name.data() + prefix.size();
-  const char* const end = name.data() + name.size();
-  int64_t step = -1;
-  const auto [rest, error] = std::from_chars(begin, end, step);
-  return error == std::errc() && rest != begin && rest != end && *rest == '.' ? step : -1;
-}
-
-bool IsIndex(const std::string& name) {
-  const std::string_view suffix = kIndexSuffix;
-  return name.size() > suffix.size() && name.substr(name.size() - suffix.size()) == suffix;
-}
 
 // The parts of a name that may hold anything become part of a file name.
 std::string Sanitized(std::string text) {
@@ -91,7 +74,11 @@ absl::Status CheckpointDir::Claim() {
 
 absl::Status CheckpointDir::CheckStillOwner() {
   const absl::StatusOr<std::string> text = files_.ReadAll(Path(kOwnerFile));
-  if (absl::IsNotFound(text.status())) return Claim();  // Somebody emptied the directory.
+  if (absl::IsNotFound(text.status())) {  // Somebody emptied the directory.
+    const absl::Status claimed = Claim();
+    // Another job was faster. This process has written there, so it waits for nobody.
+    return absl::IsAborted(claimed) ? absl::FailedPreconditionError(claimed.message()) : claimed;
+  }
   if (!text.ok()) return text.status();
   ASSIGN_OR_RETURN(const OwnerRecord there, ParseOwnerRecord(*text));
   if (SameProcess(there.owner, options_.owner)) return absl::OkStatus();
@@ -116,7 +103,7 @@ absl::Status CheckpointDir::Release() {
 }
 
 std::string CheckpointDir::Prefix(int64_t step) const {
-  return Path(kName + std::to_string(step));
+  return CheckpointPrefix(options_.dir, step);
 }
 
 absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& tensors) {
@@ -126,7 +113,7 @@ absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& te
   damaged_.erase(step);
   RETURN_IF_ERROR(WriteOwner(false)).With(what);
 
-  ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  ASSIGN_OR_RETURN(std::vector<int64_t> steps, ListCheckpoints(files_, options_.dir));
   std::vector<int64_t> dropped;
   // A damaged one takes no good one's place. It stays for a look until training is past it.
   for (const int64_t damaged : damaged_) {
@@ -177,24 +164,13 @@ absl::Status CheckpointDir::WriteState(int64_t newest, const std::vector<int64_t
   return files_.WriteAtomically(Path(kStateFile), text);
 }
 
-absl::StatusOr<std::vector<int64_t>> CheckpointDir::Steps() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
-  std::vector<int64_t> steps;
-  for (const std::string& name : names) {
-    const int64_t step = StepOfFile(name);
-    if (step >= 0 && IsIndex(name)) steps.push_back(step);
-  }
-  std::ranges::sort(steps);
-  return steps;
-}
-
 absl::Status CheckpointDir::RemoveStep(int64_t step) {
   // Without its index the rest is no checkpoint any more, so a crash in between does no harm.
   RETURN_IF_ERROR(files_.Remove(BundleIndexPath(Prefix(step))));
   RETURN_IF_ERROR(files_.SyncDir(options_.dir));
   ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
   for (const std::string& name : names) {
-    if (StepOfFile(name) != step) continue;
+    if (StepOfCheckpointFile(name) != step) continue;
     RETURN_IF_ERROR(files_.Remove(Path(name)));
   }
   return absl::OkStatus();
@@ -204,12 +180,12 @@ absl::Status CheckpointDir::RemoveStaleTemporaries() {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, files_.List(options_.dir));
   std::set<int64_t> complete;
   for (const std::string& name : names) {
-    if (IsIndex(name)) complete.insert(StepOfFile(name));
+    if (IsCheckpointIndex(name)) complete.insert(StepOfCheckpointFile(name));
   }
   for (const std::string& name : names) {
     // Whoever began these lost the directory to this process, or died between two renames.
     const bool temporary = name.rfind(kTemporaryPrefix, 0) == 0;
-    const bool orphan = StepOfFile(name) >= 0 && complete.count(StepOfFile(name)) == 0;
+    const bool orphan = StepOfCheckpointFile(name) >= 0 && complete.count(StepOfCheckpointFile(name)) == 0;
     if (temporary) {
       RETURN_IF_ERROR(files_.RemoveAll(Path(name)));
     } else if (orphan) {
@@ -225,7 +201,7 @@ bool CheckpointDir::IsGood(int64_t step) {
 }
 
 absl::StatusOr<std::optional<CheckpointDir::Checkpoint>> CheckpointDir::Latest() {
-  ASSIGN_OR_RETURN(std::vector<int64_t> steps, Steps());
+  ASSIGN_OR_RETURN(std::vector<int64_t> steps, ListCheckpoints(files_, options_.dir));
   absl::Status newest_damage;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
     auto reader = BundleReader::Open(files_, Prefix(*step));

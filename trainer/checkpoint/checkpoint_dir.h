@@ -8,8 +8,8 @@
 // overwrite its successor's work.
 //
 // Ownership: borrows FileSystem and Clock. Threads: one at a time. Errors: FailedPrecondition (a
-// newer attempt or incarnation owns the directory: this process is over); Unavailable (another job
-// that is still alive owns it); the FileSystem's, naming the path.
+// newer attempt or incarnation owns the directory: this process is over); of Open Aborted (another
+// job that is still alive owns it: try again); the FileSystem's, naming the path.
 //
 //   ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, {.dir = "/out", .owner = me}));
 //   ASSIGN_OR_RETURN(std::optional<CheckpointDir::Checkpoint> last, dir->Latest());
@@ -78,7 +78,6 @@ class CheckpointDir {
   absl::Status WriteOwner(bool released);
   absl::Status Publish(int64_t step, const std::vector<TensorView>& tensors);
   absl::Status WriteState(int64_t newest, const std::vector<int64_t>& steps);
-  absl::StatusOr<std::vector<int64_t>> Steps();  // Of complete checkpoints, oldest first.
   absl::Status RemoveStep(int64_t step);
   absl::Status RemoveStaleTemporaries();
   bool IsGood(int64_t step);

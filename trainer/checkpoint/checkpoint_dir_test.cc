@@ -247,12 +247,12 @@ TEST_F(CheckpointDirTest, AnotherJobWaitsUntilTheOwnerIsDeadOrDone) {
   CheckpointDir::Options other = Options();
   other.owner.uid = "u2";
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, other),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("another job")));
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("another job")));
   clock_.Advance(20s);
   ASSERT_THAT(first->Renew(), IsOk());
   clock_.Advance(20s);
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, other),
-              StatusIs(absl::StatusCode::kUnavailable));
+              StatusIs(absl::StatusCode::kAborted));
   ASSERT_THAT(first->Release(), IsOk());
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, other), IsOk());
   clock_.Advance(CheckpointDir::kOwnerLease);

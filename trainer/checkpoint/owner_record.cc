@@ -62,7 +62,7 @@ absl::Status MayClaim(const OwnerRecord& there, const CheckpointOwner& me, Clock
   const auto age = since < Clock::Duration(0) ? -since : since;
   if (there.released || age >= lease) return absl::OkStatus();
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(age).count();
-  return absl::UnavailableError("it is in use by another job, " + DescribeOwner(there.owner) +
+  return absl::AbortedError("it is in use by another job, " + DescribeOwner(there.owner) +
                                 ", which gave a sign of life " + std::to_string(seconds) +
                                 " s ago; give each job a directory of its own");
 }

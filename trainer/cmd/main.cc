@@ -74,8 +74,10 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
 
 absl::Status ReadCluster(const Flags& flags, std::optional<ClusterSpec>* cluster) {
   if (!flags.job_name.empty()) {
-    ASSIGN_OR_RETURN(*cluster, ClusterFromHosts(flags.ps_hosts, flags.worker_hosts,
-                                                flags.job_name, flags.task_index));
+    ASSIGN_OR_RETURN(*cluster, ClusterFromHosts({.ps_hosts = flags.ps_hosts,
+                                                 .worker_hosts = flags.worker_hosts,
+                                                 .job_name = flags.job_name,
+                                                 .task_index = flags.task_index}));
   } else if (const auto json = Env("TF_CONFIG")) {
     ASSIGN_OR_RETURN(*cluster, ParseTfConfig(*json));
   }

@@ -433,7 +433,7 @@ TEST(TrainerProcessTest, DivergedModelEndsWithOneAndTheSentence) {
   Job job;
   job.workers = 0;
   job.ps = 1;
-  job.config["optimizer"] = {{"name", "sgd"}, {"learningRate", 1e30}};
+  job.config["optimizer"] = {{"name", "sgd"}, {"learningRate", 1e6}};
   job.StartAll();
   Child& chief = *job.children["chief-0"];
   ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();

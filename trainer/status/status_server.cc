@@ -1,5 +1,6 @@
 #include "trainer/status/status_server.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
+#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
 #include "trainer/comm/listener.h"
 
@@ -33,9 +35,10 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 }  // namespace
 
 struct StatusServer::State {
-  explicit State(Body body_in) : body(std::move(body_in)), acceptor(context), pause(context) {}
+  explicit State(Pages pages_in)
+      : pages(std::move(pages_in)), acceptor(context), pause(context) {}
 
-  const Body body;
+  const Pages pages;
   asio::io_context context{1};
   Tcp::acceptor acceptor;
   asio::steady_timer pause;
@@ -73,16 +76,20 @@ class Session : public std::enable_shared_from_this<Session<State>> {
     response_.version(request.version());
     response_.keep_alive(request.keep_alive());
     response_.set(http::field::content_type, "application/json");
-    const auto target = request.target();
-    const bool known = target == "/status" || target.starts_with("/status?");
+    const std::string target(request.target());
+    const size_t mark = std::min(target.find('?'), target.size());
+    const auto page = state_.pages.find(target.substr(0, mark));
     if (request.method() != http::verb::get) {
-      response_.result(http::status::method_not_allowed);
-      response_.body() = R"({"message":"only GET is served here"})";
-    } else if (!known) {
-      response_.result(http::status::not_found);
-      response_.body() = R"({"message":"only /status is served here"})";
+      Refuse(http::status::method_not_allowed, "only GET is served here");
+    } else if (page == state_.pages.end()) {
+      std::string known;
+      for (const auto& [path, unused] : state_.pages) known += (known.empty() ? "" : ", ") + path;
+      Refuse(http::status::not_found, "served here are " + known);
+    } else if (auto body = page->second(target.substr(std::min(mark + 1, target.size())));
+               body.ok()) {
+      response_.body() = *std::move(body);
     } else {
-      response_.body() = state_.body();
+      Refuse(http::status::bad_request, std::string(body.status().message()));
     }
     response_.prepare_payload();
     stream_.expires_after(kPatience);
@@ -90,6 +97,12 @@ class Session : public std::enable_shared_from_this<Session<State>> {
                       [self = this->shared_from_this()](beast::error_code error, size_t) {
                         if (!error && self->response_.keep_alive()) self->Read();
                       });
+  }
+
+  void Refuse(http::status status, const std::string& message) {
+    response_.result(status);
+    response_.body() = nlohmann::json{{"message", message}}.dump(
+        -1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   State& state_;
@@ -129,13 +142,13 @@ StatusServer::~StatusServer() {
 int StatusServer::port() const { return state_->port; }
 
 absl::StatusOr<std::unique_ptr<StatusServer>> StatusServer::Start(const std::string& host,
-                                                                  int port, Body body) {
+                                                                  int port, Pages pages) {
   ASSIGN_OR_RETURN(const int fd, comm::OpenListeningSocket(host, port));
-  auto state = std::make_unique<State>(std::move(body));
+  auto state = std::make_unique<State>(std::move(pages));
   ASSIGN_OR_RETURN(state->port, comm::PortOfSocket(fd));
   beast::error_code error;
   state->acceptor.assign(host.find(':') == std::string::npos ? Tcp::v4() : Tcp::v6(), fd, error);
-  if (error) return absl::UnavailableError("serve /status: " + error.message());
+  if (error) return absl::UnavailableError("serve the status page: " + error.message());
   Accept(*state);
   state->thread = std::thread([raw = state.get()] { raw->context.run(); });
   return std::unique_ptr<StatusServer>(new StatusServer(std::move(state)));

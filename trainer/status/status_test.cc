@@ -102,21 +102,35 @@ std::string Get(int port, const std::string& request) {
   return answer;
 }
 
-TEST(StatusServerTest, StatusIsServedAndNothingElse) {
-  const auto server = StatusServer::Start("127.0.0.1", 0, [] { return R"({"a":1})"; });
+StatusServer::Pages TwoPages() {
+  return {{"/status", [](const std::string&) { return R"({"a":1})"; }},
+          {"/series", [](const std::string& query) -> absl::StatusOr<std::string> {
+             if (query == "bad") return absl::InvalidArgumentError("not \"bad\"");
+             return "[" + query + "]";
+           }}};
+}
+
+TEST(StatusServerTest, PagesAreServedAndNothingElse) {
+  const auto server = StatusServer::Start("127.0.0.1", 0, TwoPages());
   ASSERT_THAT(server, IsOk());
   const int port = (*server)->port();
   const std::string end = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
   EXPECT_THAT(Get(port, "GET /status" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
-  EXPECT_THAT(Get(port, "GET /" + end), HasSubstr("404"));
+  EXPECT_THAT(Get(port, "GET /status?x" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
+  EXPECT_THAT(Get(port, "GET /series" + end), HasSubstr("\r\n\r\n[]"));
+  EXPECT_THAT(Get(port, "GET /series?since=5" + end), HasSubstr("\r\n\r\n[since=5]"));
+  EXPECT_THAT(Get(port, "GET /series?bad" + end),
+              testing::AllOf(HasSubstr("400"), HasSubstr(R"("not \"bad\"")")));
+  EXPECT_THAT(Get(port, "GET /" + end),
+              testing::AllOf(HasSubstr("404"), HasSubstr("/series, /status")));
   EXPECT_THAT(Get(port, "DELETE /status" + end), HasSubstr("405"));
   EXPECT_EQ(Get(port, "GET /" + std::string(10'000, 'x') + end), "");
 }
 
 TEST(StatusServerTest, PortInUseIsNamed) {
-  const auto first = StatusServer::Start("127.0.0.1", 0, [] { return ""; });
+  const auto first = StatusServer::Start("127.0.0.1", 0, TwoPages());
   ASSERT_THAT(first, IsOk());
-  EXPECT_THAT(StatusServer::Start("127.0.0.1", (*first)->port(), [] { return ""; }),
+  EXPECT_THAT(StatusServer::Start("127.0.0.1", (*first)->port(), TwoPages()),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr(std::to_string((*first)->port()))));
 }
@@ -173,6 +187,15 @@ TEST_F(StepLogTest, JsonLineIsOneObjectBesideTheClassicLine) {
   EXPECT_EQ(line["step"], 1);
   EXPECT_EQ(line["examplesPerSecond"], 2.0);
   EXPECT_FALSE(line.contains("loss"));
+}
+
+TEST_F(StepLogTest, EveryStepIsToldAlsoWithoutALine) {
+  std::vector<int64_t> told;
+  StepLog log(clock_, {.every = 10, .max_steps = 100, .fd = pipe_[1],
+                       .also = [&](int64_t step, double, double) { told.push_back(step); }});
+  log.Start(0);
+  for (const int64_t step : {1, 2, 10}) log.OnStep(step, 1.0);
+  EXPECT_THAT(told, testing::ElementsAre(1, 2, 10));
 }
 
 TEST_F(StepLogTest, TerminalGetsABar) {

@@ -42,10 +42,15 @@ double StepLog::OnStep(int64_t step, double loss) {
     rate_time_ = now;
     rate_step_ = step;
   }
-  if (step / options_.every <= line_step_ / options_.every && step < options_.max_steps) {
-    return rate_;
-  }
-  if (step <= line_step_) return rate_;
+  options_.also(step, loss, rate_);
+  const bool due = step / options_.every > line_step_ / options_.every;
+  if (step > line_step_ && (due || step >= options_.max_steps)) WriteLine(step, loss);
+  return rate_;
+}
+
+void StepLog::WriteLine(int64_t step, double loss) {
+  const Clock::Time now = clock_.Now();
+  const double batch = static_cast<double>(options_.batch_size);
   const double seconds = std::max(Seconds(now - line_time_), 1e-9);
   const double steps = static_cast<double>(step - line_step_);
   line_time_ = now;
@@ -64,7 +69,6 @@ double StepLog::OnStep(int64_t step, double loss) {
     Write(Format("step %lld, loss = %.2f (%.1f examples/sec; %.3f sec/batch)\n",
                  static_cast<long long>(step), loss, steps * batch / seconds, seconds / steps));
   }
-  return rate_;
 }
 
 void StepLog::OnEvaluation(const Evaluation& evaluation) {

@@ -15,8 +15,10 @@
 #define TRAINER_STATUS_STEP_LOG_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "operator/base/clock.h"
 #include "trainer/status/status_board.h"
@@ -32,8 +34,11 @@ class StepLog {
     bool json = false;
     bool terminal = false;  // Standard output is one: draw a bar.
     int fd = 1;
+    // Told of every step, also of those without a line.
+    std::function<void(int64_t step, double loss, double examples_per_second)> also =
+        [](int64_t, double, double) {};
   };
-  StepLog(const Clock& clock, Options options) : clock_(clock), options_(options) {}
+  StepLog(const Clock& clock, Options options) : clock_(clock), options_(std::move(options)) {}
 
   // Training starts or goes on from `step`: the rate is measured from here.
   void Start(int64_t step);
@@ -43,6 +48,7 @@ class StepLog {
   void OnEvaluation(const Evaluation& evaluation);
 
  private:
+  void WriteLine(int64_t step, double loss);
   void Write(const std::string& text);
   void DrawBar(int64_t step, double loss);
 

@@ -7,7 +7,7 @@
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
 // time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed or batch
 // size (its cursor would mean other examples) and for a directory that a newer process owns;
-// Unavailable for one that another living job owns; those of the disk.
+// Aborted for one that another living job owns; those of the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));

@@ -1,0 +1,81 @@
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "operator/base/status.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/cmd/role.h"
+#include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/replica_loop.h"
+
+namespace taas {
+namespace {
+
+// Answers the other replicas' calls: that the chief is not ready yet until it is, then as it says.
+class Reception : public ChiefHandler {
+ public:
+  void Open(ChiefHandler& chief) { chief_ = &chief; }
+
+  wire::JoinReply Join(const wire::JoinRequest& request) override {
+    if (ChiefHandler* const chief = chief_) return chief->Join(request);
+    wire::JoinReply reply;
+    reply.set_verdict(wire::JoinReply::LATER);
+    reply.set_sentence("the chief is opening the checkpoint directory");
+    return reply;
+  }
+  wire::BeatReply Beat(const wire::BeatRequest& request) override {
+    if (ChiefHandler* const chief = chief_) return chief->Beat(request);
+    wire::BeatReply reply;
+    reply.set_verdict(wire::BeatReply::JOIN_AGAIN);
+    reply.set_sentence("the chief has started anew");
+    return reply;
+  }
+  void Leave(const wire::LeaveRequest& request) override {
+    if (ChiefHandler* const chief = chief_) chief->Leave(request);
+  }
+
+ private:
+  std::atomic<ChiefHandler*> chief_ = nullptr;
+};
+
+}  // namespace
+
+absl::Status RunChief(Role& role) {
+  ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
+  ASSIGN_OR_RETURN(const auto task, role.MakeTask());
+  // The port before the directory: a second process with this identity on this machine must not
+  // take the directory from the first.
+  Reception reception;
+  std::unique_ptr<Coordinator> coordinator;  // Outlives the server, whose calls end in it.
+  auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception);
+  if (!server.ok()) return Role::Restart(server.status());
+  ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
+  const auto recorder = role.MakeRecorder();
+  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
+  coordinator = std::make_unique<Coordinator>(
+      role.clock(),
+      Coordinator::Options{
+          .config = role.config(),
+          .cluster = role.cluster(),
+          .job = {role.process().uid, role.process().attempt},
+          .self = {role.process().pod_number, role.process().start},
+          .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
+      role.board(), *task, store.get());
+  reception.Open(*coordinator);
+
+  ReplicaObserver observer;
+  observer.on_step = [&role, &log, last = int64_t{-1}](const StepResult& step) mutable {
+    if (const auto rate = Role::LogStep(log, step, &last)) role.board().SetLoss(step.loss, *rate);
+  };
+  observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
+  std::thread trainer([&] {
+    const absl::Status status =
+        RunReplica(*coordinator, *task, role.cluster().count("ps"), observer);
+    if (!status.ok()) coordinator->Fail(status);
+  });
+  const absl::Status status = coordinator->Run(role.stop());
+  trainer.join();
+  return Role::Release(store.get(), status);
+}
+
+}  // namespace taas

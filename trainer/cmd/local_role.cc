@@ -1,0 +1,25 @@
+#include <string>
+
+#include "operator/base/status.h"
+#include "trainer/cmd/role.h"
+#include "trainer/strategy/local_strategy.h"
+
+namespace taas {
+
+absl::Status RunLocally(Role& role) {
+  ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
+  if (role.process().cluster && !role.cluster().alone() &&
+      role.cluster().training_replicas().size() > 1) {
+    return absl::InvalidArgumentError(
+        "strategy.type Local: one process trains, but TF_CONFIG has " +
+        std::to_string(role.cluster().training_replicas().size()) + " training replicas");
+  }
+  ASSIGN_OR_RETURN(const auto task, role.MakeTask());
+  ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
+  const auto recorder = role.MakeRecorder();
+  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
+  return Role::Release(store.get(), RunLocal(role.clock(), role.config(), *task, store.get(),
+                                             role.board(), log, role.stop()));
+}
+
+}  // namespace taas

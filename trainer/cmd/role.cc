@@ -1,0 +1,144 @@
+#include "trainer/cmd/role.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/optimizer/optimizer.h"
+
+namespace taas {
+namespace {
+
+// Between two looks at a checkpoint directory that another job owns, whose lease is 30 s.
+constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
+    std::function<void()> before_status) {
+  if (!process_.status_port) return std::unique_ptr<StatusServer>();
+  const StatusServer::Pages pages = {
+      {"/status",
+       [this, before_status = std::move(before_status)](const std::string&) {
+         before_status();
+         return board_.Json();
+       }},
+      {"/series", [this](const std::string& query) { return series_.Json(query); }}};
+  auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages);
+  if (!server.ok()) return Restart(server.status());
+  return server;
+}
+
+absl::Status Role::Restart(const absl::Status& status) {
+  return absl::UnavailableError(std::string(status.message()));
+}
+
+absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
+  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config()));
+  board_.SetData(task->data_source(), task->examples());
+  return task;
+}
+
+absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& task) {
+  if (config().checkpoint_dir.empty()) return std::unique_ptr<SnapshotStore>();
+  ASSIGN_OR_RETURN(const SnapshotShape shape, ShapeOf(task.session(), config()));
+  for (bool told = false;;) {
+    auto store = SnapshotStore::Open(
+        files_, clock_,
+        {.dir = config().checkpoint_dir,
+         .job = process_.job,
+         .uid = process_.uid,
+         .attempt = process_.attempt,
+         .pod = process_.pod_number,
+         .start = process_.start,
+         .keep = static_cast<int>(config().checkpoint_keep),
+         .shape = shape});
+    // A disk that is away is another matter: the process ends and is started again.
+    if (store.ok() || !absl::IsAborted(store.status())) return store;
+    const std::string text = "waiting: " + std::string(store.status().message());
+    board_.SetState(RunState::kWaitingForPeers, text);
+    if (!std::exchange(told, true)) Log(LogLevel::kWarning, text);
+    if (stop_.WaitFor(kDirectoryRetry)) return absl::CancelledError("stopped while " + text);
+  }
+}
+
+absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
+  if (store == nullptr) return status;
+  const absl::Status released = store->Release();
+  if (!released.ok()) {
+    Log(LogLevel::kWarning, "checkpoint directory not released",
+        {{"why", std::string(released.message())}});
+  }
+  return status;
+}
+
+std::unique_ptr<Recorder> Role::MakeRecorder() {
+  return std::make_unique<Recorder>(clock_, files_,
+                                    Recorder::Options{.dir = config().summaries_dir,
+                                                      .every = config().summary_steps,
+                                                      .histograms = config().summary_histograms},
+                                    series_);
+}
+
+absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {
+  StepLog::Options options{.every = config().log_steps,
+                           .batch_size = ExamplesPerStep(config()),
+                           .max_steps = config().max_steps,
+                           .json = config().json_logs,
+                           .terminal = isatty(STDOUT_FILENO) == 1};
+  if (recorder != nullptr) {
+    ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer, Optimizer::Parse(config().optimizer));
+    options.also = [&task, recorder, optimizer](int64_t step, double loss, double rate) {
+      if (!recorder->Due(step)) return;
+      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss, rate));
+    };
+  }
+  return StepLog(clock_, std::move(options));
+}
+
+Sample Role::SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer& optimizer,
+                      int64_t step, double loss, double rate) {
+  Sample sample{.step = step,
+                .loss = loss,
+                .accuracy = task.BatchAccuracy(),
+                .learning_rate = optimizer.learning_rate(step)};
+  if (rate > 0) sample.examples_per_second = rate;
+  if (!recorder.WantsHistograms()) return sample;
+  Session& session = task.session();
+  const auto copy = [&](const std::string& tag, std::span<const float> values) {
+    sample.histograms.push_back({tag, std::vector<float>(values.begin(), values.end())});
+  };
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    const VariableInfo& variable = session.variables()[i];
+    copy(variable.name, session.variable(i));
+    if (variable.trainable) copy("gradients/" + variable.name, session.gradient(i));
+  }
+  return sample;
+}
+
+std::optional<double> Role::LogStep(StepLog& log, const StepResult& step, int64_t* last) {
+  const bool first = *last < 0 || step.step <= *last;
+  *last = step.step;
+  if (!first) return log.OnStep(step.step, step.loss);
+  log.Start(step.step);
+  return std::nullopt;
+}
+
+void Role::ShowTrouble(const std::string& why) {
+  board_.SetState(why.empty() ? RunState::kTraining : RunState::kWaitingForPeers, why);
+}
+
+Member::Options Role::MemberOptions() const {
+  return {.chief_name = cluster().chief().name(),
+          .chief_address = cluster().address(cluster().chief()),
+          .job = {process_.uid, process_.attempt},
+          .self = cluster().self,
+          .incarnation = {process_.pod_number, process_.start},
+          .rank = cluster().rank(cluster().self),
+          .config_hash = ConfigHash(config())};
+}
+
+}  // namespace taas

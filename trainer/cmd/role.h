@@ -1,0 +1,101 @@
+// What the roles of a process share, and the roles themselves: one function each, from the
+// configuration to the end.
+//
+//   chief, worker, ps, evaluator     a replica of a job
+//   local                            all of it in one process
+//
+// Ownership: Role borrows the process's options, board and stop flag and owns the rest. Threads:
+// the caller's. Errors: become exit codes (replica_process.h): Cancelled was told to stop,
+// Unavailable and DeadlineExceeded want another try, others are permanent.
+//
+//   Role role(process, board, stop);
+//   return RunChief(role);
+
+#ifndef TRAINER_CMD_ROLE_H_
+#define TRAINER_CMD_ROLE_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "trainer/cmd/place.h"
+#include "trainer/cmd/replica_process.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/status/series.h"
+#include "trainer/status/status_server.h"
+#include "trainer/status/step_log.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/strategy/replica_loop.h"
+#include "trainer/strategy/snapshot.h"
+#include "trainer/summary/recorder.h"
+
+namespace taas {
+
+class Role {
+ public:
+  Role(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop)
+      : process_(process), board_(board), stop_(stop) {}
+
+  const ReplicaProcess& process() const { return process_; }
+  const TrainerConfig& config() const { return process_.config; }
+  const ClusterSpec& cluster() const { return *process_.cluster; }
+  StatusBoard& board() { return board_; }
+  const StopFlag& stop() const { return stop_; }
+  const Clock& clock() const { return clock_; }
+  FileSystem& files() { return files_; }
+  Place& place() { return place_; }
+  Series& series() { return series_; }
+
+  // Serves /status and /series while the result lives; null if no port was given. `before_status`
+  // brings the board up to date.
+  absl::StatusOr<std::unique_ptr<StatusServer>> ServeStatus(
+      std::function<void()> before_status = [] {});
+  // A port that is taken is no fault of the configuration: the next pod is given another.
+  static absl::Status Restart(const absl::Status& status);
+
+  absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
+  // Null without a directory. While another living job owns the directory, waits: a process that
+  // ended instead would be started again to find the same.
+  absl::StatusOr<std::unique_ptr<SnapshotStore>> OpenStore(TrainingTask& task);
+  // However the run has ended, the next job need not wait for the lease. Returns `status`.
+  static absl::Status Release(SnapshotStore* store, absl::Status status);
+
+  // Of the chief and of a process by itself: what /series shows and event files hold.
+  std::unique_ptr<Recorder> MakeRecorder();
+  // Samples of the steps that are logged go to the recorder, if there is one.
+  absl::StatusOr<StepLog> MakeStepLog(ModelTask& task, Recorder* recorder) const;
+  // The rate; nothing at the first step and at the first after going back to a checkpoint, from
+  // which it is measured.
+  static std::optional<double> LogStep(StepLog& log, const StepResult& step, int64_t* last);
+
+  void ShowTrouble(const std::string& why);
+  Member::Options MemberOptions() const;
+
+ private:
+  static Sample SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer& optimizer,
+                         int64_t step, double loss, double rate);
+
+  const ReplicaProcess& process_;
+  StatusBoard& board_;
+  const StopFlag& stop_;
+  RealClock clock_;
+  PosixFileSystem files_;
+  Place place_;
+  Series series_;
+};
+
+absl::Status RunLocally(Role& role);
+absl::Status RunChief(Role& role);
+absl::Status RunWorker(Role& role);
+absl::Status RunParameterServer(Role& role);
+absl::Status RunEvaluator(Role& role);
+
+}  // namespace taas
+
+#endif  // TRAINER_CMD_ROLE_H_

@@ -1,0 +1,30 @@
+#include <string>
+
+#include "operator/base/status.h"
+#include "trainer/cmd/role.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/replica_loop.h"
+
+namespace taas {
+
+absl::Status RunWorker(Role& role) {
+  ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
+  const absl::Status claimed = role.place().Claim();
+  if (!claimed.ok()) return Role::Restart(claimed);
+  ASSIGN_OR_RETURN(const auto task, role.MakeTask());
+  Member member(role.clock(), role.MemberOptions(), role.board(), role.stop());
+  RETURN_IF_ERROR(member.Start());
+  ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
+  ReplicaObserver observer;
+  observer.on_step = [&role, &log, last = int64_t{-1}](const StepResult& step) mutable {
+    Role::LogStep(log, step, &last);
+    role.board().SetProgress({.step = step.step, .loss = step.loss});
+  };
+  observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
+  RETURN_IF_ERROR(RunReplica(member, *task, role.cluster().count("ps"), observer));
+  member.Leave();
+  role.board().SetState(RunState::kDone);
+  return absl::OkStatus();
+}
+
+}  // namespace taas

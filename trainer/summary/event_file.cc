@@ -1,0 +1,108 @@
+#include "trainer/summary/event_file.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status.h"
+#include "trainer/summary/record.h"
+
+namespace taas {
+namespace {
+
+constexpr char kPrefix[] = "events.out.tfevents.";
+constexpr char kVersion[] = "brain.Event:2";
+
+bool IsEventFile(const std::string& name) { return name.rfind(kPrefix, 0) == 0; }
+
+// Of "events.out.tfevents.1700000000.host…"; 0 if there is none.
+int64_t SecondsOf(const std::string& name) {
+  int64_t seconds = 0;
+  const char* const begin = name.data() + sizeof(kPrefix) - 1;
+  std::from_chars(begin, name.data() + name.size(), seconds);
+  return seconds;
+}
+
+std::string HostName() {
+  char name[256] = "";
+  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
+  return name;
+}
+
+double WallSeconds(Clock::WallTime wall) {
+  return std::chrono::duration<double>(wall.time_since_epoch()).count();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<EventWriter>> EventWriter::Open(FileSystem& files,
+                                                               const Clock& clock,
+                                                               const std::string& dir) {
+  const std::string what = "write event files in " + dir;
+  RETURN_IF_ERROR(files.MakeDirs(dir)).With(what);
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(dir));
+  const Clock::WallTime now = clock.WallNow();
+  int64_t seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+  for (const std::string& name : names) {
+    if (IsEventFile(name)) seconds = std::max(seconds, SecondsOf(name) + 1);
+  }
+  char number[24];
+  std::snprintf(number, sizeof(number), "%010lld", static_cast<long long>(seconds));
+  const std::string path = dir + "/" + kPrefix + number + "." + HostName() + "." +
+                           std::to_string(getpid()) + ".0";
+  ASSIGN_OR_RETURN(auto file, files.OpenAppend(path));
+  std::unique_ptr<EventWriter> writer(new EventWriter(path, std::move(file)));
+  summary::Event version;
+  version.set_wall_time(WallSeconds(now));
+  version.set_file_version(kVersion);
+  RETURN_IF_ERROR(writer->Append(version));
+  return writer;
+}
+
+absl::Status EventWriter::Start(Clock::WallTime wall, int64_t step) {
+  summary::Event event;
+  event.set_wall_time(WallSeconds(wall));
+  event.set_step(step);
+  event.mutable_session_log()->set_status(summary::SessionLog::START);
+  return Append(event);
+}
+
+absl::Status EventWriter::Write(Clock::WallTime wall, int64_t step, summary::Summary summary) {
+  summary::Event event;
+  event.set_wall_time(WallSeconds(wall));
+  event.set_step(step);
+  *event.mutable_summary() = std::move(summary);
+  return Append(event);
+}
+
+absl::Status EventWriter::Append(const summary::Event& event) {
+  RETURN_IF_ERROR(file_->Append(FrameRecord(event.SerializeAsString()))).With("write " + path_);
+  return absl::OkStatus();
+}
+
+absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size_max,
+                        const std::function<void(const summary::Event&)>& each) {
+  const auto names = files.List(dir);
+  if (absl::IsNotFound(names.status())) return absl::OkStatus();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!IsEventFile(name)) continue;
+    ASSIGN_OR_RETURN(const auto file, files.OpenRead(dir + "/" + name));
+    RecordCursor cursor(*file);
+    for (;;) {
+      ASSIGN_OR_RETURN(const auto data, cursor.Next(size_max));
+      if (!data) break;
+      summary::Event event;
+      if (event.ParseFromString(*data)) each(event);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taas

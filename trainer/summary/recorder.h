@@ -1,0 +1,108 @@
+// What a training looks like over time: takes a sample every so many steps and brings it to event
+// files and to /series, on a thread of its own.
+//
+// The training thread only copies: numbers, and for histograms the weights and gradients. If the
+// disk or the counting falls behind, histograms are left out first and then whole samples, so that
+// training never waits. A directory that cannot be written costs summaries, not the training.
+//
+// A process that starts again shows what its event files hold from before; steps that it repeats
+// replace what was recorded of them.
+//
+// Ownership: owns its thread; borrows clock, file system and series. Threads: Due and Record from
+// one; the rest is its own. Errors: logged, once per trouble.
+//
+//   Recorder recorder(clock, files, {.dir = "/out", .every = 100}, series);
+//   if (recorder.Due(step)) recorder.Record({.step = step, .loss = loss});
+
+#ifndef TRAINER_SUMMARY_RECORDER_H_
+#define TRAINER_SUMMARY_RECORDER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "trainer/status/series.h"
+#include "trainer/summary/event_file.h"
+
+namespace taas {
+
+struct Sample {
+  struct Tensor {
+    std::string tag;
+    std::vector<float> values;
+  };
+  int64_t step = 0;
+  std::optional<double> loss;
+  std::optional<double> accuracy;
+  std::optional<double> learning_rate;
+  std::optional<double> examples_per_second;
+  std::vector<Tensor> histograms;
+};
+
+class Recorder {
+ public:
+  struct Options {
+    std::string dir;  // "": no event files.
+    int64_t every = 100;
+    bool histograms = true;
+    bool rate = true;  // Records global_step/sec too.
+  };
+  Recorder(const Clock& clock, FileSystem& files, Options options, Series& series);
+  // Writes what waits.
+  ~Recorder();
+
+  // Whether a sample of `step` is wanted: at the first step, when a multiple of `every` was reached
+  // since the last sample, and after going back.
+  bool Due(int64_t step) const;
+  // Whether it should hold histograms: there is a directory, and the thread keeps up.
+  bool WantsHistograms() const;
+  void Record(Sample sample);
+
+ private:
+  struct Waiting {
+    Sample sample;
+    Clock::Time time;
+    Clock::WallTime wall;
+  };
+
+  void Run();
+  void Restore();
+  void Take(const Waiting& waiting);
+  summary::Summary Numbers(const Waiting& waiting);
+  void WriteEvents(const Waiting& waiting, summary::Summary numbers, bool went_back);
+  absl::Status TryWrite(const Waiting& waiting, summary::Summary numbers, bool went_back);
+
+  const Clock& clock_;
+  FileSystem& files_;
+  const Options options_;
+  Series& series_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Waiting> queue_;
+  bool closing_ = false;
+  int64_t left_out_ = 0;
+
+  // Of the training thread.
+  int64_t last_due_ = -1;
+
+  // Of the own thread.
+  std::unique_ptr<EventWriter> writer_;
+  std::optional<Clock::Time> open_again_at_;  // The disk failed.
+  int64_t last_step_ = -1;
+  Clock::Time last_time_{};
+  std::thread thread_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_SUMMARY_RECORDER_H_

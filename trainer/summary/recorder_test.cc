@@ -1,0 +1,144 @@
+#include "trainer/summary/recorder.h"
+
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/fake_clock.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/fault_file_system.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using namespace std::chrono_literals;
+
+class RecorderTest : public testing::Test {
+ protected:
+  std::unique_ptr<Recorder> Make(FileSystem& files) {
+    series_ = std::make_unique<Series>();
+    return std::make_unique<Recorder>(clock_, files, Recorder::Options{.dir = dir_, .every = 10},
+                                      *series_);
+  }
+  // "kind step" of each event of the directory, with the tags of summaries.
+  std::vector<std::string> Events() {
+    std::vector<std::string> texts;
+    EXPECT_THAT(ReadEvents(posix_, dir_, 1 << 20,
+                           [&](const summary::Event& event) {
+                             std::string text = std::to_string(event.step());
+                             if (event.has_session_log()) text = "start " + text;
+                             for (const auto& value : event.summary().value()) {
+                               text += " " + value.tag();
+                             }
+                             if (event.file_version().empty()) texts.push_back(text);
+                           }),
+                IsOk());
+    return texts;
+  }
+  std::vector<int64_t> LossSteps() {
+    std::vector<int64_t> steps;
+    for (const Series::Point& point : series_->Points("loss")) steps.push_back(point.step);
+    return steps;
+  }
+
+  FakeClock clock_;
+  PosixFileSystem posix_;
+  const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/" +
+                           testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::unique_ptr<Series> series_;
+};
+
+TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {
+  auto recorder = Make(posix_);
+  recorder->Record({.step = 10, .loss = 2, .accuracy = 0.5, .learning_rate = 0.1});
+  clock_.Advance(2s);
+  recorder->Record({.step = 20,
+                    .loss = 1,
+                    .examples_per_second = 7,
+                    .histograms = {{"w", {1, 2}}, {"gradients/w", {0}}}});
+  recorder = nullptr;
+  EXPECT_THAT(Events(), ElementsAre("start 10", "10 loss accuracy learning_rate",
+                                    "20 loss examples_per_second global_step/sec",
+                                    "20 w gradients/w"));
+  EXPECT_EQ(series_->Points("global_step/sec").at(0).value, 5);
+}
+
+TEST_F(RecorderTest, WantedAreTheFirstStepMultiplesAndStepsAfterGoingBack) {
+  auto recorder = Make(posix_);
+  std::vector<int64_t> due;
+  for (const int64_t step : {1, 2, 9, 10, 11, 19, 23, 24, 30, 12, 13, 20}) {
+    if (!recorder->Due(step)) continue;
+    recorder->Record({.step = step, .loss = 1});
+    due.push_back(step);
+  }
+  EXPECT_THAT(due, ElementsAre(1, 10, 23, 30, 12, 20));
+  recorder = nullptr;
+  EXPECT_THAT(LossSteps(), ElementsAre(1, 10, 12, 20));
+  // TensorBoard drops what was written of the steps that were given up.
+  EXPECT_THAT(Events(), testing::IsSupersetOf({std::string("start 1"), std::string("start 12")}));
+}
+
+TEST_F(RecorderTest, ProcessThatStartsAgainShowsWhatWasRecordedBeforeUpToItsOwnFirstStep) {
+  auto first = Make(posix_);
+  for (const int64_t step : {10, 20, 30}) {
+    first->Record({.step = step, .loss = 1, .histograms = {{"w", std::vector<float>(9'000, 1)}}});
+  }
+  first = nullptr;
+  auto second = Make(posix_);
+  second->Record({.step = 20, .loss = 5});
+  second = nullptr;
+  EXPECT_THAT(LossSteps(), ElementsAre(10, 20));
+  EXPECT_EQ(series_->Points("loss").back().value, 5);
+  auto third = Make(posix_);
+  third = nullptr;
+  EXPECT_THAT(LossSteps(), ElementsAre(10, 20));
+}
+
+TEST_F(RecorderTest, DiskThatFailsCostsEventsUntilItIsBackAndNothingElse) {
+  FaultFileSystem files(posix_);
+  auto recorder = Make(files);
+  recorder->Record({.step = 10, .loss = 1});
+  recorder = nullptr;
+  FaultFileSystem broken(posix_);
+  broken.FailAt(1, FaultFileSystem::Kind::kCrash);
+  recorder = Make(broken);
+  recorder->Record({.step = 20, .loss = 1});
+  recorder->Record({.step = 30, .loss = 1});
+  recorder = nullptr;
+  EXPECT_THAT(LossSteps(), ElementsAre(20, 30));
+  // A half record is never followed by another: a new file is begun.
+  FaultFileSystem once(posix_);
+  once.FailAt(1'000, FaultFileSystem::Kind::kOnce);
+  recorder = Make(once);
+  recorder->Record({.step = 40, .loss = 1});
+  recorder = nullptr;
+  const int operations = once.operations();
+  once.FailAt(operations, FaultFileSystem::Kind::kOnce);
+  recorder = Make(once);
+  recorder->Record({.step = 50, .loss = 1});
+  clock_.Advance(6s);
+  recorder->Record({.step = 60, .loss = 1});
+  clock_.Advance(6s);
+  recorder->Record({.step = 70, .loss = 1});
+  recorder = nullptr;
+  EXPECT_THAT(Events(), testing::Contains("70 loss global_step/sec"));
+}
+
+TEST_F(RecorderTest, WithoutADirectoryOnlyTheSeriesIsKept) {
+  Series series;
+  {
+    Recorder recorder(clock_, posix_, {}, series);
+    EXPECT_FALSE(recorder.WantsHistograms());
+    recorder.Record({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN(), .accuracy = 1});
+  }
+  EXPECT_TRUE(series.Points("loss").empty());
+  EXPECT_EQ(series.Points("accuracy").size(), 1u);
+}
+
+}  // namespace
+}  // namespace taas
