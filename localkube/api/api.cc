@@ -1,9 +1,12 @@
 #include "localkube/api/api.h"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "localkube/api/custom_kinds.h"
 #include "localkube/api/discovery.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/list_watch.h"
@@ -11,7 +14,6 @@
 #include "localkube/api/protobuf_body.h"
 #include "localkube/api/rest.h"
 #include "localkube/api/route.h"
-#include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -21,6 +23,10 @@ using nlohmann::json;
 
 // What a collection's deletion does at most in one request; a client asks again for more.
 constexpr size_t kDeleteCollectionMax = 10'000;
+
+// The definitions are the same in every cluster.
+constexpr char kTrainingJobCrdUid[] = "00000000-0000-4000-8000-000000000001";
+constexpr char kTfJobCrdUid[] = "00000000-0000-4000-8000-000000000002";
 
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
@@ -38,6 +44,15 @@ WriteOptions ParseWriteOptions(const Route& route) {
   return options;
 }
 
+// A number above what int64_t holds is not negative.
+int64_t WholeOf(const json& number) {
+  constexpr uint64_t kMax{std::numeric_limits<int64_t>::max()};
+  if (number.is_number_unsigned()) {
+    return static_cast<int64_t>(std::min(number.get<uint64_t>(), kMax));
+  }
+  return number.get<int64_t>();
+}
+
 // From the body, if there is one, and from the query.
 absl::StatusOr<DeleteOptions> ParseDeleteOptions(const Route& route, const std::string& body) {
   DeleteOptions options;
@@ -52,11 +67,11 @@ absl::StatusOr<DeleteOptions> ParseDeleteOptions(const Route& route, const std::
   options.propagation = sent.value("propagationPolicy", route.Get("propagationPolicy"));
   if (sent.value("orphanDependents", false)) options.propagation = "Orphan";
   if (sent.contains("gracePeriodSeconds") && sent["gracePeriodSeconds"].is_number_integer()) {
-    options.grace_seconds = sent["gracePeriodSeconds"].get<int64_t>();
+    options.grace_seconds = WholeOf(sent["gracePeriodSeconds"]);
   } else if (const std::string grace = route.Get("gracePeriodSeconds"); !grace.empty()) {
     const json number = json::parse(grace, nullptr, false);
     if (!number.is_number_integer()) return BadRequest("gracePeriodSeconds: not a number");
-    options.grace_seconds = number.get<int64_t>();
+    options.grace_seconds = WholeOf(number);
   }
   if (options.grace_seconds.value_or(0) < 0) {
     return BadRequest("gracePeriodSeconds: Invalid value: must be 0 or more");
@@ -103,7 +118,7 @@ class Api::Impl {
                                                const std::string& body);
   absl::StatusOr<ApiResponse> Reply(absl::StatusOr<WriteResult> result, const Route& route,
                                     const std::string& accept) const;
-  absl::Status PutDefinition();
+  absl::Status PutDefinition(const CustomKind& custom);
 
   Store& store_;
   const Clock& clock_;
@@ -125,7 +140,9 @@ absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
   }
   const bool writes = request.method == "POST" || request.method == "PUT";
   if (writes && request.content_type == kProtobuf) {
-    auto text = JsonOfProtobuf(*route.kind, request.body);
+    const bool eviction = route.subresource == "eviction";
+    auto text = JsonOfProtobuf(eviction ? "policy/v1" : route.kind->api_version(),
+                               eviction ? "Eviction" : route.kind->kind, request.body);
     if (!text.ok()) return UnsupportedBody(std::string(text.status().message()));
     ApiRequest as_json = request;
     as_json.body = *std::move(text);
@@ -212,6 +229,15 @@ absl::StatusOr<ApiResponse> Api::Impl::OnPodSubresource(const ApiRequest& reques
     if (request.method != "POST") return MethodNotAllowed();
     return Reply(rest_.Bind(target, request.body), route, "");
   }
+  if (route.subresource == "eviction") {
+    if (request.method != "POST") return MethodNotAllowed();
+    ASSIGN_OR_RETURN(const json eviction, ParseBody(request.body, "the eviction"));
+    if (!eviction.is_object()) return BadRequest("the eviction is not a JSON object");
+    const json options = eviction.value("deleteOptions", json());
+    ASSIGN_OR_RETURN(const DeleteOptions how,
+                     ParseDeleteOptions(route, options.is_object() ? options.dump() : ""));
+    return Reply(rest_.Evict(target, how), route, "");
+  }
   if (request.method != "GET") return MethodNotAllowed();
   ASSIGN_OR_RETURN(const json pod, rest_.Read(target));
   return PodLog(logs_, clock_, pod, route);
@@ -220,7 +246,8 @@ absl::StatusOr<ApiResponse> Api::Impl::OnPodSubresource(const ApiRequest& reques
 absl::StatusOr<ApiResponse> Api::Impl::OnObject(const ApiRequest& request, const Route& route) {
   const Kind& kind = *route.kind;
   const Target target{&kind, route.ns, route.name, route.subresource};
-  const bool pod_only = route.subresource == "log" || route.subresource == "binding";
+  const bool pod_only = route.subresource == "log" || route.subresource == "binding" ||
+                        route.subresource == "eviction";
   if (pod_only && kind.kind == "Pod") return OnPodSubresource(request, route, target);
   const bool known = route.subresource.empty() ||
                      (route.subresource == "status" && kind.has_status) ||
@@ -250,12 +277,12 @@ absl::StatusOr<ApiResponse> Api::Impl::OnObject(const ApiRequest& request, const
   return MethodNotAllowed();
 }
 
-// The definition of our kind, as a server that installed it would show it. Written without going
+// The definition of one of our kinds, as a server that installed it would show it. Written without going
 // through
 // the API, which does not let anybody change it.
-absl::Status Api::Impl::PutDefinition() {
+absl::Status Api::Impl::PutDefinition(const CustomKind& custom) {
   const Kind& kind = *FindResource("customresourcedefinitions.apiextensions.k8s.io");
-  json object = json::parse(TrainingJobCrdJson());
+  json object = custom.crd;
   const StoreKey key{kind.resource(), "", NameOf(object)};
   const auto stored = store_.Get(key);
   const std::string now = FormatRfc3339(clock_.WallNow());
@@ -266,7 +293,8 @@ absl::Status Api::Impl::PutDefinition() {
     object["metadata"] = old["metadata"];
     expected = stored->revision;
   } else {
-    StampNew(kind, "", {.uid = "00000000-0000-4000-8000-000000000001", .now = now}, &object);
+    StampNew(kind, "", {.uid = custom.job_kind == JobKind::kTrainingJob ? kTrainingJobCrdUid : kTfJobCrdUid,
+              .now = now}, &object);
   }
   json conditions = json::array();
   for (const char* type : {"NamesAccepted", "Established"}) {
@@ -287,7 +315,7 @@ absl::Status Api::Impl::PutDefinition() {
 }
 
 absl::Status Api::Impl::Bootstrap() {
-  RETURN_IF_ERROR(PutDefinition());
+  for (const CustomKind& custom : CustomKinds()) RETURN_IF_ERROR(PutDefinition(custom));
   const Kind& namespaces = *FindResource("namespaces");
   for (const char* name : {"default", "kube-system"}) {
     const json object = {{"metadata", {{"name", name}}}};

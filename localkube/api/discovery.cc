@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "localkube/api/custom_kinds.h"
 #include "localkube/api/kinds.h"
-#include "operator/api/trainingjob_crd.h"
 
 namespace taas::localkube {
 namespace {
@@ -23,6 +23,8 @@ using GroupVersion = std::pair<std::string, std::string>;
 std::map<GroupVersion, std::vector<const Kind*>> ByGroup() {
   std::map<GroupVersion, std::vector<const Kind*>> groups;
   for (const Kind& kind : Kinds()) groups[{kind.group, kind.version}].push_back(&kind);
+  // Has no kind of ours, but is where clients look whether pods can be evicted.
+  groups[{"policy", "v1"}];
   return groups;
 }
 
@@ -46,6 +48,7 @@ std::vector<Subresource> Subresources(const Kind& kind) {
   const json writable = {"get", "patch", "update"};
   if (kind.kind == "Pod") {
     all.push_back({"binding", "", "v1", "Binding", json::array({"create"})});
+    all.push_back({"eviction", "policy", "v1", "Eviction", json::array({"create"})});
     all.push_back({"log", "", "v1", "Pod", json::array({"get"})});
   }
   if (kind.has_scale) all.push_back({"scale", "autoscaling", "v1", "Scale", writable});
@@ -163,8 +166,7 @@ std::string SchemaName(const Kind& kind) {
 json SchemaOf(const Kind& kind) {
   json schema = {{"type", "object"}};
   if (kind.custom) {
-    const json crd = json::parse(TrainingJobCrdJson());
-    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+    schema = CustomKindOf(kind).open_api;
   }
   schema["x-kubernetes-group-version-kind"] =
       json::array({ResponseKind(kind.group, kind.version, kind.kind)});

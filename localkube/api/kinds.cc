@@ -7,6 +7,8 @@ namespace taas::localkube {
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind>* const kKinds = [] {
     auto kinds = std::make_unique<std::vector<Kind>>(std::vector<Kind>{
+        {.version = "v1", .plural = "configmaps", .singular = "configmap", .kind = "ConfigMap",
+         .short_names = {"cm"}},
         {.version = "v1", .plural = "events", .singular = "event", .kind = "Event",
          .short_names = {"ev"},
          .selectable = {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name",
@@ -28,6 +30,8 @@ const std::vector<Kind>& Kinds() {
          .selectable = {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
                         "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
                         "status.podIP", "status.nominatedNodeName"}},
+        {.version = "v1", .plural = "secrets", .singular = "secret", .kind = "Secret",
+         .selectable = {"type"}},
         {.version = "v1", .plural = "serviceaccounts", .singular = "serviceaccount",
          .kind = "ServiceAccount", .short_names = {"sa"}},
         {.version = "v1", .plural = "services", .singular = "service", .kind = "Service",
@@ -39,6 +43,9 @@ const std::vector<Kind>& Kinds() {
          .categories = {"api-extensions"}, .namespaced = false, .read_only = true},
         {.group = "coordination.k8s.io", .version = "v1", .plural = "leases",
          .singular = "lease", .kind = "Lease"},
+        {.group = "kubeflow.org", .version = "v1", .plural = "tfjobs", .singular = "tfjob",
+         .kind = "TFJob", .categories = {"all"}, .has_status = true, .has_generation = true,
+         .custom = true},
         {.group = "taas.dev", .version = "v1", .plural = "trainingjobs",
          .singular = "trainingjob", .kind = "TrainingJob", .short_names = {"tj"},
          .categories = {"all"}, .has_status = true, .has_scale = true,

@@ -269,7 +269,7 @@ absl::StatusOr<ReadOptions> ParseReadOptions(const Route& route, const std::stri
 absl::StatusOr<std::string> GetObject(const Rest& rest, const Clock& clock, const Target& target,
                                       const ReadOptions& options) {
   ASSIGN_OR_RETURN(const json object, rest.Read(target));
-  if (target.subresource == "scale") return Dump(ScaleOf(object));
+  if (target.subresource == "scale") return Dump(ScaleOf(*target.kind, object));
   if (!options.table) return Dump(object);
   return Dump(OneRowTable(*target.kind, object, clock.WallNow(), options));
 }

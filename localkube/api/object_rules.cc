@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "localkube/api/config_rules.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/pod_rules.h"
 #include "localkube/api/subdomain.h"
@@ -237,6 +238,7 @@ absl::Status CheckNew(const Kind& kind, const std::string& ns, const json& objec
                      "Too long: may not be more than " + std::to_string(kAnnotationBytesMax) +
                          " bytes"}});
   }
+  RETURN_IF_ERROR(CheckConfig(kind, object));
   return kind.kind == "Pod" ? CheckPodSpec(kind, object) : absl::OkStatus();
 }
 
@@ -266,6 +268,7 @@ void ApplyBuiltinDefaults(const Kind& kind, json* object) {
   if (!kind.custom && object->contains("spec")) DropNulls(&(*object)["spec"]);
   if (kind.kind == "Pod") DefaultPod(object);
   if (kind.kind == "Service") DefaultService(object);
+  CompleteConfig(kind, object);
 }
 
 json CarryOver(const Kind& kind, const std::string& subresource, const json& old, json wanted) {
@@ -324,6 +327,7 @@ absl::Status CheckStatusUpdate(const Kind& kind, const json& wanted) {
 }
 
 absl::Status CheckUpdate(const Kind& kind, const json& old, const json& changed) {
+  RETURN_IF_ERROR(CheckConfigUpdate(kind, old, changed));
   if (kind.kind != "Pod") return absl::OkStatus();
   // What is stored may be from a version that let more in; labels and status can still change.
   if (old.value("spec", json()) == changed.value("spec", json())) return absl::OkStatus();
@@ -380,10 +384,10 @@ int64_t GraceOf(const Kind& kind, const DeleteOptions& options, const json& obje
   // Nothing runs that could use the time.
   const bool runs = !TextAt(object, "/spec/nodeName").empty();
   if (!runs || phase == "Succeeded" || phase == "Failed") return 0;
-  if (options.grace_seconds.has_value()) return *options.grace_seconds;
   const json::json_pointer grace("/spec/terminationGracePeriodSeconds");
   const bool given = object.contains(grace) && object[grace].is_number_integer();
-  return given ? object[grace].get<int64_t>() : kDefaultGraceSeconds;
+  const int64_t own = given ? object[grace].get<int64_t>() : kDefaultGraceSeconds;
+  return std::clamp<int64_t>(options.grace_seconds.value_or(own), 0, kGraceSecondsMax);
 }
 
 bool MarkDeleted(const Kind& kind, const DeleteOptions& options, const std::string& now,

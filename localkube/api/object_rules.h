@@ -28,6 +28,8 @@ inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
 // Of a pod that does not say: as in Kubernetes.
 inline constexpr int64_t kDefaultGraceSeconds = 30;
+// Nobody waits longer; a larger number would not fit into the clock.
+inline constexpr int64_t kGraceSecondsMax = int64_t{10} * 365 * 86'400;
 // Nesting of a request body: far above any manifest, far below what would overflow a stack.
 inline constexpr int kDepthMax = 200;
 // Kubernetes' own limit for the annotations of one object.

@@ -184,7 +184,20 @@ absl::StatusOr<json> ApplyJsonPatch(const json& object, const json& patch) {
     return absl::InvalidArgumentError("the JSON patch has more than " +
                                       std::to_string(kJsonPatchOperationsMax) + " operations");
   }
-  return object.patch(patch);
+  json changed = object;
+  size_t copied = 0;
+  for (const json& operation : patch) {
+    if (operation.is_object() && operation.value("op", json()) == json("copy")) {
+      const json::json_pointer from(operation.value("from", ""));
+      copied += changed.at(from).dump(-1, ' ', false, json::error_handler_t::replace).size();
+      if (copied > kJsonPatchCopyBytesMax) {
+        return absl::InvalidArgumentError("the copy operations of the JSON patch copy more than " +
+                                          std::to_string(kJsonPatchCopyBytesMax) + " bytes");
+      }
+    }
+    changed.patch_inplace(json::array({operation}));
+  }
+  return changed;
 }
 
 }  // namespace

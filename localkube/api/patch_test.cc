@@ -94,5 +94,24 @@ INSTANTIATE_TEST_SUITE_P(
                             R"({"$patch":7})"}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(JsonPatchTest, CopiesThatWouldFillTheMemoryAreRefused) {
+  json patch = json::array({{{"op", "add"}, {"path", "/a"}, {"value", std::string(1000, 'x')}}});
+  for (int i = 0; i < 40; ++i) {  // 2^40 kB if nobody counted.
+    const std::string name = "/b" + std::to_string(i);
+    patch.push_back({{"op", "copy"}, {"from", ""}, {"path", name}});
+  }
+  const auto result = ApplyPatch(PatchType::kJson, json::object(), patch);
+  EXPECT_THAT(result, StatusIs(absl::StatusCode::kInvalidArgument,
+                               testing::HasSubstr("copy more than 3145728 bytes")));
+}
+
+TEST(JsonPatchTest, AnOperationThatFailsLeavesNothingOfThoseBefore) {
+  const json object = {{"a", 1}};
+  const json patch = json::parse(R"([{"op":"replace","path":"/a","value":2},
+                                     {"op":"test","path":"/a","value":3}])");
+  EXPECT_FALSE(ApplyPatch(PatchType::kJson, object, patch).ok());
+  EXPECT_EQ(*ApplyPatch(PatchType::kJson, object, json::array({patch[0]})), json({{"a", 2}}));
+}
+
 }  // namespace
 }  // namespace taas::localkube

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "localkube/api/base64.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -19,6 +20,11 @@ constexpr uint64_t kObjectMetadata = 1;
 constexpr uint64_t kMetaName = 1, kMetaGenerateName = 2, kMetaNamespace = 3;
 constexpr uint64_t kMetaLabels = 11, kMetaAnnotations = 12;
 constexpr uint64_t kEntryKey = 1, kEntryValue = 2;
+constexpr uint64_t kConfigMapData = 2, kConfigMapBinary = 3;
+constexpr uint64_t kSecretData = 2, kSecretType = 3, kSecretText = 4;
+constexpr uint64_t kEvictionOptions = 2;
+constexpr uint64_t kDeleteGrace = 1, kDeletePreconditions = 2;
+constexpr uint64_t kPreconditionUid = 1;
 
 absl::Status Malformed() {
   return absl::InvalidArgumentError("the body is not Kubernetes' protobuf");
@@ -36,15 +42,18 @@ bool ReadVarint(std::string_view* bytes, uint64_t* value) {
   return false;
 }
 
-// Calls `field` for each length-delimited field; the others are skipped.
-absl::Status ForEachField(std::string_view bytes,
-                          const std::function<absl::Status(uint64_t, std::string_view)>& field) {
+// Calls `field` for each length-delimited field and `whole` for each number; others are skipped.
+absl::Status ForEachField(
+    std::string_view bytes,
+    const std::function<absl::Status(uint64_t, std::string_view)>& field,
+    const std::function<void(uint64_t, int64_t)>& whole = [](uint64_t, int64_t) {}) {
   while (!bytes.empty()) {
     uint64_t tag = 0, number = 0;
     if (!ReadVarint(&bytes, &tag)) return Malformed();
     switch (tag & 7) {
       case 0:
         if (!ReadVarint(&bytes, &number)) return Malformed();
+        whole(tag >> 3, static_cast<int64_t>(number));
         break;
       case 1:
       case 5: {
@@ -65,14 +74,14 @@ absl::Status ForEachField(std::string_view bytes,
   return absl::OkStatus();
 }
 
-absl::Status ReadEntry(std::string_view bytes, json* map) {
+absl::Status ReadEntry(std::string_view bytes, json* map, bool base64 = false) {
   std::string key, value;
   RETURN_IF_ERROR(ForEachField(bytes, [&](uint64_t number, std::string_view text) {
     if (number == kEntryKey) key = std::string(text);
     if (number == kEntryValue) value = std::string(text);
     return absl::OkStatus();
   }));
-  (*map)[key] = value;
+  (*map)[key] = base64 ? EncodeBase64(value) : value;
   return absl::OkStatus();
 }
 
@@ -89,11 +98,61 @@ absl::Status ReadMetadata(std::string_view bytes, json* metadata) {
   });
 }
 
+// What a Delete may ask for: clients send no more of it with an eviction.
+absl::Status ReadDeleteOptions(std::string_view bytes, json* options) {
+  return ForEachField(
+      bytes,
+      [&](uint64_t number, std::string_view text) -> absl::Status {
+        if (number != kDeletePreconditions) return absl::OkStatus();
+        return ForEachField(text, [&](uint64_t inner, std::string_view value) {
+          if (inner == kPreconditionUid) {
+            (*options)["preconditions"]["uid"] = std::string(value);
+          }
+          return absl::OkStatus();
+        });
+      },
+      [&](uint64_t number, int64_t value) {
+        if (number == kDeleteGrace) (*options)["gracePeriodSeconds"] = value;
+      });
+}
+
+// A field of the object beside its metadata.
+absl::Status ReadMember(const std::string& kind, uint64_t number, std::string_view bytes,
+                        json* object) {
+  if (kind == "ConfigMap" && number == kConfigMapData) {
+    return ReadEntry(bytes, &(*object)["data"]);
+  }
+  if (kind == "ConfigMap" && number == kConfigMapBinary) {
+    return ReadEntry(bytes, &(*object)["binaryData"], /*base64=*/true);
+  }
+  if (kind == "Secret" && number == kSecretData) {
+    return ReadEntry(bytes, &(*object)["data"], /*base64=*/true);
+  }
+  if (kind == "Secret" && number == kSecretText) {
+    return ReadEntry(bytes, &(*object)["stringData"]);
+  }
+  if (kind == "Secret" && number == kSecretType && !bytes.empty()) {
+    (*object)["type"] = std::string(bytes);
+  }
+  if (kind == "Eviction" && number == kEvictionOptions) {
+    return ReadDeleteOptions(bytes, &(*object)["deleteOptions"]);
+  }
+  return absl::OkStatus();
+}
+
+bool IsRead(const std::string& kind) {
+  for (const char* known : {"Namespace", "ServiceAccount", "ConfigMap", "Secret", "Eviction"}) {
+    if (kind == known) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> JsonOfProtobuf(const Kind& kind, std::string_view body) {
-  if (kind.kind != "Namespace" && kind.kind != "ServiceAccount") {
-    return absl::InvalidArgumentError("a " + kind.kind + " is not read from protobuf; send JSON");
+absl::StatusOr<std::string> JsonOfProtobuf(const std::string& api_version,
+                                           const std::string& kind, std::string_view body) {
+  if (!IsRead(kind)) {
+    return absl::InvalidArgumentError("a " + kind + " is not read from protobuf; send JSON");
   }
   if (body.substr(0, kMagic.size()) != kMagic) return Malformed();
   std::string_view raw;
@@ -102,14 +161,13 @@ absl::StatusOr<std::string> JsonOfProtobuf(const Kind& kind, std::string_view bo
                                  if (number == kUnknownRaw) raw = bytes;
                                  return absl::OkStatus();
                                }));
-  json metadata = json::object();
+  json object = {
+      {"apiVersion", api_version}, {"kind", kind}, {"metadata", json::object()}};
   RETURN_IF_ERROR(ForEachField(raw, [&](uint64_t number, std::string_view bytes) {
-    return number == kObjectMetadata ? ReadMetadata(bytes, &metadata) : absl::OkStatus();
+    return number == kObjectMetadata ? ReadMetadata(bytes, &object["metadata"])
+                                     : ReadMember(kind, number, bytes, &object);
   }));
-  return json({{"apiVersion", kind.api_version()},
-               {"kind", kind.kind},
-               {"metadata", std::move(metadata)}})
-      .dump(-1, ' ', false, json::error_handler_t::replace);
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 }  // namespace taas::localkube

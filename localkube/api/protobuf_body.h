@@ -1,12 +1,11 @@
 // Bodies in Kubernetes' protobuf, for the few requests that kubectl sends so: `create namespace`,
-// `create
-// serviceaccount`.
+// `create serviceaccount`, `create configmap`, `create secret`, `drain`.
 //
-// Only the metadata of such an object says anything, so only that is read.
+// Of the metadata names, labels and annotations are read, of the object its data.
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument: another kind, or not the format.
 //
-//   ASSIGN_OR_RETURN(std::string json, JsonOfProtobuf(kind, body));
+//   ASSIGN_OR_RETURN(std::string json, JsonOfProtobuf("v1", "Secret", body));
 
 #ifndef LOCALKUBE_API_PROTOBUF_BODY_H_
 #define LOCALKUBE_API_PROTOBUF_BODY_H_
@@ -15,11 +14,11 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "localkube/api/kinds.h"
 
 namespace taas::localkube {
 
-absl::StatusOr<std::string> JsonOfProtobuf(const Kind& kind, std::string_view body);
+absl::StatusOr<std::string> JsonOfProtobuf(const std::string& api_version,
+                                           const std::string& kind, std::string_view body);
 
 }  // namespace taas::localkube
 

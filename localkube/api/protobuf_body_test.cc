@@ -26,7 +26,7 @@ std::string Body() {
 }
 
 TEST(ProtobufBodyTest, MetadataIsRead) {
-  const auto text = JsonOfProtobuf(*FindResource("namespaces"), Body());
+  const auto text = JsonOfProtobuf("v1", "Namespace", Body());
   ASSERT_THAT(text, IsOk());
   EXPECT_EQ(json::parse(*text)["metadata"],
             json::parse(R"({"name":"team","labels":{"a":"b"}})"));
@@ -36,15 +36,43 @@ TEST(ProtobufBodyTest, ATruncatedBodyIsRefusedWhereverItEnds) {
   const std::string body = Body();
   // Two fields without content stand at the end; before them every cut breaks the object.
   for (size_t size = 0; size + 5 < body.size(); ++size) {
-    const auto text = JsonOfProtobuf(*FindResource("namespaces"), body.substr(0, size));
+    const auto text = JsonOfProtobuf("v1", "Namespace", body.substr(0, size));
     if (text.ok()) {
       EXPECT_NE(json::parse(*text)["metadata"].value("name", ""), "team") << size;
     }
   }
 }
 
+// The object alone, in its envelope.
+std::string Wrap(const std::string& object) {
+  return std::string("k8s\0", 4) + Field(2, object);
+}
+
+TEST(ProtobufBodyTest, TheDataOfConfigMapsAndSecretsIsRead) {
+  const std::string metadata = Field(1, Field(1, "a"));
+  const auto entry = Field(1, "key") + Field(2, std::string("\0\1", 2));
+  auto text = JsonOfProtobuf("v1", "Secret",
+                             Wrap(metadata + Field(2, entry) + Field(3, "own/type")));
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(json::parse(*text)["data"]["key"], "AAE=");
+  EXPECT_EQ(json::parse(*text)["type"], "own/type");
+  text = JsonOfProtobuf("v1", "ConfigMap",
+                        Wrap(metadata + Field(2, Field(1, "k") + Field(2, "v"))));
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(json::parse(*text)["data"]["k"], "v");
+}
+
+TEST(ProtobufBodyTest, AnEvictionHasItsGraceAndItsPrecondition) {
+  const std::string options = std::string("\x08\x05", 2) + Field(2, Field(1, "u"));
+  const auto text = JsonOfProtobuf("policy/v1", "Eviction",
+                                   Wrap(Field(1, Field(1, "p")) + Field(2, options)));
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(json::parse(*text)["deleteOptions"],
+            json::parse(R"({"gracePeriodSeconds":5,"preconditions":{"uid":"u"}})"));
+}
+
 TEST(ProtobufBodyTest, OtherKindsAreToldToSendJson) {
-  EXPECT_THAT(JsonOfProtobuf(*FindResource("pods"), Body()),
+  EXPECT_THAT(JsonOfProtobuf("v1", "Pod", Body()),
               StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("send JSON")));
 }
 

@@ -134,7 +134,7 @@ absl::StatusOr<WriteResult> Rest::Create(const Kind& kind, const std::string& ns
   WriteResult result{.code = 201};
   ASSIGN_OR_RETURN(json object, ParseObject(body));
   if (kind.custom) {
-    RETURN_IF_ERROR(CheckJobText(body, options.validation, &result.warnings));
+    RETURN_IF_ERROR(CheckJobText(kind, body, options.validation, &result.warnings));
   }
   RETURN_IF_ERROR(CheckIdentity(kind, ns, "", object));
   RETURN_IF_ERROR(CheckNamespace(kind, ns));
@@ -191,8 +191,8 @@ absl::StatusOr<json> Rest::Merge(const Target& target, const json& old, json wan
   }
   if (kind.custom) {
     warnings->clear();
-    RETURN_IF_ERROR(CheckJobText(Dump(wanted), options.validation, warnings));
-    CompleteJob(&wanted);  // Before it is compared: a default that was left out is no change.
+    RETURN_IF_ERROR(CheckJobText(kind, Dump(wanted), options.validation, warnings));
+    CompleteJob(kind, &wanted);  // Before it is compared: a default that was left out is no change.
   }
   json changed = CarryOver(kind, target.subresource, old, std::move(wanted));
   if (kind.custom) {
@@ -218,11 +218,11 @@ absl::StatusOr<WriteResult> Rest::Replace(const Target& target, std::string_view
     if (!scale) return Merge(target, old, sent, options, &warnings);
     RETURN_IF_ERROR(CheckPreconditions(target, old, UidOf(sent), RevisionOf(sent)));
     json wanted = old;
-    RETURN_IF_ERROR(ApplyScale(sent, &wanted));
+    RETURN_IF_ERROR(ApplyScale(kind, sent, &wanted));
     return Merge(target, old, std::move(wanted), options, &warnings);
   };
   ASSIGN_OR_RETURN(WriteResult result, Update(target, options.dry_run, change));
-  if (scale) result.text = Dump(ScaleOf(json::parse(result.text)));
+  if (scale) result.text = Dump(ScaleOf(kind, json::parse(result.text)));
   result.warnings = std::move(warnings);
   return result;
 }
@@ -236,7 +236,7 @@ absl::StatusOr<WriteResult> Rest::Patch(const Target& target, PatchType type,
   const bool scale = target.subresource == "scale";
   std::vector<std::string> warnings;
   const auto change = [&](const json& old) -> absl::StatusOr<json> {
-    const json shown = scale ? ScaleOf(old) : old;
+    const json shown = scale ? ScaleOf(kind, old) : old;
     auto patched = ApplyPatch(type, shown, patch);
     if (!patched.ok()) {
       return Invalid(kind, target.name,
@@ -250,11 +250,11 @@ absl::StatusOr<WriteResult> Rest::Patch(const Target& target, PatchType type,
     }
     RETURN_IF_ERROR(CheckPreconditions(target, old, "", RevisionOf(*patched)));
     json wanted = old;
-    RETURN_IF_ERROR(ApplyScale(*patched, &wanted));
+    RETURN_IF_ERROR(ApplyScale(kind, *patched, &wanted));
     return Merge(target, old, std::move(wanted), options, &warnings);
   };
   ASSIGN_OR_RETURN(WriteResult result, Update(target, options.dry_run, change));
-  if (scale) result.text = Dump(ScaleOf(json::parse(result.text)));
+  if (scale) result.text = Dump(ScaleOf(kind, json::parse(result.text)));
   result.warnings = std::move(warnings);
   return result;
 }
@@ -318,6 +318,36 @@ absl::StatusOr<WriteResult> Rest::Bind(const Target& pod, std::string_view body)
     return changed;
   };
   RETURN_IF_ERROR(Update(pod, false, change).status());
+  return WriteResult{
+      .code = 201,
+      .text = Dump({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", json::object()},
+                    {"status", "Success"}, {"code", 201}}),
+      .warnings = {}};
+}
+
+absl::StatusOr<WriteResult> Rest::Evict(const Target& pod, const DeleteOptions& options) {
+  ASSIGN_OR_RETURN(const json before, Read(pod));
+  RETURN_IF_ERROR(CheckPreconditions(pod, before, options.uid, options.resource_version));
+  if (!options.dry_run && !IsTerminating(before)) {
+    const std::string now = FormatRfc3339(clock_.WallNow());
+    RETURN_IF_ERROR(Edit(pod, [&](json* object) {
+      if (UidOf(*object) != UidOf(before)) return;
+      json& conditions = (*object)["status"]["conditions"];
+      if (!conditions.is_array()) conditions = json::array();
+      std::erase_if(conditions.get_ref<json::array_t&>(), [](const json& condition) {
+        return condition.value("type", "") == "DisruptionTarget";
+      });
+      conditions.push_back({{"type", "DisruptionTarget"},
+                            {"status", "True"},
+                            {"reason", "EvictionByEvictionAPI"},
+                            {"message", "Eviction API: evicting"},
+                            {"lastTransitionTime", now}});
+    }));
+  }
+  DeleteOptions deletion = options;
+  deletion.uid = UidOf(before);
+  deletion.resource_version.clear();  // It was the one before the mark.
+  RETURN_IF_ERROR(Delete(pod, deletion).status());
   return WriteResult{
       .code = 201,
       .text = Dump({{"kind", "Status"}, {"apiVersion", "v1"}, {"metadata", json::object()},

@@ -25,7 +25,7 @@
 #include "localkube/api/object_rules.h"
 #include "localkube/api/patch.h"
 #include "localkube/api/store.h"
-#include "localkube/api/training_job_admission.h"
+#include "localkube/api/job_admission.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 
@@ -66,6 +66,8 @@ class Rest {
   absl::StatusOr<WriteResult> Delete(const Target& target, const DeleteOptions& options);
   // POST pods/NAME/binding.
   absl::StatusOr<WriteResult> Bind(const Target& pod, std::string_view body);
+  // POST pods/NAME/eviction, as `kubectl drain` does: the pod is marked as disrupted, then deleted.
+  absl::StatusOr<WriteResult> Evict(const Target& pod, const DeleteOptions& options);
 
   // The object as JSON; NotFound as the API says it.
   absl::StatusOr<nlohmann::json> Read(const Target& target) const;

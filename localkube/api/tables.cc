@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <memory>
 
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "localkube/api/custom_kinds.h"
 #include "localkube/api/json_path.h"
-#include "operator/api/trainingjob_crd.h"
 
 namespace taas::localkube {
 namespace {
@@ -41,6 +40,11 @@ const json& Items(const json& object, std::string_view path) {
   static const json kNone = json::array();
   const json* value = FindJsonPath(object, path);
   return value != nullptr && value->is_array() ? *value : kNone;
+}
+
+size_t Members(const json& object, const char* field) {
+  const auto found = object.find(field);
+  return found != object.end() && found->is_object() ? found->size() : 0;
 }
 
 // Kubernetes' duration.HumanDuration.
@@ -205,23 +209,9 @@ json ClaimCells(const json& claim, Clock::WallTime now) {
           Text(claim, ".spec.volumeMode", "Filesystem")};
 }
 
-// From the CRD: [{"name","type","jsonPath","priority",...}]
-const json& CustomColumns() {
-  static const json* const kColumns = std::make_unique<json>([] {
-    const json crd = json::parse(TrainingJobCrdJson());
-    for (const json& version : crd["spec"]["versions"]) {
-      if (version.value("storage", false) && version.contains("additionalPrinterColumns")) {
-        return version["additionalPrinterColumns"];
-      }
-    }
-    return json::array();
-  }()).release();
-  return *kColumns;
-}
-
-json CustomCells(const json& object, Clock::WallTime now) {
+json CustomCells(const Kind& kind, const json& object, Clock::WallTime now) {
   json cells = {Text(object, ".metadata.name")};
-  for (const json& column : CustomColumns()) {
+  for (const json& column : CustomKindOf(kind).columns) {
     const json* value = FindJsonPath(object, column.value("jsonPath", ""));
     if (value == nullptr || value->is_null()) {
       cells.push_back(nullptr);
@@ -263,12 +253,14 @@ std::vector<Column> ColumnsOf(const Kind& kind) {
   if (kind.kind == "Namespace") return {{"Name"}, {"Status"}, {"Age"}};
   if (kind.kind == "Lease") return {{"Name"}, {"Holder"}, {"Age"}};
   if (kind.kind == "ServiceAccount") return {{"Name"}, {"Secrets", "integer"}, {"Age"}};
+  if (kind.kind == "ConfigMap") return {{"Name"}, {"Data", "integer"}, {"Age"}};
+  if (kind.kind == "Secret") return {{"Name"}, {"Type"}, {"Data", "integer"}, {"Age"}};
   return {{"Name"}, {"Created At"}};
 }
 
 json Cells(const Kind& kind, const json& object, Clock::WallTime now) {
   const std::string name = Text(object, ".metadata.name");
-  if (kind.custom) return CustomCells(object, now);
+  if (kind.custom) return CustomCells(kind, object, now);
   if (kind.kind == "Pod") return PodCells(object, now);
   if (kind.kind == "Service") return ServiceCells(object, now);
   if (kind.kind == "Node") return NodeCells(object, now);
@@ -280,6 +272,12 @@ json Cells(const Kind& kind, const json& object, Clock::WallTime now) {
   }
   if (kind.kind == "ServiceAccount") {
     return {name, Items(object, ".secrets").size(), AgeOf(object, now)};
+  }
+  if (kind.kind == "ConfigMap") {
+    return {name, Members(object, "data") + Members(object, "binaryData"), AgeOf(object, now)};
+  }
+  if (kind.kind == "Secret") {
+    return {name, Text(object, ".type"), Members(object, "data"), AgeOf(object, now)};
   }
   return {name, Text(object, ".metadata.creationTimestamp")};
 }
@@ -304,7 +302,7 @@ json TableColumns(const Kind& kind) {
   };
   if (kind.custom) {
     add("Name", "string", 0, "Name of the object.");
-    for (const json& column : CustomColumns()) {
+    for (const json& column : CustomKindOf(kind).columns) {
       add(column.value("name", ""), column.value("type", "string"), column.value("priority", 0),
           column.value("description", ""));
     }

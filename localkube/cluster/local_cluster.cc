@@ -86,11 +86,10 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
     Log(LogLevel::kWarning,
         "bubblewrap cannot make mount namespaces here: volumes reach the bundled trainer only");
   }
-  const NodeCapacity capacity = c.Capacity();
   Api& api = c.server_->api();
-  c.scheduler_ = std::make_unique<Scheduler>(capacity, api, c.server_->store(), c.clock_);
+  c.scheduler_ = std::make_unique<Scheduler>(api, c.server_->store(), c.clock_);
   c.node_ = std::make_unique<Node>(
-      Node::Options{.capacity = capacity,
+      Node::Options{.nodes = c.Nodes(),
                     .pods_dir = c.dirs_.root(),
                     .volumes_dir = c.options_.dir + "/volumes",
                     .volume_bindings = c.options_.volume_bindings,
@@ -151,22 +150,27 @@ absl::Status LocalCluster::StartServer() {
   return server_->WriteKubeconfig(kubeconfig());
 }
 
-NodeCapacity LocalCluster::Capacity() const {
-  NodeCapacity capacity;
-  capacity.name = kNodeName;
-  capacity.labels = {{"kubernetes.io/hostname", kNodeName},
-                     {"kubernetes.io/os", "linux"},
-                     {"kubernetes.io/arch", "amd64"}};
-  capacity.allocatable.cpu_milli = ::sysconf(_SC_NPROCESSORS_ONLN) * 1000;
-  capacity.allocatable.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
-  capacity.allocatable.gpus = options_.fake_gpus.count;
-  if (options_.fake_gpus.count > 0) {
-    capacity.labels["nvidia.com/gpu.product"] = "simulated";
-    capacity.labels["nvidia.com/gpu.count"] = std::to_string(options_.fake_gpus.count);
-    capacity.labels["nvidia.com/gpu.memory"] =
-        std::to_string(options_.fake_gpus.gibibytes * 1024);  // MiB, as NVIDIA's labels have it.
+// All of them this machine: each has all of its processors and memory, and GPU slots of its own.
+std::vector<NodeCapacity> LocalCluster::Nodes() const {
+  std::vector<NodeCapacity> nodes;
+  for (int i = 1; i <= options_.nodes; ++i) {
+    NodeCapacity node;
+    node.name = i == 1 ? kNodeName : kNodeName + ("-" + std::to_string(i));
+    node.labels = {{"kubernetes.io/hostname", node.name},
+                   {"kubernetes.io/os", "linux"},
+                   {"kubernetes.io/arch", "amd64"}};
+    node.allocatable.cpu_milli = ::sysconf(_SC_NPROCESSORS_ONLN) * 1000;
+    node.allocatable.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
+    node.allocatable.gpus = options_.fake_gpus.count;
+    if (options_.fake_gpus.count > 0) {
+      node.labels["nvidia.com/gpu.product"] = "simulated";
+      node.labels["nvidia.com/gpu.count"] = std::to_string(options_.fake_gpus.count);
+      node.labels["nvidia.com/gpu.memory"] =
+          std::to_string(options_.fake_gpus.gibibytes * 1024);  // MiB, as NVIDIA's labels have it.
+    }
+    nodes.push_back(std::move(node));
   }
-  return capacity;
+  return nodes;
 }
 
 absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {

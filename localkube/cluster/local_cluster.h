@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "localkube/api/api_server.h"
@@ -44,7 +45,8 @@ class LocalCluster {
     std::string dir;    // As MakeClusterDirectory has it.
     uint16_t port = 0;  // 0: the one of last time if it is free, else any.
     std::map<std::string, std::string> volume_bindings;  // Claim, or namespace/claim, to directory.
-    FakeGpus fake_gpus;
+    FakeGpus fake_gpus;  // Of each node.
+    int nodes = 1;       // Named local, local-2, …; all of them this machine.
     std::string trainer_path;
     std::string shim_path;   // A program whose verb `shim` is RunShim: usually this one.
     bool ephemeral = false;  // Pods end when this process does, however it ends.
@@ -70,7 +72,7 @@ class LocalCluster {
   explicit LocalCluster(Options options);
   absl::Status TakeDirectory();
   absl::Status StartServer();
-  NodeCapacity Capacity() const;
+  std::vector<NodeCapacity> Nodes() const;
 
   const Options options_;
   RealClock clock_;

@@ -1,12 +1,17 @@
 #include "localkube/node/node.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <functional>
 
 #include "localkube/node/container_run.h"
+#include "localkube/node/node_objects.h"
+#include "localkube/node/pod_changes.h"
+#include "localkube/node/pod_json.h"
 #include "localkube/node/pod_run.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -26,23 +31,12 @@ constexpr auto kClaimPatience = 5s;
 // Between looks at the runs of a pod whose object is gone.
 constexpr auto kOrphanLookEvery = 50ms;
 
-std::string Text(const Json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-const Json& Member(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto it = object.find(key);
-  return it == object.end() ? kNothing : *it;
-}
-
 std::vector<std::string> ContainerNames(const Json& pod) {
   std::vector<std::string> out;
-  for (const Json& container : Member(Member(pod, "spec"), "containers")) {
-    out.push_back(Text(container, "name"));
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& container : Elements(Member(pod, "spec"), list)) {
+      out.push_back(Text(container, "name"));
+    }
   }
   return out;
 }
@@ -56,36 +50,12 @@ absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
   }
 }
 
-Json NodeObject(const NodeCapacity& capacity, Clock::WallTime now) {
-  const Json amounts = {{"cpu", std::to_string(capacity.allocatable.cpu_milli) + "m"},
-                        {"memory", std::to_string(capacity.allocatable.memory_bytes)},
-                        {kGpuResource, std::to_string(capacity.allocatable.gpus)},
-                        {"pods", "1000"}};
-  const std::string time = FormatRfc3339(now);
-  return {{"apiVersion", "v1"},
-          {"kind", "Node"},
-          {"metadata", {{"name", capacity.name}, {"labels", capacity.labels}}},
-          {"spec", Json::object()},
-          {"status",
-           {{"capacity", amounts},
-            {"allocatable", amounts},
-            {"addresses", Json::array({{{"type", "InternalIP"}, {"address", "127.0.0.1"}},
-                                       {{"type", "Hostname"}, {"address", capacity.name}}})},
-            {"conditions", Json::array({{{"type", "Ready"},
-                                         {"status", "True"},
-                                         {"reason", "NodeReady"},
-                                         {"message", "taas local runs pods as processes"},
-                                         {"lastHeartbeatTime", time},
-                                         {"lastTransitionTime", time}}})},
-            {"nodeInfo", {{"kubeletVersion", "v1.34.0-taas"}, {"operatingSystem", "linux"}}}}}};
-}
-
 }  // namespace
 
 Node::Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock)
     : options_(std::move(options)),
       api_(api),
-      store_(store),
+      events_(api, clock, "kubelet"),
       disk_(disk),
       clock_(clock),
       dirs_(options_.pods_dir),
@@ -95,73 +65,60 @@ Node::Node(Options options, Api& api, Store& store, FileSystem& disk, const Cloc
         std::string uid = dir.substr(std::min(dir.size(), options_.pods_dir.size() + 1));
         uid = uid.substr(0, uid.find('/'));
         executor_.Post([this, uid] { Sync(uid); });
-      })) {}
+      })),
+      watch_(store, executor_, "pods",
+             {.restarted =
+                  [this] {
+                    listing_ = true;
+                    listed_.clear();
+                  },
+              .changed = [this](const StoreEvent& event) { OnEvent(event); }}) {}
 
 Node::~Node() {
-  // First, because its tasks use and replace the other two; what they still post is dropped.
+  // First, because its tasks use and replace the rest; what that still posts is dropped.
   executor_.Stop();
   watcher_.reset();
-  watch_.reset();
 }
 
 absl::Status Node::Start() {
   RETURN_IF_ERROR(disk_.MakeDirs(options_.pods_dir));
   RETURN_IF_ERROR(disk_.MakeDirs(options_.volumes_dir));
-  RETURN_IF_ERROR(WriteNodeObject());
+  RETURN_IF_ERROR(WriteNodeObjects(api_, options_.nodes, clock_.WallNow()));
   executor_.Post([this] {
-    Follow();
+    watch_.Start();
     Poll();
   });
   return absl::OkStatus();
 }
 
-absl::Status Node::WriteNodeObject() {
-  const std::string path = "/api/v1/nodes/" + options_.capacity.name;
-  const Json wanted = NodeObject(options_.capacity, clock_.WallNow());
-  absl::StatusOr<std::string> reply = api_.Get(path);
-  if (absl::IsNotFound(reply.status())) reply = api_.Post("/api/v1/nodes", wanted.dump());
-  RETURN_IF_ERROR(reply.status());
-  Json node = Json::parse(*reply, nullptr, /*allow_exceptions=*/false);
-  node["status"] = wanted["status"];
-  node["metadata"]["labels"] = wanted["metadata"]["labels"];
-  // Where status is a subresource the first write leaves it out.
-  ASSIGN_OR_RETURN(const std::string written, api_.Put(path, node.dump()));
-  node = Json::parse(written, nullptr, /*allow_exceptions=*/false);
-  node["status"] = wanted["status"];
-  return api_.Put(path + "/status", node.dump()).status();
-}
-
-void Node::Follow() {
-  watch_.reset();
-  listing_ = true;
-  listed_.clear();
-  auto watch = store_.Watch({.resource = "pods"}, [this](const StoreEvent& event) {
-    executor_.Post([this, event] { OnEvent(event); });
-  });
-  if (watch.ok()) {
-    watch_ = *std::move(watch);
-    return;
-  }
-  Log(LogLevel::kError, "watch pods failed", {{"cause", std::string(watch.status().message())}});
-  executor_.PostAfter(kRetryAfter, [this] { Follow(); });
+const NodeCapacity* Node::FindNode(const std::string& name) const {
+  const auto found = std::find_if(options_.nodes.begin(), options_.nodes.end(),
+                                  [&](const NodeCapacity& node) { return node.name == name; });
+  return found == options_.nodes.end() ? nullptr : &*found;
 }
 
 void Node::OnEvent(const StoreEvent& event) {
-  switch (event.type) {
-    case StoreEventType::kAdded:
-    case StoreEventType::kModified:
-    case StoreEventType::kDeleted: OnObject(event.type, event.text); break;
-    case StoreEventType::kInitialEnd: OnInitialEnd(); break;
-    case StoreEventType::kBookmark: break;
-    case StoreEventType::kGone: Follow(); break;
-  }
+  if (event.type == StoreEventType::kInitialEnd) return OnInitialEnd();
+  OnObject(event.type, event.text);
 }
 
 void Node::OnObject(StoreEventType type, const StoreText& text) {
   const Json pod = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
-  if (Text(Member(pod, "spec"), "nodeName") != options_.capacity.name) return;
+  const std::string node = Text(Member(pod, "spec"), "nodeName");
+  if (node.empty()) return;
+  if (FindNode(node) == nullptr) {
+    // The next list finds it again if this fails.
+    const absl::Status status = type == StoreEventType::kDeleted ? absl::OkStatus()
+                                                                 : CollectLost(pod);
+    if (!status.ok() && !absl::IsAborted(status) && !absl::IsNotFound(status)) {
+      Log(LogLevel::kWarning, "pod of a lost node stays",
+          {{"node", node}, {"cause", std::string(status.message())}});
+    }
+    return;
+  }
   const std::string uid = Text(Member(pod, "metadata"), "uid");
   Entry& entry = pods_[uid];
+  entry.node = node;
   entry.ns = Text(Member(pod, "metadata"), "namespace");
   entry.name = Text(Member(pod, "metadata"), "name");
   entry.text = type == StoreEventType::kDeleted ? nullptr : text;
@@ -171,6 +128,32 @@ void Node::OnObject(StoreEventType type, const StoreText& text) {
     entry.ended = phase == "Succeeded" || phase == "Failed";
   }
   Sync(uid);
+}
+
+// A pod of a node that there is not, or not any more: nobody else will ever end it.
+absl::Status Node::CollectLost(const Json& pod) {
+  const Json& meta = Member(pod, "metadata");
+  const std::string path = PodPath(Text(meta, "namespace"), Text(meta, "name"));
+  const std::string phase = Text(Member(pod, "status"), "phase");
+  if (phase != "Succeeded" && phase != "Failed") {
+    Json lost = pod;
+    Json& status = lost["status"];
+    if (!status.is_object()) status = Json::object();
+    status["phase"] = "Failed";
+    Json conditions = Elements(status, "conditions");
+    conditions.push_back({{"type", "DisruptionTarget"},
+                          {"status", "True"},
+                          {"reason", "DeletionByPodGC"},
+                          {"message", "PodGC: node no longer exists"},
+                          {"lastTransitionTime", FormatRfc3339(clock_.WallNow())}});
+    status["conditions"] = std::move(conditions);
+    // The event of this write brings the pod here again, then to be deleted.
+    return api_.Put(path + "/status", lost.dump(-1, ' ', false, Json::error_handler_t::replace))
+        .status();
+  }
+  const Json options = {{"gracePeriodSeconds", 0},
+                        {"preconditions", {{"uid", Text(meta, "uid")}}}};
+  return api_.Delete(path, options.dump()).status();
 }
 
 // What we knew, or find on disk, and the API does not know any more was deleted while nobody
@@ -254,20 +237,37 @@ void Node::Sync(const std::string& uid) {
   SyncLater(uid, kRetryAfter);
 }
 
+absl::StatusOr<PodPlan> Node::PlanNow(const std::string& uid, const Json& pod,
+                                      const Entry& entry) {
+  ASSIGN_OR_RETURN(auto runs, ReadRuns(uid, ContainerNames(pod)));
+  for (const auto& [name, problem] : entry.problems) runs[name].problem = problem;
+  return PlanPod(pod, runs, clock_.WallNow());
+}
+
 absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
   const Json pod = Json::parse(*entry->text, nullptr, /*allow_exceptions=*/false);
-  ASSIGN_OR_RETURN(const auto runs, ReadRuns(uid, ContainerNames(pod)));
-  const PodPlan plan = PlanPod(pod, runs, clock_.WallNow());
+  ASSIGN_OR_RETURN(PodPlan plan, PlanNow(uid, pod, *entry));
   for (const StopContainer& stop : plan.stops) {
-    RETURN_IF_ERROR(StopRun(uid, stop, *entry));
+    RETURN_IF_ERROR(StopRun(uid, pod, stop, *entry));
   }
   // All stops of a round have the same time.
   if (!plan.stops.empty()) {
     const Clock::WallTime by = clock_.WallNow() + plan.stops[0].grace;
     entry->stop_by = entry->stop_by.has_value() ? std::min(*entry->stop_by, by) : by;
   }
+  entry->problems.clear();
   for (const StartContainer& start : plan.starts) {
-    RETURN_IF_ERROR(LaunchRun(uid, pod, start, entry));
+    const absl::Status launched = LaunchRun(uid, pod, start, entry);
+    if (!absl::IsFailedPrecondition(launched)) {
+      RETURN_IF_ERROR(launched);
+      continue;
+    }
+    // What it needs does not exist yet; Poll tries again.
+    entry->problems[start.container] = {"CreateContainerConfigError",
+                                        std::string(launched.message())};
+  }
+  if (!entry->problems.empty()) {
+    ASSIGN_OR_RETURN(plan, PlanNow(uid, pod, *entry));
   }
   RETURN_IF_ERROR(WriteStatus(pod, plan.status, *entry));
   if (plan.confirm_deletion) {
@@ -297,17 +297,38 @@ absl::StatusOr<std::map<std::string, ContainerRuns>> Node::ReadRuns(
     if (runs.number > 0) {
       ASSIGN_OR_RETURN(runs.previous, ReadExit(disk_, dirs_.Run(uid, name, runs.number - 1)));
     }
+    if (runs.run.exit.has_value()) {
+      ASSIGN_OR_RETURN(runs.crashes, CountCrashes(uid, name, runs));
+    }
     out[name] = std::move(runs);
   }
   return out;
 }
 
-absl::Status Node::StopRun(const std::string& uid, const StopContainer& stop,
+// How many runs in a row, up to the latest, were short.
+absl::StatusOr<int> Node::CountCrashes(const std::string& uid, const std::string& container,
+                                       const ContainerRuns& runs) {
+  int crashes = 0;
+  std::optional<ExitRecord> exit = runs.run.exit;
+  while (exit.has_value() && IsCrash(*exit) && ++crashes < kCrashesMax) {
+    const int number = runs.number - crashes;
+    if (number < 0) break;
+    ASSIGN_OR_RETURN(exit, ReadExit(disk_, dirs_.Run(uid, container, number)));
+  }
+  return crashes;
+}
+
+absl::Status Node::StopRun(const std::string& uid, const Json& pod, const StopContainer& stop,
                            const Entry& entry) {
   const Clock::WallTime by = clock_.WallNow() + stop.grace;
   // Deletion times are whole seconds; the same request seen again is not a new one.
   if (entry.stop_by.has_value() && by > *entry.stop_by - 1s) return absl::OkStatus();
-  return WriteStop(disk_, dirs_.Run(uid, stop.container, stop.number), {.grace = stop.grace});
+  RETURN_IF_ERROR(
+      WriteStop(disk_, dirs_.Run(uid, stop.container, stop.number), {.grace = stop.grace}));
+  events_.Emit(pod, {.reason = "Killing",
+                     .message = "Stopping container " + stop.container,
+                     .container = stop.container});
+  return absl::OkStatus();
 }
 
 absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const StartContainer& start,
@@ -333,7 +354,36 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
   }
   RETURN_IF_ERROR(prepared);
   entry->launched[files.dir] = clock_.Now();
-  return StartRun(options_.shim_path, files);
+  RETURN_IF_ERROR(StartRun(options_.shim_path, files));
+  const Json* container = FindContainer(pod, start.container);
+  if (start.number > 0 || container == nullptr) return absl::OkStatus();
+  for (const PodEvent& event : StartEvents(*container)) events_.Emit(pod, event);
+  return absl::OkStatus();
+}
+
+// The ConfigMaps and Secrets that the pod names, as they are now.
+absl::StatusOr<PodConfig> Node::ReadConfig(const Json& pod) {
+  PodConfig out;
+  const std::string ns = Text(Member(pod, "metadata"), "namespace");
+  for (const ConfigRef& ref : ConfigReferences(pod)) {
+    const char* plural = ref.kind == ConfigKind::kSecret ? "secrets/" : "configmaps/";
+    const auto text = api_.Get("/api/v1/namespaces/" + ns + "/" + plural + ref.name);
+    if (absl::IsNotFound(text.status())) continue;
+    RETURN_IF_ERROR(text.status());
+    out.Add(ref, Json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  }
+  return out;
+}
+
+absl::Status Node::WriteVolumeFiles(const ContainerRun& run) {
+  for (const std::string& dir : run.dirs) RETURN_IF_ERROR(disk_.MakeDirs(dir));
+  for (const VolumeFile& file : run.files) {
+    RETURN_IF_ERROR(disk_.WriteAtomically(file.path, file.data));
+    if (::chmod(file.path.c_str(), static_cast<mode_t>(file.mode)) != 0) {
+      return ErrnoToStatus(errno, "chmod", file.path);
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Node::PrepareRun(const std::string& uid, const Json& pod, const StartContainer& start,
@@ -346,12 +396,12 @@ absl::Status Node::PrepareRun(const std::string& uid, const Json& pod, const Sta
                               .base_env = options_.base_env,
                               .sandbox = options_.sandbox,
                               .owner_lock = options_.owner_lock,
-                              .node_name = options_.capacity.name,
+                              .node = FindNode(entry->node)->allocatable,
                               .gpus = entry->gpus};
-  ASSIGN_OR_RETURN(const ContainerRun run, PlanRun(pod, start.container, files, context));
-  for (const std::string& dir : run.dirs) {
-    RETURN_IF_ERROR(disk_.MakeDirs(dir));
-  }
+  ASSIGN_OR_RETURN(const PodConfig config, ReadConfig(pod));
+  ASSIGN_OR_RETURN(const ContainerRun run,
+                   PlanRun(pod, start.container, files, context, config));
+  RETURN_IF_ERROR(WriteVolumeFiles(run));
   for (const RunMount& mount : run.spec.mounts) {
     ASSIGN_OR_RETURN(const bool exists, disk_.Exists(mount.source));
     if (!exists) {
@@ -371,11 +421,12 @@ std::string Node::GpusPath(const std::string& uid) const { return dirs_.Pod(uid)
 // The lowest free slots, written down so that the next node knows them.
 absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* entry) {
   if (entry->gpus_known) return absl::OkStatus();
-  const int64_t wanted = ReadPodToPlace(pod, options_.capacity).requests.gpus;
+  const int64_t wanted = ReadPodToPlace(pod).requests.gpus;
   if (wanted > 0) {
     std::set<int> used;
     for (const auto& [other, pod_entry] : pods_) {
-      if (!pod_entry.ended) used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
+      if (pod_entry.ended || pod_entry.node != entry->node) continue;
+      used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
     }
     std::vector<int> slots;
     for (int slot = 0; static_cast<int64_t>(slots.size()) < wanted; ++slot) {
@@ -393,11 +444,14 @@ absl::Status Node::WriteStatus(const Json& pod, const std::string& status, const
   const std::string phase = Text(wanted, "phase");
   pods_[Text(Member(pod, "metadata"), "uid")].ended = phase == "Succeeded" || phase == "Failed";
   if (Member(pod, "status") == wanted) return absl::OkStatus();
+  const std::vector<PodEvent> events = ChangeEvents(pod, wanted);
   Json object = pod;
   object["status"] = std::move(wanted);
-  return api_.Put(PodPath(entry.ns, entry.name) + "/status",
-                  object.dump(-1, ' ', false, Json::error_handler_t::replace))
-      .status();
+  RETURN_IF_ERROR(api_.Put(PodPath(entry.ns, entry.name) + "/status",
+                           object.dump(-1, ' ', false, Json::error_handler_t::replace))
+                      .status());
+  for (const PodEvent& event : events) events_.Emit(pod, event);
+  return absl::OkStatus();
 }
 
 // The object of this pod is gone: nothing of it may run, and nothing needs its directory.

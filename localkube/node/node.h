@@ -1,4 +1,7 @@
-// The one node of the local cluster: makes pods that are bound to it run, and says how they do.
+// The nodes of the local cluster: makes pods that are bound to them run, and says how they do.
+//
+// One machine and one thread play all nodes; they differ in name, labels, taints and GPU slots. A
+// pod that is bound to no node of ours is taken away, as Kubernetes' pod garbage collector does.
 //
 // Level-triggered: whatever happened, Sync looks at the pod object and at the pod's runs on disk,
 // lets the pure PlanPod decide, and carries it out. All it must remember is on disk, so a node that
@@ -26,8 +29,12 @@
 #include "localkube/api/api.h"
 #include "localkube/api/store.h"
 #include "localkube/node/api_calls.h"
+#include "localkube/node/object_watch.h"
+#include "localkube/node/pod_config.h"
 #include "localkube/node/pod_dirs.h"
+#include "localkube/node/pod_events.h"
 #include "localkube/node/pod_plan.h"
+#include "localkube/node/pod_run.h"
 #include "localkube/node/run_watcher.h"
 #include "localkube/node/schedule.h"
 #include "operator/base/clock.h"
@@ -39,7 +46,7 @@ namespace taas::localkube {
 class Node {
  public:
   struct Options {
-    NodeCapacity capacity;
+    std::vector<NodeCapacity> nodes;
     std::string pods_dir;
     std::string volumes_dir;
     std::map<std::string, std::string> volume_bindings;
@@ -52,26 +59,28 @@ class Node {
   Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock);
   ~Node();
 
-  // Writes the node object, then follows the pods.
+  // Writes the node objects, then follows the pods.
   absl::Status Start();
 
  private:
   struct Entry {
     std::string ns;
     std::string name;
+    std::string node;
     StoreText text;     // The latest object; null once it is gone.
     std::vector<int> gpus;
     bool gpus_known = false;
     bool ended = false;  // Its GPU slots are free.
     std::optional<Clock::WallTime> stop_by;
     std::map<std::string, Clock::Time> launched;  // Shims that may not have claimed their run yet.
+    std::map<std::string, StartProblem> problems;  // By container, until it is started.
     Executor::TimerId timer = 0;
   };
 
-  absl::Status WriteNodeObject();
-  void Follow();
+  const NodeCapacity* FindNode(const std::string& name) const;
   void OnEvent(const StoreEvent& event);
   void OnObject(StoreEventType type, const StoreText& text);
+  absl::Status CollectLost(const nlohmann::json& pod);
   void OnInitialEnd();
   void Poll();
   void SyncLater(const std::string& uid, Clock::Duration delay);
@@ -79,11 +88,18 @@ class Node {
   absl::Status TrySync(const std::string& uid, Entry* entry);
   absl::StatusOr<std::map<std::string, ContainerRuns>> ReadRuns(
       const std::string& uid, const std::vector<std::string>& names);
-  absl::Status StopRun(const std::string& uid, const StopContainer& stop, const Entry& entry);
+  absl::StatusOr<PodPlan> PlanNow(const std::string& uid, const nlohmann::json& pod,
+                                  const Entry& entry);
+  absl::Status StopRun(const std::string& uid, const nlohmann::json& pod,
+                       const StopContainer& stop, const Entry& entry);
   absl::Status LaunchRun(const std::string& uid, const nlohmann::json& pod,
                          const StartContainer& start, Entry* entry);
   absl::Status PrepareRun(const std::string& uid, const nlohmann::json& pod,
                           const StartContainer& start, const RunFiles& files, Entry* entry);
+  absl::StatusOr<int> CountCrashes(const std::string& uid, const std::string& container,
+                                   const ContainerRuns& runs);
+  absl::Status WriteVolumeFiles(const ContainerRun& run);
+  absl::StatusOr<PodConfig> ReadConfig(const nlohmann::json& pod);
   std::string GpusPath(const std::string& uid) const;
   void LoadGpus(const std::string& uid, Entry* entry);
   absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
@@ -93,7 +109,7 @@ class Node {
 
   const Options options_;
   ApiCalls api_;
-  Store& store_;
+  PodEvents events_;
   FileSystem& disk_;
   const Clock& clock_;
   const PodDirs dirs_;
@@ -102,7 +118,7 @@ class Node {
   bool listing_ = true;
   ThreadExecutor executor_;
   std::unique_ptr<RunWatcher> watcher_;
-  std::unique_ptr<StoreWatch> watch_;
+  ObjectWatch watch_;
 };
 
 }  // namespace taas::localkube

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "nlohmann/json.hpp"
+#include "localkube/node/pod_json.h"
 
 namespace taas::localkube {
 namespace {
@@ -16,16 +16,17 @@ constexpr char kLoopback[] = "127.0.0.1";
 constexpr std::chrono::seconds kFirstRestartDelay{10};
 constexpr std::chrono::seconds kRestartDelayMax{300};
 
-std::string Text(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
+// Of the deadline of a pod: the kubelet's words.
+constexpr char kDeadlineMessage[] =
+    "Pod was active on the node longer than the specified deadline";
+// A run as long as this ends a crash loop: twice the longest delay, as for the kubelet.
+constexpr std::chrono::seconds kCrashMemory = 2 * kRestartDelayMax;
 
-const Json& Member(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto it = object.find(key);
-  return it == object.end() ? kNothing : *it;
+// As Go writes a duration of whole seconds: "40s", "1m20s", "5m0s".
+std::string GoDuration(std::chrono::seconds delay) {
+  const int64_t seconds = delay.count();
+  const std::string rest = std::to_string(seconds % 60) + "s";
+  return seconds < 60 ? rest : std::to_string(seconds / 60) + "m" + rest;
 }
 
 Json Terminated(const ExitRecord& exit, const std::string& id) {
@@ -46,22 +47,29 @@ Json Waiting(const std::string& reason, const std::string& message) {
 
 class PodPlanner {
  public:
-  PodPlanner(const Json& pod, const std::map<std::string, ContainerRuns>& runs, Clock::WallTime now)
-      : pod_(pod), runs_(runs), now_(now), status_(Member(pod, "status")) {
-    if (!status_.is_object()) status_ = Json::object();
-    const std::string phase = Text(status_, "phase");
-    terminal_ = phase == "Succeeded" || phase == "Failed";
-    const std::string deletion = Text(Member(pod, "metadata"), "deletionTimestamp");
-    Clock::WallTime at{};
-    if (!deletion.empty() && ParseRfc3339(deletion, &at)) deletion_ = at;
-  }
-
+  PodPlanner(const Json& pod, const std::map<std::string, ContainerRuns>& runs,
+             Clock::WallTime now);
   PodPlan Plan();
 
  private:
-  void PlanContainer(const Json& container);
-  void PlanEnded(const std::string& name, const ContainerRuns& runs, Json* state);
-  bool Restarts(int exit_code) const;
+  // What becomes of one container.
+  enum class Outcome {
+    kAlive,      // Runs, or will.
+    kUntouched,  // Will never be started, because the pod is at its end.
+    kSucceeded,
+    kFailed,
+  };
+  // Whether a container may be started, and what it waits for if not.
+  enum class Turn { kNow, kLater };
+
+  void CheckDeadline();
+  void PlanInitContainers();
+  Outcome PlanContainer(const Json& container, Turn turn, bool init, Json* statuses);
+  Outcome PlanNew(const std::string& name, const ContainerRuns& runs, Turn turn, Json* state);
+  Outcome PlanEnded(const std::string& name, const ContainerRuns& runs, bool init, Json* state);
+  void PlanStop(const std::string& name, const ContainerRuns& runs);
+  bool Restarts(int exit_code, bool init) const;
+  std::string Phase() const;
   void SetCondition(const char* type, bool value, const char* reason, const std::string& message);
   void WakeAt(Clock::WallTime at);
 
@@ -73,103 +81,174 @@ class PodPlanner {
   std::optional<Clock::WallTime> deletion_;
 
   PodPlan plan_;
-  Json container_statuses_ = Json::array();
   std::vector<std::string> unready_;
-  int alive_ = 0;      // Run, or will again.
-  int untouched_ = 0;  // Have never been started.
-  int failed_ = 0;
-  int started_ = 0;
+  std::vector<std::string> uninitialized_;
+  std::map<Outcome, int> init_;  // How many there are of each.
+  std::map<Outcome, int> main_;
+  bool main_started_ = false;
 };
 
-bool PodPlanner::Restarts(int exit_code) const {
+PodPlanner::PodPlanner(const Json& pod, const std::map<std::string, ContainerRuns>& runs,
+                       Clock::WallTime now)
+    : pod_(pod), runs_(runs), now_(now), status_(Member(pod, "status")) {
+  if (!status_.is_object()) status_ = Json::object();
+  if (Text(status_, "startTime").empty()) status_["startTime"] = FormatRfc3339(now_);
+  const std::string phase = Text(status_, "phase");
+  terminal_ = phase == "Succeeded" || phase == "Failed";
+  const std::string deletion = Text(Member(pod, "metadata"), "deletionTimestamp");
+  Clock::WallTime at{};
+  if (!deletion.empty() && ParseRfc3339(deletion, &at)) deletion_ = at;
+  CheckDeadline();
+}
+
+// spec.activeDeadlineSeconds, counted from the pod's start.
+void PodPlanner::CheckDeadline() {
+  const int64_t seconds = Whole(Member(pod_, "spec"), "activeDeadlineSeconds", -1);
+  Clock::WallTime start{};
+  // A deadline that no clock reaches is none.
+  constexpr int64_t kDeadlineMax = int64_t{100} * 365 * 86'400;
+  if (terminal_ || seconds < 0 || seconds > kDeadlineMax) return;
+  if (!ParseRfc3339(Text(status_, "startTime"), &start)) return;
+  const Clock::WallTime deadline = start + std::chrono::seconds(seconds);
+  if (now_ < deadline) return WakeAt(deadline);
+  terminal_ = true;
+  status_["phase"] = "Failed";
+  status_["reason"] = "DeadlineExceeded";
+  status_["message"] = kDeadlineMessage;
+}
+
+bool PodPlanner::Restarts(int exit_code, bool init) const {
   if (terminal_ || deletion_.has_value()) return false;
   const std::string policy = Text(Member(pod_, "spec"), "restartPolicy");
   if (policy == "Never") return false;
-  return policy != "OnFailure" || exit_code != 0;
+  // Once an init container has succeeded it has done its work.
+  return exit_code != 0 || (policy != "OnFailure" && !init);
 }
 
 void PodPlanner::WakeAt(Clock::WallTime at) {
   plan_.wake_at = plan_.wake_at.has_value() ? std::min(*plan_.wake_at, at) : at;
 }
 
-// The container has ended: for good, or until its next run.
-void PodPlanner::PlanEnded(const std::string& name, const ContainerRuns& runs, Json* state) {
-  const ExitRecord& exit = *runs.run.exit;
-  if (!Restarts(exit.exit_code)) {
-    if (exit.exit_code != 0) ++failed_;
-    return;
+PodPlanner::Outcome PodPlanner::PlanNew(const std::string& name, const ContainerRuns& runs,
+                                        Turn turn, Json* state) {
+  if (deletion_.has_value() && runs.number >= 0) {
+    // A shim may be on its way to claim this run: it finds the stop and does not start it.
+    plan_.stops.push_back({name, runs.number, 0ms});
   }
-  ++alive_;
-  const std::chrono::seconds delay = RestartDelay(runs.number + 1);
+  if (turn == Turn::kLater) *state = Waiting("PodInitializing", "");
+  if (deletion_.has_value() || terminal_) return Outcome::kUntouched;
+  if (turn == Turn::kNow) {
+    plan_.starts.push_back({name, std::max(runs.number, 0)});
+    if (runs.problem.has_value()) *state = Waiting(runs.problem->reason, runs.problem->message);
+  }
+  return Outcome::kAlive;
+}
+
+// The container has ended: for good, or until its next run.
+PodPlanner::Outcome PodPlanner::PlanEnded(const std::string& name, const ContainerRuns& runs,
+                                          bool init, Json* state) {
+  const ExitRecord& exit = *runs.run.exit;
+  if (!Restarts(exit.exit_code, init)) {
+    return exit.exit_code == 0 ? Outcome::kSucceeded : Outcome::kFailed;
+  }
+  const std::chrono::seconds delay = RestartDelay(runs.crashes);
   const Clock::WallTime at = exit.finished_at + delay;
   if (now_ >= at) {
     plan_.starts.push_back({name, runs.number + 1});
-    return;
+    if (runs.problem.has_value()) *state = Waiting(runs.problem->reason, runs.problem->message);
+    return Outcome::kAlive;
   }
   WakeAt(at);
-  *state = Waiting("CrashLoopBackOff", "back-off " + std::to_string(delay.count()) +
-                                           "s restarting failed container=" + name);
+  const Json& meta = Member(pod_, "metadata");
+  *state = Waiting("CrashLoopBackOff", "back-off " + GoDuration(delay) +
+                                           " restarting failed container=" + name + " pod=" +
+                                           Text(meta, "name") + "_" + Text(meta, "namespace") +
+                                           "(" + Text(meta, "uid") + ")");
+  return Outcome::kAlive;
 }
 
-void PodPlanner::PlanContainer(const Json& container) {
+void PodPlanner::PlanStop(const std::string& name, const ContainerRuns& runs) {
+  if (deletion_.has_value()) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deletion_ - now_);
+    plan_.stops.push_back({name, runs.number, std::max(left, 0ms)});
+  } else if (terminal_) {
+    plan_.stops.push_back({name, runs.number, 0ms});
+  }
+}
+
+PodPlanner::Outcome PodPlanner::PlanContainer(const Json& container, Turn turn, bool init,
+                                              Json* statuses) {
   const std::string name = Text(container, "name");
   const auto found = runs_.find(name);
   const ContainerRuns runs = found == runs_.end() ? ContainerRuns() : found->second;
   const std::string id_stem = "taas://" + Text(Member(pod_, "metadata"), "uid") + "/" + name + "/";
   Json state = Waiting("ContainerCreating", "");
   Json last = Json::object();
-  bool ready = false;
+  bool running = false;
+  Outcome outcome = Outcome::kAlive;
   switch (runs.run.phase) {
-    case RunPhase::kNew:
-      if (deletion_.has_value() && runs.number >= 0) {
-        // A shim may be on its way to claim this run: it finds the stop and does not start it.
-        plan_.stops.push_back({name, runs.number, 0ms});
-      }
-      if (deletion_.has_value() || terminal_) {
-        ++untouched_;
-      } else {
-        ++alive_;
-        plan_.starts.push_back({name, std::max(runs.number, 0)});
-      }
-      break;
+    case RunPhase::kNew: outcome = PlanNew(name, runs, turn, &state); break;
     case RunPhase::kStarting:
     case RunPhase::kRunning:
-      ++alive_;
-      ++started_;
       if (runs.run.phase == RunPhase::kRunning) {
-        ready = !deletion_.has_value();
+        running = true;
         state = {{"running", {{"startedAt", FormatRfc3339(runs.run.state->started_at)}}}};
       }
-      if (deletion_.has_value()) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(*deletion_ - now_);
-        plan_.stops.push_back({name, runs.number, std::max(left, 0ms)});
-      } else if (terminal_) {
-        plan_.stops.push_back({name, runs.number, 0ms});
-      }
+      PlanStop(name, runs);
       break;
     case RunPhase::kEnded:
-      ++started_;
       state = Terminated(*runs.run.exit, id_stem + std::to_string(runs.number));
       last = state;
-      PlanEnded(name, runs, &state);
+      outcome = PlanEnded(name, runs, init, &state);
       if (state == last) last = Json::object();
       break;
   }
   if (last.empty() && runs.previous.has_value()) {
     last = Terminated(*runs.previous, id_stem + std::to_string(runs.number - 1));
   }
-  if (!ready) unready_.push_back(name);
-  const bool running = state.contains("running");
-  container_statuses_.push_back(
-      {{"name", name},
-       {"image", Text(container, "image")},
-       {"imageID", ""},
-       {"containerID", runs.number >= 0 ? id_stem + std::to_string(runs.number) : ""},
-       {"ready", ready},
-       {"started", running},
-       {"restartCount", std::max(runs.number, 0)},
-       {"state", state},
-       {"lastState", last}});
+  // An init container is ready when it has done its work.
+  const bool ready =
+      init ? outcome == Outcome::kSucceeded : running && !deletion_.has_value();
+  if (!ready) (init ? uninitialized_ : unready_).push_back(name);
+  if (!init && runs.run.phase != RunPhase::kNew) main_started_ = true;
+  statuses->push_back({{"name", name},
+                       {"image", Text(container, "image")},
+                       {"imageID", ""},
+                       {"containerID", runs.number >= 0 ? id_stem + std::to_string(runs.number) : ""},
+                       {"ready", ready},
+                       {"started", running},
+                       {"restartCount", std::max(runs.number, 0)},
+                       {"state", state},
+                       {"lastState", last}});
+  return outcome;
+}
+
+// One after the other: each waits for the success of those before it.
+void PodPlanner::PlanInitContainers() {
+  const Json& containers = Elements(Member(pod_, "spec"), "initContainers");
+  if (containers.empty()) return;
+  Json statuses = Json::array();
+  Turn turn = Turn::kNow;
+  for (const Json& container : containers) {
+    const Outcome outcome = PlanContainer(container, turn, /*init=*/true, &statuses);
+    ++init_[outcome];
+    if (outcome != Outcome::kSucceeded) turn = Turn::kLater;
+  }
+  status_["initContainerStatuses"] = statuses;
+}
+
+std::string PodPlanner::Phase() const {
+  const auto count = [](const std::map<Outcome, int>& outcomes, Outcome outcome) {
+    const auto found = outcomes.find(outcome);
+    return found == outcomes.end() ? 0 : found->second;
+  };
+  if (terminal_) return Text(status_, "phase");
+  if (count(init_, Outcome::kFailed) > 0) return "Failed";
+  const bool open = count(main_, Outcome::kAlive) > 0 || count(main_, Outcome::kUntouched) > 0;
+  if (!open && main_started_) {
+    return count(main_, Outcome::kFailed) > 0 ? "Failed" : "Succeeded";
+  }
+  return main_started_ ? "Running" : "Pending";
 }
 
 void PodPlanner::SetCondition(const char* type, bool value, const char* reason,
@@ -193,37 +272,36 @@ void PodPlanner::SetCondition(const char* type, bool value, const char* reason,
 }
 
 PodPlan PodPlanner::Plan() {
-  const Json& containers = Member(Member(pod_, "spec"), "containers");
-  for (const Json& container : containers) PlanContainer(container);
-
-  const bool ended = alive_ == 0 && untouched_ == 0;
-  std::string phase = Text(status_, "phase");
-  if (!terminal_) {
-    if (ended && started_ > 0) {
-      phase = failed_ > 0 ? "Failed" : "Succeeded";
-    } else {
-      phase = started_ > 0 ? "Running" : "Pending";
-    }
+  PlanInitContainers();
+  const Turn turn = uninitialized_.empty() ? Turn::kNow : Turn::kLater;
+  Json statuses = Json::array();
+  for (const Json& container : Elements(Member(pod_, "spec"), "containers")) {
+    ++main_[PlanContainer(container, turn, /*init=*/false, &statuses)];
   }
+  const std::string phase = Phase();
   status_["phase"] = phase;
   status_["hostIP"] = kLoopback;
   status_["podIP"] = kLoopback;
   status_["podIPs"] = Json::array({{{"ip", kLoopback}}});
-  if (Text(status_, "startTime").empty()) status_["startTime"] = FormatRfc3339(now_);
-  status_["containerStatuses"] = container_statuses_;
+  status_["containerStatuses"] = statuses;
 
-  std::string message;
-  for (const std::string& name : unready_) message += (message.empty() ? "" : " ") + name;
-  if (!message.empty()) message = "containers with unready status: [" + message + "]";
+  const auto list = [](const char* what, const std::vector<std::string>& names) {
+    std::string out;
+    for (const std::string& name : names) out += (out.empty() ? "" : " ") + name;
+    return out.empty() ? out : std::string("containers with ") + what + " status: [" + out + "]";
+  };
   const char* reason = phase == "Succeeded" ? "PodCompleted"
                        : phase == "Failed"  ? "PodFailed"
                                             : "ContainersNotReady";
   SetCondition("PodScheduled", true, "", "");
-  SetCondition("Initialized", true, "", "");
-  SetCondition("ContainersReady", unready_.empty(), reason, message);
-  SetCondition("Ready", unready_.empty(), reason, message);
+  SetCondition("Initialized", uninitialized_.empty(), "ContainersNotInitialized",
+               list("incomplete", uninitialized_));
+  SetCondition("ContainersReady", unready_.empty(), reason, list("unready", unready_));
+  SetCondition("Ready", unready_.empty(), reason, list("unready", unready_));
   plan_.status = status_.dump(-1, ' ', false, Json::error_handler_t::replace);
-  plan_.confirm_deletion = deletion_.has_value() && alive_ == 0;
+  // Whatever runs has been told to end; what has not been started never will be.
+  plan_.confirm_deletion =
+      deletion_.has_value() && init_[Outcome::kAlive] == 0 && main_[Outcome::kAlive] == 0;
   return std::move(plan_);
 }
 
@@ -234,11 +312,12 @@ PodPlan PlanPod(const Json& pod, const std::map<std::string, ContainerRuns>& run
   return PodPlanner(pod, runs, now).Plan();
 }
 
-std::chrono::seconds RestartDelay(int restarts) {
-  if (restarts <= 1) return 0s;
-  // 10 s · 2^5 is beyond the limit; a larger shift could overflow.
-  const int doublings = std::min(restarts - 2, 5);
+std::chrono::seconds RestartDelay(int crashes) {
+  if (crashes <= 1) return 0s;
+  const int doublings = std::min(crashes, kCrashesMax) - 2;
   return std::min(kFirstRestartDelay * (1 << doublings), kRestartDelayMax);
 }
+
+bool IsCrash(const ExitRecord& exit) { return exit.finished_at - exit.started_at < kCrashMemory; }
 
 }  // namespace taas::localkube

@@ -1,5 +1,8 @@
 // What the node does next for one pod, and what the pod's status is: a pure function.
 //
+// Init containers run one after the other, each until it succeeds; then all others together. What
+// ends is restarted as the pod's restartPolicy says, in place and with the kubelet's back-off.
+//
 // Ownership: value types. Threads: any. Errors: none; a pod that makes no sense has no containers
 // to start.
 //
@@ -21,11 +24,20 @@
 
 namespace taas::localkube {
 
+// Why a container cannot be started yet: the reason and message of its waiting state.
+struct StartProblem {
+  std::string reason;
+  std::string message;
+};
+
 // The runs of one container that exist on disk. Numbers count from 0.
 struct ContainerRuns {
   int number = -1;  // The latest; -1: none yet.
   RunStatus run;    // Of the latest.
   std::optional<ExitRecord> previous;
+  // The latest runs in a row that ended and were short (IsCrash).
+  int crashes = 0;
+  std::optional<StartProblem> problem;
 };
 
 struct StartContainer {
@@ -50,8 +62,12 @@ struct PodPlan {
 PodPlan PlanPod(const nlohmann::json& pod, const std::map<std::string, ContainerRuns>& runs,
                 Clock::WallTime now);
 
-// Before the n-th restart of a container, n from 1: as the kubelet waits.
-std::chrono::seconds RestartDelay(int restarts);
+// After the n-th crash of a container in a row, as the kubelet waits: not at all after the first.
+std::chrono::seconds RestartDelay(int crashes);
+// More than this makes no difference to RestartDelay.
+inline constexpr int kCrashesMax = 7;
+// False for a run that lasted so long that what came before it is forgotten.
+bool IsCrash(const ExitRecord& exit);
 
 }  // namespace taas::localkube
 

@@ -15,6 +15,7 @@ constexpr Clock::WallTime kNow{1'800'000'000s};
 ContainerRuns Ended(int exit_code, int number = 0) {
   ContainerRuns runs;
   runs.number = number;
+  runs.crashes = number + 1;
   runs.run.phase = RunPhase::kEnded;
   runs.run.exit = ExitRecord{.exit_code = exit_code,
                              .reason = exit_code == 0 ? "Completed" : "Error",
@@ -35,7 +36,7 @@ ContainerRuns Running(int number = 0) {
 class PodPlanTest : public testing::Test {
  protected:
   PodPlanTest() {
-    pod_ = {{"metadata", {{"name", "a"}, {"uid", "u"}}},
+    pod_ = {{"metadata", {{"name", "a"}, {"namespace", "default"}, {"uid", "u"}}},
             {"spec",
              {{"restartPolicy", "Never"},
               {"nodeName", "local"},
@@ -122,6 +123,8 @@ TEST_F(PodPlanTest, OnFailureRestartsAFailureAtOnceThenWithBackoff) {
   EXPECT_TRUE(plan.starts.empty());
   EXPECT_EQ(plan.wake_at, kNow - 5s + 10s);
   EXPECT_EQ(container()["state"]["waiting"]["reason"], "CrashLoopBackOff");
+  EXPECT_EQ(container()["state"]["waiting"]["message"],
+            "back-off 10s restarting failed container=c pod=a_default(u)");
   EXPECT_EQ(container()["lastState"]["terminated"]["exitCode"], 1);
   EXPECT_EQ(container()["restartCount"], 1);
   EXPECT_EQ(status_["phase"], "Running");
@@ -135,7 +138,95 @@ TEST_F(PodPlanTest, AlwaysRestartsASuccessToo) {
   EXPECT_EQ(RestartDelay(1), 0s);
   EXPECT_EQ(RestartDelay(2), 10s);
   EXPECT_EQ(RestartDelay(3), 20s);
+  EXPECT_EQ(RestartDelay(6), 160s);
+  EXPECT_EQ(RestartDelay(7), 300s);
   EXPECT_EQ(RestartDelay(100), 300s);
+}
+
+TEST_F(PodPlanTest, ALongRunEndsACrashLoop) {
+  pod_["spec"]["restartPolicy"] = "Always";
+  ContainerRuns runs = Ended(1, 9);
+  EXPECT_EQ(Plan(runs).wake_at, kNow - 5s + 300s);
+  EXPECT_EQ(container()["state"]["waiting"]["message"],
+            "back-off 5m0s restarting failed container=c pod=a_default(u)");
+  EXPECT_TRUE(IsCrash(*runs.run.exit));
+  runs.run.exit->started_at = kNow - 5s - 10min;
+  EXPECT_FALSE(IsCrash(*runs.run.exit));
+  runs.crashes = 0;
+  EXPECT_EQ(Plan(runs).starts.size(), 1u);
+}
+
+TEST_F(PodPlanTest, AContainerThatCannotBeStartedYetSaysWhyAndIsTriedAgain) {
+  ContainerRuns runs;
+  runs.problem = StartProblem{"CreateContainerConfigError", "configmap \"x\" not found"};
+  EXPECT_EQ(Plan(runs).starts.size(), 1u);
+  EXPECT_EQ(container()["state"]["waiting"]["reason"], "CreateContainerConfigError");
+  EXPECT_EQ(container()["state"]["waiting"]["message"], "configmap \"x\" not found");
+}
+
+TEST_F(PodPlanTest, ThePodsDeadlineFailsItAndStopsWhatRuns) {
+  pod_["spec"]["activeDeadlineSeconds"] = 30;
+  pod_["status"] = {{"startTime", FormatRfc3339(kNow - 29s)}};
+  EXPECT_EQ(Plan(Running()).wake_at, kNow + 1s);
+  pod_["status"] = {{"startTime", FormatRfc3339(kNow - 30s)}};
+  EXPECT_EQ(Plan(Running()).stops.size(), 1u);
+  EXPECT_EQ(status_["phase"], "Failed");
+  EXPECT_EQ(status_["reason"], "DeadlineExceeded");
+}
+
+class InitContainerTest : public PodPlanTest {
+ protected:
+  InitContainerTest() {
+    pod_["spec"]["initContainers"] =
+        Json::array({{{"name", "one"}, {"image", "i"}}, {{"name", "two"}, {"image", "i"}}});
+  }
+  std::vector<std::string> Starts(const std::map<std::string, ContainerRuns>& runs) {
+    const PodPlan plan = PlanPod(pod_, runs, kNow);
+    status_ = Json::parse(plan.status);
+    std::vector<std::string> out;
+    for (const StartContainer& start : plan.starts) out.push_back(start.container);
+    return out;
+  }
+  Json init(int index) { return status_["initContainerStatuses"][index]; }
+};
+
+TEST_F(InitContainerTest, TheyRunOneAfterTheOtherAndTheOthersAfterThem) {
+  using testing::ElementsAre;
+  EXPECT_THAT(Starts({}), ElementsAre("one"));
+  EXPECT_EQ(init(1)["state"]["waiting"]["reason"], "PodInitializing");
+  EXPECT_EQ(container()["state"]["waiting"]["reason"], "PodInitializing");
+  EXPECT_EQ(Condition("Initialized"), "False");
+  EXPECT_EQ(Condition("Initialized", "message"),
+            "containers with incomplete status: [one two]");
+  EXPECT_THAT(Starts({{"one", Running()}}), ElementsAre());
+  EXPECT_EQ(status_["phase"], "Pending");
+  EXPECT_THAT(Starts({{"one", Ended(0)}}), ElementsAre("two"));
+  EXPECT_EQ(init(0)["ready"], true);
+  EXPECT_THAT(Starts({{"one", Ended(0)}, {"two", Ended(0)}}), ElementsAre("c"));
+  EXPECT_EQ(Condition("Initialized"), "True");
+  Starts({{"one", Ended(0)}, {"two", Ended(0)}, {"c", Ended(0)}});
+  EXPECT_EQ(status_["phase"], "Succeeded");
+}
+
+TEST_F(InitContainerTest, OneThatFailsIsTriedAgainUnlessThePolicyIsNever) {
+  using testing::ElementsAre;
+  EXPECT_THAT(Starts({{"one", Ended(1)}}), ElementsAre());
+  EXPECT_EQ(status_["phase"], "Failed");
+  pod_["spec"]["restartPolicy"] = "Always";
+  EXPECT_THAT(Starts({{"one", Ended(1)}}), ElementsAre("one"));
+  EXPECT_EQ(status_["phase"], "Pending");
+  EXPECT_THAT(Starts({{"one", Ended(0)}}), ElementsAre("two")) << "a success is not run again";
+}
+
+TEST_F(InitContainerTest, DeletionStopsTheOneThatRunsAndStartsNoOther) {
+  Delete(5s);
+  PodPlan plan = PlanPod(pod_, {{"one", Running()}}, kNow);
+  ASSERT_EQ(plan.stops.size(), 1u);
+  EXPECT_EQ(plan.stops[0].container, "one");
+  EXPECT_FALSE(plan.confirm_deletion);
+  plan = PlanPod(pod_, {{"one", Ended(143)}}, kNow);
+  EXPECT_TRUE(plan.starts.empty());
+  EXPECT_TRUE(plan.confirm_deletion);
 }
 
 TEST_F(PodPlanTest, DeletionStopsWithTheGraceThatIsLeftAndIsConfirmedAfterTheEnd) {

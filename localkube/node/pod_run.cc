@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
+#include <utility>
 
-#include "nlohmann/json.hpp"
+#include "localkube/node/pod_fields.h"
+#include "localkube/node/pod_json.h"
 #include "operator/api/defaults.h"
 #include "operator/base/status.h"
 
@@ -13,26 +14,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The one node's address, and each pod's.
-constexpr char kLoopback[] = "127.0.0.1";
 constexpr int64_t kDefaultGraceSeconds = 30;
-
-std::string Text(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-const Json& Member(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto it = object.find(key);
-  return it == object.end() ? kNothing : *it;
-}
-
-bool Flag(const Json& object, const char* key) {
-  const Json& value = Member(object, key);
-  return value.is_boolean() && value.get<bool>();
-}
+// A year; more would overflow the clock's nanoseconds long before anybody sees the end.
+constexpr int64_t kGraceSecondsMax = int64_t{365} * 86'400;
 
 std::vector<std::string> Texts(const Json& array) {
   std::vector<std::string> out;
@@ -51,44 +35,37 @@ std::string WithoutTag(std::string image) {
   return image.substr(0, colon);
 }
 
-// "metadata.labels['key']": the key; empty for another map.
-std::string MapKey(const std::string& path, const std::string& map) {
-  const std::string begin = map + "['";
-  if (path.rfind(begin, 0) != 0 || path.size() < begin.size() + 2) return "";
-  return path.substr(begin.size(), path.size() - begin.size() - 2);
+int64_t GpusOf(const Json& container) {
+  const Json& resources = Member(container, "resources");
+  return std::max(AmountMilli(Member(resources, "limits"), kGpuResource),
+                  AmountMilli(Member(resources, "requests"), kGpuResource)) /
+         1000;
 }
 
-absl::StatusOr<std::string> FieldValue(const Json& pod, const std::string& path,
-                                       const RunContext& context) {
-  const Json& meta = Member(pod, "metadata");
-  if (path == "metadata.name") return Text(meta, "name");
-  if (path == "metadata.namespace") return Text(meta, "namespace");
-  if (path == "metadata.uid") return Text(meta, "uid");
-  if (path == "spec.nodeName") return context.node_name;
-  if (path == "spec.serviceAccountName") return Text(Member(pod, "spec"), "serviceAccountName");
-  if (path == "status.podIP" || path == "status.hostIP") return std::string(kLoopback);
-  for (const char* map : {"labels", "annotations"}) {
-    const std::string key = MapKey(path, std::string("metadata.") + map);
-    if (!key.empty()) return Text(Member(meta, map), key.c_str());
-  }
-  return absl::InvalidArgumentError("env fieldRef " + path + ": no such field");
+bool IsInit(const Json& pod, const std::string& name) {
+  const Json& list = Elements(Member(pod, "spec"), "initContainers");
+  return std::any_of(list.begin(), list.end(),
+                     [&](const Json& container) { return Text(container, "name") == name; });
 }
 
 class RunPlanner {
  public:
   RunPlanner(const Json& pod, const Json& container, const RunFiles& files,
-             const RunContext& context)
-      : pod_(pod), container_(container), files_(files), context_(context) {}
+             const RunContext& context, const PodConfig& config)
+      : pod_(pod), container_(container), files_(files), context_(context), config_(config) {}
 
   absl::StatusOr<ContainerRun> Plan();
 
  private:
+  absl::Status CheckSupported() const;
   absl::Status PlanEnvironment();
-  absl::StatusOr<std::string> EnvValue(const Json& entry) const;
+  absl::Status AddEnvFrom(const Json& source);
+  absl::Status AddEnv(const Json& entry);
+  void AddGpus();
   absl::Status PlanMounts();
-  absl::StatusOr<std::string> VolumeSource(const Json& volume, bool* read_only);
   absl::Status PlanCommand();
   absl::Status ReplaceMounts();
+  void PlanEnding();
   void SetEnv(const std::string& name, const std::string& value);
   std::string name() const { return Text(container_, "name"); }
 
@@ -96,25 +73,95 @@ class RunPlanner {
   const Json& container_;
   const RunFiles& files_;
   const RunContext& context_;
+  const PodConfig& config_;
   std::vector<std::string> env_order_;
   std::map<std::string, std::string> env_;
   ContainerRun run_;
 };
+
+// What would change how the container behaves and cannot be done here. What only observes it
+// (probes) is left out; the node says so in an event.
+absl::Status RunPlanner::CheckSupported() const {
+  if (!Member(container_, "lifecycle").empty()) {
+    return absl::InvalidArgumentError(
+        "container " + name() + ": lifecycle hooks are not run by the local cluster; do it in "
+        "the command, which gets SIGTERM before its end");
+  }
+  if (Text(container_, "restartPolicy") == "Always") {
+    return absl::InvalidArgumentError(
+        "container " + name() + ": an init container with restartPolicy Always (a sidecar) is "
+        "not supported by the local cluster; put it under containers");
+  }
+  return absl::OkStatus();
+}
 
 void RunPlanner::SetEnv(const std::string& name, const std::string& value) {
   if (env_.count(name) == 0) env_order_.push_back(name);
   env_[name] = value;
 }
 
-absl::StatusOr<std::string> RunPlanner::EnvValue(const Json& entry) const {
+absl::Status RunPlanner::AddEnvFrom(const Json& source) {
+  for (const char* kind : {"configMapRef", "secretRef"}) {
+    const Json& ref = Member(source, kind);
+    if (ref.is_null()) continue;
+    const bool secret = std::string(kind) == "secretRef";
+    ASSIGN_OR_RETURN(
+        const ConfigData* data,
+        config_.Find({secret ? ConfigKind::kSecret : ConfigKind::kConfigMap, Text(ref, "name")},
+                     Flag(ref, "optional")));
+    if (data == nullptr) continue;
+    for (const auto& [key, value] : *data) SetEnv(Text(source, "prefix") + key, value);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPlanner::AddEnv(const Json& entry) {
+  const std::string variable = Text(entry, "name");
   const Json& from = Member(entry, "valueFrom");
-  if (from.is_null()) return ExpandVariables(Text(entry, "value"), env_);
-  const Json& field = Member(from, "fieldRef");
-  if (!field.is_null()) return FieldValue(pod_, Text(field, "fieldPath"), context_);
+  if (from.is_null()) {
+    SetEnv(variable, ExpandVariables(Text(entry, "value"), env_));
+    return absl::OkStatus();
+  }
   const std::string kind = from.empty() ? "valueFrom" : from.begin().key();
-  return absl::InvalidArgumentError(
-      "container " + name() + ": env " + Text(entry, "name") + ": " + kind +
-      " is not supported by the local cluster; use value or fieldRef");
+  const Json& ref = Member(from, kind.c_str());
+  if (kind == "fieldRef") {
+    ASSIGN_OR_RETURN(const std::string value, PodField(pod_, Text(ref, "fieldPath")));
+    SetEnv(variable, value);
+  } else if (kind == "resourceFieldRef") {
+    ASSIGN_OR_RETURN(const std::string value,
+                     ResourceField(pod_, container_, ref, context_.node));
+    SetEnv(variable, value);
+  } else if (kind == "configMapKeyRef" || kind == "secretKeyRef") {
+    const ConfigRef object{
+        kind == "secretKeyRef" ? ConfigKind::kSecret : ConfigKind::kConfigMap, Text(ref, "name")};
+    ASSIGN_OR_RETURN(const auto value,
+                     config_.Value(object, Text(ref, "key"), Flag(ref, "optional")));
+    if (value.has_value()) SetEnv(variable, *value);
+  } else {
+    return absl::InvalidArgumentError("container " + name() + ": env " + variable + ": " + kind +
+                                      " is not supported by the local cluster");
+  }
+  return absl::OkStatus();
+}
+
+// The slots of this container: those of the pod behind what the containers before it have. Init
+// containers run alone, each with the first ones.
+void RunPlanner::AddGpus() {
+  size_t begin = 0;
+  for (const Json& other : Elements(Member(pod_, "spec"), "containers")) {
+    if (Text(other, "name") == name()) break;
+    begin += static_cast<size_t>(GpusOf(other));
+  }
+  if (IsInit(pod_, name())) begin = 0;
+  std::string slots;
+  const size_t end = std::min(begin + static_cast<size_t>(GpusOf(container_)),
+                              context_.gpus.size());
+  for (size_t i = begin; i < end; ++i) {
+    slots += (slots.empty() ? "" : ",") + std::to_string(context_.gpus[i]);
+  }
+  if (slots.empty()) return;
+  SetEnv("NVIDIA_VISIBLE_DEVICES", slots);
+  SetEnv("CUDA_VISIBLE_DEVICES", slots);
 }
 
 absl::Status RunPlanner::PlanEnvironment() {
@@ -122,83 +169,20 @@ absl::Status RunPlanner::PlanEnvironment() {
   SetEnv("HOSTNAME", Text(Member(pod_, "metadata"), "name"));
   SetEnv("TAAS_TERMINATION_LOG", files_.termination_log);
   SetEnv("TAAS_RUN_DIR", files_.dir);
-  if (!Member(container_, "envFrom").empty()) {
-    return absl::InvalidArgumentError("container " + name() +
-                                      ": envFrom is not supported by the local cluster; use env");
-  }
-  for (const Json& entry : Member(container_, "env")) {
-    ASSIGN_OR_RETURN(const std::string value, EnvValue(entry));
-    SetEnv(Text(entry, "name"), value);
-  }
-  if (!context_.gpus.empty()) {
-    std::string list;
-    for (const int gpu : context_.gpus) list += (list.empty() ? "" : ",") + std::to_string(gpu);
-    SetEnv("NVIDIA_VISIBLE_DEVICES", list);
-    SetEnv("CUDA_VISIBLE_DEVICES", list);
-  }
+  for (const Json& source : Elements(container_, "envFrom")) RETURN_IF_ERROR(AddEnvFrom(source));
+  for (const Json& entry : Elements(container_, "env")) RETURN_IF_ERROR(AddEnv(entry));
+  // Whatever a manifest says: this is how the node finds its processes.
+  SetEnv("TAAS_RUN_DIR", files_.dir);
+  AddGpus();
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> RunPlanner::VolumeSource(const Json& volume, bool* read_only) {
-  const std::string volume_name = Text(volume, "name");
-  if (const Json& claim = Member(volume, "persistentVolumeClaim"); !claim.is_null()) {
-    const std::string ns = Text(Member(pod_, "metadata"), "namespace");
-    const std::string claim_name = Text(claim, "claimName");
-    *read_only = Flag(claim, "readOnly");
-    for (const std::string& key : {ns + "/" + claim_name, claim_name}) {
-      const auto bound = context_.volume_bindings.find(key);
-      if (bound != context_.volume_bindings.end()) return bound->second;
-    }
-    const std::string dir = context_.volumes_dir + "/" + ns + "/" + claim_name;
-    run_.dirs.push_back(dir);
-    return dir;
-  }
-  if (const Json& host = Member(volume, "hostPath"); !host.is_null()) {
-    const std::string path = Text(host, "path");
-    if (Text(host, "type") == "DirectoryOrCreate") run_.dirs.push_back(path);
-    return path;
-  }
-  if (volume.contains("emptyDir")) {
-    const std::string dir = context_.pod_dir + "/volumes/" + volume_name;
-    run_.dirs.push_back(dir);
-    return dir;
-  }
-  std::string kind = "a source";
-  for (const auto& [key, value] : volume.items()) {
-    if (key != "name") kind = key;
-  }
-  return absl::InvalidArgumentError("volume " + volume_name + ": " + kind +
-                                    " is not supported by the local cluster; use "
-                                    "persistentVolumeClaim, hostPath or emptyDir");
-}
-
 absl::Status RunPlanner::PlanMounts() {
-  const Json& volumes = Member(Member(pod_, "spec"), "volumes");
-  for (const Json& mount : Member(container_, "volumeMounts")) {
-    const std::string volume_name = Text(mount, "name");
-    const auto volume = std::find_if(volumes.begin(), volumes.end(), [&](const Json& candidate) {
-      return Text(candidate, "name") == volume_name;
-    });
-    if (volume == volumes.end()) {
-      return absl::InvalidArgumentError("container " + name() + ": volumeMounts names the volume " +
-                                        volume_name + ", which spec.volumes does not have");
-    }
-    RunMount out;
-    ASSIGN_OR_RETURN(out.source, VolumeSource(*volume, &out.read_only));
-    out.read_only = out.read_only || Flag(mount, "readOnly");
-    out.target = Text(mount, "mountPath");
-    while (out.target.size() > 1 && out.target.back() == '/') out.target.pop_back();
-    const std::string sub_path = Text(mount, "subPath");
-    if (!sub_path.empty()) {
-      if (sub_path[0] == '/' || ("/" + sub_path + "/").find("/../") != std::string::npos) {
-        return absl::InvalidArgumentError("container " + name() + ": subPath " + sub_path +
-                                          " must stay inside its volume");
-      }
-      out.source += "/" + sub_path;
-      run_.dirs.push_back(out.source);
-    }
-    run_.spec.mounts.push_back(std::move(out));
-  }
+  ASSIGN_OR_RETURN(VolumePlan volumes,
+                   VolumePlanner(pod_, container_, context_, config_).Plan());
+  run_.spec.mounts = std::move(volumes.mounts);
+  run_.dirs = std::move(volumes.dirs);
+  run_.files = std::move(volumes.files);
   return absl::OkStatus();
 }
 
@@ -238,18 +222,25 @@ absl::Status RunPlanner::ReplaceMounts() {
   return absl::OkStatus();
 }
 
+void RunPlanner::PlanEnding() {
+  const int64_t grace = Whole(Member(pod_, "spec"), "terminationGracePeriodSeconds",
+                              kDefaultGraceSeconds);
+  run_.spec.grace = std::chrono::seconds(std::clamp<int64_t>(grace, 0, kGraceSecondsMax));
+  run_.spec.message_from_log =
+      Text(container_, "terminationMessagePolicy") == "FallbackToLogsOnError";
+  run_.spec.owner_lock = context_.owner_lock;
+  run_.spec.memory_bytes_max =
+      AmountMilli(Member(Member(container_, "resources"), "limits"), "memory") / 1000;
+}
+
 absl::StatusOr<ContainerRun> RunPlanner::Plan() {
+  RETURN_IF_ERROR(CheckSupported());
   RETURN_IF_ERROR(PlanEnvironment());
   RETURN_IF_ERROR(PlanMounts());
   RETURN_IF_ERROR(PlanCommand());
   RETURN_IF_ERROR(ReplaceMounts());
   for (const std::string& name : env_order_) run_.spec.env.push_back(name + "=" + env_[name]);
-  const Json& grace = Member(Member(pod_, "spec"), "terminationGracePeriodSeconds");
-  run_.spec.grace = std::chrono::seconds(
-      grace.is_number_integer() ? grace.get<int64_t>() : kDefaultGraceSeconds);
-  run_.spec.message_from_log =
-      Text(container_, "terminationMessagePolicy") == "FallbackToLogsOnError";
-  run_.spec.owner_lock = context_.owner_lock;
+  PlanEnding();
   return std::move(run_);
 }
 
@@ -271,16 +262,22 @@ void TranslateStrings(const std::vector<RunMount>& mounts, Json* value) {
 }  // namespace
 
 absl::StatusOr<ContainerRun> PlanRun(const Json& pod, const std::string& container,
-                                     const RunFiles& files, const RunContext& context) {
-  const Json& spec = Member(pod, "spec");
-  if (!Member(spec, "initContainers").empty()) {
-    return absl::InvalidArgumentError("initContainers are not supported by the local cluster");
+                                     const RunFiles& files, const RunContext& context,
+                                     const PodConfig& config) {
+  const Json* found = FindContainer(pod, container);
+  if (found == nullptr) {
+    return absl::InvalidArgumentError("the pod has no container " + container);
   }
-  for (const Json& candidate : Member(spec, "containers")) {
-    if (Text(candidate, "name") != container) continue;
-    return RunPlanner(pod, candidate, files, context).Plan();
+  return RunPlanner(pod, *found, files, context, config).Plan();
+}
+
+const Json* FindContainer(const Json& pod, const std::string& name) {
+  for (const char* list : {"initContainers", "containers"}) {
+    for (const Json& candidate : Elements(Member(pod, "spec"), list)) {
+      if (Text(candidate, "name") == name) return &candidate;
+    }
   }
-  return absl::InvalidArgumentError("the pod has no container " + container);
+  return nullptr;
 }
 
 bool IsTrainerImage(const std::string& image) {

@@ -14,38 +14,29 @@
 
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "localkube/node/pod_config.h"
+#include "localkube/node/pod_volumes.h"
+#include "localkube/node/run_context.h"
 #include "localkube/node/shim_record.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace taas::localkube {
 
-struct RunContext {
-  std::string pod_dir;      // Of this pod; emptyDir volumes live in it.
-  std::string volumes_dir;  // Claims are directories NAMESPACE/CLAIM in it, unless bound.
-  // Directories of this machine by claim: "CLAIM" or "NAMESPACE/CLAIM".
-  std::map<std::string, std::string> volume_bindings;
-  std::string trainer_path;
-  // The first variables of every container.
-  std::vector<std::pair<std::string, std::string>> base_env;
-  // Whether volumes can be mounted (sandbox.h). If not, paths in TAAS_TRAINER are translated
-  // instead.
-  bool sandbox = true;
-  std::string owner_lock;
-  std::string node_name;
-  std::vector<int> gpus;  // The slots that this pod got.
-};
-
 struct ContainerRun {
   RunSpec spec;
-  std::vector<std::string> dirs;  // To be made before the run starts.
+  std::vector<std::string> dirs;  // To be made before the run starts, then the files.
+  std::vector<VolumeFile> files;
 };
 
 absl::StatusOr<ContainerRun> PlanRun(const nlohmann::json& pod, const std::string& container,
-                                     const RunFiles& files, const RunContext& context);
+                                     const RunFiles& files, const RunContext& context,
+                                     const PodConfig& config);
+
+// The container, or init container, of that name; null if there is none.
+const nlohmann::json* FindContainer(const nlohmann::json& pod, const std::string& name);
 
 // True for the default trainer image, whatever its tag or digest.
 bool IsTrainerImage(const std::string& image);

@@ -12,6 +12,7 @@ using Json = nlohmann::json;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class PodRunTest : public testing::Test {
  protected:
@@ -19,17 +20,21 @@ class PodRunTest : public testing::Test {
     context_.pod_dir = "/d/pods/u";
     context_.volumes_dir = "/d/volumes";
     context_.trainer_path = "/bin/taas-trainer";
-    context_.node_name = "local";
+    context_.node = {.cpu_milli = 8000, .memory_bytes = 1 << 30};
     pod_ = {
         {"metadata", {{"name", "a-worker-0"}, {"namespace", "ns"}, {"uid", "u"}}},
         {"spec",
-         {{"containers", Json::array({{{"name", "trainer"}, {"image", "taas/trainer:0.1.0"}}})}}}};
+         {{"nodeName", "local"},
+          {"containers", Json::array({{{"name", "trainer"}, {"image", "taas/trainer:0.1.0"}}})}}}};
   }
   Json& container() { return pod_["spec"]["containers"][0]; }
-  absl::StatusOr<ContainerRun> Plan() { return PlanRun(pod_, "trainer", files_, context_); }
+  absl::StatusOr<ContainerRun> Plan(const std::string& name = "trainer") {
+    return PlanRun(pod_, name, files_, context_, config_);
+  }
 
   RunFiles files_{"/d/pods/u/containers/trainer/0"};
   RunContext context_;
+  PodConfig config_;
   Json pod_;
 };
 
@@ -71,14 +76,81 @@ TEST_F(PodRunTest, EnvironmentTakesFieldsAndEarlierVariables) {
   ASSERT_THAT(run, IsOk());
   EXPECT_THAT(run->spec.env, Contains("BOTH=a-worker-0@/usr/bin"));
   EXPECT_THAT(run->spec.env, Contains("PATH=/own"));
-  EXPECT_THAT(run->spec.env, testing::Not(Contains("PATH=/usr/bin")));
+  EXPECT_THAT(run->spec.env, Not(Contains("PATH=/usr/bin")));
 }
 
-TEST_F(PodRunTest, SecretsAndConfigMapsAreRefusedByName) {
-  container()["env"] = Json::array(
-      {{{"name", "KEY"}, {"valueFrom", {{"secretKeyRef", {{"name", "s"}, {"key", "k"}}}}}}});
-  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument,
-                               HasSubstr("env KEY: secretKeyRef is not supported")));
+TEST_F(PodRunTest, VariablesComeFromConfigMapsSecretsAndResources) {
+  config_.Add({ConfigKind::kConfigMap, "m"}, Json::parse(R"({"data":{"A":"1","B":"2"}})"));
+  config_.Add({ConfigKind::kSecret, "s"}, Json::parse(R"({"data":{"k":"c2VjcmV0"}})"));
+  container()["envFrom"] = Json::array({{{"prefix", "M_"}, {"configMapRef", {{"name", "m"}}}}});
+  container()["resources"] = {{"limits", {{"memory", "64Mi"}}}};
+  container()["env"] = Json::parse(R"([
+      {"name":"M_B","value":"own"},
+      {"name":"KEY","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}},
+      {"name":"NONE","valueFrom":{"configMapKeyRef":{"name":"m","key":"x","optional":true}}},
+      {"name":"MEM","valueFrom":{"resourceFieldRef":{"resource":"limits.memory","divisor":"1Mi"}}},
+      {"name":"CPU","valueFrom":{"resourceFieldRef":{"resource":"limits.cpu"}}},
+      {"name":"NODE","valueFrom":{"fieldRef":{"fieldPath":"spec.nodeName"}}}])");
+  const auto run = Plan();
+  ASSERT_THAT(run, IsOk());
+  for (const char* want : {"M_A=1", "M_B=own", "KEY=secret", "MEM=64", "CPU=8", "NODE=local"}) {
+    EXPECT_THAT(run->spec.env, Contains(want));
+  }
+  EXPECT_THAT(run->spec.env, Not(Contains(testing::StartsWith("NONE="))));
+  EXPECT_EQ(run->spec.memory_bytes_max, 64 << 20);
+}
+
+TEST_F(PodRunTest, AnObjectOrKeyThatIsMissingMayStillCome) {
+  container()["env"] = Json::parse(
+      R"([{"name":"A","valueFrom":{"configMapKeyRef":{"name":"m","key":"k"}}}])");
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                               HasSubstr("configmap \"m\" not found")));
+  config_.Add({ConfigKind::kConfigMap, "m"}, Json::object());
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kFailedPrecondition,
+                               HasSubstr("couldn't find key k in ConfigMap m")));
+}
+
+TEST_F(PodRunTest, LifecycleHooksAndSidecarsAreRefused) {
+  container()["lifecycle"] = Json::parse(R"({"preStop":{"exec":{"command":["true"]}}})");
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("lifecycle hooks")));
+  container().erase("lifecycle");
+  pod_["spec"]["initContainers"] =
+      Json::array({{{"name", "side"}, {"image", "x"}, {"restartPolicy", "Always"}}});
+  EXPECT_THAT(Plan("side"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a sidecar")));
+  EXPECT_THAT(Plan("nobody"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nobody")));
+}
+
+TEST_F(PodRunTest, VolumesHoldTheKeysOfConfigMapsAndSecretsAndThePodsOwnFields) {
+  config_.Add({ConfigKind::kConfigMap, "m"}, Json::parse(R"({"data":{"a.yaml":"x","b":"y"}})"));
+  config_.Add({ConfigKind::kSecret, "s"}, Json::parse(R"({"data":{"key":"AAE="}})"));
+  pod_["spec"]["volumes"] = Json::parse(R"([
+      {"name":"m","configMap":{"name":"m","items":[{"key":"b","path":"sub/c"}]}},
+      {"name":"s","secret":{"secretName":"s","defaultMode":256}},
+      {"name":"p","projected":{"sources":[{"configMap":{"name":"m"}},{"downwardAPI":{"items":[
+          {"path":"who","fieldRef":{"fieldPath":"metadata.name"}}]}}]}}])");
+  container()["volumeMounts"] = Json::parse(R"([{"name":"m","mountPath":"/m"},
+      {"name":"s","mountPath":"/s"},
+      {"name":"p","mountPath":"/etc/a.yaml","subPath":"a.yaml"}])");
+  const auto run = Plan();
+  ASSERT_THAT(run, IsOk());
+  std::vector<std::string> files;
+  for (const VolumeFile& file : run->files) files.push_back(file.path + "=" + file.data);
+  EXPECT_THAT(files, ElementsAre("/d/pods/u/volumes/m/sub/c=y",
+                                 "/d/pods/u/volumes/s/key=" + std::string("\0\1", 2),
+                                 "/d/pods/u/volumes/p/a.yaml=x", "/d/pods/u/volumes/p/b=y",
+                                 "/d/pods/u/volumes/p/who=a-worker-0"));
+  EXPECT_EQ(run->files[1].mode, 0400);
+  EXPECT_TRUE(run->spec.mounts[0].read_only);
+  EXPECT_EQ(run->spec.mounts[2].source, "/d/pods/u/volumes/p/a.yaml");
+  EXPECT_THAT(run->dirs, Not(Contains("/d/pods/u/volumes/p/a.yaml")));
+}
+
+TEST_F(PodRunTest, AKeyDoesNotLeaveItsVolume) {
+  config_.Add({ConfigKind::kConfigMap, "m"}, Json::parse(R"({"data":{"b":"y"}})"));
+  pod_["spec"]["volumes"] = Json::parse(
+      R"([{"name":"m","configMap":{"name":"m","items":[{"key":"b","path":"../c"}]}}])");
+  container()["volumeMounts"] = Json::array({{{"name", "m"}, {"mountPath", "/m"}}});
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("../c")));
 }
 
 TEST_F(PodRunTest, ClaimsAreDirectoriesOfTheClusterOrBoundOnes) {
@@ -112,10 +184,10 @@ TEST_F(PodRunTest, ASubPathThatLeavesItsVolumeIsRefused) {
 }
 
 TEST_F(PodRunTest, UnsupportedVolumesAreRefusedByKind) {
-  pod_["spec"]["volumes"] = Json::array({{{"name", "c"}, {"secret", {{"secretName", "x"}}}}});
+  pod_["spec"]["volumes"] = Json::array({{{"name", "c"}, {"nfs", {{"server", "x"}}}}});
   container()["volumeMounts"] = Json::array({{{"name", "c"}, {"mountPath", "/s"}}});
   EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument,
-                               HasSubstr("volume c: secret is not supported")));
+                               HasSubstr("volume c: nfs is not supported")));
 }
 
 TEST_F(PodRunTest, WithoutMountNamespacesTheTrainersPathsAreTranslated) {
@@ -139,10 +211,17 @@ TEST_F(PodRunTest, WithoutMountNamespacesTheTrainersPathsAreTranslated) {
 
 TEST_F(PodRunTest, GpuSlotsOverrideWhatTheTemplateSays) {
   context_.gpus = {1, 3};
+  container()["resources"] = {{"limits", {{"nvidia.com/gpu", 1}}}};
+  pod_["spec"]["containers"].push_back(
+      {{"name", "second"},
+       {"image", "x"},
+       {"command", {"true"}},
+       {"resources", {{"limits", {{"nvidia.com/gpu", "1"}}}}}});
   container()["env"] = Json::array({{{"name", "CUDA_VISIBLE_DEVICES"}, {"value", ""}}});
   const auto run = Plan();
   ASSERT_THAT(run, IsOk());
-  EXPECT_THAT(run->spec.env, Contains("CUDA_VISIBLE_DEVICES=1,3"));
+  EXPECT_THAT(run->spec.env, Contains("CUDA_VISIBLE_DEVICES=1"));
+  EXPECT_THAT(Plan("second")->spec.env, Contains("CUDA_VISIBLE_DEVICES=3"));
 }
 
 }  // namespace

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <map>
 #include <tuple>
+#include <utility>
 
-#include "nlohmann/json.hpp"
+#include "localkube/node/pod_json.h"
 
 namespace taas::localkube {
 namespace {
@@ -14,56 +16,106 @@ using Json = nlohmann::json;
 
 constexpr char kAffinityRefusal[] = "node(s) didn't match Pod's node affinity/selector";
 
-std::string Text(const Json& object, const char* key) {
-  const auto it = object.find(key);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+Resources Sum(const Resources& a, const Resources& b) {
+  return {a.cpu_milli + b.cpu_milli, a.memory_bytes + b.memory_bytes, a.gpus + b.gpus};
 }
 
-const Json& Member(const Json& object, const char* key) {
-  static const Json kNothing;
-  if (!object.is_object()) return kNothing;
-  const auto it = object.find(key);
-  return it == object.end() ? kNothing : *it;
+Resources Larger(const Resources& a, const Resources& b) {
+  return {std::max(a.cpu_milli, b.cpu_milli), std::max(a.memory_bytes, b.memory_bytes),
+          std::max(a.gpus, b.gpus)};
 }
 
-int64_t Amount(const Json& list, const char* key) {
-  const Json& value = Member(list, key);
-  if (value.is_string()) return QuantityMilli(value.get<std::string>());
-  return value.is_number() ? std::llround(value.get<double>() * 1000) : 0;
+Resources RequestsOf(const Json& container) {
+  const Json& resources = Member(container, "resources");
+  const Json& requests = Member(resources, "requests");
+  // A limit without a request is the request.
+  const auto amount = [&](const char* name) {
+    return requests.is_object() && requests.contains(name)
+               ? AmountMilli(requests, name)
+               : AmountMilli(Member(resources, "limits"), name);
+  };
+  return {amount("cpu"), amount("memory") / 1000, amount(kGpuResource) / 1000};
 }
 
-bool Matches(const Json& expression, const std::map<std::string, std::string>& labels) {
-  const auto label = labels.find(Text(expression, "key"));
-  const bool present = label != labels.end();
-  const Json& values = Member(expression, "values");
-  const bool listed =
-      present && std::find(values.begin(), values.end(), label->second) != values.end();
-  const std::string op = Text(expression, "operator");
-  if (op == "In") return listed;
-  if (op == "NotIn") return !listed;
-  if (op == "Exists") return present;
-  if (op == "DoesNotExist") return !present;
-  return false;  // Gt and Lt: no label of this node is a number.
-}
-
-bool Allowed(const Json& pod, const NodeCapacity& node) {
-  const Json& spec = Member(pod, "spec");
-  const Json& selector = Member(spec, "nodeSelector");
-  if (selector.is_object()) {
-    for (const auto& [key, value] : selector.items()) {
-      const auto label = node.labels.find(key);
-      if (label == node.labels.end() || value != label->second) return false;
-    }
+// Init containers run one after the other before the rest starts.
+Resources PodRequests(const Json& spec) {
+  Resources together, largest;
+  for (const Json& container : Elements(spec, "containers")) {
+    together = Sum(together, RequestsOf(container));
   }
-  const Json& required = Member(Member(Member(spec, "affinity"), "nodeAffinity"),
-                                "requiredDuringSchedulingIgnoredDuringExecution");
-  const Json& terms = Member(required, "nodeSelectorTerms");
-  if (!terms.is_array()) return true;
-  return std::any_of(terms.begin(), terms.end(), [&](const Json& term) {
-    const Json& expressions = Member(term, "matchExpressions");
-    return std::all_of(expressions.begin(), expressions.end(),
-                       [&](const Json& e) { return Matches(e, node.labels); });
-  });
+  for (const Json& container : Elements(spec, "initContainers")) {
+    largest = Larger(largest, RequestsOf(container));
+  }
+  return Larger(together, largest);
+}
+
+// A node and what is in use on it.
+struct Room {
+  const NodeState* node = nullptr;
+  Resources used;
+  int64_t pods = 0;
+};
+
+using Reasons = std::vector<std::string>;
+
+// Why the pod cannot go there; of one sort of reason, the first that applies, as in kube-scheduler.
+Reasons Refusals(const PodToPlace& pod, const Room& room) {
+  const NodeState& node = *room.node;
+  if (node.unschedulable) return {"node(s) were unschedulable"};
+  if (const Taint* taint = Untolerated(node.taints, pod.tolerations); taint != nullptr) {
+    return {"node(s) had untolerated taint {" + taint->key + ": " + taint->value + "}"};
+  }
+  if (!Allows(pod.rules, node.name, node.labels)) return {kAffinityRefusal};
+  Reasons out;
+  if (room.pods >= node.pods_max) out.push_back("Too many pods");
+  const auto require = [&](int64_t wanted, int64_t used, int64_t all, const char* name) {
+    if (wanted > 0 && wanted > all - used) out.push_back(std::string("Insufficient ") + name);
+  };
+  require(pod.requests.cpu_milli, room.used.cpu_milli, node.allocatable.cpu_milli, "cpu");
+  require(pod.requests.memory_bytes, room.used.memory_bytes, node.allocatable.memory_bytes,
+          "memory");
+  require(pod.requests.gpus, room.used.gpus, node.allocatable.gpus, kGpuResource);
+  return out;
+}
+
+std::string Message(size_t nodes, const std::map<std::string, int>& counts) {
+  if (nodes == 0) return "no nodes available to schedule pods";
+  Reasons reasons;
+  for (const auto& [reason, count] : counts) {
+    reasons.push_back(std::to_string(count) + " " + reason);
+  }
+  std::sort(reasons.begin(), reasons.end());
+  std::string out = "0/" + std::to_string(nodes) + " nodes are available: ";
+  for (size_t i = 0; i < reasons.size(); ++i) out += (i == 0 ? "" : ", ") + reasons[i];
+  return out + ".";
+}
+
+double Share(int64_t used, int64_t all) {
+  return all > 0 ? static_cast<double>(used) / static_cast<double>(all) : 0;
+}
+
+// Smaller is better: what the pod would rather have, then the room that is left.
+auto Cost(const PodToPlace& pod, const Room& room) {
+  const NodeState& node = *room.node;
+  const Resources& all = node.allocatable;
+  const double share = Share(room.used.cpu_milli, all.cpu_milli) +
+                       Share(room.used.memory_bytes, all.memory_bytes) +
+                       Share(room.used.gpus, all.gpus);
+  return std::make_tuple(Dislikes(node.taints, pod.tolerations),
+                         -Preference(pod.rules, node.name, node.labels), share, room.pods);
+}
+
+// The best room for the pod; null, and the reasons counted, if there is none.
+Room* FindRoom(const PodToPlace& pod, std::vector<Room>* rooms,
+               std::map<std::string, int>* counts) {
+  Room* best = nullptr;
+  for (Room& room : *rooms) {
+    const Reasons reasons = Refusals(pod, room);
+    for (const std::string& reason : reasons) ++(*counts)[reason];
+    if (!reasons.empty()) continue;
+    if (best == nullptr || Cost(pod, room) < Cost(pod, *best)) best = &room;
+  }
+  return best;
 }
 
 }  // namespace
@@ -86,62 +138,74 @@ int64_t QuantityMilli(const std::string& text) {
   return suffix == kSuffixes.end() ? 0 : std::llround(std::ceil(number * suffix->second));
 }
 
-PodToPlace ReadPodToPlace(const Json& pod, const NodeCapacity& node) {
+int64_t AmountMilli(const Json& list, const char* name) {
+  const Json& value = Member(list, name);
+  if (value.is_string()) return QuantityMilli(value.get<std::string>());
+  return value.is_number() ? std::llround(value.get<double>() * 1000) : 0;
+}
+
+PodToPlace ReadPodToPlace(const Json& pod) {
   PodToPlace out;
   const Json& meta = Member(pod, "metadata");
+  const Json& spec = Member(pod, "spec");
   out.key = Text(meta, "namespace") + "/" + Text(meta, "name");
   out.created = Text(meta, "creationTimestamp");
-  out.node = Text(Member(pod, "spec"), "nodeName");
+  out.node = Text(spec, "nodeName");
   const std::string phase = Text(Member(pod, "status"), "phase");
   out.holds = phase != "Succeeded" && phase != "Failed";
-  for (const Json& container : Member(Member(pod, "spec"), "containers")) {
-    const Json& resources = Member(container, "resources");
-    // A limit without a request is the request.
-    const auto amount = [&](const char* name) {
-      const Json& requests = Member(resources, "requests");
-      return requests.is_object() && requests.contains(name)
-                 ? Amount(requests, name)
-                 : Amount(Member(resources, "limits"), name);
-    };
-    out.requests.cpu_milli += amount("cpu");
-    out.requests.memory_bytes += amount("memory") / 1000;
-    out.requests.gpus += amount(kGpuResource) / 1000;
-  }
-  if (!Allowed(pod, node)) out.refusal = kAffinityRefusal;
+  out.requests = PodRequests(spec);
+  out.rules = ReadNodeRules(spec);
+  out.tolerations = ReadTolerations(spec);
   return out;
 }
 
-std::vector<Placement> Schedule(const NodeCapacity& node, std::vector<PodToPlace> pods) {
+NodeState ReadNodeState(const Json& node) {
+  NodeState out;
+  const Json& meta = Member(node, "metadata");
+  const Json& spec = Member(node, "spec");
+  out.name = Text(meta, "name");
+  if (const Json& labels = Member(meta, "labels"); labels.is_object()) {
+    for (const auto& [key, value] : labels.items()) {
+      out.labels[key] = value.is_string() ? value.get<std::string>() : "";
+    }
+  }
+  out.taints = ReadTaints(spec);
+  out.unschedulable = Flag(spec, "unschedulable");
+  const Json& amounts = Member(Member(node, "status"), "allocatable");
+  out.allocatable = {AmountMilli(amounts, "cpu"), AmountMilli(amounts, "memory") / 1000,
+                     AmountMilli(amounts, kGpuResource) / 1000};
+  if (amounts.contains("pods")) out.pods_max = AmountMilli(amounts, "pods") / 1000;
+  return out;
+}
+
+std::vector<Placement> Schedule(const std::vector<NodeState>& nodes,
+                                std::vector<PodToPlace> pods) {
   std::sort(pods.begin(), pods.end(), [](const PodToPlace& a, const PodToPlace& b) {
     return std::tie(a.created, a.key) < std::tie(b.created, b.key);
   });
-  Resources free = node.allocatable;
-  const auto take = [&](const Resources& r) {
-    free.cpu_milli -= r.cpu_milli;
-    free.memory_bytes -= r.memory_bytes;
-    free.gpus -= r.gpus;
+  std::vector<Room> rooms;
+  for (const NodeState& node : nodes) rooms.push_back({.node = &node, .used = {}});
+  const auto take = [](const PodToPlace& pod, Room* room) {
+    room->used = Sum(room->used, pod.requests);
+    ++room->pods;
   };
   for (const PodToPlace& pod : pods) {
-    if (!pod.node.empty() && pod.holds) take(pod.requests);
+    if (pod.node.empty() || !pod.holds) continue;
+    for (Room& room : rooms) {
+      if (room.node->name == pod.node) take(pod, &room);
+    }
   }
   std::vector<Placement> out;
   for (const PodToPlace& pod : pods) {
     if (!pod.node.empty() || !pod.holds) continue;
-    std::string why = pod.refusal.empty() ? "" : "1 " + pod.refusal;
-    const auto require = [&](int64_t wanted, int64_t left, const char* name) {
-      if (wanted > 0 && wanted > left) {
-        why += std::string(why.empty() ? "" : ", ") + "1 Insufficient " + name;
-      }
-    };
-    require(pod.requests.cpu_milli, free.cpu_milli, "cpu");
-    require(pod.requests.memory_bytes, free.memory_bytes, "memory");
-    require(pod.requests.gpus, free.gpus, kGpuResource);
-    if (why.empty()) {
-      take(pod.requests);
-      out.push_back({pod.key, true, ""});
-    } else {
-      out.push_back({pod.key, false, "0/1 nodes are available: " + why + "."});
+    std::map<std::string, int> counts;
+    Room* room = FindRoom(pod, &rooms, &counts);
+    if (room == nullptr) {
+      out.push_back({pod.key, "", Message(nodes.size(), counts)});
+      continue;
     }
+    take(pod, room);
+    out.push_back({pod.key, room->node->name, ""});
   }
   return out;
 }

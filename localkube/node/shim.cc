@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "localkube/node/container_log.h"
+#include "localkube/node/memory_use.h"
 #include "localkube/node/sandbox.h"
 #include "localkube/node/shim_record.h"
 #include "operator/base/clock.h"
@@ -42,6 +43,10 @@ constexpr auto kTermRetryEvery = 20ms;
 constexpr size_t kFallbackMessageLines = 80;
 constexpr size_t kFallbackMessageBytes = 2048;
 constexpr size_t kReadBytes = 64 << 10;
+// How often the memory of a container with a limit is looked at: what it can take between two looks
+// is what a limit here may be exceeded by.
+constexpr auto kMemoryCheckEvery = 100ms;
+constexpr char kOutOfMemory[] = "OOMKilled";
 
 class Fd {
  public:
@@ -136,6 +141,8 @@ class Shim {
   int TimeoutMilliseconds() const;
   void OnSignals();
   void OnTimers();
+  void Kill();
+  void CheckMemory();
   void Stop(Clock::Duration grace);
   void SignalGroup(int signal);
   void Reap();
@@ -160,6 +167,8 @@ class Shim {
   bool term_pending_ = false;  // SIGTERM has not reached the group yet.
   std::optional<Clock::Time> kill_at_;
   Clock::Time owner_check_at_{};
+  Clock::Time memory_check_at_{};
+  bool out_of_memory_ = false;
 };
 
 // Only one shim ever gets true for a directory, whoever was killed when.
@@ -221,7 +230,9 @@ absl::Status Shim::RunClaimed(ExitRecord* exit) {
     return written;
   }
   exit->exit_code = Supervise();
-  exit->reason = exit->exit_code == 0 ? "Completed" : "Error";
+  exit->reason = out_of_memory_         ? kOutOfMemory
+                 : exit->exit_code == 0 ? "Completed"
+                                        : "Error";
   exit->message = TerminationMessage(exit->exit_code);
   return absl::OkStatus();
 }
@@ -360,6 +371,7 @@ int Shim::TimeoutMilliseconds() const {
   if (term_pending_) consider(kTermRetryEvery);
   if (kill_at_.has_value()) consider(*kill_at_ - clock_.Now());
   if (!spec_.owner_lock.empty()) consider(owner_check_at_ - clock_.Now());
+  if (spec_.memory_bytes_max > 0) consider(memory_check_at_ - clock_.Now());
   if (!wait.has_value()) return -1;
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(*wait).count();
   return static_cast<int>(std::clamp<int64_t>(ms, 0, INT_MAX));
@@ -377,15 +389,29 @@ void Shim::OnTimers() {
   if (exit_code_.has_value()) return;
   if (term_pending_) SignalGroup(SIGTERM);
   if (kill_at_.has_value() && clock_.Now() >= *kill_at_) {
-    SignalGroup(SIGKILL);
-    // Until bubblewrap has said more, its end is the end of its namespace.
-    ::kill(main_pid_, SIGKILL);
+    Kill();
     kill_at_.reset();
   }
+  CheckMemory();
   if (!spec_.owner_lock.empty() && clock_.Now() >= owner_check_at_) {
     owner_check_at_ = clock_.Now() + kOwnerCheckEvery;
     if (OwnerIsGone()) Stop(0ms);
   }
+}
+
+void Shim::Kill() {
+  SignalGroup(SIGKILL);
+  // Until bubblewrap has said more, its end is the end of its namespace.
+  ::kill(main_pid_, SIGKILL);
+}
+
+// What the kernel does to a container above its memory limit, without the right to make a cgroup.
+void Shim::CheckMemory() {
+  if (spec_.memory_bytes_max <= 0 || clock_.Now() < memory_check_at_) return;
+  memory_check_at_ = clock_.Now() + kMemoryCheckEvery;
+  if (MemoryUse(disk_, main_pid_, spec_.memory_bytes_max) <= spec_.memory_bytes_max) return;
+  out_of_memory_ = true;
+  Kill();
 }
 
 // The first request sends SIGTERM; a later one may only bring the end closer.

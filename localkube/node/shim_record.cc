@@ -73,6 +73,7 @@ void FromJson(const Json& json, RunSpec* out) {
   out->grace = std::chrono::milliseconds(json.at("graceMilliseconds").get<int64_t>());
   out->message_from_log = json.at("messageFromLog").get<bool>();
   out->owner_lock = json.at("ownerLock").get<std::string>();
+  out->memory_bytes_max = json.value("memoryBytesMax", int64_t{0});  // Earlier releases wrote none.
 }
 
 }  // namespace
@@ -101,7 +102,8 @@ absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& s
                                                 {"mounts", mounts},
                                                 {"graceMilliseconds", spec.grace.count()},
                                                 {"messageFromLog", spec.message_from_log},
-                                                {"ownerLock", spec.owner_lock}}));
+                                                {"ownerLock", spec.owner_lock},
+                                                {"memoryBytesMax", spec.memory_bytes_max}}));
 }
 
 absl::StatusOr<RunSpec> ReadSpec(FileSystem& disk, const RunFiles& files) {

@@ -58,6 +58,8 @@ struct RunSpec {
   bool message_from_log = false;
   // A file that `taas local` holds locked; the run ends when it no longer does. Empty: outlives it.
   std::string owner_lock;
+  // More memory than this ends the run with reason OOMKilled; 0: no limit.
+  int64_t memory_bytes_max = 0;
 };
 
 struct RunState {
@@ -71,7 +73,7 @@ struct StopRequest {
 
 struct ExitRecord {
   int exit_code = 0;   // 128 + n after signal n.
-  std::string reason;  // Completed, Error, StartError, ContainerStatusUnknown.
+  std::string reason;  // Completed, Error, OOMKilled, StartError, ContainerStatusUnknown.
   std::string message;
   Clock::WallTime started_at{};
   Clock::WallTime finished_at{};

@@ -100,6 +100,24 @@ TEST_F(ShimTest, ASignalIsExitCode128PlusItsNumber) {
   EXPECT_EQ(RunToEnd().exit_code, 139);
 }
 
+TEST_F(ShimTest, AProcessAboveItsMemoryLimitIsKilledAsOutOfMemory) {
+  spec_.memory_bytes_max = 64 << 20;
+  Shell("python3 -c 'import time; x = bytearray(200 << 20); time.sleep(60)'; exit 0");
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.exit_code, 137);
+  EXPECT_EQ(exit.reason, "OOMKilled");
+}
+
+TEST_F(ShimTest, PagesThatAForkSharesCountOnceAndKill9IsNotOutOfMemory) {
+  spec_.memory_bytes_max = 150 << 20;
+  Shell("exec python3 -c 'import os, signal, time; x = bytearray(100 << 20)\n"
+        "if os.fork() == 0: time.sleep(60)\n"
+        "time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)'");
+  const ExitRecord exit = RunToEnd();
+  EXPECT_EQ(exit.exit_code, 137);
+  EXPECT_EQ(exit.reason, "Error");
+}
+
 TEST_F(ShimTest, OnlyTheEnvironmentOfTheSpecReachesTheProcess) {
   ::setenv("TAAS_SECRET_OF_THE_CALLER", "1", 1);
   spec_.argv = {"/usr/bin/env"};

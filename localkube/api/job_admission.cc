@@ -1,13 +1,12 @@
-#include "localkube/api/training_job_admission.h"
+#include "localkube/api/job_admission.h"
 
 #include <algorithm>
-#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "localkube/api/custom_kinds.h"
 #include "localkube/api/json_path.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/object_rules.h"
-#include "operator/api/trainingjob_crd.h"
 #include "operator/api/validation.h"
 
 namespace taas::localkube {
@@ -15,17 +14,9 @@ namespace {
 
 using nlohmann::json;
 
-// spec.versions[0].subresources.scale of the CRD.
-const json& ScalePaths() {
-  static const json* const kPaths = std::make_unique<json>([] {
-    const json crd = json::parse(TrainingJobCrdJson());
-    return crd["spec"]["versions"][0]["subresources"]["scale"];
-  }()).release();
-  return *kPaths;
-}
-
-json ValueAt(const json& job, const char* path_name, const json& otherwise) {
-  const json* value = FindJsonPath(job, ScalePaths().value(path_name, ""));
+json ValueAt(const Kind& kind, const json& job, const char* path_name, const json& otherwise) {
+  const json* value =
+      FindJsonPath(job, CustomKindOf(kind).scale_paths.value(path_name, ""));
   return value != nullptr ? *value : otherwise;
 }
 
@@ -35,10 +26,10 @@ absl::Status Refuse(const Kind& kind, const json& object, std::vector<FieldError
 
 }  // namespace
 
-absl::Status CheckJobText(std::string_view text, FieldValidation validation,
+absl::Status CheckJobText(const Kind& kind, std::string_view text, FieldValidation validation,
                           std::vector<std::string>* warnings) {
   std::string refused;
-  for (const FieldError& error : ValidateTrainingJob(text)) {
+  for (const FieldError& error : Validate(CustomKindOf(kind).job_kind, text)) {
     if (!IsDecodingError(error)) continue;
     const std::string words = FormatFieldError(error);
     if (error.reason == kMalformed || validation == FieldValidation::kStrict) {
@@ -48,27 +39,28 @@ absl::Status CheckJobText(std::string_view text, FieldValidation validation,
     }
   }
   if (refused.empty()) return absl::OkStatus();
-  return BadRequest(
-      "TrainingJob in version \"v1\" cannot be handled as a TrainingJob: strict decoding error: " +
-      refused);
+  return BadRequest(kind.kind + " in version \"" + kind.version + "\" cannot be handled as a " +
+                    kind.kind + ": strict decoding error: " + refused);
 }
 
-void CompleteJob(json* object) {
-  TrainingJobSchema().Prune(object);
-  TrainingJobSchema().ApplyDefaults(object);
+void CompleteJob(const Kind& kind, json* object) {
+  const CrdSchema& schema = *CustomKindOf(kind).schema;
+  schema.Prune(object);
+  schema.ApplyDefaults(object);
 }
 
 absl::Status AdmitNewJob(const Kind& kind, json* object) {
-  CompleteJob(object);
-  return Refuse(kind, *object, ValidateTrainingJob(object->dump()));
+  CompleteJob(kind, object);
+  return Refuse(kind, *object, Validate(CustomKindOf(kind).job_kind, object->dump()));
 }
 
 absl::Status AdmitJobUpdate(const Kind& kind, const json& old, json* changed) {
-  CompleteJob(changed);
-  return Refuse(kind, *changed, ValidateUpdate(old.dump(), changed->dump()));
+  CompleteJob(kind, changed);
+  return Refuse(kind, *changed,
+                ValidateUpdate(CustomKindOf(kind).job_kind, old.dump(), changed->dump()));
 }
 
-json ScaleOf(const json& job) {
+json ScaleOf(const Kind& kind, const json& job) {
   json metadata = json::object();
   for (const char* field :
        {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
@@ -77,18 +69,18 @@ json ScaleOf(const json& job) {
   return {{"kind", "Scale"},
           {"apiVersion", "autoscaling/v1"},
           {"metadata", metadata},
-          {"spec", {{"replicas", ValueAt(job, "specReplicasPath", 0)}}},
+          {"spec", {{"replicas", ValueAt(kind, job, "specReplicasPath", 0)}}},
           {"status",
-           {{"replicas", ValueAt(job, "statusReplicasPath", 0)},
-            {"selector", ValueAt(job, "labelSelectorPath", "")}}}};
+           {{"replicas", ValueAt(kind, job, "statusReplicasPath", 0)},
+            {"selector", ValueAt(kind, job, "labelSelectorPath", "")}}}};
 }
 
-absl::Status ApplyScale(const json& scale, json* job) {
+absl::Status ApplyScale(const Kind& kind, const json& scale, json* job) {
   const json* replicas = FindJsonPath(scale, ".spec.replicas");
   if (replicas == nullptr || !replicas->is_number_integer()) {
     return BadRequest("scale " + NameOf(*job) + ": spec.replicas is not a whole number");
   }
-  std::string pointer = ScalePaths().value("specReplicasPath", "");
+  std::string pointer = CustomKindOf(kind).scale_paths.value("specReplicasPath", "");
   std::replace(pointer.begin(), pointer.end(), '.', '/');
   (*job)[json::json_pointer(pointer)] = *replicas;
   return absl::OkStatus();

@@ -1,16 +1,15 @@
-// What the API server asks operator/api before it stores a TrainingJob.
+// What the API server asks operator/api before it stores a TrainingJob or a TFJob.
 //
-// As a kube-apiserver with our CRD: unknown fields refused, warned about or dropped; defaults;
-// schema and
-// rules; what may not change.
+// As a kube-apiserver with our CRDs: unknown fields refused, warned about or dropped; defaults;
+// schema and rules; what may not change.
 //
 // Ownership: values. Threads: any. Errors: metav1.Status errors 400 and 422.
 //
-//   RETURN_IF_ERROR(CheckJobText(body, FieldValidation::kStrict, &warnings));
+//   RETURN_IF_ERROR(CheckJobText(kind, body, FieldValidation::kStrict, &warnings));
 //   RETURN_IF_ERROR(AdmitNewJob(kind, &object));
 
-#ifndef LOCALKUBE_API_TRAINING_JOB_ADMISSION_H_
-#define LOCALKUBE_API_TRAINING_JOB_ADMISSION_H_
+#ifndef LOCALKUBE_API_JOB_ADMISSION_H_
+#define LOCALKUBE_API_JOB_ADMISSION_H_
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -25,19 +24,19 @@ namespace taas::localkube {
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 
 // The text as it was sent: fields that are unknown or stand twice.
-absl::Status CheckJobText(std::string_view text, FieldValidation validation,
+absl::Status CheckJobText(const Kind& kind, std::string_view text, FieldValidation validation,
                           std::vector<std::string>* warnings);
 // Prunes and applies defaults, so that a job that means the same also reads the same.
-void CompleteJob(nlohmann::json* object);
+void CompleteJob(const Kind& kind, nlohmann::json* object);
 // Completes and validates.
 absl::Status AdmitNewJob(const Kind& kind, nlohmann::json* object);
 absl::Status AdmitJobUpdate(const Kind& kind, const nlohmann::json& old, nlohmann::json* changed);
 
 // The scale subresource: autoscaling/v1 Scale of a job.
-nlohmann::json ScaleOf(const nlohmann::json& job);
+nlohmann::json ScaleOf(const Kind& kind, const nlohmann::json& job);
 // The job with the replicas that `scale` asks for.
-absl::Status ApplyScale(const nlohmann::json& scale, nlohmann::json* job);
+absl::Status ApplyScale(const Kind& kind, const nlohmann::json& scale, nlohmann::json* job);
 
 }  // namespace taas::localkube
 
-#endif  // LOCALKUBE_API_TRAINING_JOB_ADMISSION_H_
+#endif  // LOCALKUBE_API_JOB_ADMISSION_H_
