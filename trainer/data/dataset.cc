@@ -5,6 +5,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/kernels/cpu/loops.h"
 
 namespace taas {
 namespace {
@@ -35,33 +36,34 @@ absl::Status CheckLabels(const std::string& name, const std::vector<int32_t>& la
 
 }  // namespace
 
-absl::StatusOr<Dataset> Dataset::FromPixels(std::string name, std::vector<uint8_t> pixels,
-                                            int64_t features, std::vector<int32_t> labels,
-                                            int32_t classes) {
-  RETURN_IF_ERROR(CheckRows(name, pixels.size(), features, labels.size()));
+absl::StatusOr<Dataset> Dataset::Labelled(std::string name, size_t values, int64_t features,
+                                          std::vector<int32_t> labels, int32_t classes) {
+  RETURN_IF_ERROR(CheckRows(name, values, features, labels.size()));
   RETURN_IF_ERROR(CheckLabels(name, labels, classes));
   Dataset set;
   set.name_ = std::move(name);
   set.examples_ = static_cast<int64_t>(labels.size());
   set.features_ = features;
   set.classes_ = classes;
-  set.pixels_ = std::move(pixels);
   set.labels_ = std::move(labels);
+  return set;
+}
+
+absl::StatusOr<Dataset> Dataset::FromPixels(std::string name, std::vector<uint8_t> pixels,
+                                            int64_t features, std::vector<int32_t> labels,
+                                            int32_t classes) {
+  ASSIGN_OR_RETURN(Dataset set, Labelled(std::move(name), pixels.size(), features,
+                                         std::move(labels), classes));
+  set.pixels_ = std::move(pixels);
   return set;
 }
 
 absl::StatusOr<Dataset> Dataset::FromFloats(std::string name, std::vector<float> values,
                                             int64_t features, std::vector<int32_t> labels,
                                             int32_t classes) {
-  RETURN_IF_ERROR(CheckRows(name, values.size(), features, labels.size()));
-  RETURN_IF_ERROR(CheckLabels(name, labels, classes));
-  Dataset set;
-  set.name_ = std::move(name);
-  set.examples_ = static_cast<int64_t>(labels.size());
-  set.features_ = features;
-  set.classes_ = classes;
+  ASSIGN_OR_RETURN(Dataset set, Labelled(std::move(name), values.size(), features,
+                                         std::move(labels), classes));
   set.values_ = std::move(values);
-  set.labels_ = std::move(labels);
   return set;
 }
 
@@ -91,10 +93,7 @@ void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) 
     if (pixels_.empty()) {
       std::copy_n(values_.data() + begin, features_, features);
     } else {
-      const uint8_t* const row = pixels_.data() + begin;
-      for (int64_t i = 0; i < features_; ++i) {
-        features[i] = static_cast<float>(row[i]) * kPixelScale;
-      }
+      BestLoops().scale_bytes(pixels_.data() + begin, kPixelScale, features, features_);
     }
     features += features_;
   }

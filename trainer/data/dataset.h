@@ -53,6 +53,9 @@ class Dataset {
 
  private:
   Dataset() = default;
+  // All but the `values` numbers of its features.
+  static absl::StatusOr<Dataset> Labelled(std::string name, size_t values, int64_t features,
+                                          std::vector<int32_t> labels, int32_t classes);
 
   std::string name_;
   int64_t examples_ = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -15,6 +16,9 @@
 
 namespace taas {
 namespace {
+
+// After a save that failed because of the disk.
+constexpr std::chrono::seconds kDiskRetry{5};
 
 class LocalTraining {
  public:
@@ -31,13 +35,10 @@ class LocalTraining {
         return absl::CancelledError("stopped");
       }
       RETURN_IF_ERROR(Step());
-      const bool by_steps = config_.checkpoint_steps > 0 && step_ % config_.checkpoint_steps == 0;
-      const bool by_time =
-          clock_.Now() - saved_at_ >= std::chrono::seconds(config_.checkpoint_seconds);
-      if (by_steps || by_time) {
-        RETURN_IF_ERROR(Save());
+      if (SaveDue()) {
+        RETURN_IF_ERROR(TrainOnWithout(Save()));
       } else if (store_ != nullptr) {
-        RETURN_IF_ERROR(store_->KeepAlive()).With("renew the checkpoint directory");
+        RETURN_IF_ERROR(TrainOnWithout(store_->KeepAlive()));
       }
     }
     board_.SetState(RunState::kSaving);
@@ -97,6 +98,27 @@ class LocalTraining {
     return absl::OkStatus();
   }
 
+  bool SaveDue() const {
+    const Clock::Time now = clock_.Now();
+    return (config_.checkpoint_steps > 0 && step_ % config_.checkpoint_steps == 0) ||
+           now - saved_at_ >= std::chrono::seconds(config_.checkpoint_seconds) ||
+           (save_again_at_ && now >= *save_again_at_);
+  }
+
+  // A disk that is away for a while costs checkpoints, not the training.
+  absl::Status TrainOnWithout(const absl::Status& status) {
+    if (!absl::IsUnavailable(status)) {
+      if (status.ok() && saved_step_ == step_) save_again_at_.reset();
+      return status;
+    }
+    save_again_at_ = clock_.Now() + kDiskRetry;
+    const std::string text =
+        "checkpoint directory not to be written, training on: " + std::string(status.message());
+    Log(LogLevel::kError, text);
+    board_.SetState(RunState::kTraining, text);
+    return absl::OkStatus();
+  }
+
   absl::Status Save() {
     saved_at_ = clock_.Now();
     if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
@@ -106,6 +128,7 @@ class LocalTraining {
     snapshot.step = step_;
     RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
     saved_step_ = step_;
+    if (save_again_at_) board_.SetState(RunState::kTraining);
     Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});
     return absl::OkStatus();
   }
@@ -122,6 +145,7 @@ class LocalTraining {
   int64_t next_batch_ = 0;
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};
+  std::optional<Clock::Time> save_again_at_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/strategy/model_task.h"
 
 namespace taas {
@@ -79,11 +80,15 @@ class LocalStrategyTest : public testing::Test {
   }
 
   std::unique_ptr<SnapshotStore> OpenStore(const TrainerConfig& config, Session& session) {
+    return OpenStore(config, session, files_);
+  }
+  std::unique_ptr<SnapshotStore> OpenStore(const TrainerConfig& config, Session& session,
+                                           FileSystem& files) {
     if (config.checkpoint_dir.empty()) return nullptr;
     const auto shape = ShapeOf(session, config);
     EXPECT_THAT(shape, IsOk());
     auto store = SnapshotStore::Open(
-        files_, clock_, {.dir = config.checkpoint_dir, .uid = "uid", .shape = *shape});
+        files, clock_, {.dir = config.checkpoint_dir, .uid = "uid", .shape = *shape});
     EXPECT_THAT(store, IsOk());
     return *std::move(store);
   }
@@ -92,8 +97,13 @@ class LocalStrategyTest : public testing::Test {
   Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
     auto task = ModelTask::Make(files_, config);
     EXPECT_THAT(task, IsOk());
-    WatchedTask watched(**task);
     const auto store = OpenStore(config, (*task)->session());
+    return Train(config, **task, store.get(), stop_at);
+  }
+
+  Outcome Train(const TrainerConfig& config, ModelTask& task, SnapshotStore* store,
+                int64_t stop_at) {
+    WatchedTask watched(task);
     StatusBoard board({.max_steps = config.max_steps});
     StopFlag stop;
     StepLog log(clock_, {.batch_size = ExamplesPerStep(config),
@@ -103,8 +113,8 @@ class LocalStrategyTest : public testing::Test {
                            if (step == stop_at) stop.Stop();
                          }});
     Outcome outcome;
-    outcome.status = RunLocal(clock_, config, watched, store.get(), board, log, stop);
-    for (const std::span<float> values : VariablesOf((*task)->session())) {
+    outcome.status = RunLocal(clock_, config, watched, store, board, log, stop);
+    for (const std::span<float> values : VariablesOf(task.session())) {
       outcome.values.emplace_back(values.begin(), values.end());
     }
     outcome.evaluated = watched.evaluated;
@@ -239,6 +249,27 @@ TEST_F(LocalStrategyTest, CheckpointHasTensorFlowsNames) {
         "beta2_power", "global_step"}) {
     EXPECT_TRUE((*reader)->Has(name)) << name;
   }
+}
+
+TEST_F(LocalStrategyTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  config.max_steps = 40;
+  const Outcome undisturbed = Train(config);
+  config.checkpoint_dir = NewDir();
+  config.checkpoint_steps = 10;
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  FaultFileSystem files(files_);
+  const auto store = OpenStore(config, (*task)->session(), files);
+  // The first reads the empty directory at the start, this one is part of the first checkpoint.
+  files.FailAt(3, FaultFileSystem::Kind::kOnce);
+  const Outcome outcome = Train(config, **task, store.get(), /*stop_at=*/0);
+  ASSERT_THAT(outcome.status, IsOk());
+  EXPECT_GT(files.operations(), 3);
+  EXPECT_EQ(outcome.values, undisturbed.values);
+  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), false);
+  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-40.index"), true);
 }
 
 TEST_F(LocalStrategyTest, CheckpointOfAnotherOptimizerIsRefused) {

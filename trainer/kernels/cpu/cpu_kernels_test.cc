@@ -4,6 +4,7 @@
 #include "trainer/kernels/cpu/cpu_kernels.h"
 
 #include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -162,7 +163,8 @@ CrossEntropy RunCrossEntropy(int64_t rows, int64_t classes, const Floats& logits
   result.probabilities.resize(logits.size());
   const void* const in[] = {logits.data(), labels.data()};
   void* const out[] = {&result.loss, result.probabilities.data()};
-  result.status = kernel->run({.inputs = in, .outputs = out});
+  std::vector<std::byte> scratch(kernel->scratch_bytes);
+  result.status = kernel->run({.inputs = in, .outputs = out, .scratch = scratch.data()});
   return result;
 }
 

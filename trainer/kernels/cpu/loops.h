@@ -38,6 +38,7 @@ struct Loops {
   void (*sub)(const float* a, const float* b, float* out, int64_t n);
   void (*mul)(const float* a, const float* b, float* out, int64_t n);
   void (*scale)(const float* x, float factor, float* out, int64_t n);
+  void (*scale_bytes)(const uint8_t* x, float factor, float* out, int64_t n);
   // out = y + factor · x: the update of gradient descent.
   void (*add_scaled)(const float* y, float factor, const float* x, float* out, int64_t n);
   // accumulator = momentum · accumulator + g; out = w - rate · accumulator.
@@ -61,6 +62,10 @@ struct Loops {
   // b[columns] is added to each row.
   void (*bias_add)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
   void (*bias_add_relu)(const float* x, const float* b, float* out, int64_t rows, int64_t columns);
+  // probabilities = softmax of each row of x, which is the same memory or another. sums[row] is
+  // the sum of exp(x - largest[row]).
+  void (*softmax)(const float* x, float* probabilities, float* largest, float* sums, int64_t rows,
+                  int64_t columns);
   float (*sum)(const float* x, int64_t n);
   float (*sum_squares)(const float* x, int64_t n);
   // The sum of the squares of a - b.

@@ -3,6 +3,7 @@
 
 #include "trainer/kernels/cpu/loops.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -224,6 +225,49 @@ TEST(LoopsTest, ScaledSumAddsInTheOrderOfItsArrays) {
   }
 }
 
+TEST(LoopsTest, ScaledBytesAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      std::vector<uint8_t> x(static_cast<size_t>(n));
+      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(255 - 7 * i);
+      std::vector<float> out(x.size() + 1, 77);
+      loops->scale_bytes(x.data(), 0.25f, out.data(), n);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(out[i], 0.25f * static_cast<float>(x[i])) << Where(*loops, "scale_bytes", n);
+      }
+      ASSERT_EQ(out.back(), 77) << "written past the end: " << Where(*loops, "scale_bytes", n);
+    }
+  }
+}
+
+TEST(LoopsTest, SoftmaxAgreesWithItsTwin) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t rows : {0, 1, 3, 19}) {
+      for (const int64_t columns : {1, 2, 10, 31, 33, 63, 64, 65, 130}) {
+        const int64_t n = rows * columns;
+        const std::vector<float> x = RandomFloats(n, 12, -30, 30);
+        std::vector<float> p(x.size()), largest(static_cast<size_t>(rows)), sums(largest.size());
+        loops->softmax(x.data(), p.data(), largest.data(), sums.data(), rows, columns);
+        for (int64_t row = 0; row < rows; ++row) {
+          const auto begin = x.begin() + row * columns;
+          const double most = double{*std::max_element(begin, begin + columns)};
+          double sum = 0;
+          for (auto at = begin; at != begin + columns; ++at) sum += std::exp(double{*at} - most);
+          ASSERT_EQ(largest[static_cast<size_t>(row)], most) << Where(*loops, "softmax", n);
+          ASSERT_NEAR(sums[static_cast<size_t>(row)], sum, 1e-6 * sum)
+              << Where(*loops, "softmax", n);
+          for (int64_t i = 0; i < columns; ++i) {
+            const size_t at = static_cast<size_t>(row * columns + i);
+            const double want = std::exp(double{x[at]} - most) / sum;
+            // A difference of 60 is a float with steps of 4e-6.
+            ASSERT_NEAR(p[at], want, 5e-6 * want + 1e-37) << Where(*loops, "softmax", n);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(LoopsTest, SumsAgreeWithTheirTwins) {
   for (const Loops* loops : SupportedLoops()) {
     for (const int64_t n : kSizes) {
@@ -299,6 +343,13 @@ TEST(LoopsTest, NotANumberStaysNotANumber) {
       std::vector<float> x(40, nan);
       (loops->*loop)(x.data(), x.data(), 40);
       for (const float value : x) ASSERT_TRUE(std::isnan(value)) << loops->target;
+    }
+    for (const size_t at : {0, 5}) {
+      std::vector<float> x(10, 1.0f), p(10);
+      x[at] = nan;
+      float largest = 0, sum = 0;
+      loops->softmax(x.data(), p.data(), &largest, &sum, /*rows=*/1, /*columns=*/10);
+      ASSERT_TRUE(std::isnan(sum) && std::isnan(p[at])) << loops->target;
     }
   }
 }

@@ -27,34 +27,57 @@ absl::Status BadLabel(int64_t row, int32_t label, int64_t classes) {
                                     std::to_string(classes) + " classes from 0");
 }
 
+// The logarithm of a product of sums, each from 1 to the number of classes: one logarithm for many
+// rows.
+class LogOfProduct {
+ public:
+  void Multiply(float sum) {
+    product_ *= static_cast<double>(sum);
+    if (product_ > kFull) Fold();
+  }
+  double Take() {
+    Fold();
+    return log_;
+  }
+
+ private:
+  // Far below the largest double, so that another factor fits.
+  static constexpr double kFull = 1e200;
+
+  void Fold() {
+    log_ += std::log(product_);
+    product_ = 1;
+  }
+
+  double product_ = 1;
+  double log_ = 0;
+};
+
 // -log softmax(x)[label] = log(sum exp(x - max)) - (x[label] - max): no exponential overflows,
 // and a confident answer keeps its digits.
 absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
   const auto [rows, classes] = RowsOf(spec);
-  return Kernel{.run = [rows = rows, classes = classes,
-                        &loops = BestLoops()](const KernelCall& call) -> absl::Status {
+  const auto run = [rows = rows, classes = classes,
+                    &loops = BestLoops()](const KernelCall& call) -> absl::Status {
     const float* logits = call.in(0);
     const int32_t* labels = call.in_int32(1);
-    float* probabilities = call.out(1);
-    double loss = 0;
+    float* largest = static_cast<float*>(call.scratch);
+    float* sums = largest + rows;
     for (int64_t row = 0; row < rows; ++row) {
       if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
-      const float* x = logits + row * classes;
-      float* p = probabilities + row * classes;
-      const float largest = *std::max_element(x, x + classes);
-      for (int64_t i = 0; i < classes; ++i) p[i] = x[i] - largest;
-      loss -= static_cast<double>(p[labels[row]]);
     }
-    loops.exp(probabilities, probabilities, rows * classes);
+    loops.softmax(logits, call.out(1), largest, sums, rows, classes);
+    LogOfProduct log;
+    double loss = 0;
     for (int64_t row = 0; row < rows; ++row) {
-      float* p = probabilities + row * classes;
-      const float sum = loops.sum(p, classes);
-      loops.scale(p, 1.0f / sum, p, classes);
-      loss += std::log(static_cast<double>(sum));
+      log.Multiply(sums[row]);
+      loss -= static_cast<double>(logits[row * classes + labels[row]] - largest[row]);
     }
+    loss += log.Take();
     *call.out(0) = rows == 0 ? 0.0f : static_cast<float>(loss / static_cast<double>(rows));
     return absl::OkStatus();
-  }};
+  };
+  return Kernel{.run = run, .scratch_bytes = 2 * sizeof(float) * static_cast<size_t>(rows)};
 }
 
 // d loss / d logits = (probabilities - onehot(label)) / rows.
