@@ -1,4 +1,4 @@
-// taas-operator: keeps the TrainingJobs of a cluster going.
+// taas-operator: keeps the TrainingJobs and TFJobs of a cluster going.
 
 #include <signal.h>
 
@@ -15,6 +15,8 @@ namespace {
 struct Flags {
   OperatorOptions options;
   std::string address_scheme = "dns";
+  std::vector<std::string> kinds = {"TrainingJob", "TFJob"};
+  std::string tfjob_services = "PerReplica";
   std::string log_format = "text";
   std::string log_level = "info";
 };
@@ -29,6 +31,14 @@ void AddFlags(CLI::App& app, Flags* flags) {
                  "Namespaces to work in, with commas. Default: all, which needs a ClusterRole")
       ->delimiter(',')
       ->envname("TAAS_NAMESPACES");
+  app.add_option("--kinds", flags->kinds,
+                 "Kinds of jobs to work on, with commas. Both, since a kind whose CRD is not "
+                 "installed costs one request per half minute; name one where the account may not "
+                 "list the other")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"TrainingJob", "TFJob"}))
+      ->capture_default_str()
+      ->envname("TAAS_KINDS");
   app.add_option("--metrics-addr", options.metrics_addr,
                  "Where /metrics is served; loopback since it names jobs; empty: nowhere")
       ->capture_default_str()
@@ -49,6 +59,21 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->check(CLI::IsMember({"dns", "loopback"}))
       ->capture_default_str()
       ->envname("TAAS_ADDRESS_SCHEME");
+  app.add_option("--gpu-resource", options.gpu_resource,
+                 "What `gpus: N` asks a node for; the name that NVIDIA's device plugin gives")
+      ->capture_default_str()
+      ->envname("TAAS_GPU_RESOURCE");
+  app.add_option("--tfjob-services", flags->tfjob_services,
+                 "Services of a TFJob. PerReplica gives the names J-worker-0.NS.svc that programs "
+                 "may rely on; PerJob gives them up for half the writes")
+      ->check(CLI::IsMember({"PerReplica", "PerJob"}))
+      ->capture_default_str()
+      ->envname("TAAS_TFJOB_SERVICES");
+  app.add_flag("--tfjob-legacy-labels", options.tfjob_legacy_labels,
+               "Also label pods of TFJobs as tf-operator did before 2023 (job-name, "
+               "tf-replica-type, …), for tools that still select by those. Default: off, since "
+               "each is 200 bytes per pod")
+      ->envname("TAAS_TFJOB_LEGACY_LABELS");
   app.add_option("--log-format", flags->log_format, "text (for people) or json (for collectors)")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
@@ -70,7 +95,7 @@ int Run(int argc, char** argv) {
   flags.options.metrics_addr = "127.0.0.1:8080";
   flags.options.health_addr = "127.0.0.1:8081";
   flags.options.trainer_image = std::string(kDefaultTrainerImage);
-  CLI::App app{"Keeps the TrainingJobs of a Kubernetes cluster going.", "taas-operator"};
+  CLI::App app{"Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going.", "taas-operator"};
   app.set_version_flag("--version", "taas-operator 0.1.0");
   AddFlags(app, &flags);
   try {
@@ -79,6 +104,11 @@ int Run(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
+  flags.options.tfjob_service_per_job = flags.tfjob_services == "PerJob";
+  flags.options.kinds.clear();
+  for (const std::string& kind : flags.kinds) {
+    flags.options.kinds.push_back(kind == "TFJob" ? JobKind::kTfJob : JobKind::kTrainingJob);
+  }
   SetLogFormat(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
   SetLogLevel(LevelOf(flags.log_level));
 

@@ -1,53 +1,123 @@
 #include "operator/controller/cluster_view.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "operator/api/training_job_codec.h"
+#include "nlohmann/json.hpp"
+#include "operator/api/job_codec.h"
+#include "operator/api/validation.h"
 #include "operator/base/log.h"
-#include "operator/kube/api_path.h"
 #include "operator/plan/replicas.h"
 
 namespace taas {
+namespace {
+
+// What a TFJob without managedBy belongs to; so it is ours.
+constexpr std::string_view kTrainingOperator = "kubeflow.org/training-operator";
+constexpr JobKind kKinds[] = {JobKind::kTrainingJob, JobKind::kTfJob};
+
+Resource ResourceOf(JobKind kind) {
+  return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
+}
+
+// Jobs of both kinds may have one name; their pods and services would be under it, too.
+std::string IndexOf(const std::string& ns, const std::string& job) { return ns + "/" + job; }
+
+std::string_view PrefixOf(JobKind kind) {
+  return kind == JobKind::kTfJob ? "tfjob/" : "trainingjob/";
+}
+
+// A TFJob of another controller's is not ours to speak about, whatever it says.
+bool IsManagedByOthers(std::string_view text) {
+  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const auto path = "/spec/runPolicy/managedBy"_json_pointer;
+  return object.is_object() && object.contains(path) && object.at(path).is_string() &&
+         object.at(path).get<std::string>() != kTrainingOperator;
+}
+
+// What the rules of the kind say against a stored spec; empty: nothing. Under a CRD without them
+// (an earlier operator's) anything can be stored. Fields that nobody knows are left out of it.
+std::string BrokenRulesOf(JobKind kind, std::string_view text) {
+  auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return "not an object";
+  object.erase("status");
+  const auto known = PruneUnknownFields(
+      kind, object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  if (!known.ok()) return std::string(known.status().message());
+  const std::vector<FieldError> errors = Validate(kind, *known);
+  return errors.empty() ? "" : FormatFieldErrors(errors);
+}
+
+// The same object with a spec that can be read, whatever stands there.
+std::string WithPlainSpec(JobKind kind, std::string_view text) {
+  nlohmann::json object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return "";
+  object["spec"] = kind == JobKind::kTfJob
+                       ? R"({"tfReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[
+                             {"name":"tensorflow","image":"i"}]}}}}})"_json
+                       : R"({"roles":{"worker":{}},"trainer":{"model":{"name":"mlp"}}})"_json;
+  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+// One kind in one namespace, or in all.
+struct ClusterView::JobsOfKind {
+  Store<Job> store;
+  std::unique_ptr<Reflector<Job>> reflector;
+};
 
 // One namespace, or all: a reflector replaces the whole content of its store, so each has its own.
 struct ClusterView::Scope {
-  Scope() : pods([](const Pod& pod) { return pod.meta.ns + "/" + pod.job; }) {}
+  Scope()
+      : pods([](const Pod& pod) { return IndexOf(pod.meta.ns, pod.job); }),
+        services([](const OwnedObject& service) { return IndexOf(service.meta.ns, service.job); }) {
+  }
 
-  Store<Job> jobs;
+  std::map<JobKind, std::unique_ptr<JobsOfKind>> jobs;
   Store<Pod> pods;
   Store<OwnedObject> services;
-  std::unique_ptr<Reflector<Job>> job_reflector;
   std::unique_ptr<Reflector<Pod>> pod_reflector;
   std::unique_ptr<Reflector<OwnedObject>> service_reflector;
 };
 
 ClusterView::ClusterView(KubeTransport& transport, Executor& executor, Random& random,
-                         std::vector<std::string> namespaces, OnChange on_change)
+                         Options options, OnChange on_change)
     : transport_(transport),
       executor_(executor),
       random_(random),
+      options_(std::move(options)),
       on_change_(std::move(on_change)) {
-  if (namespaces.empty()) namespaces.push_back("");
-  for (const std::string& ns : namespaces) scopes_[ns] = MakeScope(ns);
+  for (const std::string& ns : options_.namespaces) scopes_[ns] = MakeScope(ns);
+  if (scopes_.empty()) scopes_[""] = MakeScope("");
 }
 
 ClusterView::~ClusterView() = default;
 
+std::unique_ptr<ClusterView::JobsOfKind> ClusterView::MakeJobs(JobKind kind,
+                                                               const std::string& ns) {
+  auto jobs = std::make_unique<JobsOfKind>();
+  jobs->store.set_on_change(
+      [this](const auto& before, const auto& after) { OnJob(before, after); });
+  jobs->reflector = std::make_unique<Reflector<Job>>(
+      transport_, executor_, random_, jobs->store,
+      [this, kind](std::string_view json) { return Decode(kind, json); },
+      ReflectorOptions{.path = CollectionPath(ResourceOf(kind), ns), .may_be_absent = true});
+  jobs->reflector->set_on_undecodable([this, kind](std::string_view json, const absl::Status& why) {
+    OnUndecodable(kind, json, why);
+  });
+  jobs->reflector->set_on_synced([this] { OnSynced(); });
+  return jobs;
+}
+
 std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns) {
   auto scope = std::make_unique<Scope>();
-  scope->jobs.set_on_change(
-      [this](const auto& before, const auto& after) { OnJob(before, after); });
+  for (const JobKind kind : options_.kinds) scope->jobs[kind] = MakeJobs(kind, ns);
   scope->pods.set_on_change(
       [this](const auto& before, const auto& after) { OnPod(before, after); });
   scope->services.set_on_change([this](const auto& before, const auto& after) {
-    on_change_(KeyOf((after != nullptr ? after : before)->meta));
-  });
-  scope->job_reflector = std::make_unique<Reflector<Job>>(
-      transport_, executor_, random_, scope->jobs, DecodeTrainingJob,
-      ReflectorOptions{.path = CollectionPath(Resource::kTrainingJobs, ns)});
-  scope->job_reflector->set_on_undecodable([this](std::string_view json, const absl::Status& why) {
-    const auto object = DecodeOwnedObject(json);
-    if (object.ok() && on_unreadable_) on_unreadable_(object->meta, std::string(why.message()));
+    const OwnedObject& service = *(after != nullptr ? after : before);
+    Touch(service.meta.ns, service.job);
   });
   // Everything that is ours carries this label.
   const std::string ours(kJobLabel);
@@ -57,7 +127,6 @@ std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns
   scope->service_reflector = std::make_unique<Reflector<OwnedObject>>(
       transport_, executor_, random_, scope->services, DecodeOwnedObject,
       ReflectorOptions{.path = CollectionPath(Resource::kServices, ns), .label_selector = ours});
-  scope->job_reflector->set_on_synced([this] { OnSynced(); });
   scope->pod_reflector->set_on_synced([this] { OnSynced(); });
   scope->service_reflector->set_on_synced([this] { OnSynced(); });
   return scope;
@@ -65,7 +134,7 @@ std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns
 
 void ClusterView::Start() {
   for (const auto& [ns, scope] : scopes_) {
-    scope->job_reflector->Start();
+    for (const auto& [kind, jobs] : scope->jobs) jobs->reflector->Start();
     scope->pod_reflector->Start();
     scope->service_reflector->Start();
   }
@@ -74,13 +143,13 @@ void ClusterView::Start() {
 void ClusterView::OnSynced() {
   if (synced_) return;
   for (const auto& [ns, scope] : scopes_) {
-    if (!scope->job_reflector->synced() || !scope->pod_reflector->synced() ||
-        !scope->service_reflector->synced()) {
-      return;
+    for (const auto& [kind, jobs] : scope->jobs) {
+      if (!jobs->reflector->synced()) return;
     }
+    if (!scope->pod_reflector->synced() || !scope->service_reflector->synced()) return;
   }
   synced_ = true;
-  for (const std::string& key : JobKeys()) on_change_(key);
+  for (const auto& job : Jobs()) on_change_(KeyOf(*job));
 }
 
 ClusterView::Scope* ClusterView::ScopeOf(const std::string& ns) const {
@@ -89,34 +158,53 @@ ClusterView::Scope* ClusterView::ScopeOf(const std::string& ns) const {
   return found == scopes_.end() ? nullptr : found->second.get();
 }
 
-namespace {
+const Store<Job>* ClusterView::JobsIn(JobKind kind, const std::string& ns) const {
+  const Scope* scope = ScopeOf(ns);
+  if (scope == nullptr) return nullptr;
+  const auto found = scope->jobs.find(kind);
+  return found == scope->jobs.end() ? nullptr : &found->second->store;
+}
 
-std::string NamespaceOf(const std::string& key) { return key.substr(0, key.find('/')); }
-
-}  // namespace
+std::string ClusterView::KeyOf(JobKind kind, const ObjectMeta& job) {
+  return std::string(PrefixOf(kind)) + job.ns + "/" + job.name;
+}
 
 std::shared_ptr<const Job> ClusterView::FindJob(const std::string& key) const {
-  const Scope* scope = ScopeOf(NamespaceOf(key));
-  return scope == nullptr ? nullptr : scope->jobs.Find(key);
-}
-
-std::vector<std::string> ClusterView::JobKeys() const {
-  std::vector<std::string> keys;
-  for (const auto& [ns, scope] : scopes_) {
-    for (const auto& [key, job] : scope->jobs.objects()) keys.push_back(key);
+  for (const JobKind kind : kKinds) {
+    const std::string_view prefix = PrefixOf(kind);
+    if (key.rfind(prefix, 0) != 0) continue;
+    const std::string object = key.substr(prefix.size());
+    const Store<Job>* jobs = JobsIn(kind, object.substr(0, object.find('/')));
+    return jobs == nullptr ? nullptr : jobs->Find(object);
   }
-  return keys;
+  return nullptr;
 }
 
-std::vector<std::shared_ptr<const Pod>> ClusterView::PodsOf(const std::string& key) const {
-  const Scope* scope = ScopeOf(NamespaceOf(key));
+std::vector<std::shared_ptr<const Job>> ClusterView::Jobs() const {
+  std::vector<std::shared_ptr<const Job>> out;
+  for (const auto& [ns, scope] : scopes_) {
+    for (const auto& [kind, jobs] : scope->jobs) {
+      for (const auto& [key, job] : jobs->store.objects()) out.push_back(job);
+    }
+  }
+  return out;
+}
+
+std::string ClusterView::FlawOf(const std::string& key) const {
+  const auto found = flaws_.find(key);
+  return found == flaws_.end() ? "" : found->second;
+}
+
+std::vector<std::shared_ptr<const Pod>> ClusterView::PodsOf(const Job& job) const {
+  const Scope* scope = ScopeOf(job.meta.ns);
   if (scope == nullptr) return {};
-  return scope->pods.Indexed(key);
+  return scope->pods.Indexed(IndexOf(job.meta.ns, job.meta.name));
 }
 
-std::shared_ptr<const OwnedObject> ClusterView::FindService(const std::string& key) const {
-  const Scope* scope = ScopeOf(NamespaceOf(key));
-  return scope == nullptr ? nullptr : scope->services.Find(key);
+std::vector<std::shared_ptr<const OwnedObject>> ClusterView::ServicesOf(const Job& job) const {
+  const Scope* scope = ScopeOf(job.meta.ns);
+  if (scope == nullptr) return {};
+  return scope->services.Indexed(IndexOf(job.meta.ns, job.meta.name));
 }
 
 std::vector<Pod> ClusterView::GoneOf(const std::string& uid) const {
@@ -135,28 +223,88 @@ void ClusterView::ForgetCounted(const std::string& uid, const Ledger& ledger) {
   if (found->second.empty()) gone_.erase(found);
 }
 
+absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
+  absl::StatusOr<Job> job = DecodeJob(kind, json);
+  const auto object = DecodeOwnedObject(json);
+  if (!object.ok()) return job.ok() ? object.status() : job.status();
+  const std::string key = KeyOf(kind, object->meta);
+  std::shared_ptr<const Job> known = FindJob(key);
+  if (known != nullptr && known->meta.uid != object->meta.uid) known = nullptr;
+  // The CRD of TrainingJobs is ours and checks what is stored.
+  const bool changed = known == nullptr || known->meta.generation != object->meta.generation;
+  if (job.ok() && kind == JobKind::kTfJob && changed && !IsManagedByOthers(json)) {
+    const std::string flaw = BrokenRulesOf(kind, json);
+    if (!flaw.empty()) job = absl::InvalidArgumentError(flaw);
+  }
+  if (job.ok()) {
+    flaws_.erase(key);
+    return job;
+  }
+  if (known == nullptr) return job;
+  absl::StatusOr<Job> kept = DecodeJob(kind, WithPlainSpec(kind, json));
+  if (!kept.ok()) return job;
+  kept->spec = known->spec;
+  // What was acted on last.
+  kept->meta.generation = known->meta.generation;
+  std::string& flaw = flaws_[key];
+  if (flaw != job.status().message()) {
+    flaw = std::string(job.status().message());
+    Log(LogLevel::kWarning, "the job was changed into something invalid; its last good spec stays",
+        {{"job", key}, {"why", flaw}});
+  }
+  return kept;
+}
+
+void ClusterView::OnUndecodable(JobKind kind, std::string_view json, const absl::Status& why) {
+  if (!on_unreadable_ || IsManagedByOthers(json)) return;
+  absl::StatusOr<Job> rest = DecodeJob(kind, WithPlainSpec(kind, json));
+  if (!rest.ok()) {
+    const auto object = DecodeOwnedObject(json);
+    if (!object.ok()) return;
+    rest = Job{.kind = kind, .meta = object->meta};
+  }
+  on_unreadable_(*rest, std::string(why.message()));
+}
+
 void ClusterView::OnJob(const std::shared_ptr<const Job>& before,
                         const std::shared_ptr<const Job>& after) {
   if (before != nullptr && (after == nullptr || after->meta.uid != before->meta.uid)) {
     ForgetJob(before->meta.uid);
   }
-  on_change_(KeyOf((after != nullptr ? after : before)->meta));
+  const std::string key = KeyOf(*(after != nullptr ? after : before));
+  if (after == nullptr) flaws_.erase(key);
+  on_change_(key);
 }
 
 void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
                         const std::shared_ptr<const Pod>& after) {
   const std::shared_ptr<const Pod>& pod = after != nullptr ? after : before;
   if (before != nullptr && (after == nullptr || after->meta.uid != before->meta.uid)) {
-    const auto job = FindJob(before->meta.ns + "/" + before->job);
-    if (job != nullptr && job->meta.uid == before->owner_uid) {
-      gone_[before->owner_uid].push_back(*before);
+    for (const JobKind kind : kKinds) {
+      const Store<Job>* jobs = JobsIn(kind, before->meta.ns);
+      const auto job = jobs == nullptr ? nullptr : jobs->Find(before->meta.ns, before->job);
+      if (job != nullptr && job->meta.uid == before->owner_uid) {
+        gone_[before->owner_uid].push_back(*before);
+      }
     }
   }
-  if (!pod->job.empty()) on_change_(pod->meta.ns + "/" + pod->job);
+  Touch(pod->meta.ns, pod->job);
 }
 
-void ClusterView::Observe(Job job) {
-  if (Scope* scope = ScopeOf(job.meta.ns)) scope->jobs.Observe(std::move(job));
+void ClusterView::Touch(const std::string& ns, const std::string& job) {
+  for (const JobKind kind : kKinds) {
+    const Store<Job>* jobs = JobsIn(kind, ns);
+    if (jobs == nullptr || jobs->Find(ns, job) == nullptr) continue;
+    on_change_(KeyOf(kind, {.ns = ns, .name = job}));
+  }
+}
+
+absl::Status ClusterView::ObserveJob(JobKind kind, std::string_view json) {
+  absl::StatusOr<Job> job = Decode(kind, json);
+  if (!job.ok()) return job.status();
+  Scope* scope = ScopeOf(job->meta.ns);
+  if (scope != nullptr) scope->jobs.at(kind)->store.Observe(*std::move(job));
+  return absl::OkStatus();
 }
 
 void ClusterView::Observe(Pod pod) {
@@ -167,9 +315,21 @@ void ClusterView::Observe(OwnedObject service) {
   if (Scope* scope = ScopeOf(service.meta.ns)) scope->services.Observe(std::move(service));
 }
 
-void ClusterView::ObserveGone(const Pod& pod) {
-  if (Scope* scope = ScopeOf(pod.meta.ns)) {
-    scope->pods.ObserveGone(pod.meta.ns, pod.meta.name, pod.meta.uid);
+void ClusterView::ObserveGone(Resource resource, const std::string& ns, const std::string& name,
+                              const std::string& uid) {
+  Scope* scope = ScopeOf(ns);
+  if (scope == nullptr) return;
+  switch (resource) {
+    case Resource::kPods:
+      return scope->pods.ObserveGone(ns, name, uid);
+    case Resource::kServices:
+      return scope->services.ObserveGone(ns, name, uid);
+    case Resource::kTrainingJobs:
+      return scope->jobs.at(JobKind::kTrainingJob)->store.ObserveGone(ns, name, uid);
+    case Resource::kTfJobs:
+      return scope->jobs.at(JobKind::kTfJob)->store.ObserveGone(ns, name, uid);
+    default:
+      return;
   }
 }
 

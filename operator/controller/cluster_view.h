@@ -1,9 +1,13 @@
-// What the controller knows of the cluster: jobs, their pods, their services, and pods that are
-// gone.
+// What the controller knows of the cluster: jobs of both kinds, their pods, their services, and
+// pods that are gone.
 //
 // Fed by reflectors and by the replies of our own writes. A pod that vanishes leaves its last known
 // state behind until the job's ledger has counted it, so that no end of a pod is missed and none is
 // counted twice.
+//
+// A kind whose CRD is not installed has no jobs, and that is all; it is looked for again from time
+// to time. A job whose manifest is edited into something that cannot be read, or that its kind's
+// rules refuse, keeps its last good spec.
 //
 // Ownership: transport, executor and random must outlive it; destroying it ends the watches.
 // Threads: the executor's only. Errors: none; reflectors try again for ever.
@@ -18,12 +22,15 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
+#include "operator/kube/api_path.h"
 #include "operator/kube/pod_decoder.h"
 #include "operator/kube/reflector.h"
 #include "operator/kube/store.h"
@@ -33,14 +40,18 @@ namespace taas {
 
 class ClusterView {
  public:
-  // "namespace/name" of a job that something happened to.
+  // The key of a job that something happened to.
   using OnChange = std::function<void(const std::string& key)>;
-  // A job that cannot be read, and why.
-  using OnUnreadable = std::function<void(const ObjectMeta& job, const std::string& why)>;
+  // A job that cannot be read and never could, and why: all of it but for the spec.
+  using OnUnreadable = std::function<void(const Job& job, const std::string& why)>;
 
-  // Empty `namespaces`: all of them.
-  ClusterView(KubeTransport& transport, Executor& executor, Random& random,
-              std::vector<std::string> namespaces, OnChange on_change);
+  struct Options {
+    std::vector<std::string> namespaces;  // Empty: all of them.
+    std::vector<JobKind> kinds = {JobKind::kTrainingJob, JobKind::kTfJob};
+  };
+
+  ClusterView(KubeTransport& transport, Executor& executor, Random& random, Options options,
+              OnChange on_change);
   ~ClusterView();
 
   void set_on_unreadable(OnUnreadable call) { on_unreadable_ = std::move(call); }
@@ -49,40 +60,54 @@ class ClusterView {
   // is unknown before.
   bool synced() const { return synced_; }
 
-  static std::string KeyOf(const ObjectMeta& job) { return job.ns + "/" + job.name; }
+  // "trainingjob/NAMESPACE/NAME", "tfjob/NAMESPACE/NAME"
+  static std::string KeyOf(JobKind kind, const ObjectMeta& job);
+  static std::string KeyOf(const Job& job) { return KeyOf(job.kind, job.meta); }
   std::shared_ptr<const Job> FindJob(const std::string& key) const;
-  std::vector<std::string> JobKeys() const;
+  std::vector<std::shared_ptr<const Job>> Jobs() const;
+  // What is wrong with the job's present spec, so that an earlier one goes on; empty: nothing.
+  std::string FlawOf(const std::string& key) const;
   // By job label, whoever owns them.
-  std::vector<std::shared_ptr<const Pod>> PodsOf(const std::string& key) const;
-  std::shared_ptr<const OwnedObject> FindService(const std::string& key) const;
+  std::vector<std::shared_ptr<const Pod>> PodsOf(const Job& job) const;
+  std::vector<std::shared_ptr<const OwnedObject>> ServicesOf(const Job& job) const;
   // Pods of the job `uid` that are gone and not yet forgotten.
   std::vector<Pod> GoneOf(const std::string& uid) const;
   // Drops those that `ledger` has counted.
   void ForgetCounted(const std::string& uid, const Ledger& ledger);
   void ForgetJob(const std::string& uid) { gone_.erase(uid); }
 
-  // Replies of our own writes.
-  void Observe(Job job);
+  // Replies of our own writes. InvalidArgument: the job cannot be read.
+  absl::Status ObserveJob(JobKind kind, std::string_view json);
   void Observe(Pod pod);
   void Observe(OwnedObject service);
-  void ObserveGone(const Pod& pod);
+  void ObserveGone(Resource resource, const std::string& ns, const std::string& name,
+                   const std::string& uid);
 
  private:
+  struct JobsOfKind;
   struct Scope;
 
   Scope* ScopeOf(const std::string& ns) const;
   std::unique_ptr<Scope> MakeScope(const std::string& ns);
+  std::unique_ptr<JobsOfKind> MakeJobs(JobKind kind, const std::string& ns);
+  const Store<Job>* JobsIn(JobKind kind, const std::string& ns) const;
+  absl::StatusOr<Job> Decode(JobKind kind, std::string_view json);
+  void OnUndecodable(JobKind kind, std::string_view json, const absl::Status& why);
   void OnJob(const std::shared_ptr<const Job>& before, const std::shared_ptr<const Job>& after);
   void OnPod(const std::shared_ptr<const Pod>& before, const std::shared_ptr<const Pod>& after);
   void OnSynced();
+  // Tells of every job that goes by the name that a pod's or a service's label says.
+  void Touch(const std::string& ns, const std::string& job);
 
   KubeTransport& transport_;
   Executor& executor_;
   Random& random_;
+  const Options options_;
   const OnChange on_change_;
   OnUnreadable on_unreadable_;
   std::map<std::string, std::unique_ptr<Scope>> scopes_;  // By namespace; "": all.
   std::map<std::string, std::vector<Pod>> gone_;          // By uid of the job.
+  std::map<std::string, std::string> flaws_;              // By key.
   bool synced_ = false;
 };
 

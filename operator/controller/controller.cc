@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <exception>
 
-#include "operator/api/training_job_codec.h"
+#include "operator/api/job_codec.h"
 #include "operator/base/log.h"
-#include "operator/plan/exit_codes.h"
-#include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
 
 namespace taas {
@@ -23,38 +21,21 @@ constexpr seconds kRefusedFirst{5};
 constexpr seconds kRefusedMax{300};
 // How long a foreign object under our name is believed in without looking.
 constexpr seconds kForeignTime{30};
-// Replicas start together; their counts are written together.
-constexpr milliseconds kStatusSpacing{500};
-constexpr seconds kProgressSpacing{10};
-constexpr seconds kPollEvery{5};
-// A fresh chief answers soon, and short jobs want to be seen; an image that never answers is asked
-// less.
-constexpr seconds kFirstPoll{1};
-constexpr int kFirstPolls = 3;
-// Events of one job about refusals and conflicts. A server that words each refusal anew must not
-// make this grow.
-constexpr size_t kReportedMax = 256;
-
-// Encodings compared: what is not written cannot differ to a reader.
-bool OnlyProgressDiffers(const JobStatus& a, JobStatus b) {
-  b.progress = a.progress;
-  return EncodeStatus(a) == EncodeStatus(b);
-}
-
-bool IsUrgent(const JobStatus& before, const JobStatus& after) {
-  if (before.state != after.state || before.restarts != after.restarts) return true;
-  if (before.conditions.size() != after.conditions.size()) return true;
-  for (size_t i = 0; i < before.conditions.size(); ++i) {
-    if (before.conditions[i].type != after.conditions[i].type ||
-        before.conditions[i].status != after.conditions[i].status) {
-      return true;
-    }
-  }
-  return before.completion_time != after.completion_time;
-}
 
 bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
+}
+
+bool Creates(const Step& step) {
+  return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step);
+}
+
+ServiceView ViewOf(const OwnedObject& service) {
+  return {.uid = service.meta.uid,
+          .owner_uid = service.owner_uid,
+          .owner_kind = service.owner_kind,
+          .job = service.job,
+          .terminating = service.meta.deletion_time.has_value()};
 }
 
 }  // namespace
@@ -68,53 +49,68 @@ struct Controller::Look {
   int done = 0;
   bool retry = false;
   seconds after{0};
-  std::map<Role, int> created;
+  JobReporter::Changes changes;
 };
 
 Controller::Controller(KubeTransport& transport, Executor& executor, Random& random,
                        PollTransport& poll, PortSource& ports, Metrics& metrics, Options options)
     : executor_(executor),
-      poll_(poll),
       ports_(ports),
       metrics_(metrics),
       options_(std::move(options)),
       queue_(executor, options_.queue, [this](const std::string& key) { Process(key); }),
-      view_(transport, executor, random, options_.namespaces,
+      view_(transport, executor, random, options_.view,
             [this](const std::string& key) {
               queue_.Add(key);
               metrics_.SetQueueDepth(queue_.depth());
             }),
-      writer_(transport, executor, random, view_) {
-  view_.set_on_unreadable([this](const ObjectMeta& job, const std::string& why) {
-    const std::string text =
-        "internal error: this job cannot be read, so nothing is done for it: " + why;
-    Log(LogLevel::kError, "job cannot be read", {{"job", ClusterView::KeyOf(job)}, {"why", why}});
-    writer_.PatchMessage(job, text);
-  });
+      writer_(transport, executor, random, view_),
+      reporter_(writer_),
+      poller_(executor, poll, view_, options_.addresses,
+              [this](const std::string& key) { queue_.Add(key); }) {
+  view_.set_on_unreadable(
+      [this](const Job& job, const std::string& why) { OnUnreadable(job, why); });
 }
 
-Controller::~Controller() {
-  for (const auto& [key, tracked] : tracked_) {
-    if (tracked.poll_timer != 0) executor_.Cancel(tracked.poll_timer);
-  }
-}
+Controller::~Controller() = default;
 
 void Controller::Start() { view_.Start(); }
+
+void Controller::OnUnreadable(const Job& job, const std::string& why) {
+  const bool tf = job.kind == JobKind::kTfJob;
+  const std::string text =
+      tf ? "TFJob " + job.meta.ns + "/" + job.meta.name + " cannot run: the spec is invalid: " + why
+         : "internal error: this job cannot be read, so nothing is done for it: " + why;
+  if (job.status.message == text) return;
+  Log(LogLevel::kError, "job cannot be read", {{"job", ClusterView::KeyOf(job)}, {"why", why}});
+  if (tf) {
+    writer_.PatchInvalid(job.meta, job.kind, text);
+  } else {
+    writer_.PatchMessage(job.meta, job.kind, text);
+  }
+}
 
 Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& job) {
   const auto found = tracked_.find(key);
   if (found != tracked_.end() && found->second.uid != job.meta.uid) Forget(key);
   Tracked& tracked = tracked_[key];
   tracked.uid = job.meta.uid;
+  tracked.kind = job.kind;
   return tracked;
 }
 
+Controller::Tracked* Controller::SameJob(const Look& look) {
+  const auto found = tracked_.find(look.key);
+  const bool same = found != tracked_.end() && found->second.uid == look.job->meta.uid;
+  return same ? &found->second : nullptr;
+}
+
 void Controller::Forget(const std::string& key) {
+  poller_.Forget(key);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
   const Tracked& tracked = found->second;
-  if (tracked.poll_timer != 0) executor_.Cancel(tracked.poll_timer);
-  if (tracked.state.has_value()) metrics_.MoveJob(&*tracked.state, nullptr);
+  if (tracked.state.has_value()) metrics_.MoveJob(tracked.kind, &*tracked.state, nullptr);
   tracked_.erase(found);
 }
 
@@ -154,10 +150,10 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   }
   const JobState state = look->plan.status.state;
   if (tracked.state != state) {
-    metrics_.MoveJob(tracked.state.has_value() ? &*tracked.state : nullptr, &state);
+    metrics_.MoveJob(tracked.kind, tracked.state.has_value() ? &*tracked.state : nullptr, &state);
     tracked.state = state;
   }
-  SchedulePoll(key, tracked, look->plan.status);
+  poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }
 
@@ -171,8 +167,10 @@ void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::s
   look->plan = {};
   look->plan.status = InternalErrorStatus(snapshot, what);
   look->retry = true;
-  Report(*look, tracked, "InternalError", "InternalError", look->plan.status.message);
-  if (EncodeStatus(look->job->status) == EncodeStatus(look->plan.status)) return CloseLook(look);
+  reporter_.Once(*look->job, tracked.told, "InternalError", "InternalError",
+                 look->plan.status.message);
+  const Job& job = *look->job;
+  if (EncodeStatus(job, job.status) == EncodeStatus(job, look->plan.status)) return CloseLook(look);
   WriteStatus(look);
 }
 
@@ -180,7 +178,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   const Clock::Time now = executor_.clock().Now();
   if (tracked.foreign_until <= now) {
     tracked.foreign_pods.clear();
-    tracked.foreign_service.reset();
+    tracked.foreign_services.clear();
   }
   if (tracked.refused_until <= now) {
     tracked.refusal.clear();
@@ -188,25 +186,24 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   }
   Snapshot snapshot;
   snapshot.job = job;
-  for (const auto& pod : view_.PodsOf(key)) {
+  for (const auto& pod : view_.PodsOf(job)) {
     snapshot.pods.push_back(*pod);
     tracked.foreign_pods.erase(pod->meta.name);
   }
   for (const auto& [name, pod] : tracked.foreign_pods) snapshot.pods.push_back(pod);
   snapshot.gone = view_.GoneOf(job.meta.uid);
-  if (const auto service = view_.FindService(key); service != nullptr) {
-    snapshot.service = ServiceView{.owner_uid = service->owner_uid};
-    snapshot.service->of_earlier_job = service->job == job.meta.name &&
-                                       !service->owner_uid.empty() &&
-                                       service->owner_uid != job.meta.uid;
-  } else {
-    snapshot.service = tracked.foreign_service;
+  snapshot.services = tracked.foreign_services;
+  for (const auto& service : view_.ServicesOf(job)) {
+    snapshot.services[service->meta.name] = ViewOf(*service);
+    tracked.foreign_services.erase(service->meta.name);
   }
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
-  snapshot.polled = tracked.polled;
-  snapshot.refusal = tracked.refusal;
+  snapshot.polled = poller_.ReportOf(key);
+  snapshot.refusal = tracked.refusal.empty() ? view_.FlawOf(key) : tracked.refusal;
   snapshot.default_image = options_.trainer_image;
+  snapshot.gpu_resource = options_.gpu_resource;
+  snapshot.legacy_labels = options_.legacy_labels;
   return snapshot;
 }
 
@@ -225,8 +222,7 @@ Plan Controller::MakePlan(Snapshot& snapshot) {
 
 std::set<int32_t> Controller::PortsInUse() const {
   std::set<int32_t> ports;
-  for (const std::string& key : view_.JobKeys()) {
-    const auto job = view_.FindJob(key);
+  for (const auto& job : view_.Jobs()) {
     if (!job->ledger.has_value() || job->ledger->outcome.has_value()) continue;
     for (const auto& [role, entries] : job->ledger->replicas) {
       for (const auto& [index, entry] : entries) ports.insert({entry.port, entry.status_port});
@@ -237,14 +233,14 @@ std::set<int32_t> Controller::PortsInUse() const {
 
 void Controller::Execute(const std::shared_ptr<Look>& look) {
   Tracked& tracked = tracked_.at(look->key);
-  ReportConflicts(*look, tracked);
-  std::vector<Step> steps = look->plan.steps;
-  const bool held = !tracked.refusal.empty();
-  std::erase_if(steps, [held](const Step& step) {
-    const bool creates =
-        std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step);
-    return std::holds_alternative<ReportConflict>(step) || (held && creates);
-  });
+  std::vector<Step> steps;
+  for (const Step& step : look->plan.steps) {
+    if (const auto* conflict = std::get_if<ReportConflict>(&step)) {
+      reporter_.Conflict(*look->job, tracked.told, *conflict);
+    } else if (tracked.refusal.empty() || !Creates(step)) {
+      steps.push_back(step);
+    }
+  }
   // Counted before the first is sent, so that no reply can seem to be the last one too early.
   look->under_way = static_cast<int>(steps.size());
   if (steps.empty()) return Finish(look);
@@ -254,9 +250,8 @@ void Controller::Execute(const std::shared_ptr<Look>& look) {
       Execute(look, step);
     } catch (const std::exception& error) {
       OnWritten(look, step,
-                {.kind = WriteResult::Kind::kRefused,
-                 .message = std::string("InternalError: ") + error.what(),
-                 .reason = "InternalError"});
+                {.kind = WriteResult::Kind::kRefused, .message = "internal error: " +
+                                                                 std::string(error.what())});
     }
   }
 }
@@ -265,38 +260,33 @@ void Controller::Execute(const std::shared_ptr<Look>& look, const Step& step) {
   const auto done = [this, look, step](const WriteResult& result) {
     OnWritten(look, step, result);
   };
+  const Job& job = *look->job;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
-    writer_.PatchLedger(*look->job, ledger->ledger, done);
-  } else if (const auto* service = std::get_if<CreateService>(&step)) {
-    writer_.Create(*look->job, *service, done);
-  } else if (const auto* pod = std::get_if<CreatePod>(&step)) {
-    writer_.Create(*look->job, *pod, done);
-  } else if (const auto* drop = std::get_if<DeletePod>(&step)) {
-    Log(LogLevel::kInfo, "deleting pod",
-        {{"job", look->key}, {"pod", drop->name}, {"why", drop->why}});
-    writer_.Delete(*drop, done);
+    writer_.PatchLedger(job, ledger->ledger, done);
+  } else if (const auto* make_pod = std::get_if<CreatePod>(&step)) {
+    writer_.Create(job, *make_pod, done);
+  } else if (const auto* make_service = std::get_if<CreateService>(&step)) {
+    writer_.Create(job, *make_service, done);
+  } else if (const auto* drop_pod = std::get_if<DeletePod>(&step)) {
+    Log(LogLevel::kInfo, "delete pod",
+        {{"job", look->key}, {"pod", drop_pod->name}, {"why", drop_pod->why}});
+    writer_.Delete(*drop_pod, done);
+  } else if (const auto* drop_service = std::get_if<DeleteService>(&step)) {
+    writer_.Delete(*drop_service, done);
+  } else if (const auto* drop_job = std::get_if<DeleteJob>(&step)) {
+    Log(LogLevel::kInfo, "delete job", {{"job", look->key}, {"why", drop_job->why}});
+    writer_.Delete(*drop_job, done);
   }
 }
 
 void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
                            const WriteResult& result) {
-  const auto found = tracked_.find(look->key);
-  const bool same_job = found != tracked_.end() && found->second.uid == look->job->meta.uid;
   switch (result.kind) {
     case WriteResult::Kind::kDone:
-      ++look->done;
-      if (const auto* pod = std::get_if<CreatePod>(&step)) ++look->created[pod->pod.role];
-      if (const auto* ledger = std::get_if<WriteLedger>(&step)) OnLedgerWritten(*look, *ledger);
+      OnDone(*look, step);
       break;
     case WriteResult::Kind::kTaken:
-      if (!same_job) break;
-      found->second.foreign_until = executor_.clock().Now() + kForeignTime;
-      if (result.pod.has_value()) {
-        found->second.foreign_pods[result.pod->meta.name] = *result.pod;
-      } else {
-        found->second.foreign_service = ServiceView{.owner_uid = result.owner_uid};
-      }
-      queue_.Add(look->key);
+      OnTaken(*look, step, result);
       break;
     case WriteResult::Kind::kRefused:
       OnRefused(*look, step, result);
@@ -311,64 +301,64 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
   if (--look->under_way == 0) Finish(look);
 }
 
-void Controller::OnLedgerWritten(const Look& look, const WriteLedger& step) {
-  const Ledger before = look.job->ledger.value_or(Ledger{});
-  for (const auto& [cause, count] : step.ledger.restarts) {
-    const auto old = before.restarts.find(cause);
-    const int32_t more = count - (old == before.restarts.end() ? 0 : old->second);
-    if (more > 0 && look.job->ledger.has_value()) metrics_.CountRestart(cause, more);
+void Controller::OnDone(Look& look, const Step& step) {
+  ++look.done;
+  JobReporter::Changes& changes = look.changes;
+  if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
+    CountRestarts(look, ledger->ledger);
+    reporter_.Noted(*look.job, ledger->notes);
+  } else if (const auto* made = std::get_if<CreatePod>(&step)) {
+    changes.pods_made.push_back(*made);
+  } else if (const auto* service = std::get_if<CreateService>(&step)) {
+    changes.services_made.push_back(service->name);
+  } else if (const auto* pod = std::get_if<DeletePod>(&step)) {
+    changes.pods_deleted.push_back(pod->name);
   }
-  for (const LedgerNote& note : step.notes) {
-    Log(note.warning ? LogLevel::kWarning : LogLevel::kInfo, note.message,
-        {{"job", look.key}, {"reason", note.reason}});
-    writer_.Event(look.job->meta, note.warning, note.reason, note.message);
+}
+
+void Controller::OnTaken(const Look& look, const Step& step, const WriteResult& result) {
+  Tracked* tracked = SameJob(look);
+  if (tracked == nullptr) return;
+  tracked->foreign_until = executor_.clock().Now() + kForeignTime;
+  if (result.pod.has_value()) {
+    tracked->foreign_pods[result.pod->meta.name] = *result.pod;
+  } else if (const auto* service = std::get_if<CreateService>(&step)) {
+    tracked->foreign_services[service->name] = ViewOf(*result.service);
+  }
+  queue_.Add(look.key);
+}
+
+void Controller::CountRestarts(const Look& look, const Ledger& written) {
+  if (!look.job->ledger.has_value()) return;
+  for (const auto& [cause, count] : written.restarts) {
+    const auto old = look.job->ledger->restarts.find(cause);
+    const int32_t more = count - (old == look.job->ledger->restarts.end() ? 0 : old->second);
+    if (more > 0) metrics_.CountRestart(look.job->kind, cause, more);
   }
 }
 
 void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
   Log(LogLevel::kWarning, result.message, {{"job", look.key}});
-  const auto found = tracked_.find(look.key);
-  if (found == tracked_.end() || found->second.uid != look.job->meta.uid) return;
-  Tracked& tracked = found->second;
-  const bool first_of_look = tracked.refused_until <= look.begun;
-  if (!first_of_look) return;
-  const int doublings = std::min(tracked.refusals++, 6);  // 5 s · 2^6 is past the limit.
-  tracked.refused_until =
+  Tracked* tracked = SameJob(look);
+  if (tracked == nullptr || tracked->refused_until > look.begun) return;  // One per look counts.
+  const int doublings = std::min(tracked->refusals++, 6);  // 5 s · 2^6 is past the limit.
+  tracked->refused_until =
       executor_.clock().Now() + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
-  tracked.refusal = result.message;
-  tracked.ledger_refused = std::holds_alternative<WriteLedger>(step);
-  Report(look, tracked, "Refused/" + std::to_string(step.index()) + "/" + result.reason, "Refused",
-         result.message);
+  tracked->refusal = result.message;
+  tracked->ledger_refused = std::holds_alternative<WriteLedger>(step);
+  reporter_.Refused(*look.job, tracked->told, step, result);
   queue_.Add(look.key);
 }
 
-void Controller::Report(const Look& look, Tracked& tracked, const std::string& cause,
-                        const std::string& reason, const std::string& message) {
-  if (tracked.reported.size() >= kReportedMax || !tracked.reported.insert(cause).second) return;
-  writer_.Event(look.job->meta, true, reason, message);
-}
-
-void Controller::ReportConflicts(const Look& look, Tracked& tracked) {
-  for (const Step& step : look.plan.steps) {
-    const auto* conflict = std::get_if<ReportConflict>(&step);
-    if (conflict == nullptr) continue;
-    const std::string text = "a " + conflict->kind + " " + conflict->name +
-                             " exists that does not belong to this job (owner uid " +
-                             (conflict->owner_uid.empty() ? "none" : conflict->owner_uid) + ")";
-    Log(LogLevel::kDebug, text, {{"job", look.key}});
-    Report(look, tracked, conflict->kind + "/" + conflict->name, "NameConflict", text);
-  }
-}
-
 void Controller::Finish(const std::shared_ptr<Look>& look) {
-  const auto found = tracked_.find(look->key);
-  if (found != tracked_.end() && found->second.uid == look->job->meta.uid) {
-    Tracked& tracked = found->second;
-    AnnouncePods(*look, tracked);
+  if (Tracked* tracked = SameJob(*look)) {
+    ObserveFirstPod(*look, *tracked);
+    reporter_.Changed(*look->job, tracked->told, look->changes);
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
-      const auto delay = StatusDelay(*look, tracked);
+      const auto delay = StatusDelay(*look->job, look->plan.status, tracked->status_writes,
+                                     executor_.clock().Now());
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
       if (delay.has_value()) queue_.AddAfter(look->key, *delay);
     }
@@ -376,26 +366,12 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
   CloseLook(look);
 }
 
-std::optional<Clock::Duration> Controller::StatusDelay(const Look& look,
-                                                       const Tracked& tracked) const {
-  const JobStatus& before = look.job->status;
-  const JobStatus& after = look.plan.status;
-  if (EncodeStatus(before) == EncodeStatus(after)) return std::nullopt;
-  if (!tracked.status_ever_written || IsUrgent(before, after)) return Clock::Duration::zero();
-  const Clock::Duration spacing = OnlyProgressDiffers(before, after)
-                                      ? Clock::Duration(kProgressSpacing)
-                                      : Clock::Duration(kStatusSpacing);
-  return tracked.status_written + spacing - executor_.clock().Now();
-}
-
 void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
   writer_.PatchStatus(*look->job, look->plan.status, [this, look](const WriteResult& result) {
-    const auto found = tracked_.find(look->key);
-    const bool same_job = found != tracked_.end() && found->second.uid == look->job->meta.uid;
-    if (result.kind == WriteResult::Kind::kDone && same_job) {
-      found->second.status_written = executor_.clock().Now();
-      found->second.status_ever_written = true;
-      ObserveLaunch(*look->job, look->plan.status, found->second);
+    Tracked* tracked = SameJob(*look);
+    if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
+      tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
+      ObserveAllPods(*look, *tracked);
       if (look->job->status.state != look->plan.status.state) {
         Log(LogLevel::kInfo, "job state changed",
             {{"job", look->key},
@@ -439,93 +415,22 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
   metrics_.SetQueueDepth(queue_.depth());
 }
 
-// One event per role for the first pods, however many there are.
-void Controller::AnnouncePods(const Look& look, Tracked& tracked) {
-  if (look.created.empty()) return;
-  if (!tracked.first_pod_observed && look.job->meta.creation_time.has_value()) {
-    tracked.first_pod_observed = true;
-    if (!look.job->status.start_time.has_value()) {
-      metrics_.ObserveFirstPod(std::max<Clock::Duration>(
-          executor_.clock().WallNow() - *look.job->meta.creation_time, Clock::Duration::zero()));
-    }
-  }
-  if (tracked.pods_announced || look.job->status.start_time.has_value()) return;
-  tracked.pods_announced = true;
-  for (const auto& [role, count] : look.created) {
-    writer_.Event(look.job->meta, false, "PodsCreated",
-                  "created " + std::to_string(count) + " " + std::string(RoleName(role)) +
-                      (count == 1 ? " pod" : " pods"));
-  }
+void Controller::ObserveFirstPod(const Look& look, Tracked& tracked) {
+  const auto& created = look.job->meta.creation_time;
+  if (look.changes.pods_made.empty() || tracked.first_pod_observed || !created.has_value()) return;
+  tracked.first_pod_observed = true;
+  if (look.job->status.start_time.has_value()) return;  // The operator came back in the middle.
+  metrics_.ObserveFirstPod(std::max<Clock::Duration>(executor_.clock().WallNow() - *created,
+                                                     Clock::Duration::zero()));
 }
 
-void Controller::ObserveLaunch(const Job& job, const JobStatus& status, Tracked& tracked) {
-  if (tracked.all_pods_observed || status.state != JobState::kRunning) return;
+void Controller::ObserveAllPods(const Look& look, Tracked& tracked) {
+  if (tracked.all_pods_observed || look.plan.status.state != JobState::kRunning) return;
   tracked.all_pods_observed = true;
-  const bool first_time = job.status.state == JobState::kPending;
-  if (!first_time || !job.meta.creation_time.has_value()) return;
-  metrics_.ObserveAllPods(std::max<Clock::Duration>(
-      executor_.clock().WallNow() - *job.meta.creation_time, Clock::Duration::zero()));
-}
-
-void Controller::SchedulePoll(const std::string& key, Tracked& tracked, const JobStatus& status) {
-  const bool ended = status.state == JobState::kSucceeded || status.state == JobState::kFailed;
-  if (ended) {
-    tracked.polled.reset();
-    if (tracked.poll_timer != 0) executor_.Cancel(tracked.poll_timer);
-    tracked.poll_timer = 0;
-    return;
-  }
-  const bool may_train =
-      status.state == JobState::kRunning || status.state == JobState::kRestarting;
-  if (!may_train || tracked.poll_timer != 0 || tracked.poll_under_way) return;
-  tracked.poll_timer = executor_.PostAfter(
-      tracked.polls++ < kFirstPolls ? kFirstPoll : kPollEvery,
-      [this, key, alive = std::weak_ptr<bool>(alive_)] {
-        if (!alive.expired()) Poll(key);
-      });
-}
-
-void Controller::Poll(const std::string& key) {
-  const auto found = tracked_.find(key);
-  const auto job = view_.FindJob(key);
-  if (found == tracked_.end() || job == nullptr) return;
-  Tracked& tracked = found->second;
-  tracked.poll_timer = 0;
-  const auto main = MainReplica(job->spec);
-  if (!main.has_value() || !job->ledger.has_value()) return;
-  const AddressBook addresses(*job, *job->ledger, options_.addresses);
-  for (const auto& pod : view_.PodsOf(key)) {
-    if (pod->owner_uid != job->meta.uid || pod->role != main->first || pod->index != main->second ||
-        pod->phase != PodPhase::kRunning) {
-      continue;
-    }
-    const std::string host = addresses.loopback() ? "127.0.0.1" : pod->ip;
-    if (host.empty()) break;
-    tracked.poll_under_way = true;
-    return poll_.Get(host, addresses.StatusPortOf(main->first, main->second), "/status",
-                     [this, key, uid = job->meta.uid, alive = std::weak_ptr<bool>(alive_)](
-                         absl::StatusOr<std::string> body) {
-                       if (!alive.expired()) OnPolled(key, uid, body);
-                     });
-  }
-  // The main replica does not run: whoever sees it run again schedules the next poll.
-  tracked.polled.reset();
-}
-
-void Controller::OnPolled(const std::string& key, const std::string& uid,
-                          const absl::StatusOr<std::string>& body) {
-  const auto found = tracked_.find(key);
-  if (found == tracked_.end() || found->second.uid != uid) return;
-  Tracked& tracked = found->second;
-  tracked.poll_under_way = false;
-  std::optional<TrainerReport> report;
-  if (body.ok()) report = ParseTrainerReport(*body);
-  // On loopback a port may have changed hands.
-  if (report.has_value() && !report->uid.empty() && report->uid != uid) report.reset();
-  tracked.polled = std::move(report);
-  const auto job = view_.FindJob(key);
-  if (job != nullptr) SchedulePoll(key, tracked, job->status);
-  queue_.Add(key);
+  const auto& created = look.job->meta.creation_time;
+  if (look.job->status.state != JobState::kPending || !created.has_value()) return;
+  metrics_.ObserveAllPods(std::max<Clock::Duration>(executor_.clock().WallNow() - *created,
+                                                    Clock::Duration::zero()));
 }
 
 }  // namespace taas

@@ -1,4 +1,4 @@
-// Keeps every training job where its plan wants it: view → plan → writes → view.
+// Keeps every TrainingJob and TFJob where its plan wants it: view → plan → writes → view.
 //
 // Level-triggered: an event only says which job to look at. One job is looked at once at a time;
 // the writes of one plan are in flight together. Whatever is lost (a reply, an event, this process)
@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,10 +28,13 @@
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/controller/cluster_view.h"
+#include "operator/controller/job_reporter.h"
 #include "operator/controller/job_writer.h"
 #include "operator/controller/metrics.h"
 #include "operator/controller/poll_transport.h"
 #include "operator/controller/port_source.h"
+#include "operator/controller/status_pacing.h"
+#include "operator/controller/trainer_poller.h"
 #include "operator/kube/transport.h"
 #include "operator/kube/work_queue.h"
 #include "operator/plan/plan.h"
@@ -40,9 +44,11 @@ namespace taas {
 class Controller {
  public:
   struct Options {
-    std::vector<std::string> namespaces;  // Empty: all.
+    ClusterView::Options view;
     std::string trainer_image;
     AddressOptions addresses;
+    std::string gpu_resource = "nvidia.com/gpu";
+    bool legacy_labels = false;  // On pods of TFJobs.
     WorkQueue::Options queue;
     std::function<Plan(const Snapshot&)> plan = PlanJob;
   };
@@ -60,27 +66,21 @@ class Controller {
   // What is remembered of a job between two looks; all of it may be lost.
   struct Tracked {
     std::string uid;
+    JobKind kind = JobKind::kTrainingJob;
     std::optional<JobState> state;  // As counted in the metrics.
-    Clock::Time status_written{};
-    bool status_ever_written = false;
-    std::optional<TrainerReport> polled;
-    Executor::TimerId poll_timer = 0;
-    bool poll_under_way = false;
-    int polls = 0;
+    StatusWrites status_writes;
     // A refusal by the API server holds creations back until then.
     std::string refusal;
     bool ledger_refused = false;  // It was about the ledger: then nothing that it would allow.
     Clock::Time refused_until{};
     int refusals = 0;
-    // Pods and a service under our names that the view does not show, as found when a create
-    // failed.
+    // Pods and services under our names that the view does not show, as found when a create failed.
     std::map<std::string, Pod> foreign_pods;
-    std::optional<ServiceView> foreign_service;
+    std::map<std::string, ServiceView> foreign_services;
     Clock::Time foreign_until{};
-    std::set<std::string> reported;  // What there was an event for, by kind and cause.
+    JobReporter::Memory told;
     bool first_pod_observed = false;
     bool all_pods_observed = false;
-    bool pods_announced = false;
   };
   // One look at one job, until the last reply to its writes.
   struct Look;
@@ -88,7 +88,10 @@ class Controller {
   void Process(const std::string& key);
   void PlanAndExecute(const std::shared_ptr<Look>& look);
   void OnInternalError(const std::shared_ptr<Look>& look, const std::string& what);
+  void OnUnreadable(const Job& job, const std::string& why);
   Tracked& TrackedOf(const std::string& key, const Job& job);
+  // What is remembered of the job that `look` is about; null: it is another by now.
+  Tracked* SameJob(const Look& look);
   void Forget(const std::string& key);
   Snapshot TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked);
   Plan MakePlan(Snapshot& snapshot);
@@ -97,35 +100,26 @@ class Controller {
   void Execute(const std::shared_ptr<Look>& look);
   void Execute(const std::shared_ptr<Look>& look, const Step& step);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);
-  void OnLedgerWritten(const Look& look, const WriteLedger& step);
+  void OnDone(Look& look, const Step& step);
+  void OnTaken(const Look& look, const Step& step, const WriteResult& result);
   void OnRefused(const Look& look, const Step& step, const WriteResult& result);
-  // One event per job and cause.
-  void Report(const Look& look, Tracked& tracked, const std::string& cause,
-              const std::string& reason, const std::string& message);
+  void CountRestarts(const Look& look, const Ledger& written);
   void Finish(const std::shared_ptr<Look>& look);
   void WriteStatus(const std::shared_ptr<Look>& look);
-  // Zero: now. Nothing: there is nothing to write.
-  std::optional<Clock::Duration> StatusDelay(const Look& look, const Tracked& tracked) const;
   void CloseLook(const std::shared_ptr<Look>& look);
-  void ReportConflicts(const Look& look, Tracked& tracked);
-  void AnnouncePods(const Look& look, Tracked& tracked);
-  void ObserveLaunch(const Job& job, const JobStatus& status, Tracked& tracked);
-
-  void SchedulePoll(const std::string& key, Tracked& tracked, const JobStatus& status);
-  void Poll(const std::string& key);
-  void OnPolled(const std::string& key, const std::string& uid,
-                const absl::StatusOr<std::string>& body);
+  void ObserveFirstPod(const Look& look, Tracked& tracked);
+  void ObserveAllPods(const Look& look, Tracked& tracked);
 
   Executor& executor_;
-  PollTransport& poll_;
   PortSource& ports_;
   Metrics& metrics_;
   const Options options_;
-  std::map<std::string, Tracked> tracked_;
+  std::map<std::string, Tracked> tracked_;  // By key.
   WorkQueue queue_;
   ClusterView view_;
   JobWriter writer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  JobReporter reporter_;
+  TrainerPoller poller_;
 };
 
 }  // namespace taas

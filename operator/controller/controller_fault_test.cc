@@ -71,14 +71,14 @@ void WorkerIsKilled(SimCluster& cluster) {
 void DeletedWhileRunning(SimCluster& cluster) {
   cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 2});
   EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
-  cluster.api().DeleteJob("mnist");
+  cluster.api().DeleteJob("trainingjobs", "mnist");
   EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().Names("pods").empty(); }, seconds(60)));
 }
 
 void DeletedAndMadeAgain(SimCluster& cluster) {
   cluster.CreateJob({.chiefs = 1, .workers = 2});
   EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
-  cluster.api().DeleteJob("mnist");
+  cluster.api().DeleteJob("trainingjobs", "mnist");
   CreateAndSucceed(cluster);
 }
 

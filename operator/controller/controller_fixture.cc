@@ -41,12 +41,42 @@ void SimCluster::CreateJob(Roles roles, Json trainer_extra, const std::string& n
   if (roles.chiefs > 0) role_map["chief"]["replicas"] = roles.chiefs;
   if (roles.ps > 0) role_map["ps"]["replicas"] = roles.ps;
   if (roles.workers > 0) role_map["worker"]["replicas"] = roles.workers;
+  if (roles.evaluators > 0) role_map["evaluator"]["replicas"] = roles.evaluators;
   Json trainer = {{"model", {{"name", "mlp"}, {"hidden", {500}}}}, {"maxSteps", 2000}};
   trainer.update(trainer_extra);
   api_.Put("trainingjobs", {{"apiVersion", "taas.dev/v1"},
                             {"kind", "TrainingJob"},
                             {"metadata", {{"name", name}}},
                             {"spec", {{"trainer", trainer}, {"roles", role_map}}}});
+}
+
+void SimCluster::CreateTfJob(Roles roles, const std::string& policy, Json spec,
+                             const std::string& name) {
+  const Json container = {{"name", "tensorflow"}, {"image", "own/image:1"}};
+  const Json pod_template = {{"spec", {{"containers", Json::array({container})}}}};
+  Json specs = Json::object();
+  const auto add = [&](const char* role, int replicas) {
+    if (replicas == 0) return;
+    specs[role] = {
+        {"replicas", replicas}, {"restartPolicy", policy}, {"template", pod_template}};
+  };
+  add("Chief", roles.chiefs);
+  add("PS", roles.ps);
+  add("Worker", roles.workers);
+  add("Evaluator", roles.evaluators);
+  Json whole = {{"tfReplicaSpecs", specs}};
+  whole.merge_patch(spec);
+  api_.Put("tfjobs", {{"apiVersion", "kubeflow.org/v1"},
+                      {"kind", "TFJob"},
+                      {"metadata", {{"name", name}}},
+                      {"spec", whole}});
+}
+
+void SimCluster::EditSpec(const Json& change) {
+  Json job = Job();
+  job["spec"].merge_patch(change);
+  job["metadata"]["generation"] = job["metadata"]["generation"].get<int>() + 1;
+  api_.Put(ResourceOfJob(), std::move(job));
 }
 
 void SimCluster::RunFor(milliseconds time) { executor_.RunUntil(executor_.clock().Now() + time); }
@@ -56,13 +86,15 @@ bool SimCluster::RunUntil(const std::function<bool()>& done, seconds limit) {
 }
 
 bool SimCluster::RunUntilState(const std::string& state) {
-  return RunUntil([&] { return api_.Find("trainingjobs", "mnist") != nullptr &&
-                               Status().value("state", "") == state; },
-                  seconds(600));
+  return RunUntil([&] { return Status().value("state", "") == state; }, seconds(600));
+}
+
+std::string SimCluster::ResourceOfJob() const {
+  return api_.Find("tfjobs", "mnist") != nullptr ? "tfjobs" : "trainingjobs";
 }
 
 SimCluster::Json SimCluster::Job() const {
-  const Json* job = api_.Find("trainingjobs", "mnist");
+  const Json* job = api_.Find(ResourceOfJob(), "mnist");
   return job == nullptr ? Json::object() : *job;
 }
 
@@ -87,36 +119,58 @@ void SimCluster::TickPod(const std::string& name) {
   if (seen["metadata"].contains("deletionTimestamp")) return;
   const std::string phase = PhaseOf(name);
   const std::string uid = seen["metadata"]["uid"];
-  const Clock::Time now = executor_.clock().Now();
-  const std::string wall = FormatRfc3339(executor_.clock().WallNow());
-  Json container = {{"name", "trainer"}, {"image", "i"}};
-  if (phase == "Pending") {
-    Json pod = seen;
-    if (random_.Below(3) != 0) return;  // Starts after some ticks.
-    started_[uid] = now;
-    pod["spec"]["nodeName"] = "node-a";
-    container["state"] = {{"running", {{"startedAt", wall}}}};
-    pod["status"] = {
-        {"phase", "Running"}, {"podIP", "10.0.0.9"}, {"containerStatuses", {container}}};
-    api_.Put("pods", std::move(pod));
-    return;
-  }
+  const bool starts = random_.Below(3) == 0 && name != unschedulable_;
+  if (phase == "Pending" && starts) return StartContainer(seen);
   if (phase != "Running") return;
   const std::string number = seen["metadata"]["labels"]["taas.dev/pod-number"];
-  const auto ran = std::chrono::duration_cast<milliseconds>(now - started_[uid]);
+  const auto ran =
+      std::chrono::duration_cast<milliseconds>(executor_.clock().Now() - started_[uid]);
   const std::optional<int> code = script_(name, std::stoi(number), ran);
-  if (!code.has_value()) return;
-  Json pod = seen;
-  const std::string said = *code == 0 ? R"({"message":"done","step":2000})" : "it broke";
-  container["state"] = {{"terminated",
-                         {{"exitCode", *code},
-                          {"reason", *code == 0 ? "Completed" : "Error"},
-                          {"message", said},
-                          {"startedAt", FormatRfc3339(executor_.clock().WallNow() - ran)},
-                          {"finishedAt", wall}}}};
-  pod["status"]["phase"] = *code == 0 ? "Succeeded" : "Failed";
+  if (code.has_value()) EndContainer(seen, *code, ran);
+}
+
+void SimCluster::StartContainer(Json pod) {
+  started_[pod["metadata"]["uid"]] = executor_.clock().Now();
+  Json container = ContainerOf(pod);
+  container["state"] = {
+      {"running", {{"startedAt", FormatRfc3339(executor_.clock().WallNow())}}}};
+  pod["spec"]["nodeName"] = "node-a";
+  pod["status"] = {
+      {"phase", "Running"}, {"podIP", "10.0.0.9"}, {"containerStatuses", {container}}};
+  api_.Put("pods", std::move(pod));
+}
+
+// Starts it again where the pod's policy says so, as a kubelet does.
+void SimCluster::EndContainer(Json pod, int code, milliseconds ran) {
+  const Clock::WallTime now = executor_.clock().WallNow();
+  const std::string said = code == 0 ? R"({"message":"done","step":2000})" : "it broke";
+  const Json ended = {{"terminated",
+                       {{"exitCode", code},
+                        {"reason", code == 0 ? "Completed" : "Error"},
+                        {"message", said},
+                        {"startedAt", FormatRfc3339(now - ran)},
+                        {"finishedAt", FormatRfc3339(now)}}}};
+  Json container = ContainerOf(pod);
+  const std::string policy = pod["spec"].value("restartPolicy", "Always");
+  if (policy == "Always" || (policy == "OnFailure" && code != 0)) {
+    started_[pod["metadata"]["uid"]] = executor_.clock().Now();
+    container["restartCount"] = container["restartCount"].get<int>() + 1;
+    container["lastState"] = ended;
+    container["state"] = {{"running", {{"startedAt", FormatRfc3339(now)}}}};
+  } else {
+    container["state"] = ended;
+    pod["status"]["phase"] = code == 0 ? "Succeeded" : "Failed";
+  }
   pod["status"]["containerStatuses"] = {container};
   api_.Put("pods", std::move(pod));
+}
+
+// Its status so far.
+SimCluster::Json SimCluster::ContainerOf(const Json& pod) {
+  const auto path = "/status/containerStatuses/0"_json_pointer;
+  if (pod.contains(path)) return pod.at(path);
+  const Json& spec = pod["spec"]["containers"][0];
+  return {{"name", spec["name"]}, {"image", spec["image"]}, {"restartCount", 0}};
 }
 
 void SimCluster::ScriptedPoll::Get(const std::string&, int32_t, const std::string&, Done done) {

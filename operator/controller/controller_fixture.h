@@ -31,6 +31,7 @@ class SimCluster {
     int chiefs = 0;
     int ps = 0;
     int workers = 0;
+    int evaluators = 0;
   };
   // What a process does: its exit code, or nothing while it runs. `ran` counts from its start.
   using Script = std::function<std::optional<int>(const std::string& pod, int pod_number,
@@ -41,11 +42,19 @@ class SimCluster {
 
   void CreateJob(Roles roles, Json trainer_extra = Json::object(),
                  const std::string& name = "mnist");
+  // As users of the old operator write it: own images, every role with `policy`. `spec` is merged
+  // into the spec.
+  void CreateTfJob(Roles roles, const std::string& policy = "Never", Json spec = Json::object(),
+                   const std::string& name = "mnist");
+  // Merges `change` into the spec of the job mnist, as a user's edit.
+  void EditSpec(const Json& change);
   // Takes effect at once; asked before each plan.
   void set_before_plan(std::function<void(const Snapshot&)> call) {
     before_plan_ = std::move(call);
   }
   void set_script(Script script) { script_ = std::move(script); }
+  // No node has room for this pod; empty: all have a place.
+  void set_unschedulable(std::string pod) { unschedulable_ = std::move(pod); }
   // What the chief answers to GET /status.
   void set_report(std::string json) { report_ = std::move(json); }
   int polls() const { return polls_; }
@@ -55,6 +64,8 @@ class SimCluster {
   bool RunUntil(const std::function<bool()>& done, std::chrono::seconds limit);
   bool RunUntilState(const std::string& state);
 
+  // Of the only job mnist, whatever its kind.
+  std::string ResourceOfJob() const;
   Json Job() const;
   Json Status() const { return Job().value("status", Json::object()); }
   Json Ledger() const;
@@ -84,6 +95,9 @@ class SimCluster {
   void StartOperator();
   void TickKubelets();
   void TickPod(const std::string& name);
+  void StartContainer(Json pod);
+  void EndContainer(Json pod, int code, std::chrono::milliseconds ran);
+  static Json ContainerOf(const Json& pod);
 
   SimExecutor executor_;
   SeededRandom random_;
@@ -95,6 +109,7 @@ class SimCluster {
   Script script_;
   std::function<void(const Snapshot&)> before_plan_ = [](const Snapshot&) {};
   std::string report_;
+  std::string unschedulable_;
   int polls_ = 0;
   std::map<std::string, Clock::Time> started_;  // By pod uid.
   std::unique_ptr<Controller> controller_;

@@ -25,6 +25,10 @@ std::string QueryValue(const std::string& path, const std::string& key) {
   return query.substr(from, query.find('&', from) - from);
 }
 
+bool IsJob(const std::string& resource) {
+  return resource == "trainingjobs" || resource == "tfjobs";
+}
+
 }  // namespace
 
 // Tells the fake that the client has gone.
@@ -66,16 +70,21 @@ void FakeApi::Do(HttpRequest request, OnReply done) {
   executor_.PostAfter(milliseconds(1 + random_.Below(3)), [this, client = client_, request, target,
                                                            done = std::move(done)] {
     if (client != client_) return;  // The process died before the bytes left.
+    if (target.resource == faults_.absent) {
+      return Reply(client, done, HttpReply{.code = 404, .body = "404 page not found\n"});
+    }
+    if (request.verb == Verb::kGet) ++reads_;
     if (request.verb == Verb::kGet || target.resource == "events") {
       return Reply(client, done, Handle_(request, target));
     }
     const int number = ++writes_;
+    if (request.verb == Verb::kDelete) ++deletes_;
     if (number == faults_.fail_write) {
       return Reply(client, done, ErrorReply(500, "InternalError", "the test says so"));
     }
     const bool post = request.verb == Verb::kPost && target.resource == faults_.refuse_post_of;
     const bool ledger = faults_.refuse_ledger && request.verb == Verb::kPatch &&
-                        target.resource == "trainingjobs" && target.subresource.empty();
+                        IsJob(target.resource) && target.subresource.empty();
     if (post || ledger) {
       return Reply(client, done,
                    ErrorReply(403, "Forbidden", "not allowed, case " + std::to_string(number)));
@@ -170,11 +179,14 @@ HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
   Json object = *found;
   const Json options = Json::parse(request.body);
   const Json& conditions = options.at("preconditions");
-  if (!conditions.contains("uid") || !conditions.contains("resourceVersion")) {
-    complaints_.push_back("a delete without preconditions: " + request.body);
+  const Json& version = object["metadata"]["resourceVersion"];
+  if (!conditions.contains("uid")) complaints_.push_back("a delete without uid: " + request.body);
+  // What a service is for does not change while it exists; a pod or a job may have.
+  if (!conditions.contains("resourceVersion") && target.resource != "services") {
+    complaints_.push_back("a delete without version: " + request.body);
   }
   if (conditions.value("uid", "") != object["metadata"]["uid"] ||
-      conditions.value("resourceVersion", "") != object["metadata"]["resourceVersion"]) {
+      conditions.value("resourceVersion", version.get<std::string>()) != version) {
     return ErrorReply(409, "Conflict", "the precondition does not hold");
   }
   if (object["metadata"].contains("deletionTimestamp")) return {.code = 200, .body = object.dump()};
@@ -191,7 +203,14 @@ HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
     });
     return {.code = 200, .body = dying.dump()};
   }
-  Remove(target.resource, target.name);
+  if (IsJob(target.resource)) {
+    if (options.value("propagationPolicy", "") != "Background") {
+      complaints_.push_back("a job is not deleted in the background: " + request.body);
+    }
+    DeleteJob(target.resource, target.name);
+  } else {
+    Remove(target.resource, target.name);
+  }
   return {.code = 200, .body = R"({"kind":"Status","apiVersion":"v1","status":"Success"})"};
 }
 
@@ -235,11 +254,11 @@ void FakeApi::Remove(const std::string& resource, const std::string& name) {
   Notify(resource, "DELETED", object);
 }
 
-void FakeApi::DeleteJob(const std::string& name) {
-  const Json* job = Find("trainingjobs", name);
+void FakeApi::DeleteJob(const std::string& kind, const std::string& name) {
+  const Json* job = Find(kind, name);
   if (job == nullptr) return;
   const std::string uid = (*job)["metadata"]["uid"];
-  Remove("trainingjobs", name);
+  Remove(kind, name);
   for (const char* resource : {"pods", "services"}) {
     for (const std::string& child : Names(resource)) {
       const Json* object = Find(resource, child);

@@ -36,6 +36,7 @@ class FakeApi : public KubeTransport {
     int fail_write = 0;           // 500, not applied.
     std::string refuse_post_of;   // 403 in other words each time, for objects of this resource.
     bool refuse_ledger = false;   // 403 for every PATCH of a job itself, not of its status.
+    std::string absent;           // 404 for all of this resource, as without its CRD.
     bool hold_watches = false;    // Events wait until this is false again (call Release).
   };
 
@@ -55,10 +56,13 @@ class FakeApi : public KubeTransport {
   const Json* Find(const std::string& resource, const std::string& name) const;
   void Remove(const std::string& resource, const std::string& name);
   std::vector<std::string> Names(const std::string& resource) const;
-  // Removes a job and all that it owns.
-  void DeleteJob(const std::string& name);
+  // Removes a job (of "trainingjobs" or "tfjobs") and then all that it owns.
+  void DeleteJob(const std::string& resource, const std::string& name);
 
   int writes() const { return writes_; }
+  int deletes() const { return deletes_; }
+  // Reads of single objects and lists; watches do not count.
+  int reads() const { return reads_; }
   // POSTs of pods that were applied, by pod name.
   const std::map<std::string, int>& pod_creates() const { return pod_creates_; }
   const std::vector<Json>& events() const { return events_; }
@@ -97,6 +101,8 @@ class FakeApi : public KubeTransport {
   int64_t version_ = 1000;
   int64_t last_uid_ = 0;
   int writes_ = 0;
+  int deletes_ = 0;
+  int reads_ = 0;
   std::map<std::string, std::map<std::string, Json>> objects_;  // By resource, name.
   std::vector<Watch> watches_;
   std::vector<std::pair<Watch, std::string>> held_;

@@ -3,12 +3,12 @@
 #include <cstdio>
 
 #include "nlohmann/json.hpp"
-#include "operator/api/defaults.h"
-#include "operator/api/training_job_codec.h"
+#include "operator/api/dialect.h"
+#include "operator/api/job_codec.h"
 #include "operator/base/log.h"
 #include "operator/controller/merge_patch.h"
-#include "operator/kube/api_error.h"
-#include "operator/kube/api_path.h"
+#include "operator/controller/write_answer.h"
+#include "operator/kube/pod_decoder.h"
 #include "operator/plan/pod_json.h"
 
 namespace taas {
@@ -21,48 +21,10 @@ constexpr char kMergePatch[] = "application/merge-patch+json";
 // etcd's limit of an event's message.
 constexpr size_t kEventMessageBytesMax = 1024;
 
-enum class Answer { kDone, kExists, kConflict, kMissing, kUnknown, kLater, kRefused };
+std::string NameOf(const ObjectMeta& job) { return job.ns + "/" + job.name; }
 
-// The one table of what an answer to a write means.
-Answer Classify(const absl::StatusOr<HttpReply>& reply) {
-  if (!reply.ok()) {
-    // Unknown and DeadlineExceeded: the request may have arrived.
-    const bool not_sent = reply.status().code() == absl::StatusCode::kUnavailable ||
-                          reply.status().code() == absl::StatusCode::kAborted;
-    return not_sent ? Answer::kLater : Answer::kUnknown;
-  }
-  const int code = reply->code;
-  if (code >= 200 && code < 300) return Answer::kDone;
-  switch (code) {
-    case 404:
-      return Answer::kMissing;
-    case 409:
-      return ApiReason(StatusOfReply(*reply, "")) == "AlreadyExists" ? Answer::kExists
-                                                                      : Answer::kConflict;
-    case 401:
-    case 429:
-    case 503:
-      return Answer::kLater;
-    default:
-      return code >= 500 ? Answer::kUnknown : Answer::kRefused;
-  }
-}
-
-std::string Cause(const absl::StatusOr<HttpReply>& reply, const std::string& what) {
-  const absl::Status status = reply.ok() ? StatusOfReply(*reply, what) : reply.status();
-  return reply.ok() ? std::string(status.message()) : what + ": " + std::string(status.message());
-}
-
-WriteResult Later(const absl::StatusOr<HttpReply>& reply, const std::string& what) {
-  return {.kind = Kind::kLater,
-          .message = Cause(reply, what),
-          .after = reply.ok() ? reply->retry_after : std::chrono::seconds(0)};
-}
-
-WriteResult Refused(const absl::StatusOr<HttpReply>& reply, const std::string& what) {
-  return {.kind = Kind::kRefused,
-          .message = Cause(reply, what),
-          .reason = reply.ok() ? ApiReason(StatusOfReply(*reply, what)) : ""};
+Resource ResourceOf(JobKind kind) {
+  return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
 }
 
 std::string Dump(const json& value) {
@@ -70,6 +32,36 @@ std::string Dump(const json& value) {
 }
 
 }  // namespace
+
+// What the answers whose meaning depends on the verb lead to.
+struct JobWriter::Meaning {
+  enum class Next { kReadBack, kReplan, kLater, kRefused };
+  Next exists = Next::kReadBack;
+  Next conflict = Next::kReadBack;
+  Next missing = Next::kReadBack;
+};
+
+// One write, until its result is known.
+struct JobWriter::Attempt {
+  std::string what;
+  Meaning meaning;
+  // Takes the reply of a write that was applied. False: it does not say enough.
+  std::function<bool(const HttpReply& reply)> take;
+  // Finds out what came of it.
+  std::function<void()> read_back;
+  Done done;
+};
+
+// What is to be deleted, whatever it is.
+struct JobWriter::Victim {
+  Resource resource = Resource::kPods;
+  std::string ns;
+  std::string name;
+  std::string uid;
+  std::string resource_version;  // Empty: no precondition.
+  bool force = false;
+  bool background = false;
+};
 
 JobWriter::JobWriter(KubeTransport& transport, Executor& executor, Random& random,
                      ClusterView& view)
@@ -84,6 +76,57 @@ void JobWriter::Send(HttpRequest request, OnReply done) {
   });
 }
 
+void JobWriter::Write(HttpRequest request, Attempt attempt) {
+  Send(std::move(request), [attempt = std::move(attempt)](absl::StatusOr<HttpReply> reply) {
+    using Next = Meaning::Next;
+    Next next = Next::kReadBack;
+    switch (Classify(reply)) {
+      case Answer::kDone:
+        if (attempt.take(*reply)) return attempt.done({});
+        break;
+      case Answer::kUnknown:
+        break;
+      case Answer::kExists:
+        next = attempt.meaning.exists;
+        break;
+      case Answer::kConflict:
+        next = attempt.meaning.conflict;
+        break;
+      case Answer::kMissing:
+        next = attempt.meaning.missing;
+        break;
+      case Answer::kLater:
+        next = Next::kLater;
+        break;
+      case Answer::kRefused:
+        next = Next::kRefused;
+        break;
+    }
+    switch (next) {
+      case Next::kReadBack:
+        return attempt.read_back();
+      case Next::kReplan:
+        return attempt.done({.kind = Kind::kReplan, .message = Cause(reply, attempt.what)});
+      case Next::kLater:
+        return attempt.done(Later(reply, attempt.what));
+      case Next::kRefused:
+        return attempt.done(Refused(reply, attempt.what));
+    }
+  });
+}
+
+// `take` gets null for an object that is not there; any other trouble ends in `done`.
+void JobWriter::Read(std::string path, const std::string& what, Done done,
+                     std::function<void(const HttpReply* found)> take) {
+  Send({.path = std::move(path)}, [what, done = std::move(done), take = std::move(take)](
+                                      absl::StatusOr<HttpReply> reply) {
+    const Answer answer = Classify(reply);
+    if (answer == Answer::kMissing) return take(nullptr);
+    if (answer != Answer::kDone) return done(Later(reply, what));
+    take(&*reply);
+  });
+}
+
 void JobWriter::Create(const Job& job, const CreatePod& step, Done done) {
   const std::string what = "create pod " + step.pod.ns + "/" + step.pod.name;
   absl::StatusOr<std::string> body = PodJson(step.pod);
@@ -92,41 +135,28 @@ void JobWriter::Create(const Job& job, const CreatePod& step, Done done) {
   }
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kPods, step.pod.ns)};
   request.body = *std::move(body);
-  Send(std::move(request), [this, job, what, name = step.pod.name, done](auto reply) {
-    switch (Classify(reply)) {
-      case Answer::kDone: {
-        auto pod = DecodePod(reply->body);
-        if (!pod.ok()) return ReadPodBack(job, name, what, done);
-        view_.Observe(*std::move(pod));
-        return done({});
-      }
-      case Answer::kExists:
-      case Answer::kUnknown:
-        return ReadPodBack(job, name, what, done);
-      case Answer::kConflict:
-      case Answer::kLater:
-        return done(Later(reply, what));
-      case Answer::kMissing:
-      case Answer::kRefused:
-        return done(Refused(reply, what));
-    }
-  });
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.conflict = Meaning::Next::kLater, .missing = Meaning::Next::kRefused},
+         .take =
+             [this](const HttpReply& reply) {
+               auto pod = DecodePod(reply.body);
+               if (pod.ok()) view_.Observe(*std::move(pod));
+               return pod.ok();
+             },
+         .read_back = [this, job, what, name = step.pod.name,
+                       done] { ReadPodBack(job, name, what, done); },
+         .done = done});
 }
 
 // Ours: the create was applied, now or earlier. Not there: it was not.
 void JobWriter::ReadPodBack(const Job& job, const std::string& name, const std::string& what,
                             Done done) {
-  Send({.path = ObjectPath(Resource::kPods, job.meta.ns, name)},
-       [this, job, what, done](absl::StatusOr<HttpReply> reply) {
-         if (Classify(reply) == Answer::kMissing) {
-           return done({.kind = Kind::kLater, .message = what});
-         }
-         if (Classify(reply) != Answer::kDone) return done(Later(reply, what));
-         auto pod = DecodePod(reply->body);
-         if (!pod.ok()) {
-           return done({.kind = Kind::kLater,
-                        .message = what + ": " + std::string(pod.status().message())});
-         }
+  Read(ObjectPath(Resource::kPods, job.meta.ns, name), what, done,
+       [this, job, what, done](const HttpReply* found) {
+         if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
+         auto pod = DecodePod(found->body);
+         if (!pod.ok()) return done(Unreadable(what, pod.status()));
          if (pod->owner_uid == job.meta.uid && pod->job == job.meta.name) {
            view_.Observe(*std::move(pod));
            return done({});
@@ -141,101 +171,115 @@ void JobWriter::Create(const Job& job, const CreateService& step, Done done) {
   const std::string what = "create service " + step.ns + "/" + step.name;
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kServices, step.ns)};
   request.body = ServiceJson(step);
-  Send(std::move(request), [this, job, what, done](absl::StatusOr<HttpReply> reply) {
-    switch (Classify(reply)) {
-      case Answer::kDone: {
-        auto service = DecodeOwnedObject(reply->body);
-        if (!service.ok()) return ReadServiceBack(job, what, done);
-        view_.Observe(*std::move(service));
-        return done({});
-      }
-      case Answer::kExists:
-      case Answer::kUnknown:
-        return ReadServiceBack(job, what, done);
-      case Answer::kConflict:
-      case Answer::kLater:
-        return done(Later(reply, what));
-      case Answer::kMissing:
-      case Answer::kRefused:
-        return done(Refused(reply, what));
-    }
-  });
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.conflict = Meaning::Next::kLater, .missing = Meaning::Next::kRefused},
+         .take =
+             [this](const HttpReply& reply) {
+               auto service = DecodeOwnedObject(reply.body);
+               if (service.ok()) view_.Observe(*std::move(service));
+               return service.ok();
+             },
+         .read_back = [this, job, what, name = step.name,
+                       done] { ReadServiceBack(job, name, what, done); },
+         .done = done});
 }
 
-void JobWriter::ReadServiceBack(const Job& job, const std::string& what, Done done) {
-  Send({.path = ObjectPath(Resource::kServices, job.meta.ns, job.meta.name)},
-       [this, job, what, done](absl::StatusOr<HttpReply> reply) {
-         if (Classify(reply) == Answer::kMissing) {
-           return done({.kind = Kind::kLater, .message = what});
-         }
-         if (Classify(reply) != Answer::kDone) return done(Later(reply, what));
-         auto service = DecodeOwnedObject(reply->body);
-         if (!service.ok()) return done(Later(reply, what));
+void JobWriter::ReadServiceBack(const Job& job, const std::string& name, const std::string& what,
+                                Done done) {
+  Read(ObjectPath(Resource::kServices, job.meta.ns, name), what, done,
+       [this, job, what, done](const HttpReply* found) {
+         if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
+         auto service = DecodeOwnedObject(found->body);
+         if (!service.ok()) return done(Unreadable(what, service.status()));
          if (service->owner_uid == job.meta.uid) {
            view_.Observe(*std::move(service));
            return done({});
          }
-         done({.kind = Kind::kTaken,
-               .message = what + ": the name is taken",
-               .owner_uid = service->owner_uid});
+         WriteResult taken{.kind = Kind::kTaken, .message = what + ": the name is taken"};
+         taken.service = *std::move(service);
+         done(std::move(taken));
        });
 }
 
 void JobWriter::Delete(const DeletePod& step, Done done) {
-  const std::string what = "delete pod " + step.ns + "/" + step.name;
-  json options = {{"apiVersion", "v1"},
-                  {"kind", "DeleteOptions"},
-                  {"preconditions",
-                   {{"uid", step.uid}, {"resourceVersion", step.resource_version}}}};
-  if (step.force) options["gracePeriodSeconds"] = 0;
-  HttpRequest request{.verb = Verb::kDelete,
-                      .path = ObjectPath(Resource::kPods, step.ns, step.name)};
-  request.body = Dump(options);
-  Send(std::move(request), [this, step, what, done](absl::StatusOr<HttpReply> reply) {
-    switch (Classify(reply)) {
-      case Answer::kDone: {
-        // A pod that has to end first comes back with its deletion time; anything else is gone.
-        auto pod = DecodePod(reply->body);
-        const bool dying = pod.ok() && pod->meta.uid == step.uid &&
-                           pod->meta.deletion_time.has_value();
-        if (dying) {
-          view_.Observe(*std::move(pod));
-          return done({});
-        }
-        return ReadDeletedBack(step, what, done);
-      }
-      case Answer::kMissing:
-      case Answer::kUnknown:
-        return ReadDeletedBack(step, what, done);
-      case Answer::kExists:
-      case Answer::kConflict:
-        return done({.kind = Kind::kReplan, .message = Cause(reply, what)});
-      case Answer::kLater:
-        return done(Later(reply, what));
-      case Answer::kRefused:
-        return done(Refused(reply, what));
-    }
-  });
+  Remove({.resource = Resource::kPods,
+          .ns = step.ns,
+          .name = step.name,
+          .uid = step.uid,
+          .resource_version = step.resource_version,
+          .force = step.force},
+         std::move(done));
 }
 
-void JobWriter::ReadDeletedBack(const DeletePod& step, const std::string& what, Done done) {
-  Send({.path = ObjectPath(Resource::kPods, step.ns, step.name)},
-       [this, step, what, done](absl::StatusOr<HttpReply> reply) {
-         const Answer answer = Classify(reply);
-         if (answer != Answer::kDone && answer != Answer::kMissing) return done(Later(reply, what));
-         absl::StatusOr<Pod> pod = absl::NotFoundError("");
-         if (answer == Answer::kDone) pod = DecodePod(reply->body);
-         if (pod.ok() && pod->meta.uid == step.uid) {
-           const bool dying = pod->meta.deletion_time.has_value();
-           view_.Observe(*std::move(pod));
-           return done({.kind = dying ? Kind::kDone : Kind::kLater, .message = what});
+void JobWriter::Delete(const DeleteService& step, Done done) {
+  Remove({.resource = Resource::kServices, .ns = step.ns, .name = step.name, .uid = step.uid},
+         std::move(done));
+}
+
+void JobWriter::Delete(const DeleteJob& step, Done done) {
+  Remove({.resource = ResourceOf(step.kind),
+          .ns = step.ns,
+          .name = step.name,
+          .uid = step.uid,
+          .resource_version = step.resource_version,
+          .background = true},
+         std::move(done));
+}
+
+void JobWriter::Remove(Victim victim, Done done) {
+  const std::string what =
+      "delete " + std::string(ResourceName(victim.resource)) + " " + victim.ns + "/" + victim.name;
+  json options = {{"apiVersion", "v1"},
+                  {"kind", "DeleteOptions"},
+                  {"preconditions", {{"uid", victim.uid}}}};
+  if (!victim.resource_version.empty()) {
+    options["preconditions"]["resourceVersion"] = victim.resource_version;
+  }
+  if (victim.background) options["propagationPolicy"] = "Background";
+  if (victim.force) options["gracePeriodSeconds"] = 0;
+  HttpRequest request{.verb = Verb::kDelete,
+                      .path = ObjectPath(victim.resource, victim.ns, victim.name)};
+  request.body = Dump(options);
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.exists = Meaning::Next::kReplan, .conflict = Meaning::Next::kReplan},
+         .take =
+             [this, victim](const HttpReply& reply) {
+               // What has to end first comes back with its deletion time.
+               if (victim.resource == Resource::kPods) {
+                 auto pod = DecodePod(reply.body);
+                 const bool dying = pod.ok() && pod->meta.uid == victim.uid &&
+                                    pod->meta.deletion_time.has_value();
+                 if (dying) view_.Observe(*std::move(pod));
+                 return dying;
+               }
+               const auto left = DecodeOwnedObject(reply.body);
+               if (!left.ok() || !left->meta.deletion_time.has_value()) {
+                 view_.ObserveGone(victim.resource, victim.ns, victim.name, victim.uid);
+               }
+               return true;
+             },
+         .read_back = [this, victim, what, done] { ReadRemovedBack(victim, what, done); },
+         .done = done});
+}
+
+void JobWriter::ReadRemovedBack(const Victim& victim, const std::string& what, Done done) {
+  Read(ObjectPath(victim.resource, victim.ns, victim.name), what, done,
+       [this, victim, what, done](const HttpReply* found) {
+         if (found != nullptr) {
+           const auto object = DecodeOwnedObject(found->body);
+           if (!object.ok()) return done(Unreadable(what, object.status()));
+           if (victim.resource == Resource::kPods) {
+             auto pod = DecodePod(found->body);
+             if (pod.ok() && !pod->job.empty()) view_.Observe(*std::move(pod));
+           }
+           if (object->meta.uid == victim.uid) {
+             const bool dying = object->meta.deletion_time.has_value();
+             return done({.kind = dying ? Kind::kDone : Kind::kLater, .message = what});
+           }
          }
-         Pod gone;
-         gone.meta.ns = step.ns;
-         gone.meta.name = step.name;
-         gone.meta.uid = step.uid;
-         view_.ObserveGone(gone);
-         if (pod.ok()) view_.Observe(*std::move(pod));
+         view_.ObserveGone(victim.resource, victim.ns, victim.name, victim.uid);
          done({});
        });
 }
@@ -244,14 +288,15 @@ void JobWriter::PatchLedger(const Job& job, const Ledger& ledger, Done done) {
   const json body = {{"metadata",
                       {{"resourceVersion", job.meta.resource_version},
                        {"annotations", {{std::string(kLedgerAnnotation), EncodeLedger(ledger)}}}}}};
-  Patch(job, ObjectPath(Resource::kTrainingJobs, job.meta.ns, job.meta.name), Dump(body),
-        "write the ledger of " + ClusterView::KeyOf(job.meta), std::move(done));
+  Patch(job, ObjectPath(ResourceOf(job.kind), job.meta.ns, job.meta.name), Dump(body),
+        "write the ledger of " + NameOf(job.meta), std::move(done));
 }
 
 void JobWriter::PatchStatus(const Job& job, const JobStatus& status, Done done) {
-  Patch(job, SubresourcePath(Resource::kTrainingJobs, job.meta.ns, job.meta.name, "status"),
-        StatusPatch(EncodeStatus(job.status), EncodeStatus(status), job.meta.resource_version),
-        "write the status of " + ClusterView::KeyOf(job.meta), std::move(done));
+  Patch(job, SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status"),
+        StatusPatch(EncodeStatus(job, job.status), EncodeStatus(job, status),
+                    job.meta.resource_version),
+        "write the status of " + NameOf(job.meta), std::move(done));
 }
 
 void JobWriter::Patch(const Job& job, std::string path, std::string body, std::string what,
@@ -259,71 +304,76 @@ void JobWriter::Patch(const Job& job, std::string path, std::string body, std::s
   HttpRequest request{.verb = Verb::kPatch, .path = std::move(path)};
   request.body = std::move(body);
   request.content_type = kMergePatch;
-  Send(std::move(request), [this, meta = job.meta, what, done](absl::StatusOr<HttpReply> reply) {
-    switch (Classify(reply)) {
-      case Answer::kDone: {
-        auto now = DecodeTrainingJob(reply->body);
-        if (!now.ok()) return ReadJobBack(meta, what, done);
-        view_.Observe(*std::move(now));
-        return done({});
-      }
-      case Answer::kExists:
-      case Answer::kConflict:
-      case Answer::kUnknown:
-        return ReadJobBack(meta, what, done);
-      case Answer::kMissing:
-        return done({.kind = Kind::kReplan, .message = Cause(reply, what)});
-      case Answer::kLater:
-        return done(Later(reply, what));
-      case Answer::kRefused:
-        return done(Refused(reply, what));
-    }
-  });
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.missing = Meaning::Next::kReplan},
+         .take = [this, kind = job.kind](
+                     const HttpReply& reply) { return view_.ObserveJob(kind, reply.body).ok(); },
+         .read_back = [this, meta = job.meta, kind = job.kind, what,
+                       done] { ReadJobBack(meta, kind, what, done); },
+         .done = done});
 }
 
 // After a conflict or a lost reply the job as it is now decides what is left to be done.
-void JobWriter::ReadJobBack(const ObjectMeta& job, const std::string& what, Done done) {
-  Send({.path = ObjectPath(Resource::kTrainingJobs, job.ns, job.name)},
-       [this, what, done](absl::StatusOr<HttpReply> reply) {
-         const Answer answer = Classify(reply);
-         if (answer == Answer::kMissing) return done({.kind = Kind::kReplan, .message = what});
-         if (answer != Answer::kDone) return done(Later(reply, what));
-         auto now = DecodeTrainingJob(reply->body);
-         if (!now.ok()) {
-           return done({.kind = Kind::kRefused,
-                        .message = what + ": " + std::string(now.status().message())});
+void JobWriter::ReadJobBack(const ObjectMeta& job, JobKind kind, const std::string& what,
+                            Done done) {
+  Read(ObjectPath(ResourceOf(kind), job.ns, job.name), what, done,
+       [this, kind, what, done](const HttpReply* found) {
+         if (found != nullptr) {
+           const absl::Status read = view_.ObserveJob(kind, found->body);
+           if (!read.ok()) {
+             return done({.kind = Kind::kRefused,
+                          .message = what + ": " + std::string(read.message())});
+           }
          }
-         view_.Observe(*std::move(now));
          done({.kind = Kind::kReplan, .message = what});
        });
 }
 
-void JobWriter::PatchMessage(const ObjectMeta& job, const std::string& message) {
+void JobWriter::PatchMessage(const ObjectMeta& job, JobKind kind, const std::string& message) {
+  PatchFlaw(job, kind, {{"message", message}});
+}
+
+void JobWriter::PatchInvalid(const ObjectMeta& job, JobKind kind, const std::string& message) {
+  const std::string time = FormatRfc3339(executor_.clock().WallNow());
+  const json condition = {{"type", "Failed"},
+                          {"status", "True"},
+                          {"reason", "TFJobFailedValidation"},
+                          {"message", message},
+                          {"lastUpdateTime", time},
+                          {"lastTransitionTime", time}};
+  PatchFlaw(job, kind,
+            {{"state", "Failed"}, {"conditions", json::array({condition})}, {"message", message}});
+}
+
+void JobWriter::PatchFlaw(const ObjectMeta& job, JobKind kind, const json& status) {
   HttpRequest request{.verb = Verb::kPatch,
-                      .path = SubresourcePath(Resource::kTrainingJobs, job.ns, job.name, "status")};
-  request.body = Dump({{"status", {{"message", message}}}});
+                      .path = SubresourcePath(ResourceOf(kind), job.ns, job.name, "status")};
+  request.body = Dump(
+      {{"metadata", {{"resourceVersion", job.resource_version}}}, {"status", status}});
   request.content_type = kMergePatch;
-  Send(std::move(request), [job, message](absl::StatusOr<HttpReply> reply) {
+  Send(std::move(request), [job](absl::StatusOr<HttpReply> reply) {
     if (Classify(reply) == Answer::kDone) return;
-    Log(LogLevel::kWarning, Cause(reply, "write status.message"),
-        {{"job", ClusterView::KeyOf(job)}, {"text", message}});
+    Log(LogLevel::kWarning, Cause(reply, "write what is wrong with the job"),
+        {{"job", NameOf(job)}});
   });
 }
 
-void JobWriter::Event(const ObjectMeta& job, bool warning, const std::string& reason,
+void JobWriter::Event(const Job& job, bool warning, const std::string& reason,
                       const std::string& message) {
   char suffix[17];
   std::snprintf(suffix, sizeof suffix, "%016llx", static_cast<unsigned long long>(random_.Next()));
   const std::string time = FormatRfc3339(executor_.clock().WallNow());
+  const Dialect& dialect = DialectOf(job.kind);
   const json event = {{"apiVersion", "v1"},
                       {"kind", "Event"},
-                      {"metadata", {{"name", job.name + "." + suffix}, {"namespace", job.ns}}},
+                      {"metadata", {{"name", job.meta.name + "." + suffix}, {"namespace", job.meta.ns}}},
                       {"involvedObject",
-                       {{"apiVersion", kApiGroupVersion},
-                        {"kind", kTrainingJobKind},
-                        {"namespace", job.ns},
-                        {"name", job.name},
-                        {"uid", job.uid}}},
+                       {{"apiVersion", dialect.group_version},
+                        {"kind", dialect.kind_name},
+                        {"namespace", job.meta.ns},
+                        {"name", job.meta.name},
+                        {"uid", job.meta.uid}}},
                       {"type", warning ? "Warning" : "Normal"},
                       {"reason", reason},
                       {"message", message.substr(0, kEventMessageBytesMax)},
@@ -333,12 +383,12 @@ void JobWriter::Event(const ObjectMeta& job, bool warning, const std::string& re
                       {"firstTimestamp", time},
                       {"lastTimestamp", time},
                       {"count", 1}};
-  HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.ns)};
+  HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.meta.ns)};
   request.body = Dump(event);
-  const std::string key = ClusterView::KeyOf(job);
-  Send(std::move(request), [key, reason](absl::StatusOr<HttpReply> reply) {
+  const std::string name = NameOf(job.meta);
+  Send(std::move(request), [name, reason](absl::StatusOr<HttpReply> reply) {
     if (Classify(reply) == Answer::kDone) return;
-    Log(LogLevel::kDebug, Cause(reply, "create event"), {{"job", key}, {"reason", reason}});
+    Log(LogLevel::kDebug, Cause(reply, "create event"), {{"job", name}, {"reason", reason}});
   });
 }
 

@@ -14,35 +14,20 @@
 #ifndef OPERATOR_CONTROLLER_JOB_WRITER_H_
 #define OPERATOR_CONTROLLER_JOB_WRITER_H_
 
-#include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/controller/cluster_view.h"
+#include "operator/controller/write_answer.h"
 #include "operator/kube/transport.h"
 #include "operator/plan/plan.h"
 
 namespace taas {
-
-struct WriteResult {
-  enum class Kind {
-    kDone,     // Applied; the view has the result.
-    kReplan,   // Not applied, the world has moved on: look again.
-    kTaken,    // The name belongs to somebody else.
-    kRefused,  // Will not be applied however often it is tried: say so on the job.
-    kLater,    // Not applied, or unknown; try again.
-  };
-  Kind kind = Kind::kDone;
-  std::string message;             // What was attempted, on which object, and the cause.
-  std::string reason;              // kRefused: the server's word, such as "Forbidden"; or empty.
-  std::chrono::seconds after{0};   // kLater: not before.
-  std::optional<Pod> pod;          // kTaken, where it is a pod.
-  std::string owner_uid;           // kTaken, where it is a service.
-};
 
 class JobWriter {
  public:
@@ -54,23 +39,36 @@ class JobWriter {
   void Create(const Job& job, const CreatePod& step, Done done);
   void Create(const Job& job, const CreateService& step, Done done);
   void Delete(const DeletePod& step, Done done);
+  void Delete(const DeleteService& step, Done done);
+  // In the background: its pods and services go by themselves.
+  void Delete(const DeleteJob& step, Done done);
   void PatchLedger(const Job& job, const Ledger& ledger, Done done);
   void PatchStatus(const Job& job, const JobStatus& status, Done done);
   // Only a sentence, on a job that cannot be read.
-  void PatchMessage(const ObjectMeta& job, const std::string& message);
+  void PatchMessage(const ObjectMeta& job, JobKind kind, const std::string& message);
+  // The condition Failed, with what is wrong, on a TFJob that was stored although it is invalid.
+  void PatchInvalid(const ObjectMeta& job, JobKind kind, const std::string& message);
   // Sent once; an event that is lost is lost.
-  void Event(const ObjectMeta& job, bool warning, const std::string& reason,
-             const std::string& message);
+  void Event(const Job& job, bool warning, const std::string& reason, const std::string& message);
 
  private:
   using OnReply = std::function<void(absl::StatusOr<HttpReply>)>;
+  struct Meaning;
+  struct Attempt;
+  struct Victim;
 
   void Send(HttpRequest request, OnReply done);
+  void Write(HttpRequest request, Attempt attempt);
+  void Read(std::string path, const std::string& what, Done done,
+            std::function<void(const HttpReply* found)> take);
   void ReadPodBack(const Job& job, const std::string& name, const std::string& what, Done done);
-  void ReadServiceBack(const Job& job, const std::string& what, Done done);
-  void ReadDeletedBack(const DeletePod& step, const std::string& what, Done done);
+  void ReadServiceBack(const Job& job, const std::string& name, const std::string& what,
+                       Done done);
+  void Remove(Victim victim, Done done);
+  void ReadRemovedBack(const Victim& victim, const std::string& what, Done done);
+  void PatchFlaw(const ObjectMeta& job, JobKind kind, const nlohmann::json& status);
   void Patch(const Job& job, std::string path, std::string body, std::string what, Done done);
-  void ReadJobBack(const ObjectMeta& job, const std::string& what, Done done);
+  void ReadJobBack(const ObjectMeta& job, JobKind kind, const std::string& what, Done done);
 
   KubeTransport& transport_;
   Executor& executor_;

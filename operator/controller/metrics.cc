@@ -1,5 +1,6 @@
 #include "operator/controller/metrics.h"
 
+#include "operator/api/dialect.h"
 #include "prometheus/counter.h"
 #include "prometheus/gauge.h"
 #include "prometheus/histogram.h"
@@ -18,6 +19,8 @@ using prometheus::Gauge;
 using prometheus::Histogram;
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+std::string KindName(JobKind kind) { return std::string(DialectOf(kind).kind_name); }
 
 const char* VerbName(Verb verb) {
   switch (verb) {
@@ -49,10 +52,10 @@ Histogram::BucketBoundaries LaunchBuckets() {
 struct Metrics::Families {
   prometheus::Registry registry;
   Family<Gauge>& jobs =
-      BuildGauge().Name("taas_jobs").Help("Training jobs by state.").Register(registry);
+      BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
-                                  .Help("Replicas that got a new pod, by cause.")
+                                  .Help("Replicas that got a new pod, by kind of job and cause.")
                                   .Register(registry);
   Family<Counter>& requests = BuildCounter()
                                   .Name("taas_api_requests_total")
@@ -87,16 +90,19 @@ std::string Metrics::Text() const {
   return prometheus::TextSerializer().Serialize(families_->registry.Collect());
 }
 
-void Metrics::MoveJob(const JobState* before, const JobState* after) {
-  const auto gauge = [this](JobState state) -> Gauge& {
-    return families_->jobs.Add({{"state", std::string(JobStateName(state))}});
+void Metrics::MoveJob(JobKind kind, const JobState* before, const JobState* after) {
+  const auto gauge = [this, kind](JobState state) -> Gauge& {
+    return families_->jobs.Add(
+        {{"kind", KindName(kind)}, {"state", std::string(JobStateName(state))}});
   };
   if (before != nullptr) gauge(*before).Decrement();
   if (after != nullptr) gauge(*after).Increment();
 }
 
-void Metrics::CountRestart(RestartCause cause, int count) {
-  families_->restarts.Add({{"cause", std::string(RestartCauseName(cause))}}).Increment(count);
+void Metrics::CountRestart(JobKind kind, RestartCause cause, int count) {
+  families_->restarts
+      .Add({{"kind", KindName(kind)}, {"cause", std::string(RestartCauseName(cause))}})
+      .Increment(count);
 }
 
 void Metrics::ObserveReconcile(Clock::Duration took) {

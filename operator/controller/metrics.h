@@ -3,7 +3,7 @@
 // Ownership: owns its registry. Threads: all methods are safe from any thread. Errors: none.
 //
 //   Metrics metrics;
-//   metrics.CountRestart(RestartCause::kKilled);
+//   metrics.CountRestart(JobKind::kTfJob, RestartCause::kKilled, 1);
 //   Serve(metrics.Text());
 
 #ifndef OPERATOR_CONTROLLER_METRICS_H_
@@ -27,8 +27,8 @@ class Metrics {
   // Prometheus' text format 0.0.4.
   std::string Text() const;
 
-  void MoveJob(const JobState* before, const JobState* after);  // Null: not there.
-  void CountRestart(RestartCause cause, int count);
+  void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
+  void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);
   void ObserveFirstPod(Clock::Duration since_creation);
   void ObserveAllPods(Clock::Duration since_creation);

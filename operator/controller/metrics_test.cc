@@ -12,17 +12,18 @@ TEST(MetricsTest, AJobIsInOneStateAtATime) {
   Metrics metrics;
   const JobState pending = JobState::kPending;
   const JobState running = JobState::kRunning;
-  metrics.MoveJob(nullptr, &pending);
-  metrics.MoveJob(&pending, &running);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{state=\"Pending\"} 0"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{state=\"Running\"} 1"));
+  metrics.MoveJob(JobKind::kTfJob, nullptr, &pending);
+  metrics.MoveJob(JobKind::kTfJob, &pending, &running);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Pending\"} 0"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Running\"} 1"));
 }
 
-TEST(MetricsTest, RestartsAreCountedByCauseAndRequestsByVerbAndCode) {
+TEST(MetricsTest, RestartsAreCountedByKindAndCauseAndRequestsByVerbAndCode) {
   Metrics metrics;
-  metrics.CountRestart(RestartCause::kKilled, 2);
+  metrics.CountRestart(JobKind::kTrainingJob, RestartCause::kKilled, 2);
   metrics.CountRequest(Verb::kPost, 409);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_restarts_total{cause=\"killed\"} 2"));
+  EXPECT_THAT(metrics.Text(),
+              HasSubstr("taas_restarts_total{cause=\"killed\",kind=\"TrainingJob\"} 2"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_api_requests_total{code=\"409\",verb=\"POST\"} 1"));
 }
 

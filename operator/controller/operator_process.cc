@@ -40,10 +40,14 @@ class Process : public OperatorProcess {
     executor_->Post([this] {
       controller_ = std::make_unique<Controller>(
           *counting_, *executor_, random_, *poll_, ports_, metrics_,
-          Controller::Options{.namespaces = options_.namespaces,
-                              .trainer_image = options_.trainer_image,
-                              .addresses = {.scheme = options_.address_scheme,
-                                            .cluster_domain = options_.cluster_domain}});
+          Controller::Options{
+              .view = {.namespaces = options_.namespaces, .kinds = options_.kinds},
+              .trainer_image = options_.trainer_image,
+              .addresses = {.scheme = options_.address_scheme,
+                            .cluster_domain = options_.cluster_domain,
+                            .service_per_job = options_.tfjob_service_per_job},
+              .gpu_resource = options_.gpu_resource,
+              .legacy_labels = options_.tfjob_legacy_labels});
       controller_->Start();
       Beat();
     });

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "operator/api/job.h"
 #include "operator/plan/address_scheme.h"
 
 namespace taas {
@@ -28,11 +29,17 @@ namespace taas {
 struct OperatorOptions {
   std::string kubeconfig;               // A file; empty: the account of the pod this runs in.
   std::vector<std::string> namespaces;  // Empty: all.
+  std::vector<JobKind> kinds = {JobKind::kTrainingJob, JobKind::kTfJob};
   std::string metrics_addr;             // "127.0.0.1:8080"; port 0: any free one; empty: none.
   std::string health_addr;              // As metrics_addr; may be the same address.
   std::string trainer_image;            // Empty: the image of this release.
   AddressScheme address_scheme = AddressScheme::kDns;
   std::string cluster_domain;           // Empty: addresses end in ".svc".
+  std::string gpu_resource = "nvidia.com/gpu";
+  // TFJobs get one service for all replicas instead of one for each.
+  bool tfjob_service_per_job = false;
+  // Pods of TFJobs carry the labels of earlier tf-operators, too.
+  bool tfjob_legacy_labels = false;
 };
 
 class OperatorProcess {

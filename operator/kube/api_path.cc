@@ -26,6 +26,8 @@ Place PlaceOf(Resource resource) {
       return {"/apis/coordination.k8s.io/v1", "leases"};
     case Resource::kTrainingJobs:
       return {"/apis/taas.dev/v1", "trainingjobs"};
+    case Resource::kTfJobs:
+      return {"/apis/kubeflow.org/v1", "tfjobs"};
   }
   CHECK(false) << "unknown resource " << static_cast<int>(resource);
   return {};

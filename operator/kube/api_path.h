@@ -25,6 +25,7 @@ enum class Resource {
   kPersistentVolumeClaims,
   kLeases,
   kTrainingJobs,
+  kTfJobs,
 };
 
 // "pods", "trainingjobs", …

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
 #include "operator/base/status.h"
 
 namespace taas {
@@ -17,7 +18,7 @@ namespace {
 using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string>;
 
 struct Owner {
-  std::string uid;
+  std::string uid, kind;
   bool controller = false;
 };
 struct PodCondition {
@@ -33,6 +34,10 @@ struct ContainerStatus {
   std::string name, waiting_reason, waiting_message, exit_reason, termination_message;
   std::optional<int32_t> exit_code;
   Times times;
+  int32_t restart_count = 0;
+  // Of the run before this one.
+  std::optional<int32_t> last_exit_code;
+  std::string last_exit_reason, last_termination_message;
 };
 
 // Everything that is read, before it is put together.
@@ -108,6 +113,7 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
       FIELD(".metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
       FIELD(".metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
+      FIELD(".metadata.ownerReferences[].kind", Text(v, &At(c.owners, i).kind)),
       FIELD(".metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
       FIELD(".metadata.labels.taas.dev/job-name", Text(v, &c.job)),
       FIELD(".metadata.labels.taas.dev/role", Text(v, &c.role)),
@@ -143,6 +149,14 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
             Text(v, &At(c.statuses, i).exit_reason)),
       FIELD(".status.containerStatuses[].state.terminated.message",
             Text(v, &At(c.statuses, i).termination_message, kTerminationMessageBytesMax)),
+      FIELD(".status.containerStatuses[].restartCount",
+            Number<int32_t>(v, &At(c.statuses, i).restart_count)),
+      FIELD(".status.containerStatuses[].lastState.terminated.exitCode",
+            Number<int32_t>(v, &At(c.statuses, i).last_exit_code)),
+      FIELD(".status.containerStatuses[].lastState.terminated.reason",
+            Text(v, &At(c.statuses, i).last_exit_reason)),
+      FIELD(".status.containerStatuses[].lastState.terminated.message",
+            Text(v, &At(c.statuses, i).last_termination_message, kCut)),
   };
 #undef FIELD
   return fields;
@@ -234,11 +248,11 @@ absl::StatusOr<Collected> Collect(std::string_view json) {
   return collected;
 }
 
-std::string ControllerOf(const std::vector<Owner>& owners) {
+Owner ControllerOf(const std::vector<Owner>& owners) {
   for (const Owner& owner : owners) {
-    if (owner.controller) return owner.uid;
+    if (owner.controller) return owner;
   }
-  return "";
+  return {};
 }
 
 // -1: not a number.
@@ -267,9 +281,12 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
   }
 }
 
-// The container `trainer`, else the only one.
+// The container of the owner's dialect (`trainer`, `tensorflow`), else the only one.
 void TakeContainer(Collected& c, Pod* pod) {
-  std::string name = "trainer";
+  const JobKind kind = pod->owner_kind == DialectOf(JobKind::kTfJob).kind_name
+                           ? JobKind::kTfJob
+                           : JobKind::kTrainingJob;
+  std::string name(DialectOf(kind).container);
   if (c.containers.size() == 1) name = c.containers[0].name;
   for (const Container& container : c.containers) {
     if (container.name == name) pod->image = container.image;
@@ -281,6 +298,10 @@ void TakeContainer(Collected& c, Pod* pod) {
     pod->exit_code = status.exit_code;
     pod->exit_reason = std::move(status.exit_reason);
     pod->termination_message = std::move(status.termination_message);
+    pod->restart_count = status.restart_count;
+    pod->last_exit_code = status.last_exit_code;
+    pod->last_exit_reason = std::move(status.last_exit_reason);
+    pod->last_termination_message = std::move(status.last_termination_message);
     pod->started_at = status.times.started;
     pod->finished_at = status.times.finished;
   }
@@ -291,7 +312,9 @@ void TakeContainer(Collected& c, Pod* pod) {
 absl::StatusOr<Pod> DecodePod(std::string_view json) {
   ASSIGN_OR_RETURN(Collected c, Collect(json));
   Pod pod;
-  pod.owner_uid = ControllerOf(c.owners);
+  Owner owner = ControllerOf(c.owners);
+  pod.owner_uid = std::move(owner.uid);
+  pod.owner_kind = std::move(owner.kind);
   pod.role = RoleFromName(c.role);
   pod.index = LabelNumber(c.index);
   pod.attempt = std::max(0, LabelNumber(c.attempt));
@@ -311,8 +334,10 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
 
 absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json) {
   ASSIGN_OR_RETURN(Collected c, Collect(json));
+  Owner owner = ControllerOf(c.owners);
   return OwnedObject{.meta = std::move(c.meta),
-                     .owner_uid = ControllerOf(c.owners),
+                     .owner_uid = std::move(owner.uid),
+                     .owner_kind = std::move(owner.kind),
                      .job = std::move(c.job)};
 }
 

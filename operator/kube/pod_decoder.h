@@ -29,8 +29,9 @@ absl::StatusOr<Pod> DecodePod(std::string_view json);
 // Any object with metadata, such as a service: who it is and whose.
 struct OwnedObject {
   ObjectMeta meta;
-  std::string owner_uid;  // Of the controlling owner reference; empty: nobody's.
-  std::string job;        // Label taas.dev/job-name.
+  std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
+  std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
+  std::string job;         // Label taas.dev/job-name.
 };
 absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json);
 

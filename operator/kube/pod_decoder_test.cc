@@ -18,7 +18,8 @@ constexpr char kFailedPod[] = R"({
    "labels":{"taas.dev/job-name":"mnist","taas.dev/role":"worker","taas.dev/index":"1",
              "taas.dev/attempt":"2","taas.dev/pod-number":"3","other":"x"},
    "annotations":{"taas.dev/bootstrap":"127.0.0.1:20001"},
-   "ownerReferences":[{"uid":"other"},{"uid":"j1","controller":true}],
+   "ownerReferences":[{"uid":"other","kind":"Job"},
+     {"uid":"j1","kind":"TrainingJob","controller":true}],
    "managedFields":[{"fieldsV1":{"f:metadata":{"f:labels":{".":{}}}}}]},
  "spec":{"nodeName":"n1","containers":[
    {"name":"sidecar","image":"s:1","ports":[{"name":"x"}]},
@@ -32,7 +33,25 @@ constexpr char kFailedPod[] = R"({
      {"name":"trainer","state":{"terminated":{"exitCode":137,"reason":"OOMKilled",
         "message":"{\"message\":\"x\"}","startedAt":"2026-11-21T05:55:00Z",
         "finishedAt":"2026-11-21T05:56:00Z"}},
-      "lastState":{"terminated":{"exitCode":1}}}]}})";
+      "restartCount":4,
+      "lastState":{"terminated":{"exitCode":1,"reason":"Error","message":"no data"}}}]}})";
+
+TEST(PodDecoderTest, TheContainerOfATfJobsPodIsTensorflowWhateverStandsBesideIt) {
+  const auto pod = DecodePod(R"({"metadata":{"name":"a","uid":"u","resourceVersion":"1",
+      "ownerReferences":[{"uid":"j","kind":"TFJob","controller":true}]},
+    "spec":{"containers":[{"name":"trainer","image":"s:1"},{"name":"tensorflow","image":"t:1"}]},
+    "status":{"containerStatuses":[
+      {"name":"trainer","state":{"terminated":{"exitCode":9}}},
+      {"name":"tensorflow","state":{"waiting":{"reason":"CrashLoopBackOff"}},"restartCount":2,
+       "lastState":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}}]}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->image, "t:1");
+  EXPECT_EQ(pod->waiting_reason, "CrashLoopBackOff");
+  EXPECT_EQ(pod->restart_count, 2);
+  EXPECT_EQ(pod->last_exit_code, 137);
+  EXPECT_EQ(pod->last_exit_reason, "OOMKilled");
+  EXPECT_FALSE(pod->exit_code.has_value());
+}
 
 TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   const absl::StatusOr<Pod> pod = DecodePod(kFailedPod);
@@ -45,6 +64,11 @@ TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   EXPECT_EQ(FormatRfc3339(*pod->meta.creation_time), "2026-11-21T05:54:17Z");
   EXPECT_FALSE(pod->meta.deletion_time.has_value());
   EXPECT_EQ(pod->owner_uid, "j1");
+  EXPECT_EQ(pod->owner_kind, "TrainingJob");
+  EXPECT_EQ(pod->restart_count, 4);
+  EXPECT_EQ(pod->last_exit_code, 1);
+  EXPECT_EQ(pod->last_exit_reason, "Error");
+  EXPECT_EQ(pod->last_termination_message, "no data");
   EXPECT_EQ(pod->job, "mnist");
   EXPECT_EQ(pod->role, Role::kWorker);
   EXPECT_EQ(pod->index, 1);

@@ -106,6 +106,7 @@ void Core::AskPage(const std::string& continue_token) {
 void Core::OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> reply) {
   const std::string what = "list " + options_.path;
   if (!reply.ok()) return Later(Next::kRelist, Annotate(reply.status(), what));
+  if (reply->code == 404 && options_.may_be_absent) return OnAbsent();
   // Also 410 for a token that has expired: a list from the start is the answer to everything here.
   if (const absl::Status status = StatusOfReply(*reply, what); !status.ok()) {
     return Later(Next::kRelist, status, ApiRetryAfter(status));
@@ -125,7 +126,25 @@ void Core::OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> r
   AskPage(page->continue_token);
 }
 
+// Objects of a kind that is no more are gone with it, and whatever comes is later than they were.
+void Core::OnAbsent() {
+  if (!absent_) {
+    Log(LogLevel::kInfo, "the API server does not have this kind; will look for it again",
+        {{"path", options_.path}, {"every_s", std::to_string(options_.absent_retry.count())}});
+  }
+  absent_ = true;
+  synced_ = true;
+  version_.clear();
+  sink_.EndList("", /*restored=*/true);
+  timer_ = executor_.PostAfter(options_.absent_retry, Guarded([this] {
+                                 timer_ = 0;
+                                 List();
+                               }));
+}
+
 void Core::EndList(const std::string& version) {
+  if (absent_) Log(LogLevel::kInfo, "the API server has this kind now", {{"path", options_.path}});
+  absent_ = false;
   const bool restored = IsLater(version_, version);
   if (restored) {
     Log(LogLevel::kWarning, "the API server went back in time: was etcd restored?",

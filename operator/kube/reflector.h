@@ -41,6 +41,10 @@ struct ReflectorOptions {
   std::string path;  // Of the collection, without query.
   std::string label_selector;
   int page_size = 500;
+  // The API server may not know this kind (its CRD is not installed): then there are no objects, and
+  // it is looked for again every `absent_retry`, which is how late one notices the CRD at most.
+  bool may_be_absent = false;
+  std::chrono::seconds absent_retry{30};
   // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back.
   RetryDelay::Options retry{.first = std::chrono::milliseconds(800),
                             .limit = std::chrono::milliseconds(30'000)};
@@ -110,6 +114,7 @@ class Core {
   void AskPage(const std::string& continue_token);
   void OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> reply);
   void EndList(const std::string& version);
+  void OnAbsent();
   void Watch();
   void OnChunk(std::string_view chunk);
   absl::Status OnLine(std::string_view line);
@@ -141,6 +146,7 @@ class Core {
 
   std::string version_;  // Of the last list, event or bookmark.
   bool synced_ = false;
+  bool absent_ = false;
   uint32_t failures_ = 0;
   Clock::Time last_failure_{};
   uint32_t internal_errors_ = 0;  // ERROR events with code 500 in a row.
@@ -169,7 +175,7 @@ class Reflector : private reflector_internal::Sink {
 
   void Start() { core_.Start(); }
   void Stop() { core_.Stop(); }
-  // True from the first complete list on.
+  // True from the first complete list on, or from when the kind was found to be absent.
   bool synced() const { return core_.synced(); }
   const ReflectorCounts& counts() const { return core_.counts(); }
 

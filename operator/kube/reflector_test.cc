@@ -95,6 +95,46 @@ class ReflectorTest : public testing::Test {
       ReflectorOptions{.path = "/api/v1/pods", .label_selector = "a=b"});
 };
 
+class AbsentKindTest : public ReflectorTest {
+ protected:
+  AbsentKindTest() {
+    reflector_->Stop();
+    transport_.Reply(List({}, 1));  // Of the one that was stopped.
+    Run();
+    reflector_ = std::make_unique<Reflector<OwnedObject>>(
+        transport_, executor_, random_, store_, DecodeOwnedObject,
+        ReflectorOptions{.path = "/apis/kubeflow.org/v1/tfjobs", .may_be_absent = true});
+    reflector_->Start();
+  }
+};
+
+TEST_F(AbsentKindTest, AKindThatTheServerDoesNotHaveIsSyncedAndLookedForAgain) {
+  Answer(HttpReply{.code = 404, .body = "404 page not found\n"});
+  EXPECT_TRUE(reflector_->synced());
+  EXPECT_THAT(Names(), IsEmpty());
+  ASSERT_EQ(Next(), "list");
+  Answer(HttpReply{.code = 404, .body = "404 page not found\n"});
+  ASSERT_EQ(Next(), "list");
+  Sync({Object("a", 3)}, 10);
+  EXPECT_THAT(Names(), ElementsAre("a@3"));
+}
+
+TEST_F(AbsentKindTest, ObjectsOfAKindThatIsRemovedAreGoneAndThoseOfItsReturnAreSeen) {
+  Sync({Object("a", 3)}, 10);
+  Send(Event("ERROR", Failure(410, "Expired")));
+  ASSERT_EQ(Next(), "list");
+  Answer(HttpReply{.code = 404, .body = Failure(404, "NotFound")});
+  EXPECT_THAT(Names(), IsEmpty());
+  ASSERT_EQ(Next(), "list");
+  Sync({Object("b", 2)}, 5);  // Of another server, whose versions begin anew.
+  EXPECT_THAT(Names(), ElementsAre("b@2"));
+}
+
+TEST_F(ReflectorTest, A404IsAFailureWhereTheKindMustExist) {
+  Answer(HttpReply{.code = 404, .body = Failure(404, "NotFound")});
+  EXPECT_FALSE(reflector_->synced());
+}
+
 TEST_F(ReflectorTest, TheFirstListIsAQuorumReadInPagesAndTheWatchGoesOnFromIt) {
   EXPECT_EQ(transport_.request().path, "/api/v1/pods?labelSelector=a%3Db&limit=500");
   Answer(List({Object("a", 3)}, 10, "more"));

@@ -1,0 +1,214 @@
+// Lives of TFJobs under the whole controller, in virtual time: what tools around the old operator
+// look at.
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/controller/controller_fixture.h"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+
+// The chief ends after two seconds; the others as a program of TensorFlow's would: ps never.
+SimCluster::Script ChiefEnds() {
+  return [](const std::string& pod, int, milliseconds ran) -> std::optional<int> {
+    if (pod.find("-ps-") != std::string::npos) return std::nullopt;
+    return ran >= seconds(2) ? std::optional(0) : std::nullopt;
+  };
+}
+
+std::vector<std::string> ConditionTypes(const json& status) {
+  std::vector<std::string> types;
+  for (const json& condition : status.value("conditions", json::array())) {
+    types.push_back(condition["type"]);
+  }
+  return types;
+}
+
+std::vector<std::string> Reasons(const SimCluster& cluster) {
+  std::vector<std::string> reasons;
+  for (const json& event : const_cast<SimCluster&>(cluster).api().events()) {
+    reasons.push_back(event["reason"]);
+  }
+  return reasons;
+}
+
+std::string MessageOf(SimCluster& cluster, const std::string& reason) {
+  for (const json& event : cluster.api().events()) {
+    if (event["reason"] == reason) return event["message"];
+  }
+  return "";
+}
+
+TEST(TfJobTest, APodAndAServicePerReplicaAndTheEndIsTheLastCondition) {
+  SimCluster cluster(1);
+  cluster.set_script(ChiefEnds());
+  cluster.CreateTfJob({.chiefs = 1, .ps = 1, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  const std::vector<std::string> names = {"mnist-chief-0", "mnist-ps-0", "mnist-worker-0",
+                                          "mnist-worker-1"};
+  EXPECT_EQ(cluster.api().Names("pods"), names);
+  EXPECT_EQ(cluster.api().Names("services"), names);
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(5));
+  EXPECT_EQ(ConditionTypes(cluster.Status()).back(), "Succeeded");
+  EXPECT_EQ(ConditionTypes(cluster.Status()).front(), "Created");
+  // cleanPodPolicy None is what this API's users get without asking.
+  EXPECT_EQ(cluster.PhaseOf("mnist-ps-0"), "Running");
+  EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
+  EXPECT_THAT(cluster.metrics().Text(),
+              HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Succeeded\"} 1"));
+}
+
+TEST(TfJobTest, EventsHaveTheReasonsThatItsToolsKnowAndAreAboutTheTfJob) {
+  SimCluster cluster(2);
+  cluster.set_script(ChiefEnds());
+  cluster.CreateTfJob({.chiefs = 1, .workers = 2}, "Never",
+                      json::parse(R"({"runPolicy":{"cleanPodPolicy":"All"}})"));
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(5));
+  EXPECT_THAT(Reasons(cluster), IsSupersetOf({"SuccessfulCreatePod", "SuccessfulCreateService",
+                                              "SuccessfulDeletePod", "TFJobSucceeded"}));
+  EXPECT_EQ(MessageOf(cluster, "SuccessfulCreatePod").substr(0, 14), "Created pods: ");
+  EXPECT_THAT(MessageOf(cluster, "SuccessfulCreatePod"), HasSubstr("mnist-worker-1"));
+  for (const json& event : cluster.api().events()) {
+    EXPECT_EQ(event["involvedObject"]["kind"], "TFJob");
+    EXPECT_EQ(event["involvedObject"]["apiVersion"], "kubeflow.org/v1");
+  }
+}
+
+TEST(TfJobTest, ATemplateThatAsksForAnotherRestartPolicyIsToldThatItsRolesCounts) {
+  SimCluster cluster(3);
+  cluster.CreateTfJob({.workers = 1}, "Never", json::parse(R"({"tfReplicaSpecs":{"Worker":
+      {"template":{"spec":{"restartPolicy":"OnFailure"}}}}})"));
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  EXPECT_EQ(MessageOf(cluster, "SetPodTemplateRestartPolicy"),
+            "Restart policy in pod template overridden by restart policy in replica spec");
+  EXPECT_EQ(MessageOf(cluster, "SuccessfulCreatePod"), "Created pod: mnist-worker-0");
+}
+
+TEST(TfJobTest, AQuietLifeOfTenReplicasCostsAtMostThirtyWrites) {
+  SimCluster cluster(4);
+  cluster.set_script(ChiefEnds());
+  cluster.CreateTfJob({.chiefs = 1, .ps = 2, .workers = 7});
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(60));
+  const auto writes = [&] {
+    return cluster.api().writes() - cluster.api().deletes() +
+           static_cast<int>(cluster.api().events().size());
+  };
+  const int life = writes();
+  EXPECT_LE(life, 30) << testing::PrintToString(Reasons(cluster));
+  cluster.RunFor(seconds(900));
+  EXPECT_EQ(writes(), life) << "a finished job costs writes";
+}
+
+TEST(TfJobTest, AnExitCodeFromAHundredAndTwentyEightOnIsStartedAgainAndTold) {
+  SimCluster cluster(5);
+  cluster.set_script([](const std::string& pod, int number,
+                        milliseconds ran) -> std::optional<int> {
+    if (pod == "mnist-worker-1" && number == 1) return 130;
+    return ran >= seconds(5) ? std::optional(0) : std::nullopt;
+  });
+  cluster.CreateTfJob({.workers = 2}, "ExitCode");
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-1"), 2);
+  EXPECT_EQ(MessageOf(cluster, "ExitedWithCode"),
+            "Pod: default.mnist-worker-1 exited with code 130");
+  EXPECT_THAT(Reasons(cluster), testing::Contains("TFJobRestarting"));
+  EXPECT_THAT(cluster.metrics().Text(), HasSubstr("kind=\"TFJob\"} 1"));
+}
+
+TEST(TfJobTest, WithoutItsCrdTheOperatorWorksAndFindsItWhenItComes) {
+  SimCluster cluster(6);
+  cluster.api().faults().absent = "tfjobs";
+  cluster.CrashOperator();
+  cluster.RunFor(seconds(2));
+  cluster.CreateJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << "TrainingJobs wait for TFJobs";
+  cluster.api().DeleteJob("trainingjobs", "mnist");
+  cluster.RunFor(seconds(120));
+  cluster.api().faults().absent = "";
+  cluster.CreateTfJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntil([&] { return cluster.PhaseOf("mnist-worker-0") == "Running"; },
+                               seconds(60)));
+}
+
+// Symptom to prevent: an operator under the CRD of an earlier one either ignores such a job in
+// silence or breaks over it.
+TEST(TfJobTest, AJobThatWasStoredAlthoughItIsInvalidIsFailedWithTheSentence) {
+  SimCluster cluster(7);
+  cluster.api().Put("tfjobs", json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
+      "metadata":{"name":"mnist"},"spec":{"notTheActualField":{}}})"));
+  cluster.CreateTfJob({.workers = 1}, "Never", json::object(), "good");
+  ASSERT_TRUE(cluster.RunUntil([&] { return !ConditionTypes(cluster.Status()).empty(); },
+                               seconds(30)));
+  const json condition = cluster.Status()["conditions"].back();
+  EXPECT_EQ(condition["type"], "Failed");
+  EXPECT_EQ(condition["reason"], "TFJobFailedValidation");
+  EXPECT_THAT(condition["message"].get<std::string>(),
+              testing::AllOf(HasSubstr("the spec is invalid"), HasSubstr("tfReplicaSpecs")));
+  const int writes = cluster.api().writes();
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.PhaseOf("good-worker-0") == "Running"; },
+                               seconds(30)));
+  cluster.RunFor(seconds(60));
+  EXPECT_LE(cluster.api().writes() - writes, 8) << "it is told again and again";
+  EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
+}
+
+TEST(TfJobTest, ARunningJobThatIsEditedIntoNonsenseRunsOnAsBefore) {
+  SimCluster cluster(8);
+  cluster.set_script([](const std::string&, int, milliseconds ran) {
+    return ran >= seconds(60) ? std::optional(0) : std::nullopt;
+  });
+  cluster.CreateTfJob({.workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  cluster.EditSpec(json::parse(R"({"tfReplicaSpecs":{"Worker":{"replicas":"many"}}})"));
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("replicas") != std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
+  // A rule of the kind is as good as a type.
+  cluster.EditSpec(json::parse(R"({"tfReplicaSpecs":{"Worker":{"replicas":2},"Boss":{
+      "template":{"spec":{"containers":[{"name":"tensorflow","image":"i"}]}}}}})"));
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("Boss") != std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
+  cluster.api().Remove("pods", "mnist-worker-1");
+  EXPECT_TRUE(cluster.RunUntil(
+      [&] { return cluster.api().pod_creates().at("mnist-worker-1") == 2; }, seconds(30)))
+      << "nothing is done for it any more";
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+}
+
+TEST(TfJobTest, ATfJobAndATrainingJobOfOneNameDoNotTouchEachOthersPods) {
+  SimCluster cluster(9);
+  cluster.CreateTfJob({.ps = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  cluster.CreateJob({.workers = 2});
+  cluster.RunFor(seconds(30));
+  const json* other = cluster.api().Find("trainingjobs", "mnist");
+  EXPECT_THAT((*other)["status"].value("message", ""), HasSubstr("does not belong to this job"));
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 1);
+  EXPECT_EQ(cluster.Status().value("state", ""), "Running");
+}
+
+TEST(TfJobTest, AJobThatAnotherControllerManagesIsLeftAlone) {
+  SimCluster cluster(10);
+  cluster.CreateTfJob({.workers = 1}, "Never",
+                      json::parse(R"({"runPolicy":{"managedBy":"kueue.x-k8s.io/multikueue"}})"));
+  cluster.RunFor(seconds(60));
+  EXPECT_EQ(cluster.api().writes(), 0);
+  EXPECT_THAT(cluster.api().events(), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,130 @@
+#include "operator/controller/job_reporter.h"
+
+#include <map>
+
+#include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
+#include "operator/base/log.h"
+#include "operator/controller/cluster_view.h"
+
+namespace taas {
+namespace {
+
+// Events of one job about refusals and conflicts. A server that words each refusal anew must not
+// make this grow.
+constexpr size_t kReportedMax = 256;
+// Events of one job about what was made for it: enough for creations that come in parts.
+constexpr int kCreationEventsMax = 5;
+// Names in one event; more are counted.
+constexpr size_t kNamesMax = 20;
+
+// "pod: a", "pods: a, b and 3 more"
+std::string Listed(const std::string& kind, const std::vector<std::string>& names) {
+  std::string text = kind + (names.size() == 1 ? ": " : "s: ");
+  for (size_t i = 0; i < names.size() && i < kNamesMax; ++i) text += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > kNamesMax) text += " and " + std::to_string(names.size() - kNamesMax) + " more";
+  return text;
+}
+
+// "created 6 pods (1 chief, 2 ps, 3 worker)"
+std::string Counted(const std::vector<CreatePod>& pods) {
+  std::map<Role, int> roles;
+  for (const CreatePod& pod : pods) ++roles[pod.pod.role];
+  std::string parts;
+  for (const auto& [role, count] : roles) {
+    parts += (parts.empty() ? "" : ", ") + std::to_string(count) + " " +
+             std::string(RoleName(role));
+  }
+  return "created " + std::to_string(pods.size()) + (pods.size() == 1 ? " pod (" : " pods (") +
+         parts + ")";
+}
+
+// What could not be done, as TFJob's users know it.
+std::string FailureReason(const Step& step) {
+  if (std::holds_alternative<CreatePod>(step)) return "FailedCreatePod";
+  if (std::holds_alternative<CreateService>(step)) return "FailedCreateService";
+  if (std::holds_alternative<DeletePod>(step)) return "FailedDeletePod";
+  if (std::holds_alternative<DeleteService>(step)) return "FailedDeleteService";
+  return "Refused";
+}
+
+// The restart policy that the template asks for; empty: it leaves it open.
+std::string TemplatePolicy(const RoleSpec& spec) {
+  const auto text = nlohmann::json::parse(spec.pod_template, nullptr, /*allow_exceptions=*/false);
+  const auto path = "/spec/restartPolicy"_json_pointer;
+  if (!text.is_object() || !text.contains(path) || !text.at(path).is_string()) return "";
+  return text.at(path).get<std::string>();
+}
+
+}  // namespace
+
+void JobReporter::Once(const Job& job, Memory& memory, const std::string& cause,
+                       const std::string& reason, const std::string& message) {
+  if (memory.reported.size() >= kReportedMax || !memory.reported.insert(cause).second) return;
+  writer_.Event(job, /*warning=*/true, reason, message);
+}
+
+void JobReporter::Conflict(const Job& job, Memory& memory, const ReportConflict& conflict) {
+  const std::string text = "a " + conflict.kind + " " + conflict.name +
+                           " exists that does not belong to this job (owner uid " +
+                           (conflict.owner_uid.empty() ? "none" : conflict.owner_uid) + ")";
+  Log(LogLevel::kDebug, text, {{"job", ClusterView::KeyOf(job)}});
+  Once(job, memory, conflict.kind + "/" + conflict.name, "NameConflict", text);
+}
+
+void JobReporter::Refused(const Job& job, Memory& memory, const Step& step,
+                          const WriteResult& result) {
+  const bool tf = job.kind == JobKind::kTfJob;
+  Once(job, memory, "Refused/" + std::to_string(step.index()) + "/" + result.reason,
+       tf ? FailureReason(step) : "Refused", result.message);
+}
+
+void JobReporter::Changed(const Job& job, Memory& memory, const Changes& changes) {
+  Made(job, memory, changes);
+  if (job.kind != JobKind::kTfJob || changes.pods_deleted.empty()) return;
+  writer_.Event(job, false, "SuccessfulDeletePod",
+                "Deleted " + Listed("pod", changes.pods_deleted));
+}
+
+void JobReporter::Made(const Job& job, Memory& memory, const Changes& changes) {
+  std::vector<CreatePod> first;  // What follows a pod was told with the pod's end.
+  std::vector<std::string> names;
+  for (const CreatePod& step : changes.pods_made) {
+    if (step.pod.pod_number > 1) continue;
+    first.push_back(step);
+    names.push_back(step.pod.name);
+  }
+  const auto tell = [&](const std::string& reason, const std::string& message) {
+    if (memory.creations++ < kCreationEventsMax) writer_.Event(job, false, reason, message);
+  };
+  if (job.kind != JobKind::kTfJob) {
+    if (!first.empty()) tell("PodsCreated", Counted(first));
+    return;
+  }
+  if (!first.empty()) {
+    if (memory.creations == 0) TellOverriddenPolicies(job);
+    tell("SuccessfulCreatePod", "Created " + Listed("pod", names));
+  }
+  if (!changes.services_made.empty()) {
+    tell("SuccessfulCreateService", "Created " + Listed("service", changes.services_made));
+  }
+}
+
+void JobReporter::TellOverriddenPolicies(const Job& job) {
+  for (const auto& [role, spec] : job.spec.roles) {
+    if (TemplatePolicy(spec).empty()) continue;
+    writer_.Event(job, true, "SetPodTemplateRestartPolicy",
+                  "Restart policy in pod template overridden by restart policy in replica spec");
+    return;
+  }
+}
+
+void JobReporter::Noted(const Job& job, const std::vector<LedgerNote>& notes) {
+  for (const LedgerNote& note : notes) {
+    Log(note.warning ? LogLevel::kWarning : LogLevel::kInfo, note.message,
+        {{"job", ClusterView::KeyOf(job)}, {"reason", note.reason}});
+    writer_.Event(job, note.warning, note.reason, note.message);
+  }
+}
+
+}  // namespace taas

@@ -1,0 +1,56 @@
+// What people and dashboards are told about a job beside its status: events, a few per job and
+// cause, in the words of the job's dialect.
+//
+// Ownership: the writer must outlive it. Threads: the executor's only. Errors: none; an event that
+// is lost is lost.
+//
+//   reporter.Once(job, memory, "service/mnist", "NameConflict", "a service mnist exists …");
+//   reporter.Created(job, memory, made);
+
+#ifndef OPERATOR_CONTROLLER_JOB_REPORTER_H_
+#define OPERATOR_CONTROLLER_JOB_REPORTER_H_
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "operator/controller/job_writer.h"
+#include "operator/plan/plan.h"
+
+namespace taas {
+
+class JobReporter {
+ public:
+  // What one job was told already. An operator that starts again has forgotten it.
+  struct Memory {
+    std::set<std::string> reported;
+    int creations = 0;
+  };
+  // What one look at a job made and deleted, by name.
+  struct Changes {
+    std::vector<CreatePod> pods_made;
+    std::vector<std::string> services_made;
+    std::vector<std::string> pods_deleted;
+  };
+
+  explicit JobReporter(JobWriter& writer) : writer_(writer) {}
+
+  // A warning, one per job and cause.
+  void Once(const Job& job, Memory& memory, const std::string& cause, const std::string& reason,
+            const std::string& message);
+  void Conflict(const Job& job, Memory& memory, const ReportConflict& conflict);
+  void Refused(const Job& job, Memory& memory, const Step& step, const WriteResult& result);
+  // One event for all pods and one for all services of a look. Pods of TrainingJobs go without.
+  void Changed(const Job& job, Memory& memory, const Changes& changes);
+  void Noted(const Job& job, const std::vector<LedgerNote>& notes);
+
+ private:
+  void Made(const Job& job, Memory& memory, const Changes& changes);
+  void TellOverriddenPolicies(const Job& job);
+
+  JobWriter& writer_;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_JOB_REPORTER_H_

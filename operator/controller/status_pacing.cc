@@ -1,0 +1,42 @@
+#include "operator/controller/status_pacing.h"
+
+#include "operator/api/job_codec.h"
+
+namespace taas {
+namespace {
+
+// Replicas start together; their counts are written together.
+constexpr std::chrono::milliseconds kStatusSpacing{500};
+constexpr std::chrono::seconds kProgressSpacing{10};
+
+// Encodings compared: what is not written cannot differ to a reader.
+bool OnlyProgressDiffers(const Job& job, JobStatus wanted) {
+  wanted.progress = job.status.progress;
+  return EncodeStatus(job, job.status) == EncodeStatus(job, wanted);
+}
+
+bool IsUrgent(const JobStatus& before, const JobStatus& after) {
+  if (before.state != after.state || before.restarts != after.restarts) return true;
+  if (before.conditions.size() != after.conditions.size()) return true;
+  for (size_t i = 0; i < before.conditions.size(); ++i) {
+    if (before.conditions[i].type != after.conditions[i].type ||
+        before.conditions[i].status != after.conditions[i].status) {
+      return true;
+    }
+  }
+  return before.completion_time != after.completion_time;
+}
+
+}  // namespace
+
+std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
+                                           const StatusWrites& writes, Clock::Time now) {
+  if (EncodeStatus(job, job.status) == EncodeStatus(job, wanted)) return std::nullopt;
+  if (!writes.any || IsUrgent(job.status, wanted)) return Clock::Duration::zero();
+  const Clock::Duration spacing = OnlyProgressDiffers(job, wanted)
+                                      ? Clock::Duration(kProgressSpacing)
+                                      : Clock::Duration(kStatusSpacing);
+  return writes.last + spacing - now;
+}
+
+}  // namespace taas

@@ -1,0 +1,30 @@
+// When a status that has changed is written: at once where a person or a tool waits for it, else
+// together with what changes next.
+//
+// Ownership: values. Threads: any. Errors: none.
+//
+//   const auto delay = StatusDelay(job, plan.status, tracked.status_writes, now);
+
+#ifndef OPERATOR_CONTROLLER_STATUS_PACING_H_
+#define OPERATOR_CONTROLLER_STATUS_PACING_H_
+
+#include <optional>
+
+#include "operator/api/job.h"
+#include "operator/base/clock.h"
+
+namespace taas {
+
+struct StatusWrites {
+  bool any = false;
+  Clock::Time last{};
+};
+
+// What was decided about `job` (a decision, not a count) is written without delay; zero or less:
+// now. Nothing: `wanted` is what stands there.
+std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
+                                           const StatusWrites& writes, Clock::Time now);
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_STATUS_PACING_H_
