@@ -20,6 +20,9 @@
 namespace taas {
 namespace {
 
+// Nodes cost nothing, but a list of more is a typing error.
+constexpr int kNodesMax = 100;
+
 struct Flags {
   std::string dir;
   int port = 0;
@@ -28,6 +31,7 @@ struct Flags {
   bool keep = false;
   std::vector<std::string> volumes;
   std::string fake_gpus;
+  int nodes = 1;
   std::string trainer;
   std::string file;
   int timeout_s = 3600;
@@ -90,6 +94,7 @@ localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
           .port = static_cast<uint16_t>(flags.port),
           .volume_bindings = ReadVolumes(flags.volumes),
           .fake_gpus = ReadFakeGpus(flags.fake_gpus),
+          .nodes = flags.nodes,
           .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
           .shim_path = SelfPath(),
           .ephemeral = flags.ephemeral};
@@ -100,7 +105,11 @@ void AddClusterFlags(CLI::App* verb, Flags* flags) {
                    "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
                    "(default: a directory of the cluster)");
   verb->add_option("--fake-gpus", flags->fake_gpus,
-                   "NxM: N simulated GPUs with M GiB of memory each (default: none)");
+                   "NxM: N simulated GPUs with M GiB of memory each, on every node (default: "
+                   "none)");
+  verb->add_option("--nodes", flags->nodes,
+                   "number of nodes, all of them this machine, to try out scheduling (default: 1)")
+      ->check(CLI::Range(1, kNodesMax));
   verb->add_option(
       "--trainer", flags->trainer,
       "program that the bundled trainer's image means (default: taas-trainer beside taas)");

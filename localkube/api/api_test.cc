@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_fixture.h"
+#include "localkube/api/object_rules.h"
 
 namespace taas::localkube {
 namespace {
@@ -200,6 +201,37 @@ TEST_F(DeleteTest, ARunningPodGetsItsGraceAndGoesWhenTheNodeSaysSo) {
   EXPECT_EQ(Call("DELETE", path_, {{"gracePeriodSeconds", 9}}).revision(), revision);
   EXPECT_EQ(Call("DELETE", path_, {{"gracePeriodSeconds", 0}}).code, 200);
   EXPECT_EQ(Call("GET", path_).code, 404);
+}
+
+TEST_F(DeleteTest, AGraceLongerThanAnyClockIsCut) {
+  Call("POST", kPods, Pod("a"));
+  Call("POST", std::string(kPods) + "/a/binding", {{"target", {{"name", "local"}}}});
+  const json options = {{"gracePeriodSeconds", uint64_t{18'446'744'073'709'551'615u}}};
+  const Reply reply = Call("DELETE", std::string(kPods) + "/a", options);
+  EXPECT_EQ(reply.code, 200);
+  EXPECT_EQ(reply.body["metadata"]["deletionGracePeriodSeconds"], kGraceSecondsMax);
+}
+
+TEST_F(DeleteTest, AnEvictedPodIsMarkedAsDisruptedAndGetsItsGrace) {
+  Call("POST", kPods, Pod("a"));
+  Call("POST", std::string(kPods) + "/a/binding", {{"target", {{"name", "local"}}}});
+  const std::string path = std::string(kPods) + "/a";
+  const json eviction = {{"apiVersion", "policy/v1"},
+                         {"kind", "Eviction"},
+                         {"metadata", {{"name", "a"}}},
+                         {"deleteOptions", {{"gracePeriodSeconds", 7}}}};
+  json other = eviction;
+  other["deleteOptions"]["preconditions"]["uid"] = "of another";
+  EXPECT_EQ(Call("POST", path + "/eviction", other).code, 409);
+  EXPECT_FALSE(Call("GET", path).body["metadata"].contains("deletionTimestamp"));
+  EXPECT_EQ(Call("POST", path + "/eviction", eviction).code, 201);
+  const json pod = Call("GET", path).body;
+  EXPECT_EQ(pod["metadata"]["deletionGracePeriodSeconds"], 7);
+  const json& condition = pod["status"]["conditions"].back();
+  EXPECT_EQ(condition["type"], "DisruptionTarget");
+  EXPECT_EQ(condition["reason"], "EvictionByEvictionAPI");
+  EXPECT_EQ(Call("POST", std::string(kPods) + "/none/eviction", eviction).code, 404);
+  EXPECT_EQ(Call("GET", path + "/eviction").code, 405);
 }
 
 TEST_F(DeleteTest, APreconditionThatDoesNotHoldKeepsTheObject) {

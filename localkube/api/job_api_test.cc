@@ -135,5 +135,56 @@ TEST_F(JobApiTest, TheDefinitionIsShownAndCannotBeChanged) {
   EXPECT_EQ(Call("PATCH", path, json::object()).code, 405);
 }
 
+TEST_F(JobApiTest, ScaleIsWrittenThroughItsSubresource) {
+  ASSERT_EQ(Call("POST", kJobs, Job("mnist")).code, 201);
+  json scale = Call("GET", path_ + "/scale").body;
+  scale["spec"]["replicas"] = 5;
+  ASSERT_EQ(Call("PUT", path_ + "/scale", scale).code, 200);
+  const Reply job = Call("GET", path_);
+  EXPECT_EQ(job.body["spec"]["roles"]["worker"]["replicas"], 5);
+  EXPECT_EQ(job.body["metadata"]["generation"], 2);
+  EXPECT_EQ(Call("PUT", path_ + "/scale", scale).reason(), "Conflict") << "an old revision";
+  EXPECT_EQ(Call("PATCH", path_ + "/scale", {{"spec", {{"replicas", -1}}}}).code, 422);
+}
+
+constexpr char kTfJobs[] = "/apis/kubeflow.org/v1/namespaces/default/tfjobs";
+
+json TfJob(const std::string& name) {
+  return json::parse(R"({
+    "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": ")" + name + R"("},
+    "spec": {"tfReplicaSpecs": {"Worker": {"replicas": 2, "restartPolicy": "OnFailure",
+      "template": {"spec": {"containers": [{"name": "tensorflow", "image": "own:1",
+        "command": ["true"]}]}}}}}})");
+}
+
+TEST_F(JobApiTest, ATfJobIsStoredCheckedAndShownAsItsOwnDefinitionSays) {
+  const Reply made = Call("POST", std::string(kTfJobs) + "?fieldValidation=Strict", TfJob("a"));
+  ASSERT_EQ(made.code, 201) << made.body;
+  EXPECT_EQ(made.body["kind"], "TFJob");
+  EXPECT_EQ(made.body["metadata"]["generation"], 1);
+  json odd = TfJob("b");
+  odd["spec"]["colour"] = "red";
+  const Reply strict = Call("POST", std::string(kTfJobs) + "?fieldValidation=Strict", odd);
+  EXPECT_EQ(strict.code, 400);
+  EXPECT_THAT(strict.message(),
+              HasSubstr("TFJob in version \"v1\" cannot be handled as a TFJob: strict decoding "
+                        "error: unknown field \"spec.colour\""));
+  json empty = TfJob("c");
+  empty["spec"].erase("tfReplicaSpecs");
+  EXPECT_EQ(Call("POST", kTfJobs, empty).code, 422);
+  const std::string path = std::string(kTfJobs) + "/a";
+  const json status = {{"status", {{"conditions", json::array({{{"type", "Running"},
+                                                               {"status", "True"}}})}}}};
+  EXPECT_EQ(Call("PATCH", path + "/status", status).code, 200);
+  const Reply table =
+      Call("GET", kTfJobs, nullptr, "", "application/json;as=Table;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(table.body["columnDefinitions"][1]["name"], "State");
+  EXPECT_EQ(table.body["rows"][0]["cells"][1], "Running");
+  EXPECT_EQ(Call("GET", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions").body["items"]
+                .size(),
+            2u);
+  EXPECT_EQ(Call("GET", path + "/scale").code, 404);
+}
+
 }  // namespace
 }  // namespace taas::localkube

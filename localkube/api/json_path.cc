@@ -1,5 +1,6 @@
 #include "localkube/api/json_path.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -50,10 +51,16 @@ const json* Bracketed(const json* value, std::string_view inside) {
   if (const std::string_view name = Unquote(inside); name.size() != inside.size()) {
     return Member(value, name);
   }
+  // A slice: the first of what it holds is its beginning.
+  if (inside.size() > 1 && inside.back() == ':') inside.remove_suffix(1);
+  const bool from_end = inside.size() > 1 && inside.front() == '-';
+  if (from_end) inside.remove_prefix(1);
   size_t index = 0;
   const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), index);
   if (error != std::errc() || end != inside.data() + inside.size()) return nullptr;
-  return value->is_array() && index < value->size() ? &(*value)[index] : nullptr;
+  if (!value->is_array()) return nullptr;
+  if (from_end) index = value->size() - std::min(index, value->size());
+  return index < value->size() ? &(*value)[index] : nullptr;
 }
 
 }  // namespace

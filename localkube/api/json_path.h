@@ -1,12 +1,11 @@
 // The part of Kubernetes' JSONPath that printer columns use.
 //
-// ".spec.x", ".metadata.labels['a/b']", ".items[0]",
-// ".status.conditions[?(@.type=="Ready")].status"; braces
-// around it are allowed. The first match counts.
+// ".spec.x", ".metadata.labels['a/b']", ".items[0]", ".items[-1:]",
+// ".status.conditions[?(@.type=="Ready")].status"; braces around it are allowed. The first match
+// counts.
 //
 // Ownership: the result points into the object. Threads: any. Errors: null where nothing is found
-// or the
-// path is not understood.
+// or the path is not understood.
 //
 //   const json* state = FindJsonPath(object, ".status.state");
 

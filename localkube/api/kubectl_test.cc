@@ -250,5 +250,100 @@ TEST_F(KubectlTest, ListsResourcesExplainsAndReadsTheScale) {
   EXPECT_THAT(Run({"get", "events"}), HasSubstr("No resources found"));
 }
 
+TEST_F(KubectlTest, ScalesAJob) {
+  Run({"apply", "-f", "examples/mnist.yaml"});
+  EXPECT_THAT(Run({"scale", "tj", "mnist", "--replicas=4"}), HasSubstr("scaled"));
+  EXPECT_EQ(RunJson({"get", "tj", "mnist", "-o", "json"})["spec"]["roles"]["worker"]["replicas"],
+            4);
+  EXPECT_THAT(Run({"scale", "tj", "mnist", "--current-replicas=2", "--replicas=1"}, 1),
+              HasSubstr("Expected replicas to be 2, was 4"));
+}
+
+TEST_F(KubectlTest, PatchesAJobByMergeAndByJson) {
+  Run({"apply", "-f", "examples/mnist.yaml"});
+  Run({"patch", "tj", "mnist", "--type=merge", "-p", R"({"spec":{"suspend":true}})"});
+  Run({"patch", "tj", "mnist", "--type=json", "-p",
+       R"([{"op":"replace","path":"/spec/roles/worker/replicas","value":3}])"});
+  const json job = RunJson({"get", "tj", "mnist", "-o", "json"});
+  EXPECT_EQ(job["spec"]["suspend"], true);
+  EXPECT_EQ(job["spec"]["roles"]["worker"]["replicas"], 3);
+}
+
+TEST_F(KubectlTest, MakesConfigMapsAndSecretsAndShowsThem) {
+  const std::string file = Write("settings.ini", "level = debug\n");
+  EXPECT_THAT(Run({"create", "configmap", "m", "--from-literal=a=b", "--from-file=" + file}),
+              HasSubstr("configmap/m created"));
+  EXPECT_EQ(RunJson({"get", "cm", "m", "-o", "json"})["data"]["settings.ini"], "level = debug\n");
+  Run({"create", "secret", "generic", "s", "--from-literal=key=word"});
+  EXPECT_EQ(RunJson({"get", "secret", "s", "-o", "json"})["data"]["key"], "d29yZA==");
+  EXPECT_THAT(Run({"describe", "secret", "s"}), HasSubstr("key:  4 bytes"));
+  EXPECT_THAT(Run({"get", "cm"}), HasSubstr("m      2"));
+}
+
+TEST_F(KubectlTest, DrainsANodeByEvictionAndTaintsIt) {
+  server_->api().Handle({.method = "POST",
+                         .target = "/api/v1/nodes",
+                         .body = R"({"metadata":{"name":"n"}})"});
+  Run({"create", "-f", Write("pod.yaml", kPod)});
+  const std::string path = "/api/v1/namespaces/default/pods/p";
+  server_->api().Handle({.method = "POST",
+                         .target = path + "/binding",
+                         .body = R"({"target":{"name":"n"}})"});
+  auto drain = Start({"drain", "n", "--force", "--timeout=60s"});
+  drain->ReadUntil("evicting pod default/p");
+  json pod;
+  while (!pod.contains("metadata") || !pod["metadata"].contains("deletionTimestamp")) {
+    pod = RunJson({"get", "pod", "p", "-o", "json"});
+  }
+  EXPECT_EQ(pod["status"]["conditions"].back()["type"], "DisruptionTarget");
+  // As the node does when the processes have ended.
+  server_->api().Handle(
+      {.method = "DELETE", .target = path, .body = R"({"gracePeriodSeconds":0})"});
+  int code = -1;
+  EXPECT_THAT(drain->Finish(&code), HasSubstr("node/n drained"));
+  EXPECT_EQ(code, 0);
+  EXPECT_THAT(Run({"get", "nodes"}), HasSubstr("SchedulingDisabled"));
+  EXPECT_THAT(Run({"uncordon", "n"}), HasSubstr("node/n uncordoned"));
+  EXPECT_THAT(Run({"taint", "node", "n", "gpu=broken:NoSchedule"}), HasSubstr("tainted"));
+  EXPECT_THAT(Run({"describe", "node", "n"}), HasSubstr("gpu=broken:NoSchedule"));
+}
+
+TEST_F(KubectlTest, ShowsTheEventsOfAPodWhereItIsDescribed) {
+  Run({"create", "-f", Write("pod.yaml", kPod)});
+  const json pod = RunJson({"get", "pod", "p", "-o", "json"});
+  const json event = {{"metadata", {{"name", "p.1"}}},
+                      {"involvedObject",
+                       {{"kind", "Pod"}, {"namespace", "default"}, {"name", "p"},
+                        {"uid", pod["metadata"]["uid"]}}},
+                      {"type", "Warning"},
+                      {"reason", "FailedScheduling"},
+                      {"message", "no room"},
+                      {"lastTimestamp", "2026-01-01T00:00:00Z"}};
+  server_->api().Handle({.method = "POST",
+                         .target = "/api/v1/namespaces/default/events",
+                         .body = event.dump()});
+  EXPECT_THAT(Run({"describe", "pod", "p"}), HasSubstr("no room"));
+  EXPECT_THAT(Run({"get", "events", "--field-selector=reason=FailedScheduling"}),
+              HasSubstr("pod/p"));
+  EXPECT_THAT(Run({"events"}), HasSubstr("FailedScheduling"));
+}
+
+TEST_F(KubectlTest, KnowsTfJobs) {
+  const std::string file = Write("tfjob.yaml", R"(
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: tf}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      replicas: 1
+      template: {spec: {containers: [{name: tensorflow, image: 'own:1', command: ['true']}]}}
+)");
+  EXPECT_THAT(Run({"apply", "-f", file}), HasSubstr("tfjob.kubeflow.org/tf created"));
+  EXPECT_THAT(Run({"get", "tfjobs"}), HasSubstr("STATE"));
+  EXPECT_THAT(Run({"explain", "tfjob.spec.tfReplicaSpecs"}), HasSubstr("FIELD"));
+  EXPECT_THAT(Run({"api-resources", "--api-group=kubeflow.org"}), HasSubstr("tfjobs"));
+}
+
 }  // namespace
 }  // namespace taas::localkube

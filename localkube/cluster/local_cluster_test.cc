@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <map>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,6 +21,7 @@ namespace taas::localkube {
 namespace {
 
 using Json = nlohmann::json;
+using namespace nlohmann::literals;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
@@ -351,6 +353,141 @@ TEST_F(LocalClusterTest, OnFailureRestartsTheContainerAndCountsIt) {
   AwaitPhase("a", "Succeeded");
   EXPECT_EQ(Get("a")["status"]["containerStatuses"][0]["restartCount"], 1);
   EXPECT_THAT(ReadLog("a"), HasSubstr("two"));
+}
+
+TEST_F(LocalClusterTest, ConfigMapsAndSecretsReachTheContainerAsSoonAsTheyExist) {
+  Start();
+  Json pod = Pod("a", "echo $LEVEL; cat /etc/taas-test/key; exit 0");
+  Json& container = pod["spec"]["containers"][0];
+  container["envFrom"] = Json::array({{{"configMapRef", {{"name", "m"}}}}});
+  container["volumeMounts"] = Json::array({{{"name", "s"}, {"mountPath", "/etc/taas-test"}}});
+  pod["spec"]["volumes"] = Json::array({{{"name", "s"}, {"secret", {{"secretName", "s"}}}}});
+  Create(pod);
+  const auto waiting = [&] {
+    return Get("a")["status"].value("/containerStatuses/0/state/waiting/message"_json_pointer, "");
+  };
+  Await("the reason", [&] { return waiting() == "configmap \"m\" not found"; });
+  const std::string ns = "/api/v1/namespaces/default/";
+  ASSERT_THAT(Api().Post(ns + "configmaps",
+                         R"({"metadata":{"name":"m"},"data":{"LEVEL":"debug"}})"),
+              IsOk());
+  ASSERT_THAT(Api().Post(ns + "secrets",
+                         R"({"metadata":{"name":"s"},"stringData":{"key":"word\n"}})"),
+              IsOk());
+  AwaitPhase("a", "Succeeded");
+  EXPECT_THAT(ReadLog("a"), HasSubstr("stdout F debug\n"));
+  EXPECT_THAT(ReadLog("a"), HasSubstr("stdout F word\n"));
+}
+
+TEST_F(LocalClusterTest, InitContainersRunBeforeTheOthersAndEventsTellIt) {
+  Start();
+  const std::string count = options_.dir + "/count";
+  Json pod = Pod("a", "echo main >> " + count);
+  pod["spec"]["initContainers"] = Json::array(
+      {{{"name", "first"},
+        {"image", "own"},
+        {"command", {"/bin/sh", "-c", "sleep 0.2; echo first >> " + count}}}});
+  Create(pod);
+  AwaitPhase("a", "Succeeded");
+  EXPECT_EQ(FileText("count"), "first\nmain\n");
+  std::string events;
+  Await("the events", [&] {
+    events = Api().Get("/api/v1/namespaces/default/events").value_or("");
+    return events.find("Started container c") != std::string::npos;
+  });
+  EXPECT_THAT(events, HasSubstr("Successfully assigned default/a to local"));
+  EXPECT_THAT(events, HasSubstr("Started container first"));
+  EXPECT_THAT(events, HasSubstr("is not pulled"));
+}
+
+class ManyNodesTest : public LocalClusterTest {
+ protected:
+  ManyNodesTest() {
+    options_.nodes = 2;
+    options_.fake_gpus = {.count = 2, .gibibytes = 80};
+    options_.trainer_path = "/bin/false";
+  }
+  static Json GpuPod(const std::string& name, int gpus) {
+    Json pod = Pod(name, "echo slots=$CUDA_VISIBLE_DEVICES; exec sleep 600");
+    pod["spec"]["containers"][0]["resources"] = {
+        {"limits", {{"nvidia.com/gpu", std::to_string(gpus)}}}};
+    return pod;
+  }
+  std::string NodeOf(const std::string& name) { return Get(name)["spec"].value("nodeName", ""); }
+  std::string Refusal(const std::string& name) {
+    for (const Json& condition : Get(name)["status"].value("conditions", Json::array())) {
+      if (condition["type"] == "PodScheduled") return condition.value("message", "");
+    }
+    return "";
+  }
+  void PatchNode(const std::string& name, const Json& patch) {
+    ASSERT_THAT(Api().Patch("/api/v1/nodes/" + name, patch.dump()), IsOk());
+  }
+};
+
+TEST_F(ManyNodesTest, PodsSpreadGetSlotsOfTheirNodeAndSayWhenNoneIsLeft) {
+  Start();
+  for (const char* name : {"a", "b", "c", "d"}) Create(GpuPod(name, 1));
+  std::map<std::string, int> nodes;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    AwaitPhase(name, "Running");
+    ++nodes[NodeOf(name)];
+  }
+  EXPECT_EQ(nodes["local"], 2);
+  EXPECT_EQ(nodes["local-2"], 2);
+  std::map<std::string, int> slots;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    Await("the log", [&] { return ReadLog(name).find("slots=") != std::string::npos; });
+    const std::string log = ReadLog(name);
+    ++slots[NodeOf(name) + " " + log.substr(log.find("slots=") + 6, 1)];
+  }
+  EXPECT_EQ(slots.size(), 4u) << "each slot of each node is given once";
+  Create(GpuPod("e", 1));
+  Await("the refusal", [&] {
+    return Refusal("e") == "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.";
+  });
+}
+
+TEST_F(ManyNodesTest, ACordonedNodeGetsNoPodsAndATaintTakesThemOff) {
+  Start();
+  PatchNode("local", {{"spec", {{"unschedulable", true}}}});
+  Create(GpuPod("a", 1));
+  AwaitPhase("a", "Running");
+  EXPECT_EQ(NodeOf("a"), "local-2");
+  Json tolerant = GpuPod("b", 1);
+  tolerant["spec"]["tolerations"] = Json::array({{{"operator", "Exists"}}});
+  Create(tolerant);
+  AwaitPhase("b", "Running");
+  PatchNode("local-2", {{"spec", {{"taints", Json::array({{{"key", "lost"},
+                                                           {"effect", "NoExecute"}}})}}}});
+  AwaitPhase("a", "gone");
+  EXPECT_EQ(Phase("b"), "Running");
+  Create(GpuPod("c", 1));
+  Await("the refusal", [&] {
+    return Refusal("c") ==
+           "0/2 nodes are available: 1 node(s) had untolerated taint {lost: }, 1 node(s) were "
+           "unschedulable.";
+  });
+  PatchNode("local", {{"spec", {{"unschedulable", nullptr}}}});
+  AwaitPhase("c", "Running");
+}
+
+TEST_F(ManyNodesTest, PodsOfANodeThatIsNoMoreAreTakenAwayAndTheLabelsOfTheOthersStay) {
+  Start();
+  PatchNode("local", {{"metadata", {{"labels", {{"nvidia.com/gpu.product", "H100"}}}}}});
+  Json pod = GpuPod("a", 1);
+  pod["spec"]["nodeSelector"] = {{"kubernetes.io/hostname", "local-2"}};
+  Create(pod);
+  AwaitPhase("a", "Running");
+  cluster_.reset();
+  options_.nodes = 1;
+  Start();
+  AwaitPhase("a", "gone");
+  EXPECT_TRUE(absl::IsNotFound(Api().Get("/api/v1/nodes/local-2").status()));
+  Json chosen = GpuPod("b", 1);
+  chosen["spec"]["nodeSelector"] = {{"nvidia.com/gpu.product", "H100"}};
+  Create(chosen);
+  AwaitPhase("b", "Running");
 }
 
 TEST_F(LocalClusterTest, EndPodsLeavesNoProcess) {

