@@ -126,7 +126,8 @@ std::vector<ReplicaId> Membership::Missing(const std::string& role) const {
   for (int i = 0; i < cluster_.count(role); ++i) {
     const ReplicaId replica{role, i};
     const Member* member = Find(replica);
-    if (replica != cluster_.self && (member == nullptr || member->lost)) missing.push_back(replica);
+    const bool here = member != nullptr && !member->lost && !member->left;
+    if (replica != cluster_.self && !here) missing.push_back(replica);
   }
   return missing;
 }

@@ -42,6 +42,11 @@ struct JobIdentity {
   int64_t attempt = 1;
 };
 
+// The job and attempt as one word: what both ends of a bulk connection must agree on.
+inline std::string JobKey(const JobIdentity& job) {
+  return job.uid + "/" + std::to_string(job.attempt);
+}
+
 struct JoinCall {
   JobIdentity job;
   ReplicaId replica;
@@ -71,7 +76,7 @@ class Membership {
     Clock::Time joined{};
     Clock::Time heard{};
     bool lost = false;  // Silent for too long; back with the next Join.
-    bool left = false;  // Has taken leave at the end of the job.
+    bool left = false;  // Has taken leave: at the end of the job, or told to stop.
   };
 
   Membership(JobIdentity job, std::string config_hash, const ClusterSpec& cluster)
@@ -86,7 +91,7 @@ class Membership {
 
   const Member* Find(const ReplicaId& replica) const;
   const std::map<ReplicaId, Member>& members() const { return members_; }
-  // Replicas of `role` that have not joined or are lost.
+  // Replicas of `role` that have not joined, are lost or have left.
   std::vector<ReplicaId> Missing(const std::string& role) const;
 
  private:

@@ -5,6 +5,7 @@
 #include "operator/base/status.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/cmd/role.h"
+#include "trainer/ps/commit_ledger.h"
 #include "trainer/strategy/coordinator.h"
 #include "trainer/strategy/replica_loop.h"
 
@@ -52,6 +53,8 @@ absl::Status RunChief(Role& role) {
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
+  ASSIGN_OR_RETURN(const auto ledger, ps::CommitLedger::FromEnvironment(
+                                          role.cluster().self.name(), role.process().start));
   coordinator = std::make_unique<Coordinator>(
       role.clock(),
       Coordinator::Options{
@@ -59,6 +62,7 @@ absl::Status RunChief(Role& role) {
           .cluster = role.cluster(),
           .job = {role.process().uid, role.process().attempt},
           .self = {role.process().pod_number, role.process().start},
+          .record = ledger.get(),
           .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
       role.board(), *task, store.get());
   reception.Open(*coordinator);

@@ -5,13 +5,17 @@
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
 #include "trainer/comm/listener.h"
+#include "trainer/ps/commit_ledger.h"
 #include "trainer/ps/shard.h"
 #include "trainer/strategy/member.h"
 
 namespace taas {
 
 absl::Status RunParameterServer(Role& role) {
-  ps::Shard shard;
+  const ReplicaProcess& process = role.process();
+  ASSIGN_OR_RETURN(const auto ledger, ps::CommitLedger::FromEnvironment(
+                                          role.cluster().self.name(), process.start));
+  ps::Shard shard({.job = JobKey({process.uid, process.attempt}), .record = ledger.get()});
   std::atomic<int64_t> shown_generation = 0;
   const auto refresh = [&] {
     const ps::Shard::Stats stats = shard.stats();

@@ -173,11 +173,11 @@ absl::Status Channel::Send(const FrameHead& head, const std::string& payload) {
   return Send(head, std::span(&block, 1));
 }
 
-absl::Status Channel::SendAtOnce(const FrameHead& head) {
-  char wire[kFrameHeadBytes];
-  EncodeFrameHead(head, wire);
-  const ssize_t sent = send(socket_, wire, sizeof(wire), MSG_NOSIGNAL | MSG_DONTWAIT);
-  if (sent == static_cast<ssize_t>(sizeof(wire))) return absl::OkStatus();
+absl::Status Channel::SendAtOnce(std::span<const FrameHead> heads) {
+  std::vector<char> wire(heads.size() * kFrameHeadBytes);
+  for (size_t i = 0; i < heads.size(); ++i) EncodeFrameHead(heads[i], &wire[i * kFrameHeadBytes]);
+  const ssize_t sent = send(socket_, wire.data(), wire.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent == static_cast<ssize_t>(wire.size())) return absl::OkStatus();
   // Part of a head on the wire would make the rest unreadable.
   const int error = sent < 0 ? errno : EAGAIN;
   return Broken("send to", error);

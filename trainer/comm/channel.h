@@ -69,8 +69,9 @@ class Channel {
   // `head.payload_bytes` is set from `payload`.
   absl::Status Send(FrameHead head, std::span<const ConstBlock> payload);
   absl::Status Send(const FrameHead& head, const std::string& payload = "");
-  // As Send without a payload, but never waits: Unavailable if the socket would.
-  absl::Status SendAtOnce(const FrameHead& head);
+  // Heads without payloads, together; never waits: Unavailable if the socket would.
+  absl::Status SendAtOnce(std::span<const FrameHead> heads);
+  absl::Status SendAtOnce(const FrameHead& head) { return SendAtOnce(std::span(&head, 1)); }
 
   absl::StatusOr<FrameHead> ReceiveHead();
   // Exactly the blocks' bytes of the payload.

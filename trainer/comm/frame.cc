@@ -89,6 +89,8 @@ absl::StatusOr<FrameHead> DecodeFrameHead(const char* in) {
 
 std::string FrameTypeName(FrameType type) {
   switch (type) {
+    case FrameType::kHello: return "HELLO";
+    case FrameType::kBank: return "BANK";
     case FrameType::kConfigure: return "CONFIGURE";
     case FrameType::kFence: return "FENCE";
     case FrameType::kCut: return "CUT";

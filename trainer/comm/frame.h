@@ -24,11 +24,12 @@ namespace taas::comm {
 
 constexpr size_t kFrameHeadBytes = 64;
 constexpr uint32_t kFrameMagic = 0x53616154;  // "TaaS" in memory order.
-constexpr uint8_t kFrameVersion = 1;
+constexpr uint8_t kFrameVersion = 2;
 // One shard of a model. A larger number in a head is damage, not data.
 constexpr uint64_t kPayloadBytesMax = uint64_t{64} << 30;
 
 enum class FrameType : uint8_t {
+  kHello = 8,  // The first frame of every connection: of which job the caller is.
   // Chief → shard, each answered by kState or kValues.
   kConfigure = 1,
   kFence = 2,
@@ -47,6 +48,7 @@ enum class FrameType : uint8_t {
   kDrop = 35,
   kFenced = 36,
   kCutAt = 37,
+  kBank = 38,
   // Answers.
   kState = 64,
   kValues = 65,
@@ -60,6 +62,7 @@ enum class Refusal : uint32_t {
   kFenced = 2,      // This incarnation was given up.
   kInvalid = 3,     // The request makes no sense here.
   kNotYet = 4,      // What is asked for has not come about in time: try again.
+  kJob = 5,         // The caller is of another job or attempt.
 };
 
 struct FrameHead {
@@ -78,8 +81,15 @@ struct FrameHead {
   bool operator==(const FrameHead&) const = default;
 };
 
-// kPush whose batch was already part of the model: nothing was applied.
+// VALUES: the push was not applied: its batch was part of the model, or its step had passed.
 constexpr uint16_t kFlagDropped = 1;
+// VALUES: the push is kept for the step that is being made; the values are as they were and do not
+// follow.
+constexpr uint16_t kFlagBanked = 2;
+// VALUES of shard 0: head.batch is what to compute next.
+constexpr uint16_t kFlagBatch = 4;
+// COMMIT: another push of the same step follows.
+constexpr uint16_t kFlagMore = 8;
 
 void EncodeFrameHead(const FrameHead& head, char* out);
 absl::StatusOr<FrameHead> DecodeFrameHead(const char* in);

@@ -1,123 +1,246 @@
 #include "trainer/ps/commit_core.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
 namespace taas::ps {
 namespace {
 
+using Kind = Decision::Kind;
+
 std::string Describe(const PushId& push) {
   return "push " + std::to_string(push.sequence) + " (batch " + std::to_string(push.batch) +
          ") of rank " + std::to_string(push.pusher.rank);
 }
 
+// All batches of a job: those that are part of the model, and what the steps to come take.
+int64_t BatchesOf(const Sequencer::Options& options) {
+  const int64_t per_step = std::max(1, options.aggregate);
+  return options.committed.size() + std::max<int64_t>(0, options.steps - options.step) * per_step;
+}
+
 }  // namespace
 
-Sequencer::Sequencer(int shards, CommittedSet committed, int64_t batches)
-    : shards_(shards),
-      batches_(batches),
-      committed_(std::move(committed)),
-      kept_from_(committed_.size()) {}
+Sequencer::Sequencer(Options options)
+    : shards_(options.shards),
+      steps_(options.steps),
+      aggregate_(options.aggregate),
+      step_(options.step),
+      turns_(options.committed, BatchesOf(options)) {}
 
-std::vector<Decision> Sequencer::OnStaged(int shard, const PushId& push) {
+std::vector<Decision> Sequencer::OnStaged(int shard, const StagedPush& staged) {
+  const PushId& push = staged.push;
   if (fenced_.count(push.pusher) != 0) return {};
   Progress& progress = progress_[push.pusher];
-  // Decided before: the shard finds the decision in the stream.
-  if (push.sequence <= progress.decided) return {};
-  if (progress.push != push) {
-    progress.push = push;
-    progress.staged.clear();
+  auto found = progress.pending.find(push.sequence);
+  if (found == progress.pending.end()) {
+    // Decided before: the shard finds the decision in the stream.
+    if (push.sequence <= progress.decided) return {};
+    // A replica sends its next push when the one before is answered or given up.
+    std::erase_if(progress.pending, [](const auto& entry) { return !entry.second.candidate; });
+    found = progress.pending.emplace(push.sequence, Pending{staged, {}, false}).first;
   }
-  progress.staged.insert(shard);
-  if (static_cast<int>(progress.staged.size()) < shards_) return {};
-  progress.decided = push.sequence;
-  progress.staged.clear();
-  const bool wanted = push.batch >= 0 && push.batch < batches_ && committed_.Add(push.batch);
-  const Decision decision{wanted ? Decision::Kind::kCommit : Decision::Kind::kDrop, push, step()};
-  Keep(decision);
-  return {decision};
+  Pending& pending = found->second;
+  if (pending.candidate) return {};
+  if (pending.staged != staged) pending = {staged, {}, false};
+  pending.shards.insert(shard);
+  if (static_cast<int>(pending.shards.size()) < shards_) return {};
+  return OnComplete(progress, pending);
+}
+
+std::vector<Decision> Sequencer::OnComplete(Progress& progress, Pending& pending) {
+  const PushId push = pending.staged.push;
+  progress.decided = std::max(progress.decided, push.sequence);
+  if (!aggregates()) {
+    progress.pending.erase(push.sequence);
+    return {turns_.Claim(push.batch) ? Commit({push}) : Drop(push)};
+  }
+  if (finished() || pending.staged.base != step_ || !turns_.Deliver(push.pusher, push.batch)) {
+    progress.pending.erase(push.sequence);
+    return {Drop(push)};
+  }
+  pending.candidate = true;
+  candidates_.emplace(push.batch, push);
+  std::vector<Decision> decisions;
+  if (static_cast<int>(candidates_.size()) == aggregate_) {
+    std::vector<PushId> pushes;
+    for (const auto& [batch, candidate] : candidates_) pushes.push_back(candidate);
+    decisions.push_back(Commit(std::move(pushes)));
+    return decisions;
+  }
+  if (present_.count(push.pusher) != 0) waiting_[push.pusher] = push;
+  Refill(decisions);
+  return decisions;
+}
+
+Decision Sequencer::Commit(std::vector<PushId> pushes) {
+  ++step_;
+  if (aggregates()) {
+    turns_.EndStep();
+    candidates_.clear();
+    waiting_.clear();
+    std::set<Pusher> winners;
+    for (const PushId& push : pushes) {
+      progress_[push.pusher].pending.erase(push.sequence);
+      if (present_.count(push.pusher) != 0) winners.insert(push.pusher);
+    }
+    // Now, not when each fetches it: the first to do so must not take the others' for its own.
+    for (const Pusher& pusher : winners) {
+      if (!finished()) turns_.Give(pusher);
+    }
+  }
+  return Keep({Kind::kCommit, std::move(pushes), step_});
+}
+
+Decision Sequencer::Drop(const PushId& push) { return Keep({Kind::kDrop, {push}, step_}); }
+
+void Sequencer::Refill(std::vector<Decision>& decisions) {
+  while (!waiting_.empty() &&
+         turns_.delivered() + turns_.under_way() < static_cast<size_t>(aggregate_)) {
+    const auto [pusher, push] = *waiting_.begin();
+    if (!turns_.Give(pusher)) return;
+    waiting_.erase(pusher);
+    decisions.push_back(Keep({Kind::kBank, {push}, step_}));
+  }
+}
+
+std::optional<int64_t> Sequencer::Next(const Pusher& pusher) {
+  if (!aggregates() || finished() || fenced_.count(pusher) != 0) return std::nullopt;
+  present_.insert(pusher);
+  // It has delivered: its turn comes with the next step, or when the step lacks batches.
+  if (waiting_.count(pusher) != 0) return std::nullopt;
+  return turns_.Give(pusher);
+}
+
+std::vector<Decision> Sequencer::OnHere(const PushId& push) {
+  std::vector<Decision> decisions;
+  if (!aggregates() || fenced_.count(push.pusher) != 0) return decisions;
+  present_.insert(push.pusher);
+  const std::map<uint64_t, Pending>& pending = progress_[push.pusher].pending;
+  const auto found = pending.find(push.sequence);
+  if (found == pending.end() || !found->second.candidate || turns_.has(push.pusher)) {
+    return decisions;
+  }
+  waiting_[push.pusher] = push;
+  Refill(decisions);
+  return decisions;
+}
+
+std::vector<Decision> Sequencer::OnGone(const Pusher& pusher) {
+  std::vector<Decision> decisions;
+  if (present_.erase(pusher) == 0) return decisions;
+  waiting_.erase(pusher);
+  turns_.TakeBack(pusher);
+  Refill(decisions);
+  return decisions;
 }
 
 std::vector<Decision> Sequencer::OnFence(const Pusher& pusher) {
   if (!fenced_.insert(pusher).second) return {};
-  progress_.erase(pusher);
-  const Decision decision{Decision::Kind::kFence, {.pusher = pusher}, step()};
-  Keep(decision);
-  return {decision};
-}
-
-Decision Sequencer::OnCut() {
-  const Decision decision{Decision::Kind::kCut, {.sequence = ++cuts_}, step()};
-  Keep(decision);
-  return decision;
-}
-
-absl::StatusOr<std::vector<Decision>> Sequencer::DecisionsAfter(int64_t step) const {
-  if (step < kept_from_) {
-    return absl::FailedPreconditionError("the shard is at step " + std::to_string(step) +
-                                         ", decisions are kept from step " +
-                                         std::to_string(kept_from_));
+  std::vector<Decision> decisions = {Keep({Kind::kFence, {{.pusher = pusher, .sequence = 0, .batch = 0}}, step_})};
+  if (const auto found = progress_.find(pusher); found != progress_.end()) {
+    for (const auto& [sequence, pending] : found->second.pending) {
+      if (!pending.candidate) continue;
+      candidates_.erase(pending.staged.push.batch);
+      turns_.Undo(pending.staged.push.batch);
+    }
+    progress_.erase(found);
   }
-  std::vector<Decision> decisions;
-  for (const Decision& decision : kept_) {
-    const bool missed = decision.kind == Decision::Kind::kCommit ? decision.step > step
-                                                                 : decision.step >= step;
-    // Drops, fences and cuts that were carried out already change nothing.
-    if (missed) decisions.push_back(decision);
-  }
+  present_.erase(pusher);
+  waiting_.erase(pusher);
+  turns_.TakeBack(pusher);
+  Refill(decisions);
   return decisions;
 }
 
-void Sequencer::Keep(const Decision& decision) {
-  kept_.push_back(decision);
-  if (kept_.size() <= kDecisionsKept) return;
-  kept_from_ = kept_.front().step;
-  kept_.pop_front();
+Decision Sequencer::OnCut() {
+  return Keep({Kind::kCut, {{.pusher = {}, .sequence = ++cuts_, .batch = 0}}, step_});
 }
 
-Admission PushLedger::OnPush(const PushId& push) {
+absl::StatusOr<std::vector<Decision>> Sequencer::DecisionsAfter(uint64_t seen) const {
+  if (seen < forgotten_ || seen > forgotten_ + kept_.size()) {
+    return absl::FailedPreconditionError(
+        "the shard has seen " + std::to_string(seen) + " decisions, kept are those from " +
+        std::to_string(forgotten_) + " to " + std::to_string(forgotten_ + kept_.size()));
+  }
+  return std::vector<Decision>(kept_.begin() + static_cast<int64_t>(seen - forgotten_),
+                               kept_.end());
+}
+
+const Decision& Sequencer::Keep(const Decision& decision) {
+  kept_.push_back(decision);
+  kept_pushes_ += decision.pushes.size();
+  while (kept_pushes_ > kDecisionsKept && kept_.size() > 1) {
+    ++forgotten_;
+    kept_pushes_ -= kept_.front().pushes.size();
+    kept_.pop_front();
+  }
+  return kept_.back();
+}
+
+Admission PushLedger::OnPush(const StagedPush& staged) {
+  const PushId& push = staged.push;
   if (fenced(push.pusher)) return Admission::kFenced;
   Entry& entry = entries_[push.pusher];
   if (push.sequence <= entry.settled.sequence) return Admission::kSettled;
-  entry.staged = push;
+  // Its sender has given up what it sent before and was not told to leave here.
+  std::erase_if(entry.staged, [&](const auto& other) {
+    return other.first < push.sequence && other.first > entry.banked;
+  });
+  entry.staged[push.sequence] = staged;
   return Admission::kStaged;
 }
 
-absl::StatusOr<bool> PushLedger::OnDecision(const Decision& decision) {
-  if (decision.kind == Decision::Kind::kCut) {
-    // One that comes again after a broken connection may have been read and released long ago.
-    if (decision.push.sequence <= cuts_) return false;
-    cuts_ = decision.push.sequence;
-    return true;
+absl::Status PushLedger::CheckCommit(const Decision& decision) const {
+  if (decision.step != step_ + 1) {
+    return absl::FailedPreconditionError("step " + std::to_string(decision.step) +
+                                         " follows step " + std::to_string(step_));
   }
-  if (decision.kind == Decision::Kind::kFence) {
-    fenced_.insert(decision.push.pusher);
-    entries_.erase(decision.push.pusher);
-    return false;
-  }
-  if (decision.kind == Decision::Kind::kCommit) {
-    if (decision.step <= step_) return false;
-    if (decision.step != step_ + 1) {
-      return absl::FailedPreconditionError("step " + std::to_string(decision.step) +
-                                           " follows step " + std::to_string(step_));
-    }
-  }
-  const auto found = entries_.find(decision.push.pusher);
-  const bool held = found != entries_.end() && found->second.staged == decision.push;
-  if (decision.kind == Decision::Kind::kDrop) {
-    if (!held) return false;
-    found->second.settled = {decision.push.sequence, false, decision.step};
-    found->second.staged.reset();
-    return false;
-  }
-  if (!held) {
+  for (const PushId& push : decision.pushes) {
+    if (holds(push)) continue;
     return absl::FailedPreconditionError("step " + std::to_string(decision.step) + " is " +
-                                         Describe(decision.push) + ", which is not staged here");
+                                         Describe(push) + ", which is not staged here");
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> PushLedger::OnDecision(const Decision& decision) {
+  const PushId& push = decision.push();
+  ++seen_;
+  switch (decision.kind) {
+    case Kind::kCut:
+      // One that comes again after a broken connection may have been read and released long ago.
+      if (push.sequence <= cuts_) return false;
+      cuts_ = push.sequence;
+      return true;
+    case Kind::kFence:
+      fenced_.insert(push.pusher);
+      entries_.erase(push.pusher);
+      return false;
+    case Kind::kBank:
+      if (holds(push)) {
+        uint64_t& banked = entries_[push.pusher].banked;
+        banked = std::max(banked, push.sequence);
+      }
+      return false;
+    case Kind::kDrop:
+      if (holds(push)) Settle(push, false, decision.step);
+      return false;
+    case Kind::kCommit: break;
+  }
+  if (decision.step <= step_) return false;
+  const absl::Status status = CheckCommit(decision);
+  if (!status.ok()) return status;
   step_ = decision.step;
-  found->second.settled = {decision.push.sequence, true, decision.step};
-  found->second.staged.reset();
+  for (const PushId& part : decision.pushes) Settle(part, true, decision.step);
   return true;
+}
+
+void PushLedger::Settle(const PushId& push, bool applied, int64_t step) {
+  Entry& entry = entries_[push.pusher];
+  entry.staged.erase(push.sequence);
+  if (push.sequence > entry.settled.sequence) entry.settled = {push.sequence, applied, step};
 }
 
 PushLedger::Settled PushLedger::settled(const Pusher& pusher) const {
@@ -125,10 +248,22 @@ PushLedger::Settled PushLedger::settled(const Pusher& pusher) const {
   return found == entries_.end() ? Settled{} : found->second.settled;
 }
 
-std::vector<PushId> PushLedger::staged() const {
-  std::vector<PushId> pushes;
+bool PushLedger::banked(const PushId& push) const {
+  const auto found = entries_.find(push.pusher);
+  return found != entries_.end() && push.sequence <= found->second.banked;
+}
+
+bool PushLedger::holds(const PushId& push) const {
+  const auto found = entries_.find(push.pusher);
+  if (found == entries_.end()) return false;
+  const auto staged = found->second.staged.find(push.sequence);
+  return staged != found->second.staged.end() && staged->second.push == push;
+}
+
+std::vector<StagedPush> PushLedger::staged() const {
+  std::vector<StagedPush> pushes;
   for (const auto& [pusher, entry] : entries_) {
-    if (entry.staged) pushes.push_back(*entry.staged);
+    for (const auto& [sequence, staged] : entry.staged) pushes.push_back(staged);
   }
   return pushes;
 }

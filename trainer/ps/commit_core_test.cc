@@ -15,33 +15,42 @@ namespace {
 
 using Kind = Decision::Kind;
 
-PushId Push(uint32_t rank, uint64_t sequence, int64_t batch, uint64_t start = 1) {
-  return {{rank, 1, start}, sequence, batch};
+StagedPush Push(uint32_t rank, uint64_t sequence, int64_t batch, uint64_t start = 1) {
+  return {{{rank, 1, start}, sequence, batch}, 0};
+}
+
+Decision Commit(const StagedPush& staged, int64_t step) {
+  return {Kind::kCommit, {staged.push}, step};
+}
+
+Sequencer Async(int shards, CommittedSet committed, int64_t batches) {
+  const int64_t step = committed.size();
+  return Sequencer({.shards = shards, .committed = committed, .step = step, .steps = batches});
 }
 
 TEST(SequencerTest, PushCommitsOnceAllShardsHaveStagedIt) {
-  Sequencer sequencer(3, {}, 10);
+  Sequencer sequencer = Async(3, {}, 10);
   EXPECT_TRUE(sequencer.OnStaged(0, Push(0, 1, 4)).empty());
   EXPECT_TRUE(sequencer.OnStaged(2, Push(0, 1, 4)).empty());
   EXPECT_TRUE(sequencer.OnStaged(2, Push(0, 1, 4)).empty());
   const auto decisions = sequencer.OnStaged(1, Push(0, 1, 4));
   ASSERT_EQ(decisions.size(), 1u);
-  EXPECT_EQ(decisions[0], (Decision{Kind::kCommit, Push(0, 1, 4), 1}));
+  EXPECT_EQ(decisions[0], Commit(Push(0, 1, 4), 1));
   EXPECT_TRUE(sequencer.OnStaged(1, Push(0, 1, 4)).empty());
   EXPECT_EQ(sequencer.step(), 1);
 }
 
 TEST(SequencerTest, BatchThatIsPartOfTheModelIsDropped) {
-  Sequencer sequencer(1, CommittedSet(3, {5}), 10);
+  Sequencer sequencer = Async(1, CommittedSet(3, {5}), 10);
   EXPECT_EQ(sequencer.step(), 4);
   EXPECT_EQ(sequencer.OnStaged(0, Push(0, 1, 2))[0].kind, Kind::kDrop);
   EXPECT_EQ(sequencer.OnStaged(0, Push(0, 2, 5))[0].kind, Kind::kDrop);
   EXPECT_EQ(sequencer.OnStaged(0, Push(0, 3, 10))[0].kind, Kind::kDrop);
-  EXPECT_EQ(sequencer.OnStaged(0, Push(0, 4, 3))[0], (Decision{Kind::kCommit, Push(0, 4, 3), 5}));
+  EXPECT_EQ(sequencer.OnStaged(0, Push(0, 4, 3))[0], Commit(Push(0, 4, 3), 5));
 }
 
 TEST(SequencerTest, FencedPusherCommitsNoMore) {
-  Sequencer sequencer(2, {}, 10);
+  Sequencer sequencer = Async(2, {}, 10);
   EXPECT_TRUE(sequencer.OnStaged(0, Push(0, 1, 0)).empty());
   EXPECT_EQ(sequencer.OnFence({0, 1, 1}).size(), 1u);
   EXPECT_TRUE(sequencer.OnFence({0, 1, 1}).empty());
@@ -54,11 +63,11 @@ TEST(SequencerTest, FencedPusherCommitsNoMore) {
 }
 
 TEST(SequencerTest, ShardTooFarBehindIsToldSo) {
-  Sequencer sequencer(1, {}, 1 << 20);
+  Sequencer sequencer = Async(1, {}, 1 << 20);
   for (uint64_t i = 0; i < kDecisionsKept + 10; ++i) {
     sequencer.OnStaged(0, Push(0, i + 1, static_cast<int64_t>(i)));
   }
-  EXPECT_THAT(sequencer.DecisionsAfter(3), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(sequencer.DecisionsAfter(9), StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_EQ(sequencer.DecisionsAfter(100)->size(), kDecisionsKept + 10 - 100);
 }
 
@@ -66,48 +75,63 @@ TEST(PushLedgerTest, RepeatedPushOfASettledOneIsAnsweredAtOnce) {
   PushLedger ledger(0);
   EXPECT_EQ(ledger.OnPush(Push(0, 1, 7)), Admission::kStaged);
   EXPECT_EQ(ledger.OnPush(Push(0, 1, 7)), Admission::kStaged);
-  EXPECT_TRUE(*ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 1}));
+  EXPECT_TRUE(*ledger.OnDecision(Commit(Push(0, 1, 7), 1)));
   EXPECT_EQ(ledger.OnPush(Push(0, 1, 7)), Admission::kSettled);
   EXPECT_TRUE(ledger.settled({0, 1, 1}).applied);
-  EXPECT_FALSE(*ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 1}));
+  EXPECT_FALSE(*ledger.OnDecision(Commit(Push(0, 1, 7), 1)));
 }
 
 TEST(PushLedgerTest, CutThatComesAgainIsNotHeldAgain) {
-  Sequencer sequencer(2, {}, 10);
+  Sequencer sequencer = Async(2, {}, 10);
   PushLedger ledger(0);
   const Decision first = sequencer.OnCut();
   EXPECT_TRUE(*ledger.OnDecision(first));
-  // As after a broken connection.
-  const auto again = sequencer.DecisionsAfter(ledger.step());
-  ASSERT_THAT(again, IsOk());
-  ASSERT_EQ(again->size(), 1u);
-  EXPECT_FALSE(*ledger.OnDecision((*again)[0]));
+  EXPECT_TRUE(sequencer.DecisionsAfter(ledger.seen())->empty());
+  EXPECT_FALSE(*ledger.OnDecision(first));
   // Another cut of the same step is another cut.
   EXPECT_TRUE(*ledger.OnDecision(sequencer.OnCut()));
 }
 
-TEST(PushLedgerTest, CommitOfAnUnknownPushIsAnError) {
+TEST(PushLedgerTest, CommitOfAnUnknownPushIsAnErrorAndChangesNothing) {
   PushLedger ledger(0);
-  EXPECT_THAT(ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 1}),
+  EXPECT_THAT(ledger.OnDecision(Commit(Push(0, 1, 7), 1)),
               StatusIs(absl::StatusCode::kFailedPrecondition));
+  ledger.OnPush(Push(0, 1, 7));
+  EXPECT_THAT(
+      ledger.OnDecision({Kind::kCommit, {Push(0, 1, 7).push, Push(1, 1, 8).push}, 1}),
+      StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_TRUE(ledger.holds(Push(0, 1, 7).push));
+  EXPECT_EQ(ledger.step(), 0);
 }
 
 TEST(PushLedgerTest, GapInTheStreamIsAnError) {
   PushLedger ledger(4);
   ledger.OnPush(Push(0, 1, 7));
-  EXPECT_THAT(ledger.OnDecision({Kind::kCommit, Push(0, 1, 7), 6}),
+  EXPECT_THAT(ledger.OnDecision(Commit(Push(0, 1, 7), 6)),
               StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST(PushLedgerTest, BankedPushStaysWhileItsSenderGoesOnAndAnAbandonedOneDoesNot) {
+  PushLedger ledger(0);
+  ledger.OnPush(Push(0, 1, 7));
+  ASSERT_THAT(ledger.OnDecision({Kind::kBank, {Push(0, 1, 7).push}, 0}), IsOk());
+  EXPECT_TRUE(ledger.banked(Push(0, 1, 7).push));
+  ledger.OnPush(Push(0, 2, 8));
+  ledger.OnPush(Push(0, 3, 9));
+  EXPECT_TRUE(ledger.holds(Push(0, 1, 7).push));
+  EXPECT_FALSE(ledger.holds(Push(0, 2, 8).push));
+  EXPECT_FALSE(ledger.banked(Push(0, 3, 9).push));
 }
 
 // Workers, shards and a chief as a random schedule over links that hold, repeat and break;
 // workers die in the middle of a push and return as another incarnation, whose batches are the
-// chief's to give again.
+// chief's to give again. Each push is a step.
 class World {
  public:
   static constexpr int kBatches = 60;
 
   World(uint64_t seed, int shards, int workers)
-      : random_(seed), sequencer_(shards, {}, kBatches), applied_(shards), to_zero_(shards),
+      : random_(seed), sequencer_(Async(shards, {}, kBatches)), applied_(shards), to_zero_(shards),
         from_zero_(shards) {
     for (int i = 0; i < shards; ++i) ledgers_.emplace_back(0);
     for (int i = 0; i < workers; ++i) workers_.push_back({.pusher = {uint32_t(i), 1, 1}});
@@ -156,8 +180,9 @@ class World {
     }
     // Sends to one shard, perhaps again; asks whether all have answered.
     const size_t shard = random_.Below(ledgers_.size());
-    if (ledgers_[shard].OnPush(*worker.push) == Admission::kStaged) {
-      to_zero_[shard].push_back(*worker.push);
+    const StagedPush staged{*worker.push, 0};
+    if (ledgers_[shard].OnPush(staged) == Admission::kStaged) {
+      to_zero_[shard].push_back(staged);
     }
     for (const PushLedger& ledger : ledgers_) {
       if (ledger.settled(worker.pusher).sequence < worker.sequence) return;
@@ -186,17 +211,17 @@ class World {
     from_zero_[shard].pop_front();
     const auto apply = ledgers_[shard].OnDecision(decision);
     ASSERT_THAT(apply, IsOk());
-    if (*apply) applied_[shard].push_back(decision.push);
+    if (*apply) applied_[shard].push_back(decision.push());
   }
 
   // Both directions lose what is under way; the shard says where it is and what it holds.
   void Reconnect(size_t shard) {
     to_zero_[shard].clear();
     from_zero_[shard].clear();
-    const auto missed = sequencer_.DecisionsAfter(ledgers_[shard].step());
+    const auto missed = sequencer_.DecisionsAfter(ledgers_[shard].seen());
     ASSERT_THAT(missed, IsOk());
     from_zero_[shard].assign(missed->begin(), missed->end());
-    for (const PushId& push : ledgers_[shard].staged()) to_zero_[shard].push_back(push);
+    for (const StagedPush& push : ledgers_[shard].staged()) to_zero_[shard].push_back(push);
   }
 
   void Broadcast(const std::vector<Decision>& decisions) {
@@ -209,7 +234,7 @@ class World {
   std::vector<Worker> workers_;
   std::deque<int64_t> pool_;
   std::vector<std::vector<PushId>> applied_;
-  std::vector<std::deque<PushId>> to_zero_;
+  std::vector<std::deque<StagedPush>> to_zero_;
   std::vector<std::deque<Decision>> from_zero_;
 };
 

@@ -3,7 +3,8 @@
 // It is nothing until the chief configures it with a generation and values; every later frame names
 // the generation, and one of another is refused, so that nobody trains on a model that was
 // replaced. The commit rule is in commit_core.h, the values are in version_store.h; this class
-// connects both to the wire.
+// connects both to the wire. shard_pushes.cc serves replicas, shard_orders.cc the chief,
+// shard_stream.cc connects shards.
 //
 // Ownership: owns its model and, as shard k ≠ 0, a thread that follows shard 0. Threads: Serve from
 // any number of threads, one per connection; Close wakes them. Errors: a request that cannot be
@@ -20,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "trainer/comm/channel.h"
 #include "trainer/ps/commit_core.h"
+#include "trainer/ps/commit_record.h"
 
 namespace taas::ps {
 
@@ -42,6 +45,9 @@ class Shard {
   struct Options {
     // A cut's place in the stream is at most this far behind the chief's request for its values.
     std::chrono::milliseconds cut_patience{10'000};
+    // Uid and attempt of the job: callers of another are refused. Empty: anybody is served.
+    std::string job;
+    CommitRecord* record = nullptr;  // Of what is applied; none without.
   };
 
   Shard();
@@ -56,7 +62,10 @@ class Shard {
   struct Model;
   using Lock = std::unique_lock<std::mutex>;
 
+  // OK once the caller has said that it is of this job.
+  absl::Status Greet(comm::Channel& channel);
   absl::Status Handle(comm::Channel& channel, const comm::FrameHead& head);
+  void Detach(comm::Channel& channel);
   absl::Status Configure(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Push(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Pull(comm::Channel& channel, const comm::FrameHead& head);
@@ -76,8 +85,15 @@ class Shard {
   // Ends the model that is in force. Lets the lock go meanwhile: look at the state again.
   void Retire(Lock& lock);
 
+  // Waits until `push` is settled or banked, then answers it.
+  absl::Status AnswerPush(comm::Channel& channel, Model& model, const PushId& push, Lock lock);
+  absl::Status AnswerOver(comm::Channel& channel, Model& model, Lock lock);
+
   // With the lock held.
-  void OnStaged(Model& model, int shard, const PushId& push);
+  bool Over(const Model& model, const Pusher& pusher) const;
+  // Whether `pusher` need not wait for a batch; which, if this shard gives them.
+  static bool HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch);
+  void OnStaged(Model& model, int shard, const StagedPush& push);
   void Broadcast(Model& model, const std::vector<Decision>& decisions);
   void CarryOut(Model& model, const Decision& decision);
   void GiveUp(Model& model, const absl::Status& why);
@@ -91,6 +107,7 @@ class Shard {
   std::condition_variable changed_;
   bool closing_ = false;
   std::shared_ptr<Model> model_;
+  std::chrono::steady_clock::time_point next_complaint_{};
 };
 
 }  // namespace taas::ps

@@ -28,7 +28,9 @@ constexpr std::chrono::milliseconds kLookUp{100};
 
 absl::Status RefusalToStatus(const FrameHead& head, const std::string& sentence) {
   switch (static_cast<Refusal>(head.refusal)) {
-    case Refusal::kGeneration: return absl::AbortedError(sentence);
+    case Refusal::kGeneration:
+    // Its address is another job's by now: the chief knows the new one.
+    case Refusal::kJob: return absl::AbortedError(sentence);
     case Refusal::kFenced: return absl::FailedPreconditionError(sentence);
     case Refusal::kNotYet: return absl::UnavailableError(sentence);
     default: return absl::InvalidArgumentError(sentence);
@@ -51,14 +53,26 @@ uint64_t BytesOf(const std::vector<Block>& blocks) {
   return bytes;
 }
 
-std::vector<Block> BlocksOf(const std::vector<Piece>& pieces,
-                            const std::vector<std::span<float>>& variables) {
-  std::vector<Block> blocks;
+void AddBlocks(const std::vector<Piece>& pieces, const std::vector<std::span<float>>& variables,
+               std::vector<Block>* blocks) {
   for (const Piece& piece : pieces) {
     const std::span<float> part = variables[static_cast<size_t>(piece.variable)].subspan(
         static_cast<size_t>(piece.offset), static_cast<size_t>(piece.count));
-    blocks.push_back({part.data(), part.size_bytes()});
+    blocks->push_back({part.data(), part.size_bytes()});
   }
+}
+
+std::vector<Block> BlocksOf(const std::vector<Piece>& pieces,
+                            const std::vector<std::span<float>>& variables) {
+  std::vector<Block> blocks;
+  AddBlocks(pieces, variables, &blocks);
+  return blocks;
+}
+
+// Values, then each slot: the order of a shard's memory.
+std::vector<Block> BlocksOf(const std::vector<Piece>& pieces, const ModelSpans& model) {
+  std::vector<Block> blocks = BlocksOf(pieces, model.variables);
+  for (const auto& slot : model.slots) AddBlocks(pieces, slot, &blocks);
   return blocks;
 }
 
@@ -73,19 +87,15 @@ absl::Status ReceiveValues(Channel& channel, const FrameHead& head,
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address) {
-  return Connect(address, Options());
-}
-
 absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address,
                                                                     Options options) {
   ASSIGN_OR_RETURN(auto channel, Channel::Connect(address, {}));
   channel->LimitSilence(options.silence_max);
+  RETURN_IF_ERROR(channel->Send({.type = FrameType::kHello}, options.job));
   return std::unique_ptr<ShardControl>(new ShardControl(std::move(channel)));
 }
 
-absl::Status ShardControl::Configure(const ShardConfig& config,
-                                     const std::vector<std::span<float>>& variables) {
+absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans& model) {
   wire::ConfigureRequest request;
   request.set_generation(config.generation);
   request.set_shard(config.shard);
@@ -98,11 +108,13 @@ absl::Status ShardControl::Configure(const ShardConfig& config,
   }
   request.set_optimizer(config.optimizer);
   *request.mutable_committed() = ToWire(config.committed);
+  request.set_step(config.step);
   request.set_max_steps(config.max_steps);
+  request.set_aggregate(config.aggregate);
   const std::string text = request.SerializeAsString();
   const uint64_t length = text.size();
   std::vector<ConstBlock> payload = {{&length, sizeof(length)}, {text.data(), text.size()}};
-  for (const Block& block : BlocksOf(config.pieces, variables)) {
+  for (const Block& block : BlocksOf(config.pieces, model)) {
     payload.push_back({block.data, block.bytes});
   }
   RETURN_IF_ERROR(channel_->Send({.type = FrameType::kConfigure}, payload));
@@ -152,12 +164,12 @@ absl::StatusOr<ShardControl::State> ShardControl::WaitStep(int64_t step,
 }
 
 absl::Status ShardControl::ReadCut(int64_t step, const std::vector<Piece>& pieces,
-                                   const std::vector<std::span<float>>& variables) {
+                                   const ModelSpans& model) {
   RETURN_IF_ERROR(channel_->Send(
       {.type = FrameType::kReadCut, .generation = generation_, .step = step}));
   ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
   RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kValues));
-  return ReceiveValues(*channel_, head, BlocksOf(pieces, variables));
+  return ReceiveValues(*channel_, head, BlocksOf(pieces, model));
 }
 
 absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "").status(); }
@@ -176,20 +188,22 @@ Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
 
 absl::StatusOr<Exchange::Result> Exchange::Pull(const StillWanted& still_wanted) {
   return Run({.type = FrameType::kPull,
-              .generation = static_cast<uint32_t>(options_.generation)},
+              .generation = static_cast<uint32_t>(options_.generation),
+              .rank = options_.pusher.rank,
+              .pod = options_.pusher.pod,
+              .start = options_.pusher.start},
              still_wanted);
 }
 
-absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch,
+absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch, int64_t base,
                                                 const StillWanted& still_wanted) {
-  return Run(HeadOf(FrameType::kPush, {options_.pusher, sequence, batch},
+  return Run(HeadOf(FrameType::kPush, {{options_.pusher, sequence, batch}, base},
                     static_cast<uint32_t>(options_.generation)),
              still_wanted);
 }
 
 absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
                                                const StillWanted& still_wanted) {
-  Result result;
   for (Peer& peer : peers_) peer.sent = peer.answered = false;
   std::chrono::milliseconds delay = kRetryFirst;
   absl::Status fatal;
@@ -219,7 +233,7 @@ absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
       const auto answer = ReceiveFrom(peer);
       if (answer.ok()) {
         peer.answered = progress = true;
-        if (asked[i] == 0) result = *answer;
+        peer.answer = *answer;
         continue;
       }
       trouble_ = std::string(answer.status().message());
@@ -233,13 +247,26 @@ absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
   }
   if (fatal.ok()) {
     trouble_.clear();
-    return result;
+    return Conclude();
   }
   // Answers that are still under way belong to this call; the next one must not read them.
   for (Peer& peer : peers_) {
     if (!peer.answered) peer.channel = nullptr;
   }
   return fatal;
+}
+
+Exchange::Result Exchange::Conclude() const {
+  const ValuesInfo& first = peers_[0].answer;
+  Result result{.step = first.push_step,
+                .applied = !first.dropped,
+                .banked = first.banked,
+                .values_step = first.values_step,
+                .batch = first.batch};
+  for (const Peer& peer : peers_) {
+    if (peer.answer.values_step != first.values_step) result.values_step = -1;
+  }
+  return result;
 }
 
 void Exchange::SendMissing(const FrameHead& head) {
@@ -257,16 +284,19 @@ void Exchange::SendMissing(const FrameHead& head) {
 absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const FrameHead& head) {
   if (peer.channel == nullptr) {
     ASSIGN_OR_RETURN(peer.channel, Channel::Connect(address, {}));
+    RETURN_IF_ERROR(peer.channel->Send({.type = FrameType::kHello}, options_.job));
   }
   if (head.type == FrameType::kPush) return peer.channel->Send(head, peer.gradients);
   return peer.channel->Send(head);
 }
 
-absl::StatusOr<Exchange::Result> Exchange::ReceiveFrom(Peer& peer) {
+absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
   ASSIGN_OR_RETURN(const FrameHead head, peer.channel->ReceiveHead());
   RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
-  RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, peer.variables));
-  return Result{head.step, (head.flags & comm::kFlagDropped) == 0};
+  const ValuesInfo info = ValuesInfoOf(head);
+  RETURN_IF_ERROR(ReceiveValues(*peer.channel, head,
+                                info.banked ? std::vector<Block>() : peer.variables));
+  return info;
 }
 
 }  // namespace taas::ps

@@ -6,12 +6,12 @@
 // Aborted (the shard is in another generation: ask the chief), FailedPrecondition (this process was
 // given up), InvalidArgument.
 //
-//   ASSIGN_OR_RETURN(auto shard, ShardControl::Connect(address));
-//   RETURN_IF_ERROR(shard->Configure(request, values));
+//   ASSIGN_OR_RETURN(auto shard, ShardControl::Connect(address, {}));
+//   RETURN_IF_ERROR(shard->Configure(config, {values, slots}));
 //
 //   Exchange exchange({.pusher = me, .generation = 3, .shards = addresses, .layout = layout},
 //                     variables, gradients);
-//   ASSIGN_OR_RETURN(Exchange::Result result, exchange.Push(sequence, batch, still_wanted));
+//   ASSIGN_OR_RETURN(Exchange::Result result, exchange.Push(sequence, batch, step, wanted));
 
 #ifndef TRAINER_PS_SHARD_CLIENT_H_
 #define TRAINER_PS_SHARD_CLIENT_H_
@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@
 #include "trainer/comm/channel.h"
 #include "trainer/ps/commit_core.h"
 #include "trainer/ps/layout.h"
+#include "trainer/ps/wire.h"
 
 namespace taas::ps {
 
@@ -39,7 +41,15 @@ struct ShardConfig {
   std::vector<Piece> pieces;
   std::string optimizer;  // JSON.
   CommittedSet committed;
+  int64_t step = 0;
   int64_t max_steps = 0;
+  int aggregate = 0;  // Gradients that make one update; 0: each, when it comes.
+};
+
+// The model as its owner has it: variables, and by slot of the optimizer as the variables.
+struct ModelSpans {
+  std::vector<std::span<float>> variables;
+  std::vector<std::vector<std::span<float>>> slots;
 };
 
 class ShardControl {
@@ -53,14 +63,13 @@ class ShardControl {
     // A shard that moves no byte for this long is taken for gone (Unavailable), though its kernel
     // may still acknowledge: longer than any answer is held back (WAIT_STEP 5 s, READ_CUT 10 s).
     std::chrono::milliseconds silence_max{15'000};
+    std::string job;  // Of Shard::Options.
   };
 
-  static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address);
   static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address,
                                                                Options options);
 
-  absl::Status Configure(const ShardConfig& config,
-                         const std::vector<std::span<float>>& variables);
+  absl::Status Configure(const ShardConfig& config, const ModelSpans& model);
   // For a connection made anew to a shard that is configured already.
   void Adopt(int64_t generation) { generation_ = static_cast<uint32_t>(generation); }
   // The generation that the shard is in; 0 for none.
@@ -70,8 +79,7 @@ class ShardControl {
   absl::StatusOr<State> Cut();
   absl::StatusOr<State> WaitStep(int64_t step, std::chrono::milliseconds hold);
   // Of every shard.
-  absl::Status ReadCut(int64_t step, const std::vector<Piece>& pieces,
-                       const std::vector<std::span<float>>& variables);
+  absl::Status ReadCut(int64_t step, const std::vector<Piece>& pieces, const ModelSpans& model);
   absl::Status ReleaseCut();
   bool LooksAlive() const { return channel_->LooksAlive(); }
   // Wakes a call that waits; it fails. From any thread.
@@ -93,10 +101,14 @@ class Exchange {
     int64_t generation = 0;
     std::vector<std::string> shards;
     Layout layout;
+    std::string job;  // Of Shard::Options.
   };
   struct Result {
-    int64_t step = 0;
-    bool applied = true;  // False: the batch was part of the model already.
+    int64_t step = 0;        // Of the push: that it made or at which it was settled.
+    bool applied = true;     // False: the batch was part of the model, or its step has passed.
+    bool banked = false;     // Kept for the step that is being made, the variables as they were.
+    int64_t values_step = 0; // Of the variables; -1: of different steps, to be pulled again.
+    std::optional<int64_t> batch;  // To be computed next, if shard 0 says so.
   };
   // Asked while an answer is outstanding; false ends the call with Aborted.
   using StillWanted = std::function<bool()>;
@@ -107,7 +119,9 @@ class Exchange {
   // Both fill the variables. Broken connections are made anew and what was under way is sent again
   // with its sequence number, so that a push counts once.
   absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
-  absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, const StillWanted& still_wanted);
+  // `base` is the step of the variables that the gradients are of.
+  absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, int64_t base,
+                              const StillWanted& still_wanted);
 
   int64_t generation() const { return options_.generation; }
   // The last failure, for people who ask what this replica waits for; empty when all is well.
@@ -120,17 +134,18 @@ class Exchange {
     std::vector<comm::ConstBlock> gradients;
     bool sent = false;
     bool answered = false;
+    ValuesInfo answer;
   };
   absl::StatusOr<Result> Run(const comm::FrameHead& head, const StillWanted& still_wanted);
+  Result Conclude() const;
   void SendMissing(const comm::FrameHead& head);
   absl::Status SendTo(Peer& peer, const std::string& address, const comm::FrameHead& head);
-  absl::StatusOr<Result> ReceiveFrom(Peer& peer);
+  absl::StatusOr<ValuesInfo> ReceiveFrom(Peer& peer);
 
   const Options options_;
   std::vector<Peer> peers_;
   std::string trouble_;
 };
-
 
 }  // namespace taas::ps
 

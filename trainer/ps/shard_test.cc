@@ -62,7 +62,7 @@ struct Cluster {
     std::vector<float> b(300, static_cast<float>(committed.size()));
     controls.clear();
     for (size_t i = 0; i < servers.size(); ++i) {
-      auto control = ShardControl::Connect(addresses[i]);
+      auto control = ShardControl::Connect(addresses[i], {});
       ASSERT_THAT(control, IsOk());
       ASSERT_THAT((*control)->Configure({.generation = generation,
                                          .shard = static_cast<int>(i),
@@ -70,8 +70,9 @@ struct Cluster {
                                          .pieces = layout.shards[i],
                                          .optimizer = kSgdOne,
                                          .committed = committed,
+                                         .step = committed.size(),
                                          .max_steps = kBatches},
-                                        {a, b}),
+                                        {{a, b}, {}}),
                   IsOk());
       controls.push_back(*std::move(control));
     }
@@ -103,7 +104,7 @@ TEST(ShardTest, ReplicasPushConcurrentlyAndEachBatchCountsOnceOnEveryShard) {
         Replica replica(cluster, {rank, 1, rank + 100}, 1);
         uint64_t sequence = 0;
         for (int64_t batch; (batch = next++) < kBatches;) {
-          const auto result = replica.exchange->Push(++sequence, batch, Always);
+          const auto result = replica.exchange->Push(++sequence, batch, 0, Always);
           ASSERT_THAT(result, IsOk());
           EXPECT_TRUE(result->applied);
           // The answer holds at least this push.
@@ -128,7 +129,7 @@ TEST(ShardTest, PushThatIsSentAgainCountsOnce) {
   for (int i = 0; i < 3; ++i) {
     // A new exchange has new connections, as after a break; identity and sequence are the same.
     Replica replica(cluster, {0, 1, 7}, 1);
-    const auto result = replica.exchange->Push(1, 5, Always);
+    const auto result = replica.exchange->Push(1, 5, 0, Always);
     ASSERT_THAT(result, IsOk());
     EXPECT_EQ(result->step, 1);
     EXPECT_EQ(replica.a[0], 1.0f);
@@ -140,7 +141,7 @@ TEST(ShardTest, BatchThatIsPartOfTheModelIsDroppedAndTheReplicaToldSo) {
   cluster.Configure(1, CommittedSet(3, {7}));
   Replica replica(cluster, {0, 1, 7}, 1);
   for (const int64_t batch : {0, 7}) {
-    const auto result = replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, Always);
+    const auto result = replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, 0, Always);
     ASSERT_THAT(result, IsOk());
     EXPECT_FALSE(result->applied);
     EXPECT_EQ(replica.b[299], 4.0f);
@@ -151,9 +152,9 @@ TEST(ShardTest, PushOfAnotherGenerationIsRefused) {
   Cluster cluster(2);
   cluster.Configure(4);
   Replica late(cluster, {0, 1, 7}, 3);
-  EXPECT_THAT(late.exchange->Push(1, 0, Always), StatusIs(absl::StatusCode::kAborted));
+  EXPECT_THAT(late.exchange->Push(1, 0, 0, Always), StatusIs(absl::StatusCode::kAborted));
   Replica current(cluster, {0, 1, 7}, 4);
-  EXPECT_THAT(current.exchange->Push(1, 0, Always), IsOk());
+  EXPECT_THAT(current.exchange->Push(1, 0, 0, Always), IsOk());
 }
 
 TEST(ShardTest, ReplicaThatWaitsForAShardIsReleasedByANewGeneration) {
@@ -163,7 +164,7 @@ TEST(ShardTest, ReplicaThatWaitsForAShardIsReleasedByANewGeneration) {
   Replica replica(cluster, {0, 1, 7}, 1);
   std::atomic<bool> asked{false};
   std::thread waiting([&] {
-    EXPECT_THAT(replica.exchange->Push(1, 0,
+    EXPECT_THAT(replica.exchange->Push(1, 0, 0,
                                        [&] {
                                          asked = true;
                                          return true;
@@ -181,14 +182,14 @@ TEST(ShardTest, FencedReplicaIsRefusedAndItsSuccessorIsNot) {
   Cluster cluster(2);
   cluster.Configure(1);
   Replica first(cluster, {0, 1, 7}, 1);
-  ASSERT_THAT(first.exchange->Push(1, 0, Always), IsOk());
+  ASSERT_THAT(first.exchange->Push(1, 0, 0, Always), IsOk());
   const auto state = cluster.controls[0]->Fence({0, 1, 7});
   ASSERT_THAT(state, IsOk());
   EXPECT_TRUE(state->committed.Contains(0));
-  EXPECT_THAT(first.exchange->Push(2, 1, Always),
+  EXPECT_THAT(first.exchange->Push(2, 1, 0, Always),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   Replica second(cluster, {0, 1, 8}, 1);
-  EXPECT_THAT(second.exchange->Push(1, 1, Always), IsOk());
+  EXPECT_THAT(second.exchange->Push(1, 1, 0, Always), IsOk());
 }
 
 TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
@@ -197,7 +198,7 @@ TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
   std::thread trainer([&] {
     Replica replica(cluster, {0, 1, 7}, 1);
     for (int64_t batch = 0; batch < kBatches; ++batch) {
-      ASSERT_THAT(replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, Always), IsOk());
+      ASSERT_THAT(replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, 0, Always), IsOk());
     }
   });
   for (int i = 0; i < 20; ++i) {
@@ -208,7 +209,7 @@ TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
     std::vector<float> b(300);
     for (size_t shard = 0; shard < 3; ++shard) {
       ASSERT_THAT(cluster.controls[shard]->ReadCut(state->step, cluster.layout.shards[shard],
-                                                   {a, b}),
+                                                   {{a, b}, {}}),
                   IsOk());
       ASSERT_THAT(cluster.controls[shard]->ReleaseCut(), IsOk());
     }
@@ -233,10 +234,14 @@ TEST(ShardTest, ShardThatGaveItsGenerationUpSaysThatItHasNone) {
   Cluster cluster(2);
   cluster.Configure(1, CommittedSet(3, {7}));
   EXPECT_EQ(*cluster.controls[0]->Generation(), 1);
-  // A peer that lags behind what is kept can not be brought up to date.
+  // A peer that has seen what was never said can not be brought up to date.
   const auto peer = comm::Channel::Connect(cluster.addresses[0], {});
   ASSERT_THAT(peer, IsOk());
-  ASSERT_THAT((*peer)->Send({.type = comm::FrameType::kPeerHello, .generation = 1, .rank = 1}),
+  ASSERT_THAT((*peer)->Send({.type = comm::FrameType::kHello}), IsOk());
+  ASSERT_THAT((*peer)->Send({.type = comm::FrameType::kPeerHello,
+                             .generation = 1,
+                             .rank = 1,
+                             .sequence = 99}),
               IsOk());
   EXPECT_THAT((*peer)->ReceiveHead(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(*cluster.controls[0]->Generation(), 0);
@@ -249,7 +254,7 @@ TEST(ShardTest, CutThatDoesNotComeInTimeIsAskedForAgain) {
   cluster.Configure(1);
   std::vector<float> a(64 * 300);
   std::vector<float> b(300);
-  EXPECT_THAT(cluster.controls[1]->ReadCut(5, cluster.layout.shards[1], {a, b}),
+  EXPECT_THAT(cluster.controls[1]->ReadCut(5, cluster.layout.shards[1], {{a, b}, {}}),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no cut at step 5")));
 }
 
@@ -260,7 +265,7 @@ TEST(ShardTest, WaitForACutEndsWithItsGeneration) {
   std::thread reader([&] {
     std::vector<float> a(64 * 300);
     std::vector<float> b(300);
-    EXPECT_THAT(waiting->ReadCut(5, cluster.layout.shards[1], {a, b}),
+    EXPECT_THAT(waiting->ReadCut(5, cluster.layout.shards[1], {{a, b}, {}}),
                 StatusIs(absl::StatusCode::kAborted, HasSubstr("generation")));
   });
   std::this_thread::yield();
@@ -277,7 +282,7 @@ TEST(ShardTest, ChiefsThatConfigureAtOnceLeaveTheHighestGenerationInForce) {
     threads.emplace_back([&, t] {
       std::vector<float> a(64 * 300);
       std::vector<float> b(300);
-      const auto control = ShardControl::Connect(cluster.addresses[1]);
+      const auto control = ShardControl::Connect(cluster.addresses[1], {});
       ASSERT_THAT(control, IsOk());
       for (int64_t generation = t + 1; generation <= kGenerations; generation += kThreads) {
         const absl::Status status = (*control)->Configure({.generation = generation,
@@ -286,7 +291,7 @@ TEST(ShardTest, ChiefsThatConfigureAtOnceLeaveTheHighestGenerationInForce) {
                                                            .pieces = cluster.layout.shards[1],
                                                            .optimizer = kSgdOne,
                                                            .max_steps = kBatches},
-                                                          {a, b});
+                                                          {{a, b}, {}});
         if (!status.ok()) {
           EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted));
         }
@@ -316,6 +321,7 @@ TEST(ShardTest, GradientOfAnotherSizeIsRefused) {
   Replica replica(cluster, {0, 1, 7}, 1);
   const auto channel = comm::Channel::Connect(cluster.addresses[0], {});
   ASSERT_THAT(channel, IsOk());
+  ASSERT_THAT((*channel)->Send({.type = comm::FrameType::kHello}), IsOk());
   ASSERT_THAT((*channel)->Send({.type = comm::FrameType::kPush, .generation = 1}, "four"), IsOk());
   const auto head = (*channel)->ReceiveHead();
   ASSERT_THAT(head, IsOk());

@@ -1,51 +1,86 @@
 #include "trainer/ps/wire.h"
 
+#include <utility>
+
 namespace taas::ps {
 
 using comm::FrameHead;
 using comm::FrameType;
 
-FrameHead HeadOf(FrameType type, const PushId& push, uint32_t generation) {
+FrameHead HeadOf(FrameType type, const StagedPush& staged, uint32_t generation) {
+  const PushId& push = staged.push;
   return {.type = type,
           .generation = generation,
           .rank = push.pusher.rank,
           .pod = push.pusher.pod,
           .start = push.pusher.start,
           .sequence = push.sequence,
-          .batch = push.batch};
+          .batch = push.batch,
+          .step = staged.base};
 }
 
-PushId PushOf(const FrameHead& head) {
-  return {{head.rank, head.pod, head.start}, head.sequence, head.batch};
+Pusher PusherOf(const FrameHead& head) { return {head.rank, head.pod, head.start}; }
+
+StagedPush StagedOf(const FrameHead& head) {
+  return {{PusherOf(head), head.sequence, head.batch}, head.step};
 }
 
-FrameHead HeadOf(const Decision& decision, uint32_t generation) {
+std::vector<FrameHead> HeadsOf(const Decision& decision, uint32_t generation) {
   FrameType type = FrameType::kCommit;
   switch (decision.kind) {
     case Decision::Kind::kCommit: break;
     case Decision::Kind::kDrop: type = FrameType::kDrop; break;
+    case Decision::Kind::kBank: type = FrameType::kBank; break;
     case Decision::Kind::kFence: type = FrameType::kFenced; break;
     case Decision::Kind::kCut: type = FrameType::kCutAt; break;
   }
-  FrameHead head = HeadOf(type, decision.push, generation);
-  head.step = decision.step;
-  return head;
+  std::vector<FrameHead> heads;
+  for (const PushId& push : decision.pushes) {
+    heads.push_back(HeadOf(type, {push, decision.step}, generation));
+    heads.back().flags = comm::kFlagMore;
+  }
+  heads.back().flags = 0;
+  return heads;
 }
 
-absl::StatusOr<Decision> DecisionOf(const FrameHead& head) {
-  Decision decision;
+absl::StatusOr<std::optional<Decision>> DecisionReader::Take(const FrameHead& head) {
   switch (head.type) {
-    case FrameType::kCommit: decision.kind = Decision::Kind::kCommit; break;
-    case FrameType::kDrop: decision.kind = Decision::Kind::kDrop; break;
-    case FrameType::kFenced: decision.kind = Decision::Kind::kFence; break;
-    case FrameType::kCutAt: decision.kind = Decision::Kind::kCut; break;
+    case FrameType::kCommit: partial_.kind = Decision::Kind::kCommit; break;
+    case FrameType::kDrop: partial_.kind = Decision::Kind::kDrop; break;
+    case FrameType::kBank: partial_.kind = Decision::Kind::kBank; break;
+    case FrameType::kFenced: partial_.kind = Decision::Kind::kFence; break;
+    case FrameType::kCutAt: partial_.kind = Decision::Kind::kCut; break;
     default:
       return absl::InvalidArgumentError("a " + comm::FrameTypeName(head.type) +
                                         " frame is no decision of shard 0");
   }
-  decision.push = PushOf(head);
-  decision.step = head.step;
-  return decision;
+  partial_.pushes.push_back(StagedOf(head).push);
+  partial_.step = head.step;
+  if ((head.flags & comm::kFlagMore) != 0) return std::optional<Decision>();
+  return std::optional<Decision>(std::exchange(partial_, Decision()));
+}
+
+FrameHead HeadOf(const ValuesInfo& info, uint32_t generation) {
+  FrameHead head{.type = FrameType::kValues, .generation = generation, .step = info.values_step};
+  // A field that VALUES has no other use for.
+  head.sequence = static_cast<uint64_t>(info.push_step);
+  if (info.dropped) head.flags |= comm::kFlagDropped;
+  if (info.banked) head.flags |= comm::kFlagBanked;
+  if (info.batch) {
+    head.flags |= comm::kFlagBatch;
+    head.batch = *info.batch;
+  }
+  return head;
+}
+
+ValuesInfo ValuesInfoOf(const FrameHead& head) {
+  ValuesInfo info{.values_step = head.step,
+                  .push_step = static_cast<int64_t>(head.sequence),
+                  .dropped = (head.flags & comm::kFlagDropped) != 0,
+                  .banked = (head.flags & comm::kFlagBanked) != 0,
+                  .batch = std::nullopt};
+  if ((head.flags & comm::kFlagBatch) != 0) info.batch = head.batch;
+  return info;
 }
 
 wire::CommittedBatches ToWire(const CommittedSet& committed) {

@@ -3,12 +3,14 @@
 // Ownership: pure functions. Threads: any. Errors: InvalidArgument for text that is not the
 // message.
 //
-//   channel.Send(HeadOf(decision, generation));
+//   channel.SendAtOnce(HeadsOf(decision, generation));
 
 #ifndef TRAINER_PS_WIRE_H_
 #define TRAINER_PS_WIRE_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -18,12 +20,33 @@
 
 namespace taas::ps {
 
-comm::FrameHead HeadOf(comm::FrameType type, const PushId& push, uint32_t generation);
-PushId PushOf(const comm::FrameHead& head);
+// PUSH and STAGED.
+comm::FrameHead HeadOf(comm::FrameType type, const StagedPush& staged, uint32_t generation);
+StagedPush StagedOf(const comm::FrameHead& head);
+Pusher PusherOf(const comm::FrameHead& head);
 
-comm::FrameHead HeadOf(const Decision& decision, uint32_t generation);
-// InvalidArgument if the frame is no decision.
-absl::StatusOr<Decision> DecisionOf(const comm::FrameHead& head);
+// One head, but for a commit one for each push.
+std::vector<comm::FrameHead> HeadsOf(const Decision& decision, uint32_t generation);
+// Takes the heads of a stream in one by one.
+class DecisionReader {
+ public:
+  // A decision when `head` completes it. InvalidArgument if the frame is no decision.
+  absl::StatusOr<std::optional<Decision>> Take(const comm::FrameHead& head);
+
+ private:
+  Decision partial_;
+};
+
+// What a VALUES frame says besides the values.
+struct ValuesInfo {
+  int64_t values_step = 0;
+  int64_t push_step = 0;  // PUSH: the step that it made or at which it was settled.
+  bool dropped = false;
+  bool banked = false;
+  std::optional<int64_t> batch;
+};
+comm::FrameHead HeadOf(const ValuesInfo& info, uint32_t generation);
+ValuesInfo ValuesInfoOf(const comm::FrameHead& head);
 
 wire::CommittedBatches ToWire(const CommittedSet& committed);
 CommittedSet FromWire(const wire::CommittedBatches& committed);

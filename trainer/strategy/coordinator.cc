@@ -93,9 +93,10 @@ wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
     const auto news = [&] {
       const Membership::Member* member = membership_.Find(replica);
       return closing_ || done_ || !failure_.ok() || view_ != request.seen_view() ||
-             (request.wanted() > 0 && ready_ && leases_.available()) || member == nullptr ||
-             member->incarnation != incarnation;
+             (request.wanted() > 0 && HasWork()) || member == nullptr ||
+             member->incarnation != incarnation || member->left;
     };
+    if (request.wants_to_go() && replica.role == "ps") going_[replica] = incarnation;
     changed_.wait_for(lock, kBeatHold, news);
     standing = membership_.Hear(replica, incarnation, clock_.Now());
   }
@@ -107,7 +108,13 @@ wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
     return reply;
   }
   FillWork(request, pusher, peers_[replica], &reply);
+  reply.set_may_go(MayGo(replica, incarnation));
   return reply;
+}
+
+bool Coordinator::MayGo(const ReplicaId& replica, const Incarnation& incarnation) const {
+  const Membership::Member* member = membership_.Find(replica);
+  return member != nullptr && member->incarnation == incarnation && member->left;
 }
 
 void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, Peer& peer,
@@ -117,8 +124,9 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
   reply->set_ready(ready_);
   reply->set_done(done_);
   reply->set_waiting_for(waiting_for_);
+  reply->set_shards_give_batches(aggregate_ > 0);
   for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
-  if (request.wanted() <= 0 || !ready_) return;
+  if (request.wanted() <= 0 || !ready_ || aggregate_ > 0) return;
   LastGrant& grant = peer.grant;
   // Overtaken on its way by a later call: nobody waits for the answer.
   if (request.lease_sequence() < grant.sequence) return;
@@ -144,7 +152,7 @@ void Coordinator::Leave(const wire::LeaveRequest& request) {
 absl::StatusOr<Work> Coordinator::Next() {
   Lock lock(mutex_);
   changed_.wait(lock, [&] {
-    return closing_ || !failure_.ok() || trained_ || (ready_ && leases_.available());
+    return closing_ || !failure_.ok() || trained_ || HasWork();
   });
   if (!failure_.ok()) return failure_;
   Work work;
@@ -153,6 +161,9 @@ absl::StatusOr<Work> Coordinator::Next() {
   if (work.done) return work;
   work.generation = generation_;
   work.shards = shard_addresses_;
+  work.job = JobKey(options_.job);
+  work.from_shards = aggregate_ > 0;
+  if (work.from_shards) return work;
   leases_.Finish(work.pusher);
   work.batches = leases_.Grant(work.pusher, kGrantMax,
                                static_cast<int>(options_.cluster.training_replicas().size()));

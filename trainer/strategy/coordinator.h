@@ -3,7 +3,7 @@
 //
 //   WaitForShards -> Configure(generation n) -> Watch --all batches committed--> Finish
 //         ^                                       |
-//         +---- a parameter server is lost -------+   (n + 1, from the last cut)
+//         +---- a parameter server is lost or leaves -+   (n + 1, from the last cut)
 //
 // The rules are elsewhere and pure: who is admitted (membership.h), who trains what
 // (batch_leases.h), what counts (commit_core.h). This class is their shell.
@@ -36,6 +36,8 @@
 #include "trainer/cluster/membership.h"
 #include "trainer/cluster/tf_config.h"
 #include "trainer/config/trainer_config.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/ps/commit_record.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/status/status_board.h"
@@ -60,6 +62,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
     ClusterSpec cluster;
     JobIdentity job;
     Incarnation self;
+    ps::CommitRecord* record = nullptr;  // Of where generations begin; none without.
     std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
   };
   // `store` may be null: no checkpoints. Whoever opened it releases it after Run.
@@ -104,25 +107,33 @@ class Coordinator : public ChiefHandler, public WorkSource {
                 wire::BeatReply* reply);
   std::string DescribeMissing(const std::vector<ReplicaId>& missing);
 
-  // coordinator_run.cc, on Run's thread.
+  bool HasWork() const { return ready_ && (aggregate_ > 0 || leases_.available()); }
+  bool MayGo(const ReplicaId& replica, const Incarnation& incarnation) const;
+  // On Run's thread, as the rest. coordinator_run.cc: the life of the job.
   absl::Status RunToEnd(const StopFlag& stop);
   absl::Status LoadStart();
   absl::Status WaitForShards(const StopFlag& stop);
   absl::Status StartGeneration();
+  void PauseWork(RunState state, const std::string& why);
+  void ShowPeers();
+  absl::Status Failure();
+
+  // coordinator_watch.cc: while a generation trains.
   absl::Status Watch(const StopFlag& stop);
   absl::Status Resume(const StopFlag& stop, const absl::Status& broken);
   absl::Status WatchOnce(int64_t target);
   absl::Status FenceLost();
   bool ShardsReplaced();
+  // Lets a parameter server that was told to stop go, with a cut. Aborted if one goes.
+  absl::Status LetGo();
+
+  // coordinator_cuts.cc: what is kept of it.
   absl::Status TakeCut();
   absl::Status SaveCut();
   // A disk that is away for a while costs checkpoints, not the training: OK, and tried again.
   absl::Status TrainOnWithout(const absl::Status& status);
   absl::Status SaveWhatIsThere();
   absl::Status Finish();
-  void PauseWork(RunState state, const std::string& why);
-  void ShowPeers();
-  absl::Status Failure();
 
   const Clock& clock_;
   const Options options_;
@@ -138,6 +149,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   std::map<ReplicaId, std::string> probe_errors_;
   BatchLeases leases_;
   std::vector<Lost> lost_;  // To be fenced.
+  std::map<ReplicaId, Incarnation> going_;  // Parameter servers that were told to stop.
   std::vector<Incarnation> shard_incarnations_;  // Of the present generation, by shard.
   std::vector<std::string> shard_addresses_;
   uint64_t view_ = 1;
@@ -149,8 +161,10 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool closing_ = false;
   std::string waiting_for_;
   absl::Status failure_;
+  int aggregate_ = 0;  // Gradients of one step; 0: asynchronous. Set before the first generation.
 
   // Of Run's thread only.
+  std::unique_ptr<Optimizer> optimizer_;
   std::vector<std::unique_ptr<ps::ShardControl>> controls_;
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
   int64_t step_ = 0;  // Committed, as shard 0 said last.

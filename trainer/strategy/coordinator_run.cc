@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/comm/channel.h"
 #include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/optimizer_slots.h"
 
 namespace taas {
 namespace {
@@ -20,17 +19,7 @@ constexpr std::chrono::milliseconds kRetryPause{50};
 // A missing peer's address is tried this often to say why it is missing.
 constexpr std::chrono::milliseconds kProbeEvery{2'000};
 constexpr std::chrono::milliseconds kProbePatience{500};
-// A disk that failed is tried again after this.
-constexpr std::chrono::seconds kDiskRetry{5};
-// Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
-constexpr std::chrono::seconds kFarewell{5};
 constexpr Clock::Duration kShowPeersEvery = std::chrono::milliseconds(500);
-
-std::string HexStart(uint64_t start) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(start));
-  return text;
-}
 
 }  // namespace
 
@@ -77,9 +66,18 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
 }
 
 absl::Status Coordinator::LoadStart() {
+  const TrainerConfig& config = options_.config;
+  ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config.optimizer));
+  if (config.mode == UpdateMode::kSync) {
+    const auto replicas = static_cast<int64_t>(options_.cluster.training_replicas().size());
+    ASSIGN_OR_RETURN(const int64_t gradients, GradientsPerStep(config, replicas));
+    std::lock_guard lock(mutex_);
+    aggregate_ = static_cast<int>(gradients);
+  }
   board_.SetState(RunState::kRestoring, "reading the last checkpoint");
   task_.session().InitializeVariables(options_.config.seed);
   snapshot_ = InitialSnapshot(task_.session());
+  snapshot_.slots = OptimizerSlots(*optimizer_, task_.session()).values();
   saved_at_ = clock_.Now();
   if (store_ == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot_));
@@ -155,247 +153,40 @@ absl::Status Coordinator::StartGeneration() {
     ready_ = false;
     ++view_;
   }
+  if (options_.record != nullptr) {
+    options_.record->OnGeneration({.generation = generation,
+                                   .shard = -1,
+                                   .shards = static_cast<int>(addresses.size()),
+                                   .step = snapshot_.step});
+  }
   controls_.clear();
   for (size_t shard = 0; shard < addresses.size(); ++shard) {
-    ASSIGN_OR_RETURN(auto control, ps::ShardControl::Connect(addresses[shard]));
+    ASSIGN_OR_RETURN(auto control, ps::ShardControl::Connect(addresses[shard], {.job = JobKey(options_.job)}));
     RETURN_IF_ERROR(control->Configure({.generation = generation,
                                         .shard = static_cast<int>(shard),
                                         .shards = addresses,
                                         .pieces = layout_.shards[shard],
                                         .optimizer = options_.config.optimizer,
                                         .committed = snapshot_.committed,
-                                        .max_steps = options_.config.max_steps},
-                                       snapshot_.spans()));
+                                        .step = snapshot_.step,
+                                        .max_steps = options_.config.max_steps,
+                                        .aggregate = aggregate_},
+                                       {snapshot_.spans(), snapshot_.slot_spans()}));
     controls_.push_back(std::move(control));
   }
   step_ = snapshot_.step;
   board_.SetState(RunState::kTraining);
   board_.SetStep(step_);
   std::lock_guard lock(mutex_);
-  leases_.Reset(snapshot_.committed, options_.config.max_steps);
+  leases_.Reset(snapshot_.committed,
+                snapshot_.committed.size() + options_.config.max_steps - snapshot_.step);
   // Whoever was lost before this generation holds nothing in it.
   lost_.clear();
+  going_.clear();
   waiting_for_.clear();
   ready_ = true;
   ++view_;
   changed_.notify_all();
-  return absl::OkStatus();
-}
-
-absl::Status Coordinator::Watch(const StopFlag& stop) {
-  const TrainerConfig& config = options_.config;
-  for (;;) {
-    if (stop.stopped()) return absl::CancelledError("stopped");
-    RETURN_IF_ERROR(Failure());
-    if (step_ >= config.max_steps) return absl::OkStatus();
-    int64_t target = config.max_steps;
-    if (config.checkpoint_steps > 0) {
-      target = std::min(target, (step_ / config.checkpoint_steps + 1) * config.checkpoint_steps);
-    }
-    if (store_ != nullptr) {
-      RETURN_IF_ERROR(TrainOnWithout(store_->KeepAlive()));
-    }
-    absl::Status status = WatchOnce(target);
-    if (status.ok() && ShardsReplaced()) {
-      return absl::AbortedError("a parameter server was replaced");
-    }
-    if (status.ok()) {
-      const bool by_steps = config.checkpoint_steps > 0 &&
-                            step_ / config.checkpoint_steps >
-                                snapshot_.step / config.checkpoint_steps;
-      const bool by_time =
-          clock_.Now() - saved_at_ >= std::chrono::seconds(config.checkpoint_seconds);
-      if (by_steps || by_time) {
-        status = TakeCut();
-        if (status.ok()) {
-          RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
-        }
-      } else if (save_again_at_ && clock_.Now() >= *save_again_at_) {
-        RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
-      }
-    }
-    if (absl::IsUnavailable(status) || absl::IsAborted(status)) status = Resume(stop, status);
-    RETURN_IF_ERROR(std::move(status));
-  }
-}
-
-absl::Status Coordinator::WatchOnce(int64_t target) {
-  std::set<int64_t> finished;
-  {
-    std::lock_guard lock(mutex_);
-    finished = leases_.finished();
-  }
-  ASSIGN_OR_RETURN(const ps::ShardControl::State state,
-                   controls_[0]->WaitStep(target, kLookAway));
-  for (const auto& control : controls_) {
-    if (!control->LooksAlive()) return absl::UnavailableError("a parameter server has gone");
-  }
-  step_ = state.step;
-  board_.SetStep(step_);
-  ShowPeers();
-  {
-    std::lock_guard lock(mutex_);
-    leases_.Trim(state.committed);
-    // The state is younger than their end: what it lacks was dropped.
-    if (leases_.Settle(finished, state.committed) > 0) changed_.notify_all();
-    for (const Membership::Member& member : membership_.Sweep(clock_.Now())) {
-      Log(LogLevel::kWarning, "replica silent for more than 10 s; its batches go to others",
-          {{"replica", member.replica.name()}});
-      GiveUp(member.replica, member.incarnation);
-    }
-  }
-  return FenceLost();
-}
-
-absl::Status Coordinator::FenceLost() {
-  for (;;) {
-    Lost lost;
-    {
-      std::lock_guard lock(mutex_);
-      if (lost_.empty()) return absl::OkStatus();
-      lost = lost_.back();
-    }
-    ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Fence(lost.pusher));
-    std::lock_guard lock(mutex_);
-    const size_t reclaimed = leases_.Reclaim(lost.pusher, state.committed);
-    lost_.erase(std::remove_if(lost_.begin(), lost_.end(),
-                               [&](const Lost& entry) { return entry.pusher == lost.pusher; }),
-                lost_.end());
-    Log(LogLevel::kInfo, "replica fenced",
-        {{"replica", lost.name},
-         {"start", HexStart(lost.pusher.start)},
-         {"batches", std::to_string(reclaimed)}});
-    if (reclaimed > 0) changed_.notify_all();
-  }
-}
-
-bool Coordinator::ShardsReplaced() {
-  std::lock_guard lock(mutex_);
-  for (size_t shard = 0; shard < shard_incarnations_.size(); ++shard) {
-    const Membership::Member* member = membership_.Find({"ps", static_cast<int>(shard)});
-    if (member == nullptr || member->lost || member->incarnation != shard_incarnations_[shard]) {
-      return true;
-    }
-  }
-  return false;
-}
-
-absl::Status Coordinator::Resume(const StopFlag& stop, const absl::Status& broken) {
-  // A connection can break though both ends live: then nothing is lost and nothing goes back.
-  absl::Status last = broken;
-  while (!stop.stopped() && !ShardsReplaced()) {
-    RETURN_IF_ERROR(Failure());
-    {
-      std::lock_guard lock(mutex_);
-      membership_.Sweep(clock_.Now());
-      waiting_for_ = "waiting for a parameter server: " + std::string(last.message());
-    }
-    board_.SetState(RunState::kWaitingForPeers, "waiting for a parameter server: " +
-                                                    std::string(last.message()));
-    std::vector<std::unique_ptr<ps::ShardControl>> controls;
-    last = absl::OkStatus();
-    for (const std::string& address : shard_addresses_) {
-      auto control = ps::ShardControl::Connect(address);
-      if (!control.ok()) {
-        last = control.status();
-        break;
-      }
-      const auto generation = (*control)->Generation();
-      if (!generation.ok()) {
-        last = generation.status();
-        break;
-      }
-      if (*generation != generation_) return broken;
-      (*control)->Adopt(generation_);
-      controls.push_back(*std::move(control));
-    }
-    if (last.ok()) {
-      // Its address answers, but a shard that gave its generation up still names it: ask for real.
-      const auto state = controls[0]->WaitStep(0, std::chrono::milliseconds(0));
-      if (!state.ok()) return broken;
-      controls_ = std::move(controls);
-      board_.SetState(RunState::kTraining);
-      std::lock_guard lock(mutex_);
-      waiting_for_.clear();
-      return absl::OkStatus();
-    }
-    stop.WaitFor(kRetryPause);
-  }
-  return stop.stopped() ? absl::CancelledError("stopped") : broken;
-}
-
-absl::Status Coordinator::TakeCut() {
-  ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
-  Snapshot cut = snapshot_;
-  cut.committed = state.committed;
-  cut.step = state.step;
-  for (size_t shard = 0; shard < controls_.size(); ++shard) {
-    RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard], cut.spans()));
-    RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
-  }
-  snapshot_ = std::move(cut);
-  return absl::OkStatus();
-}
-
-absl::Status Coordinator::SaveCut() {
-  saved_at_ = clock_.Now();
-  if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
-  RETURN_IF_ERROR(store_->Save(snapshot_)).With("save checkpoint");
-  saved_step_ = snapshot_.step;
-  Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
-  return absl::OkStatus();
-}
-
-absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
-  if (!absl::IsUnavailable(status)) {
-    if (status.ok() && saved_step_ == snapshot_.step) save_again_at_.reset();
-    return status;
-  }
-  save_again_at_ = clock_.Now() + kDiskRetry;
-  const std::string text =
-      "checkpoint directory not to be written, training on: " + std::string(status.message());
-  Log(LogLevel::kError, text);
-  board_.SetState(RunState::kTraining, text);
-  return absl::OkStatus();
-}
-
-absl::Status Coordinator::SaveWhatIsThere() {
-  if (controls_.empty() || store_ == nullptr) return absl::OkStatus();
-  board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
-  RETURN_IF_ERROR(TakeCut());
-  return SaveCut();
-}
-
-absl::Status Coordinator::Finish() {
-  {
-    std::lock_guard lock(mutex_);
-    trained_ = true;
-    changed_.notify_all();
-  }
-  board_.SetState(RunState::kSaving);
-  RETURN_IF_ERROR(SaveCut());
-  board_.SetState(RunState::kEvaluating);
-  ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(snapshot_.spans()));
-  if (evaluation) {
-    evaluation->step = snapshot_.step;
-    board_.SetEvaluation(*evaluation);
-    options_.on_evaluation(*evaluation);
-  }
-  Lock lock(mutex_);
-  done_ = true;
-  ready_ = false;
-  ++view_;
-  changed_.notify_all();
-  const bool all_left = changed_.wait_for(lock, kFarewell, [&] {
-    // Who has not joined yet (the job was short, or this chief came only for the end) would else
-    // look for a chief that is gone.
-    return membership_.members().size() >= options_.cluster.size() - 1 &&
-           std::all_of(
-               membership_.members().begin(), membership_.members().end(),
-               [](const auto& entry) { return entry.second.left || entry.second.lost; });
-  });
-  if (!all_left) Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
-  board_.SetState(RunState::kDone);
   return absl::OkStatus();
 }
 

@@ -217,10 +217,27 @@ absl::Status Member::WaitForEnd() {
                   "told to stop: serving until " + options_.chief_name + " has gone");
   const Clock::Time deadline = clock_.Now() + kServeAfterStop;
   while (!over() && !in_trouble_ && clock_.Now() < deadline) {
-    changed_.wait_for(lock, kLookForStop);
+    lock.unlock();
+    const bool may_go = AskToGo();
+    lock.lock();
+    if (may_go) return absl::CancelledError("stopped by a signal; the chief has the values");
+    if (!over() && !in_trouble_) changed_.wait_for(lock, kLookForStop);
   }
   if (over() && ended_.ok()) return ended_;
   return absl::CancelledError("stopped by a signal");
+}
+
+bool Member::AskToGo() {
+  wire::BeatRequest request;
+  *request.mutable_identity() = Identity();
+  {
+    std::lock_guard lock(mutex_);
+    request.set_seen_view(view_.view());
+  }
+  request.set_wants_to_go(true);
+  // A chief that does not answer is noticed by the heartbeats.
+  const auto reply = chief_.Beat(request);
+  return reply.ok() && reply->may_go();
 }
 
 void Member::Leave() {
@@ -269,7 +286,8 @@ absl::StatusOr<Work> Member::Next() {
       continue;
     }
     if (reply->verdict() != wire::BeatReply::KNOWN) continue;
-    if (reply->batches().empty()) {
+    const bool from_shards = reply->ready() && reply->shards_give_batches();
+    if (reply->batches().empty() && !from_shards) {
       if (!reply->waiting_for().empty()) {
         board_.SetState(RunState::kWaitingForPeers, reply->waiting_for());
       }
@@ -279,6 +297,8 @@ absl::StatusOr<Work> Member::Next() {
     Work work;
     work.generation = reply->generation();
     work.shards.assign(reply->shards().begin(), reply->shards().end());
+    work.job = JobKey(options_.job);
+    work.from_shards = from_shards;
     work.batches.assign(reply->batches().begin(), reply->batches().end());
     std::lock_guard lock(mutex_);
     if (incarnation_.start != request.identity().start()) continue;

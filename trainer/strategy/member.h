@@ -62,8 +62,8 @@ class Member : public WorkSource {
 
   // Joins, then keeps the heartbeat going.
   absl::Status Start();
-  // Until the chief announces the end. Once told to stop: until the chief has gone, at most for
-  // kServeAfterStop; then Cancelled.
+  // Until the chief announces the end. Once told to stop: until the chief has gone or lets this
+  // process go, at most for kServeAfterStop; then Cancelled.
   absl::Status WaitForEnd();
   // Tells the chief that this process goes; only after the end was announced.
   void Leave();
@@ -78,6 +78,8 @@ class Member : public WorkSource {
   // Takes a reply in; joins again if the chief says so. With an error the member is over.
   absl::Status Learn(const wire::BeatReply& reply, uint64_t asked_start);
   wire::Identity Identity();
+  // Whether the chief has all that this process holds.
+  bool AskToGo();
   wire::Report MakeReport() const;
   ps::Pusher PusherNow() const;  // With the lock held.
   void NoteTrouble(const absl::Status& error);

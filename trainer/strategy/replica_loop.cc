@@ -14,6 +14,9 @@ namespace {
 // chief notices within a tenth of a second.
 constexpr std::chrono::milliseconds kDisagreementPause{50};
 
+// Between looks for the end of the job: bounds what it adds to the last step.
+constexpr std::chrono::milliseconds kEndPause{5};
+
 // One replica between two calls of Next.
 class Replica {
  public:
@@ -24,10 +27,7 @@ class Replica {
     for (;;) {
       ASSIGN_OR_RETURN(const Work work, source_.Next());
       if (work.done) return absl::OkStatus();
-      absl::Status status = Attach(work);
-      for (size_t i = 0; i < work.batches.size() && status.ok(); ++i) {
-        status = Step(work, work.batches[i]);
-      }
+      const absl::Status status = work.from_shards ? TrainInSteps(work) : TrainBatches(work);
       if (status.ok()) continue;
       exchange_ = nullptr;
       // Another generation, or this replica's place is taken: the source knows what is next.
@@ -37,35 +37,71 @@ class Replica {
   }
 
  private:
-  // Connects to the shards of the work's generation and takes their values.
-  absl::Status Attach(const Work& work) {
-    if (exchange_ != nullptr && generation_ == work.generation && pusher_ == work.pusher) {
-      return absl::OkStatus();
+  // Asynchronous: the chief has lent the batches, and any values will do.
+  absl::Status TrainBatches(const Work& work) {
+    if (exchange_ == nullptr || generation_ != work.generation || pusher_ != work.pusher) {
+      RETURN_IF_ERROR(Attach(work));
     }
-    generation_ = work.generation;
-    pusher_ = work.pusher;
-    return Insist(work, [&] {
-      exchange_ = std::make_unique<ps::Exchange>(
-          ps::Exchange::Options{work.pusher, work.generation, work.shards,
-                                ps::SplitByBytes(SizesOf(task_.session()), shards_)},
-          VariablesOf(task_.session()), GradientsOf(task_.session()));
-      return exchange_->Pull([&] { return Wanted(work); });
-    }).status();
+    for (const int64_t batch : work.batches) {
+      ASSIGN_OR_RETURN(values_, Step(work, batch));
+    }
+    return absl::OkStatus();
   }
 
-  absl::Status Step(const Work& work, int64_t batch) {
+  // Synchronous: the parameter servers say what is to be computed at which step.
+  absl::Status TrainInSteps(const Work& work) {
+    RETURN_IF_ERROR(Attach(work));
+    while (values_.batch) {
+      if (values_.values_step >= 0) {
+        ASSIGN_OR_RETURN(values_, Step(work, *values_.batch));
+      } else {
+        // The shards answered while a step was being made: these values are of no step.
+        ASSIGN_OR_RETURN(values_, Pull(work));
+      }
+    }
+    // All steps are made; the chief says so as soon as it has the last values.
+    while (source_.StillCurrent(work.generation, work.pusher)) {
+      comm::WaitReadable({}, kEndPause);
+    }
+    return absl::OkStatus();
+  }
+
+  // Connects to the shards of the work's generation and takes their values.
+  absl::Status Attach(const Work& work) {
+    generation_ = work.generation;
+    pusher_ = work.pusher;
+    exchange_ = std::make_unique<ps::Exchange>(
+        ps::Exchange::Options{work.pusher, work.generation, work.shards,
+                              ps::SplitByBytes(SizesOf(task_.session()), shards_), work.job},
+        VariablesOf(task_.session()), GradientsOf(task_.session()));
+    ASSIGN_OR_RETURN(values_, Pull(work));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ps::Exchange::Result> Pull(const Work& work) {
+    return Insist(work, [&] { return exchange_->Pull([&] { return Wanted(work); }); });
+  }
+
+  absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
     RETURN_IF_ERROR(task_.FillBatch(batch));
     RETURN_IF_ERROR(task_.session().Run(RunKind::kTrain));
     const float loss = task_.session().loss();
     RETURN_IF_ERROR(CheckLoss(loss, batch));
+    observer_.on_gradient(batch);
     ++sequence_;
     ASSIGN_OR_RETURN(const ps::Exchange::Result result, Insist(work, [&] {
-                       return exchange_->Push(sequence_, batch, [&] { return Wanted(work); });
+                       return exchange_->Push(sequence_, batch, values_.values_step,
+                                              [&] { return Wanted(work); });
                      }));
     if (troubled_) observer_.on_trouble("");
     troubled_ = false;
-    if (result.applied) observer_.on_step({result.step, loss});
-    return absl::OkStatus();
+    if (result.banked) return result;
+    if (result.applied) {
+      observer_.on_step({result.step, loss});
+    } else {
+      observer_.on_late(batch);
+    }
+    return result;
   }
 
   // Repeats `call` while a shard and the chief disagree on the generation: batches that were lent
@@ -100,6 +136,7 @@ class Replica {
   std::unique_ptr<ps::Exchange> exchange_;
   int64_t generation_ = 0;
   ps::Pusher pusher_;
+  ps::Exchange::Result values_;  // What the last answer of the shards says.
   // Grows over generations too: no two pushes of a process have one number.
   uint64_t sequence_ = 0;
   bool troubled_ = false;

@@ -9,6 +9,7 @@
 #ifndef TRAINER_STRATEGY_REPLICA_LOOP_H_
 #define TRAINER_STRATEGY_REPLICA_LOOP_H_
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -26,6 +27,10 @@ struct StepResult {
 
 struct ReplicaObserver {
   std::function<void(const StepResult& step)> on_step = [](const StepResult&) {};
+  // A gradient is ready to be pushed.
+  std::function<void(int64_t batch)> on_gradient = [](int64_t) {};
+  // A gradient was not needed: its step had passed, or its batch was part of the model.
+  std::function<void(int64_t batch)> on_late = [](int64_t) {};
   // Why the replica makes no progress; "" when it does again.
   std::function<void(const std::string& why)> on_trouble = [](const std::string&) {};
 };

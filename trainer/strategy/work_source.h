@@ -27,6 +27,9 @@ struct Work {
   int64_t generation = 0;
   std::vector<std::string> shards;
   ps::Pusher pusher;  // Who the replica is in this generation.
+  std::string job;  // As the parameter servers know it.
+  // The parameter servers hand batches out, for as long as the generation stands; else `batches`.
+  bool from_shards = false;
   std::vector<int64_t> batches;
 };
 

@@ -1,0 +1,42 @@
+// Who pushes a gradient, and which one it is.
+//
+// Ownership: value types. Threads: any. Errors: none.
+//
+//   const PushId push{.pusher = me, .sequence = 7, .batch = 12};
+
+#ifndef TRAINER_PS_PUSHER_H_
+#define TRAINER_PS_PUSHER_H_
+
+#include <compare>
+#include <cstdint>
+
+namespace taas::ps {
+
+// One life of one training replica.
+struct Pusher {
+  uint32_t rank = 0;
+  uint32_t pod = 0;
+  uint64_t start = 0;
+
+  auto operator<=>(const Pusher&) const = default;
+};
+
+struct PushId {
+  Pusher pusher;
+  uint64_t sequence = 0;  // From 1; a repeated push has the same.
+  int64_t batch = 0;
+
+  auto operator<=>(const PushId&) const = default;
+};
+
+// A push that a shard holds until it is decided.
+struct StagedPush {
+  PushId push;
+  int64_t base = 0;  // The step at whose values the gradient was computed.
+
+  bool operator==(const StagedPush&) const = default;
+};
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_PUSHER_H_

@@ -1,0 +1,100 @@
+#include "trainer/ps/shard_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "trainer/ps/wire.h"
+
+namespace taas::ps {
+namespace {
+
+// Elements whose mean is made and applied together: both stay in the first-level cache.
+constexpr size_t kMeanBlock = 4096;
+
+// out = mean of the gradients' elements from `at`, summed in the order of `gradients`.
+void Mean(const std::vector<std::span<const float>>& gradients, size_t at, std::span<float> out) {
+  std::copy_n(gradients[0].begin() + static_cast<int64_t>(at), out.size(), out.begin());
+  for (size_t g = 1; g < gradients.size(); ++g) {
+    const float* from = gradients[g].data() + at;
+    for (size_t i = 0; i < out.size(); ++i) out[i] += from[i];
+  }
+  const float scale = 1.0f / static_cast<float>(gradients.size());
+  for (float& value : out) value *= scale;
+}
+
+}  // namespace
+
+Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> values,
+                    std::unique_ptr<Optimizer> optimizer_in)
+    : generation(static_cast<uint32_t>(request.generation())),
+      shard(request.shard()),
+      shards(request.shards().begin(), request.shards().end()),
+      optimizer(std::move(optimizer_in)),
+      elements(values.size() / (1 + optimizer->slots().size())),
+      store(std::move(values), request.step()),
+      ledger(request.step()) {
+  if (shard != 0) return;
+  sequencer.emplace(Sequencer::Options{.shards = static_cast<int>(shards.size()),
+                                       .committed = FromWire(request.committed()),
+                                       .step = request.step(),
+                                       .steps = request.max_steps(),
+                                       .aggregate = request.aggregate()});
+}
+
+void Shard::Model::Apply(const Decision& decision) {
+  std::vector<std::span<const float>> staged;
+  for (const PushId& push : decision.pushes) staged.push_back(gradients.at(push));
+  const size_t slots = optimizer->slots().size();
+  // One gradient needs no mean: all at once.
+  const size_t block = staged.size() == 1 ? std::max<size_t>(elements, 1) : kMeanBlock;
+  std::vector<float> mean(staged.size() == 1 ? 0 : kMeanBlock);
+  std::vector<std::span<const float>> slots_in(slots);
+  std::vector<std::span<float>> slots_out(slots);
+  store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
+    for (size_t at = 0; at < elements; at += block) {
+      const size_t count = std::min(block, elements - at);
+      std::span<const float> gradient = staged[0].subspan(at, count);
+      if (staged.size() > 1) {
+        const std::span<float> sum = std::span(mean).first(count);
+        Mean(staged, at, sum);
+        gradient = sum;
+      }
+      for (size_t slot = 0; slot < slots; ++slot) {
+        slots_in[slot] = in.subspan((1 + slot) * elements + at, count);
+        slots_out[slot] = out.subspan((1 + slot) * elements + at, count);
+      }
+      optimizer->Apply({.gradient = gradient,
+                        .in = in.subspan(at, count),
+                        .out = out.subspan(at, count),
+                        .slots_in = slots_in,
+                        .slots_out = slots_out,
+                        .step = decision.step});
+    }
+  });
+  DropUnstaged();
+}
+
+void Shard::Model::DropUnstaged() {
+  for (auto it = gradients.begin(); it != gradients.end();) {
+    if (ledger.holds(it->first)) {
+      ++it;
+      continue;
+    }
+    spare_gradients.push_back(std::move(it->second));
+    it = gradients.erase(it);
+  }
+}
+
+absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence) {
+  return channel.Send(
+      {.type = comm::FrameType::kRefused, .refusal = static_cast<uint32_t>(refusal)}, sentence);
+}
+
+absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
+                        const VersionStore::Reader& version, size_t floats) {
+  head.type = comm::FrameType::kValues;
+  const comm::ConstBlock block{version.values().data(), floats * sizeof(float)};
+  return channel.Send(head, std::span(&block, 1));
+}
+
+}  // namespace taas::ps

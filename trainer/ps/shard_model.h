@@ -1,0 +1,66 @@
+// One generation of a shard: its values, what is staged, and the way to the other shards. Part of
+// shard.h's implementation.
+//
+// Ownership: owns all but the channels. Threads: guarded by Shard::mutex_ but for what is const and
+// the store, which guards itself. Errors: none.
+//
+//   auto model = std::make_shared<Shard::Model>(request, std::move(values), std::move(optimizer));
+
+#ifndef TRAINER_PS_SHARD_MODEL_H_
+#define TRAINER_PS_SHARD_MODEL_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/proto/shard.pb.h"
+#include "trainer/ps/shard.h"
+#include "trainer/ps/version_store.h"
+
+namespace taas::ps {
+
+struct Shard::Model {
+  // `values`: of all pieces, then each slot of them.
+  Model(const wire::ConfigureRequest& request, std::vector<float> values,
+        std::unique_ptr<Optimizer> optimizer);
+
+  bool gives_batches() const { return sequencer && sequencer->aggregates(); }
+  // Applies the mean of what `decision`, a commit, names.
+  void Apply(const Decision& decision);
+  // Forgets gradients that no decision can name any more.
+  void DropUnstaged();
+
+  const uint32_t generation;
+  const int shard;
+  const std::vector<std::string> shards;
+  const std::unique_ptr<Optimizer> optimizer;
+  const size_t elements;  // Of the values, without slots.
+  VersionStore store;
+  PushLedger ledger;
+  std::optional<Sequencer> sequencer;               // Shard 0 only.
+  std::map<PushId, std::vector<float>> gradients;   // Staged.
+  std::vector<std::vector<float>> spare_gradients;  // To be filled again.
+  // Shared with whoever sends it just now: another cut may take its place meanwhile.
+  std::shared_ptr<const VersionStore::Reader> cut;
+  int64_t cut_step = -1;
+  bool retired = false;
+  std::map<int, comm::Channel*> peers;         // Shard 0 only: connections of the others.
+  std::map<Pusher, comm::Channel*> attached;   // While it gives batches: who is there.
+  comm::Channel* shard_zero = nullptr;         // The others only.
+  std::thread follower;
+};
+
+// Answers of all parts of the shard.
+absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence);
+// `floats` of the version's buffer from its start.
+absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
+                        const VersionStore::Reader& version, size_t floats);
+
+}  // namespace taas::ps
+
+#endif  // TRAINER_PS_SHARD_MODEL_H_

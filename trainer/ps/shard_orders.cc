@@ -1,0 +1,125 @@
+// What the chief orders: fences, cuts, and to be told how far the job is.
+
+#include <algorithm>
+#include <chrono>
+
+#include "operator/base/status.h"
+#include "trainer/ps/shard.h"
+#include "trainer/ps/shard_model.h"
+#include "trainer/ps/wire.h"
+
+namespace taas::ps {
+
+using comm::Channel;
+using comm::FrameHead;
+using comm::FrameType;
+using comm::Refusal;
+
+namespace {
+
+// The longest that WAIT_STEP holds its answer back; below the silence that ends a connection.
+constexpr int kHoldMsMax = 5'000;
+
+}  // namespace
+
+absl::Status Shard::AnswerSequencer(Channel& channel, Model& model) {
+  wire::SequencerState state;
+  {
+    std::lock_guard lock(mutex_);
+    state.set_step(model.sequencer->step());
+    *state.mutable_committed() = ToWire(model.sequencer->committed());
+  }
+  return channel.Send({.type = FrameType::kState, .generation = model.generation},
+                      state.SerializeAsString());
+}
+
+absl::Status Shard::Fence(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, channel.ReceiveText(head.payload_bytes));
+  ASSIGN_OR_RETURN(const auto request, ParseMessage<wire::FenceRequest>(text));
+  if (!model->sequencer) return Refuse(channel, Refusal::kInvalid, "FENCE is for shard 0");
+  {
+    std::lock_guard lock(mutex_);
+    Broadcast(*model, model->sequencer->OnFence({static_cast<uint32_t>(request.rank()),
+                                                 static_cast<uint32_t>(request.pod_number()),
+                                                 request.start()}));
+  }
+  return AnswerSequencer(channel, *model);
+}
+
+absl::Status Shard::Cut(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+  if (!model->sequencer) return Refuse(channel, Refusal::kInvalid, "CUT is for shard 0");
+  wire::SequencerState state;
+  {
+    std::lock_guard lock(mutex_);
+    Broadcast(*model, {model->sequencer->OnCut()});
+    state.set_step(model->sequencer->step());
+    *state.mutable_committed() = ToWire(model->sequencer->committed());
+  }
+  return channel.Send({.type = FrameType::kState, .generation = model->generation},
+                      state.SerializeAsString());
+}
+
+absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+  Lock lock(mutex_);
+  changed_.wait_for(lock, options_.cut_patience, [&] {
+    return closing_ || model->retired || model->cut_step >= head.step;
+  });
+  if (closing_) return absl::UnavailableError("the shard is closing");
+  if (model->retired) {
+    lock.unlock();
+    return Refuse(channel, Refusal::kGeneration, "this generation has ended");
+  }
+  if (model->cut_step != head.step) {
+    const int64_t step = model->ledger.step();
+    lock.unlock();
+    return Refuse(channel, Refusal::kNotYet,
+                  "there is no cut at step " + std::to_string(head.step) +
+                      " here, the shard is at step " + std::to_string(step));
+  }
+  const std::shared_ptr<const VersionStore::Reader> cut = model->cut;
+  lock.unlock();
+  return SendValues(channel, {.generation = model->generation, .step = head.step}, *cut,
+                    cut->values().size());
+}
+
+absl::Status Shard::ReleaseCut(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+  {
+    std::lock_guard lock(mutex_);
+    model->cut = nullptr;
+    model->cut_step = -1;
+  }
+  return Ask(channel);
+}
+
+absl::Status Shard::WaitStep(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, channel.ReceiveText(head.payload_bytes));
+  ASSIGN_OR_RETURN(const auto request, ParseMessage<wire::WaitStepRequest>(text));
+  if (!model->sequencer) return Refuse(channel, Refusal::kInvalid, "WAIT_STEP is for shard 0");
+  {
+    Lock lock(mutex_);
+    const int hold = std::min(std::max(request.hold_ms(), 0), kHoldMsMax);
+    changed_.wait_for(lock, std::chrono::milliseconds(hold), [&] {
+      return closing_ || model->retired || model->sequencer->step() >= request.step();
+    });
+    if (closing_ || model->retired) {
+      lock.unlock();
+      return Refuse(channel, Refusal::kGeneration, "this generation has ended");
+    }
+  }
+  return AnswerSequencer(channel, *model);
+}
+
+}  // namespace taas::ps

@@ -1,0 +1,109 @@
+// What training replicas ask for: to have a gradient counted, and values.
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status.h"
+#include "trainer/ps/shard.h"
+#include "trainer/ps/shard_model.h"
+#include "trainer/ps/wire.h"
+
+namespace taas::ps {
+
+using comm::Block;
+using comm::Channel;
+using comm::FrameHead;
+using comm::Refusal;
+
+absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  if (head.payload_bytes != model->elements * sizeof(float)) {
+    RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+    return Refuse(channel, Refusal::kInvalid,
+                  "a gradient of " + std::to_string(head.payload_bytes) + " bytes for a shard of " +
+                      std::to_string(model->elements * sizeof(float)));
+  }
+  std::vector<float> gradient;
+  {
+    std::lock_guard lock(mutex_);
+    if (!model->spare_gradients.empty()) {
+      gradient = std::move(model->spare_gradients.back());
+      model->spare_gradients.pop_back();
+    }
+  }
+  gradient.resize(model->elements);
+  const Block block{gradient.data(), head.payload_bytes};
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
+
+  const StagedPush staged = StagedOf(head);
+  Lock lock(mutex_);
+  if (!model->retired && model->ledger.OnPush(staged) == Admission::kStaged) {
+    model->gradients[staged.push] = std::move(gradient);
+    if (model->gives_batches()) {
+      model->attached[staged.push.pusher] = &channel;
+      Broadcast(*model, model->sequencer->OnHere(staged.push));
+    }
+    OnStaged(*model, model->shard, staged);
+  }
+  return AnswerPush(channel, *model, staged.push, std::move(lock));
+}
+
+absl::Status Shard::AnswerPush(Channel& channel, Model& model, const PushId& push, Lock lock) {
+  std::optional<int64_t> batch;
+  changed_.wait(lock, [&] {
+    if (Over(model, push.pusher)) return true;
+    const bool answered = model.ledger.settled(push.pusher).sequence >= push.sequence ||
+                          model.ledger.banked(push);
+    return answered && HasTurn(model, push.pusher, &batch);
+  });
+  if (Over(model, push.pusher)) return AnswerOver(channel, model, std::move(lock));
+  const PushLedger::Settled settled = model.ledger.settled(push.pusher);
+  const VersionStore::Reader version = model.store.Hold();
+  const bool banked = settled.sequence < push.sequence;
+  lock.unlock();
+  const ValuesInfo info{.values_step = version.step(),
+                        .push_step = settled.step,
+                        .dropped = !banked && !settled.applied,
+                        .banked = banked,
+                        .batch = batch};
+  return SendValues(channel, HeadOf(info, model.generation), version,
+                    banked ? 0 : model.elements);
+}
+
+absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+  const Pusher pusher = PusherOf(head);
+  std::optional<int64_t> batch;
+  Lock lock(mutex_);
+  if (model->gives_batches() && !Over(*model, pusher)) model->attached[pusher] = &channel;
+  changed_.wait(lock, [&] { return Over(*model, pusher) || HasTurn(*model, pusher, &batch); });
+  if (Over(*model, pusher)) return AnswerOver(channel, *model, std::move(lock));
+  const VersionStore::Reader version = model->store.Hold();
+  lock.unlock();
+  const ValuesInfo info{.values_step = version.step(), .batch = batch};
+  return SendValues(channel, HeadOf(info, model->generation), version, model->elements);
+}
+
+bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch) {
+  if (!model.gives_batches()) return true;
+  *batch = model.sequencer->Next(pusher);
+  return batch->has_value() || model.sequencer->finished();
+}
+
+bool Shard::Over(const Model& model, const Pusher& pusher) const {
+  return closing_ || model.retired || model.ledger.fenced(pusher);
+}
+
+absl::Status Shard::AnswerOver(Channel& channel, Model& model, Lock lock) {
+  if (closing_) return absl::UnavailableError("the shard is closing");
+  const bool retired = model.retired;
+  lock.unlock();
+  if (retired) return Refuse(channel, Refusal::kGeneration, "this generation has ended");
+  return Refuse(channel, Refusal::kFenced, "the chief has given this process up");
+}
+
+}  // namespace taas::ps

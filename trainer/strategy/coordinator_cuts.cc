@@ -1,0 +1,109 @@
+// Consistent cuts of the model: taken from the parameter servers, saved, and what the job ends with.
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "trainer/strategy/coordinator.h"
+
+namespace taas {
+namespace {
+
+// A disk that failed is tried again after this.
+constexpr std::chrono::seconds kDiskRetry{5};
+// Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
+constexpr std::chrono::seconds kFarewell{5};
+
+}  // namespace
+
+absl::Status Coordinator::TakeCut() {
+  ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
+  Snapshot cut = snapshot_;
+  cut.committed = state.committed;
+  cut.step = state.step;
+  for (size_t shard = 0; shard < controls_.size(); ++shard) {
+    RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard],
+                                              {cut.spans(), cut.slot_spans()}));
+    RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
+  }
+  snapshot_ = std::move(cut);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::SaveCut() {
+  saved_at_ = clock_.Now();
+  if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
+  RETURN_IF_ERROR(store_->Save(snapshot_)).With("save checkpoint");
+  saved_step_ = snapshot_.step;
+  Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
+  if (!absl::IsUnavailable(status)) {
+    if (status.ok() && saved_step_ == snapshot_.step) save_again_at_.reset();
+    return status;
+  }
+  save_again_at_ = clock_.Now() + kDiskRetry;
+  const std::string text =
+      "checkpoint directory not to be written, training on: " + std::string(status.message());
+  Log(LogLevel::kError, text);
+  board_.SetState(RunState::kTraining, text);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::SaveWhatIsThere() {
+  if (controls_.empty() || store_ == nullptr) return absl::OkStatus();
+  board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
+  const absl::Status cut = TakeCut();
+  // A parameter server may have gone first. Then the cut before is the last.
+  if (!cut.ok()) Log(LogLevel::kWarning, "no cut at the end", {{"why", cut.ToString()}});
+  return SaveCut();
+}
+
+absl::Status Coordinator::Finish() {
+  {
+    std::lock_guard lock(mutex_);
+    trained_ = true;
+    changed_.notify_all();
+  }
+  board_.SetState(RunState::kSaving);
+  RETURN_IF_ERROR(SaveCut());
+  board_.SetState(RunState::kEvaluating);
+  std::vector<std::span<float>> evaluated = snapshot_.spans();
+  if (const auto average = optimizer_->average_slot()) {
+    const std::vector<std::span<float>> averages = snapshot_.slot_spans()[*average];
+    for (size_t i = 0; i < evaluated.size(); ++i) {
+      if (!averages[i].empty()) evaluated[i] = averages[i];
+    }
+  }
+  ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
+  if (evaluation) {
+    evaluation->step = snapshot_.step;
+    board_.SetEvaluation(*evaluation);
+    options_.on_evaluation(*evaluation);
+  }
+  Lock lock(mutex_);
+  done_ = true;
+  ready_ = false;
+  ++view_;
+  changed_.notify_all();
+  const bool all_left = changed_.wait_for(lock, kFarewell, [&] {
+    // Who has not joined yet (the job was short, or this chief came only for the end) would else
+    // look for a chief that is gone.
+    return membership_.members().size() >= options_.cluster.size() - 1 &&
+           std::all_of(
+               membership_.members().begin(), membership_.members().end(),
+               [](const auto& entry) { return entry.second.left || entry.second.lost; });
+  });
+  if (!all_left) Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
+  board_.SetState(RunState::kDone);
+  return absl::OkStatus();
+}
+
+}  // namespace taas

@@ -1,0 +1,432 @@
+// Synchronous training through two parameter servers by replicas in this process over loopback:
+// the same as one process with a larger batch, with slow, dead and late replicas.
+
+#include <atomic>
+#include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/ledger_check.h"
+#include "trainer/ps/shard.h"
+#include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/local_strategy.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/strategy/replica_loop.h"
+#include "trainer/strategy/snapshot.h"
+
+namespace taas {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kShards = 2;
+constexpr int64_t kBatch = 6;
+constexpr int64_t kSteps = 40;
+
+// `more` are further fields of spec.trainer.
+TrainerConfig Config(const std::string& more, int64_t batch = kBatch) {
+  auto config = ParseTrainerConfig(R"({
+      "model": {"name": "mlp", "hidden": [64, 5]}, "seed": 3, "batchSize": )" +
+                                   std::to_string(batch) + R"(, "maxSteps": )" +
+                                   std::to_string(kSteps) + R"(,
+      "data": {"format": "generated", "generated":
+        {"examples": 100, "testExamples": 60, "features": 65, "classes": 4}})" + more + "}");
+  EXPECT_THAT(config, IsOk());
+  return *config;
+}
+
+std::string NewDir() {
+  std::string name = testing::TempDir() + "sync_XXXXXX";
+  EXPECT_NE(mkdtemp(name.data()), nullptr);
+  return name;
+}
+
+// What a shard applied.
+class MemoryRecord : public ps::CommitRecord {
+ public:
+  void OnGeneration(const Generation& generation) override {
+    now_ = generation;
+    records.push_back({.kind = ps::LedgerRecord::Kind::kBegin,
+                       .generation = generation.generation,
+                       .shard = generation.shard,
+                       .shards = generation.shards,
+                       .step = generation.step,
+                       .pushes = {}});
+  }
+  void OnCommit(const ps::Decision& decision) override {
+    records.push_back({.generation = now_.generation,
+                       .shard = now_.shard,
+                       .step = decision.step,
+                       .pushes = decision.pushes});
+  }
+  std::vector<ps::LedgerRecord> records;
+
+ private:
+  Generation now_;
+};
+
+// A job in threads: chief, parameter servers, and as many workers as are started.
+class SyncJob {
+ public:
+  SyncJob(TrainerConfig config, int workers) : config_(std::move(config)) {
+    cluster_.addresses["chief"] = {"127.0.0.1:1"};
+    cluster_.addresses["ps"] = {"127.0.0.1:2", "127.0.0.1:3"};
+    for (int i = 0; i < workers; ++i) {
+      cluster_.addresses["worker"].push_back("127.0.0.1:" + std::to_string(4 + i));
+    }
+    cluster_.self = {"chief", 0};
+    task_ = MakeTask();
+    if (!config_.checkpoint_dir.empty()) {
+      auto store = SnapshotStore::Open(files_, clock_,
+                                       {.dir = config_.checkpoint_dir,
+                                        .uid = "uid",
+                                        .shape = *ShapeOf(task_->session(), config_)});
+      EXPECT_THAT(store, IsOk());
+      store_ = *std::move(store);
+    }
+    coordinator_ = std::make_unique<Coordinator>(
+        clock_,
+        Coordinator::Options{.config = config_,
+                             .cluster = cluster_,
+                             .job = {"uid", 1},
+                             .self = {1, random_.Next()}},
+        board_, *task_, store_.get());
+    auto server = ChiefServer::Start("127.0.0.1", 0, *coordinator_);
+    EXPECT_THAT(server, IsOk());
+    server_ = *std::move(server);
+  }
+
+  // Parameter servers and the chief's own training, with what a test wants to see of it.
+  void StartChief(ReplicaObserver observer = {}) {
+    for (int i = 0; i < kShards; ++i) threads_.emplace_back([this, i] { RunShard(i); });
+    threads_.emplace_back([this, observer] {
+      EXPECT_THAT(RunReplica(*coordinator_, *task_, kShards, observer), IsOk());
+    });
+  }
+  // Ends in the middle of the job when `stop` says so.
+  void StartWorker(int index, ReplicaObserver observer = {}, const StopFlag* stop = nullptr) {
+    threads_.emplace_back([this, index, observer, stop] {
+      const auto task = MakeTask();
+      StatusBoard board({});
+      Member member(clock_, MemberOptions({"worker", index}), board,
+                    stop == nullptr ? stop_ : *stop);
+      ASSERT_THAT(member.Start(), IsOk());
+      const absl::Status status = RunReplica(member, *task, kShards, observer);
+      if (stop == nullptr) {
+        EXPECT_THAT(status, IsOk());
+      }
+      member.Leave();
+    });
+  }
+  absl::Status Finish() {
+    const absl::Status status = coordinator_->Run(stop_);
+    for (std::thread& thread : threads_) thread.join();
+    return status;
+  }
+  Snapshot Last() {
+    Snapshot last;
+    EXPECT_EQ(*store_->Load(&last), true);
+    return last;
+  }
+  void ExpectEveryBatchOnce(int aggregate) {
+    EXPECT_THAT(ps::CheckLedgers({records_[0].records, records_[1].records},
+                                 {.steps = config_.max_steps, .aggregate = aggregate}),
+                IsOk());
+  }
+  // By step, the batches of it.
+  std::vector<std::vector<int64_t>> Steps() {
+    std::vector<std::vector<int64_t>> steps;
+    for (const ps::LedgerRecord& record : records_[0].records) {
+      if (record.kind != ps::LedgerRecord::Kind::kCommit) continue;
+      steps.emplace_back();
+      for (const ps::PushId& push : record.pushes) steps.back().push_back(push.batch);
+    }
+    return steps;
+  }
+  int64_t PushesOf(uint32_t rank) {
+    int64_t count = 0;
+    for (const ps::LedgerRecord& record : records_[0].records) {
+      for (const ps::PushId& push : record.pushes) count += push.pusher.rank == rank;
+    }
+    return count;
+  }
+
+ private:
+  std::unique_ptr<ModelTask> MakeTask() {
+    auto task = ModelTask::Make(files_, config_);
+    EXPECT_THAT(task, IsOk());
+    return *std::move(task);
+  }
+  Member::Options MemberOptions(const ReplicaId& self) {
+    ClusterSpec cluster = cluster_;
+    cluster.self = self;
+    return {.chief_name = "chief-0",
+            .chief_address = "127.0.0.1:" + std::to_string(server_->port()),
+            .job = {"uid", 1},
+            .self = self,
+            .incarnation = {1, random_.Next()},
+            .rank = cluster.rank(self),
+            .config_hash = ConfigHash(config_)};
+  }
+  void RunShard(int index) {
+    ps::Shard shard({.job = "uid/1", .record = &records_[index]});
+    auto listener = comm::Listener::Open(
+        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
+    ASSERT_THAT(listener, IsOk());
+    StatusBoard board({});
+    Member::Options options = MemberOptions({"ps", index});
+    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(member.WaitForEnd(), IsOk());
+    member.Leave();
+    shard.Close();
+  }
+
+  const TrainerConfig config_;
+  RealClock clock_;
+  PosixFileSystem files_;
+  SystemRandom random_;
+  StopFlag stop_;
+  StatusBoard board_{StatusBoard::Identity{}};
+  ClusterSpec cluster_;
+  std::unique_ptr<ModelTask> task_;
+  std::unique_ptr<SnapshotStore> store_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<ChiefServer> server_;
+  MemoryRecord records_[kShards];
+  std::vector<std::thread> threads_;
+};
+
+// One process with a batch of `batch`.
+Snapshot TrainAlone(const TrainerConfig& config) {
+  RealClock clock;
+  PosixFileSystem files;
+  auto task = ModelTask::Make(files, config);
+  EXPECT_THAT(task, IsOk());
+  auto store = SnapshotStore::Open(
+      files, clock,
+      {.dir = config.checkpoint_dir, .uid = "uid", .shape = *ShapeOf((*task)->session(), config)});
+  EXPECT_THAT(store, IsOk());
+  StatusBoard board({});
+  StopFlag stop;
+  StepLog log(clock, {.every = 1000});
+  EXPECT_THAT(RunLocal(clock, config, **task, store->get(), board, log, stop), IsOk());
+  Snapshot last;
+  EXPECT_EQ(*(*store)->Load(&last), true);
+  return last;
+}
+
+void ExpectNear(const Snapshot::Tensors& got, const Snapshot::Tensors& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(got[i].size(), want[i].size());
+    for (size_t j = 0; j < got[i].size(); ++j) {
+      // Sums of a batch in another order: a few units of the last place per step.
+      ASSERT_NEAR(got[i][j], want[i][j], 2e-4 + 2e-3 * std::abs(want[i][j])) << i << ", " << j;
+    }
+  }
+}
+
+struct Case {
+  const char* name;
+  const char* fields;
+};
+
+class EveryOptimizerTest : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryOptimizerTest, ThreeReplicasInStepEqualOneProcessWithThreeTimesTheBatch) {
+  const std::string fields = std::string(", ") + GetParam().fields;
+  TrainerConfig config =
+      Config(fields + R"(, "strategy": {"type": "ParameterServer", "mode": "Sync"})");
+  config.checkpoint_dir = NewDir();
+  SyncJob job(config, 2);
+  job.StartChief();
+  job.StartWorker(0);
+  job.StartWorker(1);
+  ASSERT_THAT(job.Finish(), IsOk());
+  job.ExpectEveryBatchOnce(3);
+  const Snapshot got = job.Last();
+  EXPECT_EQ(got.step, kSteps);
+  EXPECT_EQ(got.committed, ps::CommittedSet(3 * kSteps, {}));
+
+  TrainerConfig alone = Config(fields + R"(, "strategy": {"type": "Local"})", 3 * kBatch);
+  alone.checkpoint_dir = NewDir();
+  const Snapshot want = TrainAlone(alone);
+  ExpectNear(got.values, want.values);
+  ASSERT_EQ(got.slots.size(), want.slots.size());
+  for (size_t slot = 0; slot < got.slots.size(); ++slot) {
+    ExpectNear(got.slots[slot], want.slots[slot]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, EveryOptimizerTest,
+    testing::Values(
+        Case{"Sgd", R"("optimizer": {"name": "sgd", "learningRate": 0.1})"},
+        Case{"Momentum", R"("optimizer": {"name": "momentum", "learningRate": 0.05})"},
+        Case{"Adam", R"("optimizer": {"name": "adam", "learningRate": 0.002})"},
+        Case{"DecayL2AndAverages",
+             R"("optimizer": {"name": "momentum", "learningRate": 0.05, "decay":
+                {"steps": 10, "rate": 0.9}}, "regularization": {"l2": 0.004},
+                "movingAverage": {"decay": 0.95})"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
+  SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 1);
+  job.StartChief();
+  job.StartWorker(0);
+  ASSERT_THAT(job.Finish(), IsOk());
+  job.ExpectEveryBatchOnce(2);
+  int64_t outside = 0;
+  const auto steps = job.Steps();
+  for (int64_t step = 0; step < kSteps; ++step) {
+    outside += steps[static_cast<size_t>(step)] != std::vector<int64_t>{2 * step, 2 * step + 1};
+  }
+  EXPECT_EQ(outside, 0);
+}
+
+// A gate at which a replica waits with a gradient in its hands.
+class Gate {
+ public:
+  void Open() {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void Pass() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
+TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatItWasLate) {
+  SyncJob job(Config(R"(, "strategy": {"mode": "Sync", "backupWorkers": 1})"), 2);
+  Gate gate;
+  std::atomic<int> late{0};
+  std::atomic<int64_t> held_until{0};
+  ReplicaObserver quick;
+  quick.on_step = [&](const StepResult& step) {
+    if (step.step != kSteps / 2) return;
+    held_until = step.step;
+    gate.Open();
+  };
+  // Holds its first gradient until half of the steps are made without it.
+  ReplicaObserver slow;
+  slow.on_gradient = [&](int64_t) { gate.Pass(); };
+  slow.on_late = [&](int64_t) { ++late; };
+  job.StartWorker(0, slow);
+  job.StartChief(quick);
+  job.StartWorker(1);
+  ASSERT_THAT(job.Finish(), IsOk());
+  EXPECT_EQ(held_until, kSteps / 2);
+  EXPECT_GE(late, 1);
+  job.ExpectEveryBatchOnce(2);
+}
+
+TEST(SyncTrainingTest, ReplicaThatGoesInTheMiddleOfAStepDoesNotHoldTheOthersUp) {
+  SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 2);
+  StopFlag gone;
+  ReplicaObserver leaver;
+  std::atomic<int> gradients{0};
+  leaver.on_gradient = [&](int64_t) {
+    if (++gradients == 5) gone.Stop();
+  };
+  job.StartChief();
+  job.StartWorker(0);
+  job.StartWorker(1, leaver, &gone);
+  ASSERT_THAT(job.Finish(), IsOk());
+  EXPECT_GE(gradients, 5);
+  job.ExpectEveryBatchOnce(3);
+}
+
+TEST(SyncTrainingTest, OneReplicaFillsTheStepsAloneAndOneThatComesLaterJoinsThem) {
+  SyncJob job(Config(R"(, "strategy": {"mode": "Sync", "replicasToAggregate": 3})"), 1);
+  Gate joined;
+  ReplicaObserver newcomer;
+  newcomer.on_gradient = [&](int64_t) { joined.Open(); };
+  ReplicaObserver chief;
+  chief.on_step = [&](const StepResult& step) {
+    if (step.step == 5) job.StartWorker(0, newcomer);
+    // Or the steps would be over before it is there.
+    if (step.step == kSteps / 2) joined.Pass();
+  };
+  job.StartChief(chief);
+  ASSERT_THAT(job.Finish(), IsOk());
+  job.ExpectEveryBatchOnce(3);
+  EXPECT_GE(job.PushesOf(1), 1);
+  EXPECT_EQ(job.PushesOf(0) + job.PushesOf(1), 3 * kSteps);
+}
+
+TEST(SyncTrainingTest, MoreBackupsThanReplicasAreRefused) {
+  SyncJob job(Config(R"(, "strategy": {"mode": "Sync", "backupWorkers": 2})"), 1);
+  EXPECT_THAT(job.Finish(),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("backupWorkers")));
+}
+
+TEST(SyncTrainingTest, CheckpointOfAnotherOptimizerIsRefusedAndOneOfItsOwnIsResumed) {
+  const std::string sync = R"(, "strategy": {"mode": "Sync"})";
+  const std::string momentum = R"(, "optimizer": {"name": "momentum", "learningRate": 0.05})";
+  const std::string dir = NewDir();
+  TrainerConfig whole = Config(sync + momentum);
+  whole.checkpoint_dir = NewDir();
+  TrainerConfig half = whole;
+  half.checkpoint_dir = dir;
+  half.max_steps = kSteps / 2;
+  TrainerConfig rest = whole;
+  rest.checkpoint_dir = dir;
+  TrainerConfig adam = Config(sync + R"(, "optimizer": {"name": "adam", "learningRate": 0.05})");
+  adam.checkpoint_dir = dir;
+  for (const TrainerConfig& config : {whole, half, rest}) {
+    SyncJob job(config, 1);
+    job.StartChief();
+    job.StartWorker(0);
+    ASSERT_THAT(job.Finish(), IsOk());
+    EXPECT_EQ(job.Last().step, config.max_steps);
+  }
+  RealClock clock;
+  PosixFileSystem files;
+  const auto task = ModelTask::Make(files, whole);
+  ASSERT_THAT(task, IsOk());
+  const auto load = [&](const TrainerConfig& config, Snapshot* snapshot) {
+    auto store = SnapshotStore::Open(
+        files, clock,
+        {.dir = config.checkpoint_dir, .uid = "uid",
+         .shape = *ShapeOf((*task)->session(), config)});
+    EXPECT_THAT(store, IsOk());
+    return (*store)->Load(snapshot);
+  };
+  Snapshot once;
+  Snapshot resumed;
+  ASSERT_THAT(load(whole, &once), IsOk());
+  ASSERT_THAT(load(rest, &resumed), IsOk());
+  ExpectNear(resumed.values, once.values);
+  ExpectNear(resumed.slots[0], once.slots[0]);
+  Snapshot refused;
+  EXPECT_THAT(load(adam, &refused),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("was made with optimizer momentum, the job has adam")));
+}
+
+}  // namespace
+}  // namespace taas
