@@ -29,22 +29,46 @@ absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const std::string& 
   ASSIGN_OR_RETURN(const ClusterAccess access,
                    FindClusterAccess(client->files_, env, kubeconfig, context));
   client->ns_ = access.ns;
+  client->source_ = access.source;
   ASSIGN_OR_RETURN(client->transport_, CpprestTransport::Create(access, client->files_,
                                                                 client->executor_, {}));
   return client;
 }
 
-absl::StatusOr<std::string> ApiClient::Get(const std::string& path, const std::string& what) {
+absl::StatusOr<std::string> ApiClient::Call(HttpRequest request, const std::string& what) {
+  request.timeout = kRequestTimeout;
   auto promise = std::make_shared<std::promise<absl::StatusOr<HttpReply>>>();
   std::future<absl::StatusOr<HttpReply>> future = promise->get_future();
-  transport_->Do({.path = path, .timeout = kRequestTimeout},
-                 [promise](absl::StatusOr<HttpReply> reply) {
-                   promise->set_value(std::move(reply));
-                 });
+  transport_->Do(std::move(request), [promise](absl::StatusOr<HttpReply> reply) {
+    promise->set_value(std::move(reply));
+  });
   absl::StatusOr<HttpReply> reply = future.get();
   if (!reply.ok()) return Annotate(reply.status(), what);
   RETURN_IF_ERROR(StatusOfReply(*reply, what));
   return std::move(reply->body);
+}
+
+absl::StatusOr<std::string> ApiClient::Get(const std::string& path, const std::string& what) {
+  return Call({.path = path}, what);
+}
+
+absl::StatusOr<std::string> ApiClient::Post(const std::string& path, const std::string& body,
+                                            const std::string& what) {
+  return Call({.verb = Verb::kPost, .path = path, .body = body}, what);
+}
+
+absl::StatusOr<std::string> ApiClient::Patch(const std::string& path, const std::string& body,
+                                             const std::string& what) {
+  return Call({.verb = Verb::kPatch,
+               .path = path,
+               .body = body,
+               .content_type = "application/merge-patch+json"},
+              what);
+}
+
+absl::StatusOr<std::string> ApiClient::Delete(const std::string& path, const std::string& body,
+                                              const std::string& what) {
+  return Call({.verb = Verb::kDelete, .path = path, .body = body}, what);
 }
 
 absl::Status ApiClient::List(const std::string& path, const std::string& label_selector,

@@ -36,12 +36,21 @@ class ApiClient {
 
   // The body of a 2xx reply. `what` says what was attempted, for the message.
   absl::StatusOr<std::string> Get(const std::string& path, const std::string& what);
+  absl::StatusOr<std::string> Post(const std::string& path, const std::string& body,
+                                   const std::string& what);
+  // A JSON merge patch.
+  absl::StatusOr<std::string> Patch(const std::string& path, const std::string& body,
+                                    const std::string& what);
+  // `body`: a metav1.DeleteOptions.
+  absl::StatusOr<std::string> Delete(const std::string& path, const std::string& body,
+                                     const std::string& what);
   // Each item of the collection at `path`, in pages.
   absl::Status List(const std::string& path, const std::string& label_selector,
                     const std::string& what,
                     const std::function<absl::Status(std::string_view item)>& on_item);
 
   const std::string& ns() const { return ns_; }  // Of the kubeconfig's context.
+  const std::string& source() const { return source_; }  // The kubeconfig's path.
   KubeTransport& transport() { return *transport_; }
   ThreadExecutor& executor() { return executor_; }
   Random& random() { return random_; }
@@ -50,11 +59,13 @@ class ApiClient {
 
  private:
   ApiClient();
+  absl::StatusOr<std::string> Call(HttpRequest request, const std::string& what);
 
   RealClock clock_;
   SystemRandom random_;
   PosixFileSystem files_;
   std::string ns_;
+  std::string source_;
   std::unique_ptr<KubeTransport> transport_;
   ThreadExecutor executor_;
 };

@@ -2,11 +2,13 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   out << FormatJobTable(jobs, clock.WallNow(), /*with_namespace=*/false);
+//   out << FormatJobTable(jobs, clock.WallNow(), {.with_namespace = true});
 
 #ifndef CLI_JOB_TABLE_H_
 #define CLI_JOB_TABLE_H_
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +17,23 @@
 
 namespace taas {
 
+struct JobTableOptions {
+  bool with_namespace = false;
+  bool wide = false;  // Also KIND, REPLICAS, GPUS and MESSAGE.
+  bool headers = true;
+};
+
 // NAME STATE READY STEP PROGRESS RESTARTS AGE, one line each; the header first.
-std::string FormatJobTable(const std::vector<Job>& jobs, Clock::WallTime now, bool with_namespace);
+std::string FormatJobTable(const std::vector<Job>& jobs, Clock::WallTime now,
+                           const JobTableOptions& options);
 
 // "7s", "5m", "3h", "12d": the largest unit of which there are at least two, as kubectl rounds.
 std::string FormatAge(std::chrono::seconds age);
+// Since `then`; "-" where that is not known.
+std::string FormatSince(const std::optional<Clock::WallTime>& then, Clock::WallTime now);
+
+// Why the job makes no progress, or that it does: "mnist is Pending: …".
+std::string WhySentence(const Job& job);
 
 }  // namespace taas
 

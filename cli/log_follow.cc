@@ -2,7 +2,9 @@
 
 #include <utility>
 
-#include "operator/api/training_job_codec.h"
+#include "cli/job_ref.h"
+#include "operator/api/job_codec.h"
+#include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/pod_decoder.h"
 
@@ -27,11 +29,11 @@ std::string ReplicaName(const Pod& pod) {
 }
 
 struct LogFollow::Tail {
-  std::shared_ptr<const Pod> pod;  // As last seen.
-  bool gone = false;               // It was deleted.
-  bool done = false;               // Nothing will follow.
-  int code = 0;                    // Of the present request.
-  int failures = 0;                // In a row.
+  std::shared_ptr<const LoggedPod> pod;  // As last seen.
+  bool gone = false;                     // It was deleted.
+  bool done = false;                     // Nothing will follow.
+  int code = 0;                          // Of the present request.
+  int failures = 0;                      // In a row.
   LineSplitter lines;
   SeenLines seen;
   std::unique_ptr<KubeTransport::StreamHandle> stream;
@@ -45,16 +47,30 @@ LogFollow::LogFollow(KubeTransport& transport, Executor& executor, Random& rando
       options_(std::move(options)),
       print_(std::move(print)),
       done_(std::move(done)),
-      pod_reflector_(transport, executor, random, pods_, DecodePod,
+      pod_reflector_(transport, executor, random, pods_,
+                     [kind = options_.kind](std::string_view json) {
+                       return DecodeLoggedPod(json, kind);
+                     },
                      {.path = CollectionPath(Resource::kPods, options_.ns),
                       .label_selector = LabelEquals(kJobLabel, options_.job)}),
-      job_reflector_(transport, executor, random, jobs_, DecodeTrainingJob,
-                     {.path = CollectionPath(Resource::kTrainingJobs, options_.ns)}) {}
+      job_reflector_(transport, executor, random, jobs_,
+                     [kind = options_.kind](std::string_view json) {
+                       return DecodeJob(kind, json);
+                     },
+                     {.path = JobsPath(options_.kind, options_.ns)}) {}
 
 LogFollow::~LogFollow() {
   for (const auto& [uid, tail] : tails_) {
     if (tail->timer != 0) executor_.Cancel(tail->timer);
   }
+}
+
+absl::StatusOr<LogFollow::LoggedPod> LogFollow::DecodeLoggedPod(std::string_view json,
+                                                                JobKind kind) {
+  LoggedPod pod;
+  ASSIGN_OR_RETURN(static_cast<Pod&>(pod), DecodePod(json));
+  pod.container = LogContainer(json, kind);
+  return pod;
 }
 
 void LogFollow::Start() {
@@ -66,14 +82,18 @@ void LogFollow::Start() {
     if (tail != tails_.end()) tail->second->gone = true;
     after != nullptr ? OnPod(after) : CheckEnd();
   });
-  jobs_.set_on_change([this](const auto&, const auto&) { CheckEnd(); });
+  jobs_.set_on_change([this](const auto&, const std::shared_ptr<const Job>& job) {
+    const bool ours = job != nullptr && job->meta.name == options_.job;
+    if (ours && options_.on_job != nullptr) options_.on_job(*job);
+    CheckEnd();
+  });
   pod_reflector_.set_on_synced([this] { CheckEnd(); });
   job_reflector_.set_on_synced([this] { CheckEnd(); });
   pod_reflector_.Start();
   job_reflector_.Start();
 }
 
-void LogFollow::OnPod(const std::shared_ptr<const Pod>& pod) {
+void LogFollow::OnPod(const std::shared_ptr<const LoggedPod>& pod) {
   // A pod that has not started has no log yet.
   if (!options_.filter.Wants(*pod) || pod->phase == PodPhase::kPending) return;
   std::unique_ptr<Tail>& tail = tails_[pod->meta.uid];
@@ -88,9 +108,14 @@ void LogFollow::Open(Tail& tail) {
   tail.lines.Clear();
   tail.seen.Restart();
   HttpRequest request;
+  const std::string seen = tail.seen.SinceTime();
   request.path = WithQuery(
       SubresourcePath(Resource::kPods, tail.pod->meta.ns, tail.pod->meta.name, "log"),
-      {{"follow", "true"}, {"timestamps", "true"}, {"sinceTime", tail.seen.SinceTime()}});
+      {{"container", tail.pod->container},
+       {"follow", "true"},
+       {"timestamps", "true"},
+       {"sinceTime", seen.empty() ? options_.since_time : seen},
+       {"tailLines", seen.empty() ? options_.tail_lines : ""}});
   request.accept = "*/*";
   request.timeout = kSilence;
   tail.stream = transport_.Stream(

@@ -32,10 +32,12 @@ namespace taas {
 // Which replicas' logs are wanted.
 struct ReplicaFilter {
   std::optional<Role> role;
-  int index = -1;  // -1: all.
+  int index = -1;   // -1: all.
+  std::string uid;  // Of the job, so that pods of an earlier one of its name are none; empty: any.
   bool Wants(const Pod& pod) const {
     return pod.role.has_value() && (!role.has_value() || role == pod.role) &&
-           (index < 0 || index == pod.index);
+           (index < 0 || index == pod.index) &&
+           (uid.empty() || pod.owner_uid.empty() || uid == pod.owner_uid);
   }
 };
 
@@ -48,6 +50,11 @@ class LogFollow {
     std::string ns;
     std::string job;
     ReplicaFilter filter;
+    JobKind kind = JobKind::kTrainingJob;
+    // Of what was written before: only lines since then, only the last so many. Empty: all.
+    std::string since_time;
+    std::string tail_lines;
+    std::function<void(const Job& job)> on_job;  // Each change; may be null.
   };
   using Print = std::function<void(const std::string& replica, std::string_view line)>;
   using Done = std::function<void(const absl::Status&)>;
@@ -61,8 +68,12 @@ class LogFollow {
  private:
   // The log of one pod.
   struct Tail;
+  struct LoggedPod : Pod {
+    std::string container;  // Whose log it is.
+  };
+  static absl::StatusOr<LoggedPod> DecodeLoggedPod(std::string_view json, JobKind kind);
 
-  void OnPod(const std::shared_ptr<const Pod>& pod);
+  void OnPod(const std::shared_ptr<const LoggedPod>& pod);
   void Open(Tail& tail);
   void OnEnded(Tail& tail);
   void PrintLine(Tail& tail, std::string_view line);
@@ -74,9 +85,9 @@ class LogFollow {
   const Print print_;
   Done done_;
   std::map<std::string, std::unique_ptr<Tail>> tails_;  // By uid of the pod.
-  Store<Pod> pods_;
+  Store<LoggedPod> pods_;
   Store<Job> jobs_;
-  Reflector<Pod> pod_reflector_;
+  Reflector<LoggedPod> pod_reflector_;
   Reflector<Job> job_reflector_;
 };
 

@@ -1,4 +1,4 @@
-// `taas`: jobs on any cluster, and the cluster on this machine.
+// `taas`, also installed as `kubectl-taas`: jobs on any cluster, and the cluster on this machine.
 
 #include <unistd.h>
 
@@ -28,10 +28,18 @@ int RunTrainer(char** argv) {
   return taas::kExitFailed;
 }
 
+// kubectl asks the program kubectl_complete-taas, which is a link to this one, as it asks its own
+// plugins: words of the command line in, one offer a line out, and a number that ends the list.
+bool IsKubectlCompletion(const std::string& program) {
+  return program.substr(program.rfind('/') + 1) == "kubectl_complete-taas";
+}
+constexpr char kNoFileNames[] = ":4\n";
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "data") == 0) return RunTrainer(argv);
+  const bool for_kubectl = IsKubectlCompletion(argv[0]);
   const bool is_local = argc > 1 && (std::strcmp(argv[1], "local") == 0 ||
                                      std::strcmp(argv[1], "shim") == 0);
   // A command prints its own errors; lost connections that were mended are no news.
@@ -41,5 +49,10 @@ int main(int argc, char** argv) {
       .err = std::cerr,
       .env = taas::ProcessEnv,
       .color = isatty(STDOUT_FILENO) == 1 && !taas::ProcessEnv("NO_COLOR").has_value()};
-  return taas::RunTaas(std::vector<std::string>(argv + 1, argv + argc), io, taas::AddLocalCommands);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (!for_kubectl) return taas::RunTaas(std::move(arguments), io, taas::AddLocalCommands);
+  arguments.insert(arguments.begin(), "__complete");
+  const int exit_code = taas::RunTaas(std::move(arguments), io, taas::AddLocalCommands);
+  std::cout << kNoFileNames;
+  return exit_code;
 }

@@ -4,22 +4,46 @@
 #include <ostream>
 
 #include "CLI/CLI.hpp"
+#include "cli/completion.h"
 #include "cli/exit_code.h"
+#include "cli/verbs.h"
 
 namespace taas {
+
+void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int* exit_code) {
+  app.require_subcommand(1);
+  app.footer(
+      "Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.\n"
+      "A JOB is NAME, or tj/NAME and tfjob/NAME where both kinds have one.\n"
+      "`taas data` is `taas-trainer data`: see `taas data --help`.");
+  AddSubmitCommand(app, io, exit_code);
+  AddListCommand(app, io, exit_code);
+  AddGetCommand(app, io, exit_code);
+  AddDescribeCommand(app, io, exit_code);
+  AddLogsCommand(app, io, exit_code);
+  AddWaitCommand(app, io, exit_code);
+  AddSuspendCommands(app, io, exit_code);
+  AddScaleCommand(app, io, exit_code);
+  AddDeleteCommand(app, io, exit_code);
+  AddTopCommand(app, io, exit_code);
+  AddValidateCommand(app, io, exit_code);
+  AddDoctorCommand(app, io, exit_code);
+  AddCompletionCommand(app, io);
+  app.add_subcommand("version", "Print the version")->callback([&io] {
+    io.out << "taas " << kVersion << "\n";
+  });
+  if (more != nullptr) more(app, exit_code);
+}
 
 int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreCommands& more) {
   int exit_code = kExitOk;
   CLI::App app("Training jobs on Kubernetes or on this machine", "taas");
-  app.require_subcommand(1);
-  app.footer(
-      "Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.\n"
-      "`taas data` is `taas-trainer data`: see `taas data --help`.");
-  AddJobCommands(app, io, &exit_code);
-  app.add_subcommand("version", "Print the version")->callback([&io] {
-    io.out << "taas " << kVersion << "\n";
-  });
-  if (more != nullptr) more(app, &exit_code);
+  AddVerbs(app, io, more, &exit_code);
+  // What the words before the cursor are is no command line that parses.
+  if (!arguments.empty() && arguments[0] == "__complete") {
+    PrintCompletions(app, io, {arguments.begin() + 1, arguments.end()});
+    return kExitOk;
+  }
   try {
     std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
     app.parse(std::move(arguments));

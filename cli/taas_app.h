@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/job_commands.h"
+#include "cli/command.h"
 
 namespace taas {
 
@@ -19,6 +19,9 @@ inline constexpr char kVersion[] = "0.1.0";
 
 // Adds verbs that this library does not link.
 using MoreCommands = std::function<void(CLI::App& app, int* exit_code)>;
+
+// All verbs and flags. `app` is fresh; `io` and `exit_code` outlive it.
+void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int* exit_code);
 
 int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreCommands& more);
 

@@ -154,8 +154,7 @@ TEST_F(TaasAppTest, NoClusterIsSaidWithWhatToDo) {
 }
 
 TEST_F(TaasAppTest, TheExamplesAreValid) {
-  EXPECT_EQ(Run({"validate", "-f", "examples/mnist.yaml", "-f", "examples/mnist-local.yaml"}), 0)
-      << out_.str() << err_.str();
+  EXPECT_EQ(Run({"validate", "-f", "examples"}), 0) << out_.str() << err_.str();
   EXPECT_EQ(out_.str(), "");
 }
 
@@ -166,8 +165,20 @@ TEST_F(TaasAppTest, ABadManifestIsALinePerField) {
   EXPECT_EQ(Run({"validate", "-f", path}), 1);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr(path + ": "), HasSubstr("spec.rolls")));
   EXPECT_EQ(Run({"validate", "-f", Write("broken.yaml", "a: [")}), 1);
-  EXPECT_EQ(Run({"validate", "-f", "/nonexistent.yaml"}), 1);
+  EXPECT_EQ(Run({"validate", "-f", "/nonexistent.yaml"}), 3);
   EXPECT_THAT(err_.str(), HasSubstr("/nonexistent.yaml"));
+}
+
+TEST_F(TaasAppTest, BothKindsAndSeveralDocumentsAreChecked) {
+  const std::string path = Write("two.yaml",
+                                 "apiVersion: kubeflow.org/v1\nkind: TFJob\nmetadata: {name: tf}\n"
+                                 "spec: {notAField: 1}\n---\n"
+                                 "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n");
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("notAField"));
+  EXPECT_THAT(err_.str(), HasSubstr("kind ConfigMap is not checked"));
+  EXPECT_EQ(Run({"validate", "-f", Write("none.yaml", "kind: ConfigMap\n")}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("no TrainingJob or TFJob"));
 }
 
 TEST_F(TaasAppTest, AManifestMayComeThroughAPipe) {

@@ -7,6 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "operator/api/defaults.h"
 #include "operator/api/manifest.h"
+#include "operator/api/validation.h"
 #include "operator/base/status.h"
 
 namespace taas {
@@ -21,12 +22,13 @@ struct KnownKind {
   bool namespaced;
 };
 
-constexpr std::array<KnownKind, 5> kKinds = {
+constexpr std::array<KnownKind, 6> kKinds = {
     {{"v1", "Namespace", "namespaces", false},
      {"v1", "PersistentVolumeClaim", "persistentvolumeclaims", true},
      {"v1", "Pod", "pods", true},
      {"v1", "Service", "services", true},
-     {kApiGroupVersion, kTrainingJobKind, kTrainingJobPlural, true}}};
+     {kApiGroupVersion, kTrainingJobKind, kTrainingJobPlural, true},
+     {"kubeflow.org/v1", "TFJob", "tfjobs", true}}};
 
 std::string Text(const Json& object, const char* key) {
   const auto it = object.find(key);
@@ -61,6 +63,8 @@ absl::StatusOr<ManifestObject> ReadObject(std::string text) {
     out.path += "/namespaces/" + out.ns;
   }
   out.path += "/" + std::string(known->plural);
+  // Core kinds have no jobs among them, so the kind's name is enough.
+  if (api_version != "v1") out.job = KindOfManifest(text);
   out.json = std::move(text);
   return out;
 }

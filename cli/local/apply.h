@@ -9,12 +9,14 @@
 #ifndef CLI_LOCAL_APPLY_H_
 #define CLI_LOCAL_APPLY_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "localkube/node/api_calls.h"
+#include "operator/api/job.h"
 
 namespace taas {
 
@@ -24,6 +26,7 @@ struct ManifestObject {
   std::string ns;  // Empty for objects of the cluster.
   std::string name;
   std::string path;  // Of its collection.
+  std::optional<JobKind> job;  // It is a job of this kind.
 };
 
 struct Manifest {

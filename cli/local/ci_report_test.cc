@@ -1,14 +1,10 @@
 #include "cli/local/ci_report.h"
 
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
 namespace taas {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 Job Finished() {
   Job job;
@@ -44,30 +40,6 @@ TEST(ReportJsonTest, WhatIsNotKnownIsNullAndOurOwnOutcomeWins) {
   EXPECT_TRUE(report["loss"].is_null());
   EXPECT_TRUE(report["dataSource"].is_null());
   EXPECT_EQ(report["restarts"]["total"], 0);
-}
-
-TEST(ChangeLinesTest, OnlyChangesAreSaid) {
-  JobStatus before;
-  JobStatus after = before;
-  EXPECT_THAT(ChangeLines(before, after), IsEmpty());
-  after.state = JobState::kRunning;
-  after.ready = "5/5";
-  after.message = "worker-1 restarts";
-  after.restarts[RestartCause::kKilled] = 1;
-  EXPECT_THAT(ChangeLines(before, after),
-              ElementsAre("Running, 5/5 ready", "worker-1 restarts", "restart 1, cause killed"));
-  EXPECT_THAT(ChangeLines(after, after), IsEmpty());
-}
-
-TEST(ProgressLineTest, ProgressIsOneLineAndABar) {
-  JobStatus status = Finished().status;
-  status.progress->step = 1000;
-  status.progress->percent = 50;
-  status.progress->eta_seconds = 4;
-  EXPECT_EQ(ProgressLine(status),
-            "step 1000/2000 (50 %), loss 0.08125, 20000 examples/s, 4 s left");
-  EXPECT_EQ(ProgressBar(status).substr(0, 32), "[###############...............]");
-  EXPECT_EQ(ProgressLine(JobStatus()), "");
 }
 
 }  // namespace

@@ -14,13 +14,14 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/job_changes.h"
 #include "cli/local/apply.h"
 #include "cli/local/ci_report.h"
 #include "cli/local/local_session.h"
 #include "cli/local/log_follower.h"
 #include "cli/read_input.h"
 #include "localkube/node/api_calls.h"
-#include "operator/api/training_job_codec.h"
+#include "operator/api/job_codec.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
@@ -106,6 +107,7 @@ class CiRun {
   const Clock::Time deadline_;
   Progress progress_;
   std::string dir_;
+  JobKind job_kind_ = JobKind::kTrainingJob;
   std::string job_path_;
   std::string job_ns_;
   std::unique_ptr<LocalSession> session_;
@@ -117,14 +119,15 @@ class CiRun {
 absl::Status CiRun::FindJob(const Manifest& manifest) {
   int jobs = 0;
   for (const ManifestObject& object : manifest.objects) {
-    if (object.kind != "TrainingJob") continue;
+    if (!object.job.has_value()) continue;
     ++jobs;
+    job_kind_ = *object.job;
     job_ns_ = object.ns;
     job_path_ = object.path + "/" + object.name;
   }
   if (jobs == 1) return absl::OkStatus();
   return absl::InvalidArgumentError(options_.file + ": has " + std::to_string(jobs) +
-                                    " TrainingJobs; `taas local ci` runs exactly one");
+                                    " jobs; `taas local ci` runs exactly one");
 }
 
 absl::Status CiRun::MakeDirectory() {
@@ -193,7 +196,7 @@ bool CiRun::Look(localkube::ApiCalls& calls) {
     return true;
   }
   if (!text.ok()) return false;
-  absl::StatusOr<Job> job = DecodeTrainingJob(*text);
+  absl::StatusOr<Job> job = DecodeJob(job_kind_, *text);
   if (!job.ok()) return false;
   for (const std::string& line : ChangeLines(outcome_.job.status, job->status))
     progress_.Change(line);

@@ -1,0 +1,69 @@
+// Who holds which part of a cluster's nodes: from the specs of pods and nodes alone.
+//
+// What is counted is what the scheduler counts: requests of pods that have a node and have not
+// ended. How busy a GPU is is another question, which needs a metrics exporter.
+//
+// Ownership: values. Threads: any. Errors: none; what cannot be read counts as nothing.
+//
+//   std::optional<NodeUse> node = ReadNode(json, "nvidia.com/gpu");
+//   Charge(pod, &nodes);
+//   io.out << NodeTable(nodes);
+
+#ifndef CLI_ALLOCATION_H_
+#define CLI_ALLOCATION_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace taas {
+
+// A Kubernetes quantity in thousandths: "500m" is 500, "2" is 2000, "1Ki" is 1024000.
+std::optional<int64_t> ParseMilli(std::string_view quantity);
+
+struct Amounts {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;  // Bytes.
+  int64_t gpus = 0;
+
+  bool operator==(const Amounts&) const = default;
+};
+
+struct NodeUse {
+  std::string name;
+  std::string state;     // "Ready", "NotReady", with ",SchedulingDisabled".
+  std::string gpu_type;  // Of the label nvidia.com/gpu.product.
+  Amounts total;         // What can be given away.
+  Amounts held;
+  int pods = 0;
+};
+std::optional<NodeUse> ReadNode(std::string_view json, const std::string& gpu_resource);
+
+struct PodUse {
+  std::string ns, name, node;
+  std::string state;    // The phase, or Terminating.
+  bool ended = false;   // It holds nothing any more.
+  std::string job_uid;  // Of the controlling owner.
+  std::string replica;  // "worker-0"; empty: it is none of ours.
+  Amounts asked;        // As the scheduler counts: the larger of init containers and the rest.
+};
+std::optional<PodUse> ReadPodUse(std::string_view json, const std::string& gpu_resource);
+
+// Adds what the pod holds to its node.
+void Charge(const PodUse& pod, std::map<std::string, NodeUse>* nodes);
+
+// "4", "500m"; "1.5Gi".
+std::string CpuText(int64_t milli);
+std::string MemoryText(int64_t bytes);
+
+// NODE STATE GPU(TOTAL) GPU(HELD) … with a sum for the cluster.
+std::string NodeTable(const std::map<std::string, NodeUse>& nodes);
+// POD REPLICA STATE NODE GPUS CPU MEMORY.
+std::string PodTable(const std::vector<PodUse>& pods);
+
+}  // namespace taas
+
+#endif  // CLI_ALLOCATION_H_

@@ -1,0 +1,200 @@
+#include "cli/describe_text.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/job_changes.h"
+#include "cli/job_table.h"
+#include "cli/table.h"
+#include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
+
+namespace taas {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// More than a screen of events hides what is above them.
+constexpr size_t kEventsMax = 25;
+
+std::string Text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::string TimeText(const std::optional<Clock::WallTime>& time, Clock::WallTime now) {
+  if (!time.has_value()) return "";
+  return FormatRfc3339(*time) + ", " + FormatSince(time, now) + " ago";
+}
+
+std::string PhaseOf(const Pod& pod) {
+  if (pod.meta.deletion_time.has_value()) return "Terminating";
+  if (!pod.waiting_reason.empty()) return pod.waiting_reason;
+  switch (pod.phase) {
+    case PodPhase::kPending:
+      return pod.unschedulable_reason.empty() ? "Pending" : pod.unschedulable_reason;
+    case PodPhase::kRunning:
+      return pod.ready ? "Running" : "Starting";
+    case PodPhase::kSucceeded:
+      return "Completed";
+    case PodPhase::kFailed:
+      return pod.reason.empty() ? "Failed" : pod.reason;
+    case PodPhase::kUnknown:
+      break;
+  }
+  return "Unknown";
+}
+
+// The first line of what is known about why this pod is as it is.
+std::string NoteOf(const Pod& pod) {
+  std::string note = pod.waiting_message;
+  if (note.empty()) note = pod.unschedulable_message;
+  if (note.empty()) note = pod.message;
+  if (note.empty()) {
+    note = pod.termination_message;
+    const auto report = nlohmann::json::parse(note, nullptr, /*allow_exceptions=*/false);
+    if (report.is_object()) note = Text(report, "message");
+  }
+  return note.substr(0, note.find('\n'));
+}
+
+std::string RestartsText(const JobStatus& status) {
+  int32_t total = 0;
+  std::string causes;
+  for (const auto& [cause, count] : status.restarts) {
+    if (count == 0) continue;
+    total += count;
+    causes += (causes.empty() ? "" : ", ") + std::string(RestartCauseName(cause)) + " " +
+              std::to_string(count);
+  }
+  return std::to_string(total) + (causes.empty() ? "" : " (" + causes + ")");
+}
+
+std::string Summary(const JobDescription& description) {
+  const Job& job = description.job;
+  const JobStatus& status = job.status;
+  const Dialect& dialect = DialectOf(job.kind);
+  Rows rows = {{"Name:", job.meta.name},
+               {"Namespace:", job.meta.ns},
+               {"Kind:", std::string(dialect.kind_name) + " (" +
+                             std::string(dialect.group_version) + ")"},
+               {"State:", std::string(JobStateName(status.state)) +
+                              (status.ready.empty() ? "" : ", " + status.ready + " ready")},
+               {"Attempt:", std::to_string(status.attempt)},
+               {"Restarts:", RestartsText(status)}};
+  const auto add = [&](const char* title, const std::string& text) {
+    if (!text.empty()) rows.push_back({title, text});
+  };
+  add("Progress:", ProgressLine(status));
+  if (status.progress.has_value() && status.progress->evaluation.has_value()) {
+    const Evaluation& evaluation = *status.progress->evaluation;
+    char text[96];
+    std::snprintf(text, sizeof text, "accuracy %.4g, loss %.4g at step %lld", evaluation.accuracy,
+                  evaluation.loss, static_cast<long long>(evaluation.step));
+    add("Evaluation:", text);
+  }
+  add("Created:", TimeText(job.meta.creation_time, description.now));
+  add("Started:", TimeText(status.start_time, description.now));
+  add("Ended:", TimeText(status.completion_time, description.now));
+  return FormatTable(rows);
+}
+
+std::string Replicas(const JobDescription& description) {
+  const Job& job = description.job;
+  Rows rows = {{"REPLICA", "STATE", "POD", "NODE", "EXIT", "NOTE"}};
+  for (const auto& [role, spec] : job.spec.roles) {
+    for (int32_t index = 0; index < spec.replicas; ++index) {
+      const std::string replica(std::string(RoleNameIn(job, role)) + "-" + std::to_string(index));
+      const auto pod = std::find_if(
+          description.pods.begin(), description.pods.end(),
+          [&](const Pod& p) { return p.role == role && p.index == index; });
+      if (pod == description.pods.end()) {
+        rows.push_back({replica, "no pod"});
+        continue;
+      }
+      rows.push_back({replica, PhaseOf(*pod), pod->meta.name, pod->node,
+                      pod->exit_code.has_value() ? std::to_string(*pod->exit_code) : "",
+                      NoteOf(*pod)});
+    }
+  }
+  return FormatTable(rows, "  ");
+}
+
+std::string History(const JobDescription& description) {
+  Rows rows = {{"WHEN", "REPLICA", "CAUSE", "EXIT", "POD", "NODE", "MESSAGE"}};
+  for (const RestartRecord& record : description.job.status.history) {
+    rows.push_back({FormatSince(record.time, description.now) + " ago",
+                    std::string(RoleNameIn(description.job, record.role)) + "-" +
+                        std::to_string(record.index),
+                    std::string(RestartCauseName(record.cause)),
+                    record.exit_code.has_value() ? std::to_string(*record.exit_code) : "",
+                    std::to_string(record.attempt) + "." + std::to_string(record.pod_number),
+                    record.node, record.message});
+  }
+  return FormatTable(rows, "  ");
+}
+
+std::string Conditions(const JobDescription& description) {
+  Rows rows = {{"TYPE", "STATUS", "SINCE", "REASON", "MESSAGE"}};
+  for (const Condition& condition : description.job.status.conditions) {
+    rows.push_back({condition.type, condition.status ? "True" : "False",
+                    FormatSince(condition.last_transition_time, description.now), condition.reason,
+                    condition.message});
+  }
+  return FormatTable(rows, "  ");
+}
+
+std::string Events(const JobDescription& description) {
+  std::vector<JobEvent> events = description.events;
+  std::stable_sort(events.begin(), events.end(),
+                   [](const JobEvent& a, const JobEvent& b) { return a.time < b.time; });
+  const size_t left_out = events.size() > kEventsMax ? events.size() - kEventsMax : 0;
+  events.erase(events.begin(), events.begin() + static_cast<ptrdiff_t>(left_out));
+  Rows rows = {{"LAST", "TYPE", "REASON", "OBJECT", "MESSAGE"}};
+  for (const JobEvent& event : events) {
+    rows.push_back({FormatSince(event.time, description.now),
+                    event.warning ? "Warning" : "Normal",
+                    event.reason + (event.count > 1 ? " x" + std::to_string(event.count) : ""),
+                    event.object, event.message});
+  }
+  std::string text = FormatTable(rows, "  ");
+  if (left_out > 0) text += "  (" + std::to_string(left_out) + " earlier ones are not shown)\n";
+  return text;
+}
+
+}  // namespace
+
+std::optional<JobEvent> ReadEvent(std::string_view json, const Job& job,
+                                  const std::vector<std::string>& uids) {
+  const auto event = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!event.is_object() || !event.contains("involvedObject")) return std::nullopt;
+  const nlohmann::json& about = event["involvedObject"];
+  if (!about.is_object()) return std::nullopt;
+  const std::string uid = Text(about, "uid");
+  const bool of_job = uid == job.meta.uid;
+  if (uid.empty() || (!of_job && std::find(uids.begin(), uids.end(), uid) == uids.end())) {
+    return std::nullopt;
+  }
+  JobEvent out{.warning = Text(event, "type") == "Warning",
+               .reason = Text(event, "reason"),
+               .message = Text(event, "message"),
+               .object = of_job ? "" : Text(about, "kind") + "/" + Text(about, "name")};
+  if (event.contains("count") && event["count"].is_number_integer()) out.count = event["count"];
+  for (const char* key : {"lastTimestamp", "eventTime", "firstTimestamp"}) {
+    Clock::WallTime time;
+    if (!out.time.has_value() && ParseRfc3339(Text(event, key), &time)) out.time = time;
+  }
+  return out;
+}
+
+std::string DescribeText(const JobDescription& description) {
+  const JobStatus& status = description.job.status;
+  std::string text = WhySentence(description.job) + "\n\n" + Summary(description);
+  text += "\nReplicas:\n" + Replicas(description);
+  if (!status.history.empty()) text += "\nRestarts, newest last:\n" + History(description);
+  if (!status.conditions.empty()) text += "\nConditions:\n" + Conditions(description);
+  text += description.events.empty() ? "\nEvents: none\n" : "\nEvents:\n" + Events(description);
+  return text;
+}
+
+}  // namespace taas

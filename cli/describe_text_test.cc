@@ -1,0 +1,125 @@
+#include "cli/describe_text.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const Clock::WallTime kNow(1'800'000'000s);
+
+JobDescription Pending() {
+  JobDescription out{.job = {}, .pods = {}, .events = {}, .now = kNow};
+  out.job.meta = {.ns = "team", .name = "mnist", .uid = "u1", .creation_time = kNow - 300s};
+  out.job.spec.roles[Role::kPs].replicas = 1;
+  out.job.spec.roles[Role::kWorker].replicas = 2;
+  out.job.status.state = JobState::kPending;
+  out.job.status.ready = "1/3";
+  out.job.status.message = "worker-0 has no node: 1 Insufficient cpu";
+  out.job.status.restarts = {{RestartCause::kKilled, 2}};
+  Pod ps;
+  ps.meta.name = "mnist-ps-0";
+  ps.role = Role::kPs;
+  ps.index = 0;
+  ps.phase = PodPhase::kRunning;
+  ps.ready = true;
+  ps.node = "n1";
+  Pod worker;
+  worker.meta.name = "mnist-worker-0";
+  worker.role = Role::kWorker;
+  worker.index = 0;
+  worker.unschedulable_reason = "Unschedulable";
+  worker.unschedulable_message = "0/1 nodes are available: 1 Insufficient cpu.";
+  out.pods = {ps, worker};
+  return out;
+}
+
+TEST(DescribeTextTest, TheFirstLineSaysWhyTheJobDoesNotRun) {
+  EXPECT_THAT(DescribeText(Pending()),
+              StartsWith("mnist is pending: worker-0 has no node: 1 Insufficient cpu.\n\nName:"));
+}
+
+TEST(DescribeTextTest, EachReplicaIsALineAlsoWithoutAPod) {
+  const std::string text = DescribeText(Pending());
+  EXPECT_THAT(text, HasSubstr("  ps-0       Running         mnist-ps-0       n1     -      -\n"));
+  EXPECT_THAT(text, HasSubstr("  worker-0   Unschedulable   mnist-worker-0   -      -      "
+                              "0/1 nodes are available: 1 Insufficient cpu.\n"));
+  EXPECT_THAT(text, HasSubstr("  worker-1   no pod\n"));
+  EXPECT_THAT(text, HasSubstr("Restarts:    2 (killed 2)\n"));
+}
+
+TEST(DescribeTextTest, TheEndOfAProcessIsShownWithItsCodeAndWords) {
+  JobDescription description = Pending();
+  Pod& pod = description.pods[1];
+  pod.phase = PodPhase::kFailed;
+  pod.exit_code = 1;
+  pod.termination_message = R"({"message":"open /data: no such file","step":0})";
+  pod.unschedulable_message = "";
+  EXPECT_THAT(DescribeText(description),
+              HasSubstr("worker-0   Failed    mnist-worker-0   -      1      "
+                        "open /data: no such file\n"));
+}
+
+TEST(DescribeTextTest, HistoryConditionsAndEventsAreThereWhenThereAreAny) {
+  JobDescription description = Pending();
+  EXPECT_THAT(DescribeText(description),
+              testing::AllOf(HasSubstr("Events: none"), Not(HasSubstr("Conditions:")),
+                             Not(HasSubstr("newest last"))));
+  description.job.status.history = {{.role = Role::kWorker,
+                                     .index = 1,
+                                     .pod_number = 2,
+                                     .cause = RestartCause::kKilled,
+                                     .exit_code = 137,
+                                     .message = "killed",
+                                     .node = "n1",
+                                     .time = kNow - 30s}};
+  description.job.status.conditions = {
+      {.type = "Created", .status = true, .reason = "JobCreated", .message = "ok",
+       .last_transition_time = kNow - 300s}};
+  description.events = {{.reason = "Later", .message = "b", .time = kNow - 5s},
+                        {.warning = true, .reason = "Sooner", .message = "a",
+                         .object = "Pod/mnist-ps-0", .count = 3, .time = kNow - 9s}};
+  const std::string text = DescribeText(description);
+  EXPECT_THAT(text, HasSubstr("30s ago   worker-1   killed   137    1.2   n1     killed\n"));
+  EXPECT_THAT(text, HasSubstr("Created   True     5m      JobCreated   ok\n"));
+  EXPECT_THAT(text, HasSubstr("9s     Warning   Sooner x3   Pod/mnist-ps-0   a\n"
+                              "  5s     Normal    Later       -                b\n"));
+}
+
+TEST(DescribeTextTest, OnlyTheNewestEventsAreShownAndTheRestIsCounted) {
+  JobDescription description = Pending();
+  for (int i = 0; i < 30; ++i) {
+    description.events.push_back(
+        {.reason = "E" + std::to_string(i), .message = "m", .time = kNow + std::chrono::seconds(i)});
+  }
+  const std::string text = DescribeText(description);
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("(5 earlier ones are not shown)"), HasSubstr(" E29 "),
+                                   Not(HasSubstr(" E4 "))));
+}
+
+TEST(ReadEventTest, EventsOfTheJobAndOfItsPodsAreTold) {
+  const Job job = Pending().job;
+  const auto event = [&](const std::string& uid) {
+    return ReadEvent(R"({"type":"Warning","reason":"Killing","message":"m","count":2,)"
+                     R"("lastTimestamp":"2027-01-15T08:00:00Z",)"
+                     R"("involvedObject":{"kind":"Pod","name":"p","uid":")" + uid + R"("}})",
+                     job, {"p1"});
+  };
+  ASSERT_TRUE(event("u1").has_value());
+  EXPECT_EQ(event("u1")->object, "");
+  ASSERT_TRUE(event("p1").has_value());
+  EXPECT_EQ(event("p1")->object, "Pod/p");
+  EXPECT_EQ(event("p1")->count, 2);
+  EXPECT_EQ(event("p1")->time, kNow);
+  // An earlier job of this name.
+  EXPECT_FALSE(event("u0").has_value());
+  EXPECT_FALSE(ReadEvent("[]", job, {}).has_value());
+}
+
+}  // namespace
+}  // namespace taas

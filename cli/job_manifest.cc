@@ -1,0 +1,70 @@
+#include "cli/job_manifest.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/job_ref.h"
+#include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
+#include "operator/api/validation.h"
+#include "operator/base/file_system.h"
+
+namespace taas {
+namespace {
+
+bool IsManifestName(const std::filesystem::path& path) {
+  const std::string extension = path.extension().string();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+
+std::string Text(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ManifestFiles(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (path == "-" || !std::filesystem::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    std::filesystem::directory_iterator entries(path, error);
+    if (error) return ErrnoToStatus(error.value(), "list", path);
+    for (const auto& entry : entries) {
+      if (!entry.is_directory(error) && IsManifestName(entry.path())) {
+        found.push_back(entry.path().string());
+      }
+    }
+    if (found.empty()) {
+      return absl::NotFoundError("read " + path + ": no .yaml, .yml or .json file is in it");
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+ManifestKind KindOf(std::string_view document) {
+  ManifestKind out;
+  const auto object = nlohmann::json::parse(document, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return out;
+  out.api_version = Text(object, "apiVersion");
+  out.kind = Text(object, "kind");
+  for (const JobKind kind : kJobKinds) {
+    if (out.kind == DialectOf(kind).kind_name) out.job = kind;
+  }
+  return out;
+}
+
+std::vector<FieldError> CheckJob(JobKind kind, std::string_view document) {
+  std::vector<FieldError> errors = Validate(kind, document);
+  if (errors.empty() && kind == JobKind::kTrainingJob) errors = ValidateTrainer(document);
+  return errors;
+}
+
+}  // namespace taas

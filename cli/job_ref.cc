@@ -1,0 +1,155 @@
+#include "cli/job_ref.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
+#include "operator/api/job_codec.h"
+#include "operator/base/status.h"
+#include "operator/kube/api_error.h"
+#include "operator/kube/api_path.h"
+#include "operator/kube/pod_decoder.h"
+
+namespace taas {
+namespace {
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return out;
+}
+
+// "taas.dev"
+std::string GroupOf(const Dialect& dialect) {
+  return std::string(dialect.group_version.substr(0, dialect.group_version.find('/')));
+}
+
+absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string& ns,
+                                const std::string& name) {
+  FoundJob found;
+  ASSIGN_OR_RETURN(found.json, api.Get(JobPath(kind, ns, name), "get job " + ns + "/" + name));
+  ASSIGN_OR_RETURN(found.job, DecodeJob(kind, found.json));
+  return found;
+}
+
+}  // namespace
+
+std::optional<JobKind> JobKindFromName(std::string_view name) {
+  const std::string wanted = Lower(name);
+  for (const JobKind kind : kJobKinds) {
+    const Dialect& dialect = DialectOf(kind);
+    const std::string one = Lower(dialect.kind_name);
+    const std::string many(dialect.plural);
+    const std::string group = "." + GroupOf(dialect);
+    if (wanted == one || wanted == many || wanted == one + group || wanted == many + group) {
+      return kind;
+    }
+  }
+  if (wanted == "tj") return JobKind::kTrainingJob;
+  return std::nullopt;
+}
+
+absl::StatusOr<JobRef> ParseJobRef(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return JobRef{std::nullopt, std::string(text)};
+  JobRef ref{.kind = JobKindFromName(text.substr(0, slash)),
+             .name = std::string(text.substr(slash + 1))};
+  if (!ref.kind.has_value() || ref.name.empty()) {
+    return absl::InvalidArgumentError("\"" + std::string(text) +
+                                      "\" names no job: write NAME, tj/NAME or tfjob/NAME");
+  }
+  return ref;
+}
+
+std::string QualifiedName(JobKind kind, std::string_view name) {
+  const Dialect& dialect = DialectOf(kind);
+  return Lower(dialect.kind_name) + "." + GroupOf(dialect) + "/" + std::string(name);
+}
+
+std::string JobsPath(JobKind kind, std::string_view ns) {
+  const Dialect& dialect = DialectOf(kind);
+  std::string path = "/apis/" + std::string(dialect.group_version);
+  if (!ns.empty()) path += "/namespaces/" + PercentEncode(ns);
+  return path + "/" + std::string(dialect.plural);
+}
+
+std::string JobPath(JobKind kind, std::string_view ns, std::string_view name) {
+  return JobsPath(kind, ns) + "/" + PercentEncode(name);
+}
+
+absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view text) {
+  ASSIGN_OR_RETURN(const JobRef ref, ParseJobRef(text));
+  if (ref.kind.has_value()) return GetJob(api, *ref.kind, ns, ref.name);
+  absl::StatusOr<FoundJob> ours = GetJob(api, JobKind::kTrainingJob, ns, ref.name);
+  if (!ours.ok() && !absl::IsNotFound(ours.status())) return ours;
+  absl::StatusOr<FoundJob> tf = GetJob(api, JobKind::kTfJob, ns, ref.name);
+  if (ours.ok() && tf.ok()) {
+    return absl::InvalidArgumentError("there is a TrainingJob and a TFJob named " + ns + "/" +
+                                      ref.name + ": write tj/" + ref.name + " or tfjob/" +
+                                      ref.name);
+  }
+  // Who may not read TFJobs, or has none, still has the TrainingJob.
+  if (ours.ok() || absl::IsNotFound(tf.status())) return ours;
+  return tf;
+}
+
+absl::Status ListJobs(ApiClient& api, const std::string& ns, const std::vector<JobKind>& kinds,
+                      const std::string& label_selector,
+                      const std::function<absl::Status(JobKind, std::string_view json)>& on_job) {
+  absl::Status missing;
+  size_t served = 0;
+  for (const JobKind kind : kinds) {
+    const std::string plural(DialectOf(kind).plural);
+    const absl::Status listed =
+        api.List(JobsPath(kind, ns), label_selector, "list " + plural,
+                 [&](std::string_view json) { return on_job(kind, json); });
+    if (absl::IsNotFound(listed)) {
+      missing = listed;
+    } else {
+      RETURN_IF_ERROR(listed);
+      ++served;
+    }
+  }
+  if (served > 0 || kinds.empty()) return absl::OkStatus();
+  return Annotate(missing, "this cluster serves no such jobs (`taas doctor` says what is missing)");
+}
+
+absl::StatusOr<std::vector<JobPod>> PodsOf(ApiClient& api, const Job& job) {
+  std::vector<JobPod> pods;
+  RETURN_IF_ERROR(api.List(
+      CollectionPath(Resource::kPods, job.meta.ns), LabelEquals(kJobLabel, job.meta.name),
+      "list pods of job " + job.meta.ns + "/" + job.meta.name,
+      [&](std::string_view json) -> absl::Status {
+        ASSIGN_OR_RETURN(Pod pod, DecodePod(json));
+        if (pod.role.has_value() && (pod.owner_uid.empty() || pod.owner_uid == job.meta.uid)) {
+          pods.push_back({std::move(pod), std::string(json)});
+        }
+        return absl::OkStatus();
+      }));
+  std::sort(pods.begin(), pods.end(), [](const JobPod& a, const JobPod& b) {
+    return std::tie(a.pod.role, a.pod.index, a.pod.meta.name) <
+           std::tie(b.pod.role, b.pod.index, b.pod.meta.name);
+  });
+  return pods;
+}
+
+std::string LogContainer(std::string_view pod_json, JobKind kind) {
+  const auto pod = nlohmann::json::parse(pod_json, nullptr, /*allow_exceptions=*/false);
+  const std::string_view wanted = DialectOf(kind).container;
+  const auto at = nlohmann::json::json_pointer("/spec/containers");
+  if (!pod.is_object() || !pod.contains(at) || !pod.at(at).is_array()) return "";
+  const nlohmann::json& containers = pod.at(at);
+  std::string first;
+  for (const nlohmann::json& container : containers) {
+    if (!container.is_object() || !container.contains("name")) continue;
+    const std::string name = container["name"].is_string() ? container["name"] : "";
+    if (name == wanted) return name;
+    if (first.empty()) first = name;
+  }
+  return first;
+}
+
+}  // namespace taas

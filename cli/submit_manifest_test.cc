@@ -1,0 +1,179 @@
+#include "cli/submit_manifest.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/api/validation.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+SubmitFlags OwnImage(JobKind kind) {
+  SubmitFlags flags;
+  flags.kind = kind;
+  flags.name = "mnist";
+  flags.image = "me/mnist:1";
+  flags.command = {"python", "main.py", "--steps=10"};
+  RoleOf(flags, Role::kChief).replicas = 1;
+  RoleOf(flags, Role::kPs).replicas = 1;
+  RoleOf(flags, Role::kWorker).replicas = 2;
+  flags.gpus = 1;
+  flags.cpu = "500m";
+  RoleOf(flags, Role::kPs).cpu = "2";
+  RoleOf(flags, Role::kPs).image = "me/ps:1";
+  flags.env = {"MODE=fast=yes"};
+  flags.data = {"claim:/data:ro"};
+  flags.running_timeout = std::chrono::hours(1);
+  flags.retry = 2;
+  return flags;
+}
+
+Json Build(const SubmitFlags& flags) {
+  const absl::StatusOr<std::string> text = BuildManifest(flags);
+  EXPECT_THAT(text, IsOk());
+  const Json json = Json::parse(text.value_or("{}"));
+  EXPECT_EQ(FormatFieldErrors(Validate(flags.kind, json.dump())), "") << json.dump(2);
+  return json;
+}
+
+TEST(SubmitManifestTest, ATrainingJobOfAnOwnImageHasATemplateForEachRole) {
+  const Json job = Build(OwnImage(JobKind::kTrainingJob));
+  EXPECT_EQ(job["apiVersion"], "taas.dev/v1");
+  EXPECT_EQ(job["spec"]["activeDeadlineSeconds"], 3600);
+  EXPECT_EQ(job["spec"]["backoffLimit"], 2);
+  EXPECT_EQ(job["spec"]["volumes"], Json::parse(R"([{"name":"claim","mountPath":"/data",
+      "readOnly":true,"source":{"persistentVolumeClaim":{"claimName":"claim"}}}])"));
+  EXPECT_EQ(job["spec"]["roles"]["worker"], Json::parse(R"({"replicas":2,"gpus":1,
+      "resources":{"requests":{"cpu":"500m"},"limits":{"cpu":"500m"}},
+      "env":[{"name":"MODE","value":"fast=yes"}],
+      "template":{"spec":{"containers":[{"name":"trainer","image":"me/mnist:1",
+          "command":["python","main.py","--steps=10"]}]}}})"));
+  const Json& ps = job["spec"]["roles"]["ps"];
+  EXPECT_FALSE(ps.contains("gpus")) << "parameter servers compute nothing";
+  EXPECT_EQ(ps["template"]["spec"]["containers"][0]["image"], "me/ps:1");
+  EXPECT_EQ(ps["resources"]["limits"]["cpu"], "2");
+  EXPECT_FALSE(job["spec"]["roles"].contains("evaluator"));
+}
+
+TEST(SubmitManifestTest, ATfJobHasTheSameInItsOwnPlaces) {
+  const Json job = Build(OwnImage(JobKind::kTfJob));
+  EXPECT_EQ(job["kind"], "TFJob");
+  EXPECT_EQ(job["spec"]["runPolicy"], Json::parse(R"({"backoffLimit":2,
+      "activeDeadlineSeconds":3600,"cleanPodPolicy":"Running"})"));
+  const Json& worker = job["spec"]["tfReplicaSpecs"]["Worker"];
+  EXPECT_EQ(worker["replicas"], 2);
+  const Json& container = worker["template"]["spec"]["containers"][0];
+  EXPECT_EQ(container["name"], "tensorflow");
+  EXPECT_EQ(container["resources"]["limits"]["nvidia.com/gpu"], 1);
+  EXPECT_EQ(container["volumeMounts"],
+            Json::parse(R"([{"name":"claim","mountPath":"/data","readOnly":true}])"));
+  EXPECT_EQ(worker["template"]["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"],
+            "claim");
+}
+
+TEST(SubmitManifestTest, TheBundledTrainerIsDescribedByItsFlags) {
+  SubmitFlags flags;
+  flags.name = "mlp";
+  flags.trainer.model = "mlp";
+  flags.trainer.hidden = "500,100";
+  flags.trainer.train_images = "/data/i.gz";
+  flags.trainer.train_labels = "/data/l.gz";
+  flags.trainer.strategy = "async";
+  flags.trainer.learning_rate = 0.5;
+  flags.trainer.steps = 200;
+  RoleOf(flags, Role::kPs).replicas = 1;
+  RoleOf(flags, Role::kWorker).replicas = 2;
+  EXPECT_EQ(Build(flags)["spec"]["trainer"],
+            Json::parse(R"({"model":{"name":"mlp","hidden":[500,100]},
+                "data":{"format":"idx","train":{"images":"/data/i.gz","labels":"/data/l.gz"}},
+                "strategy":{"type":"ParameterServer","mode":"Async"},
+                "optimizer":{"learningRate":0.5},"maxSteps":200})"));
+}
+
+TEST(SubmitManifestTest, OneWordWithBlanksIsForAShellAsInArena) {
+  SubmitFlags flags = OwnImage(JobKind::kTrainingJob);
+  flags.command = {"python main.py --steps 10"};
+  const auto at = Json::json_pointer("/spec/roles/worker/template/spec/containers/0/command");
+  EXPECT_EQ(Build(flags).at(at), Json({"sh", "-c", "python main.py --steps 10"}));
+  flags.command = {"echo", "a b"};
+  EXPECT_EQ(Build(flags).at(at), Json({"echo", "a b"}));
+  flags.shell = "bash";
+  EXPECT_EQ(Build(flags).at(at), Json({"bash", "-c", "echo a b"}));
+}
+
+TEST(SubmitManifestTest, SetReachesEveryField) {
+  SubmitFlags flags = OwnImage(JobKind::kTrainingJob);
+  flags.set = {"nodeLossSeconds=30", "spec.volumes[0].mountPath=/other", "metadata.labels.team=\"7\""};
+  const Json job = Build(flags);
+  EXPECT_EQ(job["spec"]["nodeLossSeconds"], 30);
+  EXPECT_EQ(job["spec"]["volumes"][0]["mountPath"], "/other");
+  EXPECT_EQ(job["metadata"]["labels"]["team"], "7");
+}
+
+TEST(SubmitManifestTest, PodFlagsReachEveryPod) {
+  SubmitFlags flags = OwnImage(JobKind::kTfJob);
+  flags.labels = {"team=vision"};
+  flags.annotations = {"sidecar.istio.io/inject=false"};
+  flags.selectors = {"zone=a"};
+  RoleOf(flags, Role::kWorker).selectors = {"gpu=yes"};
+  flags.tolerations = {"all", "spot", "dedicated=ml"};
+  flags.priority = "high";
+  flags.share_memory = "2Gi";
+  flags.working_dir = "/src";
+  const Json job = Build(flags);
+  EXPECT_EQ(job["metadata"]["labels"]["team"], "vision");
+  const Json& pod = job["spec"]["tfReplicaSpecs"]["Worker"]["template"];
+  EXPECT_EQ(pod["metadata"]["annotations"]["sidecar.istio.io/inject"], "false");
+  EXPECT_EQ(pod["spec"]["nodeSelector"], (Json{{"zone", "a"}, {"gpu", "yes"}}));
+  EXPECT_EQ(pod["spec"]["tolerations"], Json::parse(R"([{"operator":"Exists"},
+      {"key":"spot","operator":"Exists"},{"key":"dedicated","value":"ml"}])"));
+  EXPECT_EQ(pod["spec"]["priorityClassName"], "high");
+  EXPECT_EQ(pod["spec"]["volumes"][1]["emptyDir"]["sizeLimit"], "2Gi");
+  EXPECT_EQ(pod["spec"]["containers"][0]["workingDir"], "/src");
+}
+
+struct Bad {
+  const char* name;
+  void (*change)(SubmitFlags& flags);
+  const char* words;
+};
+class SubmitManifestRefusesTest : public testing::TestWithParam<Bad> {};
+
+TEST_P(SubmitManifestRefusesTest, WithTheFlagAndWhatItWants) {
+  SubmitFlags flags = OwnImage(JobKind::kTfJob);
+  GetParam().change(flags);
+  EXPECT_THAT(BuildManifest(flags),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().words)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, SubmitManifestRefusesTest,
+    testing::Values(
+        Bad{"NoImage", [](SubmitFlags& f) { f.image = ""; }, "--image is needed"},
+        Bad{"Env", [](SubmitFlags& f) { f.env = {"NAME"}; }, "--env NAME: write it as NAME=VALUE"},
+        Bad{"Data", [](SubmitFlags& f) { f.data = {"claim"}; }, "--data claim"},
+        Bad{"RelativeMount", [](SubmitFlags& f) { f.data = {"claim:data"}; }, "--data claim:data"},
+        Bad{"ModelOfTfJob", [](SubmitFlags& f) { f.trainer.model = "mlp"; }, "--model: a TFJob"},
+        Bad{"StartingTimeoutOfTfJob",
+            [](SubmitFlags& f) { f.starting_timeout = std::chrono::seconds(5); },
+            "--starting-timeout: a TFJob"},
+        Bad{"ModelAndCommand",
+            [](SubmitFlags& f) {
+              f.kind = JobKind::kTrainingJob;
+              f.trainer.model = "mlp";
+            },
+            "takes no command"},
+        Bad{"SetWithoutValue", [](SubmitFlags& f) { f.set = {"a"}; }, "--set a: write PATH=VALUE"},
+        Bad{"SetThroughAText", [](SubmitFlags& f) { f.set = {"metadata.name.x=1"}; },
+            "there is no place \"metadata.name.x\""},
+        Bad{"SetFarBeyondAList", [](SubmitFlags& f) { f.set = {"a[7]=1"}; },
+            "there is no place \"spec.a[7]\""},
+        Bad{"SetWithBrokenYaml", [](SubmitFlags& f) { f.set = {"a=[1"}; }, "is not YAML"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,69 @@
+// `taas suspend` and `taas resume`.
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/job_ref.h"
+#include "cli/verbs.h"
+#include "nlohmann/json.hpp"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+struct SuspendFlags {
+  ClusterFlags cluster;
+  std::vector<std::string> jobs;
+};
+
+absl::Status SetSuspend(const CommandIo& io, SuspendFlags flags, bool suspend) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
+  for (const std::string& name : flags.jobs) {
+    ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, name));
+    const Job& job = found.job;
+    const std::string shown = QualifiedName(job.kind, job.meta.name);
+    const std::string verb = suspend ? "suspend" : "resume";
+    const bool ended =
+        job.status.state == JobState::kSucceeded || job.status.state == JobState::kFailed;
+    if (ended) {
+      return absl::FailedPreconditionError(verb + " " + shown + ": it has ended as " +
+                                           std::string(JobStateName(job.status.state)));
+    }
+    if (job.spec.suspend == suspend) {
+      io.out << shown << (suspend ? " is suspended already\n" : " is not suspended\n");
+      continue;
+    }
+    nlohmann::json patch;
+    if (job.kind == JobKind::kTfJob) {
+      patch["spec"]["runPolicy"]["suspend"] = suspend;
+    } else {
+      patch["spec"]["suspend"] = suspend;
+    }
+    RETURN_IF_ERROR(api->Patch(JobPath(job.kind, job.meta.ns, job.meta.name), patch.dump(),
+                               verb + " " + shown)
+                        .status());
+    io.out << shown << (suspend ? " suspended\n" : " resumed\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSuspendCommands(CLI::App& app, const CommandIo& io, int* exit_code) {
+  for (const bool suspend : {true, false}) {
+    CLI::App* const verb =
+        suspend ? app.add_subcommand("suspend", "End a job's pods and keep the job, to be resumed")
+                : app.add_subcommand("resume", "Let a suspended job go on, from its checkpoint");
+    auto flags = std::make_shared<SuspendFlags>();
+    AddClusterFlags(verb, &flags->cluster);
+    verb->add_option("JOB", flags->jobs, "NAME, tj/NAME or tfjob/NAME")->required();
+    verb->callback([&io, flags, exit_code, suspend] {
+      *exit_code = Report(io, SetSuspend(io, *flags, suspend));
+    });
+  }
+}
+
+}  // namespace taas

@@ -1,0 +1,182 @@
+// `taas top node` and `taas top job`: who holds the GPUs, CPUs and memory.
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/allocation.h"
+#include "cli/job_ref.h"
+#include "cli/table.h"
+#include "cli/verbs.h"
+#include "operator/api/dialect.h"
+#include "operator/api/job_codec.h"
+#include "operator/base/status.h"
+#include "operator/kube/api_path.h"
+
+namespace taas {
+namespace {
+
+constexpr char kNodesPath[] = "/api/v1/nodes";
+
+struct TopFlags {
+  ClusterFlags cluster;
+  std::string name;
+  bool all_namespaces = false;
+  bool pods = false;
+  std::string gpu_resource = "nvidia.com/gpu";
+};
+
+absl::StatusOr<std::vector<PodUse>> ListPods(ApiClient& api, const std::string& ns,
+                                             const std::string& gpu_resource) {
+  std::vector<PodUse> pods;
+  RETURN_IF_ERROR(api.List(CollectionPath(Resource::kPods, ns), "", "list pods",
+                           [&](std::string_view json) {
+                             std::optional<PodUse> pod = ReadPodUse(json, gpu_resource);
+                             if (pod.has_value()) pods.push_back(*std::move(pod));
+                             return absl::OkStatus();
+                           }));
+  return pods;
+}
+
+absl::Status TopNode(const CommandIo& io, TopFlags flags) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
+  std::map<std::string, NodeUse> nodes;
+  RETURN_IF_ERROR(api->List(kNodesPath, "", "list nodes", [&](std::string_view json) {
+    std::optional<NodeUse> node = ReadNode(json, flags.gpu_resource);
+    const bool wanted =
+        node.has_value() && (flags.name.empty() || node->name == flags.name);
+    if (wanted) nodes[node->name] = *std::move(node);
+    return absl::OkStatus();
+  }));
+  if (nodes.empty()) {
+    return absl::NotFoundError(flags.name.empty() ? "the cluster has no nodes"
+                                                  : "there is no node " + flags.name);
+  }
+  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(*api, "", flags.gpu_resource));
+  for (const PodUse& pod : pods) Charge(pod, &nodes);
+  io.out << NodeTable(nodes);
+  if (!flags.pods && flags.name.empty()) return absl::OkStatus();
+  for (const auto& [name, node] : nodes) {
+    std::vector<PodUse> here;
+    for (const PodUse& pod : pods) {
+      if (pod.node == name && !pod.ended) here.push_back(pod);
+    }
+    if (!here.empty()) io.out << "\n" << name << ":\n" << PodTable(here);
+  }
+  return absl::OkStatus();
+}
+
+// Held: by pods that have a node. Asked: by all that have not ended.
+struct JobUse {
+  Job job;
+  Amounts held;
+  int64_t gpus_asked = 0;
+  int running = 0;
+  int pods = 0;
+};
+
+std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
+  std::vector<std::vector<std::string>> rows(1);
+  if (with_namespace) rows[0].emplace_back("NAMESPACE");
+  rows[0].insert(rows[0].end(), {"NAME", "KIND", "STATE", "PODS", "GPUS(ASKED)", "GPUS(HELD)",
+                                 "CPU(HELD)", "MEM(HELD)"});
+  for (const JobUse& use : jobs) {
+    std::vector<std::string> row;
+    if (with_namespace) row.push_back(use.job.meta.ns);
+    row.push_back(use.job.meta.name);
+    row.emplace_back(DialectOf(use.job.kind).kind_name);
+    row.emplace_back(JobStateName(use.job.status.state));
+    row.push_back(std::to_string(use.running) + "/" + std::to_string(use.pods));
+    row.push_back(std::to_string(use.gpus_asked));
+    row.push_back(std::to_string(use.held.gpus));
+    row.push_back(CpuText(use.held.milli_cpu));
+    row.push_back(MemoryText(use.held.memory));
+    rows.push_back(std::move(row));
+  }
+  return FormatTable(rows);
+}
+
+JobUse UseOf(Job job, const std::vector<PodUse>& pods) {
+  JobUse use{.job = std::move(job), .held = {}};
+  for (const PodUse& pod : pods) {
+    if (pod.ended || pod.job_uid != use.job.meta.uid) continue;
+    ++use.pods;
+    use.gpus_asked += pod.asked.gpus;
+    if (pod.node.empty()) continue;
+    if (pod.state == "Running") ++use.running;
+    use.held.gpus += pod.asked.gpus;
+    use.held.milli_cpu += pod.asked.milli_cpu;
+    use.held.memory += pod.asked.memory;
+  }
+  return use;
+}
+
+absl::Status TopJob(const CommandIo& io, TopFlags flags) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
+  const std::string ns = flags.all_namespaces ? "" : flags.cluster.ns;
+  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(*api, ns, flags.gpu_resource));
+  if (!flags.name.empty()) {
+    ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, flags.name));
+    std::vector<PodUse> own;
+    for (const PodUse& pod : pods) {
+      if (pod.job_uid == found.job.meta.uid) own.push_back(pod);
+    }
+    io.out << JobUseTable({UseOf(found.job, pods)}, false);
+    if (!own.empty()) io.out << "\n" << PodTable(own);
+    return absl::OkStatus();
+  }
+  std::vector<JobUse> uses;
+  RETURN_IF_ERROR(ListJobs(*api, ns, {std::begin(kJobKinds), std::end(kJobKinds)}, "",
+                           [&](JobKind kind, std::string_view json) {
+                             absl::StatusOr<Job> job = DecodeJob(kind, json);
+                             if (!job.ok()) Report(io, job.status());
+                             if (job.ok()) uses.push_back(UseOf(*std::move(job), pods));
+                             return absl::OkStatus();
+                           }));
+  if (uses.empty()) {
+    io.err << "No jobs" << (ns.empty() ? "" : " in namespace " + ns) << ".\n";
+    return absl::OkStatus();
+  }
+  std::stable_sort(uses.begin(), uses.end(), [](const JobUse& a, const JobUse& b) {
+    return a.held.gpus > b.held.gpus;
+  });
+  io.out << JobUseTable(uses, flags.all_namespaces);
+  return absl::OkStatus();
+}
+
+void AddGpuResource(CLI::App* verb, TopFlags* flags) {
+  verb->add_option("--gpu-resource", flags->gpu_resource,
+                   "What a GPU is called (default: nvidia.com/gpu)");
+}
+
+}  // namespace
+
+void AddTopCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
+  CLI::App* const top =
+      app.add_subcommand("top", "Show who holds GPUs, CPUs and memory: by node or by job");
+  top->require_subcommand(1);
+
+  CLI::App* const node = top->add_subcommand("node", "What nodes have, and what pods hold of it");
+  auto node_flags = std::make_shared<TopFlags>();
+  AddClusterFlags(node, &node_flags->cluster);
+  node->add_option("NODE", node_flags->name, "Only this node, with its pods (default: all)");
+  node->add_flag("-d,--details", node_flags->pods, "Also the pods of each node");
+  AddGpuResource(node, node_flags.get());
+  node->callback(
+      [&io, node_flags, exit_code] { *exit_code = Report(io, TopNode(io, *node_flags)); });
+
+  CLI::App* const job = top->add_subcommand("job", "What jobs ask for and hold, most GPUs first");
+  auto job_flags = std::make_shared<TopFlags>();
+  AddClusterFlags(job, &job_flags->cluster);
+  job->add_option("JOB", job_flags->name, "Only this job, with its pods (default: all)");
+  job->add_flag("-A,--all-namespaces", job_flags->all_namespaces, "In all namespaces");
+  AddGpuResource(job, job_flags.get());
+  job->callback([&io, job_flags, exit_code] { *exit_code = Report(io, TopJob(io, *job_flags)); });
+}
+
+}  // namespace taas

@@ -1,0 +1,86 @@
+// `taas validate`: what an API server and the trainer would say to manifests.
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "cli/exit_code.h"
+#include "cli/job_manifest.h"
+#include "cli/read_input.h"
+#include "cli/verbs.h"
+#include "operator/api/manifest.h"
+
+namespace taas {
+namespace {
+
+// Of one text: how many jobs are in it, and how many complaints were printed.
+struct Checked {
+  int jobs = 0;
+  int complaints = 0;
+};
+
+Checked CheckText(const CommandIo& io, const std::string& file, const std::string& text) {
+  Checked checked;
+  const auto complain = [&](const std::string& words) {
+    io.out << file << ": " << words << "\n";
+    ++checked.complaints;
+  };
+  const absl::StatusOr<std::vector<std::string>> documents = ManifestDocuments(text);
+  if (!documents.ok()) {
+    complain(std::string(documents.status().message()));
+    return checked;
+  }
+  for (const std::string& document : *documents) {
+    const ManifestKind kind = KindOf(document);
+    if (!kind.job.has_value() && !kind.kind.empty()) {
+      io.err << file << ": an object of kind " << kind.kind << " is not checked\n";
+      continue;
+    }
+    ++checked.jobs;
+    for (const FieldError& error :
+         CheckJob(kind.job.value_or(JobKind::kTrainingJob), document)) {
+      complain(FormatFieldError(error));
+    }
+  }
+  return checked;
+}
+
+int ValidateFiles(const CommandIo& io, const std::vector<std::string>& paths) {
+  const absl::StatusOr<std::vector<std::string>> files = ManifestFiles(paths);
+  if (!files.ok()) return Report(io, files.status());
+  int exit_code = kExitOk;
+  int jobs = 0;
+  for (const std::string& file : *files) {
+    const absl::StatusOr<std::string> text = ReadInput(file);
+    if (!text.ok()) {
+      exit_code = Report(io, text.status());
+      continue;
+    }
+    const Checked checked = CheckText(io, file, *text);
+    jobs += checked.jobs;
+    if (checked.complaints > 0) exit_code = kExitFailed;
+    if (checked.jobs == 0 && checked.complaints == 0) {
+      io.err << file << ": there is no TrainingJob or TFJob in it\n";
+    }
+  }
+  if (jobs == 0 && exit_code == kExitOk) return kExitFailed;
+  if (exit_code == kExitOk) io.err << jobs << (jobs == 1 ? " job is" : " jobs are") << " valid\n";
+  return exit_code;
+}
+
+}  // namespace
+
+void AddValidateCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
+  CLI::App* const validate =
+      app.add_subcommand("validate", "Check manifests as an API server and the trainer would");
+  auto paths = std::make_shared<std::vector<std::string>>();
+  validate
+      ->add_option("-f,--filename", *paths,
+                   "Manifest or directory, - reads standard input; may be given several times")
+      ->required();
+  validate->callback([&io, paths, exit_code] { *exit_code = ValidateFiles(io, *paths); });
+}
+
+}  // namespace taas

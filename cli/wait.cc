@@ -1,0 +1,106 @@
+// `taas wait`: until a job has a state.
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "cli/job_ref.h"
+#include "cli/verbs.h"
+#include "operator/api/job_codec.h"
+#include "operator/base/status.h"
+#include "operator/kube/reflector.h"
+
+namespace taas {
+namespace {
+
+struct WaitFlags {
+  ClusterFlags cluster;
+  std::string job;
+  std::string state = "Succeeded";
+  std::string timeout = "0";
+};
+
+// OK: what was waited for has come. Nothing: not yet.
+std::optional<absl::Status> Verdict(const Job* job, const std::string& uid,
+                                    const std::string& shown, const std::string& wanted) {
+  const bool gone = job == nullptr || (!uid.empty() && job->meta.uid != uid);
+  if (gone && wanted == "Deleted") return absl::OkStatus();
+  if (gone) return absl::NotFoundError("job " + shown + " was deleted");
+  if (wanted == "Deleted") return std::nullopt;
+  const JobState state = job->status.state;
+  const bool ended = state == JobState::kSucceeded || state == JobState::kFailed;
+  if (wanted == "Ended" ? ended : JobStateName(state) == wanted) return absl::OkStatus();
+  if (!ended) return std::nullopt;
+  return absl::FailedPreconditionError("job " + shown + " ended as " +
+                                       std::string(JobStateName(state)) + ", not " + wanted +
+                                       (job->status.message.empty() ? "" : ": ") +
+                                       job->status.message);
+}
+
+absl::Status Await(ApiClient& api, const Job& job, const WaitFlags& flags) {
+  const std::chrono::seconds timeout = *ParseDuration(flags.timeout);
+  const std::string shown = job.meta.ns + "/" + job.meta.name;
+  std::promise<absl::Status> done;
+  bool decided = false;
+  Store<Job> jobs;
+  Reflector<Job> reflector(
+      api.transport(), api.executor(), api.random(), jobs,
+      [kind = job.kind](std::string_view json) { return DecodeJob(kind, json); },
+      {.path = JobsPath(job.kind, job.meta.ns)});
+  const auto look = [&] {
+    if (decided || !reflector.synced()) return;
+    const auto now = jobs.Find(job.meta.ns, job.meta.name);
+    const std::optional<absl::Status> verdict =
+        Verdict(now.get(), job.meta.uid, shown, flags.state);
+    decided = verdict.has_value();
+    if (decided) done.set_value(*verdict);
+  };
+  jobs.set_on_change([&](const auto&, const auto&) { look(); });
+  reflector.set_on_synced(look);
+  api.executor().Post([&] { reflector.Start(); });
+  std::future<absl::Status> future = done.get_future();
+  const bool in_time = timeout.count() == 0 ||
+                       future.wait_for(timeout) == std::future_status::ready;
+  absl::Status status = absl::DeadlineExceededError("job " + shown + " is not " + flags.state +
+                                                    " after " + std::to_string(timeout.count()) +
+                                                    " s");
+  if (in_time) status = future.get();
+  api.Stop();
+  return status;
+}
+
+absl::Status Wait(const CommandIo& io, WaitFlags flags) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
+  const absl::StatusOr<FoundJob> found = FindJob(*api, flags.cluster.ns, flags.job);
+  const bool gone = absl::IsNotFound(found.status()) && flags.state == "Deleted";
+  if (gone) {
+    io.out << flags.job << " is Deleted\n";
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(found.status());
+  RETURN_IF_ERROR(Await(*api, found->job, flags));
+  io.out << QualifiedName(found->job.kind, found->job.meta.name) << " is " << flags.state << "\n";
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddWaitCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
+  CLI::App* const wait = app.add_subcommand("wait", "Wait until a job has a state");
+  auto flags = std::make_shared<WaitFlags>();
+  AddClusterFlags(wait, &flags->cluster);
+  wait->add_option("JOB", flags->job, "NAME, tj/NAME or tfjob/NAME")->required();
+  wait->add_option("--for", flags->state,
+                   "A state, Ended for Succeeded or Failed, or Deleted (default: Succeeded)")
+      ->check(CLI::IsMember({"Pending", "Running", "Restarting", "Suspended", "Succeeded",
+                             "Failed", "Ended", "Deleted"}));
+  CheckIsDuration(
+      wait->add_option("--timeout", flags->timeout,
+                       "Such as 90s, 5m or 2h; exit code 4 after it (default: 0, wait for ever)"));
+  wait->callback([&io, flags, exit_code] { *exit_code = Report(io, Wait(io, *flags)); });
+}
+
+}  // namespace taas
