@@ -77,13 +77,19 @@ Controller::~Controller() = default;
 void Controller::Start() { view_.Start(); }
 
 void Controller::OnUnreadable(const Job& job, const std::string& why) {
-  const bool tf = job.kind == JobKind::kTfJob;
+  // One that ran already is left as it is: its spec may be mended.
+  const bool invalid = job.kind == JobKind::kTfJob && !job.ledger.has_value();
   const std::string text =
-      tf ? "TFJob " + job.meta.ns + "/" + job.meta.name + " cannot run: the spec is invalid: " + why
-         : "internal error: this job cannot be read, so nothing is done for it: " + why;
-  if (job.status.message == text) return;
+      invalid ? "TFJob " + job.meta.ns + "/" + job.meta.name +
+                    " cannot run: the spec is invalid: " + why
+              : "this job cannot be read, so nothing is done for it: " + why;
+  // Said already. The CRD of an earlier operator has no place for status.message.
+  const std::vector<Condition>& conditions = job.status.conditions;
+  const bool told = invalid ? !conditions.empty() && conditions.back().message == text
+                            : job.status.message == text;
+  if (told) return;
   Log(LogLevel::kError, "job cannot be read", {{"job", ClusterView::KeyOf(job)}, {"why", why}});
-  if (tf) {
+  if (invalid) {
     writer_.PatchInvalid(job.meta, job.kind, text);
   } else {
     writer_.PatchMessage(job.meta, job.kind, text);

@@ -21,13 +21,14 @@ struct End {
   json restarts;
   std::map<std::string, int> pod_creates;
   std::vector<std::string> pods;
+  std::vector<std::string> services;
 
   bool operator==(const End&) const = default;
 };
 
 void PrintTo(const End& end, std::ostream* out) {
   *out << end.state << " restarts " << end.restarts << " creates " << json(end.pod_creates)
-       << " pods left " << json(end.pods);
+       << " pods left " << json(end.pods) << " services left " << json(end.services);
 }
 
 // A life: makes things happen on a cluster and runs it to its end.
@@ -82,6 +83,105 @@ void DeletedAndMadeAgain(SimCluster& cluster) {
   CreateAndSucceed(cluster);
 }
 
+// A chief that ends, workers that end with it, a ps that never does.
+std::optional<int> OfTensorFlow(SimCluster& cluster, const std::string& pod, milliseconds ran) {
+  if (pod == "mnist-ps-0") return std::nullopt;
+  return Ordinary(cluster, pod, ran);
+}
+
+void TfJobSucceeds(SimCluster& cluster) {
+  cluster.set_script([&cluster](const std::string& pod, int, milliseconds ran) {
+    return OfTensorFlow(cluster, pod, ran);
+  });
+  cluster.CreateTfJob({.chiefs = 1, .ps = 1, .workers = 2}, "Never",
+                      json::parse(R"({"runPolicy":{"cleanPodPolicy":"Running"}})"));
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+}
+
+void TfJobsWorkerIsKilled(SimCluster& cluster) {
+  cluster.set_script([&cluster](const std::string& pod, int number,
+                                milliseconds ran) -> std::optional<int> {
+    if (pod == "mnist-worker-1" && number == 1) {
+      return ran >= milliseconds(300) ? std::optional(137) : std::nullopt;
+    }
+    const json* worker = cluster.api().Find("pods", "mnist-worker-1");
+    const bool second = worker != nullptr &&
+                        (*worker)["metadata"]["labels"]["taas.dev/pod-number"] == "2" &&
+                        cluster.PhaseOf("mnist-worker-1") != "Pending";
+    if (!second && cluster.PhaseOf("mnist-chief-0") != "Succeeded") return std::nullopt;
+    return OfTensorFlow(cluster, pod, ran);
+  });
+  cluster.CreateTfJob({.chiefs = 1, .ps = 1, .workers = 2}, "ExitCode",
+                      json::parse(R"({"runPolicy":{"cleanPodPolicy":"All"}})"));
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+}
+
+void SuspendedAndResumed(SimCluster& cluster) {
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(5));
+  cluster.EditSpec({{"suspend", true}});
+  EXPECT_TRUE(cluster.RunUntilState("Suspended")) << cluster.Job().dump(1);
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().Names("pods").empty(); }, seconds(60)));
+  cluster.RunFor(seconds(5));
+  cluster.set_script([&cluster](const std::string& pod, int, milliseconds ran) {
+    return Ordinary(cluster, pod, ran);
+  });
+  cluster.EditSpec({{"suspend", false}});
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+}
+
+void GrownAndShrunk(SimCluster& cluster) {
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  const auto resize = [&](int workers, const char* ready) {
+    cluster.EditSpec({{"roles", {{"worker", {{"replicas", workers}}}}}});
+    EXPECT_TRUE(cluster.RunUntil(
+        [&] {
+          return cluster.Status().value("ready", "") == ready &&
+                 cluster.api().Names("pods").size() == static_cast<size_t>(workers) + 1;
+        },
+        seconds(120)))
+        << cluster.Job().dump(1);
+  };
+  resize(3, "4/4");
+  resize(1, "2/2");
+  cluster.set_script([&cluster](const std::string& pod, int, milliseconds ran) {
+    return Ordinary(cluster, pod, ran);
+  });
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+}
+
+void AllRestartTogether(SimCluster& cluster) {
+  cluster.set_script([&cluster](const std::string& pod, int number,
+                                milliseconds ran) -> std::optional<int> {
+    if (number > 1) return Ordinary(cluster, pod, ran);
+    const bool all_run = cluster.Status().value("state", "") == "Running";
+    if (pod == "mnist-worker-1" && all_run && ran >= seconds(1)) return 137;
+    return std::nullopt;
+  });
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 2});
+  cluster.EditSpec({{"restartScope", "Job"}});
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  for (const auto& [pod, count] : cluster.api().pod_creates()) EXPECT_EQ(count, 2) << pod;
+}
+
+void DeadlinePasses(SimCluster& cluster) {
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  cluster.EditSpec({{"activeDeadlineSeconds", 30}});
+  EXPECT_TRUE(cluster.RunUntilState("Failed")) << cluster.Job().dump(1);
+}
+
+void LivesOutItsTime(SimCluster& cluster) {
+  cluster.set_script([&cluster](const std::string& pod, int, milliseconds ran) {
+    return OfTensorFlow(cluster, pod, ran);
+  });
+  cluster.CreateTfJob({.chiefs = 1, .ps = 1, .workers = 1}, "Never",
+                      json::parse(R"({"runPolicy":{"ttlSecondsAfterFinished":20}})"));
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.Job().empty(); }, seconds(60)));
+}
+
 End Live(const Workload& workload, const FakeApi::Faults& faults, int* writes) {
   SimCluster cluster(42);
   cluster.api().faults() = faults;
@@ -93,7 +193,8 @@ End Live(const Workload& workload, const FakeApi::Faults& faults, int* writes) {
   return {.state = status.value("state", "gone"),
           .restarts = status.value("restarts", json::object()),
           .pod_creates = cluster.api().pod_creates(),
-          .pods = cluster.api().Names("pods")};
+          .pods = cluster.api().Names("pods"),
+          .services = cluster.api().Names("services")};
 }
 
 class FaultTest : public testing::TestWithParam<Workload> {
@@ -126,7 +227,14 @@ INSTANTIATE_TEST_SUITE_P(Workloads, FaultTest,
                          testing::Values(Workload{"CreateAndSucceed", CreateAndSucceed},
                                          Workload{"WorkerIsKilled", WorkerIsKilled},
                                          Workload{"DeletedWhileRunning", DeletedWhileRunning},
-                                         Workload{"DeletedAndMadeAgain", DeletedAndMadeAgain}),
+                                         Workload{"DeletedAndMadeAgain", DeletedAndMadeAgain},
+                                         Workload{"TfJobSucceeds", TfJobSucceeds},
+                                         Workload{"TfJobsWorkerIsKilled", TfJobsWorkerIsKilled},
+                                         Workload{"SuspendedAndResumed", SuspendedAndResumed},
+                                         Workload{"GrownAndShrunk", GrownAndShrunk},
+                                         Workload{"AllRestartTogether", AllRestartTogether},
+                                         Workload{"DeadlinePasses", DeadlinePasses},
+                                         Workload{"LivesOutItsTime", LivesOutItsTime}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 // Symptom to prevent: a view that lags behind its own writes makes every pod twice, or counts one

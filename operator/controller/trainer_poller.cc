@@ -23,6 +23,15 @@ seconds DelayAfter(int polls, int silent) {
   return silent < kSilentPolls ? kPollEvery : kSilentPollEvery;
 }
 
+std::optional<TrainerReport> ReportIn(const absl::StatusOr<std::string>& body,
+                                      const std::string& uid) {
+  if (!body.ok()) return std::nullopt;
+  std::optional<TrainerReport> report = ParseTrainerReport(*body);
+  // On loopback a port may have changed hands.
+  if (report.has_value() && !report->uid.empty() && report->uid != uid) return std::nullopt;
+  return report;
+}
+
 }  // namespace
 
 TrainerPoller::TrainerPoller(Executor& executor, PollTransport& transport, ClusterView& view,
@@ -102,17 +111,14 @@ void TrainerPoller::OnPolled(const std::string& key, const std::string& uid,
   if (found == jobs_.end() || found->second.uid != uid) return;
   Polled& polled = found->second;
   polled.under_way = false;
-  std::optional<TrainerReport> report;
-  if (body.ok()) report = ParseTrainerReport(*body);
-  // On loopback a port may have changed hands.
-  if (report.has_value() && !report->uid.empty() && report->uid != uid) report.reset();
-  const bool silent = !report.has_value() && !polled.report.has_value();
-  polled.silent = report.has_value() ? 0 : polled.silent + 1;
-  polled.report = std::move(report);
+  const bool answered_before = polled.report.has_value();
+  polled.report = ReportIn(body, uid);
+  const bool answered = polled.report.has_value();
+  polled.silent = answered ? 0 : polled.silent + 1;
   const auto job = view_.FindJob(key);
   if (job != nullptr) Follow(key, *job, job->status);
   // An image that has no such page is not planned anew each time it does not answer.
-  if (!silent) on_report_(key);
+  if (answered || answered_before) on_report_(key);
 }
 
 }  // namespace taas

@@ -156,7 +156,7 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".status.containerStatuses[].lastState.terminated.reason",
             Text(v, &At(c.statuses, i).last_exit_reason)),
       FIELD(".status.containerStatuses[].lastState.terminated.message",
-            Text(v, &At(c.statuses, i).last_termination_message, kCut)),
+            Text(v, &At(c.statuses, i).last_termination_message, kTerminationMessageBytesMax)),
   };
 #undef FIELD
   return fields;
