@@ -243,6 +243,7 @@ struct JobStatus {
 // One replica in the ledger.
 struct LedgerReplica {
   int32_t pod_number = 1;  // Of the pod that exists or is to be made next.
+  int32_t first_pod = 1;   // Since the job began, was resumed or released: no restart made it.
   bool completed = false;
   bool failed = false;  // For good; no pod follows. Ends the job, but for an evaluator's.
   int32_t restarts_in_place = 0;  // Of this pod's container, as far as they were counted.

@@ -43,7 +43,9 @@ void PutCount(Json* object, const char* key, int32_t count) {
 absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(field.Object().status());
   RETURN_IF_ERROR(field["pod"].Read(&out->pod_number));
+  RETURN_IF_ERROR(field["firstPod"].Read(&out->first_pod));
   RETURN_IF_ERROR(field["completed"].Read(&out->completed));
+  RETURN_IF_ERROR(field["failed"].Read(&out->failed));
   RETURN_IF_ERROR(field["restartsInPlace"].Read(&out->restarts_in_place));
   RETURN_IF_ERROR(field["quickFailures"].Read(&out->quick_failures));
   RETURN_IF_ERROR(field["notBefore"].Read(&out->not_before));
@@ -76,6 +78,8 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   RETURN_IF_ERROR(root["pendingSince"].Read(&ledger.pending_since));
   RETURN_IF_ERROR(root["releases"].Read(&ledger.releases));
   RETURN_IF_ERROR(root["releasedUntil"].Read(&ledger.released_until));
+  RETURN_IF_ERROR(root["releasedBecause"].Read(&ledger.released_because));
+  RETURN_IF_ERROR(root["finishingSince"].Read(&ledger.finishing_since));
   RETURN_IF_ERROR(ReadRestartHistory(root["history"], &ledger.history));
   RETURN_IF_ERROR(ReadRestartCounts(root["restarts"], &ledger.restarts));
   for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
@@ -94,7 +98,9 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
 
 Json EncodeReplica(const LedgerReplica& replica) {
   Json out = {{"pod", replica.pod_number}};
+  if (replica.first_pod != 1) out["firstPod"] = replica.first_pod;
   if (replica.completed) out["completed"] = true;
+  if (replica.failed) out["failed"] = true;
   PutCount(&out, "restartsInPlace", replica.restarts_in_place);
   PutCount(&out, "quickFailures", replica.quick_failures);
   PutTime(&out, "notBefore", replica.not_before);
@@ -113,6 +119,8 @@ std::string EncodeLedger(const Ledger& ledger) {
   PutTime(&out, "pendingSince", ledger.pending_since);
   PutCount(&out, "releases", ledger.releases);
   PutTime(&out, "releasedUntil", ledger.released_until);
+  PutText(&out, "releasedBecause", ledger.released_because);
+  PutTime(&out, "finishingSince", ledger.finishing_since);
   for (const RestartRecord& record : ledger.history) {
     Json entry = EncodeRestart(record);
     entry["time"] = FormatExactly(record.time);

@@ -1,6 +1,7 @@
 // Where the replicas of a job reach each other.
 //
-// In a cluster a replica is a DNS name under the job's headless service; on the local cluster it is
+// In a cluster a replica is a DNS name under the job's headless service (a TFJob's has a service of
+// its own); on the local cluster it is
 // two ports of 127.0.0.1, recorded in the ledger before the first pod.
 //
 // Ownership: values. Threads: any. Errors: none.
@@ -27,6 +28,9 @@ struct AddressOptions {
   // writes and gives up the names J-worker-0.NS.svc.
   bool service_per_job = false;
 };
+
+// True of a job whose replicas have a service each, in whose name they are found.
+bool HasServicePerReplica(const Job& job, const AddressOptions& options);
 
 class AddressBook {
  public:

@@ -1,6 +1,8 @@
 #include "operator/plan/exit_codes.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "operator/plan/trainer_report.h"
 
@@ -21,52 +23,93 @@ bool EndedFromOutside(std::string_view reason) {
   return reason.starts_with("OutOf");  // OutOfcpu, OutOfmemory, OutOfpods, …: the node had no room.
 }
 
-}  // namespace
-
-Verdict ClassifyExit(int exit_code, std::string_view reason) {
-  if (exit_code == 0) return {End::kCompleted};
-  if (reason == "OOMKilled") return {End::kRestart, RestartCause::kOutOfMemory};
-  switch (exit_code) {
-    case kExitBadNode:
-      return {End::kRestart, RestartCause::kBadNode};
-    case kExitRestartMe:
-      return {End::kRestart, RestartCause::kUserError};
-    case 130:
-    case 137:
-    case 143:
-      return {End::kRestart, RestartCause::kKilled};
-    default:
-      return {End::kPermanent};
-  }
+bool Contains(const std::vector<int32_t>& codes, int code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-Verdict ClassifyEnd(const Pod& pod) {
-  if (pod.phase == PodPhase::kSucceeded) return {End::kCompleted};
+bool IsKill(int exit_code) { return exit_code == 130 || exit_code == 137 || exit_code == 143; }
+
+RestartCause CauseOf(int exit_code, std::string_view reason, const EndRules& rules) {
+  if (reason == "OOMKilled") return RestartCause::kOutOfMemory;
+  const bool says_bad_node =
+      rules.bundled_trainer || Contains(rules.exit_codes.retryable, kExitBadNode);
+  if (exit_code == kExitBadNode && says_bad_node) return RestartCause::kBadNode;
+  return IsKill(exit_code) ? RestartCause::kKilled : RestartCause::kUserError;
+}
+
+// Of policy ExitCode. The lists go before all else.
+bool IsRetryable(int exit_code, std::string_view reason, const EndRules& rules) {
+  if (Contains(rules.exit_codes.permanent, exit_code)) return false;
+  if (Contains(rules.exit_codes.retryable, exit_code)) return true;
+  if (reason == "OOMKilled" || (rules.bundled_trainer && exit_code == kExitBadNode)) return true;
+  if (rules.exit_codes.preset == ExitCodeRules::Preset::kAtLeast128) return exit_code >= 128;
+  return IsKill(exit_code) || exit_code == kExitRestartMe;
+}
+
+// A pod that failed without an exit code and without a sign that it was ended from outside.
+Verdict ClassifyUnexplained(const EndRules& rules) {
+  const bool node_restarts =
+      rules.policy == RestartPolicy::kAlways || rules.policy == RestartPolicy::kOnFailure;
+  // As training-operator does with a pod that has no status of its container.
+  const bool retryable = rules.policy == RestartPolicy::kExitCode &&
+                         rules.exit_codes.preset == ExitCodeRules::Preset::kAtLeast128;
+  if (node_restarts || retryable) return {End::kRestart, RestartCause::kUserError};
+  return {End::kPermanent};
+}
+
+std::string Describe(const std::optional<int32_t>& exit_code, const std::string& reason,
+                     const std::string& otherwise, const std::string& said) {
+  std::string text = otherwise;
+  if (exit_code.has_value()) {
+    text = "exit code " + std::to_string(*exit_code);
+    if (!reason.empty() && reason != "Error" && reason != "Completed") text += " (" + reason + ")";
+  }
+  return said.empty() ? text : text + ": " + said;
+}
+
+}  // namespace
+
+EndRules EndRulesOf(const JobSpec& spec, Role role) {
+  EndRules rules{.exit_codes = spec.exit_codes, .bundled_trainer = spec.bundled_trainer};
+  const auto found = spec.roles.find(role);
+  if (found != spec.roles.end()) rules.policy = found->second.restart_policy;
+  return rules;
+}
+
+Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules) {
+  if (exit_code == 0) {
+    // The bundled trainer says 0 only at the end of the job, which no policy can take back.
+    const bool goes_on = rules.policy == RestartPolicy::kAlways && !rules.bundled_trainer;
+    return goes_on ? Verdict{End::kRestart} : Verdict{End::kCompleted};
+  }
+  if (rules.policy == RestartPolicy::kNever) return {End::kPermanent};
+  if (rules.policy == RestartPolicy::kExitCode && !IsRetryable(exit_code, reason, rules)) {
+    return {End::kPermanent};
+  }
+  return {End::kRestart, CauseOf(exit_code, reason, rules)};
+}
+
+Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
+  if (pod.phase == PodPhase::kSucceeded) return ClassifyExit(0, pod.exit_reason, rules);
   if (pod.reason == "NodeLost") return {End::kRestart, RestartCause::kNodeLost};
   if (pod.disrupted || pod.meta.deletion_time.has_value() || EndedFromOutside(pod.reason)) {
     return {End::kRestart, RestartCause::kPreempted};
   }
-  if (pod.exit_code.has_value()) return ClassifyExit(*pod.exit_code, pod.exit_reason);
-  return {End::kPermanent};
+  if (!pod.exit_code.has_value()) return ClassifyUnexplained(rules);
+  // A sidecar can fail a pod whose main container had already completed.
+  return ClassifyExit(*pod.exit_code, pod.exit_reason, rules);
 }
 
 std::string DescribeEnd(const Pod& pod) {
-  std::string text;
-  if (pod.exit_code.has_value()) {
-    text = "exit code " + std::to_string(*pod.exit_code);
-    if (!pod.exit_reason.empty() && pod.exit_reason != "Error" && pod.exit_reason != "Completed") {
-      text += " (" + pod.exit_reason + ")";
-    }
-  } else {
-    text = pod.reason.empty() ? std::string("ended without an exit code") : pod.reason;
-  }
   const std::string said = MessageOfTermination(pod.termination_message);
-  if (!said.empty()) {
-    text += ": " + said;
-  } else if (!pod.message.empty()) {
-    text += ": " + pod.message;
-  }
-  return text;
+  return Describe(pod.exit_code, pod.exit_reason,
+                  pod.reason.empty() ? "ended without an exit code" : pod.reason,
+                  said.empty() ? pod.message : said);
+}
+
+std::string DescribeLastRun(const Pod& pod) {
+  return Describe(pod.last_exit_code, pod.last_exit_reason, "ended without an exit code",
+                  MessageOfTermination(pod.last_termination_message));
 }
 
 }  // namespace taas

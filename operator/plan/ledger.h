@@ -18,18 +18,10 @@
 #include <string>
 #include <vector>
 
+#include "operator/plan/limits.h"
 #include "operator/plan/snapshot.h"
 
 namespace taas {
-
-// A pod that ran longer than this did not fail quickly: its replica starts again without delay.
-inline constexpr std::chrono::minutes kQuickFailure{10};
-// The delay before the next pod stops growing here, so that a repaired cause is noticed soon.
-inline constexpr std::chrono::seconds kRestartDelayMax{300};
-// After the main replica's success the others have this long to end by themselves.
-inline constexpr std::chrono::seconds kFinishGrace{10};
-// Nodes that one replica keeps away from; the oldest is forgotten first, or it could run nowhere.
-inline constexpr size_t kAvoidNodesMax = 16;
 
 // Something worth an event of the job once the ledger is stored.
 struct LedgerNote {
@@ -47,6 +39,8 @@ struct LedgerChange {
   int32_t ports_wanted = 0;
   // When time alone changes the answer.
   std::optional<Clock::WallTime> wake_at;
+  // Why the spec cannot be followed, though the job has begun: it goes on as it is.
+  std::string flaw;
 };
 
 LedgerChange AdvanceLedger(const Snapshot& snapshot);
@@ -54,6 +48,8 @@ LedgerChange AdvanceLedger(const Snapshot& snapshot);
 // Before the pod that follows `quick_failures` quick failures in a row: 0, 0, 1 s, 2 s, 4 s, … 5
 // min.
 std::chrono::seconds RestartDelay(int32_t quick_failures);
+// Before the replicas are made again after their n-th release: 10 s, 20 s, 40 s, … 5 min.
+std::chrono::seconds ReleaseDelay(int32_t releases);
 
 }  // namespace taas
 

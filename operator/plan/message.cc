@@ -4,6 +4,7 @@
 #include <map>
 
 #include "operator/plan/exit_codes.h"
+#include "operator/plan/limits.h"
 #include "operator/plan/replicas.h"
 
 namespace taas {
@@ -17,6 +18,7 @@ enum class Trouble {
   kReplaced,
   kDelayed,
   kSilentNode,
+  kCrashing,
   kUnschedulable,
   kCannotStart,
   kForeign,
@@ -26,6 +28,12 @@ struct Finding {
   Trouble trouble = Trouble::kNone;
   std::string sentence;  // Without the replica's name and the full stop.
 };
+
+// "TrainingJob", "TFJob" or whatever else it is that owns an object in our way.
+std::string OwnerOf(const std::string& kind, const std::string& uid) {
+  if (uid.empty()) return "belongs to nobody";
+  return "belongs to " + (kind.empty() ? "something" : "a " + kind) + " (owner uid " + uid + ")";
+}
 
 // Waiting reasons of a container that is on its way and needs nobody.
 bool IsOrdinaryWait(const std::string& reason) {
@@ -39,6 +47,11 @@ std::string WithDetail(const std::string& reason, const std::string& detail) {
 Finding LookAtPod(const Pod& pod) {
   if (pod.phase == PodPhase::kUnknown) {
     return {Trouble::kSilentNode, "is on node " + pod.node + ", which does not answer"};
+  }
+  if (pod.waiting_reason == "CrashLoopBackOff") {
+    return {Trouble::kCrashing, "fails again and again: CrashLoopBackOff after " +
+                                    std::to_string(pod.restart_count) + " restarts, the last " +
+                                    DescribeLastRun(pod)};
   }
   if (!IsOrdinaryWait(pod.waiting_reason)) {
     std::string text = "cannot start: " + WithDetail(pod.waiting_reason, pod.waiting_message);
@@ -64,10 +77,19 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     if (IsOfEarlierJob(pod, snapshot.job)) {
       return {Trouble::kToBeMade, "waits until the pod of an earlier job of this name is gone"};
     }
-    return {Trouble::kForeign, "cannot be made: a pod " + replica.name +
-                                   " exists that does not belong to this job (owner uid " +
-                                   (pod.owner_uid.empty() ? "none" : pod.owner_uid) +
-                                   "); delete it or rename the job"};
+    return {Trouble::kForeign, "cannot be made: the pod " + replica.name + " " +
+                                   OwnerOf(pod.owner_kind, pod.owner_uid) +
+                                   "; delete it or rename the job"};
+  }
+  const ServiceView* service = FindService(snapshot, replica.name);
+  if (HasServicePerReplica(snapshot.job, snapshot.addresses) && service != nullptr &&
+      service->owner_uid != snapshot.job.meta.uid) {
+    if (IsOfEarlierJob(*service, snapshot.job)) {
+      return {Trouble::kToBeMade, "waits until the service of an earlier job of this name is gone"};
+    }
+    return {Trouble::kForeign, "could not be found by the others: the service " + replica.name +
+                                   " " + OwnerOf(service->owner_kind, service->owner_uid) +
+                                   "; delete it or rename the job"};
   }
   const CurrentPod current = FindCurrentPod(replica, entry);
   if (current.pod != nullptr && !current.gone) return LookAtPod(*current.pod);
@@ -84,34 +106,72 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
 
 // Only the main replica and the parameter servers hold what a checkpoint would save.
 bool LosesState(const ReplicaView& replica, const LedgerReplica& entry, const JobSpec& spec) {
-  if (entry.pod_number < 2) return false;
+  if (entry.pod_number < 2 || !spec.bundled_trainer) return false;
   return replica.role == Role::kPs || MainReplica(spec) == std::pair(replica.role, replica.index);
+}
+
+// Why no pod can be made that the others would find; empty: nothing is in the way.
+std::string LookAtJobService(const Snapshot& snapshot) {
+  const std::string& name = snapshot.job.meta.name;
+  const ServiceView* service = FindService(snapshot, name);
+  if (service == nullptr || service->owner_uid == snapshot.job.meta.uid ||
+      snapshot.addresses.scheme != AddressScheme::kDns ||
+      HasServicePerReplica(snapshot.job, snapshot.addresses)) {
+    return "";
+  }
+  if (IsOfEarlierJob(*service, snapshot.job)) {
+    return "waits until the service of an earlier job of this name is gone";
+  }
+  return "the service " + name + " " + OwnerOf(service->owner_kind, service->owner_uid) +
+         ", so the job's pods could not find each other; delete it or rename the job";
+}
+
+std::string SuspendField(const Job& job) {
+  return job.kind == JobKind::kTfJob ? "spec.runPolicy.suspend" : "spec.suspend";
+}
+
+// The job has what it was for, and somebody is still at work.
+std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
+  for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
+    const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
+    if (replica.role != Role::kEvaluator || !replica.wanted || entry == nullptr) continue;
+    if (entry->completed || entry->failed) continue;
+    const Finding finding = Look(replica, *entry, snapshot);
+    const std::string until = FormatRfc3339(*ledger.finishing_since + kEvaluatorGrace);
+    if (finding.trouble == Trouble::kNone) {
+      return "training is done; " + replica.short_name +
+             " still evaluates the last checkpoint, until " + until + " at the latest";
+    }
+    return "training is done; " + replica.short_name + ", which has until " + until +
+           " to evaluate the last checkpoint, " + finding.sentence;
+  }
+  return "training is done; the other replicas have " + std::to_string(kFinishGrace.count()) +
+         " s to end";
+}
+
+// An evaluator that failed for good: training goes on without it, but nobody should wonder.
+std::string LostEvaluator(const Snapshot& snapshot, const Ledger& ledger) {
+  for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
+    const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
+    if (replica.role != Role::kEvaluator || entry == nullptr || !entry->failed) continue;
+    const Pod* pod = FindCurrentPod(replica, *entry).pod;
+    return replica.short_name + " failed for good" +
+           (pod != nullptr && HasEnded(*pod) ? ": " + DescribeEnd(*pod) : "") +
+           "; training goes on without it";
+  }
+  return "";
 }
 
 }  // namespace
 
-std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
-  if (ledger.outcome.has_value()) {
-    return *ledger.outcome == JobState::kFailed ? ledger.outcome_message : "";
-  }
-  if (!snapshot.refusal.empty()) return snapshot.refusal;
-  const ServiceView* service = FindService(snapshot, snapshot.job.meta.name);
-  if (service != nullptr && service->owner_uid != snapshot.job.meta.uid &&
-      snapshot.addresses.scheme == AddressScheme::kDns) {
-    if (IsOfEarlierJob(*service, snapshot.job)) {
-      return "waits until the service of an earlier job of this name is gone";
-    }
-    return "a service " + snapshot.job.meta.name +
-           " exists that does not belong to this job, so its pods could not find each other; "
-           "delete it or rename the job";
-  }
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger) {
   Finding worst;
   std::string worst_name;
   std::map<Trouble, int> others;
   bool loses_state = false;
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
-    if (!replica.wanted || entry == nullptr || entry->completed) continue;
+    if (!replica.wanted || entry == nullptr || entry->completed || entry->failed) continue;
     Finding finding = Look(replica, *entry, snapshot);
     if (finding.trouble == Trouble::kNone) continue;
     loses_state = loses_state || LosesState(replica, *entry, snapshot.job.spec);
@@ -120,9 +180,7 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
     worst = std::move(finding);
     worst_name = replica.short_name;
   }
-  if (worst.trouble == Trouble::kNone) {
-    return snapshot.polled.has_value() ? snapshot.polled->message : "";
-  }
+  if (worst.trouble == Trouble::kNone) return "";
   std::string text = worst_name;
   if (const int more = others[worst.trouble] - 1; more > 0) {
     text += " (and " + std::to_string(more) + " more)";
@@ -132,6 +190,27 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
     text += "; spec.trainer.checkpoint.dir is not set, so training starts from the beginning";
   }
   return text;
+}
+
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
+  const Job& job = snapshot.job;
+  if (ledger.outcome.has_value()) {
+    return *ledger.outcome == JobState::kFailed ? ledger.outcome_message : "";
+  }
+  if (ledger.suspended) {
+    return "the job is suspended; it goes on when " + SuspendField(job) + " is false";
+  }
+  if (!snapshot.refusal.empty()) return snapshot.refusal;
+  if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
+  if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {
+    return "all replicas are released until " + FormatRfc3339(*ledger.released_until) +
+           ", because not all of them ran within pendingDeadlineSeconds: " +
+           ledger.released_because;
+  }
+  std::string why = LookAtJobService(snapshot);
+  if (why.empty()) why = WorstReplica(snapshot, ledger);
+  if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
+  return why.empty() ? LostEvaluator(snapshot, ledger) : why;
 }
 
 }  // namespace taas

@@ -15,6 +15,10 @@ namespace taas {
 
 std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger);
 
+// The replica that is worst off and its reason: "worker-1 (and 1 more) cannot be scheduled: …".
+// Empty: all run.
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger);
+
 }  // namespace taas
 
 #endif  // OPERATOR_PLAN_MESSAGE_H_

@@ -67,6 +67,56 @@ TEST(MessageTest, WhatTheChiefSaysCountsWhenAllPodsRun) {
   EXPECT_EQ(MessageOf(now), "waiting for ps-1 at 10.0.0.7:2222");
 }
 
+TEST(MessageTest, AContainerThatFailsAgainAndAgainIsQuotedWithItsLastWords) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.pods[0].waiting_reason = "CrashLoopBackOff";
+  now.pods[0].waiting_message = "back-off 40s restarting failed container";
+  now.pods[0].restart_count = 4;
+  now.pods[0].last_exit_code = 2;
+  now.pods[0].last_termination_message = "ModuleNotFoundError: No module named 'tensorflow'";
+  EXPECT_EQ(MessageOf(now),
+            "worker-0 fails again and again: CrashLoopBackOff after 4 restarts, the last exit code "
+            "2: ModuleNotFoundError: No module named 'tensorflow'");
+}
+
+TEST(MessageTest, AClaimThatDoesNotExistIsNamedInTheSchedulersWords) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kPending})};
+  now.pods[0].unschedulable_reason = "Unschedulable";
+  now.pods[0].unschedulable_message = "persistentvolumeclaim \"mnist\" not found";
+  EXPECT_EQ(MessageOf(now),
+            "worker-0 cannot be scheduled: Unschedulable: persistentvolumeclaim \"mnist\" not found");
+}
+
+TEST(MessageTest, ASuspendedJobNamesTheFieldOfItsKind) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.ledger->suspended = true;
+  now.refusal = "not interesting now";
+  EXPECT_EQ(MessageOf(now), "the job is suspended; it goes on when spec.suspend is false");
+  now.job.kind = JobKind::kTfJob;
+  EXPECT_EQ(MessageOf(now), "the job is suspended; it goes on when spec.runPolicy.suspend is false");
+}
+
+TEST(MessageTest, AnEvaluatorThatFailedForGoodIsToldOfWhileTrainingGoesOn) {
+  Snapshot now = StartedJob({.workers = 1, .evaluators = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0),
+              PodOf(now, Role::kEvaluator, 0, {.phase = PodPhase::kFailed, .exit_code = 1})};
+  EntryOf(now, Role::kEvaluator, 0).failed = true;
+  EXPECT_EQ(MessageOf(now),
+            "evaluator-0 failed for good: exit code 1; training goes on without it");
+}
+
+TEST(MessageTest, AnEvaluatorInTroubleIsToldOfAfterTheTraining) {
+  Snapshot now = StartedJob({.chiefs = 1, .evaluators = 1});
+  now.job.ledger->finishing_since = now.now;
+  EntryOf(now, Role::kChief, 0).completed = true;
+  now.pods = {PodOf(now, Role::kEvaluator, 0, {.phase = PodPhase::kPending})};
+  EXPECT_EQ(MessageOf(now),
+            "training is done; evaluator-0, which has until 2027-01-15T08:10:00Z to evaluate the "
+            "last checkpoint, waits for a node");
+}
+
 TEST(MessageTest, ARefusalOfTheApiServerGoesBeforeAllElse) {
   Snapshot now = StartedJob({.workers = 1});
   now.refusal = "create pod default/mnist-worker-0: 403: exceeded quota";

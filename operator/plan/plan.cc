@@ -2,16 +2,43 @@
 
 #include <algorithm>
 
+#include "operator/api/dialect.h"
 #include "operator/plan/pods.h"
+#include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
 
 namespace taas {
+namespace {
+
+void WakeAt(Plan& plan, std::optional<Clock::WallTime> time) {
+  if (time.has_value()) plan.wake_at = std::min(plan.wake_at.value_or(*time), *time);
+}
+
+// At the end of its time to live a job goes, with all that is left of it.
+void PlanTimeToLive(const Snapshot& snapshot, Plan& plan) {
+  const Job& job = snapshot.job;
+  const std::optional<int32_t> ttl = job.spec.ttl_seconds_after_finished;
+  if (!ttl.has_value() || !job.ledger.has_value() || !job.ledger->outcome.has_value()) return;
+  const Clock::WallTime end =
+      job.ledger->outcome_time.value_or(snapshot.now) + std::chrono::seconds(*ttl);
+  if (snapshot.now < end) return WakeAt(plan, end);
+  plan.steps = {DeleteJob{.kind = job.kind,
+                          .ns = job.meta.ns,
+                          .name = job.meta.name,
+                          .uid = job.meta.uid,
+                          .resource_version = job.meta.resource_version,
+                          .why = "it ended ttlSecondsAfterFinished (" + std::to_string(*ttl) +
+                                 " s) ago"}};
+}
+
+}  // namespace
 
 Plan PlanJob(const Snapshot& snapshot) {
   Plan plan;
   plan.status = snapshot.job.status;
   // The garbage collector takes what is ours; there is nothing left to say.
   if (snapshot.job.meta.deletion_time.has_value()) return plan;
+  if (IsManagedElsewhere(snapshot.job)) return plan;
 
   LedgerChange change = AdvanceLedger(snapshot);
   if (change.ports_wanted > 0 && !change.ledger.outcome.has_value()) {
@@ -20,18 +47,18 @@ Plan PlanJob(const Snapshot& snapshot) {
   }
   plan.wake_at = change.wake_at;
   plan.status = DeriveStatus(snapshot, change.ledger);
+  if (!change.flaw.empty()) plan.status.message = change.flaw;
   const std::optional<Ledger>& stored = snapshot.job.ledger;
   if (stored.has_value()) {
     ChildSteps children = PlanChildren(snapshot, *stored, change.ledger);
     plan.steps = std::move(children.steps);
-    if (children.wake_at.has_value()) {
-      plan.wake_at = std::min(plan.wake_at.value_or(*children.wake_at), *children.wake_at);
-    }
+    WakeAt(plan, children.wake_at);
   }
   if (!stored.has_value() || *stored != change.ledger) {
     plan.steps.insert(plan.steps.begin(),
                       WriteLedger{std::move(change.ledger), std::move(change.notes)});
   }
+  PlanTimeToLive(snapshot, plan);
   return plan;
 }
 

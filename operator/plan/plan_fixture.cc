@@ -18,6 +18,7 @@ Snapshot NewJob(JobShape shape) {
   if (shape.chiefs > 0) now.job.spec.roles[Role::kChief].replicas = shape.chiefs;
   if (shape.ps > 0) now.job.spec.roles[Role::kPs].replicas = shape.ps;
   if (shape.workers > 0) now.job.spec.roles[Role::kWorker].replicas = shape.workers;
+  if (shape.evaluators > 0) now.job.spec.roles[Role::kEvaluator].replicas = shape.evaluators;
   now.job.spec.trainer.config = R"({"model":{"name":"mlp"}})";
   now.job.spec.trainer.max_steps = 2000;
   return now;
@@ -26,6 +27,7 @@ Snapshot NewJob(JobShape shape) {
 Snapshot StartedJob(JobShape shape) {
   Snapshot now = NewJob(shape);
   now.job.ledger.emplace();
+  now.job.ledger->start_time = now.job.meta.creation_time;
   for (const auto& [role, spec] : now.job.spec.roles) {
     for (int32_t i = 0; i < spec.replicas; ++i) now.job.ledger->replicas[role][i];
   }
@@ -34,14 +36,37 @@ Snapshot StartedJob(JobShape shape) {
 }
 
 ServiceView OurService(const Snapshot& now) {
-  return {.uid = "service-1", .owner_uid = now.job.meta.uid, .owner_kind = "TrainingJob",
+  return {.uid = "service-1",
+          .owner_uid = now.job.meta.uid,
+          .owner_kind = std::string(DialectOf(now.job.kind).kind_name),
           .job = now.job.meta.name};
+}
+
+Snapshot StartedTfJob(JobShape shape) {
+  Snapshot now = StartedJob(shape);
+  now.job.kind = JobKind::kTfJob;
+  now.job.spec.bundled_trainer = false;
+  now.job.spec.backoff_limit.reset();
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kNone;
+  now.job.spec.exit_codes.preset = ExitCodeRules::Preset::kAtLeast128;
+  now.job.spec.evaluator_in_cluster = EvaluatorInCluster::kAll;
+  now.services.clear();
+  for (auto& [role, spec] : now.job.spec.roles) {
+    spec.restart_policy = RestartPolicy::kNever;
+    spec.pod_template =
+        R"({"spec":{"containers":[{"name":"tensorflow","image":"user/tf:1"}]}})";
+    spec.container = 0;
+    for (int32_t i = 0; i < spec.replicas; ++i) {
+      now.services[PodName(now.job, role, i)] = OurService(now);
+    }
+  }
+  return now;
 }
 
 Pod PodOf(const Snapshot& now, Role role, int32_t index, PodShape shape) {
   Pod pod;
   pod.meta = {.ns = "default",
-              .name = PodName(now.job.meta.name, role, index),
+              .name = PodName(now.job, role, index),
               .uid = "pod-" + std::string(RoleName(role)) + std::to_string(index) + "-" +
                      std::to_string(shape.number),
               .resource_version = "20"};

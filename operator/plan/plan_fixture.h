@@ -20,12 +20,15 @@ struct JobShape {
   int32_t chiefs = 0;
   int32_t ps = 0;
   int32_t workers = 0;
+  int32_t evaluators = 0;
 };
 // Job default/mnist, uid "uid-1", without a ledger.
 Snapshot NewJob(JobShape shape);
 // The same with a stored ledger that knows each replica's pod 1, and with its service.
 Snapshot StartedJob(JobShape shape);
 
+// The same as a TFJob of policy Never whose pods bring their own image, with a service per replica.
+Snapshot StartedTfJob(JobShape shape);
 // The job's service, as it is in the cluster.
 ServiceView OurService(const Snapshot& now);
 

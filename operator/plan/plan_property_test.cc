@@ -24,6 +24,7 @@ class Model {
  public:
   Model(uint64_t seed, JobShape shape) : random_(seed), view_(NewJob(shape)) {
     view_.job.spec.backoff_limit = 3;
+    ChoosePolicies(view_.job);
     job_ = view_.job;
     foreign_ = PodOf(view_, Role::kWorker, 900);
     foreign_.owner_uid = "somebody";
@@ -35,6 +36,7 @@ class Model {
       if (Chance(70)) OperatorLooks();
       if (Chance(60)) SomethingHappensToAPod();
       if (Chance(5)) OperatorIsKilled();
+      if (Chance(4)) SomebodyEditsTheJob();
       view_.now += seconds(random_.Below(20));
       Check();
     }
@@ -42,6 +44,7 @@ class Model {
 
   // Nothing bad happens any more: pods run, then complete, chief or worker 0 first or last.
   void CalmLife() {
+    job_.spec.suspend = false;
     for (int i = 0; i < 400 && !Settled(); ++i) {
       SyncView();
       OperatorLooks();
@@ -61,6 +64,26 @@ class Model {
   }
 
  private:
+  void ChoosePolicies(Job& job) {
+    constexpr RestartPolicy kPolicies[] = {RestartPolicy::kAlways, RestartPolicy::kOnFailure,
+                                           RestartPolicy::kNever, RestartPolicy::kExitCode};
+    if (Chance(30)) job.kind = JobKind::kTfJob;
+    for (auto& [role, spec] : job.spec.roles) {
+      if (Chance(40)) spec.restart_policy = kPolicies[random_.Below(4)];
+    }
+    if (Chance(20)) job.spec.restart_scope = RestartScope::kJob;
+    if (Chance(20)) job.spec.success_policy = SuccessPolicy::kAllWorkers;
+    if (Chance(20)) job.spec.pending_deadline_seconds = 60;
+    if (Chance(10)) job.spec.active_deadline_seconds = 900;
+    if (Chance(20)) job.spec.clean_pod_policy = CleanPodPolicy::kAll;
+  }
+  void SomebodyEditsTheJob() {
+    if (Chance(50)) {
+      job_.spec.suspend = !job_.spec.suspend;
+    } else {
+      job_.spec.roles[Role::kWorker].replicas = 1 + static_cast<int32_t>(random_.Below(4));
+    }
+  }
   bool Chance(uint64_t percent) { return random_.Below(100) < percent; }
   bool Ended() const { return job_.ledger.has_value() && job_.ledger->outcome.has_value(); }
   bool Settled() const {
@@ -78,7 +101,14 @@ class Model {
     pod.started_at = view_.now;
     Touch(pod.meta);
   }
+  // The container ends; where the pod's policy says so, its node starts it again.
   void Finish(Pod& pod, int32_t exit_code) {
+    const std::string& policy = restart_policies_[pod.meta.uid];
+    if (policy == "Always" || (policy == "OnFailure" && exit_code != 0)) {
+      ++pod.restart_count;
+      pod.last_exit_code = exit_code;
+      return Touch(pod.meta);
+    }
     pod.phase = exit_code == 0 ? PodPhase::kSucceeded : PodPhase::kFailed;
     pod.exit_code = exit_code;
     pod.finished_at = view_.now;
@@ -151,6 +181,8 @@ class Model {
             << "a restart was forgotten";
       }
       ASSERT_FALSE(Ended()) << "an outcome was changed";
+      ASSERT_GE(step.ledger.attempt, job_.ledger->attempt);
+      ASSERT_LE(step.ledger.history.size(), kRestartHistoryMax);
       for (const auto& [role, entries] : job_.ledger->replicas) {
         for (const auto& [index, entry] : entries) {
           const LedgerReplica& next = step.ledger.replicas.at(role).at(index);
@@ -167,12 +199,17 @@ class Model {
   void Execute(const CreatePod& step) {
     const LedgerReplica& entry = job_.ledger->replicas.at(step.pod.role).at(step.pod.index);
     ASSERT_FALSE(Ended()) << "a pod of an ended job was made";
+    ASSERT_FALSE(job_.ledger->suspended) << "a pod of a suspended job was made";
+    ASSERT_FALSE(job_.ledger->released_until > view_.now) << "a pod of a released job was made";
+    ASSERT_FALSE(entry.failed) << step.pod.name << " has failed for good and was made again";
+    ASSERT_EQ(step.pod.labels.at("taas.dev/attempt"), std::to_string(job_.ledger->attempt));
     ASSERT_FALSE(entry.completed) << step.pod.name << " has completed and was made again";
     ASSERT_EQ(entry.pod_number, step.pod.pod_number) << "made before the ledger knew it";
     if (pods_.count(step.pod.name) > 0) return;  // 409: the view was old.
     const int64_t identity = step.pod.pod_number;
     Pod pod = PodFromSpec(step.pod, "pod-" + std::to_string(++version_));
     Touch(pod.meta);
+    restart_policies_[pod.meta.uid] = step.pod.restart_policy;
     int64_t& last = last_number_[step.pod.name];
     ASSERT_GE(identity, last) << "pod numbers went backwards";
     last = identity;
@@ -204,13 +241,15 @@ class Model {
   Pod foreign_;
   std::map<std::string, Pod> pods_;
   std::map<std::string, int64_t> last_number_;
+  std::map<std::string, std::string> restart_policies_;  // By uid of the pod.
   uint64_t version_ = 100;
 };
 
 TEST(PlanPropertyTest, NoLifeOfAJobBreaksAPromiseAndEachOneEnds) {
   constexpr uint64_t kLives = 1500;
-  constexpr JobShape kShapes[] = {
-      {.workers = 1}, {.workers = 3}, {.chiefs = 1, .ps = 2, .workers = 2}};
+  constexpr JobShape kShapes[] = {{.workers = 1},
+                                  {.workers = 3, .evaluators = 1},
+                                  {.chiefs = 1, .ps = 2, .workers = 2, .evaluators = 1}};
   const char* chosen = std::getenv("TAAS_SEED");
   const uint64_t first = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
   const uint64_t last = chosen == nullptr ? kLives : first;

@@ -1,8 +1,12 @@
 #include "operator/plan/pod_json.h"
 
+#include <algorithm>
+#include <set>
+
 #include "nlohmann/json.hpp"
-#include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
+#include "operator/base/status.h"
+#include "operator/plan/container_json.h"
 
 namespace taas {
 namespace {
@@ -12,9 +16,6 @@ using nlohmann::json;
 // Time for a last checkpoint after SIGTERM; Kubernetes' own default, said so that the trainer can
 // rely on it.
 constexpr int kTerminationGraceSeconds = 30;
-// A pod stays bound to a node that does not answer for this long: a switch that restarts takes
-// less.
-constexpr int kNodeLossSeconds = 60;
 // Claims become writable for this group; also the group of the trainer image's user.
 constexpr int kVolumeGroup = 65532;
 
@@ -24,57 +25,53 @@ json Owner(JobKind kind, const std::string& job, const std::string& uid) {
           {"uid", uid},           {"controller", true},    {"blockOwnerDeletion", true}};
 }
 
-json Toleration(const char* key) {
-  return {{"key", key},
-          {"operator", "Exists"},
-          {"effect", "NoExecute"},
-          {"tolerationSeconds", kNodeLossSeconds}};
+void SetDefault(json& object, const char* key, json value) {
+  if (!object.contains(key)) object[key] = std::move(value);
 }
 
-json Container(const PodSpec& pod) {
-  json env = json::array();
-  for (const auto& [name, value] : pod.env) env.push_back({{"name", name}, {"value", value}});
-  json mounts = json::array();
-  for (const VolumeSpec& volume : pod.volumes) {
-    json mount = {{"name", volume.name}, {"mountPath", volume.mount_path}};
-    if (volume.read_only) mount["readOnly"] = true;
-    mounts.push_back(std::move(mount));
+// How long the pod stays bound to a node that does not answer, unless the template says.
+void AddTolerations(const PodSpec& pod, json& spec) {
+  json tolerations = spec.value("tolerations", json::array());
+  for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    const bool said = std::any_of(tolerations.begin(), tolerations.end(), [&](const json& other) {
+      const std::string effect = other.value("effect", "");
+      return other.value("key", "") == key && (effect.empty() || effect == "NoExecute");
+    });
+    if (said) continue;
+    tolerations.push_back({{"key", key},
+                           {"operator", "Exists"},
+                           {"effect", "NoExecute"},
+                           {"tolerationSeconds", pod.node_loss_seconds}});
   }
-  json container = {
-      {"name", kTrainerContainer},
-      {"image", pod.image},
-      {"env", std::move(env)},
-      {"ports",
-       {{{"name", kTrainerPortName}, {"containerPort", pod.cluster_port}, {"protocol", "TCP"}},
-        {{"name", kStatusPortName}, {"containerPort", pod.status_port}, {"protocol", "TCP"}}}},
-      {"terminationMessagePath", "/dev/termination-log"},
-      {"terminationMessagePolicy", "File"},
-      {"securityContext",
-       {{"allowPrivilegeEscalation", false},
-        {"readOnlyRootFilesystem", true},
-        {"capabilities", {{"drop", {"ALL"}}}}}},
-  };
-  if (!mounts.empty()) container["volumeMounts"] = std::move(mounts);
-  return container;
+  spec["tolerations"] = std::move(tolerations);
 }
 
-json AvoidNodes(const std::vector<std::string>& nodes) {
-  const json expression = {
-      {"key", "kubernetes.io/hostname"}, {"operator", "NotIn"}, {"values", nodes}};
-  json term = {{"matchExpressions", json::array({expression})}};
-  return {{"nodeAffinity",
-           {{"requiredDuringSchedulingIgnoredDuringExecution",
-             {{"nodeSelectorTerms", json::array({std::move(term)})}}}}}};
+// Terms are alternatives, so what must hold in any case goes into each of them.
+void Require(json& spec, const json& expression) {
+  json& required = spec["affinity"]["nodeAffinity"]
+                       ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  if (required.is_null() || required.empty()) required = json::array({json::object()});
+  for (json& term : required) term["matchExpressions"].push_back(expression);
 }
 
-std::string Dump(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+void AddAffinity(const PodSpec& pod, json& spec) {
+  if (!pod.avoid_nodes.empty()) {
+    Require(spec, {{"key", "kubernetes.io/hostname"},
+                   {"operator", "NotIn"},
+                   {"values", pod.avoid_nodes}});
+  }
+  if (!pod.user.gpu_type.empty()) {
+    Require(spec, {{"key", "nvidia.com/gpu.product"},
+                   {"operator", "In"},
+                   {"values", json::array({pod.user.gpu_type})}});
+  }
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
-  json volumes = json::array();
+// A volume of the template under the same name wins.
+absl::Status AddVolumes(const PodSpec& pod, json& spec) {
+  json volumes = spec.value("volumes", json::array());
+  std::set<std::string> names;
+  for (const json& volume : volumes) names.insert(volume.value("name", ""));
   for (const VolumeSpec& volume : pod.volumes) {
     json source = json::parse(volume.source, nullptr, /*allow_exceptions=*/false);
     if (!source.is_object()) {
@@ -82,37 +79,90 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
                                         ": the source of volume " + volume.name +
                                         " is not a JSON object");
     }
+    if (!names.insert(volume.name).second) continue;
     source["name"] = volume.name;
     volumes.push_back(std::move(source));
   }
-  json spec = {
-      {"restartPolicy", "Never"},
-      {"automountServiceAccountToken", false},
-      {"enableServiceLinks", false},
-      {"terminationGracePeriodSeconds", kTerminationGraceSeconds},
-      {"securityContext",
-       {{"runAsNonRoot", true},
-        {"fsGroup", kVolumeGroup},
-        {"fsGroupChangePolicy", "OnRootMismatch"},
-        {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-      {"tolerations",
-       {Toleration("node.kubernetes.io/not-ready"), Toleration("node.kubernetes.io/unreachable")}},
-      {"containers", json::array({Container(pod)})},
-  };
   if (!volumes.empty()) spec["volumes"] = std::move(volumes);
+  return absl::OkStatus();
+}
+
+// Where the template does not bring the container it is made, before the sidecars: tools look at the
+// first one.
+json& ContainerOf(const PodSpec& pod, json& spec) {
+  json& containers = spec["containers"];
+  if (containers.is_null()) containers = json::array();
+  const int32_t index = pod.user.container;
+  if (index >= 0 && static_cast<size_t>(index) < containers.size()) {
+    return containers[static_cast<size_t>(index)];
+  }
+  containers.insert(containers.begin(), json::object());
+  return containers[0];
+}
+
+absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
+  spec["restartPolicy"] = pod.restart_policy;
+  if (pod.bundled_trainer) {
+    // The trainer needs nothing of the API server.
+    SetDefault(spec, "automountServiceAccountToken", false);
+    SetDefault(spec, "enableServiceLinks", false);
+    SetDefault(spec, "terminationGracePeriodSeconds", kTerminationGraceSeconds);
+    SetDefault(spec, "securityContext",
+               {{"runAsNonRoot", true},
+                {"fsGroup", kVolumeGroup},
+                {"fsGroupChangePolicy", "OnRootMismatch"},
+                {"seccompProfile", {{"type", "RuntimeDefault"}}}});
+  }
+  if (!pod.priority_class.empty()) SetDefault(spec, "priorityClassName", pod.priority_class);
+  CompleteContainer(pod, ContainerOf(pod, spec));
+  AddTolerations(pod, spec);
+  AddAffinity(pod, spec);
+  RETURN_IF_ERROR(AddVolumes(pod, spec));
   if (!pod.hostname.empty()) spec["hostname"] = pod.hostname;
   if (!pod.subdomain.empty()) spec["subdomain"] = pod.subdomain;
-  if (!pod.avoid_nodes.empty()) spec["affinity"] = AvoidNodes(pod.avoid_nodes);
-  const json object = {{"apiVersion", "v1"},
-                       {"kind", "Pod"},
-                       {"metadata",
-                        {{"name", pod.name},
-                         {"namespace", pod.ns},
-                         {"labels", pod.labels},
-                         {"annotations", pod.annotations},
-                         {"ownerReferences", json::array({Owner(pod.owner_kind, pod.job_name, pod.job_uid)})}}},
-                       {"spec", std::move(spec)}};
+  return spec;
+}
+
+json WithOurs(json users, const std::map<std::string, std::string>& ours) {
+  if (!users.is_object()) users = json::object();
+  for (const auto& [key, value] : ours) users[key] = value;
+  return users;
+}
+
+std::string Dump(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> MakePod(const PodSpec& pod) {
+  json pod_template = json::object();
+  if (!pod.user.pod_template.empty()) pod_template = json::parse(pod.user.pod_template);
+  const json users = pod_template.value("metadata", json::object());
+  ASSIGN_OR_RETURN(json spec, SpecOf(pod, pod_template.value("spec", json::object())));
+  const json owner = Owner(pod.owner_kind, pod.job_name, pod.job_uid);
+  const json object = {
+      {"apiVersion", "v1"},
+      {"kind", "Pod"},
+      {"metadata",
+       {{"name", pod.name},
+        {"namespace", pod.ns},
+        {"labels", WithOurs(users.value("labels", json()), pod.labels)},
+        {"annotations", WithOurs(users.value("annotations", json()), pod.annotations)},
+        {"ownerReferences", json::array({owner})}}},
+      {"spec", std::move(spec)}};
   return Dump(object);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
+  try {
+    return MakePod(pod);
+  } catch (const json::exception& error) {
+    return absl::InvalidArgumentError("make pod " + pod.ns + "/" + pod.name +
+                                      ": the template, env, envFrom or resources of role " +
+                                      std::string(RoleName(pod.role)) +
+                                      " cannot be followed: " + error.what());
+  }
 }
 
 std::string ServiceJson(const CreateService& service) {

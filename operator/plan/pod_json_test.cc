@@ -77,6 +77,179 @@ TEST(PodJsonTest, NodesThatAreCalledBadAreAvoided) {
                                     "operator":"NotIn","values":["node-a"]}]}])"));
 }
 
+json Merged(Snapshot& now) {
+  const auto text = PodJson(WorkerOf(now));
+  EXPECT_TRUE(text.ok()) << text.status();
+  return text.ok() ? json::parse(*text) : json();
+}
+
+const json* EnvOf(const json& pod, const std::string& name) {
+  for (const json& item : pod["spec"]["containers"][0]["env"]) {
+    if (item["name"] == name) return &item;
+  }
+  return nullptr;
+}
+
+TEST(PodJsonTest, TheTemplatesFieldsWinButForTheCommandAndWhatMakesThePodAReplica) {
+  Snapshot now = StartedJob({.workers = 1});
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.pod_template = R"({
+    "metadata":{"creationTimestamp":null,"labels":{"team":"ads","taas.dev/role":"boss"},
+                "annotations":{"sidecar.istio.io/inject":"false"}},
+    "spec":{"restartPolicy":"Always","nodeSelector":{"disk":"ssd"},"hostname":"mine",
+            "terminationGracePeriodSeconds":5,
+            "containers":[{"name":"sidecar","image":"s:1"},
+                          {"name":"trainer","image":"mine:1","command":["sh"],"args":["-c"],
+                           "workingDir":"/w","securityContext":{"privileged":true},
+                           "env":[{"name":"A","value":"1"},{"name":"TAAS_TRAINER","value":"x"},
+                                  {"name":"TF_CONFIG","value":"x"}]}]}})";
+  role.container = 1;
+  const json pod = Merged(now);
+  EXPECT_EQ(pod["metadata"]["labels"]["team"], "ads");
+  EXPECT_EQ(pod["metadata"]["labels"]["taas.dev/role"], "worker");
+  EXPECT_EQ(pod["metadata"]["annotations"]["sidecar.istio.io/inject"], "false");
+  EXPECT_TRUE(pod["metadata"]["annotations"].contains("taas.dev/bootstrap"));
+  const json& spec = pod["spec"];
+  EXPECT_EQ(spec["restartPolicy"], "Never");
+  EXPECT_EQ(spec["nodeSelector"]["disk"], "ssd");
+  EXPECT_EQ(spec["hostname"], "mnist-worker-0");
+  EXPECT_EQ(spec["terminationGracePeriodSeconds"], 5);
+  EXPECT_EQ(spec["containers"][0], json::parse(R"({"name":"sidecar","image":"s:1"})"));
+  const json& container = spec["containers"][1];
+  EXPECT_EQ(container["image"], "mine:1");
+  EXPECT_FALSE(container.contains("command"));
+  EXPECT_FALSE(container.contains("args"));
+  EXPECT_EQ(container["workingDir"], "/w");
+  EXPECT_EQ(container["securityContext"], json::parse(R"({"privileged":true})"));
+  int trainer_configs = 0;
+  for (const json& item : container["env"]) {
+    if (item["name"] == "TAAS_TRAINER") ++trainer_configs;
+    if (item["name"] == "TAAS_TRAINER" || item["name"] == "TF_CONFIG") {
+      EXPECT_NE(item["value"], "x");
+    }
+  }
+  EXPECT_EQ(trainer_configs, 1);
+}
+
+TEST(PodJsonTest, ATemplateWithoutTheTrainerIsGivenItBeforeItsSidecars) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.roles[Role::kWorker].pod_template =
+      R"({"spec":{"containers":[{"name":"sidecar","image":"s:1"}]}})";
+  const json pod = Merged(now);
+  ASSERT_EQ(pod["spec"]["containers"].size(), 2u);
+  EXPECT_EQ(pod["spec"]["containers"][0]["name"], "trainer");
+}
+
+TEST(PodJsonTest, AnImageOfTheUsersKeepsItsCommandAndItsSecurity) {
+  Snapshot now = StartedTfJob({.workers = 2});
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.restart_policy = RestartPolicy::kOnFailure;
+  role.pod_template = R"({"spec":{"containers":[{"name":"tensorflow","image":"user/tf:1",
+      "command":["python","train.py"],"ports":[{"name":"tfjob-port","containerPort":2222}]}]}})";
+  const json pod = Merged(now);
+  const json& spec = pod["spec"];
+  EXPECT_EQ(spec["restartPolicy"], "OnFailure");
+  EXPECT_FALSE(spec.contains("securityContext"));
+  EXPECT_FALSE(spec.contains("automountServiceAccountToken"));
+  EXPECT_FALSE(spec.contains("hostname"));
+  const json& container = spec["containers"][0];
+  EXPECT_EQ(container["command"], json::parse(R"(["python","train.py"])"));
+  EXPECT_FALSE(container.contains("securityContext"));
+  EXPECT_EQ(container["terminationMessagePolicy"], "FallbackToLogsOnError");
+  EXPECT_EQ(container["ports"], json::parse(R"([{"name":"tfjob-port","containerPort":2222}])"));
+  EXPECT_EQ(EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"), nullptr);
+  EXPECT_NE(EnvOf(pod, "TF_CONFIG"), nullptr);
+}
+
+TEST(PodJsonTest, GpusAreRequestedAndTheirTypeIsAnAffinityBesideTheUsersOwn) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.gpu_resource = "example.com/gpu";
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.gpus = 2;
+  role.gpu_type = "NVIDIA-H200";
+  role.resources = R"({"limits":{"cpu":"4","memory":"8Gi"}})";
+  role.container = 0;
+  role.pod_template = R"({"spec":{
+      "affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":
+        {"nodeSelectorTerms":[{"matchExpressions":[{"key":"a","operator":"Exists"}]},
+                              {"matchExpressions":[{"key":"b","operator":"Exists"}]}]}}},
+      "containers":[{"name":"trainer","resources":{"limits":{"memory":"16Gi"}}}]}})";
+  const json pod = Merged(now);
+  EXPECT_EQ(pod["spec"]["containers"][0]["resources"],
+            json::parse(R"({"limits":{"cpu":"4","memory":"16Gi","example.com/gpu":"2"},
+                            "requests":{"example.com/gpu":"2"}})"));
+  const json& terms = pod["spec"]["affinity"]["nodeAffinity"]
+                         ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+  ASSERT_EQ(terms.size(), 2u);
+  for (const json& term : terms) {
+    ASSERT_EQ(term["matchExpressions"].size(), 2u);
+    EXPECT_EQ(term["matchExpressions"][1],
+              json::parse(R"({"key":"nvidia.com/gpu.product","operator":"In",
+                              "values":["NVIDIA-H200"]})"));
+  }
+  EXPECT_EQ(EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"), nullptr);
+}
+
+TEST(PodJsonTest, ARoleWithoutGpusSeesNoneUnlessTheUserSaysOtherwise) {
+  Snapshot now = StartedJob({.workers = 1});
+  json pod = Merged(now);
+  ASSERT_NE(EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"), nullptr);
+  EXPECT_EQ((*EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"))["value"], "void");
+  EXPECT_EQ((*EnvOf(pod, "CUDA_VISIBLE_DEVICES"))["value"], "");
+  now.job.spec.roles[Role::kWorker].env = R"([{"name":"CUDA_VISIBLE_DEVICES","value":"1"}])";
+  pod = Merged(now);
+  EXPECT_EQ((*EnvOf(pod, "CUDA_VISIBLE_DEVICES"))["value"], "1");
+  EXPECT_EQ((*EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"))["value"], "void");
+}
+
+TEST(PodJsonTest, TheRolesEnvReplacesTheTemplatesAndSourcesAreAdded) {
+  Snapshot now = StartedJob({.workers = 1});
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.container = 0;
+  role.pod_template = R"({"spec":{"containers":[{"name":"trainer","env":[{"name":"A","value":"1"},
+      {"name":"B","value":"2"}],"envFrom":[{"secretRef":{"name":"s"}}]}]}})";
+  role.env = R"([{"name":"A","value":"3"}])";
+  role.env_from = R"([{"configMapRef":{"name":"c"}}])";
+  const json pod = Merged(now);
+  EXPECT_EQ((*EnvOf(pod, "A"))["value"], "3");
+  EXPECT_EQ((*EnvOf(pod, "B"))["value"], "2");
+  EXPECT_EQ(pod["spec"]["containers"][0]["envFrom"],
+            json::parse(R"([{"secretRef":{"name":"s"}},{"configMapRef":{"name":"c"}}])"));
+}
+
+TEST(PodJsonTest, TheTemplatesVolumesMountsAndTolerationsStay) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.node_loss_seconds = 300;
+  now.job.spec.volumes = {
+      {.name = "data", .mount_path = "/data", .source = R"({"emptyDir":{}})"},
+      {.name = "out", .mount_path = "/out", .source = R"({"emptyDir":{}})"}};
+  RoleSpec& role = now.job.spec.roles[Role::kWorker];
+  role.container = 0;
+  role.pod_template = R"({"spec":{
+      "tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists",
+                      "effect":"NoExecute","tolerationSeconds":7},{"key":"gpu"}],
+      "volumes":[{"name":"data","hostPath":{"path":"/d"}}],
+      "containers":[{"name":"trainer","volumeMounts":[{"name":"x","mountPath":"/out"}]}]}})";
+  const json pod = Merged(now);
+  EXPECT_EQ(pod["spec"]["volumes"],
+            json::parse(R"([{"name":"data","hostPath":{"path":"/d"}},
+                            {"name":"out","emptyDir":{}}])"));
+  EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"],
+            json::parse(R"([{"name":"x","mountPath":"/out"},{"name":"data","mountPath":"/data"}])"));
+  const json& tolerations = pod["spec"]["tolerations"];
+  ASSERT_EQ(tolerations.size(), 3u);
+  EXPECT_EQ(tolerations[2]["key"], "node.kubernetes.io/not-ready");
+  EXPECT_EQ(tolerations[2]["tolerationSeconds"], 300);
+}
+
+TEST(PodJsonTest, ATemplateThatCannotBeFollowedIsAnErrorThatNamesTheRole) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.roles[Role::kWorker].pod_template = R"({"spec":{"containers":{"name":"x"}}})";
+  const auto text = PodJson(WorkerOf(now));
+  ASSERT_FALSE(text.ok());
+  EXPECT_NE(text.status().message().find("role worker"), std::string::npos);
+}
+
 TEST(ServiceJsonTest, TheServiceIsHeadlessAndPublishesPodsThatAreNotReady) {
   Snapshot now = StartedJob({.workers = 1});
   now.services.clear();
@@ -86,7 +259,7 @@ TEST(ServiceJsonTest, TheServiceIsHeadlessAndPublishesPodsThatAreNotReady) {
   const json service = json::parse(ServiceJson(*create));
   EXPECT_EQ(service["spec"]["clusterIP"], "None");
   EXPECT_EQ(service["spec"]["publishNotReadyAddresses"], true);
-  EXPECT_EQ(service["spec"]["selector"], json::parse(R"({"taas.dev/job-name":"mnist"})"));
+  EXPECT_EQ(service["spec"]["selector"], json::parse(R"({"taas.dev/job-name":"mnist","taas.dev/job-uid":"uid-1"})"));
   EXPECT_EQ(service["spec"]["ports"].size(), 2u);
   EXPECT_EQ(service["metadata"]["labels"]["taas.dev/job-name"], "mnist");
 }

@@ -44,6 +44,7 @@ struct PodSpec {
   std::vector<VolumeSpec> volumes;
   std::vector<std::string> avoid_nodes;
   std::string gpu_resource;
+  std::string priority_class;  // Unless the template says one.
   bool hide_gpus = false;  // Unless the role asks for some, or the user says otherwise.
   int32_t node_loss_seconds = 60;
 

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 #include "operator/api/defaults.h"
+#include "operator/api/dialect.h"
+#include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/replicas.h"
+#include "operator/plan/services.h"
 #include "operator/plan/tf_config.h"
+#include "operator/plan/tfjob_text.h"
 
 namespace taas {
 namespace {
@@ -15,36 +19,65 @@ bool MountedIn(const VolumeSpec& volume, Role role) {
          std::find(volume.roles.begin(), volume.roles.end(), role) != volume.roles.end();
 }
 
+// A node must not start a container again by itself where all replicas start together.
+std::string PodRestartPolicy(const JobSpec& spec, RestartPolicy policy) {
+  const bool by_node = policy == RestartPolicy::kAlways || policy == RestartPolicy::kOnFailure;
+  const bool in_place = by_node && spec.restart_scope == RestartScope::kReplica;
+  return std::string(RestartPolicyName(in_place ? policy : RestartPolicy::kNever));
+}
+
+std::map<std::string, std::string> LabelsOf(const Snapshot& snapshot, const Ledger& ledger,
+                                            const ReplicaView& replica, int32_t pod_number) {
+  const Job& job = snapshot.job;
+  std::map<std::string, std::string> labels =
+      ForeignLabels(job, replica.role, replica.index, snapshot.legacy_labels);
+  labels.insert({{"app.kubernetes.io/managed-by", "taas"},
+                 {std::string(kJobLabel), job.meta.name},
+                 {std::string(kUidLabel), job.meta.uid},
+                 {std::string(kRoleLabel), std::string(RoleName(replica.role))},
+                 {std::string(kIndexLabel), std::to_string(replica.index)},
+                 {std::string(kAttemptLabel), std::to_string(ledger.attempt)},
+                 {std::string(kPodNumberLabel), std::to_string(pod_number)}});
+  return labels;
+}
+
 PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaView& replica,
                 const AddressBook& addresses, const std::string& bootstrap,
                 std::vector<std::pair<std::string, std::string>> env) {
   const Job& job = snapshot.job;
+  const Dialect& dialect = DialectOf(job.kind);
   const LedgerReplica& entry = *FindReplica(ledger, replica.role, replica.index);
+  const RoleSpec& role = job.spec.roles.at(replica.role);
   PodSpec pod{.ns = job.meta.ns, .name = replica.name};
-  pod.labels = {
-      {"app.kubernetes.io/managed-by", "taas"},
-      {std::string(kJobLabel), job.meta.name},
-      {std::string(kUidLabel), job.meta.uid},
-      {std::string(kRoleLabel), std::string(RoleName(replica.role))},
-      {std::string(kIndexLabel), std::to_string(replica.index)},
-      {std::string(kAttemptLabel), std::to_string(ledger.attempt)},
-      {std::string(kPodNumberLabel), std::to_string(entry.pod_number)},
-  };
+  pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
+  pod.owner_kind = job.kind;
   pod.job_name = job.meta.name;
   pod.job_uid = job.meta.uid;
-  if (!addresses.loopback()) {
+  if (!addresses.loopback() && !HasServicePerReplica(job, snapshot.addresses)) {
     pod.hostname = replica.name;
     pod.subdomain = job.meta.name;
   }
+  pod.restart_policy = PodRestartPolicy(job.spec, role.restart_policy);
+  pod.user = role;
+  pod.bundled_trainer = job.spec.bundled_trainer;
+  pod.container = dialect.container;
   pod.image = job.spec.trainer.image.empty() ? snapshot.default_image : job.spec.trainer.image;
   pod.env = std::move(env);
+  pod.port_name = dialect.port_name;
   pod.cluster_port = addresses.ClusterPortOf(replica.role, replica.index);
-  pod.status_port = addresses.StatusPortOf(replica.role, replica.index);
+  if (dialect.status_port) {
+    pod.status_port = addresses.StatusPortOf(replica.role, replica.index);
+  }
   for (const VolumeSpec& volume : job.spec.volumes) {
     if (MountedIn(volume, replica.role)) pod.volumes.push_back(volume);
   }
   pod.avoid_nodes = entry.avoid_nodes;
+  pod.gpu_resource = snapshot.gpu_resource;
+  // TFJobs have always seen what their node shows them.
+  pod.hide_gpus = job.kind == JobKind::kTrainingJob;
+  if (job.kind == JobKind::kTrainingJob) pod.priority_class = job.spec.scheduling.priority_class;
+  pod.node_loss_seconds = job.spec.node_loss_seconds;
   pod.role = replica.role;
   pod.index = replica.index;
   pod.pod_number = entry.pod_number;
@@ -60,17 +93,6 @@ DeletePod Delete(const Pod& pod, std::string why) {
           .why = std::move(why)};
 }
 
-// What is left when the outcome stands.
-void CleanUp(const Snapshot& snapshot, const std::vector<ReplicaView>& replicas, ChildSteps* out) {
-  const CleanPodPolicy policy = snapshot.job.spec.clean_pod_policy;
-  if (policy == CleanPodPolicy::kNone) return;
-  for (const ReplicaView& replica : replicas) {
-    if (replica.pod == nullptr || replica.pod->meta.deletion_time.has_value()) continue;
-    if (policy == CleanPodPolicy::kRunning && HasEnded(*replica.pod)) continue;
-    out->steps.push_back(Delete(*replica.pod, "the job has ended"));
-  }
-}
-
 class Children {
  public:
   Children(const Snapshot& snapshot, const Ledger& stored, const Ledger& wanted)
@@ -79,54 +101,68 @@ class Children {
 
   ChildSteps Run() {
     if (stored_.outcome.has_value()) {
-      CleanUp(now_, replicas_, &out_);
+      CleanUp();
       return std::move(out_);
     }
     if (wanted_.outcome.has_value()) return {};
+    if (stored_.suspended && wanted_.suspended) {
+      for (const ReplicaView& replica : replicas_) Remove(replica, "the job is suspended");
+      return std::move(out_);
+    }
     const auto main = MainReplica(now_.job.spec);
     if (!main.has_value()) return {};
-    const bool reachable = PlanService();
+    const bool reachable = PlanJobService();
     bootstrap_ = addresses_.Cluster(main->first, main->second);
-    const LedgerReplica* main_entry = FindReplica(wanted_, main->first, main->second);
-    const bool finishing = main_entry != nullptr && main_entry->completed;
-    for (const ReplicaView& replica : replicas_) {
-      const LedgerReplica* entry = FindReplica(stored_, replica.role, replica.index);
-      const LedgerReplica* later = FindReplica(wanted_, replica.role, replica.index);
-      // Written ahead: a replica whose entry is about to change waits for that.
-      if (entry == nullptr || later == nullptr || *entry != *later) continue;
-      if (replica.foreign != nullptr) {
-        if (IsOfEarlierJob(*replica.foreign, now_.job)) continue;
-        out_.steps.push_back(ReportConflict{.kind = "pod",
-                                            .name = replica.name,
-                                            .owner_uid = replica.foreign->owner_uid});
-      } else if (replica.pod != nullptr) {
-        DropIfOld(replica, *entry);
-      } else if (reachable && !finishing && replica.wanted && !entry->completed) {
-        Create(replica, *entry);
-      }
-    }
+    for (const ReplicaView& replica : replicas_) PlanReplica(replica, reachable);
     return std::move(out_);
   }
 
  private:
+  // What is left when the outcome stands.
+  void CleanUp() {
+    CleanPodPolicy policy = now_.job.spec.clean_pod_policy;
+    const bool stopped = stored_.outcome_reason == kDeadlineExceeded ||
+                         stored_.outcome_reason == kBackoffLimitExceeded;
+    // A deadline that left everything running would be none; what has ended stays, for its logs.
+    if (stopped && policy == CleanPodPolicy::kNone) policy = CleanPodPolicy::kRunning;
+    if (policy == CleanPodPolicy::kNone) return;
+    for (const ReplicaView& replica : replicas_) {
+      if (policy == CleanPodPolicy::kRunning && replica.pod != nullptr && HasEnded(*replica.pod)) {
+        continue;
+      }
+      Remove(replica, "the job has ended");
+    }
+  }
+
+  // The pod and, of a TFJob, the service of a replica.
+  void Remove(const ReplicaView& replica, const std::string& why) {
+    if (replica.pod != nullptr && (!replica.pod->meta.deletion_time.has_value() ||
+                                   replica.pod->reason == "NodeLost")) {
+      out_.steps.push_back(Delete(*replica.pod, why));
+    }
+    RemoveService(replica, why);
+  }
+
+  void RemoveService(const ReplicaView& replica, const std::string& why) {
+    if (!HasServicePerReplica(now_.job, now_.addresses)) return;
+    auto drop = DropService(now_, replica.name, why);
+    if (drop.has_value()) out_.steps.push_back(*std::move(drop));
+  }
+
   // False while what carries the service's name is not ours: pods could not find each other.
-  bool PlanService() {
-    if (addresses_.loopback()) return true;
-    const std::string& name = now_.job.meta.name;
+  bool PlanJobService() {
+    if (addresses_.loopback() || HasServicePerReplica(now_.job, now_.addresses)) return true;
+    return PlanService(now_.job.meta.name, [this] { return JobService(now_); });
+  }
+
+  template <typename Make>
+  bool PlanService(const std::string& name, Make make) {
     const ServiceView* service = FindService(now_, name);
     if (service == nullptr) {
-      CreateService create{.ns = now_.job.meta.ns, .name = name, .job_name = name,
-                           .job_uid = now_.job.meta.uid};
-      create.labels = {{"app.kubernetes.io/managed-by", "taas"},
-                       {std::string(kJobLabel), name},
-                       {std::string(kUidLabel), now_.job.meta.uid}};
-      create.selector = {{std::string(kJobLabel), name}};
-      create.ports = {{std::string(kTrainerPortName), kTrainerPort},
-                      {std::string(kStatusPortName), kStatusPort}};
-      out_.steps.push_back(std::move(create));
+      out_.steps.push_back(make());
       return true;
     }
-    if (service->owner_uid == now_.job.meta.uid) return true;
+    if (service->owner_uid == now_.job.meta.uid) return !service->terminating;
     if (!IsOfEarlierJob(*service, now_.job)) {
       out_.steps.push_back(
           ReportConflict{.kind = "service", .name = name, .owner_uid = service->owner_uid});
@@ -134,23 +170,68 @@ class Children {
     return false;
   }
 
+  void PlanReplica(const ReplicaView& replica, bool reachable) {
+    const LedgerReplica* entry = FindReplica(stored_, replica.role, replica.index);
+    const LedgerReplica* later = FindReplica(wanted_, replica.role, replica.index);
+    // Written ahead: a replica whose entry is about to change waits for that.
+    if (entry == nullptr || later == nullptr || *entry != *later) return;
+    if (replica.foreign != nullptr) {
+      if (IsOfEarlierJob(*replica.foreign, now_.job)) return;
+      out_.steps.push_back(ReportConflict{.kind = "pod",
+                                          .name = replica.name,
+                                          .owner_uid = replica.foreign->owner_uid});
+      return;
+    }
+    if (!replica.wanted) RemoveService(replica, "the role was scaled down");
+    if (replica.pod != nullptr) {
+      DropIfOld(replica, *entry);
+    } else if (reachable && MayStart(replica, *entry)) {
+      Create(replica, *entry);
+    }
+  }
+
+  bool MayStart(const ReplicaView& replica, const LedgerReplica& entry) const {
+    if (!replica.wanted || entry.completed || entry.failed) return false;
+    // A pod carries its attempt; one of an attempt that is about to be over would be lost work.
+    if (stored_.suspended || wanted_.suspended || stored_.attempt != wanted_.attempt) return false;
+    if (IsReleased(stored_, now_.now) || IsReleased(wanted_, now_.now)) return false;
+    const bool finishing = wanted_.finishing_since.has_value();
+    return !finishing || replica.role == Role::kEvaluator;
+  }
+
   void DropIfOld(const ReplicaView& replica, const LedgerReplica& entry) {
-    if (replica.pod->pod_number >= entry.pod_number) return;
-    const bool force = replica.pod->reason == "NodeLost";
-    if (replica.pod->meta.deletion_time.has_value() && !force) return;
-    out_.steps.push_back(Delete(
-        *replica.pod, replica.wanted ? "pod " + std::to_string(entry.pod_number) + " follows it"
-                                     : "the role was scaled down"));
+    const Pod& pod = *replica.pod;
+    const bool force = pod.reason == "NodeLost";
+    if (pod.meta.deletion_time.has_value() && !force) return;
+    if (!replica.wanted) {
+      out_.steps.push_back(Delete(pod, "the role was scaled down"));
+    } else if (pod.pod_number < entry.pod_number) {
+      out_.steps.push_back(
+          Delete(pod, "pod " + std::to_string(entry.pod_number) + " follows it"));
+    } else if (OutstaysFinish(replica)) {
+      out_.steps.push_back(Delete(pod, "the job has what it was for"));
+    }
+  }
+
+  // Of those that wait for nothing while an evaluator still works.
+  bool OutstaysFinish(const ReplicaView& replica) const {
+    return stored_.finishing_since.has_value() && replica.role != Role::kEvaluator &&
+           now_.now >= *stored_.finishing_since + kFinishGrace && !HasEnded(*replica.pod) &&
+           now_.job.spec.clean_pod_policy != CleanPodPolicy::kNone;
   }
 
   void Create(const ReplicaView& replica, const LedgerReplica& entry) {
     if (addresses_.loopback() && (entry.port == 0 || entry.status_port == 0)) return;
+    if (HasServicePerReplica(now_.job, now_.addresses) &&
+        !PlanService(replica.name, [&] { return ReplicaService(now_, replica); })) {
+      return;
+    }
     if (entry.not_before.has_value() && *entry.not_before > now_.now) {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
       return;
     }
     auto env = ReplicaEnvironment(now_.job, stored_, addresses_, replica.role, replica.index);
-    if (!env.ok()) return;  // The wanted ledger has an outcome that says so.
+    if (!env.ok()) return;  // The ledger's change says so.
     out_.steps.push_back(
         CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, *std::move(env))});
   }

@@ -35,8 +35,8 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
   }
   std::vector<ReplicaView> views;
   for (const auto& [role, index] : AllReplicas(job.spec, ledger)) {
-    ReplicaView view{.role = role, .index = index, .name = PodName(job.meta.name, role, index)};
-    view.short_name = std::string(RoleName(role)) + "-" + std::to_string(index);
+    ReplicaView view{.role = role, .index = index, .name = PodName(job, role, index)};
+    view.short_name = std::string(RoleNameIn(job, role)) + "-" + std::to_string(index);
     const auto spec = job.spec.roles.find(role);
     view.wanted = spec != job.spec.roles.end() && index < spec->second.replicas;
     if (const auto found = live.find(view.name); found != live.end()) {
@@ -55,6 +55,38 @@ std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec) {
     if (found != spec.roles.end() && found->second.replicas > 0) return std::pair(role, 0);
   }
   return std::nullopt;
+}
+
+namespace {
+
+int32_t ReplicasOf(const JobSpec& spec, Role role) {
+  const auto found = spec.roles.find(role);
+  return found == spec.roles.end() ? 0 : found->second.replicas;
+}
+
+}  // namespace
+
+bool IsManagedElsewhere(const Job& job) {
+  // The name under which users of TFJobs have always asked for the operator of their cluster.
+  constexpr std::string_view kOperator = "kubeflow.org/training-operator";
+  return !job.spec.managed_by.empty() && job.spec.managed_by != kOperator;
+}
+
+SuccessPolicy EffectiveSuccessPolicy(const Job& job) {
+  const bool has_chief = ReplicasOf(job.spec, Role::kChief) > 0;
+  if (ReplicasOf(job.spec, Role::kWorker) == 0) return SuccessPolicy::kAuto;
+  if (job.kind == JobKind::kTfJob && has_chief) return SuccessPolicy::kAuto;
+  if (job.spec.success_policy != SuccessPolicy::kAuto) return job.spec.success_policy;
+  return has_chief ? SuccessPolicy::kAuto : SuccessPolicy::kWorker0;
+}
+
+bool DecidesSuccess(const Job& job, Role role, int32_t index) {
+  switch (EffectiveSuccessPolicy(job)) {
+    case SuccessPolicy::kAuto: return role == Role::kChief;
+    case SuccessPolicy::kWorker0: return role == Role::kWorker && index == 0;
+    case SuccessPolicy::kAllWorkers: return role == Role::kWorker || role == Role::kChief;
+  }
+  return false;
 }
 
 bool IsOfEarlierJob(const Pod& pod, const Job& job) {

@@ -30,8 +30,17 @@ struct ReplicaView {
 // By role, then index: those that the spec asks for and those that only the ledger knows.
 std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& ledger);
 
-// The replica whose success is the job's: chief 0, else worker 0. Nothing if there is neither.
+// The replica that the others gather around: chief 0, else worker 0. Nothing if there is neither.
 std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
+
+// True of a job that its manifest leaves to another controller: nothing is done to it.
+bool IsManagedElsewhere(const Job& job);
+
+// Never Worker0 or AllWorkers of a job without workers, nor of a TFJob with a chief; Auto: the
+// chief's completion is the job's.
+SuccessPolicy EffectiveSuccessPolicy(const Job& job);
+// True of a replica without whose completion the job does not succeed.
+bool DecidesSuccess(const Job& job, Role role, int32_t index);
 
 // True of a pod that belongs to a job of this name that was deleted: it goes by itself, and is
 // waited for.

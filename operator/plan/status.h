@@ -12,14 +12,11 @@
 #define OPERATOR_PLAN_STATUS_H_
 
 #include <string>
-#include <string_view>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/snapshot.h"
 
 namespace taas {
-
-// True while the operator itself fails at this job.
-inline constexpr std::string_view kInternalErrorCondition = "InternalError";
 
 JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger);
 

@@ -1,10 +1,24 @@
 #include "operator/plan/tf_config.h"
 
+#include <map>
+
 #include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
 #include "operator/base/status.h"
 
 namespace taas {
 namespace {
+
+using nlohmann::ordered_json;
+
+bool SeesEvaluator(const Job& job, Role reader) {
+  switch (job.spec.evaluator_in_cluster) {
+    case EvaluatorInCluster::kOwn: return reader == Role::kEvaluator;
+    case EvaluatorInCluster::kAll: return true;
+    case EvaluatorInCluster::kNone: return false;
+  }
+  return false;
+}
 
 std::string HostList(const Job& job, const AddressBook& addresses, Role role) {
   const auto found = job.spec.roles.find(role);
@@ -17,37 +31,85 @@ std::string HostList(const Job& job, const AddressBook& addresses, Role role) {
   return list;
 }
 
+// The roles in the order of their names, as every reader of TF_CONFIG has seen them.
+ordered_json FullCluster(const Job& job, const AddressBook& addresses, Role reader) {
+  std::map<std::string, ordered_json> by_name;
+  for (const auto& [role, spec] : job.spec.roles) {
+    if (spec.replicas < 1) continue;
+    if (role == Role::kEvaluator && !SeesEvaluator(job, reader)) continue;
+    ordered_json& list = by_name[std::string(RoleNameIn(job, role))] = ordered_json::array();
+    for (int32_t i = 0; i < spec.replicas; ++i) list.push_back(addresses.Cluster(role, i));
+  }
+  ordered_json cluster = ordered_json::object();
+  for (auto& [name, list] : by_name) cluster[name] = std::move(list);
+  return cluster;
+}
+
+// enableDynamicWorker: workers may come and go, so nobody is told of the others. A worker knows
+// itself and all parameter servers; a parameter server itself, under its own index; chief and
+// evaluator themselves and all parameter servers.
+ordered_json SparseCluster(const Job& job, const AddressBook& addresses, Role role, int32_t index) {
+  const std::string own = addresses.Cluster(role, index);
+  const std::string key = std::to_string(index);
+  ordered_json cluster = {{"worker", ordered_json::object()}, {"ps", ordered_json::array()}};
+  if (role == Role::kPs) {
+    // TensorFlow finds entry `index` of a list; only of a map with one entry it finds any index.
+    if (index == 0) {
+      cluster["ps"].push_back(own);
+    } else {
+      cluster["ps"] = {{key, own}};
+    }
+    return cluster;
+  }
+  const auto ps = job.spec.roles.find(Role::kPs);
+  const int32_t servers = ps == job.spec.roles.end() ? 0 : ps->second.replicas;
+  for (int32_t i = 0; i < servers; ++i) cluster["ps"].push_back(addresses.Cluster(Role::kPs, i));
+  if (role == Role::kWorker) {
+    cluster["worker"][key] = own;
+  } else if (role == Role::kChief || SeesEvaluator(job, role)) {
+    cluster[std::string(RoleNameIn(job, role))] = ordered_json::array({own});
+  }
+  return cluster;
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
                                      int32_t index) {
-  nlohmann::ordered_json config;
-  nlohmann::ordered_json& cluster = config["cluster"] = nlohmann::ordered_json::object();
-  for (const auto& [other, spec] : job.spec.roles) {
-    if (spec.replicas < 1) continue;
-    auto& list = cluster[std::string(RoleName(other))] = nlohmann::ordered_json::array();
-    for (int32_t i = 0; i < spec.replicas; ++i) list.push_back(addresses.Cluster(other, i));
-  }
-  config["task"] = {{"type", std::string(RoleName(role))}, {"index", index}};
-  config["environment"] = "cloud";
-  std::string text = config.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  ordered_json config;
+  const bool sparse = job.kind == JobKind::kTfJob && job.spec.dynamic_worker;
+  config["cluster"] = sparse ? SparseCluster(job, addresses, role, index)
+                             : FullCluster(job, addresses, role);
+  config["task"] = {{"type", std::string(RoleNameIn(job, role))}, {"index", index}};
+  if (!sparse) config["environment"] = "cloud";
+  std::string text = config.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   if (text.size() > kTfConfigBytesMax) {
     return absl::InvalidArgumentError(
-        "TF_CONFIG of " + std::string(RoleName(role)) + "-" + std::to_string(index) + " would be " +
-        std::to_string(text.size()) + " bytes, and an environment variable holds at most " +
-        std::to_string(kTfConfigBytesMax) + ": use fewer replicas or a shorter job name");
+        "TF_CONFIG of " + std::string(RoleNameIn(job, role)) + "-" + std::to_string(index) +
+        " would be " + std::to_string(text.size()) +
+        " bytes, and an environment variable holds at most " + std::to_string(kTfConfigBytesMax) +
+        ": use fewer replicas or a shorter job name");
   }
   return text;
 }
 
+bool HasTfConfig(const Job& job) {
+  int32_t replicas = 0;
+  for (const auto& [role, spec] : job.spec.roles) replicas += spec.replicas;
+  return DialectOf(job.kind).tf_config_of_one || replicas != 1;
+}
+
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironment(
     const Job& job, const Ledger& ledger, const AddressBook& addresses, Role role, int32_t index) {
-  ASSIGN_OR_RETURN(std::string tf_config, TfConfig(job, addresses, role, index));
+  std::vector<std::pair<std::string, std::string>> env;
+  if (HasTfConfig(job)) {
+    ASSIGN_OR_RETURN(std::string tf_config, TfConfig(job, addresses, role, index));
+    env.emplace_back("TF_CONFIG", std::move(tf_config));
+  }
   const std::string role_name(RoleName(role));
   const std::string index_text = std::to_string(index);
   const LedgerReplica& replica = ledger.replicas.at(role).at(index);
-  std::vector<std::pair<std::string, std::string>> env = {
-      {"TF_CONFIG", std::move(tf_config)},
+  const std::vector<std::pair<std::string, std::string>> ours = {
       {"TAAS_JOB", job.meta.ns + "/" + job.meta.name},
       {"TAAS_JOB_UID", job.meta.uid},
       {"TAAS_ROLE", role_name},
@@ -59,12 +121,9 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironm
       {"TAAS_JOB_NAME", role_name},
       {"TAAS_TASK_INDEX", index_text},
       {"TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index))},
-      {"TAAS_TRAINER", job.spec.trainer.config},
-      // No role of this release asks for GPUs: hide them from a process that would take all it
-      // sees.
-      {"NVIDIA_VISIBLE_DEVICES", "void"},
-      {"CUDA_VISIBLE_DEVICES", ""},
   };
+  env.insert(env.end(), ours.begin(), ours.end());
+  if (job.spec.bundled_trainer) env.emplace_back("TAAS_TRAINER", job.spec.trainer.config);
   return env;
 }
 

@@ -24,6 +24,9 @@ inline constexpr size_t kTfConfigBytesMax = 120'000;
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
                                      int32_t index);
 
+// False for a TFJob of one replica in all, whose program is none of a cluster.
+bool HasTfConfig(const Job& job);
+
 absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironment(
     const Job& job, const Ledger& ledger, const AddressBook& addresses, Role role, int32_t index);
 

@@ -50,9 +50,116 @@ TEST(TfConfigTest, TheEnvironmentIsThatOfTheContract) {
                      {"TAAS_JOB_NAME", "worker"},
                      {"TAAS_TASK_INDEX", "0"},
                      {"TAAS_STATUS_PORT", "2223"},
-                     {"TAAS_TRAINER", R"({"model":{"name":"mlp"}})"},
-                     {"NVIDIA_VISIBLE_DEVICES", "void"},
-                     {"CUDA_VISIBLE_DEVICES", ""}}));
+                     {"TAAS_TRAINER", R"({"model":{"name":"mlp"}})"}}));
+}
+
+TEST(TfConfigTest, TheTrainersConfigurationIsTheBundledTrainersOnly) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.bundled_trainer = false;
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 0).count("TAAS_TRAINER"), 0u);
+}
+
+TEST(TfConfigTest, ThePortsOfTheRolesAndOfTheNetworkStandInTheAddresses) {
+  Snapshot now = StartedJob({.ps = 1, .workers = 1});
+  now.job.spec.port = 3333;
+  now.job.spec.roles[Role::kPs].port = 4444;
+  const auto env = EnvOf(now, Role::kPs, 0);
+  EXPECT_EQ(env.at("TAAS_PS_HOSTS"), "mnist-ps-0.mnist.default.svc:4444");
+  EXPECT_EQ(env.at("TAAS_WORKER_HOSTS"), "mnist-worker-0.mnist.default.svc:3333");
+}
+
+struct EvaluatorCase {
+  const char* name;
+  EvaluatorInCluster mode;
+  bool to_evaluator;
+  bool to_worker;
+};
+class EvaluatorInClusterTest : public testing::TestWithParam<EvaluatorCase> {};
+TEST_P(EvaluatorInClusterTest, SaysWhoIsToldOfTheEvaluator) {
+  Snapshot now = StartedJob({.chiefs = 1, .workers = 1, .evaluators = 1});
+  now.job.spec.evaluator_in_cluster = GetParam().mode;
+  const auto told = [&](Role role) {
+    const json config = json::parse(EnvOf(now, role, 0).at("TF_CONFIG"));
+    EXPECT_EQ(config["cluster"]["chief"].size(), 1u);
+    return config["cluster"].contains("evaluator");
+  };
+  EXPECT_EQ(told(Role::kEvaluator), GetParam().to_evaluator);
+  EXPECT_EQ(told(Role::kWorker), GetParam().to_worker);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Table, EvaluatorInClusterTest,
+    testing::Values(EvaluatorCase{"Own", EvaluatorInCluster::kOwn, true, false},
+                    EvaluatorCase{"All", EvaluatorInCluster::kAll, true, true},
+                    EvaluatorCase{"None", EvaluatorInCluster::kNone, false, false}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+// The texts that programs have been given under TFJobs, to the byte.
+TEST(TfJobTfConfigTest, TheFullFormHasItsKeysInTheOrderOfTheirNames) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .ps = 1, .workers = 1, .evaluators = 1});
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 0).at("TF_CONFIG"),
+            R"({"cluster":{"chief":["mnist-chief-0.default.svc:2222"],)"
+            R"("evaluator":["mnist-evaluator-0.default.svc:2222"],)"
+            R"("ps":["mnist-ps-0.default.svc:2222"],"worker":["mnist-worker-0.default.svc:2222"]},)"
+            R"("task":{"type":"worker","index":0},"environment":"cloud"})");
+}
+
+TEST(TfJobTfConfigTest, AMasterIsCalledSoAndTheDomainIsAppended) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .workers = 1});
+  now.job.spec.chief_is_master = true;
+  now.addresses.cluster_domain = "corp.example";
+  EXPECT_EQ(EnvOf(now, Role::kChief, 0).at("TF_CONFIG"),
+            R"({"cluster":{"master":["mnist-master-0.default.svc.corp.example:2222"],)"
+            R"("worker":["mnist-worker-0.default.svc.corp.example:2222"]},)"
+            R"("task":{"type":"master","index":0},"environment":"cloud"})");
+}
+
+TEST(TfJobTfConfigTest, AJobOfOneReplicaHasNone) {
+  EXPECT_EQ(EnvOf(StartedTfJob({.workers = 1}), Role::kWorker, 0).count("TF_CONFIG"), 0u);
+  EXPECT_EQ(EnvOf(StartedTfJob({.workers = 2}), Role::kWorker, 0).count("TF_CONFIG"), 1u);
+  EXPECT_EQ(EnvOf(StartedJob({.workers = 1}), Role::kWorker, 0).count("TF_CONFIG"), 1u);
+}
+
+TEST(TfJobTfConfigTest, DynamicWorkersAreToldOfThemselvesAndTheParameterServers) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .ps = 2, .workers = 2});
+  now.job.spec.dynamic_worker = true;
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 1).at("TF_CONFIG"),
+            R"({"cluster":{"worker":{"1":"mnist-worker-1.default.svc:2222"},)"
+            R"("ps":["mnist-ps-0.default.svc:2222","mnist-ps-1.default.svc:2222"]},)"
+            R"("task":{"type":"worker","index":1}})");
+  EXPECT_EQ(EnvOf(now, Role::kPs, 0).at("TF_CONFIG"),
+            R"({"cluster":{"worker":{},"ps":["mnist-ps-0.default.svc:2222"]},)"
+            R"("task":{"type":"ps","index":0}})");
+}
+
+// Symptom: parameter server 1 looked for the second entry of a list of one; the chief of such a job
+// was given an empty cluster.
+TEST(TfJobTfConfigTest, UnderDynamicWorkersEachParameterServerAndTheChiefFindThemselves) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .ps = 2, .workers = 1});
+  now.job.spec.dynamic_worker = true;
+  EXPECT_EQ(EnvOf(now, Role::kPs, 1).at("TF_CONFIG"),
+            R"({"cluster":{"worker":{},"ps":{"1":"mnist-ps-1.default.svc:2222"}},)"
+            R"("task":{"type":"ps","index":1}})");
+  EXPECT_EQ(EnvOf(now, Role::kChief, 0).at("TF_CONFIG"),
+            R"({"cluster":{"worker":{},"ps":["mnist-ps-0.default.svc:2222",)"
+            R"("mnist-ps-1.default.svc:2222"],"chief":["mnist-chief-0.default.svc:2222"]},)"
+            R"("task":{"type":"chief","index":0}})");
+}
+
+TEST(TfJobTfConfigTest, WithOneServicePerJobTheNamesAreThoseOfATrainingJob) {
+  Snapshot now = StartedTfJob({.workers = 2});
+  now.addresses.service_per_job = true;
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 0).at("TAAS_WORKER_HOSTS"),
+            "mnist-worker-0.mnist.default.svc:2222,mnist-worker-1.mnist.default.svc:2222");
+}
+
+TEST(TfJobTfConfigTest, OnTheLocalClusterEachReplicaHasItsOwnPort) {
+  Snapshot now = StartedTfJob({.workers = 2});
+  now.addresses.scheme = AddressScheme::kLoopback;
+  EntryOf(now, Role::kWorker, 0).port = 20001;
+  EntryOf(now, Role::kWorker, 1).port = 20003;
+  EXPECT_EQ(EnvOf(now, Role::kWorker, 1).at("TF_CONFIG"),
+            R"({"cluster":{"worker":["127.0.0.1:20001","127.0.0.1:20003"]},)"
+            R"("task":{"type":"worker","index":1},"environment":"cloud"})");
 }
 
 TEST(TfConfigTest, ATextThatNoEnvironmentVariableHoldsIsRefusedWithItsSize) {

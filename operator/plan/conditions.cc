@@ -1,0 +1,177 @@
+#include "operator/plan/conditions.h"
+
+#include <algorithm>
+
+#include "operator/plan/tfjob_text.h"
+
+namespace taas {
+namespace {
+
+// Of a TrainingJob.
+class Conditions {
+ public:
+  Conditions(const Snapshot& snapshot, std::vector<Condition> before)
+      : snapshot_(snapshot), conditions_(std::move(before)) {}
+
+  bool Has(std::string_view type) {
+    return std::any_of(conditions_.begin(), conditions_.end(),
+                       [&](const Condition& c) { return c.type == type; });
+  }
+  void Set(std::string_view type, bool status, std::string reason, std::string message) {
+    auto found = std::find_if(conditions_.begin(), conditions_.end(),
+                              [&](const Condition& c) { return c.type == type; });
+    if (found == conditions_.end()) {
+      conditions_.push_back({.type = std::string(type)});
+      found = std::prev(conditions_.end());
+      found->last_transition_time = snapshot_.now;
+    } else if (found->status != status) {
+      found->last_transition_time = snapshot_.now;
+    }
+    found->status = status;
+    found->reason = std::move(reason);
+    found->message = std::move(message);
+    found->observed_generation = snapshot_.job.meta.generation;
+  }
+  std::vector<Condition> Take() { return std::move(conditions_); }
+
+ private:
+  const Snapshot& snapshot_;
+  std::vector<Condition> conditions_;
+};
+
+std::vector<Condition> OfTrainingJob(const Snapshot& snapshot, const Ledger& ledger,
+                                     const Tally& tally, const JobStatus& status) {
+  Conditions conditions(snapshot, snapshot.job.status.conditions);
+  conditions.Set("Created", true, "Accepted", "The job was accepted");
+  if (!ledger.outcome.has_value() && !ledger.suspended) {
+    if (tally.unscheduled == 0) {
+      conditions.Set("Scheduled", true, "AllScheduled", "All replicas have a node");
+    } else {
+      conditions.Set("Scheduled", false, "WaitingForNodes",
+                     std::to_string(tally.unscheduled) + " of " + std::to_string(tally.desired) +
+                         " replicas have no node yet, the first is " + tally.first_unscheduled);
+    }
+  }
+  if (ledger.suspended) {
+    conditions.Set("Suspended", true, "Suspended", "All pods are deleted until the job is resumed");
+  } else if (conditions.Has("Suspended")) {
+    conditions.Set("Suspended", false, "Resumed", "The job was resumed");
+  }
+  const bool running = status.state == JobState::kRunning;
+  const bool restarting = status.state == JobState::kRestarting;
+  if (ledger.outcome.has_value()) {
+    conditions.Set("Running", false, "JobEnded", "The job has ended");
+  } else if (running) {
+    conditions.Set("Running", true, "ReplicasRun", status.ready + " replicas run");
+  } else if (ledger.suspended) {
+    conditions.Set("Running", false, "Suspended", "The job is suspended");
+  } else {
+    conditions.Set("Running", false, restarting ? "ReplicasRestart" : "ReplicasStart",
+                   status.ready + " replicas run");
+  }
+  if (restarting) {
+    conditions.Set("Restarting", true, "ReplicasRestart", status.message);
+  } else if (conditions.Has("Restarting")) {
+    conditions.Set("Restarting", false, ledger.outcome.has_value() ? "JobEnded" : "ReplicasRun",
+                   "No replica waits for its next pod");
+  }
+  if (conditions.Has(kInternalErrorCondition)) {
+    conditions.Set(kInternalErrorCondition, false, "Resolved", "The job can be planned again");
+  }
+  if (ledger.outcome.has_value()) {
+    conditions.Set(JobStateName(*ledger.outcome), true, ledger.outcome_reason,
+                   ledger.outcome_message);
+  }
+  return conditions.Take();
+}
+
+// Of a TFJob: the newest is the last.
+class History {
+ public:
+  History(const Snapshot& snapshot, std::vector<Condition> before)
+      : now_(snapshot.now), conditions_(std::move(before)) {}
+
+  const Condition* Find(std::string_view type) const {
+    for (const Condition& condition : conditions_) {
+      if (condition.type == type) return &condition;
+    }
+    return nullptr;
+  }
+  bool Holds(std::string_view type) const {
+    const Condition* found = Find(type);
+    return found != nullptr && found->status;
+  }
+  void Put(std::string_view type, bool status, const ConditionText& text) {
+    Condition condition{.type = std::string(type), .status = status, .reason = text.reason,
+                        .message = text.message, .last_transition_time = now_,
+                        .last_update_time = now_};
+    if (const Condition* found = Find(type); found != nullptr && found->status == status) {
+      if (found->reason == text.reason) return;
+      condition.last_transition_time = found->last_transition_time;
+    }
+    std::erase_if(conditions_, [type](const Condition& other) {
+      return other.type == type || (type == "Running" && other.type == "Restarting") ||
+             (type == "Restarting" && other.type == "Running");
+    });
+    conditions_.push_back(std::move(condition));
+  }
+  // In its place.
+  void Deny(std::string_view type) {
+    for (Condition& condition : conditions_) {
+      if (condition.type != type || !condition.status) continue;
+      condition.status = false;
+      condition.last_transition_time = now_;
+      condition.last_update_time = now_;
+    }
+  }
+  std::vector<Condition> Take() { return std::move(conditions_); }
+
+ private:
+  const Clock::WallTime now_;
+  std::vector<Condition> conditions_;
+};
+
+std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, const Tally& tally,
+                               const JobStatus& status) {
+  const Job& job = snapshot.job;
+  History history(snapshot, job.status.conditions);
+  if (history.Find("Created") == nullptr) history.Put("Created", true, TfJobCreated(job));
+  if (ledger.outcome.has_value()) {
+    const std::string_view type = JobStateName(*ledger.outcome);
+    if (!history.Holds(type)) {
+      history.Deny("Running");
+      history.Deny("Restarting");
+      history.Put(type, true, OutcomeText(job, ledger));
+    }
+    return history.Take();
+  }
+  if (ledger.suspended) {
+    if (history.Holds("Running")) history.Put("Running", false, TfJobSuspended(job));
+    history.Put("Suspended", true, TfJobSuspended(job));
+    return history.Take();
+  }
+  if (history.Holds("Suspended")) history.Put("Suspended", false, TfJobResumed(job));
+  if (status.state == JobState::kRunning) history.Put("Running", true, TfJobRunning(job));
+  if (status.state == JobState::kRestarting && tally.restarting.has_value()) {
+    history.Put("Restarting", true, TfJobRestarting(job, *tally.restarting));
+  }
+  return history.Take();
+}
+
+}  // namespace
+
+std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& ledger,
+                                        const Tally& tally, const JobStatus& status) {
+  if (snapshot.job.kind == JobKind::kTfJob) return OfTfJob(snapshot, ledger, tally, status);
+  return OfTrainingJob(snapshot, ledger, tally, status);
+}
+
+std::vector<Condition> WithInternalError(const Snapshot& snapshot, const std::string& what) {
+  // To readers of TFJobs it would be the state of the job: there the message has to do.
+  if (snapshot.job.kind == JobKind::kTfJob) return snapshot.job.status.conditions;
+  Conditions conditions(snapshot, snapshot.job.status.conditions);
+  conditions.Set(kInternalErrorCondition, true, "BrokenInvariant", what);
+  return conditions.Take();
+}
+
+}  // namespace taas

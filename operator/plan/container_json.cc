@@ -1,0 +1,153 @@
+#include "operator/plan/container_json.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "operator/api/defaults.h"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+
+json ParseOr(const std::string& text, json otherwise) {
+  return text.empty() ? otherwise : json::parse(text);
+}
+
+void SetDefault(json& object, const char* key, json value) {
+  if (!object.contains(key)) object[key] = std::move(value);
+}
+
+// Null, which the API takes for absent, reads as an empty object.
+json ObjectIn(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? json::object() : *found;
+}
+
+// Values of `over` win, at every depth of objects.
+json Merged(json under, const json& over) {
+  if (!under.is_object() || !over.is_object()) return over;
+  for (const auto& [key, value] : over.items()) {
+    under[key] = under.contains(key) ? Merged(under[key], value) : value;
+  }
+  return under;
+}
+
+bool IsGpu(const std::string& resource) {
+  return resource.find("gpu") != std::string::npos || resource.starts_with("nvidia.com/");
+}
+
+void CompleteResources(const PodSpec& pod, json& container) {
+  json resources = ParseOr(pod.user.resources, json::object());
+  resources = Merged(std::move(resources), ObjectIn(container, "resources"));
+  if (pod.user.gpus > 0) {
+    // A node gives what is requested only if it is also the limit.
+    json& limits = resources["limits"];
+    json& requests = resources["requests"];
+    json count = std::to_string(pod.user.gpus);
+    if (requests.contains(pod.gpu_resource)) count = requests[pod.gpu_resource];
+    if (limits.contains(pod.gpu_resource)) count = limits[pod.gpu_resource];
+    limits[pod.gpu_resource] = requests[pod.gpu_resource] = count;
+  }
+  if (!resources.empty()) container["resources"] = std::move(resources);
+}
+
+bool AsksForGpus(const json& container) {
+  const json limits = ObjectIn(ObjectIn(container, "resources"), "limits");
+  return std::any_of(limits.items().begin(), limits.items().end(),
+                     [](const auto& item) { return IsGpu(item.key()); });
+}
+
+// Ours first, so that the user's can refer to them as $(TAAS_JOB); of the user's, those of the role
+// replace those of the template.
+void CompleteEnv(const PodSpec& pod, json& container) {
+  json env = json::array();
+  std::set<std::string> names;
+  for (const auto& [name, value] : pod.env) {
+    env.push_back({{"name", name}, {"value", value}});
+    names.insert(name);
+  }
+  const json of_role = ParseOr(pod.user.env, json::array());
+  json users = json::array();
+  std::set<std::string> role_names;
+  for (const json& item : of_role) role_names.insert(item.value("name", ""));
+  for (const json& item : container.value("env", json::array())) {
+    if (role_names.count(item.value("name", "")) == 0) users.push_back(item);
+  }
+  for (const json& item : of_role) users.push_back(item);
+  std::set<std::string> user_names;
+  for (const json& item : users) user_names.insert(item.value("name", ""));
+  // A process takes all the GPUs that it sees, also those of other pods of its node.
+  if (pod.hide_gpus && !AsksForGpus(container)) {
+    for (const auto& [name, value] :
+         {std::pair("NVIDIA_VISIBLE_DEVICES", "void"), std::pair("CUDA_VISIBLE_DEVICES", "")}) {
+      if (user_names.count(name) == 0) env.push_back({{"name", name}, {"value", value}});
+    }
+  }
+  for (json& item : users) {
+    if (names.count(item.value("name", "")) == 0) env.push_back(std::move(item));
+  }
+  container["env"] = std::move(env);
+  json sources = container.value("envFrom", json::array());
+  for (json& source : ParseOr(pod.user.env_from, json::array())) {
+    sources.push_back(std::move(source));
+  }
+  if (!sources.empty()) container["envFrom"] = std::move(sources);
+}
+
+void SetPort(json& ports, const std::string& name, int32_t number) {
+  for (json& port : ports) {
+    if (port.value("name", "") != name) continue;
+    port["containerPort"] = number;
+    return;
+  }
+  ports.push_back({{"name", name}, {"containerPort", number}, {"protocol", "TCP"}});
+}
+
+void CompletePorts(const PodSpec& pod, json& container) {
+  json ports = container.value("ports", json::array());
+  SetPort(ports, pod.port_name, pod.cluster_port);
+  if (pod.status_port != 0) SetPort(ports, std::string(kStatusPortName), pod.status_port);
+  container["ports"] = std::move(ports);
+}
+
+// A mount of the template at the same path wins.
+void CompleteMounts(const PodSpec& pod, json& container) {
+  json mounts = container.value("volumeMounts", json::array());
+  std::set<std::string> paths;
+  for (const json& mount : mounts) paths.insert(mount.value("mountPath", ""));
+  for (const VolumeSpec& volume : pod.volumes) {
+    if (paths.count(volume.mount_path) > 0) continue;
+    json mount = {{"name", volume.name}, {"mountPath", volume.mount_path}};
+    if (volume.read_only) mount["readOnly"] = true;
+    mounts.push_back(std::move(mount));
+  }
+  if (!mounts.empty()) container["volumeMounts"] = std::move(mounts);
+}
+
+}  // namespace
+
+void CompleteContainer(const PodSpec& pod, json& container) {
+  SetDefault(container, "name", pod.container);
+  if (pod.bundled_trainer) {
+    SetDefault(container, "image", pod.image);
+    container.erase("command");
+    container.erase("args");
+    SetDefault(container, "terminationMessagePath", "/dev/termination-log");
+    SetDefault(container, "terminationMessagePolicy", "File");
+    SetDefault(container, "securityContext",
+               {{"allowPrivilegeEscalation", false},
+                {"readOnlyRootFilesystem", true},
+                {"capabilities", {{"drop", {"ALL"}}}}});
+  } else {
+    // So that the job's message can quote the last line of a program that knows nothing of us.
+    SetDefault(container, "terminationMessagePolicy", "FallbackToLogsOnError");
+  }
+  CompleteResources(pod, container);
+  CompleteEnv(pod, container);
+  CompletePorts(pod, container);
+  CompleteMounts(pod, container);
+}
+
+}  // namespace taas

@@ -1,0 +1,33 @@
+// How long the planner waits for what, and how much it keeps.
+//
+// Ownership: constants. Threads: any. Errors: none.
+//
+//   if (now >= finished + kFinishGrace) Delete(pod);
+
+#ifndef OPERATOR_PLAN_LIMITS_H_
+#define OPERATOR_PLAN_LIMITS_H_
+
+#include <chrono>
+#include <cstddef>
+
+namespace taas {
+
+// A pod that ran longer than this did not fail quickly: its replica starts again without delay.
+inline constexpr std::chrono::minutes kQuickFailure{10};
+// The delay before the next pod stops growing here, so that a repaired cause is noticed soon.
+inline constexpr std::chrono::seconds kRestartDelayMax{300};
+// After the success of those that decide it the others have this long to end by themselves.
+inline constexpr std::chrono::seconds kFinishGrace{10};
+// After that success the evaluator has this long to evaluate the last checkpoint: longer than an
+// evaluation of a big test set takes, shorter than a forgotten one may hold its node.
+inline constexpr std::chrono::minutes kEvaluatorGrace{10};
+// Before all replicas are made again after the first release for a pending deadline; it doubles.
+inline constexpr std::chrono::seconds kReleaseDelay{10};
+// It stops growing here, as kRestartDelayMax does.
+inline constexpr std::chrono::seconds kReleaseDelayMax{300};
+// Nodes that one replica keeps away from; the oldest is forgotten first, or it could run nowhere.
+inline constexpr size_t kAvoidNodesMax = 16;
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_LIMITS_H_

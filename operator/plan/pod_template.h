@@ -1,0 +1,30 @@
+// What the planner reads in the PodTemplateSpec of a role, which is kept as the user wrote it.
+//
+// Ownership: values. Threads: any. Errors: a text that is not such an object has none of it; the
+// codec has refused it before.
+//
+//   for (const ServicePort& port : ContainerPorts(role_spec)) Declare(port);
+
+#ifndef OPERATOR_PLAN_POD_TEMPLATE_H_
+#define OPERATOR_PLAN_POD_TEMPLATE_H_
+
+#include <string>
+#include <vector>
+
+#include "operator/api/job.h"
+
+namespace taas {
+
+struct ContainerPort {
+  std::string name;
+  int32_t port = 0;
+};
+// Of the container that gets TF_CONFIG.
+std::vector<ContainerPort> ContainerPorts(const RoleSpec& role);
+
+// True if the template says a restart policy of its own, which has no effect.
+bool TemplateSaysRestartPolicy(const std::string& pod_template);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_POD_TEMPLATE_H_

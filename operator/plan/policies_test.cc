@@ -1,0 +1,327 @@
+// Success, suspension and deadlines: what the policies of a job make of its ledger and of its pods.
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/plan/ledger.h"
+#include "operator/plan/plan.h"
+#include "operator/plan/plan_fixture.h"
+
+namespace taas {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+template <typename T>
+std::vector<T> StepsOf(const Plan& plan) {
+  std::vector<T> out;
+  for (const Step& step : plan.steps) {
+    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
+  }
+  return out;
+}
+
+void Complete(Snapshot& now, Role role, int32_t index) {
+  for (Pod& pod : now.pods) {
+    if (pod.role == role && pod.index == index) {
+      pod = PodOf(now, role, index, {.phase = PodPhase::kSucceeded});
+    }
+  }
+}
+
+Snapshot RunningJob(JobShape shape) {
+  Snapshot now = StartedJob(shape);
+  for (const auto& [role, spec] : now.job.spec.roles) {
+    for (int32_t i = 0; i < spec.replicas; ++i) now.pods.push_back(PodOf(now, role, i));
+  }
+  return now;
+}
+
+// Writes what the plan wants to have written, and gives the plan that follows.
+Plan Follow(Snapshot& now) {
+  Plan plan = PlanJob(now);
+  for (const auto& step : StepsOf<WriteLedger>(plan)) {
+    now.job.ledger = step.ledger;
+    now.job.status = plan.status;
+    return PlanJob(now);
+  }
+  return plan;
+}
+
+TEST(SuccessPolicyTest, WithAllWorkersTheChiefAndEveryWorkerMustComplete) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 2});
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  Complete(now, Role::kChief, 0);
+  Complete(now, Role::kWorker, 0);
+  EXPECT_FALSE(AdvanceLedger(now).ledger.finishing_since.has_value());
+  Complete(now, Role::kWorker, 1);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kSucceeded);
+  EXPECT_EQ(ledger.outcome_message, "chief-0 and 2 more completed");
+}
+
+TEST(SuccessPolicyTest, WithWorker0TheChiefIsNotAsked) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 2});
+  now.job.spec.success_policy = SuccessPolicy::kWorker0;
+  Complete(now, Role::kWorker, 0);
+  EXPECT_TRUE(AdvanceLedger(now).ledger.finishing_since.has_value());
+  EXPECT_EQ(PlanJob(now).status.success_policy, SuccessPolicy::kWorker0);
+}
+
+TEST(SuccessPolicyTest, TheEffectiveOneStandsInStatus) {
+  EXPECT_EQ(PlanJob(RunningJob({.workers = 2})).status.success_policy, SuccessPolicy::kWorker0);
+  EXPECT_EQ(PlanJob(RunningJob({.chiefs = 1, .workers = 2})).status.success_policy,
+            SuccessPolicy::kAuto);
+}
+
+TEST(FinishTest, ACompletedJobWaitsForItsEvaluatorAndFreesTheOthersAfterTheirGrace) {
+  Snapshot now = RunningJob({.chiefs = 1, .ps = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  Plan plan = Follow(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_EQ(plan.wake_at, now.now + kFinishGrace);
+  EXPECT_THAT(plan.status.message, HasSubstr("evaluator-0 still evaluates the last checkpoint"));
+  EXPECT_EQ(plan.status.state, JobState::kRunning);
+  now.now += kFinishGrace;
+  plan = PlanJob(now);
+  const auto deletes = StepsOf<DeletePod>(plan);
+  ASSERT_EQ(deletes.size(), 1u);
+  EXPECT_EQ(deletes[0].name, "mnist-ps-0");
+  now.pods.erase(now.pods.begin() + 1);
+  EXPECT_EQ(PlanJob(now).wake_at, *now.job.ledger->finishing_since + kEvaluatorGrace);
+  Complete(now, Role::kEvaluator, 0);
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_EQ(now.job.ledger->outcome_message, "chief-0 completed");
+}
+
+TEST(FinishTest, AnEvaluatorThatDoesNotEndHasTenMinutes) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  Follow(now);
+  now.now += kEvaluatorGrace - seconds(1);
+  EXPECT_TRUE(PlanJob(now).steps.empty());
+  now.now += seconds(1);
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_THAT(now.job.ledger->outcome_message, HasSubstr("evaluator-0 did not end within 10 min"));
+}
+
+TEST(FinishTest, AnEvaluatorThatIsLostInItsGraceIsMadeAgainAndNoOtherReplicaIs) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  Follow(now);
+  now.gone = {now.pods[1], now.pods[2]};
+  now.pods.resize(1);
+  const auto pods = StepsOf<CreatePod>(Follow(now));
+  ASSERT_EQ(pods.size(), 1u);
+  EXPECT_EQ(pods[0].pod.name, "mnist-evaluator-0");
+  EXPECT_EQ(pods[0].pod.pod_number, 2);
+}
+
+TEST(FinishTest, AnEvaluatorThatFailedForGoodIsNotWaitedForAndSaid) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  now.pods[1] = PodOf(now, Role::kEvaluator, 0, {.phase = PodPhase::kFailed, .exit_code = 1});
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_EQ(now.job.ledger->outcome_message,
+            "chief-0 completed; evaluator-0 failed for good: exit code 1");
+}
+
+TEST(FinishTest, ReplicasThatAreAddedLaterAreWaitedFor) {
+  Snapshot now = RunningJob({.workers = 2, .evaluators = 1});
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  Complete(now, Role::kWorker, 0);
+  Complete(now, Role::kWorker, 1);
+  Follow(now);
+  ASSERT_TRUE(now.job.ledger->finishing_since.has_value());
+  now.job.spec.roles[Role::kWorker].replicas = 3;
+  const auto pods = StepsOf<CreatePod>(Follow(now));
+  EXPECT_FALSE(now.job.ledger->finishing_since.has_value());
+  ASSERT_EQ(pods.size(), 1u);
+  EXPECT_EQ(pods[0].pod.name, "mnist-worker-2");
+}
+
+TEST(SuspendTest, AJobThatIsCreatedSuspendedHasNoPodsAndNoStartUntilItIsResumed) {
+  Snapshot now = NewJob({.workers = 2});
+  now.job.spec.suspend = true;
+  Plan plan = Follow(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_EQ(plan.status.state, JobState::kSuspended);
+  EXPECT_FALSE(plan.status.start_time.has_value());
+  EXPECT_THAT(plan.status.message, HasSubstr("spec.suspend"));
+  now.job.spec.suspend = false;
+  now.now += seconds(60);
+  plan = Follow(now);
+  EXPECT_EQ(StepsOf<CreatePod>(plan).size(), 2u);
+  EXPECT_EQ(plan.status.start_time, now.now);
+  EXPECT_EQ(plan.status.attempt, 1);
+  EXPECT_EQ(plan.status.state, JobState::kPending);
+}
+
+TEST(SuspendTest, AllPodsGoThatTheNextAttemptFollowsAndNothingIsCounted) {
+  Snapshot now = RunningJob({.ps = 1, .workers = 2});
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kNone;
+  Complete(now, Role::kWorker, 1);
+  now.job.spec.suspend = true;
+  Plan plan = Follow(now);
+  EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 3u);
+  now.gone = now.pods;
+  now.pods.clear();
+  EXPECT_TRUE(PlanJob(now).steps.empty());
+  now.job.spec.suspend = false;
+  now.now += seconds(60);
+  plan = Follow(now);
+  const auto pods = StepsOf<CreatePod>(plan);
+  ASSERT_EQ(pods.size(), 2u);  // The completed one stays so.
+  EXPECT_EQ(pods[0].pod.pod_number, 2);
+  EXPECT_EQ(pods[0].pod.labels.at("taas.dev/attempt"), "2");
+  EXPECT_EQ(plan.status.attempt, 2);
+  EXPECT_EQ(plan.status.start_time, now.now);
+  EXPECT_TRUE(plan.status.restarts.empty());
+  EXPECT_EQ(plan.status.state, JobState::kPending);
+}
+
+TEST(SuspendTest, APodThatACreationUnderWayMadeAfterwardsGoesToo) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.suspend = true;
+  Follow(now);
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  EXPECT_EQ(StepsOf<DeletePod>(Follow(now)).size(), 1u);
+  EXPECT_EQ(EntryOf(now, Role::kWorker, 0).pod_number, 2);
+}
+
+TEST(ActiveDeadlineTest, FiresWithoutAnyOtherEventAndStopsWhatRunsWhateverThePolicy) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.active_deadline_seconds = 60;
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kNone;
+  const Clock::WallTime deadline = *now.job.ledger->start_time + seconds(60);
+  Plan plan = PlanJob(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_EQ(plan.wake_at, deadline);
+  now.now = deadline;
+  plan = Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome_reason, "DeadlineExceeded");
+  EXPECT_THAT(plan.status.message, HasSubstr("activeDeadlineSeconds, 60 s since its start"));
+  EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 2u);
+}
+
+TEST(ActiveDeadlineTest, ASuspendedJobAndOneThatCompletedInTimeHaveNone) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  now.job.spec.active_deadline_seconds = 60;
+  Complete(now, Role::kChief, 0);
+  Follow(now);
+  now.now += seconds(120);
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  Snapshot suspended = RunningJob({.workers = 1});
+  suspended.job.spec.active_deadline_seconds = 60;
+  suspended.job.spec.suspend = true;
+  suspended.now += seconds(120);
+  EXPECT_FALSE(AdvanceLedger(suspended).ledger.outcome.has_value());
+}
+
+TEST(PendingDeadlineTest, ReleasesAllReplicasWithTheReasonAndMakesThemAgainLater) {
+  Snapshot now = RunningJob({.ps = 1, .workers = 2});
+  now.job.spec.pending_deadline_seconds = 30;
+  now.pods[2].phase = PodPhase::kPending;
+  now.pods[2].unschedulable_reason = "Unschedulable";
+  now.pods[2].unschedulable_message = "0/3 nodes are available";
+  EXPECT_EQ(Follow(now).wake_at, now.now + seconds(30));
+  now.now += seconds(30);
+  Plan plan = Follow(now);
+  EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 3u);
+  EXPECT_EQ(plan.status.state, JobState::kPending);
+  EXPECT_THAT(plan.status.message,
+              HasSubstr("worker-1 cannot be scheduled: Unschedulable: 0/3 nodes are available"));
+  EXPECT_EQ(plan.wake_at, now.now + kReleaseDelay);
+  now.gone = now.pods;
+  now.pods.clear();
+  plan = Follow(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_TRUE(plan.status.restarts.empty());
+  now.now += kReleaseDelay;
+  plan = Follow(now);
+  const auto pods = StepsOf<CreatePod>(plan);
+  ASSERT_EQ(pods.size(), 3u);
+  EXPECT_EQ(pods[0].pod.pod_number, 2);
+  EXPECT_EQ(plan.status.state, JobState::kPending);
+  EXPECT_EQ(plan.status.attempt, 2);
+}
+
+TEST(PendingDeadlineTest, EachReleaseLastsLongerUntilAllHaveRunOnce) {
+  EXPECT_EQ(ReleaseDelay(1), seconds(10));
+  EXPECT_EQ(ReleaseDelay(2), seconds(20));
+  EXPECT_EQ(ReleaseDelay(5), seconds(160));
+  EXPECT_EQ(ReleaseDelay(6), seconds(300));
+  EXPECT_EQ(ReleaseDelay(2'000'000'000), seconds(300));
+  Snapshot now = RunningJob({.workers = 1});
+  now.job.spec.pending_deadline_seconds = 30;
+  now.job.ledger->releases = 4;
+  EXPECT_EQ(AdvanceLedger(now).ledger.releases, 0);
+}
+
+TEST(PendingDeadlineTest, AReplicaThatWaitsForItsNextTryDoesNotWaitForANode) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.pending_deadline_seconds = 30;
+  EntryOf(now, Role::kWorker, 0).pod_number = 2;
+  EntryOf(now, Role::kWorker, 0).not_before = now.now + minutes(5);
+  EXPECT_FALSE(AdvanceLedger(now).ledger.pending_since.has_value());
+}
+
+TEST(TimeToLiveTest, TheJobIsDeletedToTheSecondAfterItsEnd) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.ttl_seconds_after_finished = 100;
+  now.job.ledger->outcome = JobState::kFailed;
+  now.job.ledger->outcome_time = now.now;
+  EXPECT_EQ(PlanJob(now).wake_at, now.now + seconds(100));
+  EXPECT_TRUE(PlanJob(now).steps.empty());
+  now.now += seconds(100);
+  const auto deletes = StepsOf<DeleteJob>(PlanJob(now));
+  ASSERT_EQ(deletes.size(), 1u);
+  EXPECT_EQ(deletes[0].uid, "uid-1");
+  EXPECT_EQ(deletes[0].resource_version, "10");
+}
+
+TEST(NonsenseTest, AnEditThatCannotBeFollowedLeavesARunningJobAsItIsAndSaysSo) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.roles[Role::kWorker].replicas = 0;
+  Plan plan = PlanJob(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_THAT(plan.status.message, HasSubstr("neither a chief nor a worker"));
+  now.job.spec.roles[Role::kWorker].replicas = 4000;
+  plan = PlanJob(now);
+  EXPECT_TRUE(StepsOf<WriteLedger>(plan).empty());
+  EXPECT_TRUE(StepsOf<CreatePod>(plan).empty());
+  EXPECT_THAT(plan.status.message, HasSubstr("use fewer replicas"));
+}
+
+TEST(ScopeTest, NodesDoNotRestartContainersWhereAllReplicasStartTogether) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kOnFailure;
+  EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "OnFailure");
+  now.job.spec.restart_scope = RestartScope::kJob;
+  EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "Never");
+}
+
+TEST(ScaleTest, ACompletedReplicaThatIsScaledAwayLosesItsPodAndNeverRunsAgain) {
+  Snapshot now = RunningJob({.workers = 2});
+  Complete(now, Role::kWorker, 1);
+  Follow(now);
+  now.job.spec.roles[Role::kWorker].replicas = 1;
+  EXPECT_EQ(StepsOf<DeletePod>(Follow(now)).size(), 1u);
+  now.pods.pop_back();
+  now.job.spec.roles[Role::kWorker].replicas = 2;
+  EXPECT_TRUE(StepsOf<CreatePod>(Follow(now)).empty());
+}
+
+TEST(StatusTest, GpusAreThoseOfThePodsThatHaveNotEnded) {
+  Snapshot now = RunningJob({.ps = 1, .workers = 3});
+  now.job.spec.roles[Role::kWorker].gpus = 4;
+  Complete(now, Role::kWorker, 2);
+  EXPECT_EQ(PlanJob(now).status.gpus, 8);
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,236 @@
+#include "operator/plan/restarts.h"
+
+#include <algorithm>
+
+#include "operator/plan/exit_codes.h"
+#include "operator/plan/tfjob_text.h"
+
+namespace taas {
+namespace {
+
+using Cause = std::optional<RestartCause>;
+
+// Restarts by the node that one look counts: a node makes fewer in a day, so more are nonsense.
+constexpr int32_t kCountedInPlaceMax = 1000;
+
+// What ended: a pod, or a run of the container of a pod that stays.
+struct Ending {
+  const ReplicaView& view;
+  const Pod& pod;
+  bool in_place = false;
+  std::string why;
+  Cause cause;  // Nothing: it is not counted.
+};
+
+// A replica without which training goes on: its failure does not end the job.
+bool IsDispensable(const Job& job, const ReplicaView& view) {
+  if (view.role == Role::kEvaluator) return true;
+  return job.spec.dynamic_worker && view.role == Role::kWorker &&
+         !DecidesSuccess(job, view.role, view.index);
+}
+
+void FailForGood(LedgerDraft& draft, const ReplicaView& view, std::string reason,
+                 std::string message) {
+  LedgerReplica& entry = draft.EntryOf(view);
+  entry.failed = true;
+  if (!IsDispensable(draft.job(), view)) {
+    draft.End(JobState::kFailed, std::move(reason), std::move(message));
+    return;
+  }
+  draft.Note(true, std::move(reason), message + "; the job goes on without it");
+}
+
+// Whoever gives up while the main replica has no pod that has started has waited for that one: the
+// user has not erred.
+bool WaitedForMainReplica(const LedgerDraft& draft, const ReplicaView& replica,
+                          const std::optional<int32_t>& exit_code) {
+  const auto main = MainReplica(draft.spec());
+  if (exit_code != kExitRestartMe || std::pair(replica.role, replica.index) == main) return false;
+  for (const ReplicaView& view : draft.views()) {
+    if (std::pair(view.role, view.index) != main) continue;
+    return view.pod == nullptr || view.pod->phase == PodPhase::kPending;
+  }
+  return true;
+}
+
+// A TrainingJob's budget is for what the user did; a TFJob's, as ever, for all ends of the program
+// itself.
+bool CountsForBudget(const Job& job, RestartCause cause) {
+  if (cause == RestartCause::kUserError) return true;
+  return job.kind == JobKind::kTfJob &&
+         (cause == RestartCause::kOutOfMemory || cause == RestartCause::kKilled);
+}
+
+int32_t UsedBudget(LedgerDraft& draft) {
+  int32_t used = 0;
+  for (const auto& [cause, count] : draft.ledger().restarts) {
+    if (CountsForBudget(draft.job(), cause)) used += count;
+  }
+  return used;
+}
+
+// True: one more restart is too many, and the replica has failed for good.
+bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
+  const std::optional<int32_t> limit = draft.spec().backoff_limit;
+  if (!limit.has_value() || !CountsForBudget(draft.job(), *ending.cause)) return false;
+  const int32_t used = UsedBudget(draft);
+  // A TFJob fails when its restarts reach the limit, a TrainingJob, as a batch Job, when it would
+  // need one more.
+  const bool tfjob = draft.job().kind == JobKind::kTfJob;
+  if (tfjob ? used + 1 < std::max(1, *limit) : used < *limit) return false;
+  FailForGood(draft, ending.view, kBackoffLimitExceeded,
+              ending.view.short_name + " failed again after " + std::to_string(used) +
+                  " restarts by " + (tfjob ? "failure" : "user error") + ", and backoffLimit is " +
+                  std::to_string(*limit) + ": " + ending.why);
+  return true;
+}
+
+void Record(LedgerDraft& draft, const Ending& ending) {
+  if (!ending.cause.has_value()) return;
+  ++draft.ledger().restarts[*ending.cause];
+  draft.Remember({.role = ending.view.role,
+                  .index = ending.view.index,
+                  .attempt = draft.ledger().attempt,
+                  .pod_number = ending.pod.pod_number,
+                  .cause = *ending.cause,
+                  .exit_code = ending.in_place ? ending.pod.last_exit_code : ending.pod.exit_code,
+                  .message = ending.why,
+                  .node = ending.pod.node,
+                  .time = draft.now().now});
+}
+
+void DelayNext(LedgerDraft& draft, LedgerReplica& entry, const Pod& pod) {
+  const bool long_run = pod.started_at.has_value() && pod.finished_at.has_value() &&
+                        *pod.finished_at - *pod.started_at >= kQuickFailure;
+  entry.quick_failures = long_run ? 0 : entry.quick_failures + 1;
+  const auto delay = RestartDelay(entry.quick_failures);
+  if (delay.count() > 0) entry.not_before = draft.now().now + delay;
+}
+
+// restartScope Job: all start again together, but for those that are done and for the evaluator,
+// which only reads what training leaves behind.
+void RestartOthers(LedgerDraft& draft, const ReplicaView& first) {
+  ++draft.ledger().attempt;
+  const std::optional<Clock::WallTime> not_before = draft.EntryOf(first).not_before;
+  for (const ReplicaView& view : draft.views()) {
+    LedgerReplica& entry = draft.EntryOf(view);
+    const bool same = view.role == first.role && view.index == first.index;
+    if (same || !view.wanted || entry.completed || entry.failed) continue;
+    if (view.role == Role::kEvaluator) continue;
+    draft.NextPod(entry);
+    entry.not_before = not_before;
+  }
+}
+
+void AvoidNode(LedgerReplica& entry, const std::string& node) {
+  if (node.empty()) return;
+  std::erase(entry.avoid_nodes, node);
+  entry.avoid_nodes.push_back(node);
+  if (entry.avoid_nodes.size() > kAvoidNodesMax) {
+    entry.avoid_nodes.erase(entry.avoid_nodes.begin());
+  }
+}
+
+void NoteRestart(LedgerDraft& draft, const Ending& ending) {
+  const LedgerReplica& entry = draft.EntryOf(ending.view);
+  const Job& job = draft.job();
+  if (job.kind == JobKind::kTfJob) {
+    if (ending.pod.exit_code.has_value()) {
+      draft.Note(false, "ExitedWithCode",
+                 "Pod: " + job.meta.ns + "." + ending.pod.meta.name + " exited with code " +
+                     std::to_string(*ending.pod.exit_code));
+    }
+    const ConditionText text = TfJobRestarting(job, ending.view.role);
+    return draft.Note(true, text.reason, text.message);
+  }
+  const std::string cause = ending.cause.has_value() ? std::string(RestartCauseName(*ending.cause))
+                                                     : "not counted";
+  const std::string what =
+      ending.in_place ? " was started again by its node ("
+                      : " gets pod " + std::to_string(entry.pod_number) + " (";
+  draft.Note(true, "Restarting", ending.view.short_name + what + cause + "): " + ending.why);
+}
+
+void Restart(LedgerDraft& draft, const Ending& ending) {
+  if (ending.cause.has_value() && BreaksBudget(draft, ending)) return;
+  Record(draft, ending);
+  LedgerReplica& entry = draft.EntryOf(ending.view);
+  draft.NextPod(entry);
+  // A pod that was taken away while it ran says nothing about the next one.
+  const bool taken_away =
+      ending.cause == RestartCause::kPreempted && !ending.pod.finished_at.has_value();
+  if (!taken_away) DelayNext(draft, entry, ending.pod);
+  if (ending.cause == RestartCause::kBadNode) AvoidNode(entry, ending.pod.node);
+  if (ending.pod.exit_code == kExitRestartMe) entry.port = entry.status_port = 0;
+  const bool all = draft.spec().restart_scope == RestartScope::kJob && ending.cause.has_value() &&
+                   ending.view.role != Role::kEvaluator &&
+                   !draft.ledger().finishing_since.has_value();
+  if (all) RestartOthers(draft, ending.view);
+  NoteRestart(draft, ending);
+}
+
+// Restarts by the node since the last look. Only the newest end is known, so it speaks for all.
+void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
+  LedgerReplica& entry = draft.EntryOf(view);
+  Ending ending{.view = view, .pod = pod, .in_place = true, .why = DescribeLastRun(pod)};
+  if (pod.last_exit_code.has_value() && !WaitedForMainReplica(draft, view, pod.last_exit_code)) {
+    ending.cause = ClassifyExit(*pod.last_exit_code, pod.last_exit_reason,
+                                EndRulesOf(draft.spec(), view.role))
+                       .cause;
+  }
+  const int32_t first = std::max(entry.restarts_in_place, pod.restart_count - kCountedInPlaceMax);
+  for (entry.restarts_in_place = first; entry.restarts_in_place < pod.restart_count;) {
+    if (ending.cause.has_value() && BreaksBudget(draft, ending)) return;
+    Record(draft, ending);
+    ++entry.restarts_in_place;
+  }
+  NoteRestart(draft, ending);
+}
+
+void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
+  const Verdict verdict = ClassifyEnd(pod, EndRulesOf(draft.spec(), view.role));
+  Ending ending{.view = view, .pod = pod, .why = DescribeEnd(pod), .cause = verdict.cause};
+  const bool by_itself = verdict.end == End::kPermanent || verdict.cause == RestartCause::kUserError;
+  if (by_itself && WaitedForMainReplica(draft, view, pod.exit_code)) {
+    ending.cause.reset();
+    ending.why += " (it waited for the main replica, which does not run)";
+    return Restart(draft, ending);
+  }
+  if (verdict.end == End::kPermanent) {
+    return FailForGood(draft, view, kReplicaFailed,
+                       view.short_name + " failed for good: " + ending.why);
+  }
+  Restart(draft, ending);
+}
+
+}  // namespace
+
+void AdvanceReplica(LedgerDraft& draft, const ReplicaView& view) {
+  LedgerReplica& entry = draft.EntryOf(view);
+  const auto [pod, gone] = FindCurrentPod(view, entry);
+  if (entry.completed) return;
+  if (!view.wanted) {
+    // Retired: the pod of the old number goes, none of the new one is made.
+    if (pod != nullptr) draft.NextPod(entry);
+    entry.failed = false;
+    return;
+  }
+  if (entry.failed || pod == nullptr) return;
+  if (entry.restarts_in_place < pod->restart_count) CountRestartsInPlace(draft, view, *pod);
+  if (draft.ended() || entry.failed) return;
+  if (HasEnded(*pod)) {
+    TakeEnd(draft, view, *pod);
+  } else if (pod->reason == "NodeLost") {
+    Restart(draft, {.view = view,
+                    .pod = *pod,
+                    .why = "its node " + pod->node + " is lost",
+                    .cause = RestartCause::kNodeLost});
+  } else if (gone || pod->meta.deletion_time.has_value()) {
+    Restart(draft, {.view = view,
+                    .pod = *pod,
+                    .why = "its pod was deleted or drained",
+                    .cause = RestartCause::kPreempted});
+  }
+}
+
+}  // namespace taas

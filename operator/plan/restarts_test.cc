@@ -1,0 +1,263 @@
+// What the ends of pods and containers do to the ledger under each restart policy.
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/plan/ledger.h"
+#include "operator/plan/plan_fixture.h"
+
+namespace taas {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+using Restarts = std::map<RestartCause, int32_t>;
+
+Pod Ended(const Snapshot& now, Role role, int32_t index, int32_t exit_code) {
+  return PodOf(now, role, index,
+               {.phase = exit_code == 0 ? PodPhase::kSucceeded : PodPhase::kFailed,
+                .exit_code = exit_code});
+}
+
+// Its node has started the container again, `times` times in all.
+Pod StartedAgain(const Snapshot& now, Role role, int32_t index, int32_t times, int32_t exit_code) {
+  Pod pod = PodOf(now, role, index);
+  pod.restart_count = times;
+  pod.last_exit_code = exit_code;
+  return pod;
+}
+
+Snapshot JobOf(RestartPolicy policy, JobShape shape = {.ps = 1, .workers = 2}) {
+  Snapshot now = StartedJob(shape);
+  now.job.spec.bundled_trainer = false;
+  for (auto& [role, spec] : now.job.spec.roles) {
+    spec.restart_policy = policy;
+    for (int32_t i = 0; i < spec.replicas; ++i) now.pods.push_back(PodOf(now, role, i));
+  }
+  return now;
+}
+
+enum class Fate { kCompleted, kNextPod, kJobFailed };
+struct MatrixCase {
+  const char* name;
+  RestartPolicy policy;
+  int32_t exit_code;
+  Fate want;
+};
+class RestartMatrixTest : public testing::TestWithParam<MatrixCase> {};
+TEST_P(RestartMatrixTest, SaysWhatBecomesOfAPsWhosePodHasEnded) {
+  const MatrixCase& c = GetParam();
+  Snapshot now = JobOf(c.policy);
+  now.pods[0] = Ended(now, Role::kPs, 0, c.exit_code);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  const LedgerReplica& entry = ledger.replicas.at(Role::kPs).at(0);
+  EXPECT_EQ(entry.completed, c.want == Fate::kCompleted);
+  EXPECT_EQ(entry.pod_number, c.want == Fate::kNextPod ? 2 : 1);
+  EXPECT_EQ(entry.failed, c.want == Fate::kJobFailed);
+  EXPECT_EQ(ledger.outcome.has_value(), c.want == Fate::kJobFailed);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Table, RestartMatrixTest,
+    testing::Values(MatrixCase{"Always0", RestartPolicy::kAlways, 0, Fate::kNextPod},
+                    MatrixCase{"Always1", RestartPolicy::kAlways, 1, Fate::kNextPod},
+                    MatrixCase{"OnFailure0", RestartPolicy::kOnFailure, 0, Fate::kCompleted},
+                    MatrixCase{"OnFailure1", RestartPolicy::kOnFailure, 1, Fate::kNextPod},
+                    MatrixCase{"Never0", RestartPolicy::kNever, 0, Fate::kCompleted},
+                    MatrixCase{"Never1", RestartPolicy::kNever, 1, Fate::kJobFailed},
+                    MatrixCase{"Never137", RestartPolicy::kNever, 137, Fate::kJobFailed},
+                    MatrixCase{"ExitCode0", RestartPolicy::kExitCode, 0, Fate::kCompleted},
+                    MatrixCase{"ExitCode1", RestartPolicy::kExitCode, 1, Fate::kJobFailed},
+                    MatrixCase{"ExitCode130", RestartPolicy::kExitCode, 130, Fate::kNextPod}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+class TakenAwayTest : public testing::TestWithParam<RestartPolicy> {};
+TEST_P(TakenAwayTest, APodThatWasTakenAwayHasASuccessorUnderEveryPolicy) {
+  Snapshot now = JobOf(GetParam(), {.ps = 1, .workers = 4});
+  now.pods[1] = Ended(now, Role::kWorker, 0, 1);
+  now.pods[1].disrupted = true;
+  now.pods[2].meta.deletion_time = now.now;
+  now.pods[3].reason = "NodeLost";
+  now.pods[4] = Ended(now, Role::kWorker, 3, 1);
+  now.pods[4].reason = "Evicted";
+  now.gone = {now.pods[0]};
+  now.pods.erase(now.pods.begin());
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_EQ(ledger.restarts,
+            (Restarts{{RestartCause::kPreempted, 4}, {RestartCause::kNodeLost, 1}}));
+}
+INSTANTIATE_TEST_SUITE_P(Policies, TakenAwayTest,
+                         testing::Values(RestartPolicy::kAlways, RestartPolicy::kOnFailure,
+                                         RestartPolicy::kNever, RestartPolicy::kExitCode),
+                         [](const auto& info) { return std::string(RestartPolicyName(info.param)); });
+
+TEST(RestartsInPlaceTest, AreCountedOnceByTheCauseOfTheLast) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure);
+  now.pods[1] = StartedAgain(now, Role::kWorker, 0, 2, 1);
+  now.pods[2] = StartedAgain(now, Role::kWorker, 1, 1, 137);
+  now.pods[2].last_exit_reason = "OOMKilled";
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(now.job.ledger->restarts,
+            (Restarts{{RestartCause::kUserError, 2}, {RestartCause::kOutOfMemory, 1}}));
+  EXPECT_EQ(EntryOf(now, Role::kWorker, 0).restarts_in_place, 2);
+  EXPECT_EQ(EntryOf(now, Role::kWorker, 0).pod_number, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+}
+
+TEST(RestartsInPlaceTest, UseUpTheBudgetAndTheNextPodBeginsAtNone) {
+  Snapshot now = JobOf(RestartPolicy::kAlways);
+  now.job.spec.backoff_limit = 2;
+  now.pods[1] = StartedAgain(now, Role::kWorker, 0, 2, 1);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+  Snapshot replaced = now;
+  replaced.gone = {replaced.pods[1]};
+  replaced.pods.erase(replaced.pods.begin() + 1);
+  EXPECT_EQ(AdvanceLedger(replaced).ledger.replicas.at(Role::kWorker).at(0).restarts_in_place, 0);
+  now.pods[1] = StartedAgain(now, Role::kWorker, 0, 3, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+}
+
+TEST(RestartsInPlaceTest, AnEndWithoutFailureUnderAlwaysIsNotCounted) {
+  Snapshot now = JobOf(RestartPolicy::kAlways);
+  now.job.spec.backoff_limit = 0;
+  now.pods[2] = StartedAgain(now, Role::kWorker, 1, 5, 0);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_TRUE(ledger.restarts.empty());
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_FALSE(ledger.replicas.at(Role::kWorker).at(1).completed);
+}
+
+// Symptom: a chief of policy Always was started again and again after the end of the training.
+TEST(RestartsInPlaceTest, TheBundledTrainersExitCode0IsItsCompletion) {
+  Snapshot now = JobOf(RestartPolicy::kAlways, {.chiefs = 1});
+  now.job.spec.bundled_trainer = true;
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 1, 0);
+  EXPECT_TRUE(AdvanceLedger(now).ledger.replicas.at(Role::kChief).at(0).completed);
+}
+
+TEST(RestartsInPlaceTest, ANonsenseCountIsCountedUpToALimit) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure);
+  now.job.spec.backoff_limit.reset();
+  now.pods[1] = StartedAgain(now, Role::kWorker, 0, 2'000'000'000, 1);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.restarts.at(RestartCause::kUserError), 1000);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).restarts_in_place, 2'000'000'000);
+}
+
+TEST(BudgetTest, RecreatedPodsUseItUpAndWithoutALimitNothingDoes) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode);
+  now.job.spec.exit_codes.retryable = {1};
+  now.job.spec.backoff_limit = 1;
+  now.job.ledger->restarts[RestartCause::kUserError] = 1;
+  now.pods[1] = Ended(now, Role::kWorker, 0, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+  now.job.spec.backoff_limit.reset();
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+}
+
+TEST(BudgetTest, ATfJobsIsUsedUpWhenItsRestartsReachItWhateverKilledTheProgram) {
+  Snapshot now = StartedTfJob({.workers = 4});
+  now.job.spec.backoff_limit = 4;
+  now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kOnFailure;
+  for (int32_t i = 0; i < 4; ++i) {
+    now.pods.push_back(StartedAgain(now, Role::kWorker, i, 1, i < 2 ? 1 : 137));
+  }
+  const LedgerChange change = AdvanceLedger(now);
+  EXPECT_EQ(change.ledger.outcome, JobState::kFailed);
+  EXPECT_EQ(change.notes.back().message,
+            "Job mnist has failed because it has reached the specified backoff limit");
+  now.pods.pop_back();
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+}
+
+TEST(WaitingTest, WhoeverGaveUpWaitingForTheChiefIsNotFailedByPolicyNever) {
+  Snapshot now = JobOf(RestartPolicy::kNever, {.chiefs = 1, .workers = 1});
+  now.pods[0].phase = PodPhase::kPending;
+  now.pods[1] = Ended(now, Role::kWorker, 0, 138);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_TRUE(ledger.restarts.empty());
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 2);
+}
+
+TEST(RestartScopeTest, OneFailureOfTheJobsScopeStartsTheNextAttemptOfAllTogether) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .ps = 1, .workers = 3,
+                                                  .evaluators = 1});
+  now.job.spec.restart_scope = RestartScope::kJob;
+  EntryOf(now, Role::kWorker, 1).quick_failures = 3;
+  EntryOf(now, Role::kWorker, 2).completed = true;
+  now.pods[3] = Ended(now, Role::kWorker, 1, 137);
+  now.pods[2] = Ended(now, Role::kWorker, 0, 143);  // It fell with the other.
+  now.pods[4] = Ended(now, Role::kWorker, 2, 0);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.attempt, 2);
+  EXPECT_EQ(ledger.restarts, (Restarts{{RestartCause::kKilled, 1}}));
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kPs).at(0).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(1).pod_number, 2);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(2).pod_number, 1);
+  EXPECT_EQ(ledger.replicas.at(Role::kEvaluator).at(0).pod_number, 1);
+}
+
+TEST(RestartScopeTest, AllWaitForTheDelayOfTheOneThatFailed) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .workers = 1});
+  now.job.spec.restart_scope = RestartScope::kJob;
+  EntryOf(now, Role::kWorker, 0).quick_failures = 3;
+  now.pods[1] = Ended(now, Role::kWorker, 0, 137);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).not_before, now.now + seconds(4));
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).not_before, now.now + seconds(4));
+}
+
+TEST(HistoryTest, EachCountedRestartIsRememberedWithItsReasonAndTheOldestAreForgotten) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode);
+  now.job.ledger->history.assign(kRestartHistoryMax, RestartRecord{.index = 7});
+  now.pods[1] = Ended(now, Role::kWorker, 0, 137);
+  now.pods[1].termination_message = std::string(400, 'x');
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  ASSERT_EQ(ledger.history.size(), kRestartHistoryMax);
+  const RestartRecord& last = ledger.history.back();
+  EXPECT_EQ(last.role, Role::kWorker);
+  EXPECT_EQ(last.index, 0);
+  EXPECT_EQ(last.pod_number, 1);
+  EXPECT_EQ(last.cause, RestartCause::kKilled);
+  EXPECT_EQ(last.exit_code, 137);
+  EXPECT_EQ(last.node, "node-a");
+  EXPECT_EQ(last.time, now.now);
+  EXPECT_EQ(last.message.size(), kRestartMessageMax);
+}
+
+TEST(EvaluatorTest, ItsFailureForGoodDoesNotEndTheJobAndItIsNotMadeAgain) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .evaluators = 1});
+  now.pods[1] = Ended(now, Role::kEvaluator, 0, 1);
+  const LedgerChange change = AdvanceLedger(now);
+  EXPECT_FALSE(change.ledger.outcome.has_value());
+  EXPECT_TRUE(change.ledger.replicas.at(Role::kEvaluator).at(0).failed);
+  EXPECT_THAT(change.notes.at(0).message, HasSubstr("the job goes on without it"));
+  now.job.ledger = change.ledger;
+  EXPECT_EQ(AdvanceLedger(now).ledger, change.ledger);
+}
+
+TEST(EvaluatorTest, OneThatWasScaledAwayMayTryAgain) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .evaluators = 1});
+  EntryOf(now, Role::kEvaluator, 0).failed = true;
+  now.pods[1] = Ended(now, Role::kEvaluator, 0, 1);
+  now.job.spec.roles[Role::kEvaluator].replicas = 0;
+  const LedgerReplica entry = AdvanceLedger(now).ledger.replicas.at(Role::kEvaluator).at(0);
+  EXPECT_FALSE(entry.failed);
+  EXPECT_EQ(entry.pod_number, 2);
+}
+
+TEST(DynamicWorkerTest, OnlyTheDecidingWorkersFailureEndsTheJob) {
+  Snapshot now = StartedTfJob({.ps = 1, .workers = 2});
+  now.job.spec.dynamic_worker = true;
+  now.pods = {PodOf(now, Role::kPs, 0), PodOf(now, Role::kWorker, 0),
+              Ended(now, Role::kWorker, 1, 1)};
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  now.pods[1] = Ended(now, Role::kWorker, 0, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kFailed);
+}
+
+}  // namespace
+}  // namespace taas

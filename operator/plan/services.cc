@@ -1,0 +1,70 @@
+#include "operator/plan/services.h"
+
+#include <set>
+
+#include "operator/api/defaults.h"
+#include "operator/api/dialect.h"
+#include "operator/plan/pod_template.h"
+
+namespace taas {
+namespace {
+
+CreateService Service(const Job& job, const std::string& name) {
+  CreateService service{.ns = job.meta.ns,
+                        .name = name,
+                        .owner_kind = job.kind,
+                        .job_name = job.meta.name,
+                        .job_uid = job.meta.uid};
+  service.labels = {{"app.kubernetes.io/managed-by", "taas"},
+                    {std::string(kJobLabel), job.meta.name},
+                    {std::string(kUidLabel), job.meta.uid}};
+  return service;
+}
+
+}  // namespace
+
+CreateService JobService(const Snapshot& snapshot) {
+  const Job& job = snapshot.job;
+  CreateService service = Service(job, job.meta.name);
+  service.selector = {{std::string(kJobLabel), job.meta.name},
+                      {std::string(kUidLabel), job.meta.uid}};
+  const Dialect& dialect = DialectOf(job.kind);
+  service.ports = {{std::string(dialect.port_name), job.spec.port}};
+  if (dialect.status_port) service.ports.push_back({std::string(kStatusPortName), kStatusPort});
+  return service;
+}
+
+CreateService ReplicaService(const Snapshot& snapshot, const ReplicaView& replica) {
+  const Job& job = snapshot.job;
+  CreateService service = Service(job, replica.name);
+  service.selector = ForeignLabels(job, replica.role, replica.index, /*legacy=*/false);
+  service.selector.erase("training.kubeflow.org/job-role");
+  service.labels.insert(service.selector.begin(), service.selector.end());
+  service.labels[std::string(kRoleLabel)] = RoleName(replica.role);
+  service.labels[std::string(kIndexLabel)] = std::to_string(replica.index);
+  const std::string port_name(DialectOf(job.kind).port_name);
+  const RoleSpec& role = job.spec.roles.at(replica.role);
+  // A service needs a name and a number once each; a port without a name cannot stand beside others.
+  std::set<std::string> names;
+  std::set<int32_t> numbers;
+  for (const ContainerPort& port : ContainerPorts(role)) {
+    const std::string name = port.name.empty() ? "port-" + std::to_string(port.port) : port.name;
+    if (names.count(name) > 0 || !numbers.insert(port.port).second) continue;
+    names.insert(name);
+    service.ports.push_back({name, port.port});
+  }
+  if (names.count(port_name) == 0) service.ports.push_back({port_name, job.spec.port});
+  return service;
+}
+
+std::optional<DeleteService> DropService(const Snapshot& snapshot, const std::string& name,
+                                         std::string why) {
+  const ServiceView* service = FindService(snapshot, name);
+  if (service == nullptr || service->owner_uid != snapshot.job.meta.uid || service->terminating) {
+    return std::nullopt;
+  }
+  return DeleteService{
+      .ns = snapshot.job.meta.ns, .name = name, .uid = service->uid, .why = std::move(why)};
+}
+
+}  // namespace taas

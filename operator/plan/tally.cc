@@ -1,0 +1,59 @@
+#include "operator/plan/tally.h"
+
+#include "operator/plan/exit_codes.h"
+#include "operator/plan/replicas.h"
+
+namespace taas {
+namespace {
+
+// A container that its node starts again and again does not run, whatever the phase says.
+bool Runs(const Pod* pod) {
+  return pod != nullptr && pod->phase == PodPhase::kRunning &&
+         !pod->meta.deletion_time.has_value() && pod->waiting_reason.empty();
+}
+
+}  // namespace
+
+Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
+  Tally tally;
+  const Job& job = snapshot.job;
+  const auto main = MainReplica(job.spec);
+  for (const auto& [role, spec] : job.spec.roles) tally.by_role[role];
+  for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
+    const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
+    if (!replica.wanted || entry == nullptr) continue;
+    ReplicaStatus& role = tally.by_role[replica.role];
+    ++role.desired;
+    ++tally.desired;
+    const CurrentPod current = FindCurrentPod(replica, *entry);
+    const Pod* pod = current.gone ? nullptr : current.pod;
+    if (replica.pod != nullptr && !HasEnded(*replica.pod)) {
+      tally.gpus += job.spec.roles.at(replica.role).gpus;
+      // To readers of TFJobs only a pod that runs is active.
+      if (job.kind == JobKind::kTrainingJob || Runs(replica.pod)) ++role.active;
+    }
+    if (Runs(pod)) ++role.ready;
+    if (entry->completed) ++role.succeeded;
+    const bool ended_badly = ledger.outcome == JobState::kFailed && pod != nullptr &&
+                             HasEnded(*pod) && !entry->completed;
+    if (entry->failed || ended_badly) ++role.failed;
+    const bool ready = entry->completed || Runs(pod);
+    if (ready) ++tally.ready;
+    // A replica without which the job goes on holds nobody up.
+    if (entry->failed) continue;
+    tally.all_ready = tally.all_ready && ready;
+    const bool core = replica.role == Role::kPs || main == std::pair(replica.role, replica.index);
+    if (core) tally.core_ready = tally.core_ready && ready;
+    const bool started_before =
+        entry->pod_number > entry->first_pod || (pod != nullptr && pod->restart_count > 0);
+    if (!ready && started_before && !tally.restarting.has_value()) {
+      tally.restarting = replica.role;
+    }
+    if (!entry->completed && (pod == nullptr || pod->node.empty())) {
+      if (++tally.unscheduled == 1) tally.first_unscheduled = replica.short_name;
+    }
+  }
+  return tally;
+}
+
+}  // namespace taas
