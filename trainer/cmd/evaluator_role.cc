@@ -18,8 +18,7 @@ absl::Status RunEvaluator(Role& role) {
   Recorder recorder(role.clock(), role.files(),
                     {.dir = config.summaries_dir.empty() ? "" : config.summaries_dir + "/eval",
                      .every = 1,
-                     .histograms = false,
-                     .rate = false},
+                     .histograms = false},
                     role.series());
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
   const auto show = [&](const Evaluation& evaluation) {

@@ -2,14 +2,17 @@
 //
 //   TF_CONFIG=… TAAS_TRAINER=… taas-trainer        as a pod of a job (docs/contract.md)
 //   taas-trainer --config trainer.json             by itself
+//   taas-trainer --ps_hosts=… --worker_hosts=… --job_name=worker --task_index=0 --data_dir=…
+//                                                  as scripts of distributed TensorFlow are started
 //   taas-trainer data fetch mnist DIR              data commands
 
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <charconv>
+#include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +23,7 @@
 #include "operator/base/log.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
+#include "trainer/cmd/flags.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/data/data_commands.h"
 
@@ -31,16 +35,6 @@ std::optional<std::string> Env(const char* name) {
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
 }
-
-struct Flags {
-  std::string config;
-  std::string ps_hosts;
-  std::string worker_hosts;
-  std::string job_name;
-  int task_index = 0;
-  bool json_logs = false;
-  bool verbose = false;
-};
 
 absl::StatusOr<int64_t> NumberFromEnv(const char* name, int64_t otherwise, int64_t high) {
   const auto text = Env(name);
@@ -56,37 +50,17 @@ absl::StatusOr<int64_t> NumberFromEnv(const char* name, int64_t otherwise, int64
 }
 
 absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
-  std::string text;
-  if (!flags.config.empty()) {
-    PosixFileSystem files;
-    ASSIGN_OR_RETURN(text, files.ReadAll(flags.config));
-  } else if (const auto json = Env("TAAS_TRAINER")) {
-    text = *json;
-  } else {
-    return absl::InvalidArgumentError(
-        "there is nothing to train: set TAAS_TRAINER, or give --config FILE");
-  }
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, Env, files));
   ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(text));
   RETURN_IF_ERROR(ApplyEnvironment(Env, &config));
-  config.json_logs = config.json_logs || flags.json_logs;
   return config;
-}
-
-absl::Status ReadCluster(const Flags& flags, std::optional<ClusterSpec>* cluster) {
-  if (!flags.job_name.empty()) {
-    ASSIGN_OR_RETURN(*cluster, ClusterFromHosts({.ps_hosts = flags.ps_hosts,
-                                                 .worker_hosts = flags.worker_hosts,
-                                                 .job_name = flags.job_name,
-                                                 .task_index = flags.task_index}));
-  } else if (const auto json = Env("TF_CONFIG")) {
-    ASSIGN_OR_RETURN(*cluster, ParseTfConfig(*json));
-  }
-  return absl::OkStatus();
 }
 
 absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   process->termination_log = Env("TAAS_TERMINATION_LOG");
-  RETURN_IF_ERROR(ReadCluster(flags, &process->cluster));
+  ASSIGN_OR_RETURN(process->cluster, ReadCluster(flags, Env));
+  process->start_deadline = std::chrono::seconds(flags.start_deadline_secs);
   ASSIGN_OR_RETURN(process->config, ReadConfig(flags));
   process->job = Env("TAAS_JOB").value_or(process->job);
   process->uid = Env("TAAS_JOB_UID").value_or(process->uid);
@@ -129,13 +103,7 @@ int Main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
   Flags flags;
-  app.add_option("--config", flags.config, "JSON file of spec.trainer, instead of TAAS_TRAINER");
-  app.add_option("--ps_hosts", flags.ps_hosts, "host:port,… of the parameter servers");
-  app.add_option("--worker_hosts", flags.worker_hosts, "host:port,… of the workers");
-  app.add_option("--job_name", flags.job_name, "ps or worker; instead of TF_CONFIG");
-  app.add_option("--task_index", flags.task_index, "which of them this process is");
-  app.add_flag("--json-logs", flags.json_logs, "a JSON line beside each step line");
-  app.add_flag("--verbose", flags.verbose, "debug log");
+  AddFlags(app, &flags);
   CLI11_PARSE(app, argc, argv);
   if (flags.verbose) SetLogLevel(LogLevel::kDebug);
 

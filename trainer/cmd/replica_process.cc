@@ -45,6 +45,16 @@ bool NeededToSave(const ReplicaProcess& process) {
   return IsLocal(process) || IsChief(process) || process.cluster->self.role == "ps";
 }
 
+int64_t ExamplesPerStepOf(const ReplicaProcess& process) {
+  const TrainerConfig& config = process.config;
+  if (IsLocal(process) || IsEvaluator(process) || config.mode != UpdateMode::kSync) {
+    return ExamplesPerStep(config);
+  }
+  const auto replicas = static_cast<int64_t>(process.cluster->training_replicas().size());
+  // What cannot be resolved is refused where training starts.
+  return ExamplesPerStep(config, GradientsPerStep(config, replicas).value_or(1));
+}
+
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
   char start[17];
   std::snprintf(start, sizeof(start), "%016llx", static_cast<unsigned long long>(process.start));

@@ -9,11 +9,13 @@
 #ifndef TRAINER_CMD_REPLICA_PROCESS_H_
 #define TRAINER_CMD_REPLICA_PROCESS_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "operator/base/clock.h"
 #include "trainer/cluster/tf_config.h"
 #include "trainer/config/trainer_config.h"
 #include "trainer/status/status_board.h"
@@ -34,6 +36,8 @@ struct ReplicaProcess {
   int64_t attempt = 1;
   int64_t pod_number = 1;
   uint64_t start = 0;  // Drawn by the process.
+  // For the peers that the start waits for.
+  Clock::Duration start_deadline = std::chrono::minutes(5);
   std::optional<int> status_port;
   std::optional<std::string> termination_log;
 };
@@ -41,6 +45,9 @@ struct ReplicaProcess {
 // Whether a last checkpoint at SIGTERM needs this process: then it is told to stop (the stop flag)
 // instead of being ended at once.
 bool NeededToSave(const ReplicaProcess& process);
+
+// How many examples one step of the job trains: of several replicas in mode Sync, of all towers.
+int64_t ExamplesPerStepOf(const ReplicaProcess& process);
 
 // The board that the process reports by.
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);

@@ -79,7 +79,9 @@ std::unique_ptr<Recorder> Role::MakeRecorder() {
   return std::make_unique<Recorder>(clock_, files_,
                                     Recorder::Options{.dir = config().summaries_dir,
                                                       .every = config().summary_steps,
-                                                      .histograms = config().summary_histograms},
+                                                      .histograms = config().summary_histograms,
+                                                      .examples_per_step =
+                                                          ExamplesPerStepOf(process_)},
                                     series_);
 }
 
@@ -91,21 +93,20 @@ absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) c
                            .terminal = isatty(STDOUT_FILENO) == 1};
   if (recorder != nullptr) {
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer, Optimizer::Parse(config().optimizer));
-    options.also = [&task, recorder, optimizer](int64_t step, double loss, double rate) {
+    options.also = [&task, recorder, optimizer](int64_t step, double loss, double) {
       if (!recorder->Due(step)) return;
-      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss, rate));
+      recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
     };
   }
   return StepLog(clock_, std::move(options));
 }
 
 Sample Role::SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer& optimizer,
-                      int64_t step, double loss, double rate) {
+                      int64_t step, double loss) {
   Sample sample{.step = step,
                 .loss = loss,
                 .accuracy = task.BatchAccuracy(),
                 .learning_rate = optimizer.learning_rate(step)};
-  if (rate > 0) sample.examples_per_second = rate;
   if (!recorder.WantsHistograms()) return sample;
   Session& session = task.session();
   const auto copy = [&](const std::string& tag, std::span<const float> values) {

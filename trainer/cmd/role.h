@@ -79,7 +79,7 @@ class Role {
 
  private:
   static Sample SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer& optimizer,
-                         int64_t step, double loss, double rate);
+                         int64_t step, double loss);
 
   const ReplicaProcess& process_;
   StatusBoard& board_;

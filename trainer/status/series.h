@@ -35,8 +35,8 @@ class Series {
     double value = 0;
   };
 
-  // `step` is above that of the curve's last point; DropFrom makes room for a step again. At most
-  // kCurvesMax names are kept: event files that are read back may hold anything.
+  // `step` is above that of the curve's last point; DropFrom makes room for a step again. The
+  // number of names is bounded too: event files that are read back may hold anything.
   void Add(const std::string& name, const Point& point);
   // The training has gone back: forgets what is at `step` and later.
   void DropFrom(int64_t step);

@@ -130,10 +130,11 @@ summary::Summary Recorder::Numbers(const Waiting& waiting) {
   add(kLoss, sample.loss);
   add(kAccuracy, sample.accuracy);
   add(kLearningRate, sample.learning_rate);
-  add(kExamplesPerSecond, sample.examples_per_second);
   const double seconds = Seconds(waiting.time - last_time_);
-  if (options_.rate && last_step_ >= 0 && seconds > 0) {
-    add(kStepsPerSecond, static_cast<double>(sample.step - last_step_) / seconds);
+  if (options_.examples_per_step > 0 && last_step_ >= 0 && seconds > 0) {
+    const double rate = static_cast<double>(sample.step - last_step_) / seconds;
+    add(kExamplesPerSecond, rate * static_cast<double>(options_.examples_per_step));
+    add(kStepsPerSecond, rate);
   }
   return numbers;
 }

@@ -44,7 +44,6 @@ struct Sample {
   std::optional<double> loss;
   std::optional<double> accuracy;
   std::optional<double> learning_rate;
-  std::optional<double> examples_per_second;
   std::vector<Tensor> histograms;
 };
 
@@ -54,7 +53,8 @@ class Recorder {
     std::string dir;  // "": no event files.
     int64_t every = 100;
     bool histograms = true;
-    bool rate = true;  // Records global_step/sec too.
+    // Behind one step of the job; 0 records no rates.
+    int64_t examples_per_step = 0;
   };
   Recorder(const Clock& clock, FileSystem& files, Options options, Series& series);
   // Writes what waits.

@@ -22,7 +22,7 @@ class RecorderTest : public testing::Test {
  protected:
   std::unique_ptr<Recorder> Make(FileSystem& files) {
     series_ = std::make_unique<Series>();
-    return std::make_unique<Recorder>(clock_, files, Recorder::Options{.dir = dir_, .every = 10},
+    return std::make_unique<Recorder>(clock_, files, Recorder::Options{.dir = dir_, .every = 10, .examples_per_step = 7},
                                       *series_);
   }
   // "kind step" of each event of the directory, with the tags of summaries.
@@ -59,13 +59,13 @@ TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {
   clock_.Advance(2s);
   recorder->Record({.step = 20,
                     .loss = 1,
-                    .examples_per_second = 7,
                     .histograms = {{"w", {1, 2}}, {"gradients/w", {0}}}});
   recorder = nullptr;
   EXPECT_THAT(Events(), ElementsAre("start 10", "10 loss accuracy learning_rate",
                                     "20 loss examples_per_second global_step/sec",
                                     "20 w gradients/w"));
   EXPECT_EQ(series_->Points("global_step/sec").at(0).value, 5);
+  EXPECT_EQ(series_->Points("examples_per_second").at(0).value, 35);
 }
 
 TEST_F(RecorderTest, WantedAreTheFirstStepMultiplesAndStepsAfterGoingBack) {
@@ -126,7 +126,7 @@ TEST_F(RecorderTest, DiskThatFailsCostsEventsUntilItIsBackAndNothingElse) {
   clock_.Advance(6s);
   recorder->Record({.step = 70, .loss = 1});
   recorder = nullptr;
-  EXPECT_THAT(Events(), testing::Contains("70 loss global_step/sec"));
+  EXPECT_THAT(Events(), testing::Contains("70 loss examples_per_second global_step/sec"));
 }
 
 TEST_F(RecorderTest, WithoutADirectoryOnlyTheSeriesIsKept) {

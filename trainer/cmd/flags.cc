@@ -1,0 +1,272 @@
+#include "trainer/cmd/flags.h"
+
+#include <charconv>
+#include <utility>
+
+#include "nlohmann/json.hpp"
+#include "operator/base/status.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr char kOrder[] =
+    "Who this process is: the flags above; without them TF_CONFIG; without that TAAS_JOB_NAME,\n"
+    "TAAS_TASK_INDEX, TAAS_PS_HOSTS and TAAS_WORKER_HOSTS, or the same names without TAAS_.\n"
+    "Without any of them one process trains alone.\n"
+    "What it trains: flags over --config over TAAS_TRAINER; TF_MAX_STEPS, TF_LOGDIR,\n"
+    "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.";
+
+void AddClusterFlags(CLI::App& app, Flags* flags) {
+  const char* const group = "Who this process is";
+  app.add_option("--ps_hosts", flags->ps_hosts, "host:port,… of the parameter servers")
+      ->group(group);
+  app.add_option("--worker_hosts", flags->worker_hosts, "host:port,… of the workers")
+      ->group(group);
+  app.add_option("--chief_hosts,--master_hosts", flags->chief_hosts,
+                 "host:port of the chief; without one worker 0 is the chief")
+      ->group(group);
+  app.add_option("--job_name", flags->job_name, "ps, worker, chief (or master) or evaluator")
+      ->group(group);
+  app.add_option("--task_index", flags->task_index, "which of them, from 0")->group(group);
+  app.add_option("--start_deadline_secs", flags->start_deadline_secs,
+                 "how long to wait for the others at the start; then the process ends with 138")
+      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
+      ->capture_default_str()
+      ->group(group);
+}
+
+void AddTrainerFlags(CLI::App& app, Flags* flags) {
+  const char* const group = "What is trained";
+  app.add_option("--config", flags->config, "spec.trainer: a JSON file, or the JSON itself")
+      ->group(group);
+  app.add_option("--model", flags->model, "softmax, mlp or linear")->group(group);
+  app.add_option("--hidden_units,--hidden", flags->hidden_units, "sizes of an mlp's layers: 100,50")
+      ->delimiter(',')
+      ->group(group);
+  app.add_option("--data_dir", flags->data_dir,
+                 "directory of the four MNIST files, under their classic names or as `data fetch` "
+                 "names them")
+      ->group(group);
+  app.add_option("--train_steps,--max_steps", flags->train_steps, "steps of the whole job")
+      ->group(group);
+  app.add_option("--batch_size", flags->batch_size, "examples of one batch")->group(group);
+  app.add_option("--learning_rate", flags->learning_rate, "")->group(group);
+  app.add_option("--optimizer", flags->optimizer, "sgd, momentum or adam")->group(group);
+  app.add_option("--momentum", flags->momentum, "of optimizer momentum")->group(group);
+  app.add_option("--l2", flags->l2, "weight of the L2 loss")->group(group);
+  app.add_option("--moving_average_decay", flags->moving_average_decay,
+                 "keeps averages of the variables and evaluates them")
+      ->group(group);
+  app.add_option("--seed", flags->seed, "")->group(group);
+  app.add_flag("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
+               flags->sync_replicas, "the mean of several replicas' gradients is one step")
+      ->group(group);
+  app.add_option("--replicas_to_aggregate", flags->replicas_to_aggregate,
+                 "gradients of one step; with --sync_replicas")
+      ->group(group);
+  app.add_option("--backup_workers", flags->backup_workers,
+                 "replicas that a step does not wait for, a number or 5%")
+      ->group(group);
+  app.add_option("--strategy", flags->strategy, "ParameterServer, Local or Towers")->group(group);
+  app.add_option("--num_towers", flags->towers, "virtual devices of strategy Towers")
+      ->group(group);
+}
+
+void AddOutputFlags(CLI::App& app, Flags* flags) {
+  const char* const group = "What it writes";
+  app.add_option("--log_dir,--logdir", flags->log_dir,
+                 "directory of checkpoints and event files, as TensorFlow has them")
+      ->group(group);
+  app.add_option("--checkpoint_dir", flags->checkpoint_dir, "that of checkpoints only")
+      ->group(group);
+  app.add_option("--save_checkpoints_secs", flags->save_checkpoints_secs, "")->group(group);
+  app.add_option("--save_checkpoints_steps", flags->save_checkpoints_steps, "")->group(group);
+  app.add_option("--save_summaries_steps", flags->save_summaries_steps, "")->group(group);
+  app.add_option("--log_steps", flags->log_steps, "steps between two lines")->group(group);
+  app.add_flag("--json-logs", flags->json_logs, "a JSON line beside each step line")->group(group);
+  app.add_flag("--verbose", flags->verbose, "debug log")->group(group);
+}
+
+absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSystem& files) {
+  std::string text = env("TAAS_TRAINER").value_or("{}");
+  std::string source = "TAAS_TRAINER";
+  if (!flags.config.empty()) {
+    source = "--config";
+    text = flags.config;
+    if (text.find_first_not_of(" \t\n") == std::string::npos ||
+        text[text.find_first_not_of(" \t\n")] != '{') {
+      ASSIGN_OR_RETURN(text, files.ReadAll(flags.config));
+      source = flags.config;
+    }
+  }
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError(source +
+                                      ": not JSON; it must hold the object spec.trainer of the "
+                                      "job");
+  }
+  return json;
+}
+
+// The object `name` of `json`, made if there is none. What is no object is the parser's to refuse.
+Json& Part(Json& json, const char* name) {
+  Json& part = json[name];
+  if (part.is_null()) part = Json::object();
+  return part;
+}
+
+template <typename T>
+void Set(Json& json, const char* part, const char* name, const std::optional<T>& value) {
+  if (!value) return;
+  Json& object = part == nullptr ? json : Part(json, part);
+  if (object.is_object()) object[name] = *value;
+}
+
+// {"images": …, "labels": …} of `set`, or nothing if there are no such files.
+absl::StatusOr<std::optional<Json>> FindIdx(FileSystem& files, const std::string& dir,
+                                            const std::string& set, const std::string& classic) {
+  for (const std::string& suffix : {std::string(".gz"), std::string()}) {
+    const std::pair<std::string, std::string> names[] = {
+        {classic + "-images-idx3-ubyte", classic + "-labels-idx1-ubyte"},
+        {set + "-images", set + "-labels"}};
+    for (const auto& [images, labels] : names) {
+      const std::string path = dir + "/" + images + suffix;
+      ASSIGN_OR_RETURN(const bool exists, files.Exists(path));
+      if (!exists) continue;
+      return std::optional<Json>(
+          Json{{"images", path}, {"labels", dir + "/" + labels + suffix}});
+    }
+  }
+  return std::optional<Json>();
+}
+
+absl::Status SetData(FileSystem& files, const std::string& dir, Json& json) {
+  ASSIGN_OR_RETURN(const auto train, FindIdx(files, dir, "train", "train"));
+  if (!train) {
+    return absl::NotFoundError("--data_dir " + dir +
+                               ": there is no train-images-idx3-ubyte.gz (nor train-images.gz); "
+                               "`taas-trainer data fetch mnist " + dir + "` lays the files there");
+  }
+  json["data"] = {{"format", "idx"}, {"train", *train}};
+  ASSIGN_OR_RETURN(const auto test, FindIdx(files, dir, "test", "t10k"));
+  if (test) json["data"]["test"] = *test;
+  return absl::OkStatus();
+}
+
+void SetModel(const Flags& flags, Json& json) {
+  // The classic script's model, where nothing else is said.
+  constexpr int64_t kClassicHidden = 100;
+  if (flags.model) json["model"] = {{"name", *flags.model}};
+  const bool classic = !json.contains("model") && (flags.data_dir || !flags.hidden_units.empty());
+  if (classic) json["model"] = {{"name", "mlp"}};
+  if (!flags.hidden_units.empty()) {
+    Part(json, "model")["hidden"] = flags.hidden_units;
+  } else if (json.contains("model") && json["model"] == Json{{"name", "mlp"}}) {
+    json["model"]["hidden"] = {kClassicHidden};
+  }
+}
+
+void SetStrategy(const Flags& flags, Json& json) {
+  Set(json, "strategy", "type", flags.strategy);
+  if (flags.towers && !flags.strategy) Part(json, "strategy")["type"] = "Towers";
+  Set(json, "strategy", "towers", flags.towers);
+  if (flags.sync_replicas) {
+    Part(json, "strategy")["mode"] = *flags.sync_replicas ? "Sync" : "Async";
+  }
+  Set(json, "strategy", "replicasToAggregate", flags.replicas_to_aggregate);
+  if (!flags.backup_workers) return;
+  int64_t number = 0;
+  const char* const end = flags.backup_workers->data() + flags.backup_workers->size();
+  const auto [rest, error] = std::from_chars(flags.backup_workers->data(), end, number);
+  if (error == std::errc() && rest == end) Part(json, "strategy")["backupWorkers"] = number;
+  else Set(json, "strategy", "backupWorkers", flags.backup_workers);
+}
+
+// A name in the environment, with the operator's prefix or as scripts have it.
+std::optional<std::string> Classic(const GetEnv& env, const std::string& name) {
+  if (auto value = env(("TAAS_" + name).c_str())) return value;
+  return env(name.c_str());
+}
+
+absl::StatusOr<int> TaskIndex(const Flags& flags, const GetEnv& env) {
+  if (flags.task_index) return *flags.task_index;
+  const auto text = Classic(env, "TASK_INDEX");
+  if (!text) return 0;
+  int value = 0;
+  const char* const end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, value);
+  if (error == std::errc() && rest == end) return value;
+  return absl::InvalidArgumentError("TASK_INDEX must be a whole number, is \"" + *text + "\"");
+}
+
+}  // namespace
+
+void AddFlags(CLI::App& app, Flags* flags) {
+  AddClusterFlags(app, flags);
+  AddTrainerFlags(app, flags);
+  AddOutputFlags(app, flags);
+  app.footer(kOrder);
+}
+
+absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files) {
+  ASSIGN_OR_RETURN(Json json, BaseConfig(flags, env, files));
+  SetModel(flags, json);
+  if (flags.data_dir) {
+    RETURN_IF_ERROR(SetData(files, *flags.data_dir, json));
+  }
+  if (json.empty()) {
+    return absl::InvalidArgumentError(
+        "there is nothing to train: set TAAS_TRAINER, or give --config FILE, or --data_dir and "
+        "--train_steps");
+  }
+  Set(json, nullptr, "maxSteps", flags.train_steps);
+  Set(json, nullptr, "batchSize", flags.batch_size);
+  Set(json, nullptr, "seed", flags.seed);
+  Set(json, nullptr, "logSteps", flags.log_steps);
+  Set(json, "optimizer", "learningRate", flags.learning_rate);
+  Set(json, "optimizer", "name", flags.optimizer);
+  Set(json, "optimizer", "momentum", flags.momentum);
+  Set(json, "regularization", "l2", flags.l2);
+  Set(json, "movingAverage", "decay", flags.moving_average_decay);
+  SetStrategy(flags, json);
+  Set(json, "checkpoint", "dir", flags.log_dir);
+  Set(json, "checkpoint", "dir", flags.checkpoint_dir);
+  Set(json, "checkpoint", "everySeconds", flags.save_checkpoints_secs);
+  Set(json, "checkpoint", "everySteps", flags.save_checkpoints_steps);
+  Set(json, "summaries", "dir", flags.log_dir);
+  Set(json, "summaries", "everySteps", flags.save_summaries_steps);
+  if (flags.json_logs) json["jsonLogs"] = true;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::optional<ClusterSpec>> ReadCluster(const Flags& flags, const GetEnv& env) {
+  const bool by_flags = flags.chief_hosts || flags.ps_hosts || flags.worker_hosts ||
+                        flags.job_name || flags.task_index;
+  const auto json = env("TF_CONFIG");
+  if (!by_flags && json) {
+    ASSIGN_OR_RETURN(ClusterSpec cluster, ParseTfConfig(*json));
+    RETURN_IF_ERROR(CompleteSparse(Classic(env, "WORKER_HOSTS").value_or(""), &cluster));
+    return std::optional<ClusterSpec>(std::move(cluster));
+  }
+  const auto take = [&](const std::optional<std::string>& flag, const char* name) {
+    return flag ? *flag : Classic(env, name).value_or("");
+  };
+  ClassicHosts hosts{.chief_hosts = take(flags.chief_hosts, "CHIEF_HOSTS"),
+                     .ps_hosts = take(flags.ps_hosts, "PS_HOSTS"),
+                     .worker_hosts = take(flags.worker_hosts, "WORKER_HOSTS"),
+                     .job_name = take(flags.job_name, "JOB_NAME")};
+  // A name alone says nothing: build servers set JOB_NAME too.
+  const bool listed = !hosts.ps_hosts.empty() || !hosts.worker_hosts.empty();
+  if (!by_flags && (hosts.job_name.empty() || !listed)) return std::optional<ClusterSpec>();
+  if (hosts.job_name.empty()) {
+    return absl::InvalidArgumentError(
+        "--job_name is missing: it says which of the hosts this process is, with --task_index");
+  }
+  ASSIGN_OR_RETURN(hosts.task_index, TaskIndex(flags, env));
+  ASSIGN_OR_RETURN(ClusterSpec cluster, ClusterFromHosts(hosts));
+  return std::optional<ClusterSpec>(std::move(cluster));
+}
+
+}  // namespace taas
