@@ -12,6 +12,10 @@ namespace {
 // How long a heartbeat is held when there is nothing to say; five of them missed and a member is
 // lost.
 constexpr std::chrono::milliseconds kBeatHold{2'000};
+// Lines in the log about replicas that are not admitted.
+constexpr Clock::Duration kComplainEvery = std::chrono::seconds(2);
+// Of a name that a stranger gives.
+constexpr size_t kShownNameMax = 64;
 
 ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }
 
@@ -66,8 +70,12 @@ wire::JoinReply Coordinator::Join(const wire::JoinRequest& request) {
     case Admittance::Verdict::kRefused: reply.set_verdict(wire::JoinReply::REFUSED); break;
   }
   if (verdict.verdict != Admittance::Verdict::kAccepted) {
-    Log(LogLevel::kWarning, "replica not admitted",
-        {{"replica", replica.name()}, {"why", verdict.sentence}});
+    // One that calls again and again, or under ever new names, must not fill the log.
+    if (clock_.Now() >= next_complaint_) {
+      next_complaint_ = clock_.Now() + kComplainEvery;
+      Log(LogLevel::kWarning, "replica not admitted",
+          {{"replica", replica.name().substr(0, kShownNameMax)}, {"why", verdict.sentence}});
+    }
     return reply;
   }
   seen_generation_ = std::max(seen_generation_, request.last_generation());

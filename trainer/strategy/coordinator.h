@@ -161,6 +161,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool closing_ = false;
   std::string waiting_for_;
   absl::Status failure_;
+  Clock::Time next_complaint_{};
   int aggregate_ = 0;  // Gradients of one step; 0: asynchronous. Set before the first generation.
 
   // Of Run's thread only.

@@ -1,6 +1,10 @@
 // Synchronous training through two parameter servers by replicas in this process over loopback:
 // the same as one process with a larger batch, with slow, dead and late replicas.
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
@@ -18,6 +22,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/cluster/chief_client.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
 #include "trainer/ps/ledger_check.h"
@@ -148,6 +153,7 @@ class SyncJob {
                                  {.steps = config_.max_steps, .aggregate = aggregate}),
                 IsOk());
   }
+  int port() const { return server_->port(); }
   // By step, the batches of it.
   std::vector<std::vector<int64_t>> Steps() {
     std::vector<std::vector<int64_t>> steps;
@@ -376,6 +382,83 @@ TEST(SyncTrainingTest, OneReplicaFillsTheStepsAloneAndOneThatComesLaterJoinsThem
   job.ExpectEveryBatchOnce(3);
   EXPECT_GE(job.PushesOf(1), 1);
   EXPECT_EQ(job.PushesOf(0) + job.PushesOf(1), 3 * kSteps);
+}
+
+// Bytes that are no calls; returns when the chief has closed or taken them.
+void SendRaw(int port, const std::string& bytes) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  // The chief may have closed before all is sent.
+  send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  close(fd);
+}
+
+struct Stranger {
+  const char* name;
+  const char* uid;
+  int64_t attempt;
+  const char* role;
+  int index;
+  const char* sentence;
+};
+
+TEST(SyncTrainingTest, StrangersAndNonsenseAtTheChiefsPortAreRefusedAndTrainingGoesOn) {
+  const TrainerConfig config = Config(R"(, "strategy": {"mode": "Sync"})");
+  SyncJob job(config, 1);
+  const auto intrude = [&] {
+    ChiefClient client("127.0.0.1:" + std::to_string(job.port()));
+    for (const Stranger& stranger : {
+             Stranger{"AnotherJob", "other", 1, "worker", 1, "this is the chief of job uid uid"},
+             Stranger{"PastAttempt", "uid", 0, "worker", 1, "attempt 0 is over"},
+             Stranger{"NegativeIndex", "uid", 1, "worker", -1, "is not in the chief's TF_CONFIG"},
+             Stranger{"NoSuchShard", "uid", 1, "ps", 7, "is not in the chief's TF_CONFIG"},
+             Stranger{"NoSuchRole", "uid", 1, "king", 0, "is not in the chief's TF_CONFIG"},
+             Stranger{"SecondChief", "uid", 1, "chief", 0, "two processes have one identity"},
+             // Pod 0 of a place that pod 1 has.
+             Stranger{"DuplicateIndex", "uid", 1, "worker", 0, "was replaced by pod 1"}}) {
+      wire::JoinRequest request;
+      request.mutable_identity()->set_job_uid(stranger.uid);
+      request.mutable_identity()->set_attempt(stranger.attempt);
+      request.mutable_identity()->set_role(stranger.role);
+      request.mutable_identity()->set_index(stranger.index);
+      request.set_config_hash(ConfigHash(config));
+      const auto reply = client.Join(request);
+      ASSERT_THAT(reply, IsOk()) << stranger.name;
+      EXPECT_NE(reply->verdict(), wire::JoinReply::ACCEPTED) << stranger.name;
+      EXPECT_THAT(reply->sentence(), HasSubstr(stranger.sentence)) << stranger.name;
+      wire::BeatRequest beat;
+      *beat.mutable_identity() = request.identity();
+      beat.set_wanted(16);
+      const auto answer = client.Beat(beat);
+      ASSERT_THAT(answer, IsOk()) << stranger.name;
+      EXPECT_NE(answer->verdict(), wire::BeatReply::KNOWN) << stranger.name;
+    }
+    wire::JoinRequest huge;
+    huge.set_config_hash(std::string(8 << 20, 'x'));
+    EXPECT_FALSE(client.Join(huge).ok());
+    SeededRandom random(1);
+    std::string garbage(4096, '\0');
+    for (char& byte : garbage) byte = static_cast<char>(random.Below(256));
+    SendRaw(job.port(), garbage);
+    SendRaw(job.port(), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + garbage);
+  };
+  Gate worker_there;
+  ReplicaObserver worker;
+  worker.on_gradient = [&](int64_t) { worker_there.Open(); };
+  ReplicaObserver chief;
+  chief.on_step = [&](const StepResult& step) {
+    if (step.step != 5) return;
+    worker_there.Pass();
+    intrude();
+  };
+  job.StartChief(chief);
+  job.StartWorker(0, worker);
+  ASSERT_THAT(job.Finish(), IsOk());
+  job.ExpectEveryBatchOnce(2);
 }
 
 TEST(SyncTrainingTest, MoreBackupsThanReplicasAreRefused) {
