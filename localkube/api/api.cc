@@ -277,9 +277,8 @@ absl::StatusOr<ApiResponse> Api::Impl::OnObject(const ApiRequest& request, const
   return MethodNotAllowed();
 }
 
-// The definition of one of our kinds, as a server that installed it would show it. Written without going
-// through
-// the API, which does not let anybody change it.
+// The definition of one of our kinds, as a server that installed it would show it. Written without
+// going through the API, which does not let anybody change it.
 absl::Status Api::Impl::PutDefinition(const CustomKind& custom) {
   const Kind& kind = *FindResource("customresourcedefinitions.apiextensions.k8s.io");
   json object = custom.crd;
@@ -293,8 +292,8 @@ absl::Status Api::Impl::PutDefinition(const CustomKind& custom) {
     object["metadata"] = old["metadata"];
     expected = stored->revision;
   } else {
-    StampNew(kind, "", {.uid = custom.job_kind == JobKind::kTrainingJob ? kTrainingJobCrdUid : kTfJobCrdUid,
-              .now = now}, &object);
+    const bool ours = custom.job_kind == JobKind::kTrainingJob;
+    StampNew(kind, "", {.uid = ours ? kTrainingJobCrdUid : kTfJobCrdUid, .now = now}, &object);
   }
   json conditions = json::array();
   for (const char* type : {"NamesAccepted", "Established"}) {

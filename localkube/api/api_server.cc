@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "localkube/api/base64.h"
 #include "localkube/api/garbage_collector.h"
 #include "localkube/api/https_server.h"
 #include "localkube/api/private_file.h"
@@ -40,21 +41,6 @@ absl::StatusOr<std::string> KeepPrivate(const std::string& path, Make make) {
   ASSIGN_OR_RETURN(const std::string text, make());
   RETURN_IF_ERROR(WritePrivateFile(path, text));
   return text;
-}
-
-std::string Base64(const std::string& text) {
-  constexpr char kLetters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  for (size_t i = 0; i < text.size(); i += 3) {
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (i + k < text.size() ? static_cast<unsigned char>(text[i + k]) : 0u);
-    }
-    for (size_t k = 0; k < 4; ++k) {
-      out += i + k > text.size() ? '=' : kLetters[group >> (18 - 6 * k) & 63];
-    }
-  }
-  return out;
 }
 
 class RunningServer : public ApiServer {
@@ -110,7 +96,7 @@ class RunningServer : public ApiServer {
                                   "- name: taas-local\n"
                                   "  cluster:\n"
                                   "    server: " + url() + "\n"
-                                  "    certificate-authority-data: " + Base64(ca_pem_) + "\n"
+                                  "    certificate-authority-data: " + EncodeBase64(ca_pem_) + "\n"
                                   "users:\n"
                                   "- name: taas-local\n"
                                   "  user:\n"

@@ -404,6 +404,21 @@ TEST_F(ReadTest, PagesContinueAndEnd) {
   EXPECT_FALSE(second.body["metadata"].contains("continue"));
 }
 
+TEST_F(ReadTest, AnExactRevisionIsShownAsItWasAndOddOptionsAreRefused) {
+  const std::string list = kPods;
+  const Reply first = Call("POST", kPods, Pod("first"));
+  Call("POST", kPods, Pod("second"));
+  const std::string then = "resourceVersion=" + first.revision();
+  EXPECT_EQ(Call("GET", list + "?resourceVersionMatch=Exact&" + then).body["items"].size(), 1u);
+  EXPECT_EQ(Call("GET", list + "?resourceVersionMatch=NotOlderThan&" + then).body["items"].size(),
+            2u);
+  for (const char* odd : {"?resourceVersionMatch=Exact", "?resourceVersionMatch=Newest",
+                          "?resourceVersionMatch=Exact&resourceVersion=0",
+                          "?resourceVersionMatch=Exact&resourceVersion=1&continue=1:a:b"}) {
+    EXPECT_EQ(Call("GET", list + odd).code, 422) << odd;
+  }
+}
+
 TEST_F(ReadTest, SelectorsChoose) {
   Call("POST", kPods, Pod("a"));
   Call("POST", kPods, Pod("b"));

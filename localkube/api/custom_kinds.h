@@ -1,7 +1,7 @@
 // What the CRDs of the kinds that we serve say: schema, printer columns, scale subresource.
 //
-// Ownership: made at first use, kept for the life of the process. Threads: any. Errors: CustomKindOf
-// is for kinds with `custom` only.
+// Ownership: made at first use, kept for the life of the process. Threads: any. Errors: none;
+// CustomKindOf is for kinds with `custom` only.
 //
 //   for (const CustomKind& kind : CustomKinds()) Install(kind.crd);
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "localkube/api/kube_status.h"
+#include "operator/api/field_error.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -53,6 +54,24 @@ absl::StatusOr<Continue> ParseContinue(const Kind& kind, const std::string& toke
   return result;
 }
 
+// As a kube-apiserver checks the options of a list.
+absl::Status CheckRevisionMatch(const Kind& kind, const ReadOptions& options) {
+  const std::string& match = options.resource_version_match;
+  if (match.empty()) return absl::OkStatus();
+  std::string why;
+  if (match != "Exact" && match != "NotOlderThan") {
+    why = "Unsupported value: \"" + match + "\": supported values: \"Exact\", \"NotOlderThan\"";
+  } else if (!options.continue_token.empty()) {
+    why = "Forbidden: resourceVersionMatch is forbidden when continue is provided";
+  } else if (options.resource_version.empty()) {
+    why = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+  } else if (match == "Exact" && options.resource_version == "0") {
+    why = "Forbidden: resourceVersionMatch \"Exact\" is forbidden for resourceVersion \"0\"";
+  }
+  if (why.empty()) return absl::OkStatus();
+  return Invalid(kind, "", {{"resourceVersionMatch", std::string(kFieldInvalid), why}});
+}
+
 struct Page {
   std::vector<StoreEntry> entries;
   json metadata;
@@ -60,6 +79,7 @@ struct Page {
 
 absl::StatusOr<Page> ReadPage(const Store& store, const Kind& kind, const std::string& ns,
                               const ReadOptions& options) {
+  RETURN_IF_ERROR(CheckRevisionMatch(kind, options));
   Store::ListQuery query{.resource = kind.resource(), .ns = ns};
   if (!options.continue_token.empty()) {
     ASSIGN_OR_RETURN(Continue from, ParseContinue(kind, options.continue_token));

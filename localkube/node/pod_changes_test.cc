@@ -13,7 +13,8 @@ using testing::IsEmpty;
 
 Json Status(const std::string& state, int restarts = 0) {
   return {{"containerStatuses",
-           Json::array({{{"name", "c"}, {"restartCount", restarts}, {"state", Json::parse(state)}}})}};
+           Json::array(
+               {{{"name", "c"}, {"restartCount", restarts}, {"state", Json::parse(state)}}})}};
 }
 
 constexpr char kWaiting[] = R"({"waiting":{"reason":"ContainerCreating"}})";
@@ -35,7 +36,8 @@ std::vector<std::string> Changes(const Json& before, const Json& after) {
 }
 
 TEST(ChangeEventsTest, AStartIsToldOncePerRun) {
-  EXPECT_THAT(Changes(Status(kWaiting), Status(kRunning)), ElementsAre("Started Started container c"));
+  EXPECT_THAT(Changes(Status(kWaiting), Status(kRunning)),
+              ElementsAre("Started Started container c"));
   EXPECT_THAT(Changes(Json(), Status(kEnded)), ElementsAre("Started Started container c"))
       << "too quick to be seen running";
   EXPECT_THAT(Changes(Status(kRunning), Status(kEnded)), IsEmpty());

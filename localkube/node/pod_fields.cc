@@ -62,7 +62,8 @@ absl::StatusOr<std::string> ResourceField(const Json& pod, const Json& container
   const size_t dot = resource.find('.');
   const std::string list = resource.substr(0, dot);
   const std::string what = dot == std::string::npos ? "" : resource.substr(dot + 1);
-  const bool known = (list == "limits" || list == "requests") && (what == "cpu" || what == "memory");
+  const bool known =
+      (list == "limits" || list == "requests") && (what == "cpu" || what == "memory");
   if (!known) {
     return absl::InvalidArgumentError("resourceFieldRef " + resource +
                                       ": the local cluster knows limits and requests of cpu and "

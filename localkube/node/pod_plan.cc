@@ -211,10 +211,11 @@ PodPlanner::Outcome PodPlanner::PlanContainer(const Json& container, Turn turn, 
       init ? outcome == Outcome::kSucceeded : running && !deletion_.has_value();
   if (!ready) (init ? uninitialized_ : unready_).push_back(name);
   if (!init && runs.run.phase != RunPhase::kNew) main_started_ = true;
+  const std::string id = runs.number >= 0 ? id_stem + std::to_string(runs.number) : "";
   statuses->push_back({{"name", name},
                        {"image", Text(container, "image")},
                        {"imageID", ""},
-                       {"containerID", runs.number >= 0 ? id_stem + std::to_string(runs.number) : ""},
+                       {"containerID", id},
                        {"ready", ready},
                        {"started", running},
                        {"restartCount", std::max(runs.number, 0)},
