@@ -17,6 +17,8 @@
 #ifndef TRAINER_DATA_BATCH_PLAN_H_
 #define TRAINER_DATA_BATCH_PLAN_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -40,8 +42,12 @@ class BatchPlan {
   int64_t EpochOf(int64_t batch) const;
 
  private:
-  int64_t Permute(uint64_t epoch_key, uint64_t position) const;
-  uint64_t EpochKey(int64_t epoch) const;
+  // Four rounds of a good round function already pass for random; two more cost nothing here.
+  static constexpr size_t kRounds = 6;
+  using EpochKeys = std::array<uint64_t, kRounds>;
+
+  EpochKeys KeysOf(int64_t epoch) const;
+  int64_t Permute(const EpochKeys& keys, uint64_t position) const;
 
   Options options_;
   int left_bits_ = 0;
