@@ -101,13 +101,14 @@ void AdvanceReplicas(LedgerDraft& draft) {
 }  // namespace
 
 LedgerChange AdvanceLedger(const Snapshot& snapshot) {
+  const std::optional<Ledger>& stored = snapshot.job.ledger;
+  // Final: not even replicas that somebody asks for afterwards are added.
+  if (stored.has_value() && stored->outcome.has_value()) return {.ledger = *stored};
   LedgerDraft draft(snapshot);
   if (draft.ended()) return draft.Take();
   if (const std::optional<Flaw> flaw = FindFlaw(draft); flaw.has_value()) {
     // An edit does not end a job that has begun: what runs goes on, and the edit can be taken back.
-    if (snapshot.job.ledger.has_value()) {
-      return {.ledger = *snapshot.job.ledger, .flaw = flaw->message};
-    }
+    if (stored.has_value()) return {.ledger = *stored, .flaw = flaw->message};
     draft.End(JobState::kFailed, flaw->reason, flaw->message);
     return draft.Take();
   }

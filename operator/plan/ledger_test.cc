@@ -55,6 +55,8 @@ TEST(LedgerTest, AnOutcomeIsFinal) {
   now.job.ledger->outcome = JobState::kSucceeded;
   now.pods = {Ended(now, Role::kWorker, 0, 1)};
   EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+  now.job.spec.roles[Role::kWorker].replicas = 2;
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
 }
 
 TEST(LedgerTest, ACompletedReplicaStaysCompletedWhenItsPodIsGone) {

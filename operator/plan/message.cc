@@ -29,10 +29,11 @@ struct Finding {
   std::string sentence;  // Without the replica's name and the full stop.
 };
 
-// "TrainingJob", "TFJob" or whatever else it is that owns an object in our way.
-std::string OwnerOf(const std::string& kind, const std::string& uid) {
-  if (uid.empty()) return "belongs to nobody";
-  return "belongs to " + (kind.empty() ? "something" : "a " + kind) + " (owner uid " + uid + ")";
+// Of an object in our way, whose owner may be a job of the other kind.
+std::string NotOurs(const std::string& kind, const std::string& uid) {
+  if (uid.empty()) return "does not belong to this job (owner: none)";
+  return "does not belong to this job (owner: " + (kind.empty() ? "unknown" : kind) + ", uid " +
+         uid + ")";
 }
 
 // Waiting reasons of a container that is on its way and needs nobody.
@@ -78,7 +79,7 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
       return {Trouble::kToBeMade, "waits until the pod of an earlier job of this name is gone"};
     }
     return {Trouble::kForeign, "cannot be made: the pod " + replica.name + " " +
-                                   OwnerOf(pod.owner_kind, pod.owner_uid) +
+                                   NotOurs(pod.owner_kind, pod.owner_uid) +
                                    "; delete it or rename the job"};
   }
   const ServiceView* service = FindService(snapshot, replica.name);
@@ -87,8 +88,8 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     if (IsOfEarlierJob(*service, snapshot.job)) {
       return {Trouble::kToBeMade, "waits until the service of an earlier job of this name is gone"};
     }
-    return {Trouble::kForeign, "could not be found by the others: the service " + replica.name +
-                                   " " + OwnerOf(service->owner_kind, service->owner_uid) +
+    return {Trouble::kForeign, "cannot be made: the service " + replica.name +
+                                   " " + NotOurs(service->owner_kind, service->owner_uid) +
                                    "; delete it or rename the job"};
   }
   const CurrentPod current = FindCurrentPod(replica, entry);
@@ -122,7 +123,7 @@ std::string LookAtJobService(const Snapshot& snapshot) {
   if (IsOfEarlierJob(*service, snapshot.job)) {
     return "waits until the service of an earlier job of this name is gone";
   }
-  return "the service " + name + " " + OwnerOf(service->owner_kind, service->owner_uid) +
+  return "the service " + name + " " + NotOurs(service->owner_kind, service->owner_uid) +
          ", so the job's pods could not find each other; delete it or rename the job";
 }
 

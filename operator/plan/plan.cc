@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "operator/api/dialect.h"
 #include "operator/plan/pods.h"
-#include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
 
 namespace taas {
@@ -38,7 +36,7 @@ Plan PlanJob(const Snapshot& snapshot) {
   plan.status = snapshot.job.status;
   // The garbage collector takes what is ours; there is nothing left to say.
   if (snapshot.job.meta.deletion_time.has_value()) return plan;
-  if (IsManagedElsewhere(snapshot.job)) return plan;
+  if (!snapshot.job.spec.managed_by.empty()) return plan;  // Its manifest leaves it to another.
 
   LedgerChange change = AdvanceLedger(snapshot);
   if (change.ports_wanted > 0 && !change.ledger.outcome.has_value()) {

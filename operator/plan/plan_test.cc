@@ -83,6 +83,7 @@ TEST(PlanTest, ACompletedReplicaIsNeverMadeAgain) {
 TEST(PlanTest, NothingIsMadeWhileAFinishedJobWaitsForItsReplicasToEnd) {
   Snapshot now = StartedJob({.chiefs = 1, .workers = 2});
   EntryOf(now, Role::kChief, 0).completed = true;
+  now.job.ledger->finishing_since = now.now;
   now.pods = {PodOf(now, Role::kChief, 0, {.phase = PodPhase::kSucceeded}),
               PodOf(now, Role::kWorker, 0)};
   EXPECT_TRUE(PlanJob(now).steps.empty());

@@ -66,12 +66,6 @@ int32_t ReplicasOf(const JobSpec& spec, Role role) {
 
 }  // namespace
 
-bool IsManagedElsewhere(const Job& job) {
-  // The name under which users of TFJobs have always asked for the operator of their cluster.
-  constexpr std::string_view kOperator = "kubeflow.org/training-operator";
-  return !job.spec.managed_by.empty() && job.spec.managed_by != kOperator;
-}
-
 SuccessPolicy EffectiveSuccessPolicy(const Job& job) {
   const bool has_chief = ReplicasOf(job.spec, Role::kChief) > 0;
   if (ReplicasOf(job.spec, Role::kWorker) == 0) return SuccessPolicy::kAuto;

@@ -33,9 +33,6 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
 // The replica that the others gather around: chief 0, else worker 0. Nothing if there is neither.
 std::optional<std::pair<Role, int32_t>> MainReplica(const JobSpec& spec);
 
-// True of a job that its manifest leaves to another controller: nothing is done to it.
-bool IsManagedElsewhere(const Job& job);
-
 // Never Worker0 or AllWorkers of a job without workers, nor of a TFJob with a chief; Auto: the
 // chief's completion is the job's.
 SuccessPolicy EffectiveSuccessPolicy(const Job& job);

@@ -304,7 +304,7 @@ TEST(TfJobPlanTest, AJobThatAnotherControllerManagesIsNotTouched) {
   const Plan plan = PlanJob(now);
   EXPECT_THAT(plan.steps, IsEmpty());
   EXPECT_EQ(plan.status, now.job.status);
-  now.job.spec.managed_by = "kubeflow.org/training-operator";
+  now.job.spec.managed_by.clear();
   EXPECT_EQ(StepsOf<WriteLedger>(PlanJob(now)).size(), 1u);
 }
 
@@ -316,7 +316,7 @@ TEST(TfJobPlanTest, APodOfATrainingJobOfThisNameIsForeignNotOfAnEarlierJob) {
   now.pods[0].owner_kind = "TrainingJob";
   const Plan plan = PlanJob(now);
   ASSERT_EQ(StepsOf<ReportConflict>(plan).size(), 1u);
-  EXPECT_THAT(plan.status.message, HasSubstr("belongs to a TrainingJob (owner uid uid-0)"));
+  EXPECT_THAT(plan.status.message, HasSubstr("does not belong to this job (owner: TrainingJob, uid uid-0)"));
 }
 
 TEST(TfJobPlanTest, AServiceOfSomebodyElseHoldsUpItsReplicaOnly) {
@@ -327,7 +327,8 @@ TEST(TfJobPlanTest, AServiceOfSomebodyElseHoldsUpItsReplicaOnly) {
   EXPECT_EQ(StepsOf<ReportConflict>(plan)[0].kind, "service");
   ASSERT_EQ(StepsOf<CreatePod>(plan).size(), 1u);
   EXPECT_EQ(StepsOf<CreatePod>(plan)[0].pod.name, "mnist-worker-1");
-  EXPECT_THAT(plan.status.message, HasSubstr("the service mnist-worker-0 belongs to a Deployment"));
+  EXPECT_THAT(plan.status.message, HasSubstr("the service mnist-worker-0 does not belong to this job (owner: "
+                                             "Deployment, uid x)"));
 }
 
 TEST(TfJobPlanTest, WithOneServicePerJobPodsAreFoundUnderIt) {
