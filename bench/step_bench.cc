@@ -253,8 +253,8 @@ int main(int argc, char** argv) {
   std::printf("One process, %d thread(s), batch 100, loops for %s.\n\n", threads,
               taas::BestLoops().target);
   std::printf(
-      "| network | products only, µs | GFLOP/s | loss and gradients, µs | step with data and update, "
-      "µs | examples/s | bound / gradients | bound / step |\n|---|---|---|---|---|---|---|---|\n");
+      "| network | products only, µs | GFLOP/s | loss and gradients, µs | with data and update, µs "
+      "| examples/s | bound / gradients | bound / step |\n|---|---|---|---|---|---|---|---|\n");
   const taas::Dataset images = taas::MakeImages();
   for (const taas::Network& network : {taas::Network{"784-100-10", 100, 0},
                                        taas::Network{"784-100-10 with L2", 100, 0.01},

@@ -67,7 +67,7 @@ StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
           .pod = process.pod_number,
           .start = start,
           .max_steps = process.config.max_steps,
-          .batch_size = ExamplesPerStep(process.config)};
+          .batch_size = ExamplesPerStepOf(process)};
 }
 
 int ExitCodeOf(const absl::Status& status) {

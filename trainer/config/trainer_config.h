@@ -71,8 +71,8 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view json);
 using GetEnv = std::function<std::optional<std::string>(const char* name)>;
 absl::Status ApplyEnvironment(const GetEnv& get, TrainerConfig* config);
 
-// How many of `replicas` training replicas are backups in mode Sync. A percentage is rounded up, but
-// one replica always remains; a number that leaves none is refused.
+// How many of `replicas` training replicas are backups in mode Sync. A percentage is rounded up,
+// but one replica always remains; a number that leaves none is refused.
 absl::StatusOr<int64_t> ResolveBackups(const BackupWorkers& backups, int64_t replicas);
 // How many gradients make one update in mode Sync: replicasToAggregate, else the replicas that are
 // not backups.

@@ -8,8 +8,8 @@
 //   momentum  accumulator = momentum · accumulator + g;  w -= rate · accumulator
 //   adam      m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 //             w -= rate · √(1 - beta2^step) / (1 - beta1^step) · m / (√v + epsilon)
-//   average   average -= (1 - min(decay, (1 + step) / (10 + step))) · (average - w), with the new w;
-//             at step 1 the average starts from the w before it
+//   average   average -= (1 - min(decay, (1 + step) / (10 + step))) · (average - w), the new w; at
+//             step 1 the average starts from the w before it
 //
 // Works out of place: the parameter server's versioned store writes an update to a second buffer
 // while a checkpoint reads the first. An optimizer holds no state of a variable; its slots

@@ -11,7 +11,7 @@
 // error of the first tower that has one.
 //
 //   ASSIGN_OR_RETURN(auto towers, Towers::Compile(graph, {.batch = 100, .loss = "loss"}, 4));
-//   RETURN_IF_ERROR(towers->Run([&](int tower, Session& session) { return Fill(session, tower); }));
+//   RETURN_IF_ERROR(towers->Run([&](int i, Session& session) { return Fill(i, session); }));
 //   towers->first().gradient(0);  // the mean
 
 #ifndef TRAINER_STRATEGY_TOWERS_H_

@@ -74,7 +74,8 @@ TEST(TowersTest, ErrorOfOneTowerEndsTheStepAndTheNextStepRuns) {
       return absl::OkStatus();
     };
   };
-  EXPECT_THAT(towers->Run(fill(2)), StatusIs(absl::StatusCode::kNotFound, "no data for this tower"));
+  EXPECT_THAT(towers->Run(fill(2)),
+              StatusIs(absl::StatusCode::kNotFound, "no data for this tower"));
   EXPECT_THAT(towers->Run(fill(-1)), IsOk());
   EXPECT_FLOAT_EQ(towers->loss(), 1);
 }
