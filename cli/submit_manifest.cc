@@ -196,10 +196,9 @@ absl::StatusOr<Json> TrainingJobRole(const SubmitFlags& flags, Role role, bool b
     ASSIGN_OR_RETURN(Json container, Container(flags, role));
     spec["containers"] = Json::array({std::move(container)});
   }
-  Json pod_template = Json::object();
-  if (!meta.empty()) pod_template["metadata"] = meta;
-  if (!spec.empty()) pod_template["spec"] = spec;
-  if (!pod_template.empty()) out["template"] = pod_template;
+  if (!meta.empty()) out["template"]["metadata"] = meta;
+  // A template has a spec, be it empty.
+  if (!meta.empty() || !spec.empty()) out["template"]["spec"] = spec;
   return out;
 }
 

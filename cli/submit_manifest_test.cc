@@ -94,6 +94,18 @@ TEST(SubmitManifestTest, TheBundledTrainerIsDescribedByItsFlags) {
                 "optimizer":{"learningRate":0.5},"maxSteps":200})"));
 }
 
+TEST(SubmitManifestTest, LabelsReachThePodsOfTheBundledTrainer) {
+  SubmitFlags flags;
+  flags.name = "mlp";
+  flags.trainer.model = "mlp";
+  flags.trainer.strategy = "local";
+  flags.trainer.steps = 10;
+  flags.labels = {"team=vision"};
+  RoleOf(flags, Role::kWorker).replicas = 1;
+  EXPECT_EQ(Build(flags)["spec"]["roles"]["worker"]["template"],
+            Json::parse(R"({"metadata":{"labels":{"team":"vision"}},"spec":{}})"));
+}
+
 TEST(SubmitManifestTest, OneWordWithBlanksIsForAShellAsInArena) {
   SubmitFlags flags = OwnImage(JobKind::kTrainingJob);
   flags.command = {"python main.py --steps 10"};

@@ -27,6 +27,7 @@ void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int*
   AddDeleteCommand(app, io, exit_code);
   AddTopCommand(app, io, exit_code);
   AddValidateCommand(app, io, exit_code);
+  AddConvertCommand(app, io, exit_code);
   AddDoctorCommand(app, io, exit_code);
   AddCompletionCommand(app, io);
   app.add_subcommand("version", "Print the version")->callback([&io] {

@@ -181,6 +181,14 @@ TEST_F(TaasAppTest, BothKindsAndSeveralDocumentsAreChecked) {
   EXPECT_THAT(err_.str(), HasSubstr("no TrainingJob or TFJob"));
 }
 
+TEST_F(TaasAppTest, ConvertPrintsAnObjectForEachTfJob) {
+  EXPECT_EQ(Run({"convert", "-f", "examples/tfjob.yaml"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("kind: TrainingJob"), Not(HasSubstr("tensorflow\n"))));
+  EXPECT_EQ(Run({"validate", "-f", Write("converted.yaml", out_.str())}), 0) << out_.str();
+  EXPECT_EQ(Run({"convert", "-f", "examples/mnist.yaml"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("there is no TFJob in it"));
+}
+
 TEST_F(TaasAppTest, AManifestMayComeThroughAPipe) {
   const std::string manifest =
       "apiVersion: taas.dev/v1\nkind: TrainingJob\n"

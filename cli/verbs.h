@@ -15,6 +15,7 @@
 
 namespace taas {
 
+void AddConvertCommand(CLI::App& app, const CommandIo& io, int* exit_code);
 void AddDeleteCommand(CLI::App& app, const CommandIo& io, int* exit_code);
 void AddDescribeCommand(CLI::App& app, const CommandIo& io, int* exit_code);
 void AddDoctorCommand(CLI::App& app, const CommandIo& io, int* exit_code);

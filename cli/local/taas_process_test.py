@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+"""The program `taas` as its users run it: processes, exit codes, shells, a whole local cluster."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+TAAS = os.path.join(os.environ["TEST_SRCDIR"], "taas", "cli", "taas")
+# What takes longer than this hangs.
+LIMIT_S = 120
+POLL_S = 0.05
+
+
+class TaasProcessTest(unittest.TestCase):
+    """One cluster for all tests; each uses jobs of its own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.mkdtemp(prefix="taas-", dir=os.environ["TEST_TMPDIR"])
+        cls.bin = os.path.join(cls.dir, "bin")
+        os.mkdir(cls.bin)
+        shutil.copy(TAAS, cls.bin)
+        for link in ("kubectl-taas", "kubectl_complete-taas"):
+            os.symlink("taas", os.path.join(cls.bin, link))
+        cls.cluster = os.path.join(cls.dir, "cluster")
+        cls.environ = {"HOME": cls.dir, "PATH": cls.bin + ":/usr/bin:/bin",
+                       "KUBECONFIG": os.path.join(cls.cluster, "kubeconfig")}
+        with open(os.path.join(cls.dir, "up.log"), "w", encoding="utf-8") as log:
+            cls.process = subprocess.Popen(["taas", "local", "up", "--dir", cls.cluster],
+                                           env=cls.environ, stdout=log, stderr=log,
+                                           executable=os.path.join(cls.bin, "taas"))
+        deadline = time.monotonic() + LIMIT_S
+        while cls.run_program("taas", "list")[0] != 0:
+            if time.monotonic() > deadline:
+                with open(os.path.join(cls.dir, "up.log"), encoding="utf-8") as log:
+                    raise AssertionError("no cluster: " + log.read())
+            time.sleep(POLL_S)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.run_program("taas", "local", "down", "--dir", cls.cluster)
+        cls.process.wait(LIMIT_S)
+        shutil.rmtree(cls.dir, ignore_errors=True)
+
+    @classmethod
+    def run_program(cls, *args):
+        done = subprocess.run(args, env=cls.environ, text=True, check=False, timeout=LIMIT_S,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE,
+                              executable=shutil.which(args[0], path=cls.environ["PATH"]))
+        return done.returncode, done.stdout, done.stderr
+
+    def submit(self, name, script, *flags):
+        return self.run_program("taas", "submit", "--name", name, "--image", "own", "--workers",
+                                "1", *flags, "--", "/bin/sh", "-c", script)
+
+    def test_a_job_that_is_followed_prints_its_log_and_its_success_is_the_exit_code(self):
+        for kind in ("trainingjob", "tfjob"):
+            with self.subTest(kind):
+                code, out, err = self.submit(kind, "echo hello; echo $MODE", "--kind", kind,
+                                             "--env", "MODE=fast")
+                self.assertEqual(code, 0, err)
+                self.assertEqual(out, "[worker-0] hello\n[worker-0] fast\n")
+                self.assertIn("Succeeded", err)
+
+    def test_the_failure_of_a_job_is_exit_code_one_with_the_reason(self):
+        code, out, err = self.submit("bad", "echo no such file; exit 1")
+        self.assertEqual(code, 1, err)
+        self.assertIn("[worker-0] no such file", out)
+        self.assertIn("job default/bad ended as Failed", err)
+        code, out, err = self.run_program("taas", "describe", "bad")
+        self.assertEqual(code, 0, err)
+        self.assertTrue(out.startswith("bad has failed: "), out)
+
+    def test_a_suspended_job_runs_when_it_is_resumed(self):
+        code, _, err = self.submit("later", "echo now", "--suspend")
+        self.assertEqual(code, 0, err)
+        self.assertIn("taas resume later", err)
+        self.assertEqual(self.run_program("taas", "wait", "later", "--for", "Suspended",
+                                          "--timeout", "60s")[0], 0)
+        self.assertEqual(self.run_program("taas", "resume", "later")[0], 0)
+        code, _, err = self.run_program("taas", "wait", "later", "--timeout", "60s")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.run_program("taas", "delete", "later")[0], 0)
+        self.assertEqual(self.run_program("taas", "get", "later")[0], 3)
+
+    def test_a_timeout_is_exit_code_four(self):
+        code, _, err = self.submit("slow", "exec sleep 1000", "--detach")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.run_program("taas", "wait", "slow", "--timeout", "1s")[0], 4)
+        self.assertEqual(self.run_program("taas", "delete", "slow")[0], 0)
+
+    def test_the_doctor_is_content_with_a_local_cluster(self):
+        code, out, _ = self.run_program("taas", "doctor")
+        self.assertEqual(code, 0, out)
+        self.assertIn("inside the local cluster", out)
+
+    def test_bash_completes_verbs_and_values(self):
+        script = ("source <(taas completion bash); COMP_WORDS=(taas list -o \"\"); COMP_CWORD=3; "
+                  "_taas; echo ${COMPREPLY[@]}")
+        code, out, err = self.run_program("bash", "-c", script)
+        self.assertEqual((code, out), (0, "json name table wide yaml\n"), err)
+
+    def test_kubectl_finds_it_under_its_names(self):
+        self.assertEqual(self.run_program("kubectl-taas", "version")[:2], (0, "taas 0.1.0\n"))
+        code, out, _ = self.run_program("kubectl_complete-taas", "descr")
+        self.assertEqual((code, out), (0, "describe\n:4\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
