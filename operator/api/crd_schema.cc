@@ -220,8 +220,9 @@ class Check {
     const std::string type = node.int_or_string ? "integer,string" : node.type;
     if (node.int_or_string ? !value.is_string() && !HasType(value, "integer")
                            : !HasType(value, type)) {
+      const std::string is = TypeName(value);  // Shown in place of the value, as a server does.
       Add(path, kFieldTypeInvalid,
-          Invalid(value, path, "must be of type " + type + ": \"" + TypeName(value) + "\""));
+          Invalid(is, path, "must be of type " + type + ": \"" + is + "\""));
       return;
     }
     Enumeration(node, value, path);
@@ -229,6 +230,25 @@ class Check {
     if (value.is_string()) String(node, value.get_ref<const std::string&>(), path);
     if (value.is_array()) Array(node, value, path);
     if (value.is_object()) Object(node, value, path);
+  }
+
+  // What stands twice in a set or map. A server looks for it in a pass of its own, which writes the
+  // keys of a map in brackets.
+  void Unique(const Node& node, const Json& value, const std::string& path) {
+    if (value.is_array()) {
+      UniqueItems(node, value, path);
+      if (node.items == nullptr) return;
+      for (size_t i = 0; i < value.size(); ++i) Unique(*node.items, value[i], ItemPath(path, i));
+    }
+    if (!value.is_object()) return;
+    for (const auto& [name, member] : value.items()) {
+      const auto known = node.properties.find(name);
+      if (known != node.properties.end()) {
+        Unique(*known->second, member, ChildPath(path, name));
+      } else if (node.additional != nullptr) {
+        Unique(*node.additional, member, path + "[" + name + "]");
+      }
+    }
   }
 
  private:
@@ -296,7 +316,7 @@ class Check {
     const auto count = static_cast<int64_t>(value.size());
     if (node.min_items.has_value() && count < *node.min_items) {
       Add(path, kFieldInvalid,
-          Invalid(value, path,
+          Invalid(count, path,
                   "should have at least " + std::to_string(*node.min_items) + " items"));
     }
     if (node.max_items.has_value() && count > *node.max_items) {
@@ -308,10 +328,9 @@ class Check {
     if (node.items != nullptr) {
       for (size_t i = 0; i < value.size(); ++i) Value(*node.items, value[i], ItemPath(path, i));
     }
-    Unique(node, value, path);
   }
 
-  void Unique(const Node& node, const Json& value, const std::string& path) {
+  void UniqueItems(const Node& node, const Json& value, const std::string& path) {
     if (node.list_type != "set" && node.list_type != "map") return;
     std::set<std::string> seen;
     for (size_t i = 0; i < value.size(); ++i) {
@@ -333,7 +352,7 @@ class Check {
     const auto count = static_cast<int64_t>(value.size());
     if (node.min_properties.has_value() && count < *node.min_properties) {
       Add(path, kFieldInvalid,
-          Invalid(value, path,
+          Invalid(count, path,
                   "should have at least " + std::to_string(*node.min_properties) + " properties"));
     }
     if (node.max_properties.has_value() && count > *node.max_properties) {
@@ -349,7 +368,7 @@ class Check {
       if (known != node.properties.end()) {
         Value(*known->second, member, ChildPath(path, name));
       } else if (node.additional != nullptr) {
-        Value(*node.additional, member, path + "[" + name + "]");
+        Value(*node.additional, member, ChildPath(path, name));
       }
     }
   }
@@ -409,8 +428,15 @@ void SetDefaults(const Node& node, Json* value) {
       value->erase(member);
     }
   }
-  for (const auto& [name, member] : value->items()) {
-    if (const Node* child = ChildOf(node, name); child != nullptr) SetDefaults(*child, &member);
+  for (auto member = value->begin(); member != value->end();) {
+    const bool declared = node.properties.count(member.key()) != 0;
+    const Node* child = ChildOf(node, member.key());
+    if (!declared && child != nullptr && member->is_null() && !child->nullable) {
+      member = value->erase(member);
+      continue;
+    }
+    if (child != nullptr) SetDefaults(*child, &*member);
+    ++member;
   }
 }
 
@@ -483,6 +509,7 @@ void CrdSchema::ApplyDefaults(Json* object) const { SetDefaults(*root_, object);
 std::vector<FieldError> CrdSchema::Validate(const Json& object) const {
   Check check;
   check.Value(*root_, object, "");
+  check.Unique(*root_, object, "");
   return std::move(check).Take();
 }
 

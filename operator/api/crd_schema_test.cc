@@ -40,10 +40,10 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"IntegerTakesWholeFloat", R"({"type": "integer"})", "2.0", ""},
         Case{"IntegerRefusesFraction", R"({"type": "integer"})", "2.5",
-             "spec: Invalid value: 2.5: spec in body must be of type integer: \"number\""},
+             "spec: Invalid value: \"number\": spec in body must be of type integer: \"number\""},
         Case{"NumberTakesInteger", R"({"type": "number"})", "2", ""},
         Case{"NullIsNoString", R"({"type": "string"})", "null",
-             "spec: Invalid value: null: spec in body must be of type string: \"null\""},
+             "spec: Invalid value: \"null\": spec in body must be of type string: \"null\""},
         Case{"NullIsTakenWhereAllowed", R"({"type": "string", "nullable": true})", "null", ""},
         Case{"BoundItselfIsInside", R"({"type": "integer", "minimum": 1, "maximum": 1})", "1", ""},
         Case{"BoundItselfIsOutside",
@@ -69,7 +69,18 @@ INSTANTIATE_TEST_SUITE_P(
              "\"yesterday\""},
         Case{"MapOfNumbers",
              R"({"type": "object", "additionalProperties": {"type": "integer"}})", R"({"a": "b"})",
-             "spec[a]: Invalid value: \"b\": spec[a] in body must be of type integer: \"string\""}),
+             "spec.a: Invalid value: \"string\": spec.a in body must be of type integer: "
+             "\"string\""},
+        Case{"MapOfSets",
+             R"({"type": "object", "additionalProperties": {"type": "array",
+                 "x-kubernetes-list-type": "set"}})",
+             R"({"a": [1, 1]})", "spec[a][1]: Duplicate value: 1"},
+        Case{"TooFewItemsAreCounted", R"({"type": "array", "minItems": 2})", "[1]",
+             "spec: Invalid value: 1: spec in body should have at least 2 items"},
+        Case{"NumberOrText", R"({"x-kubernetes-int-or-string": true})", R"("5%")", ""},
+        Case{"NumberOrTextIsNoFraction", R"({"x-kubernetes-int-or-string": true})", "0.5",
+             "spec: Invalid value: \"number\": spec in body must be of type integer,string: "
+             "\"number\""}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(CrdSchemaParseTest, AKeywordThatIsNotImplementedIsRefused) {
@@ -101,6 +112,14 @@ TEST(CrdSchemaDefaultsTest, NullIsReplacedByADefaultAndElseRemoved) {
   Json object = Json::parse(R"({"spec": {"a": null, "b": null, "c": null}})");
   schema.ApplyDefaults(&object);
   EXPECT_EQ(object, Json::parse(R"({"spec": {"a": 7, "c": null}})"));
+}
+
+TEST(CrdSchemaDefaultsTest, NullInAMapIsRemoved) {
+  const CrdSchema schema = Schema(R"({"type": "object", "additionalProperties": {
+      "type": "object", "properties": {"a": {"type": "integer", "default": 7}}}})");
+  Json object = Json::parse(R"({"spec": {"x": null, "y": {}}})");
+  schema.ApplyDefaults(&object);
+  EXPECT_EQ(object, Json::parse(R"({"spec": {"y": {"a": 7}}})"));
 }
 
 TEST(CrdSchemaDefaultsTest, ItemsOfAListHaveDefaultsToo) {

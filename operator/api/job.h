@@ -43,8 +43,8 @@ enum class RestartPolicy { kAlways, kOnFailure, kNever, kExitCode };
 std::string_view RestartPolicyName(RestartPolicy policy);  // "Always", …
 std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name);
 
-// Whose completion is the job's. Auto: the chief's if there is one, else worker 0's. AllWorkers: every
-// worker's, and the chief's if there is one.
+// Whose completion is the job's. Auto: the chief's if there is one, else worker 0's. AllWorkers:
+// every worker's, and the chief's if there is one.
 enum class SuccessPolicy { kAuto, kWorker0, kAllWorkers };
 std::string_view SuccessPolicyName(SuccessPolicy policy);
 std::optional<SuccessPolicy> SuccessPolicyFromName(std::string_view name);

@@ -50,7 +50,8 @@ TEST(JobRulesTest, RulesAboutChangesHoldForANewObject) {
   Json changed = object;
   changed["spec"]["backoffLimit"] = 3;
   EXPECT_EQ(FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, changed, &object)),
-            "spec.backoffLimit: Invalid value: may change only while the job is suspended");
+            "spec.backoffLimit: Invalid value: \"object\": may change only while the job is "
+            "suspended");
   Json suspended = object;
   suspended["spec"]["suspend"] = true;
   EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, changed, &suspended), testing::IsEmpty());
@@ -63,8 +64,8 @@ TEST(JobRulesTest, EachRoleOfATfJobIsNamedByItsKey) {
       "Ps": {"replicas": 1, "template": {"spec": {"containers": [{"name": "tensorflow"}]}}},
       "worker": {"replicas": 1, "template": {"spec": {"containers": [{"name": "main"}]}}}}}})");
   EXPECT_EQ(FormatFieldErrors(BrokenRules(JobKind::kTfJob, object, nullptr)),
-            "spec.tfReplicaSpecs[worker].template.spec.containers: Invalid value: must have a "
-            "container named tensorflow, which gets TF_CONFIG");
+            "spec.tfReplicaSpecs[worker].template.spec.containers: Invalid value: \"object\": must "
+            "have a container named tensorflow, which gets TF_CONFIG");
 }
 
 TEST(JobRulesTest, EachVolumeIsNamedByItsIndex) {

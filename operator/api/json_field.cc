@@ -102,6 +102,8 @@ absl::Status JsonField::Wrong(const std::string& want) const {
   return absl::InvalidArgumentError(path_ + ": " + text + " is not " + want);
 }
 
-absl::Status JsonField::Missing() const { return absl::InvalidArgumentError(path_ + ": is missing"); }
+absl::Status JsonField::Missing() const {
+  return absl::InvalidArgumentError(path_ + ": is missing");
+}
 
 }  // namespace taas

@@ -93,7 +93,9 @@ std::optional<RestartPolicy> RestartPolicyFromName(std::string_view name) {
   return ValueOf(kRestartPolicies, name);
 }
 
-std::string_view SuccessPolicyName(SuccessPolicy policy) { return NameOf(kSuccessPolicies, policy); }
+std::string_view SuccessPolicyName(SuccessPolicy policy) {
+  return NameOf(kSuccessPolicies, policy);
+}
 
 std::optional<SuccessPolicy> SuccessPolicyFromName(std::string_view name) {
   return ValueOf(kSuccessPolicies, name);

@@ -18,7 +18,8 @@ absl::Status ReadRestart(const JsonField& field, RestartRecord* out) {
   RETURN_IF_ERROR(field["index"].Read(&out->index));
   RETURN_IF_ERROR(field["attempt"].Read(&out->attempt));
   RETURN_IF_ERROR(field["podNumber"].Read(&out->pod_number));
-  RETURN_IF_ERROR(field["cause"].ReadName(RestartCauseFromName, "a cause of restarts", &out->cause));
+  RETURN_IF_ERROR(
+      field["cause"].ReadName(RestartCauseFromName, "a cause of restarts", &out->cause));
   RETURN_IF_ERROR(field["exitCode"].Read(&out->exit_code));
   RETURN_IF_ERROR(field["message"].Read(&out->message));
   RETURN_IF_ERROR(field["node"].Read(&out->node));

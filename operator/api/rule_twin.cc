@@ -35,9 +35,15 @@ std::vector<Place> Values(const Place& map) {
   std::vector<Place> places;
   if (!map.self->is_object()) return places;
   for (auto member = map.self->begin(); member != map.self->end(); ++member) {
-    places.push_back({map.path + "[" + member.key() + "]", &*member, Member(map.old, member.key())});
+    const std::string& key = member.key();
+    places.push_back({map.path + "[" + key + "]", &*member, Member(map.old, key)});
   }
   return places;
+}
+
+// What a server shows in place of the value.
+std::string TypeName(const Json& value) {
+  return value.is_number_integer() ? "integer" : value.type_name();
 }
 
 // The values that `at` means.
@@ -91,8 +97,8 @@ std::vector<FieldError> BrokenTwins(const std::vector<RuleTwin>& twins, const Js
       if (twin.holds(*place.self, place.old)) continue;
       std::string path = place.path + twin.field;
       if (!path.empty() && path.front() == '.') path.erase(0, 1);
-      errors.push_back(
-          {path, std::string(kFieldInvalid), std::string("Invalid value: ") + twin.message});
+      errors.push_back({path, std::string(kFieldInvalid),
+                        "Invalid value: \"" + TypeName(*place.self) + "\": " + twin.message});
     }
   }
   return errors;

@@ -7,7 +7,7 @@
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument naming the field.
 //
-//   if (EncodeStatus(job, job.status) != EncodeStatus(job, wanted)) Write(EncodeStatus(job, wanted));
+//   if (EncodeStatus(job, job.status) == EncodeStatus(job, wanted)) return;
 
 #ifndef OPERATOR_API_STATUS_CODEC_H_
 #define OPERATOR_API_STATUS_CODEC_H_

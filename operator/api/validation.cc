@@ -225,6 +225,25 @@ FieldError Unsupported(const std::string& path, const Json& value, const std::st
           "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
 }
 
+// A number that belongs to another optimizer would change nothing, and nobody would notice.
+void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
+  const std::string path = "spec.trainer.optimizer";
+  const Json name = optimizer.is_object() ? optimizer.value("name", Json("sgd")) : Json("sgd");
+  if (name != "sgd" && name != "momentum" && name != "adam") {
+    errors->push_back(Unsupported(path + ".name", name, "sgd, momentum, adam"));
+    return;
+  }
+  const std::pair<const char*, const char*> owners[] = {
+      {"momentum", "momentum"}, {"beta1", "adam"}, {"beta2", "adam"}, {"epsilon", "adam"}};
+  for (const auto& [field, owner] : owners) {
+    const Json& value = Below(optimizer, field);
+    if (value.is_null() || name == owner) continue;
+    errors->push_back({path + "." + field, std::string(kFieldInvalid),
+                       "Invalid value: " + value.dump() + ": belongs to " + owner + ", not to " +
+                           name.get<std::string>()});
+  }
+}
+
 }  // namespace
 
 std::optional<JobKind> KindOfManifest(std::string_view json) {
@@ -256,6 +275,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
   const Json& trainer = Below(Below(*object, "spec"), "trainer");
   std::vector<FieldError> errors;
+  if (trainer.is_null()) return errors;  // An image of the user's own.
 
   const Json& model = Below(trainer, "model");
   const Json& name = Below(model, "name");
@@ -272,10 +292,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
                           " has no hidden layers"});
   }
 
-  const Json& optimizer = Below(Below(trainer, "optimizer"), "name");
-  if (!optimizer.is_null() && optimizer != "sgd") {
-    errors.push_back(Unsupported("spec.trainer.optimizer.name", optimizer, "sgd"));
-  }
+  CheckOptimizer(Below(trainer, "optimizer"), &errors);
   return errors;
 }
 

@@ -36,7 +36,8 @@ std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,
                                        std::string_view new_json);
 
 // What the bundled trainer of this release would refuse in spec.trainer, of a
-// TrainingJob that Validate accepts. An API server accepts these: images of other releases may know more.
+// TrainingJob that Validate accepts. An API server accepts these: images of other releases may know
+// more.
 std::vector<FieldError> ValidateTrainer(std::string_view json);
 
 // The object with the schema's defaults, as a server stores it. InvalidArgument if it is not a JSON

@@ -1,0 +1,356 @@
+#include "operator/api/job_codec.h"
+
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/api/trainingjob_crd.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+constexpr char kStored[] = R"({
+  "apiVersion": "taas.dev/v1", "kind": "TrainingJob",
+  "metadata": {"name": "mnist", "namespace": "default", "uid": "u-1", "resourceVersion": "7",
+               "generation": 3, "creationTimestamp": "2026-11-21T05:54:17Z", "unknown": {}},
+  "spec": {
+    "trainer": {"image": "i:1", "model": {"name": "mlp", "hidden": [500]},
+                "data": {"format": "idx"},
+                "strategy": {"type": "ParameterServer", "mode": "Async"}, "maxSteps": 2000,
+                "checkpoint": {"dir": "/out/c"}, "later": [1]},
+    "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 2},
+              "worker": {"replicas": 3, "later": 1}},
+    "volumes": [{"name": "data", "mountPath": "/data", "readOnly": true, "roles": ["ps", "worker"],
+                 "source": {"persistentVolumeClaim": {"claimName": "c"}}}],
+    "backoffLimit": 2, "cleanPodPolicy": "All", "later": {}}})";
+
+// Stored with the value at `pointer` replaced.
+std::string With(const std::string& pointer, const Json& value) {
+  Json object = Json::parse(kStored);
+  object[Json::json_pointer(pointer)] = value;
+  return object.dump();
+}
+
+TEST(DecodeTrainingJobTest, ReadsWhatAServerStored) {
+  const auto job = DecodeJob(JobKind::kTrainingJob, kStored);
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->meta.name, "mnist");
+  EXPECT_EQ(job->meta.ns, "default");
+  EXPECT_EQ(job->meta.uid, "u-1");
+  EXPECT_EQ(job->meta.resource_version, "7");
+  EXPECT_EQ(job->meta.generation, 3);
+  EXPECT_TRUE(job->meta.creation_time.has_value());
+  EXPECT_FALSE(job->meta.deletion_time.has_value());
+  const TrainerSpec& trainer = job->spec.trainer;
+  EXPECT_EQ(trainer.image, "i:1");
+  EXPECT_EQ(trainer.checkpoint_dir, "/out/c");
+  EXPECT_EQ(trainer.max_steps, 2000);
+  EXPECT_FALSE(trainer.local_strategy);
+  Json config = Json::parse(kStored)["spec"]["trainer"];
+  config.erase("image");
+  EXPECT_EQ(Json::parse(trainer.config), config);
+  EXPECT_EQ(job->spec.roles.at(Role::kWorker).replicas, 3);
+  EXPECT_EQ(job->spec.roles.size(), 3u);
+  ASSERT_EQ(job->spec.volumes.size(), 1u);
+  EXPECT_EQ(job->spec.volumes[0].mount_path, "/data");
+  EXPECT_TRUE(job->spec.volumes[0].read_only);
+  EXPECT_EQ(job->spec.volumes[0].roles, (std::vector<Role>{Role::kPs, Role::kWorker}));
+  EXPECT_EQ(job->spec.volumes[0].source, R"({"persistentVolumeClaim":{"claimName":"c"}})");
+  EXPECT_EQ(job->spec.backoff_limit, 2);
+  EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kAll);
+  EXPECT_FALSE(job->ledger.has_value());
+  EXPECT_EQ(job->status, JobStatus());
+}
+
+TEST(DecodeTrainingJobTest, AbsentFieldsGetTheSchemasDefaults) {
+  const auto job = DecodeJob(JobKind::kTrainingJob,
+                             R"({"spec": {"trainer": {}, "roles": {"worker": {}}}})");
+  ASSERT_THAT(job, IsOk());
+  Json object = Json::parse(R"({"spec": {"trainer": {}, "roles": {"worker": {}}}})");
+  TrainingJobSchema().ApplyDefaults(&object);
+  const Json& spec = object["spec"];
+  EXPECT_EQ(job->spec.roles.at(Role::kWorker).replicas, spec["roles"]["worker"]["replicas"]);
+  EXPECT_EQ(job->spec.backoff_limit, spec["backoffLimit"]);
+  EXPECT_EQ(spec["cleanPodPolicy"], "Running");
+  EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kRunning);
+  EXPECT_EQ(job->spec.trainer.local_strategy, spec["trainer"]["strategy"]["type"] == "Local");
+}
+
+TEST(DecodeTrainingJobTest, AWrongTypeNamesJobAndField) {
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/roles/ps/replicas", "2")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("default/mnist: spec.roles.ps.replicas: \"2\" is not a whole")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/roles/ps/replicas", -1)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("0 or more")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/roles/ps/replicas", 3e9)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("in range")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/volumes/0/source", "disk")),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("spec.volumes[0].source")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/trainer", Json())),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("template: is missing")));
+  EXPECT_FALSE(DecodeJob(JobKind::kTrainingJob, "[]").ok());
+  EXPECT_FALSE(DecodeJob(JobKind::kTrainingJob, "{").ok());
+}
+
+TEST(DecodeTrainingJobTest, ALedgerThatCannotBeReadIsNotTakenForNone) {
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob,
+                        With("/metadata/annotations", {{"taas.dev/ledger", "{"}})),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("taas.dev/ledger")));
+}
+
+TEST(DecodeTrainingJobTest, TheLedgerIsInTheAnnotation) {
+  Ledger ledger;
+  ledger.attempt = 3;
+  ledger.replicas[Role::kEvaluator][0].completed = true;
+  const Json annotations = {{"taas.dev/ledger", EncodeLedger(ledger)}};
+  const auto job = DecodeJob(JobKind::kTrainingJob, With("/metadata/annotations", annotations));
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->ledger, ledger);
+}
+
+TEST(DecodeTrainingJobTest, EachFieldOfTheCrdIsKnownToTheStructOrToTheTrainer) {
+  // Symptom: a field that enters the CRD and is forgotten here is accepted by every server and does
+  // nothing.
+  std::set<std::string> known = {
+      "spec.trainer",           "spec.roles",
+      "spec.volumes",           "spec.volumes[].name",
+      "spec.volumes[].mountPath", "spec.volumes[].readOnly",
+      "spec.volumes[].roles",   "spec.volumes[].source",
+      "spec.suspend",           "spec.backoffLimit",
+      "spec.cleanPodPolicy",    "spec.activeDeadlineSeconds",
+      "spec.pendingDeadlineSeconds", "spec.ttlSecondsAfterFinished",
+      "spec.successPolicy",     "spec.restartScope",
+      "spec.exitCodes",         "spec.exitCodes.preset",
+      "spec.exitCodes.retryable", "spec.exitCodes.permanent",
+      "spec.nodeLossSeconds",   "spec.network",
+      "spec.network.port",      "spec.network.evaluatorInCluster"};
+  for (const std::string role : {"chief", "ps", "worker", "evaluator"}) {
+    known.insert("spec.roles." + role);
+    for (const std::string field : {"replicas", "restartPolicy", "gpus", "gpuType", "resources",
+                                    "env", "envFrom", "template"}) {
+      known.insert("spec.roles." + role + "." + field);
+    }
+  }
+  std::set<std::string> in_crd;
+  for (const std::string& path : TrainingJobSchema().FieldPaths()) {
+    if (path.rfind("spec.", 0) != 0) continue;
+    if (path.rfind("spec.trainer.", 0) == 0) continue;            // Handed on whole.
+    if (path.rfind("spec.volumes[].source.", 0) == 0) continue;  // Likewise.
+    const bool kept = path.find(".template.") != std::string::npos ||
+                      path.find(".resources.") != std::string::npos ||
+                      path.find(".env[]") != std::string::npos ||
+                      path.find(".envFrom[]") != std::string::npos;
+    if (!kept) in_crd.insert(path);  // The others go into the pods as they are.
+  }
+  EXPECT_EQ(in_crd, known);
+}
+
+
+TEST(DecodeTrainingJobTest, EachPolicyOfTheManifestIsRead) {
+  Json object = Json::parse(kStored);
+  object["spec"].update(Json::parse(R"({
+      "suspend": true, "activeDeadlineSeconds": 3600, "pendingDeadlineSeconds": 60,
+      "ttlSecondsAfterFinished": 0, "successPolicy": "AllWorkers", "restartScope": "Job",
+      "exitCodes": {"preset": "AtLeast128", "retryable": [1, 3], "permanent": [139]},
+      "nodeLossSeconds": 5, "network": {"port": 3000, "evaluatorInCluster": "None"}})"));
+  const auto job = DecodeJob(JobKind::kTrainingJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  const JobSpec& spec = job->spec;
+  EXPECT_TRUE(spec.suspend);
+  EXPECT_EQ(spec.active_deadline_seconds, 3600);
+  EXPECT_EQ(spec.pending_deadline_seconds, 60);
+  EXPECT_EQ(spec.ttl_seconds_after_finished, 0);
+  EXPECT_EQ(spec.success_policy, SuccessPolicy::kAllWorkers);
+  EXPECT_EQ(spec.restart_scope, RestartScope::kJob);
+  EXPECT_EQ(spec.exit_codes,
+            (ExitCodeRules{ExitCodeRules::Preset::kAtLeast128, {1, 3}, {139}}));
+  EXPECT_EQ(spec.node_loss_seconds, 5);
+  EXPECT_EQ(spec.port, 3000);
+  EXPECT_EQ(spec.evaluator_in_cluster, EvaluatorInCluster::kNone);
+}
+
+TEST(DecodeTrainingJobTest, EachFieldOfARoleIsReadOrKeptAsItWasWritten) {
+  Json object = Json::parse(kStored);
+  object["spec"]["roles"]["evaluator"] = Json::parse(R"({
+      "replicas": 1, "restartPolicy": "OnFailure", "gpus": 2, "gpuType": "H200",
+      "resources": {"limits": {"memory": "1Gi"}}, "env": [{"name": "A", "value": "b"}],
+      "envFrom": [{"secretRef": {"name": "s"}}],
+      "template": {"spec": {"containers": [{"name": "log", "image": "l"}, {"name": "trainer",
+          "ports": [{"name": "http", "containerPort": 80}, {"name": "taas", "containerPort": 9}],
+          "resources": {"limits": {"nvidia.com/gpu": 7}}}]}}})");
+  const auto job = DecodeJob(JobKind::kTrainingJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  const RoleSpec& role = job->spec.roles.at(Role::kEvaluator);
+  const Json& written = object["spec"]["roles"]["evaluator"];
+  EXPECT_EQ(role.restart_policy, RestartPolicy::kOnFailure);
+  EXPECT_EQ(role.gpus, 2);
+  EXPECT_EQ(role.gpu_type, "H200");
+  EXPECT_EQ(Json::parse(role.resources), written["resources"]);
+  EXPECT_EQ(Json::parse(role.env), written["env"]);
+  EXPECT_EQ(Json::parse(role.env_from), written["envFrom"]);
+  EXPECT_EQ(Json::parse(role.pod_template), written["template"]);
+  EXPECT_EQ(role.container, 1);
+  EXPECT_EQ(role.port, 9);
+  EXPECT_EQ(job->spec.roles.at(Role::kWorker).restart_policy, RestartPolicy::kExitCode);
+}
+
+Json OwnImage(const std::string& containers) {
+  Json object = Json::parse(R"({"metadata": {"name": "a"}, "spec": {"roles": {"worker": {}}}})");
+  object["spec"]["roles"]["worker"]["template"]["spec"]["containers"] = Json::parse(containers);
+  return object;
+}
+
+TEST(DecodeTrainingJobTest, AnOwnImagesContainerIsTheOneNamedTrainerOrTheOnlyOne) {
+  const auto only = DecodeJob(JobKind::kTrainingJob,
+                              OwnImage(R"([{"name": "main", "image": "i",
+      "resources": {"limits": {"nvidia.com/gpu": "4"}}}])").dump());
+  ASSERT_THAT(only, IsOk());
+  EXPECT_FALSE(only->spec.bundled_trainer);
+  EXPECT_EQ(only->spec.roles.at(Role::kWorker).container, 0);
+  EXPECT_EQ(only->spec.roles.at(Role::kWorker).gpus, 4);
+  const auto named = DecodeJob(JobKind::kTrainingJob,
+                               OwnImage(R"([{"name": "a"}, {"name": "trainer"}])").dump());
+  ASSERT_THAT(named, IsOk());
+  EXPECT_EQ(named->spec.roles.at(Role::kWorker).container, 1);
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob,
+                        OwnImage(R"([{"name": "a"}, {"name": "b"}])").dump()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("spec.roles.worker.template.spec.containers")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob,
+                        OwnImage(R"([{"name": "a", "resources": {"limits":
+                            {"nvidia.com/gpu": "many"}}}])").dump()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a number of GPUs")));
+}
+
+TEST(DecodeTrainingJobTest, TheBundledTrainersContainerMayBeAdded) {
+  Json object = Json::parse(kStored);
+  object["spec"]["roles"]["ps"]["template"] =
+      Json::parse(R"({"spec": {"containers": [{"name": "log", "image": "l"}]}})");
+  const auto job = DecodeJob(JobKind::kTrainingJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->spec.roles.at(Role::kPs).container, -1);
+}
+
+TEST(DecodeTrainingJobTest, TowersAreOneProcess) {
+  const auto job = DecodeJob(JobKind::kTrainingJob,
+                             With("/spec/trainer/strategy", {{"type", "Towers"}, {"towers", 4}}));
+  ASSERT_THAT(job, IsOk());
+  EXPECT_TRUE(job->spec.trainer.local_strategy);
+}
+
+TEST(DecodeTrainingJobTest, AnUnknownNameOfAPolicySaysWhatIsKnown) {
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/roles/ps/restartPolicy", "Sometimes")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("spec.roles.ps.restartPolicy: \"Sometimes\" is not Always, "
+                                 "OnFailure, Never or ExitCode")));
+  EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/exitCodes", {{"retryable", {"1"}}})),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("spec.exitCodes.retryable[0]: \"1\" is not a whole number")));
+}
+
+Json TfObject() {
+  return Json::parse(R"({
+    "metadata": {"name": "dist", "namespace": "ns"},
+    "spec": {
+      "tfReplicaSpecs": {
+        "Ps": {"template": {"spec": {"containers": [{"name": "tensorflow", "image": "i",
+            "ports": [{"containerPort": 2345, "name": "tfjob-port"}]}]}}},
+        "WORKER": {"replicas": 3, "restartPolicy": "ExitCode", "template": {
+            "metadata": {"creationTimestamp": null},
+            "spec": {"containers": [{"name": "log", "image": "l"}, {"name": "tensorflow",
+                "image": "i", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}}}}})");
+}
+
+TEST(DecodeTfJobTest, RolesAreReadInAnyCaseWithTheDefaultsOfTheApi) {
+  const auto job = DecodeJob(JobKind::kTfJob, TfObject().dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->kind, JobKind::kTfJob);
+  const JobSpec& spec = job->spec;
+  EXPECT_FALSE(spec.bundled_trainer);
+  EXPECT_FALSE(spec.chief_is_master);
+  const RoleSpec& ps = spec.roles.at(Role::kPs);
+  EXPECT_EQ(ps.replicas, 1);
+  EXPECT_EQ(ps.restart_policy, RestartPolicy::kNever);
+  EXPECT_EQ(ps.port, 2345);
+  const RoleSpec& worker = spec.roles.at(Role::kWorker);
+  EXPECT_EQ(worker.replicas, 3);
+  EXPECT_EQ(worker.restart_policy, RestartPolicy::kExitCode);
+  EXPECT_EQ(worker.container, 1);
+  EXPECT_EQ(worker.port, 0);
+  EXPECT_EQ(worker.gpus, 1);
+  EXPECT_EQ(Json::parse(worker.pod_template),
+            TfObject()["spec"]["tfReplicaSpecs"]["WORKER"]["template"]);
+  EXPECT_EQ(spec.backoff_limit, std::nullopt);
+  EXPECT_EQ(spec.clean_pod_policy, CleanPodPolicy::kNone);
+  EXPECT_EQ(spec.exit_codes.preset, ExitCodeRules::Preset::kAtLeast128);
+  EXPECT_EQ(spec.evaluator_in_cluster, EvaluatorInCluster::kAll);
+  EXPECT_EQ(spec.success_policy, SuccessPolicy::kAuto);
+  EXPECT_EQ(spec.managed_by, "");
+}
+
+TEST(DecodeTfJobTest, PoliciesAreReadFromBothDialectsAndThatOfRunPolicyCounts) {
+  Json object = TfObject();
+  object["spec"]["backoffLimit"] = 2;
+  object["spec"]["cleanPodPolicy"] = "All";
+  object["spec"]["activeDeadlineSeconds"] = 5;
+  object["spec"]["ttlSecondsAfterFinished"] = 6;
+  auto job = DecodeJob(JobKind::kTfJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->spec.backoff_limit, 2);
+  EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kAll);
+  EXPECT_EQ(job->spec.active_deadline_seconds, 5);
+  EXPECT_EQ(job->spec.ttl_seconds_after_finished, 6);
+  object["spec"]["runPolicy"] = Json::parse(R"({
+      "backoffLimit": 7, "cleanPodPolicy": "Running", "suspend": true,
+      "managedBy": "kueue.x-k8s.io/multikueue",
+      "schedulingPolicy": {"minAvailable": 3, "queue": "q", "priorityClass": "high"}})");
+  object["spec"]["successPolicy"] = "AllWorkers";
+  object["spec"]["enableDynamicWorker"] = true;
+  job = DecodeJob(JobKind::kTfJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->spec.backoff_limit, 7);
+  EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kRunning);
+  EXPECT_EQ(job->spec.active_deadline_seconds, 5);
+  EXPECT_TRUE(job->spec.suspend);
+  EXPECT_EQ(job->spec.managed_by, "kueue.x-k8s.io/multikueue");
+  EXPECT_EQ(job->spec.scheduling, (SchedulingPolicy{"q", "high", 3}));
+  EXPECT_EQ(job->spec.success_policy, SuccessPolicy::kAllWorkers);
+  EXPECT_TRUE(job->spec.dynamic_worker);
+  object["spec"]["runPolicy"]["managedBy"] = "kubeflow.org/training-operator";
+  EXPECT_EQ(DecodeJob(JobKind::kTfJob, object.dump())->spec.managed_by, "");
+}
+
+TEST(DecodeTfJobTest, AMasterIsAChiefByAnotherName) {
+  Json object = TfObject();
+  object["spec"]["tfReplicaSpecs"]["master"] = object["spec"]["tfReplicaSpecs"]["Ps"];
+  const auto job = DecodeJob(JobKind::kTfJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_TRUE(job->spec.chief_is_master);
+  EXPECT_EQ(job->spec.roles.count(Role::kChief), 1u);
+}
+
+TEST(DecodeTfJobTest, WhatTheSchemaRefusesIsAnErrorThatNamesTheField) {
+  Json object = TfObject();
+  object["spec"]["tfReplicaSpecs"]["Worker"] = object["spec"]["tfReplicaSpecs"]["Ps"];
+  EXPECT_THAT(DecodeJob(JobKind::kTfJob, object.dump()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("ns/dist: spec.tfReplicaSpecs.Worker: stands for the role")));
+  object = TfObject();
+  object["spec"]["tfReplicaSpecs"]["Server"] = object["spec"]["tfReplicaSpecs"]["Ps"];
+  EXPECT_THAT(DecodeJob(JobKind::kTfJob, object.dump()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("spec.tfReplicaSpecs.Server: is not PS")));
+  object = TfObject();
+  object["spec"]["tfReplicaSpecs"]["Ps"]["template"]["spec"]["containers"][0]["name"] = "main";
+  EXPECT_THAT(DecodeJob(JobKind::kTfJob, object.dump()),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("is named tensorflow")));
+}
+
+}  // namespace
+}  // namespace taas
