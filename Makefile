@@ -42,12 +42,13 @@ formats: setup
 	@$(BAZEL) test $(BAZEL_FLAGS) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
 	//trainer/checkpoint:tensorflow_fixtures_test
 
-## make build   bin/taas, bin/taas-operator, bin/taas-trainer
+## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
 build: setup
 	@$(BAZEL) build $(BAZEL_FLAGS) //cli:taas //operator/cmd:taas-operator //trainer/cmd:taas-trainer
 	@mkdir -p bin
 	@cd "$$($(BAZEL) info bazel-bin 2>/dev/null)" && install -m 755 \
 	cli/taas operator/cmd/taas-operator trainer/cmd/taas-trainer $(CURDIR)/bin/
+	@ln -sf taas bin/kubectl-taas && ln -sf taas bin/kubectl_complete-taas
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    the tests with ThreadSanitizer
