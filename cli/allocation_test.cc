@@ -43,7 +43,8 @@ TEST(AllocationTest, APodHoldsTheSumOfItsContainersOrItsLargestInitContainer) {
             "labels":{"taas.dev/role":"worker","taas.dev/index":"3"},
             "ownerReferences":[{"uid":"u","controller":true}]},
           "spec":{"nodeName":"n1",
-            "containers":[{"resources":{"requests":{"cpu":"1"},"limits":{"cpu":"2","memory":"1Gi"}}},
+            "containers":[{"resources":{"requests":{"cpu":"1"},
+                                        "limits":{"cpu":"2","memory":"1Gi"}}},
                           {"resources":{"limits":{"nvidia.com/gpu":1}}}],
             "initContainers":[{"resources":{"requests":{"cpu":"3"}}}]},
           "status":{"phase":"Running"}})",
@@ -67,12 +68,12 @@ TEST(AllocationTest, PodsThatEndedOrHaveNoNodeHoldNothing) {
   EXPECT_EQ(nodes["n1"].held, (Amounts{1500, 1 << 20, 2}));
   EXPECT_EQ(nodes["n1"].pods, 1);
   EXPECT_EQ(NodeTable(nodes),
-            "NODE        STATE                      GPU TYPE   GPU(TOTAL)   GPU(HELD)   CPU(TOTAL)   "
-            "CPU(HELD)   MEM(TOTAL)   MEM(HELD)   PODS\n"
-            "n1          Ready,SchedulingDisabled   H200       4            2           8            "
-            "1500m       16Gi         1.0Mi       1\n"
-            "(cluster)   0/1 Ready                  -          4            2           8            "
-            "1500m       16Gi         1.0Mi       1\n");
+            "NODE        STATE                      GPU TYPE   GPU(TOTAL)   GPU(HELD)   "
+            "CPU(TOTAL)   CPU(HELD)   MEM(TOTAL)   MEM(HELD)   PODS\n"
+            "n1          Ready,SchedulingDisabled   H200       4            2           "
+            "8            1500m       16Gi         1.0Mi       1\n"
+            "(cluster)   0/1 Ready                  -          4            2           "
+            "8            1500m       16Gi         1.0Mi       1\n");
 }
 
 }  // namespace

@@ -159,8 +159,8 @@ Finding CheckRights(const std::vector<absl::StatusOr<std::string>>& replies,
               "the cluster's administrator can tell which rights there are"};
     }
     const Json review = ParsedOrNull(replies[i]);
-    const auto allowed = Json::json_pointer("/status/allowed");
-    if (review.is_object() && review.contains(allowed) && review.at(allowed) == Json(true)) continue;
+    const auto at = Json::json_pointer("/status/allowed");
+    if (review.is_object() && review.contains(at) && review.at(at) == Json(true)) continue;
     denied += (denied.empty() ? "" : ", ") + RightText(NeededRights()[i]);
   }
   if (denied.empty()) {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "cli/convert_job.h"
 #include "cli/job_manifest.h"
 #include "cli/read_input.h"
 #include "cli/verbs.h"
+#include "operator/api/convert.h"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
 
@@ -34,14 +34,11 @@ absl::Status Convert(const CommandIo& io, const ConvertFlags& flags) {
         io.err << file << ": an object of kind " << kind.kind << " is not converted\n";
         continue;
       }
-      const std::vector<FieldError> errors = CheckJob(JobKind::kTfJob, document);
-      if (!errors.empty()) {
-        return absl::InvalidArgumentError(file + ": " + FormatFieldErrors(errors));
-      }
-      ASSIGN_OR_RETURN(const ConvertedJob job, ConvertTfJob(document));
-      for (const std::string& note : job.notes) io.err << file << ": " << note << "\n";
+      const absl::StatusOr<Conversion> job = ConvertTfJob(document);
+      RETURN_IF_ERROR(job.status()).With(file);
+      for (const std::string& warning : job->warnings) io.err << file << ": " << warning << "\n";
       if (converted++ > 0 && flags.output == "yaml") io.out << "---\n";
-      RETURN_IF_ERROR(PrintObject(io, job.json, flags.output));
+      RETURN_IF_ERROR(PrintObject(io, job->manifest, flags.output));
     }
   }
   if (converted > 0) return absl::OkStatus();

@@ -94,8 +94,9 @@ TEST(DescribeTextTest, HistoryConditionsAndEventsAreThereWhenThereAreAny) {
 TEST(DescribeTextTest, OnlyTheNewestEventsAreShownAndTheRestIsCounted) {
   JobDescription description = Pending();
   for (int i = 0; i < 30; ++i) {
-    description.events.push_back(
-        {.reason = "E" + std::to_string(i), .message = "m", .time = kNow + std::chrono::seconds(i)});
+    description.events.push_back({.reason = "E" + std::to_string(i),
+                                  .message = "m",
+                                  .time = kNow + std::chrono::seconds(i)});
   }
   const std::string text = DescribeText(description);
   EXPECT_THAT(text, testing::AllOf(HasSubstr("(5 earlier ones are not shown)"), HasSubstr(" E29 "),

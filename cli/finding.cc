@@ -31,7 +31,8 @@ std::string FormatFindings(const std::vector<Finding>& findings) {
     std::string check = finding.check;
     check.resize(width + 2, ' ');
     text += level + check + finding.text + "\n";
-    if (!finding.todo.empty()) text += std::string(6 + width + 2, ' ') + "-> " + finding.todo + "\n";
+    if (finding.todo.empty()) continue;
+    text += std::string(level.size() + check.size(), ' ') + "-> " + finding.todo + "\n";
   }
   return text;
 }

@@ -85,9 +85,10 @@ TEST(WhySentenceTest, AStatusWithoutAMessageIsTakenFromItsLastCondition) {
   Job job;
   job.meta.name = "tf";
   job.status.state = JobState::kSuspended;
-  job.status.conditions = {{.type = "Created", .status = true, .message = "TFJob tf is created."},
-                           {.type = "Suspended", .status = true, .message = "TFJob tf is suspended."},
-                           {.type = "Running", .status = false, .message = "not this"}};
+  job.status.conditions = {
+      {.type = "Created", .status = true, .message = "TFJob tf is created."},
+      {.type = "Suspended", .status = true, .message = "TFJob tf is suspended."},
+      {.type = "Running", .status = false, .message = "not this"}};
   EXPECT_EQ(WhySentence(job), "tf is suspended: TFJob tf is suspended.");
 }
 

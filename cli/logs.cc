@@ -159,7 +159,8 @@ void AddLogsCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
       ->excludes(follow);
   CheckIsDuration(logs->add_option("--since", flags->since,
                                    "Only lines newer than this, such as 90s or 5m (default: all)"));
-  logs->add_option("--tail", flags->tail, "Only the last so many lines of each replica (default: all)")
+  logs->add_option("--tail", flags->tail,
+                   "Only the last so many lines of each replica (default: all)")
       ->check(CLI::NonNegativeNumber);
   logs->add_flag("-t,--timestamps", flags->timestamps, "Print the time of each line, too")
       ->excludes(follow);

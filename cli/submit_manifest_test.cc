@@ -119,7 +119,8 @@ TEST(SubmitManifestTest, OneWordWithBlanksIsForAShellAsInArena) {
 
 TEST(SubmitManifestTest, SetReachesEveryField) {
   SubmitFlags flags = OwnImage(JobKind::kTrainingJob);
-  flags.set = {"nodeLossSeconds=30", "spec.volumes[0].mountPath=/other", "metadata.labels.team=\"7\""};
+  flags.set = {"nodeLossSeconds=30", "spec.volumes[0].mountPath=/other",
+               "metadata.labels.team=\"7\""};
   const Json job = Build(flags);
   EXPECT_EQ(job["spec"]["nodeLossSeconds"], 30);
   EXPECT_EQ(job["spec"]["volumes"][0]["mountPath"], "/other");

@@ -12,7 +12,8 @@ TEST(TableTest, ColumnsAreAsWideAsTheirWidestCell) {
 }
 
 TEST(TableTest, AnEmptyCellIsADashAndNoLineEndsInBlanks) {
-  EXPECT_EQ(FormatTable({{"A", "B"}, {"", "x"}, {"only"}}, "  "), "  A      B\n  -      x\n  only\n");
+  EXPECT_EQ(FormatTable({{"A", "B"}, {"", "x"}, {"only"}}, "  "),
+            "  A      B\n  -      x\n  only\n");
 }
 
 TEST(TableTest, CharactersOfSeveralBytesCountOnce) {

@@ -138,7 +138,8 @@ TEST_F(VerbsTest, SubmitMakesAJobOfEitherKindAndListShowsBoth) {
   EXPECT_THAT(err_.str(), HasSubstr("trainingjob.taas.dev/ours created"));
   Submit("theirs", "tfjob");
   EXPECT_EQ(Get(std::string(kJobs) + "ours")["spec"]["roles"]["worker"]["replicas"], 2);
-  EXPECT_EQ(Get(std::string(kTfJobs) + "theirs")["spec"]["tfReplicaSpecs"]["Worker"]["replicas"], 2);
+  const Json tf_job = Get(std::string(kTfJobs) + "theirs");
+  EXPECT_EQ(tf_job["spec"]["tfReplicaSpecs"]["Worker"]["replicas"], 2);
   EXPECT_EQ(Run({"list", "-o", "name"}), 0) << err_.str();
   EXPECT_EQ(out_.str(), "trainingjob.taas.dev/ours\ntfjob.kubeflow.org/theirs\n");
   EXPECT_EQ(Run({"list", "-A", "-o", "wide"}), 0);
