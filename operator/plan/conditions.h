@@ -1,8 +1,8 @@
 // The conditions of a job, in the form of its kind.
 //
-// A TrainingJob has one of each type, in a fixed order, and their status says what holds. Readers of
-// TFJobs take the last one for the job's state, so there the order is the history, and Running and
-// Restarting take each other's place.
+// A TrainingJob has one of each type, in a fixed order, and their status says what holds. Readers
+// of TFJobs take the last one for the job's state, so there the order is the history, and Running
+// and Restarting take each other's place.
 //
 // Ownership: values. Threads: any. Errors: none.
 //

@@ -1,7 +1,7 @@
 // The container that gets TF_CONFIG, as JSON: what the role's template says of it, completed.
 //
-// Ownership: values. Threads: any. Errors: nlohmann's exceptions for parts of a wrong type; PodJson,
-// the only caller, turns them into a status.
+// Ownership: values. Threads: any. Errors: nlohmann's exceptions for parts of a wrong type;
+// PodJson, the only caller, turns them into a status.
 //
 //   CompleteContainer(pod, container);
 

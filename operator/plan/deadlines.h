@@ -1,5 +1,5 @@
-// The deadlines of a job that has not ended: how long it may run, and how long its replicas may wait
-// for one another.
+// The deadlines of a job that has not ended: how long it may run, and how long its replicas may
+// wait for one another.
 //
 // Ownership: the draft is the caller's. Threads: one. Errors: none.
 //

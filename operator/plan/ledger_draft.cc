@@ -40,8 +40,8 @@ void CutAt(std::string& text, size_t bytes_max) {
 
 }  // namespace
 
-// One entry per wanted replica, and never a number below that of a pod that is or was there: a wiped
-// or restored annotation must not make two pods share a number.
+// One entry per wanted replica, and never a number below that of a pod that is or was there: a
+// wiped or restored annotation must not make two pods share a number.
 LedgerDraft::LedgerDraft(const Snapshot& snapshot)
     : now_(snapshot), change_{.ledger = StoredOrRebuilt(snapshot)} {
   for (const auto& [role, spec] : now_.job.spec.roles) {

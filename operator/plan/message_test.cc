@@ -86,7 +86,8 @@ TEST(MessageTest, AClaimThatDoesNotExistIsNamedInTheSchedulersWords) {
   now.pods[0].unschedulable_reason = "Unschedulable";
   now.pods[0].unschedulable_message = "persistentvolumeclaim \"mnist\" not found";
   EXPECT_EQ(MessageOf(now),
-            "worker-0 cannot be scheduled: Unschedulable: persistentvolumeclaim \"mnist\" not found");
+            "worker-0 cannot be scheduled: Unschedulable: persistentvolumeclaim \"mnist\" not "
+            "found");
 }
 
 TEST(MessageTest, ASuspendedJobNamesTheFieldOfItsKind) {
@@ -95,7 +96,8 @@ TEST(MessageTest, ASuspendedJobNamesTheFieldOfItsKind) {
   now.refusal = "not interesting now";
   EXPECT_EQ(MessageOf(now), "the job is suspended; it goes on when spec.suspend is false");
   now.job.kind = JobKind::kTfJob;
-  EXPECT_EQ(MessageOf(now), "the job is suspended; it goes on when spec.runPolicy.suspend is false");
+  EXPECT_EQ(MessageOf(now),
+            "the job is suspended; it goes on when spec.runPolicy.suspend is false");
 }
 
 TEST(MessageTest, AnEvaluatorThatFailedForGoodIsToldOfWhileTrainingGoesOn) {

@@ -87,8 +87,8 @@ absl::Status AddVolumes(const PodSpec& pod, json& spec) {
   return absl::OkStatus();
 }
 
-// Where the template does not bring the container it is made, before the sidecars: tools look at the
-// first one.
+// Where the template does not bring the container it is made, before the sidecars: tools look at
+// the first one.
 json& ContainerOf(const PodSpec& pod, json& spec) {
   json& containers = spec["containers"];
   if (containers.is_null()) containers = json::array();

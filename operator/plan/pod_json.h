@@ -1,7 +1,7 @@
 // The JSON of the objects that the operator makes.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument for parts of the user's that are not what
-// Kubernetes takes there, such as a volume source that is not a JSON object.
+// Ownership: values. Threads: any. Errors: InvalidArgument for parts of the user's that are not
+// what Kubernetes takes there, such as a volume source that is not a JSON object.
 //
 //   ASSIGN_OR_RETURN(const std::string body, PodJson(spec));
 
@@ -15,9 +15,9 @@
 
 namespace taas {
 
-// The role's template with what makes it a replica of the job. The template's fields win over TaaS's
-// defaults; names, addresses, the restart policy, TF_CONFIG and TAAS_* are TaaS's, and so is the
-// command of the bundled trainer.
+// The role's template with what makes it a replica of the job. The template's fields win over
+// TaaS's defaults; names, addresses, the restart policy, TF_CONFIG and TAAS_* are TaaS's, and so is
+// the command of the bundled trainer.
 absl::StatusOr<std::string> PodJson(const PodSpec& pod);
 // Headless, and it publishes addresses before pods are ready: replicas look for each other to
 // become so.

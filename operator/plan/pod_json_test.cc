@@ -235,7 +235,8 @@ TEST(PodJsonTest, TheTemplatesVolumesMountsAndTolerationsStay) {
             json::parse(R"([{"name":"data","hostPath":{"path":"/d"}},
                             {"name":"out","emptyDir":{}}])"));
   EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"],
-            json::parse(R"([{"name":"x","mountPath":"/out"},{"name":"data","mountPath":"/data"}])"));
+            json::parse(R"([{"name":"x","mountPath":"/out"},
+                            {"name":"data","mountPath":"/data"}])"));
   const json& tolerations = pod["spec"]["tolerations"];
   ASSERT_EQ(tolerations.size(), 3u);
   EXPECT_EQ(tolerations[2]["key"], "node.kubernetes.io/not-ready");
@@ -259,7 +260,8 @@ TEST(ServiceJsonTest, TheServiceIsHeadlessAndPublishesPodsThatAreNotReady) {
   const json service = json::parse(ServiceJson(*create));
   EXPECT_EQ(service["spec"]["clusterIP"], "None");
   EXPECT_EQ(service["spec"]["publishNotReadyAddresses"], true);
-  EXPECT_EQ(service["spec"]["selector"], json::parse(R"({"taas.dev/job-name":"mnist","taas.dev/job-uid":"uid-1"})"));
+  EXPECT_EQ(service["spec"]["selector"],
+            json::parse(R"({"taas.dev/job-name":"mnist","taas.dev/job-uid":"uid-1"})"));
   EXPECT_EQ(service["spec"]["ports"].size(), 2u);
   EXPECT_EQ(service["metadata"]["labels"]["taas.dev/job-name"], "mnist");
 }

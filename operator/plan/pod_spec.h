@@ -29,8 +29,8 @@ struct PodSpec {
   std::string subdomain;
   std::string restart_policy = "Never";
 
-  // What the user wrote about the role: texts and numbers of its RoleSpec. The template's fields win
-  // over TaaS's, but for what makes the pod a replica (names, addresses, restart policy).
+  // What the user wrote about the role: texts and numbers of its RoleSpec. The template's fields
+  // win over TaaS's, but for what makes the pod a replica (names, addresses, restart policy).
   RoleSpec user;
   // The bundled trainer: container `trainer` is made or completed, and its command is ours.
   bool bundled_trainer = true;

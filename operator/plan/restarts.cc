@@ -190,7 +190,8 @@ void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod
 void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
   const Verdict verdict = ClassifyEnd(pod, EndRulesOf(draft.spec(), view.role));
   Ending ending{.view = view, .pod = pod, .why = DescribeEnd(pod), .cause = verdict.cause};
-  const bool by_itself = verdict.end == End::kPermanent || verdict.cause == RestartCause::kUserError;
+  const bool by_itself =
+      verdict.end == End::kPermanent || verdict.cause == RestartCause::kUserError;
   if (by_itself && WaitedForMainReplica(draft, view, pod.exit_code)) {
     ending.cause.reset();
     ending.why += " (it waited for the main replica, which does not run)";

@@ -1,5 +1,5 @@
-// What the end of a pod, or of a container that its node starts again, does to its replica: the next
-// pod, a restart that is counted, or the end of the job.
+// What the end of a pod, or of a container that its node starts again, does to its replica: the
+// next pod, a restart that is counted, or the end of the job.
 //
 // Ownership: the draft is the caller's. Threads: one. Errors: none.
 //

@@ -88,7 +88,9 @@ TEST_P(TakenAwayTest, APodThatWasTakenAwayHasASuccessorUnderEveryPolicy) {
 INSTANTIATE_TEST_SUITE_P(Policies, TakenAwayTest,
                          testing::Values(RestartPolicy::kAlways, RestartPolicy::kOnFailure,
                                          RestartPolicy::kNever, RestartPolicy::kExitCode),
-                         [](const auto& info) { return std::string(RestartPolicyName(info.param)); });
+                         [](const auto& info) {
+                           return std::string(RestartPolicyName(info.param));
+                         });
 
 TEST(RestartsInPlaceTest, AreCountedOnceByTheCauseOfTheLast) {
   Snapshot now = JobOf(RestartPolicy::kOnFailure);

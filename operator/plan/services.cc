@@ -44,7 +44,7 @@ CreateService ReplicaService(const Snapshot& snapshot, const ReplicaView& replic
   service.labels[std::string(kIndexLabel)] = std::to_string(replica.index);
   const std::string port_name(DialectOf(job.kind).port_name);
   const RoleSpec& role = job.spec.roles.at(replica.role);
-  // A service needs a name and a number once each; a port without a name cannot stand beside others.
+  // A service has each name and number once, and no port without a name beside others.
   std::set<std::string> names;
   std::set<int32_t> numbers;
   for (const ContainerPort& port : ContainerPorts(role)) {

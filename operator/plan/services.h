@@ -1,7 +1,7 @@
 // The headless services of a job, and what becomes of them.
 //
 // One per job, under its name; for a TFJob one per replica under the pod's name, because its
-// addresses (J-worker-0.NS.svc) exist only so. None on the local cluster, where addresses are ports.
+// addresses (J-worker-0.NS.svc) exist only so. None on the local cluster: addresses are ports.
 //
 // Ownership: values. Threads: any. Errors: none.
 //

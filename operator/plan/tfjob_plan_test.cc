@@ -316,7 +316,8 @@ TEST(TfJobPlanTest, APodOfATrainingJobOfThisNameIsForeignNotOfAnEarlierJob) {
   now.pods[0].owner_kind = "TrainingJob";
   const Plan plan = PlanJob(now);
   ASSERT_EQ(StepsOf<ReportConflict>(plan).size(), 1u);
-  EXPECT_THAT(plan.status.message, HasSubstr("does not belong to this job (owner: TrainingJob, uid uid-0)"));
+  EXPECT_THAT(plan.status.message,
+              HasSubstr("does not belong to this job (owner: TrainingJob, uid uid-0)"));
 }
 
 TEST(TfJobPlanTest, AServiceOfSomebodyElseHoldsUpItsReplicaOnly) {
@@ -327,8 +328,8 @@ TEST(TfJobPlanTest, AServiceOfSomebodyElseHoldsUpItsReplicaOnly) {
   EXPECT_EQ(StepsOf<ReportConflict>(plan)[0].kind, "service");
   ASSERT_EQ(StepsOf<CreatePod>(plan).size(), 1u);
   EXPECT_EQ(StepsOf<CreatePod>(plan)[0].pod.name, "mnist-worker-1");
-  EXPECT_THAT(plan.status.message, HasSubstr("the service mnist-worker-0 does not belong to this job (owner: "
-                                             "Deployment, uid x)"));
+  EXPECT_THAT(plan.status.message, HasSubstr("the service mnist-worker-0 does not belong to this "
+                                             "job (owner: Deployment, uid x)"));
 }
 
 TEST(TfJobPlanTest, WithOneServicePerJobPodsAreFoundUnderIt) {

@@ -2,7 +2,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   const ConditionText text = OutcomeText(job, ledger);  // "TFJobFailed", "TFJob ns/j has failed …"
+//   const ConditionText text = OutcomeText(job, ledger);  // "TFJobFailed", "TFJob …"
 
 #ifndef OPERATOR_PLAN_TFJOB_TEXT_H_
 #define OPERATOR_PLAN_TFJOB_TEXT_H_
