@@ -225,13 +225,19 @@ void ClusterView::ForgetCounted(const std::string& uid, const Ledger& ledger) {
 
 absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
   absl::StatusOr<Job> job = DecodeJob(kind, json);
-  const auto object = DecodeOwnedObject(json);
-  if (!object.ok()) return job.ok() ? object.status() : job.status();
-  const std::string key = KeyOf(kind, object->meta);
+  ObjectMeta meta;
+  if (job.ok()) {
+    meta = job->meta;
+  } else {
+    absl::StatusOr<OwnedObject> object = DecodeOwnedObject(json);
+    if (!object.ok()) return job;
+    meta = std::move(object->meta);
+  }
+  const std::string key = KeyOf(kind, meta);
   std::shared_ptr<const Job> known = FindJob(key);
-  if (known != nullptr && known->meta.uid != object->meta.uid) known = nullptr;
+  if (known != nullptr && known->meta.uid != meta.uid) known = nullptr;
   // The CRD of TrainingJobs is ours and checks what is stored.
-  const bool changed = known == nullptr || known->meta.generation != object->meta.generation;
+  const bool changed = known == nullptr || known->meta.generation != meta.generation;
   if (job.ok() && kind == JobKind::kTfJob && changed && !IsManagedByOthers(json)) {
     const std::string flaw = BrokenRulesOf(kind, json);
     if (!flaw.empty()) job = absl::InvalidArgumentError(flaw);

@@ -123,7 +123,8 @@ void Controller::Forget(const std::string& key) {
 void Controller::Process(const std::string& key) {
   metrics_.SetQueueDepth(queue_.depth());
   const std::shared_ptr<const Job> job = view_.synced() ? view_.FindJob(key) : nullptr;
-  if (job == nullptr) {
+  // A job whose manifest leaves it to another controller is as good as none.
+  if (job == nullptr || !job->spec.managed_by.empty()) {
     Forget(key);
     queue_.Forget(key);
     queue_.Done(key);
@@ -237,13 +238,19 @@ std::set<int32_t> Controller::PortsInUse() const {
   return ports;
 }
 
+bool Controller::IsHeld(const Job& job, const Tracked& tracked, const Step& step) {
+  if (Creates(step)) return !tracked.refusal.empty();
+  // Whoever waits for the end of the job sees it before the job goes.
+  return std::holds_alternative<DeleteJob>(step) && !job.status.completion_time.has_value();
+}
+
 void Controller::Execute(const std::shared_ptr<Look>& look) {
   Tracked& tracked = tracked_.at(look->key);
   std::vector<Step> steps;
   for (const Step& step : look->plan.steps) {
     if (const auto* conflict = std::get_if<ReportConflict>(&step)) {
       reporter_.Conflict(*look->job, tracked.told, *conflict);
-    } else if (tracked.refusal.empty() || !Creates(step)) {
+    } else if (!IsHeld(*look->job, tracked, step)) {
       steps.push_back(step);
     }
   }

@@ -97,6 +97,8 @@ class Controller {
   Plan MakePlan(Snapshot& snapshot);
   std::set<int32_t> PortsInUse() const;
 
+  // True of a step whose time has not come.
+  static bool IsHeld(const Job& job, const Tracked& tracked, const Step& step);
   void Execute(const std::shared_ptr<Look>& look);
   void Execute(const std::shared_ptr<Look>& look, const Step& step);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);

@@ -79,6 +79,16 @@ TEST_P(TimerTest, AFinishedJobIsDeletedAtTheEndOfItsTimeToLive) {
               HasSubstr("taas_jobs{kind=\"" + kind + "\",state=\"Succeeded\"} 0"));
 }
 
+// Symptom to prevent: whoever waits for the job's end sees it vanish instead.
+TEST_P(TimerTest, AJobThatIsNotToLiveOnIsSeenToSucceedAllTheSame) {
+  cluster_.set_script([](const std::string&, int, milliseconds ran) {
+    return ran >= seconds(2) ? std::optional(0) : std::nullopt;
+  });
+  Create({{"ttlSecondsAfterFinished", 0}});
+  EXPECT_TRUE(cluster_.RunUntilState("Succeeded"));
+  EXPECT_TRUE(cluster_.RunUntil([&] { return cluster_.Job().empty(); }, seconds(10)));
+}
+
 TEST_P(TimerTest, ASuspendedJobHasNoPodsAndAResumedOneHasThemAgain) {
   Create(json::object());
   ASSERT_TRUE(cluster_.RunUntilState("Running"));

@@ -61,8 +61,6 @@ class FakeApi : public KubeTransport {
 
   int writes() const { return writes_; }
   int deletes() const { return deletes_; }
-  // Reads of single objects and lists; watches do not count.
-  int reads() const { return reads_; }
   // POSTs of pods that were applied, by pod name.
   const std::map<std::string, int>& pod_creates() const { return pod_creates_; }
   const std::vector<Json>& events() const { return events_; }
@@ -102,7 +100,6 @@ class FakeApi : public KubeTransport {
   int64_t last_uid_ = 0;
   int writes_ = 0;
   int deletes_ = 0;
-  int reads_ = 0;
   std::map<std::string, std::map<std::string, Json>> objects_;  // By resource, name.
   std::vector<Watch> watches_;
   std::vector<std::pair<Watch, std::string>> held_;

@@ -1,5 +1,6 @@
 #include "operator/controller/job_reporter.h"
 
+#include <algorithm>
 #include <map>
 
 #include "nlohmann/json.hpp"
@@ -22,7 +23,8 @@ constexpr size_t kNamesMax = 20;
 std::string Listed(const std::string& kind, const std::vector<std::string>& names) {
   std::string text = kind + (names.size() == 1 ? ": " : "s: ");
   for (size_t i = 0; i < names.size() && i < kNamesMax; ++i) text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kNamesMax) text += " and " + std::to_string(names.size() - kNamesMax) + " more";
+  const size_t left = names.size() - std::min(names.size(), kNamesMax);
+  if (left > 0) text += " and " + std::to_string(left) + " more";
   return text;
 }
 

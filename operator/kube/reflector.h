@@ -41,8 +41,8 @@ struct ReflectorOptions {
   std::string path;  // Of the collection, without query.
   std::string label_selector;
   int page_size = 500;
-  // The API server may not know this kind (its CRD is not installed): then there are no objects, and
-  // it is looked for again every `absent_retry`, which is how late one notices the CRD at most.
+  // The API server may not know this kind (its CRD is not installed): then there are no objects,
+  // and it is looked for again every `absent_retry`, which is how late one notices the CRD at most.
   bool may_be_absent = false;
   std::chrono::seconds absent_retry{30};
   // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back.
