@@ -25,7 +25,7 @@ def pod_case():
     core = client.CoreV1Api()
     container = client.V1Container(name="main", image="own:1",
                                    command=shell("echo hello; sleep 1; echo done"))
-    pod = client.V1Pod(metadata=client.V1ObjectMetadata(name="p", labels={"app": "x"}),
+    pod = client.V1Pod(metadata=client.V1ObjectMeta(name="p", labels={"app": "x"}),
                        spec=client.V1PodSpec(containers=[container], restart_policy="Never"))
     made = core.create_namespaced_pod(NAMESPACE, pod)
     check(made.metadata.uid, "the pod has no uid")
@@ -89,7 +89,7 @@ def tfjob_case():
     template = client.V1PodTemplateSpec(spec=client.V1PodSpec(containers=[container]))
     job = KubeflowOrgV1TFJob(
         api_version="kubeflow.org/v1", kind="TFJob",
-        metadata=client.V1ObjectMetadata(name="tf", namespace=NAMESPACE),
+        metadata=client.V1ObjectMeta(name="tf", namespace=NAMESPACE),
         spec=KubeflowOrgV1TFJobSpec(
             run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="None"),
             tf_replica_specs={"Worker": KubeflowOrgV1ReplicaSpec(

@@ -79,12 +79,29 @@ std::string TerminatedReason(const json& terminated) {
   return "ExitCode:" + std::to_string(Number(terminated, ".exitCode"));
 }
 
+// What the first init container that has not succeeded does; empty if there is none.
+std::string InitReason(const json& pod) {
+  const json& statuses = Items(pod, ".status.initContainerStatuses");
+  for (size_t i = 0; i < statuses.size(); ++i) {
+    const json* terminated = FindJsonPath(statuses[i], ".state.terminated");
+    if (terminated != nullptr && Number(*terminated, ".exitCode") == 0) continue;
+    if (terminated != nullptr) return "Init:" + TerminatedReason(*terminated);
+    const std::string waiting = Text(statuses[i], ".state.waiting.reason");
+    if (!waiting.empty() && waiting != "PodInitializing") return "Init:" + waiting;
+    return "Init:" + std::to_string(i) + "/" + std::to_string(statuses.size());
+  }
+  return "";
+}
+
 // The STATUS column, as kubectl's printPod finds it.
 std::string PodReason(const json& pod) {
   std::string reason = Text(pod, ".status.phase");
   if (const std::string own = Text(pod, ".status.reason"); !own.empty()) reason = own;
   bool running = false;
-  const json& statuses = Items(pod, ".status.containerStatuses");
+  const std::string init = InitReason(pod);
+  if (!init.empty()) reason = init;
+  static const json kNone = json::array();
+  const json& statuses = init.empty() ? Items(pod, ".status.containerStatuses") : kNone;
   for (auto it = statuses.rbegin(); it != statuses.rend(); ++it) {
     const json* terminated = FindJsonPath(*it, ".state.terminated");
     if (const std::string waiting = Text(*it, ".state.waiting.reason"); !waiting.empty()) {

@@ -57,6 +57,20 @@ INSTANTIATE_TEST_SUITE_P(
                 R"({"status":{"phase":"Pending","containerStatuses":[
                     {"state":{"waiting":{"reason":"ContainerCreating"}}}]}})",
                 "0/1", "ContainerCreating"},
+        PodCase{"Initializing",
+                R"({"status":{"phase":"Pending","initContainerStatuses":[
+                    {"state":{"terminated":{"exitCode":0,"reason":"Completed"}}},
+                    {"state":{"running":{}}}],"containerStatuses":[
+                    {"state":{"waiting":{"reason":"PodInitializing"}}}]}})",
+                "0/1", "Init:1/2"},
+        PodCase{"InitLoop",
+                R"({"status":{"phase":"Pending","initContainerStatuses":[
+                    {"state":{"waiting":{"reason":"CrashLoopBackOff"}}}]}})",
+                "0/1", "Init:CrashLoopBackOff"},
+        PodCase{"InitFailed",
+                R"({"status":{"phase":"Failed","initContainerStatuses":[
+                    {"state":{"terminated":{"exitCode":1,"reason":"Error"}}}]}})",
+                "0/1", "Init:Error"},
         PodCase{"Running",
                 R"({"status":{"phase":"Running","containerStatuses":[
                     {"ready":true,"state":{"running":{}}}]}})",

@@ -135,7 +135,6 @@ PodPlanner::Outcome PodPlanner::PlanNew(const std::string& name, const Container
     // A shim may be on its way to claim this run: it finds the stop and does not start it.
     plan_.stops.push_back({name, runs.number, 0ms});
   }
-  if (turn == Turn::kLater) *state = Waiting("PodInitializing", "");
   if (deletion_.has_value() || terminal_) return Outcome::kUntouched;
   if (turn == Turn::kNow) {
     plan_.starts.push_back({name, std::max(runs.number, 0)});
@@ -182,7 +181,9 @@ PodPlanner::Outcome PodPlanner::PlanContainer(const Json& container, Turn turn, 
   const auto found = runs_.find(name);
   const ContainerRuns runs = found == runs_.end() ? ContainerRuns() : found->second;
   const std::string id_stem = "taas://" + Text(Member(pod_, "metadata"), "uid") + "/" + name + "/";
-  Json state = Waiting("ContainerCreating", "");
+  // As the kubelet says it of all containers of a pod that has init containers.
+  const bool inits = !Elements(Member(pod_, "spec"), "initContainers").empty();
+  Json state = Waiting(inits ? "PodInitializing" : "ContainerCreating", "");
   Json last = Json::object();
   bool running = false;
   Outcome outcome = Outcome::kAlive;
