@@ -63,6 +63,7 @@ absl::Status RunChief(Role& role) {
           .job = {role.process().uid, role.process().attempt},
           .self = {role.process().pod_number, role.process().start},
           .record = ledger.get(),
+          .start_deadline = role.process().start_deadline,
           .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
       role.board(), *task, store.get());
   reception.Open(*coordinator);

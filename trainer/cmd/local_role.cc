@@ -11,7 +11,7 @@ absl::Status RunLocally(Role& role) {
   if (role.process().cluster && !role.cluster().alone() &&
       role.cluster().training_replicas().size() > 1) {
     return absl::InvalidArgumentError(
-        "strategy.type Local: one process trains, but TF_CONFIG has " +
+        "strategy.type Local or Towers: one process trains, but TF_CONFIG has " +
         std::to_string(role.cluster().training_replicas().size()) + " training replicas");
   }
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());

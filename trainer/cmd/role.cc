@@ -87,7 +87,7 @@ std::unique_ptr<Recorder> Role::MakeRecorder() {
 
 absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {
   StepLog::Options options{.every = config().log_steps,
-                           .batch_size = ExamplesPerStep(config()),
+                           .batch_size = ExamplesPerStepOf(process_),
                            .max_steps = config().max_steps,
                            .json = config().json_logs,
                            .terminal = isatty(STDOUT_FILENO) == 1};
@@ -139,7 +139,8 @@ Member::Options Role::MemberOptions() const {
           .self = cluster().self,
           .incarnation = {process_.pod_number, process_.start},
           .rank = cluster().rank(cluster().self),
-          .config_hash = ConfigHash(config())};
+          .config_hash = ConfigHash(config()),
+          .start_deadline = process_.start_deadline};
 }
 
 }  // namespace taas

@@ -199,10 +199,14 @@ std::string Coordinator::DescribeMissing(const std::vector<ReplicaId>& missing) 
   for (const ReplicaId& replica : missing) {
     const Membership::Member* member = membership_.Find(replica);
     const std::string& error = probe_errors_[replica];
+    const Clock::Time now = clock_.Now();
+    const Clock::Time since =
+        member != nullptr ? member->heard : missing_since_.try_emplace(replica, now).first->second;
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - since);
     text += (text.empty() ? "waiting for " : "; ") + replica.name() + " at " +
             options_.cluster.address(replica) + " (" +
-            (member != nullptr ? "silent for more than 10 s" : "has not joined") +
-            (error.empty() ? "" : ", " + error) + ")";
+            (member != nullptr ? "silent for " : "has not joined for ") +
+            std::to_string(seconds.count()) + " s" + (error.empty() ? "" : ", " + error) + ")";
   }
   return text;
 }

@@ -63,6 +63,8 @@ class Coordinator : public ChiefHandler, public WorkSource {
     JobIdentity job;
     Incarnation self;
     ps::CommitRecord* record = nullptr;  // Of where generations begin; none without.
+    // For parameter servers that do not come.
+    Clock::Duration start_deadline = kStartDeadline;
     std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
   };
   // `store` may be null: no checkpoints. Whoever opened it releases it after Run.
@@ -133,7 +135,8 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // A disk that is away for a while costs checkpoints, not the training: OK, and tried again.
   absl::Status TrainOnWithout(const absl::Status& status);
   absl::Status SaveWhatIsThere();
-  absl::Status Finish();
+  absl::Status SaveLast(const StopFlag& stop);
+  absl::Status Finish(const StopFlag& stop);
 
   const Clock& clock_;
   const Options options_;
@@ -147,6 +150,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   Membership membership_;
   std::map<ReplicaId, Peer> peers_;
   std::map<ReplicaId, std::string> probe_errors_;
+  std::map<ReplicaId, Clock::Time> missing_since_;
   BatchLeases leases_;
   std::vector<Lost> lost_;  // To be fenced.
   std::map<ReplicaId, Incarnation> going_;  // Parameter servers that were told to stop.

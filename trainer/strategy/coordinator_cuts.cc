@@ -1,4 +1,4 @@
-// Consistent cuts of the model: taken from the parameter servers, saved, and what the job ends with.
+// Consistent cuts of the model: taken from the parameter servers, saved, and what a job ends with.
 
 #include <algorithm>
 #include <chrono>
@@ -66,14 +66,28 @@ absl::Status Coordinator::SaveWhatIsThere() {
   return SaveCut();
 }
 
-absl::Status Coordinator::Finish() {
+// The training is done and its last checkpoint is all that is missing: a disk that is away is
+// waited for, as long as it takes.
+absl::Status Coordinator::SaveLast(const StopFlag& stop) {
+  for (;;) {
+    const absl::Status saved = SaveCut();
+    if (!absl::IsUnavailable(saved)) return saved;
+    const std::string text =
+        "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
+    Log(LogLevel::kError, text);
+    board_.SetState(RunState::kSaving, text);
+    if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);
+  }
+}
+
+absl::Status Coordinator::Finish(const StopFlag& stop) {
   {
     std::lock_guard lock(mutex_);
     trained_ = true;
     changed_.notify_all();
   }
   board_.SetState(RunState::kSaving);
-  RETURN_IF_ERROR(SaveCut());
+  RETURN_IF_ERROR(SaveLast(stop));
   board_.SetState(RunState::kEvaluating);
   std::vector<std::span<float>> evaluated = snapshot_.spans();
   if (const auto average = optimizer_->average_slot()) {

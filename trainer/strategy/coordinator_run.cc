@@ -38,7 +38,7 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   if (snapshot_.step >= options_.config.max_steps) {
     // The chief before this one died after its last checkpoint. Parameter servers may have ended by
     // then, and there is nothing left for them to do.
-    return Finish();
+    return Finish(stop);
   }
   for (;;) {
     absl::Status status = WaitForShards(stop);
@@ -48,7 +48,7 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
       // The last cut is taken before anyone is told that all is trained: until then it can be lost
       // again.
       if (status.ok() && saved_step_ != step_) status = TakeCut();
-      if (status.ok()) return Finish();
+      if (status.ok()) return Finish(stop);
     }
     if (absl::IsCancelled(status)) {
       const absl::Status saved = SaveWhatIsThere();
@@ -110,8 +110,10 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
     const Clock::Time now = clock_.Now();
     board_.SetState(RunState::kWaitingForPeers, text);
     ShowPeers();
-    if (now - start > kStartDeadline) {
-      return absl::DeadlineExceededError(text + ", given up after 300 s");
+    if (now - start > options_.start_deadline) {
+      const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.start_deadline);
+      return absl::DeadlineExceededError(text + ", given up after " +
+                                         std::to_string(limit.count()) + " s");
     }
     // One in a turn: an address that swallows packets must not keep the start from going on when
     // all are there.
@@ -161,7 +163,8 @@ absl::Status Coordinator::StartGeneration() {
   }
   controls_.clear();
   for (size_t shard = 0; shard < addresses.size(); ++shard) {
-    ASSIGN_OR_RETURN(auto control, ps::ShardControl::Connect(addresses[shard], {.job = JobKey(options_.job)}));
+    ASSIGN_OR_RETURN(auto control, ps::ShardControl::Connect(
+                                       addresses[shard], {.job = JobKey(options_.job)}));
     RETURN_IF_ERROR(control->Configure({.generation = generation,
                                         .shard = static_cast<int>(shard),
                                         .shards = addresses,

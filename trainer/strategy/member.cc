@@ -17,6 +17,8 @@ constexpr std::chrono::milliseconds kRetryFirst{20};
 constexpr std::chrono::milliseconds kRetryMax{250};
 // How often a waiting thread looks at the stop flag, which cannot wake it.
 constexpr std::chrono::milliseconds kLookForStop{100};
+// A peer that is missing for longer is named in the log.
+constexpr std::chrono::seconds kFirstLog{2};
 
 }  // namespace
 
@@ -38,7 +40,8 @@ Member::~Member() {
 }
 
 absl::Status Member::Start() {
-  RETURN_IF_ERROR(JoinChief());
+  RETURN_IF_ERROR(JoinChief(options_.start_deadline));
+  wait_logged_ = clock_.Now();
   heartbeat_ = std::thread([this] { HeartbeatLoop(); });
   return absl::OkStatus();
 }
@@ -55,11 +58,11 @@ wire::Identity Member::Identity() {
   return identity;
 }
 
-absl::Status Member::JoinChief() {
+absl::Status Member::JoinChief(std::optional<Clock::Duration> limit) {
   const Clock::Time start = clock_.Now();
-  Clock::Time logged = start;
-  // No deadline: a start that is given up starts no sooner, and each one counts as a failure of the
-  // job. The chief, who knows whom it lacks, is the one that gives up.
+  // The first line a moment later: at the start of a job the chief is missing for a few
+  // milliseconds.
+  Clock::Time log_at = start + kFirstLog;
   std::chrono::milliseconds delay = kRetryFirst;
   for (;;) {
     bool joined = false;
@@ -69,9 +72,14 @@ absl::Status Member::JoinChief() {
     const Clock::Time now = clock_.Now();
     const std::string text = WaitingText(start, status);
     board_.SetState(RunState::kWaitingForPeers, text);
-    if (now - logged >= kWaitLogEvery) {
-      logged = now;
+    if (now >= log_at) {
+      log_at = now + kWaitLogEvery;
       Log(LogLevel::kWarning, text);
+    }
+    if (limit && now - start > *limit) {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*limit);
+      return absl::DeadlineExceededError(text + ", given up after " +
+                                         std::to_string(seconds.count()) + " s");
     }
     if (stop_.WaitFor(delay) || Closing()) return absl::CancelledError("stopped while " + text);
     delay = std::min(delay * 2, kRetryMax);
@@ -160,7 +168,7 @@ absl::Status Member::Learn(const wire::BeatReply& reply, uint64_t asked_start) {
       view_.Clear();
     }
     Log(LogLevel::kInfo, "joining again", {{"why", reply.sentence()}});
-    return JoinChief();
+    return JoinChief(std::nullopt);
   }
   std::lock_guard lock(mutex_);
   if (in_trouble_ && options_.rank < 0) {
@@ -195,6 +203,15 @@ std::string Member::WaitingText(Clock::Time since, const absl::Status& why) cons
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - since);
   return "waiting for " + options_.chief_name + " at " + options_.chief_address + " since " +
          std::to_string(waited.count()) + " s: " + std::string(why.message());
+}
+
+void Member::ShowWaiting(const std::string& why) {
+  board_.SetState(RunState::kWaitingForPeers, why);
+  const Clock::Time now = clock_.Now();
+  if (now - wait_logged_ < kFirstLog) return;
+  // The next one comes after the pause between two lines.
+  wait_logged_ = now + kWaitLogEvery - kFirstLog;
+  Log(LogLevel::kWarning, why);
 }
 
 bool Member::Closing() const {
@@ -288,9 +305,7 @@ absl::StatusOr<Work> Member::Next() {
     if (reply->verdict() != wire::BeatReply::KNOWN) continue;
     const bool from_shards = reply->ready() && reply->shards_give_batches();
     if (reply->batches().empty() && !from_shards) {
-      if (!reply->waiting_for().empty()) {
-        board_.SetState(RunState::kWaitingForPeers, reply->waiting_for());
-      }
+      if (!reply->waiting_for().empty()) ShowWaiting(reply->waiting_for());
       continue;
     }
     board_.SetState(RunState::kTraining);

@@ -2,12 +2,12 @@
 // batches.
 //
 // The chief may be late, restart or move: calls are repeated with a growing pause for as long as it
-// takes, and a chief that does not know this process is joined anew under a new start number. Who
-// is waited for and since when stands on the board.
+// takes (at the start up to a deadline), and a chief that does not know this process is joined anew
+// under a new start number. Who is waited for and since when stands on the board.
 //
 // Ownership: owns a heartbeat thread; borrows clock, board and stop flag. Threads: Next from one,
 // the rest from any. Errors: FailedPrecondition (refused or replaced: end with 1), Cancelled (told
-// to stop).
+// to stop), DeadlineExceeded (no chief came: try again).
 //
 //   Member member(clock, {.chief_address = …}, board, stop);
 //   RETURN_IF_ERROR(member.Start());
@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -52,6 +53,8 @@ class Member : public WorkSource {
     int rank = -1;  // -1: not a training replica.
     std::string config_hash;
     std::string bulk_address;
+    // For a chief that does not come at the start; a chief that goes later is waited for.
+    Clock::Duration start_deadline = std::chrono::minutes(5);
     // Brings the board up to date before it is reported.
     std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
@@ -72,7 +75,9 @@ class Member : public WorkSource {
   bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;
 
  private:
-  absl::Status JoinChief();
+  // Without `limit` for as long as it takes.
+  absl::Status JoinChief(std::optional<Clock::Duration> limit);
+  void ShowWaiting(const std::string& why);
   absl::Status JoinOnce(bool* joined);
   void HeartbeatLoop();
   // Takes a reply in; joins again if the chief says so. With an error the member is over.
@@ -105,6 +110,7 @@ class Member : public WorkSource {
   Clock::Time trouble_since_{};
   bool in_trouble_ = false;
   uint64_t lease_sequence_ = 0;
+  Clock::Time wait_logged_{};  // Of the thread that calls Next.
   std::thread heartbeat_;
 };
 

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""How processes of a job start: the classic command lines, TF_CONFIG, and whom they wait for."""
+
+import json
+import re
+import socket
+import time
+import unittest
+
+from processes import CONFIG, Job, free_ports
+
+# The barrier names who is missing within this.
+NAMED_WITHIN_S = 10
+
+
+def classic(job, role, index):
+    return [f"--ps_hosts={','.join(job.cluster['ps'])}",
+            f"--worker_hosts={','.join(job.cluster['worker'])}",
+            f"--job_name={role}", f"--task_index={index}"]
+
+
+class ClassicStartTest(unittest.TestCase):
+
+    def run_job(self, args_of, environment_of):
+        with Job(ps=1, workers=2) as job:
+            for role, addresses in job.cluster.items():
+                for index in range(len(addresses)):
+                    job.start(f"{role}-{index}", args_of(job, role, index),
+                              environment_of(job, role, index))
+            job.expect_all_done(self)
+            self.assertEqual(job.processes["worker-0"].end()["step"], CONFIG["maxSteps"])
+            self.assertGreater(job.processes["worker-0"].end()["evaluation"]["accuracy"], 0.5)
+
+    def test_flags_alone_start_a_ps_and_two_workers(self):
+        self.run_job(lambda job, role, index:
+                     ["--config", json.dumps(CONFIG), *classic(job, role, index)],
+                     lambda *_: {})
+
+    def test_environment_alone_starts_them_too(self):
+        self.run_job(lambda *_: ["--config", json.dumps(CONFIG)],
+                     lambda job, role, index: {
+                         "PS_HOSTS": ",".join(job.cluster["ps"]),
+                         "WORKER_HOSTS": ",".join(job.cluster["worker"]),
+                         "JOB_NAME": role, "TASK_INDEX": str(index)})
+
+    def test_flags_go_over_tf_config(self):
+        self.run_job(lambda job, role, index:
+                     ["--config", json.dumps(CONFIG), *classic(job, role, index)],
+                     lambda *_: {"TF_CONFIG": "{not json"})
+
+    def test_one_node_cluster_trains_alone_and_starts_no_server(self):
+        with Job(ps=0, workers=1) as job:
+            # Nobody else may have the port of a server; here somebody has, and it does not matter.
+            port = free_ports(1)[0]
+            job.cluster["worker"] = [f"127.0.0.1:{port}"]
+            with socket.create_server(("127.0.0.1", port)):
+                job.start_replica("worker")
+                job.expect_all_done(self)
+
+    def test_mistakes_end_with_1_and_a_sentence(self):
+        cases = {
+            "TASK": (["--worker_hosts=127.0.0.1:1", "--job_name=worker", "--task_index=3"], {},
+                     "task index 3 is out of range"),
+            "NAME": (["--worker_hosts=127.0.0.1:1", "--job_name=boss"], {},
+                     "supported are chief"),
+            "LOCAL": ([], {"TF_CONFIG": json.dumps({"cluster": {"worker": ["127.0.0.1:1"]},
+                                                    "task": {"type": "local", "index": 0}})},
+                      'task.type must not be "local"'),
+        }
+        for name, (args, environment, sentence) in cases.items():
+            with self.subTest(name), Job() as job:
+                process = job.start("bad", ["--config", json.dumps(CONFIG), *args], environment)
+                self.assertEqual(process.wait(), 1, process.log())
+                self.assertIn(sentence, process.end()["message"])
+
+
+class BarrierTest(unittest.TestCase):
+
+    def expect_named(self, process, peer, address):
+        process.says(f"waiting for {peer} at {address}")
+        self.assertLess(time.monotonic() - process.started, NAMED_WITHIN_S)
+        # Since when, and why.
+        line = re.search(rf"waiting for {peer} at {address}.*", process.log()).group()
+        self.assertRegex(line, r"\d+ s")
+        self.assertRegex(line.lower(), r"refused|no answer|timed out")
+
+    def test_chief_names_the_ps_that_is_missing(self):
+        with Job(ps=2, workers=1) as job:
+            job.start_replica("ps", 0)
+            chief = job.start_replica("worker", 0)
+            self.expect_named(chief, "ps-1", job.cluster["ps"][1])
+            self.assertNotIn("ps-0 at", chief.log().split("waiting for", 1)[1].split("\n")[0])
+
+    def test_worker_names_the_chief_that_is_missing(self):
+        with Job(chief=True) as job:
+            self.expect_named(job.start_replica("worker", 0), "chief-0", job.cluster["chief"][0])
+
+    def test_ps_names_the_chief_that_is_missing(self):
+        with Job(chief=True) as job:
+            self.expect_named(job.start_replica("ps", 0), "chief-0", job.cluster["chief"][0])
+
+    def test_worker_that_has_joined_names_the_ps_that_is_missing(self):
+        with Job(ps=1, workers=2) as job:
+            job.start_replica("worker", 0)
+            worker = job.start_replica("worker", 1)
+            self.expect_named(worker, "ps-0", job.cluster["ps"][0])
+            self.assertEqual(worker.get("/status")["state"], "WaitingForPeers")
+
+    def test_workers_do_not_wait_for_each_other(self):
+        with Job(ps=1, workers=3) as job:
+            job.start_replica("ps", 0)
+            job.start_replica("worker", 0)
+            second = job.start_replica("worker", 1)
+            # Both train; the third never comes.
+            second.says("\nstep ")
+            job.processes["worker-0"].says("\nstep ")
+
+    def test_deadline_of_the_start_ends_with_138(self):
+        args = ["--start_deadline_secs=3"]
+        with Job(chief=True, ps=1, workers=1) as job:
+            worker = job.start_replica("worker", 0, args=args)
+            self.assertEqual(worker.wait(), 138, worker.log())
+            self.assertRegex(worker.end()["message"], "waiting for chief-0 at .*given up after 3 s")
+            chief = job.start_replica("chief", 0, args=args)
+            self.assertEqual(chief.wait(), 138, chief.log())
+            self.assertRegex(chief.end()["message"], "waiting for ps-0 at .*given up after 3 s")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,122 @@
+#!/usr/bin/python3
+"""Real TensorBoard reads what a training recorded: tags, steps, values and histograms."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
+                        os.environ.get("TEST_WORKSPACE", ""))
+TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
+PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
+                      "python")
+
+# Runs where TensorBoard is installed; prints all that it reads of the directories.
+READER = """
+import json, sys
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+runs = {}
+for directory in sys.argv[1:]:
+    run = EventAccumulator(directory, size_guidance={"scalars": 0, "histograms": 0})
+    run.Reload()
+    runs[directory] = {
+        "scalars": {tag: [[event.step, event.value] for event in run.Scalars(tag)]
+                    for tag in run.Tags()["scalars"]},
+        "histograms": {tag: [[event.step, list(event.histogram_value)]
+                             for event in run.Histograms(tag)]
+                       for tag in run.Tags()["histograms"]}}
+print(json.dumps(runs))
+"""
+
+LAYERS = {"hidden1/weights": 64 * 32, "hidden1/biases": 32,
+          "softmax_linear/weights": 32 * 10, "softmax_linear/biases": 10}
+
+
+class TensorBoardTest(unittest.TestCase):
+
+    def setUp(self):
+        if not os.path.exists(PYTHON):
+            raise RuntimeError(f"{PYTHON}: `make test` installs TensorBoard and sets "
+                               "TAAS_TENSORFLOW_BIN")
+        self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.events = os.path.join(self.dir, "events")
+
+    def train(self, steps, role="worker", every=50):
+        config = {
+            "model": {"name": "mlp", "hidden": [32]},
+            "data": {"format": "generated",
+                     "generated": {"examples": 1000, "testExamples": 200, "features": 64,
+                                   "classes": 10}},
+            "optimizer": {"name": "sgd", "learningRate": 0.1,
+                          "decay": {"steps": 100, "rate": 0.5, "staircase": True}},
+            "batchSize": 32, "maxSteps": steps, "logSteps": 1_000,
+            "checkpoint": {"dir": os.path.join(self.dir, "out")},
+            "summaries": {"dir": self.events, "everySteps": every}}
+        done = subprocess.run(
+            [TRAINER, "--config", json.dumps(config)], text=True, check=False,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env={"TF_CONFIG": json.dumps({"task": {"type": role, "index": 0}}),
+                 "TAAS_TERMINATION_LOG": os.path.join(self.dir, "end")})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        with open(os.path.join(self.dir, "end"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def read(self, *directories):
+        done = subprocess.run([PYTHON, "-c", READER, *directories], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_scalars_and_histograms_of_a_training(self):
+        end = self.train(steps=200)
+        run = self.read(self.events)[self.events]
+        scalars = run["scalars"]
+        self.assertEqual(set(scalars), {"loss", "accuracy", "learning_rate",
+                                        "examples_per_second", "global_step/sec"})
+        steps = [1, 50, 100, 150, 200]
+        self.assertEqual([step for step, _ in scalars["loss"]], steps)
+        self.assertAlmostEqual(scalars["loss"][-1][1], end["loss"], delta=1e-5)
+        self.assertLess(scalars["loss"][-1][1], scalars["loss"][0][1])
+        self.assertEqual([round(rate, 6) for _, rate in scalars["learning_rate"]],
+                         [0.1, 0.1, 0.1, 0.05, 0.05])
+        for (_, per_second), (_, steps_per_second) in zip(scalars["examples_per_second"],
+                                                          scalars["global_step/sec"]):
+            self.assertAlmostEqual(per_second / steps_per_second, 32, delta=0.01)
+        tags = set(LAYERS) | {"gradients/" + name for name in LAYERS}
+        self.assertEqual(set(run["histograms"]), tags)
+        for tag, entries in run["histograms"].items():
+            self.assertEqual([step for step, _ in entries], steps, tag)
+            for _, (least, most, count, total, squares, limits, buckets) in entries:
+                self.assertEqual(count, LAYERS[tag.removeprefix("gradients/")], tag)
+                self.assertEqual(sum(buckets), count, tag)
+                self.assertEqual(sorted(limits), limits, tag)
+                self.assertLessEqual(least, most)
+                self.assertGreater(limits[-1], most, tag)
+                self.assertLessEqual(total * total, squares * count * 1.000001, tag)
+
+    def test_evaluation_is_a_run_of_its_own(self):
+        self.train(steps=100)
+        end = self.train(steps=100, role="evaluator")
+        directory = os.path.join(self.events, "eval")
+        scalars = self.read(directory)[directory]["scalars"]
+        self.assertEqual([step for step, _ in scalars["accuracy"]], [100])
+        self.assertAlmostEqual(scalars["accuracy"][0][1], end["evaluation"]["accuracy"], places=5)
+        self.assertAlmostEqual(scalars["loss"][0][1], end["evaluation"]["loss"], places=5)
+
+    def test_training_that_goes_on_from_a_checkpoint_goes_on_in_the_curves(self):
+        self.train(steps=100)
+        self.train(steps=300)
+        self.assertEqual(len([name for name in os.listdir(self.events) if "tfevents" in name]), 2)
+        scalars = self.read(self.events)[self.events]["scalars"]
+        steps = [step for step, _ in scalars["loss"]]
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertEqual(steps[:3], [1, 50, 100])
+        self.assertEqual(steps[-1], 300)
+
+
+if __name__ == "__main__":
+    print(sys.version)
+    unittest.main(verbosity=2)
