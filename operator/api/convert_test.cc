@@ -102,9 +102,9 @@ class ConvertWarningTest : public testing::TestWithParam<WarningCase> {};
 
 TEST_P(ConvertWarningTest, SaysWhatCannotBeMapped) {
   Json object = TfJob();
-  for (const std::string& before : ConvertTfJob(object.dump())->warnings) {
-    EXPECT_THAT(before, testing::Not(HasSubstr(GetParam().words)));
-  }
+  const auto before = ConvertTfJob(object.dump());
+  ASSERT_THAT(before, IsOk());
+  EXPECT_THAT(before->warnings, testing::Not(Contains(HasSubstr(GetParam().words))));
   object["spec"][Json::json_pointer(GetParam().place)] = Json::parse(GetParam().value);
   const auto converted = ConvertTfJob(object.dump());
   ASSERT_THAT(converted, IsOk());
@@ -157,7 +157,9 @@ TEST(ConvertTfJobTest, EveryTfJobThatAServerAcceptsIsConverted) {
   std::ostringstream text;
   text << file.rdbuf();
   int converted = 0;
-  for (const ManifestCase& one : ParseManifestCases(text.str()).value()) {
+  const auto cases = ParseManifestCases(text.str());
+  ASSERT_THAT(cases, IsOk());
+  for (const ManifestCase& one : *cases) {
     if (one.verdict != Verdict::kAccepted) continue;
     SCOPED_TRACE(one.name);
     const auto conversion = ConvertTfJob(one.object);

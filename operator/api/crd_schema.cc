@@ -457,6 +457,11 @@ void CollectPaths(const Node& node, const std::string& path, std::vector<std::st
       CollectPaths(*child, ChildPath(path + "[]", name), out);
     }
   }
+  if (node.additional != nullptr) {
+    for (const auto& [name, child] : node.additional->properties) {
+      CollectPaths(*child, ChildPath(path + "{}", name), out);
+    }
+  }
 }
 
 const Json* StoredVersion(const Json& crd) {

@@ -51,7 +51,7 @@ class CrdSchema {
   std::vector<FieldError> Validate(const nlohmann::json& object) const;
 
   std::vector<Rule> Rules() const;
-  // Paths of all declared fields, "spec.volumes[].name", sorted.
+  // Paths of all declared fields, "spec.volumes[].name", "spec.tfReplicaSpecs{}.replicas", sorted.
   std::vector<std::string> FieldPaths() const;
 
   struct Node;  // One value's schema.

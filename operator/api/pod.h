@@ -47,8 +47,8 @@ struct Pod {
   std::optional<int32_t> exit_code;
   std::string exit_reason;          // OOMKilled, Error, Completed.
   std::string termination_message;  // What the process wrote at its end.
-  // Starts of that container beyond the first, which its node made by itself, and how the run before
-  // this one ended.
+  // Starts of that container beyond the first, which its node made by itself, and how the run
+  // before this one ended.
   int32_t restart_count = 0;
   std::optional<int32_t> last_exit_code;
   std::string last_exit_reason;

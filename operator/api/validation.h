@@ -48,21 +48,6 @@ absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json);
 // it.
 absl::StatusOr<std::string> PruneUnknownFields(JobKind kind, std::string_view json);
 
-// The former names, until their callers use those above.
-inline std::vector<FieldError> ValidateTrainingJob(std::string_view json) {
-  return Validate(JobKind::kTrainingJob, json);
-}
-inline std::vector<FieldError> ValidateUpdate(std::string_view old_json,
-                                              std::string_view new_json) {
-  return ValidateUpdate(JobKind::kTrainingJob, old_json, new_json);
-}
-inline absl::StatusOr<std::string> ApplyDefaults(std::string_view json) {
-  return ApplyDefaults(JobKind::kTrainingJob, json);
-}
-inline absl::StatusOr<std::string> PruneUnknownFields(std::string_view json) {
-  return PruneUnknownFields(JobKind::kTrainingJob, json);
-}
-
 }  // namespace taas
 
 #endif  // OPERATOR_API_VALIDATION_H_
