@@ -7,6 +7,7 @@
 #include "operator/api/job_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/log.h"
+#include "operator/kube/resource_version.h"
 #include "operator/plan/replicas.h"
 
 namespace taas {
@@ -190,9 +191,10 @@ std::vector<std::shared_ptr<const Job>> ClusterView::Jobs() const {
   return out;
 }
 
-std::string ClusterView::FlawOf(const std::string& key) const {
-  const auto found = flaws_.find(key);
-  return found == flaws_.end() ? "" : found->second;
+std::string ClusterView::FlawOf(const Job& job) const {
+  const auto found = flaws_.find(KeyOf(job));
+  if (found == flaws_.end() || found->second.version != job.meta.resource_version) return "";
+  return found->second.text;
 }
 
 std::vector<std::shared_ptr<const Pod>> ClusterView::PodsOf(const Job& job) const {
@@ -243,7 +245,10 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
     if (!flaw.empty()) job = absl::InvalidArgumentError(flaw);
   }
   if (job.ok()) {
-    flaws_.erase(key);
+    const auto flaw = flaws_.find(key);
+    if (flaw != flaws_.end() && IsLater(meta.resource_version, flaw->second.version)) {
+      flaws_.erase(flaw);
+    }
     return job;
   }
   if (known == nullptr) return job;
@@ -252,12 +257,12 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
   kept->spec = known->spec;
   // What was acted on last.
   kept->meta.generation = known->meta.generation;
-  std::string& flaw = flaws_[key];
-  if (flaw != job.status().message()) {
-    flaw = std::string(job.status().message());
+  Flaw& flaw = flaws_[key];
+  if (flaw.text != job.status().message()) {
     Log(LogLevel::kWarning, "the job was changed into something invalid; its last good spec stays",
-        {{"job", key}, {"why", flaw}});
+        {{"job", key}, {"why", std::string(job.status().message())}});
   }
+  flaw = {.version = meta.resource_version, .text = std::string(job.status().message())};
   return kept;
 }
 

@@ -66,7 +66,7 @@ class ClusterView {
   std::shared_ptr<const Job> FindJob(const std::string& key) const;
   std::vector<std::shared_ptr<const Job>> Jobs() const;
   // What is wrong with the job's present spec, so that an earlier one goes on; empty: nothing.
-  std::string FlawOf(const std::string& key) const;
+  std::string FlawOf(const Job& job) const;
   // By job label, whoever owns them.
   std::vector<std::shared_ptr<const Pod>> PodsOf(const Job& job) const;
   std::vector<std::shared_ptr<const OwnedObject>> ServicesOf(const Job& job) const;
@@ -84,6 +84,11 @@ class ClusterView {
                    const std::string& uid);
 
  private:
+  // Of one version of a job: the watch may show an earlier one after it.
+  struct Flaw {
+    std::string version;
+    std::string text;
+  };
   struct JobsOfKind;
   struct Scope;
 
@@ -107,7 +112,7 @@ class ClusterView {
   OnUnreadable on_unreadable_;
   std::map<std::string, std::unique_ptr<Scope>> scopes_;  // By namespace; "": all.
   std::map<std::string, std::vector<Pod>> gone_;          // By uid of the job.
-  std::map<std::string, std::string> flaws_;              // By key.
+  std::map<std::string, Flaw> flaws_;                     // By key.
   bool synced_ = false;
 };
 

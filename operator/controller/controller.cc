@@ -207,7 +207,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
   snapshot.polled = poller_.ReportOf(key);
-  snapshot.refusal = tracked.refusal.empty() ? view_.FlawOf(key) : tracked.refusal;
+  snapshot.refusal = tracked.refusal.empty() ? view_.FlawOf(job) : tracked.refusal;
   snapshot.default_image = options_.trainer_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "nlohmann/json.hpp"
-#include "operator/api/dialect.h"
 #include "operator/base/log.h"
 #include "operator/controller/cluster_view.h"
 
@@ -48,14 +46,6 @@ std::string FailureReason(const Step& step) {
   if (std::holds_alternative<DeletePod>(step)) return "FailedDeletePod";
   if (std::holds_alternative<DeleteService>(step)) return "FailedDeleteService";
   return "Refused";
-}
-
-// The restart policy that the template asks for; empty: it leaves it open.
-std::string TemplatePolicy(const RoleSpec& spec) {
-  const auto text = nlohmann::json::parse(spec.pod_template, nullptr, /*allow_exceptions=*/false);
-  const auto path = "/spec/restartPolicy"_json_pointer;
-  if (!text.is_object() || !text.contains(path) || !text.at(path).is_string()) return "";
-  return text.at(path).get<std::string>();
 }
 
 }  // namespace
@@ -103,21 +93,9 @@ void JobReporter::Made(const Job& job, Memory& memory, const Changes& changes) {
     if (!first.empty()) tell("PodsCreated", Counted(first));
     return;
   }
-  if (!first.empty()) {
-    if (memory.creations == 0) TellOverriddenPolicies(job);
-    tell("SuccessfulCreatePod", "Created " + Listed("pod", names));
-  }
+  if (!first.empty()) tell("SuccessfulCreatePod", "Created " + Listed("pod", names));
   if (!changes.services_made.empty()) {
     tell("SuccessfulCreateService", "Created " + Listed("service", changes.services_made));
-  }
-}
-
-void JobReporter::TellOverriddenPolicies(const Job& job) {
-  for (const auto& [role, spec] : job.spec.roles) {
-    if (TemplatePolicy(spec).empty()) continue;
-    writer_.Event(job, true, "SetPodTemplateRestartPolicy",
-                  "Restart policy in pod template overridden by restart policy in replica spec");
-    return;
   }
 }
 

@@ -46,7 +46,6 @@ class JobReporter {
 
  private:
   void Made(const Job& job, Memory& memory, const Changes& changes);
-  void TellOverriddenPolicies(const Job& job);
 
   JobWriter& writer_;
 };

@@ -185,6 +185,7 @@ class Children {
     if (!replica.wanted) RemoveService(replica, "the role was scaled down");
     if (replica.pod != nullptr) {
       DropIfOld(replica, *entry);
+      if (replica.wanted && !HasEnded(*replica.pod)) KeepReplicaService(replica);
     } else if (reachable && MayStart(replica, *entry)) {
       Create(replica, *entry);
     }
@@ -220,12 +221,15 @@ class Children {
            now_.job.spec.clean_pod_policy != CleanPodPolicy::kNone;
   }
 
+  // Also of a pod that exists: its creation may have come through where the service's did not.
+  bool KeepReplicaService(const ReplicaView& replica) {
+    if (!HasServicePerReplica(now_.job, now_.addresses)) return true;
+    return PlanService(replica.name, [&] { return ReplicaService(now_, replica); });
+  }
+
   void Create(const ReplicaView& replica, const LedgerReplica& entry) {
     if (addresses_.loopback() && (entry.port == 0 || entry.status_port == 0)) return;
-    if (HasServicePerReplica(now_.job, now_.addresses) &&
-        !PlanService(replica.name, [&] { return ReplicaService(now_, replica); })) {
-      return;
-    }
+    if (!KeepReplicaService(replica)) return;
     if (entry.not_before.has_value() && *entry.not_before > now_.now) {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
       return;

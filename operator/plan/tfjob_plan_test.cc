@@ -320,6 +320,17 @@ TEST(TfJobPlanTest, APodOfATrainingJobOfThisNameIsForeignNotOfAnEarlierJob) {
               HasSubstr("does not belong to this job (owner: TrainingJob, uid uid-0)"));
 }
 
+// Symptom: pod and service are made at the same time; where only the pod came through, its peers
+// never found it.
+TEST(TfJobPlanTest, AServiceThatDidNotComeThroughWithItsPodIsMadeLater) {
+  Snapshot now = StartedTfJob({.workers = 2});
+  for (int32_t i = 0; i < 2; ++i) now.pods.push_back(PodOf(now, Role::kWorker, i));
+  now.services.erase("mnist-worker-1");
+  const auto services = StepsOf<CreateService>(PlanJob(now));
+  ASSERT_EQ(services.size(), 1u);
+  EXPECT_EQ(services[0].name, "mnist-worker-1");
+}
+
 TEST(TfJobPlanTest, AServiceOfSomebodyElseHoldsUpItsReplicaOnly) {
   Snapshot now = StartedTfJob({.workers = 2});
   now.services["mnist-worker-0"] = {.uid = "s", .owner_uid = "x", .owner_kind = "Deployment"};
