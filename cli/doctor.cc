@@ -118,7 +118,7 @@ int Doctor(const CommandIo& io, const DoctorFlags& flags) {
   } else {
     io.out << FormatFindings(findings);
   }
-  return HasFailure(findings) ? kExitFailed : kExitOk;
+  return AnyFails(findings) ? kExitFailed : kExitOk;
 }
 
 }  // namespace

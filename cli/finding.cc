@@ -48,7 +48,7 @@ std::string FindingsJson(const std::vector<Finding>& findings) {
   return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-bool HasFailure(const std::vector<Finding>& findings) {
+bool AnyFails(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.level == Finding::Level::kFail;
   });

@@ -26,7 +26,7 @@ struct Finding {
 // "ok", "warn" or "fail", the check, the text; what to do stands below.
 std::string FormatFindings(const std::vector<Finding>& findings);
 std::string FindingsJson(const std::vector<Finding>& findings);
-bool HasFailure(const std::vector<Finding>& findings);
+bool AnyFails(const std::vector<Finding>& findings);
 
 }  // namespace taas
 

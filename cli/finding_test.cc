@@ -17,8 +17,8 @@ TEST(FindingTest, WhatToDoStandsBelowWhatWasFound) {
 }
 
 TEST(FindingTest, OnlyAFailureIsOne) {
-  EXPECT_TRUE(HasFailure(kTwo));
-  EXPECT_FALSE(HasFailure({{Finding::Level::kWarn, "disk", "full", "make room"}}));
+  EXPECT_TRUE(AnyFails(kTwo));
+  EXPECT_FALSE(AnyFails({{Finding::Level::kWarn, "disk", "full", "make room"}}));
 }
 
 TEST(FindingTest, JsonHasTheSameLines) {
