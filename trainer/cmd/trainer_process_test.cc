@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +24,8 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/comm/listener.h"
+#include "trainer/ps/commit_ledger.h"
+#include "trainer/ps/ledger_check.h"
 
 namespace taas {
 namespace {
@@ -129,6 +133,7 @@ struct Job {
   json cluster = json::object();
   std::map<std::string, std::unique_ptr<Child>> children;
   std::map<std::string, int> pods;
+  std::map<std::string, std::string> more_environment;
 
   void Plan() {
     const std::vector<int> ports = FreePorts(chiefs + ps + workers);
@@ -158,6 +163,7 @@ struct Job {
         {"TAAS_JOB_UID", uid},
         {"TAAS_POD_NUMBER", std::to_string(++pods[name])},
         {"TAAS_TERMINATION_LOG", TerminationPath(name)}};
+    environment.insert(more_environment.begin(), more_environment.end());
     auto& child = children[name];
     child = nullptr;
     child = std::make_unique<Child>(std::vector<std::string>{TrainerPath()}, environment,
@@ -209,6 +215,22 @@ struct Job {
   bool DirectoryReleased() {
     const auto owner = PosixFileSystem().ReadAll(dir + "/out/.owner");
     return owner.ok() && json::parse(*owner)["released"].get<bool>();
+  }
+  void KeepLedgers() { more_environment[ps::kLedgerDirVariable] = dir; }
+  // Of every process that was started, whether it ended well or was killed.
+  void ExpectWholeLedgers(int64_t steps, int aggregate) {
+    std::vector<std::vector<ps::LedgerRecord>> processes;
+    PosixFileSystem files;
+    const auto names = files.List(dir);
+    ASSERT_THAT(names, IsOk());
+    for (const std::string& name : *names) {
+      if (!name.ends_with(".ledger")) continue;
+      const auto records = ps::ParseLedger(files.ReadAll(dir + "/" + name).value_or(""));
+      ASSERT_THAT(records, IsOk()) << name;
+      processes.push_back(*records);
+    }
+    EXPECT_GE(processes.size(), static_cast<size_t>(ps));
+    EXPECT_THAT(ps::CheckLedgers(processes, {.steps = steps, .aggregate = aggregate}), IsOk());
   }
   void UseCheckpoints() { config["checkpoint"] = {{"dir", dir + "/out"}, {"everySteps", 50}}; }
 };
@@ -329,6 +351,71 @@ TEST(TrainerProcessTest, ChiefThatFindsAllStepsDoneEvaluatesAndEndsAlone) {
   EXPECT_EQ(chief.exit_code(), 0) << job.Logs();
   EXPECT_EQ(job.Termination("chief-0")["step"], 600);
   EXPECT_GT(job.Termination("chief-0")["evaluation"]["accuracy"], 0.5);
+}
+
+// It served on for twenty seconds, while the job could not be moved.
+TEST(TrainerProcessTest, ParameterServerThatIsToldToStopLeavesAtOnceAndLosesNoStep) {
+  Job job;
+  job.UseCheckpoints();
+  job.KeepLedgers();
+  job.config["maxSteps"] = 4000;
+  job.config["checkpoint"].erase("everySteps");
+  job.StartAll();
+  ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
+  RealClock clock;
+  const Clock::Time told = clock.Now();
+  Child& child = *job.children["ps-1"];
+  child.Signal(SIGTERM);
+  ASSERT_TRUE(WaitUntil([&] { return child.Ended(); })) << job.Logs();
+  std::printf("a parameter server that was told to stop left after %.3f s\n",
+              std::chrono::duration<double>(clock.Now() - told).count());
+  EXPECT_EQ(child.exit_code(), 143) << job.Logs();
+  // Far below the time that it serves a chief which does not answer.
+  EXPECT_LT(clock.Now() - told, 10s);
+  const int64_t before = job.PrintedStep("chief-0");
+  job.Start("ps", 1);
+  job.ExpectAllDone();
+  job.ExpectCheckpoint(4000);
+  job.ExpectWholeLedgers(4000, 1);
+  const std::string log = job.children["chief-0"]->Log();
+  const size_t back = log.find("going back to the last cut step=");
+  ASSERT_NE(back, std::string::npos) << log;
+  // There is no checkpoint: without the cut it would go back to step 0.
+  EXPECT_GE(std::atoll(log.c_str() + back + std::strlen("going back to the last cut step=")),
+            before - 10)
+      << log;
+}
+
+TEST(TrainerProcessTest, SynchronousJobSurvivesTheDeathOfAWorkerAndOfAParameterServer) {
+  Job job;
+  job.UseCheckpoints();
+  job.KeepLedgers();
+  job.config["strategy"] = {{"type", "ParameterServer"}, {"mode", "Sync"}, {"backupWorkers", 1}};
+  job.config["optimizer"] = {{"name", "adam"}, {"learningRate", 0.001}};
+  job.config["maxSteps"] = 1500;
+  job.StartAll();
+  RealClock clock;
+  for (const char* role : {"worker", "ps"}) {
+    const int64_t reached = job.PrintedStep("chief-0") + 100;
+    ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= reached; })) << job.Logs();
+    job.children[std::string(role) + "-1"]->Kill();
+    const size_t length = job.children["chief-0"]->Log().size();
+    const Clock::Time killed = clock.Now();
+    job.Start(role, 1);
+    ASSERT_TRUE(WaitUntil([&] {
+      return job.children["chief-0"]->Log().find("\nstep ", length) != std::string::npos;
+    })) << job.Logs();
+    std::printf("after kill -9 of a %s the next line of ten steps came after %.3f s\n", role,
+                std::chrono::duration<double>(clock.Now() - killed).count());
+  }
+  job.ExpectAllDone();
+  job.ExpectWholeLedgers(1500, 2);
+  PosixFileSystem files;
+  const auto reader = BundleReader::Open(files, job.dir + "/out/model.ckpt-1500");
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_EQ(*(*reader)->ReadInt64("global_step"), 1500);
+  EXPECT_EQ(*(*reader)->ReadInt64("taas/cursor/watermark"), 3000);
+  EXPECT_TRUE((*reader)->Has("beta1_power"));
 }
 
 TEST(TrainerProcessTest, ChiefNamesAParameterServerThatIsMissingWithinTenSeconds) {

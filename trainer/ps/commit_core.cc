@@ -138,7 +138,8 @@ std::vector<Decision> Sequencer::OnGone(const Pusher& pusher) {
 
 std::vector<Decision> Sequencer::OnFence(const Pusher& pusher) {
   if (!fenced_.insert(pusher).second) return {};
-  std::vector<Decision> decisions = {Keep({Kind::kFence, {{.pusher = pusher, .sequence = 0, .batch = 0}}, step_})};
+  const PushId any{.pusher = pusher, .sequence = 0, .batch = 0};
+  std::vector<Decision> decisions = {Keep({Kind::kFence, {any}, step_})};
   if (const auto found = progress_.find(pusher); found != progress_.end()) {
     for (const auto& [sequence, pending] : found->second.pending) {
       if (!pending.candidate) continue;

@@ -204,6 +204,8 @@ absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch
 
 absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
                                                const StillWanted& still_wanted) {
+  // Whoever was told to stop meanwhile sends nothing any more.
+  if (!still_wanted()) return absl::AbortedError("no longer wanted");
   for (Peer& peer : peers_) peer.sent = peer.answered = false;
   std::chrono::milliseconds delay = kRetryFirst;
   absl::Status fatal;

@@ -110,7 +110,7 @@ class Exchange {
     int64_t values_step = 0; // Of the variables; -1: of different steps, to be pulled again.
     std::optional<int64_t> batch;  // To be computed next, if shard 0 says so.
   };
-  // Asked while an answer is outstanding; false ends the call with Aborted.
+  // Asked first and while an answer is outstanding; false ends the call with Aborted.
   using StillWanted = std::function<bool()>;
 
   Exchange(Options options, std::vector<std::span<float>> variables,

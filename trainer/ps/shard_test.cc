@@ -198,7 +198,8 @@ TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
   std::thread trainer([&] {
     Replica replica(cluster, {0, 1, 7}, 1);
     for (int64_t batch = 0; batch < kBatches; ++batch) {
-      ASSERT_THAT(replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, 0, Always), IsOk());
+      const auto sequence = static_cast<uint64_t>(batch) + 1;
+      ASSERT_THAT(replica.exchange->Push(sequence, batch, 0, Always), IsOk());
     }
   });
   for (int i = 0; i < 20; ++i) {
