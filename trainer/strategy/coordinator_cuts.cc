@@ -66,12 +66,14 @@ absl::Status Coordinator::SaveWhatIsThere() {
   return SaveCut();
 }
 
-// The training is done and its last checkpoint is all that is missing: a disk that is away is
-// waited for, as long as it takes.
+// The training is done and its last checkpoint is all that is missing: a disk that is away or full
+// is waited for, as long as it takes.
 absl::Status Coordinator::SaveLast(const StopFlag& stop) {
   for (;;) {
     const absl::Status saved = SaveCut();
-    if (!absl::IsUnavailable(saved)) return saved;
+    const bool may_pass = absl::IsUnavailable(saved) || absl::IsNotFound(saved) ||
+                          absl::IsResourceExhausted(saved);
+    if (!may_pass) return saved;
     const std::string text =
         "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
     Log(LogLevel::kError, text);

@@ -16,7 +16,9 @@ PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BI
 
 # Runs where TensorBoard is installed; prints all that it reads of the directories.
 READER = """
-import json, sys
+import json, sys, types
+# As where only TensorBoard is installed: TensorFlow takes long to load and is not needed.
+sys.modules["tensorboard.compat.notf"] = types.ModuleType("notf")
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 runs = {}
 for directory in sys.argv[1:]:
@@ -25,7 +27,9 @@ for directory in sys.argv[1:]:
     runs[directory] = {
         "scalars": {tag: [[event.step, event.value] for event in run.Scalars(tag)]
                     for tag in run.Tags()["scalars"]},
-        "histograms": {tag: [[event.step, list(event.histogram_value)]
+        "histograms": {tag: [[event.step, [getattr(event.histogram_value, field) for field in
+                                           ("min", "max", "num", "sum", "sum_squares",
+                                            "bucket_limit", "bucket")]]
                              for event in run.Histograms(tag)]
                        for tag in run.Tags()["histograms"]}}
 print(json.dumps(runs))
