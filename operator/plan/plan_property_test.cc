@@ -246,7 +246,7 @@ class Model {
 };
 
 TEST(PlanPropertyTest, NoLifeOfAJobBreaksAPromiseAndEachOneEnds) {
-  constexpr uint64_t kLives = 1500;
+  constexpr uint64_t kLives = 1000;
   constexpr JobShape kShapes[] = {{.workers = 1},
                                   {.workers = 3, .evaluators = 1},
                                   {.chiefs = 1, .ps = 2, .workers = 2, .evaluators = 1}};
