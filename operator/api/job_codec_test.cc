@@ -228,6 +228,15 @@ TEST(DecodeTrainingJobTest, AnOwnImagesContainerIsTheOneNamedTrainerOrTheOnlyOne
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a number of GPUs")));
 }
 
+TEST(DecodeTrainingJobTest, GpusMayStandInTheResourcesOfARole) {
+  const auto job = DecodeJob(
+      JobKind::kTrainingJob,
+      With("/spec/roles/worker/resources", {{"limits", {{"nvidia.com/gpu", 2}}}}));
+  ASSERT_THAT(job, IsOk());
+  EXPECT_EQ(job->spec.roles.at(Role::kWorker).gpus, 2);
+  EXPECT_EQ(job->spec.roles.at(Role::kPs).gpus, 0);
+}
+
 TEST(DecodeTrainingJobTest, TheBundledTrainersContainerMayBeAdded) {
   Json object = Json::parse(kStored);
   object["spec"]["roles"]["ps"]["template"] =

@@ -28,19 +28,6 @@ absl::StatusOr<int32_t> FindContainer(const std::vector<JsonField>& containers,
                                     std::string(dialect.container));
 }
 
-// Kubernetes takes 2 and "2".
-absl::Status ReadGpus(const JsonField& limit, int32_t* out) {
-  if (!limit.present() || !limit.json().is_string()) return limit.Read(out);
-  const std::string& text = limit.json().get_ref<const std::string&>();
-  int32_t gpus = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
-  if (error != std::errc() || end != text.data() + text.size() || gpus < 0) {
-    return limit.Wrong("a number of GPUs");
-  }
-  *out = gpus;
-  return absl::OkStatus();
-}
-
 absl::Status ReadPort(const JsonField& container, const Dialect& dialect, int32_t* out) {
   ASSIGN_OR_RETURN(const std::vector<JsonField> ports, container["ports"].Items());
   for (const JsonField& port : ports) {
@@ -53,6 +40,20 @@ absl::Status ReadPort(const JsonField& container, const Dialect& dialect, int32_
 
 }  // namespace
 
+absl::Status ReadGpuLimit(const JsonField& resources, int32_t* out) {
+  const JsonField limit = resources["limits"][kGpuResource];
+  // Kubernetes takes 2 and "2".
+  if (!limit.present() || !limit.json().is_string()) return limit.Read(out);
+  const std::string& text = limit.json().get_ref<const std::string&>();
+  int32_t gpus = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gpus);
+  if (error != std::errc() || end != text.data() + text.size() || gpus < 0) {
+    return limit.Wrong("a number of GPUs");
+  }
+  *out = gpus;
+  return absl::OkStatus();
+}
+
 absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& dialect, bool may_add,
                              RoleSpec* out) {
   RETURN_IF_ERROR(pod_template.Object().status());
@@ -64,7 +65,7 @@ absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& diale
   const JsonField& container = containers[out->container];
   RETURN_IF_ERROR(ReadPort(container, dialect, &out->port));
   if (out->gpus != 0) return absl::OkStatus();
-  return ReadGpus(container["resources"]["limits"][kGpuResource], &out->gpus);
+  return ReadGpuLimit(container["resources"], &out->gpus);
 }
 
 }  // namespace taas

@@ -9,12 +9,17 @@
 #ifndef OPERATOR_API_POD_TEMPLATE_H_
 #define OPERATOR_API_POD_TEMPLATE_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job.h"
 #include "operator/api/json_field.h"
 
 namespace taas {
+
+// What `limits` of a core/v1 ResourceRequirements say of nvidia.com/gpu, if they do.
+absl::Status ReadGpuLimit(const JsonField& resources, int32_t* out);
 
 // Sets pod_template, container, port and, where it is 0, gpus. With `may_add` a template without
 // the dialect's container is complete: the operator adds it.

@@ -56,6 +56,10 @@ absl::Status ReadRole(const JsonField& role, bool bundled, RoleSpec* out) {
   RETURN_IF_ERROR(role["gpuType"].Read(&out->gpu_type));
   ASSIGN_OR_RETURN(const JsonField resources, role["resources"].Object());
   out->resources = resources.Text();
+  // A role with GPUs is one however they are asked for: the others are shown none.
+  if (out->gpus == 0) {
+    RETURN_IF_ERROR(ReadGpuLimit(resources, &out->gpus));
+  }
   RETURN_IF_ERROR(role["env"].Items().status());
   out->env = role["env"].Text();
   RETURN_IF_ERROR(role["envFrom"].Items().status());
