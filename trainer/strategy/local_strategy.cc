@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -66,18 +67,13 @@ class LocalTraining {
     if (store_ != nullptr) {
       ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot));
       if (found) {
-        if (!snapshot.committed.above().empty()) {
-          return absl::FailedPreconditionError(
-              "the last checkpoint was made by several replicas in the middle of a job; resume it "
-              "with strategy ParameterServer");
-        }
         for (size_t i = 0; i < snapshot.values.size(); ++i) {
           std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
                     session.variable(i).begin());
         }
         slots_->Restore(std::move(snapshot.slots));
         step_ = saved_step_ = snapshot.step;
-        next_batch_ = snapshot.committed.size();
+        committed_ = snapshot.committed;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
       }
     }
@@ -87,11 +83,22 @@ class LocalTraining {
     return absl::OkStatus();
   }
 
+  // The lowest that are not part of the model. A checkpoint that several replicas made in the
+  // middle of a job has gaps.
+  void TakeBatches() {
+    batches_.clear();
+    for (int64_t batch = committed_.watermark();
+         std::ssize(batches_) < task_.batches_per_step(); ++batch) {
+      if (!committed_.Contains(batch)) batches_.push_back(batch);
+    }
+  }
+
   absl::Status Step() {
-    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(next_batch_));
-    RETURN_IF_ERROR(CheckLoss(loss, next_batch_));
+    TakeBatches();
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
+    RETURN_IF_ERROR(CheckLoss(loss, batches_[0]));
     ++step_;
-    next_batch_ += task_.batches_per_step();
+    for (const int64_t batch : batches_) committed_.Add(batch);
     slots_->Apply(task_.session(), step_);
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
@@ -124,7 +131,7 @@ class LocalTraining {
     if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
     Snapshot snapshot = InitialSnapshot(task_.session());
     snapshot.slots = slots_->values();
-    snapshot.committed = ps::CommittedSet(next_batch_, {});
+    snapshot.committed = committed_;
     snapshot.step = step_;
     RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
     saved_step_ = step_;
@@ -142,7 +149,8 @@ class LocalTraining {
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<OptimizerSlots> slots_;
   int64_t step_ = 0;
-  int64_t next_batch_ = 0;
+  ps::CommittedSet committed_;
+  std::vector<int64_t> batches_;  // Of the step.
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};
   std::optional<Clock::Time> save_again_at_;

@@ -41,6 +41,7 @@ struct Outcome {
   absl::Status status;
   Tensors values;
   Tensors evaluated;
+  std::vector<int64_t> trained;  // Batches.
   StatusBoard::Snapshot board;
 };
 
@@ -51,8 +52,9 @@ class WatchedTask : public TrainingTask {
   Session& session() override { return task_.session(); }
   absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
   int64_t batches_per_step() const override { return task_.batches_per_step(); }
-  absl::StatusOr<float> ComputeGradients(int64_t first) override {
-    return task_.ComputeGradients(first);
+  absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
+    trained.insert(trained.end(), batches.begin(), batches.end());
+    return task_.ComputeGradients(batches);
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override {
@@ -63,6 +65,7 @@ class WatchedTask : public TrainingTask {
   }
 
   Tensors evaluated;
+  std::vector<int64_t> trained;
 
  private:
   TrainingTask& task_;
@@ -118,6 +121,7 @@ class LocalStrategyTest : public testing::Test {
       outcome.values.emplace_back(values.begin(), values.end());
     }
     outcome.evaluated = watched.evaluated;
+    outcome.trained = watched.trained;
     outcome.board = board.snapshot();
     return outcome;
   }
@@ -212,6 +216,26 @@ TEST_F(LocalStrategyTest, TowersGoOnWithTheExamplesThatOthersLeft) {
   ASSERT_EQ(*OpenStore(config, (*task)->session())->Load(&last), true);
   EXPECT_EQ(last.step, 9);
   EXPECT_EQ(last.committed.size(), 12);
+}
+
+TEST_F(LocalStrategyTest, GapsThatSeveralReplicasLeftAreTrainedFirst) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+  config.checkpoint_dir = NewDir();
+  config.batch_size = kBatch;
+  config.max_steps = 6;
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  {
+    auto task = ModelTask::Make(files_, config);
+    ASSERT_THAT(task, IsOk());
+    Snapshot snapshot = InitialSnapshot((*task)->session());
+    snapshot.step = 4;
+    snapshot.committed = ps::CommittedSet(2, {4, 5});
+    ASSERT_THAT(OpenStore(config, (*task)->session())->Save(snapshot), IsOk());
+  }
+  const Outcome outcome = Train(config);
+  ASSERT_THAT(outcome.status, IsOk());
+  EXPECT_THAT(outcome.trained, testing::ElementsAre(2, 3, 6, 7));
 }
 
 TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {

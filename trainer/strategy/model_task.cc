@@ -76,9 +76,9 @@ absl::Status ModelTask::FillBatch(int64_t batch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<float> ModelTask::ComputeGradients(int64_t first) {
+absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batches) {
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
-    FillTower(tower, first + tower);
+    FillTower(tower, batches[static_cast<size_t>(tower)]);
     return absl::OkStatus();
   }));
   return towers_->loss();

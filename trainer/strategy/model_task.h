@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ class ModelTask : public TrainingTask {
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
   int64_t batches_per_step() const override { return towers_->count(); }
-  absl::StatusOr<float> ComputeGradients(int64_t first) override;
+  absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
 

@@ -37,10 +37,10 @@ class TrainingTask {
   virtual absl::Status FillBatch(int64_t batch) = 0;
   // How many batches make one update where a single process trains: more than one with towers.
   virtual int64_t batches_per_step() const { return 1; }
-  // Leaves the gradients of the mean loss over batches `first` to `first` + batches_per_step() - 1
-  // in the session, and returns that loss.
-  virtual absl::StatusOr<float> ComputeGradients(int64_t first) {
-    RETURN_IF_ERROR(FillBatch(first));
+  // Leaves the gradients of the mean loss over `batches`, batches_per_step() of them, in the
+  // session, and returns that loss.
+  virtual absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) {
+    RETURN_IF_ERROR(FillBatch(batches[0]));
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
