@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test formats asan tsan bench clean
+.PHONY: help setup build demo test formats asan tsan survive bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -55,6 +55,14 @@ build: setup
 asan tsan: setup
 	@$(TEST_SETUP)
 	@$(BAZEL) test $(BAZEL_FLAGS) --config=$@ --keep_going $(TEST_ENV) $(TEST_FLAGS) //...
+
+## make survive SEED=n    two hundred kills at random moments of this seed; takes as long as it takes
+SEED ?= 1
+survive: setup
+	@$(TEST_SETUP)
+	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_ENV) $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
+	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
+	//e2e/local:survival_test
 
 ## make bench   the measurements of docs/benchmarks.md
 bench: build

@@ -138,7 +138,8 @@ class Survival:
         if f"model.ckpt-{steps}.index" not in os.listdir(os.path.join(self.cluster.out, name)):
             raise AssertionError(f"seed {self.seed}: {name} has no checkpoint of its last step, {steps}")
         done = self.cluster.run(os.path.join(RUNFILES, "trainer/ps/check_ledgers"),
-                                os.path.join(self.cluster.out, LEDGERS, name), check=False)
+                                os.path.join(self.cluster.out, LEDGERS, name), str(steps),
+                                str(1 if mode == "Async" else 3), check=False)
         print(f"{name} ({mode}): {done.stdout.strip()}", flush=True)
         if done.returncode != 0:
             raise AssertionError(f"seed {self.seed}: the ledgers of {name}: {done.stdout}{done.stderr}")
