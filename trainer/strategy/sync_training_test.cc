@@ -249,6 +249,25 @@ void ExpectNear(const Snapshot::Tensors& got, const Snapshot::Tensors& want) {
   }
 }
 
+// A gate at which a replica waits with a gradient in its hands.
+class Gate {
+ public:
+  void Open() {
+    std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void Pass() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+};
+
 struct Case {
   const char* name;
   const char* fields;
@@ -262,9 +281,17 @@ TEST_P(EveryOptimizerTest, ThreeReplicasInStepEqualOneProcessWithThreeTimesTheBa
       Config(fields + R"(, "strategy": {"type": "ParameterServer", "mode": "Sync"})");
   config.checkpoint_dir = NewDir();
   SyncJob job(config, 2);
-  job.StartChief();
-  job.StartWorker(0);
-  job.StartWorker(1);
+  // From the first step on there are three, so that each step is the next three batches.
+  Gate all;
+  std::atomic<int> there{0};
+  ReplicaObserver observer;
+  observer.on_gradient = [&](int64_t) {
+    if (++there == 3) all.Open();
+    all.Pass();
+  };
+  job.StartChief(observer);
+  job.StartWorker(0, observer);
+  job.StartWorker(1, observer);
   ASSERT_THAT(job.Finish(), IsOk());
   job.ExpectEveryBatchOnce(3);
   const Snapshot got = job.Last();
@@ -295,8 +322,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
   SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 1);
-  job.StartChief();
-  job.StartWorker(0);
+  // From the first step on there are two.
+  Gate both;
+  ReplicaObserver chief;
+  chief.on_gradient = [&](int64_t) { both.Pass(); };
+  ReplicaObserver worker;
+  worker.on_gradient = [&](int64_t) { both.Open(); };
+  job.StartChief(chief);
+  job.StartWorker(0, worker);
   ASSERT_THAT(job.Finish(), IsOk());
   job.ExpectEveryBatchOnce(2);
   int64_t outside = 0;
@@ -307,31 +340,14 @@ TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
   EXPECT_EQ(outside, 0);
 }
 
-// A gate at which a replica waits with a gradient in its hands.
-class Gate {
- public:
-  void Open() {
-    std::lock_guard lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void Pass() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return open_; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
-};
-
 TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatItWasLate) {
   SyncJob job(Config(R"(, "strategy": {"mode": "Sync", "backupWorkers": 1})"), 2);
   Gate gate;
   std::atomic<int> late{0};
   std::atomic<int64_t> held_until{0};
+  Gate slow_there;
   ReplicaObserver quick;
+  quick.on_gradient = [&](int64_t) { slow_there.Pass(); };
   quick.on_step = [&](const StepResult& step) {
     if (step.step != kSteps / 2) return;
     held_until = step.step;
@@ -339,7 +355,10 @@ TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatIt
   };
   // Holds its first gradient until half of the steps are made without it.
   ReplicaObserver slow;
-  slow.on_gradient = [&](int64_t) { gate.Pass(); };
+  slow.on_gradient = [&](int64_t) {
+    slow_there.Open();
+    gate.Pass();
+  };
   slow.on_late = [&](int64_t) { ++late; };
   job.StartWorker(0, slow);
   job.StartChief(quick);
@@ -482,8 +501,13 @@ TEST(SyncTrainingTest, CheckpointOfAnotherOptimizerIsRefusedAndOneOfItsOwnIsResu
   adam.checkpoint_dir = dir;
   for (const TrainerConfig& config : {whole, half, rest}) {
     SyncJob job(config, 1);
-    job.StartChief();
-    job.StartWorker(0);
+    Gate both;
+    ReplicaObserver chief;
+    chief.on_gradient = [&](int64_t) { both.Pass(); };
+    ReplicaObserver worker;
+    worker.on_gradient = [&](int64_t) { both.Open(); };
+    job.StartChief(chief);
+    job.StartWorker(0, worker);
     ASSERT_THAT(job.Finish(), IsOk());
     EXPECT_EQ(job.Last().step, config.max_steps);
   }
