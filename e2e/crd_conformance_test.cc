@@ -118,13 +118,16 @@ std::string VerdictOf(int code) {
   return std::to_string(code);
 }
 
-// "FIELD: WORDS" of each cause, without the server's remark that it did not look at all rules.
+// "FIELD: WORDS" of each cause, without what a server has to say beside the schema: that it did not
+// look at all rules, what the scale subresource reads, and the form of any object's name.
 std::vector<std::string> WordsOf(const Json& status) {
   std::vector<std::string> words;
   for (const Json& cause : status["details"]["causes"]) {
     const std::string field = cause.value("field", "");
-    if (field == "<nil>") continue;
-    words.push_back(field + ": " + cause.value("message", ""));
+    const std::string message = cause.value("message", "");
+    const bool beside = field == "<nil>" || field.rfind('.', 0) == 0 ||
+                        message.find("RFC 1123") != std::string::npos;
+    if (!beside) words.push_back(field + ": " + message);
   }
   return words;
 }

@@ -260,6 +260,10 @@ class Check {
     return "Invalid value: " + ValueText(value) + ": " + path + " in body " + why;
   }
 
+  static std::string Items(int64_t count) {
+    return std::to_string(count) + (count == 1 ? " item" : " items");
+  }
+
   void Enumeration(const Node& node, const Json& value, const std::string& path) {
     const auto& values = node.enumeration;
     if (values.empty() || std::find(values.begin(), values.end(), value) != values.end()) return;
@@ -296,6 +300,7 @@ class Check {
       Add(path, kFieldInvalid,
           Invalid(value, path,
                   "should be at least " + std::to_string(*node.min_length) + " chars long"));
+      return;  // A server names one thing that is wrong with a text.
     }
     if (node.max_length.has_value() && length > *node.max_length) {
       Add(path, kFieldTooLong,
@@ -322,7 +327,7 @@ class Check {
     if (node.max_items.has_value() && count > *node.max_items) {
       Add(path, kFieldTooMany,
           "Too many: " + std::to_string(count) + ": must have at most " +
-              std::to_string(*node.max_items) + " items");
+              Items(*node.max_items));
       return;  // Looking at all of them could be long.
     }
     if (node.items != nullptr) {
@@ -358,7 +363,7 @@ class Check {
     if (node.max_properties.has_value() && count > *node.max_properties) {
       Add(path, kFieldTooMany,
           "Too many: " + std::to_string(count) + ": must have at most " +
-              std::to_string(*node.max_properties) + " items");
+              Items(*node.max_properties));
     }
     for (const std::string& name : node.required) {
       if (!value.contains(name)) Add(ChildPath(path, name), kFieldRequired, "Required value");
