@@ -42,6 +42,8 @@ Ledger FullLedger() {
   ledger.replicas[Role::kChief][0] = {.pod_number = 2, .completed = true};
   ledger.replicas[Role::kEvaluator][0] = {.pod_number = 4, .first_pod = 3, .failed = true};
   ledger.replicas[Role::kWorker][11] = {.pod_number = 9,
+                                        .first_pod = 8,
+                                        .failed = true,
                                         .restarts_in_place = 7,
                                         .quick_failures = 3,
                                         .not_before = At(5) + nanoseconds(123'456'789),
