@@ -35,7 +35,8 @@ absl::Status ReadRole(const JsonField& role, RoleSpec* out) {
 absl::Status ReadRoles(const JsonField& roles, JobSpec* out) {
   if (!roles.present()) return roles.Missing();
   RETURN_IF_ERROR(roles.Object().status());
-  for (const auto& [key, ignored] : roles.json().items()) {
+  for (const auto& [key, value] : roles.json().items()) {
+    if (value.is_null()) continue;  // As a server takes it.
     const std::optional<TfRole> known = TfRoleFromKey(key);
     if (!known.has_value()) {
       return absl::InvalidArgumentError(roles.path() + "." + key +
