@@ -3,10 +3,11 @@
 
     bench/ps_training.py [--runs 3] [--steps 3000] [--only 784-100-10] [--data DIR]
 
-The same network, batch, data and number of processes; each side's processes are started with the classic flags. Prints
-one markdown table: medians, spreads, ratios, the bound computed from measured matrix products and measured loopback
-transfers, accuracies after equal steps, and the times from exec to the first step and from the last step to the last
-process's end. Needs `make build` and `tools/setup/setup.sh python tensorflow`.
+The same network, batch, data and number of processes; each side's processes are started with
+the classic flags. Prints one markdown table: medians, spreads, ratios, the bound computed from
+measured matrix products and measured loopback transfers, accuracies after equal steps, and the
+times from exec to the first step and from the last step to the last process's end. Needs `make
+build` and `tools/setup/setup.sh python tensorflow`.
 """
 
 import argparse
@@ -27,12 +28,13 @@ LIMIT_S = 900
 POLL_S = 0.002
 BATCH = 100
 LEARNING_RATE = 0.1
-# Of TensorFlow's synchronous runs: after them its workers hang for two minutes; they are ended when the chief has.
 CORES = os.cpu_count()
 
 
 def setup_path(name):
-    return subprocess.check_output([f"{ROOT}/tools/setup/setup.sh", "path", name], text=True).strip()
+    return subprocess.check_output(
+        [f"{ROOT}/tools/setup/setup.sh", "path", name], text=True
+    ).strip()
 
 
 def free_ports(count):
@@ -50,8 +52,8 @@ class Run:
         self.shape, self.folder = shape, folder
         ports = free_ports(shape.ps + shape.workers + 1)
         self.status_port = ports.pop()
-        self.ps = [f"127.0.0.1:{port}" for port in ports[:shape.ps]]
-        self.workers = [f"127.0.0.1:{port}" for port in ports[shape.ps:]]
+        self.ps = [f"127.0.0.1:{port}" for port in ports[: shape.ps]]
+        self.workers = [f"127.0.0.1:{port}" for port in ports[shape.ps :]]
         self.processes = {}
 
     def __enter__(self):
@@ -70,9 +72,22 @@ class Run:
                 extra = environment(job, index)
                 log = open(f"{self.folder}/{job}-{index}.log", "w", encoding="utf-8")
                 self.processes[job, index] = subprocess.Popen(
-                    [*program, "--ps_hosts", ",".join(self.ps), "--worker_hosts", ",".join(self.workers),
-                     "--job_name", job, "--task_index", str(index), *args],
-                    env={"PATH": "/usr/bin:/bin", "HOME": self.folder, **extra}, stdout=log, stderr=log)
+                    [
+                        *program,
+                        "--ps_hosts",
+                        ",".join(self.ps),
+                        "--worker_hosts",
+                        ",".join(self.workers),
+                        "--job_name",
+                        job,
+                        "--task_index",
+                        str(index),
+                        *args,
+                    ],
+                    env={"PATH": "/usr/bin:/bin", "HOME": self.folder, **extra},
+                    stdout=log,
+                    stderr=log,
+                )
 
     def log(self, job, index):
         with open(f"{self.folder}/{job}-{index}.log", encoding="utf-8") as file:
@@ -85,7 +100,9 @@ class Run:
         except subprocess.TimeoutExpired:
             code = "the limit"
         if code != 0:
-            raise SystemExit(f"bench: worker 0 ended with {code}:\n{self.log('worker', 0)[-3000:]}")
+            raise SystemExit(
+                f"bench: worker 0 ended with {code}:\n{self.log('worker', 0)[-3000:]}"
+            )
 
 
 class Shape:
@@ -106,35 +123,61 @@ class Shape:
 
 
 def run_tensorflow(shape, data, steps):
-    args = ["--hidden", str(shape.hidden), "--max_steps", str(steps), "--batch_size", str(BATCH),
-            "--learning_rate", str(LEARNING_RATE), "--data_dir", data]
+    args = [
+        "--hidden",
+        str(shape.hidden),
+        "--max_steps",
+        str(steps),
+        "--batch_size",
+        str(BATCH),
+        "--learning_rate",
+        str(LEARNING_RATE),
+        "--data_dir",
+        data,
+    ]
     if shape.mode != "async":
         args += ["--sync", "--replicas_to_aggregate", str(shape.aggregate)]
     with tempfile.TemporaryDirectory() as folder, Run(shape, folder) as run:
-        run.start([f"{setup_path('tensorflow')}/python", f"{ROOT}/examples/tensorflow/between_graph.py"], args,
-                  lambda job, index: {})
+        run.start(
+            [f"{setup_path('tensorflow')}/python", f"{ROOT}/examples/tensorflow/between_graph.py"],
+            args,
+            lambda job, index: {},
+        )
         run.wait_chief()
         log = run.log("worker", 0)
     result = json.loads(next(line for line in log.splitlines() if line.startswith('{"step"')))
-    return {"rate": result["globalStepsPerSecond"] * BATCH * shape.aggregate, "accuracy": result["accuracy"],
-            "first": float(re.search(r"first step after ([\d.]+) s", log)[1])}
+    return {
+        "rate": result["globalStepsPerSecond"] * BATCH * shape.aggregate,
+        "accuracy": result["accuracy"],
+        "first": float(re.search(r"first step after ([\d.]+) s", log)[1]),
+    }
 
 
 def run_ours(shape, data, steps):
     strategy = {"type": "ParameterServer", "mode": "Async" if shape.mode == "async" else "Sync"}
     if shape.backups:
         strategy["backupWorkers"] = shape.backups
-    config = {"model": {"name": "mlp", "hidden": [shape.hidden]},
-              "data": {"format": "idx",
-                       "train": {"images": f"{data}/train-images.gz", "labels": f"{data}/train-labels.gz"},
-                       "test": {"images": f"{data}/test-images.gz", "labels": f"{data}/test-labels.gz"}},
-              "strategy": strategy, "optimizer": {"name": "sgd", "learningRate": LEARNING_RATE},
-              "batchSize": BATCH, "maxSteps": steps, "logSteps": 100000}
+    config = {
+        "model": {"name": "mlp", "hidden": [shape.hidden]},
+        "data": {
+            "format": "idx",
+            "train": {"images": f"{data}/train-images.gz", "labels": f"{data}/train-labels.gz"},
+            "test": {"images": f"{data}/test-images.gz", "labels": f"{data}/test-labels.gz"},
+        },
+        "strategy": strategy,
+        "optimizer": {"name": "sgd", "learningRate": LEARNING_RATE},
+        "batchSize": BATCH,
+        "maxSteps": steps,
+        "logSteps": 100000,
+    }
     with tempfile.TemporaryDirectory() as folder, Run(shape, folder) as run:
 
         def environment(job, index):
             chief = (job, index) == ("worker", 0)
-            own = {"TAAS_TRAINER": json.dumps(config), "TAAS_TERMINATION_LOG": f"{folder}/{job}-{index}.end"}
+            own = {
+                "TAAS_TRAINER": json.dumps(config),
+                "TAAS_TERMINATION_LOG": f"{folder}/{job}-{index}.end",
+            }
             return {**own, "TAAS_STATUS_PORT": str(run.status_port)} if chief else own
 
         run.start([f"{ROOT}/bin/taas-trainer"], [], environment)
@@ -155,8 +198,12 @@ def run_ours(shape, data, steps):
         ended = time.monotonic() - last
         with open(f"{folder}/worker-0.end", encoding="utf-8") as file:
             result = json.load(file)
-    return {"rate": result["examplesPerSecond"], "accuracy": result["evaluation"]["accuracy"],
-            "first": first, "ended": ended}
+    return {
+        "rate": result["examplesPerSecond"],
+        "accuracy": result["evaluation"]["accuracy"],
+        "first": first,
+        "ended": ended,
+    }
 
 
 def status_step(port):
@@ -170,10 +217,22 @@ def status_step(port):
 def products_us():
     """By hidden width: the time of one step's matrix products on one thread."""
     text = subprocess.check_output(
-        ["/usr/bin/bazel", "run", "--noshow_progress", "--ui_event_filters=-info",
-         f"--disk_cache={setup_path('cache')}/bazel", "//bench:step_bench"], text=True, cwd=ROOT,
-        stderr=subprocess.DEVNULL)
-    found = {int(m[1]): float(m[2].replace(",", "")) for m in re.finditer(r"\| 784-(\d+)-10 \| ([\d,.]+)", text)}
+        [
+            "/usr/bin/bazel",
+            "run",
+            "--noshow_progress",
+            "--ui_event_filters=-info",
+            f"--disk_cache={setup_path('cache')}/bazel",
+            "//bench:step_bench",
+        ],
+        text=True,
+        cwd=ROOT,
+        stderr=subprocess.DEVNULL,
+    )
+    found = {
+        int(m[1]): float(m[2].replace(",", ""))
+        for m in re.finditer(r"\| 784-(\d+)-10 \| ([\d,.]+)", text)
+    }
     return found
 
 
@@ -214,11 +273,18 @@ def main():
     flags = parser.parse_args()
     data = flags.data or tempfile.mkdtemp(prefix="taas-bench-")
     if flags.data is None:
-        subprocess.run([f"{ROOT}/bin/taas", "data", "fetch", "mnist", data], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [f"{ROOT}/bin/taas", "data", "fetch", "mnist", data],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
     products = products_us()
     print(f"{flags.runs} runs of {flags.steps} steps, batch {BATCH}, {CORES} cores\n")
-    print("| network, processes, mode | TensorFlow, examples/s | ours, examples/s | ratio | bound | of the bound "
-          "| accuracy, theirs / ours | first step, theirs / ours, s | last step to all ended, s |")
+    print(
+        "| network, processes, mode | TensorFlow, examples/s | ours, examples/s | ratio | bound "
+        "| of the bound "
+        "| accuracy, theirs / ours | first step, theirs / ours, s | last step to all ended, s |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for hidden in (100, 500):
         for ps, workers in ((1, 2), (2, 4)):
@@ -239,15 +305,26 @@ def print_row(shape, data, flags, products):
     ratio = statistics.median(rate) / statistics.median(run["rate"] for run in theirs)
     # A gradient out and the variables back for each batch; a backup's work is thrown away.
     useful = (shape.workers - shape.backups) / shape.workers
-    bound = min(CORES, shape.workers) * useful * BATCH / (products + 2 * transfer_us(shape.parameters)) * 1e6
+    bound = (
+        min(CORES, shape.workers)
+        * useful
+        * BATCH
+        / (products + 2 * transfer_us(shape.parameters))
+        * 1e6
+    )
 
     def median(runs, field):
         return statistics.median(run[field] for run in runs)
 
-    print(f"| {shape.name} | {spread([run['rate'] for run in theirs])} | {spread(rate)} | {ratio:.1f} "
-          f"| {bound:,.0f} | {statistics.median(rate) / bound:.0%} "
-          f"| {median(theirs, 'accuracy'):.3f} / {median(ours, 'accuracy'):.3f} "
-          f"| {median(theirs, 'first'):.1f} / {median(ours, 'first'):.2f} | {median(ours, 'ended'):.2f} |", flush=True)
+    print(
+        f"| {shape.name} | {spread([run['rate'] for run in theirs])} | {spread(rate)} "
+        f"| {ratio:.1f} "
+        f"| {bound:,.0f} | {statistics.median(rate) / bound:.0%} "
+        f"| {median(theirs, 'accuracy'):.3f} / {median(ours, 'accuracy'):.3f} "
+        f"| {median(theirs, 'first'):.1f} / {median(ours, 'first'):.2f} "
+        f"| {median(ours, 'ended'):.2f} |",
+        flush=True,
+    )
 
 
 main()

@@ -143,7 +143,9 @@ TEST_P(TfJobTest, TheRestartPoliciesDoWhatTheirNamesSay) {
       Run(ps);
     }
     EXPECT_TRUE(AwaitLast(job, test.last_condition)) << Status(job).dump(1);
-    if (test.outcome != RestartCase::kNewPod) EXPECT_EQ(UidOf(ps), uid);
+    if (test.outcome != RestartCase::kNewPod) {
+      EXPECT_EQ(UidOf(ps), uid);
+    }
     Call("DELETE", std::string(kTfJobsPath) + "/" + job);
   }
 }

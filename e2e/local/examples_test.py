@@ -31,10 +31,22 @@ class ExamplesTest(unittest.TestCase):
         return sorted(names)
 
     def run_example(self, name):
-        done = self.cluster.run(self.cluster.taas, "local", "ci", "-f", self.cluster.example(name),
-                                "--volume", f"mnist-data={self.cluster.data}",
-                                "--volume", f"mnist-out={self.cluster.out}",
-                                "--timeout", str(LIMIT_S), "-o", "json", check=False)
+        done = self.cluster.run(
+            self.cluster.taas,
+            "local",
+            "ci",
+            "-f",
+            self.cluster.example(name),
+            "--volume",
+            f"mnist-data={self.cluster.data}",
+            "--volume",
+            f"mnist-out={self.cluster.out}",
+            "--timeout",
+            str(LIMIT_S),
+            "-o",
+            "json",
+            check=False,
+        )
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return json.loads(done.stdout)
 

@@ -1,8 +1,9 @@
 """Kills processes of the main job with SIGKILL at seeded random moments and checks what survives.
 
-Six trainers (chief, two parameter servers, two workers, evaluator) and `taas local` itself, which is API server,
-operator and node in one, are all fair game. The job must end Succeeded; what every process noted of the updates it
-applied (TAAS_TEST_LEDGER_DIR) must agree record by record.
+Six trainers (chief, two parameter servers, two workers, evaluator) and `taas local` itself,
+which is API server, operator and node in one, are all fair game. The job must end Succeeded;
+what every process noted of the updates it applied (TAAS_TEST_LEDGER_DIR) must agree record by
+record.
 """
 
 import json
@@ -17,7 +18,7 @@ import urllib.request
 from cluster import RUNFILES, Cluster
 
 REPLICAS = [("chief", 0), ("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1), ("evaluator", 0)]
-# Kills of one job: as many as fit into a life of a minute with time to recover between some of them.
+# Kills of one job: as many as fit into a minute with time to recover between some of them.
 KILLS_OF_A_JOB = 20
 # Between two kills: some hit a recovery, most a job at work.
 PAUSE_S = (0.1, 3.0)
@@ -30,25 +31,48 @@ def manifest(name, mode):
     environment = [{"name": "TAAS_TEST_LEDGER_DIR", "value": f"/out/{LEDGERS}/{name}"}]
     role = {"env": environment}
     return {
-        "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": name},
+        "apiVersion": "taas.dev/v1",
+        "kind": "TrainingJob",
+        "metadata": {"name": name},
         "spec": {
             "trainer": {
                 "model": {"name": "mlp", "hidden": [100]},
-                "data": {"format": "idx",
-                         "train": {"images": "/data/train-images.gz", "labels": "/data/train-labels.gz"},
-                         "test": {"images": "/data/test-images.gz", "labels": "/data/test-labels.gz"}},
+                "data": {
+                    "format": "idx",
+                    "train": {
+                        "images": "/data/train-images.gz",
+                        "labels": "/data/train-labels.gz",
+                    },
+                    "test": {"images": "/data/test-images.gz", "labels": "/data/test-labels.gz"},
+                },
                 "strategy": {"type": "ParameterServer", "mode": mode},
                 "optimizer": {"name": "momentum", "learningRate": 0.01},
-                "batchSize": 100, "maxSteps": STEPS if mode == "Async" else STEPS // 3,
+                "batchSize": 100,
+                "maxSteps": STEPS if mode == "Async" else STEPS // 3,
                 "checkpoint": {"dir": f"/out/{name}", "everySeconds": 2},
-                "evaluation": {"everySeconds": 1}},
-            "roles": {"chief": {"replicas": 1, **role}, "ps": {"replicas": 2, **role},
-                      "worker": {"replicas": 2, **role}, "evaluator": {"replicas": 1, **role}},
+                "evaluation": {"everySeconds": 1},
+            },
+            "roles": {
+                "chief": {"replicas": 1, **role},
+                "ps": {"replicas": 2, **role},
+                "worker": {"replicas": 2, **role},
+                "evaluator": {"replicas": 1, **role},
+            },
             "volumes": [
-                {"name": "data", "mountPath": "/data", "readOnly": True,
-                 "source": {"persistentVolumeClaim": {"claimName": "mnist-data"}}},
-                {"name": "out", "mountPath": "/out",
-                 "source": {"persistentVolumeClaim": {"claimName": "mnist-out"}}}]}}
+                {
+                    "name": "data",
+                    "mountPath": "/data",
+                    "readOnly": True,
+                    "source": {"persistentVolumeClaim": {"claimName": "mnist-data"}},
+                },
+                {
+                    "name": "out",
+                    "mountPath": "/out",
+                    "source": {"persistentVolumeClaim": {"claimName": "mnist-out"}},
+                },
+            ],
+        },
+    }
 
 
 class Survival:
@@ -113,13 +137,18 @@ class Survival:
     def measure_recovery(self, name, role, before):
         """From the kill until all who train have made a step again, or the job is over."""
         began = time.monotonic()
-        self.cluster.wait_for("the next step", lambda: self.ended(name) or
-                              (self.cluster.trainer(role, 0) and self.step(name) > before))
+        self.cluster.wait_for(
+            "the next step",
+            lambda: self.ended(name)
+            or (self.cluster.trainer(role, 0) and self.step(name) > before),
+        )
         self.recovery_s[role].append(time.monotonic() - began)
 
     def step(self, name):
         """What the chief says; 0 while it does not answer."""
-        annotation = self.cluster.job(name)["metadata"].get("annotations", {}).get("taas.dev/ledger")
+        annotation = (
+            self.cluster.job(name)["metadata"].get("annotations", {}).get("taas.dev/ledger")
+        )
         if not annotation:
             return 0
         port = json.loads(annotation)["replicas"]["chief"]["0"]["statusPort"]
@@ -133,24 +162,39 @@ class Survival:
     def check(self, name, mode):
         status = self.cluster.status(name)
         if status["state"] != "Succeeded":
-            raise AssertionError(f"seed {self.seed}: {name} ended {status['state']}: {status['message']}")
+            raise AssertionError(
+                f"seed {self.seed}: {name} ended {status['state']}: {status['message']}"
+            )
         steps = manifest(name, mode)["spec"]["trainer"]["maxSteps"]
         if f"model.ckpt-{steps}.index" not in os.listdir(os.path.join(self.cluster.out, name)):
-            raise AssertionError(f"seed {self.seed}: {name} has no checkpoint of its last step, {steps}")
-        done = self.cluster.run(os.path.join(RUNFILES, "trainer/ps/check_ledgers"),
-                                os.path.join(self.cluster.out, LEDGERS, name), str(steps),
-                                str(1 if mode == "Async" else 3), check=False)
+            raise AssertionError(
+                f"seed {self.seed}: {name} has no checkpoint of its last step, {steps}"
+            )
+        done = self.cluster.run(
+            os.path.join(RUNFILES, "trainer/ps/check_ledgers"),
+            os.path.join(self.cluster.out, LEDGERS, name),
+            str(steps),
+            str(1 if mode == "Async" else 3),
+            check=False,
+        )
         print(f"{name} ({mode}): {done.stdout.strip()}", flush=True)
         if done.returncode != 0:
-            raise AssertionError(f"seed {self.seed}: the ledgers of {name}: {done.stdout}{done.stderr}")
+            raise AssertionError(
+                f"seed {self.seed}: the ledgers of {name}: {done.stdout}{done.stderr}"
+            )
 
     def report(self, jobs):
-        print(f"seed {self.seed}: {sum(self.counts.values())} kills over {jobs} jobs: " +
-              ", ".join(f"{role} {count}" for role, count in sorted(self.counts.items())))
+        print(
+            f"seed {self.seed}: {sum(self.counts.values())} kills over {jobs} jobs: "
+            + ", ".join(f"{role} {count}" for role, count in sorted(self.counts.items()))
+        )
         for role, seconds in self.recovery_s.items():
             if seconds:
-                print(f"recovery of a {role} to the next step: median {statistics.median(seconds):.2f} s, "
-                      f"worst {max(seconds):.2f} s of {len(seconds)}")
+                print(
+                    f"recovery of a {role} to the next step: "
+                    f"median {statistics.median(seconds):.2f} s, "
+                    f"worst {max(seconds):.2f} s of {len(seconds)}"
+                )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A classic between-graph program: parameter servers and workers made with tf.compat.v1.train.Server.
+"""A classic between-graph program: parameter servers and workers of tf.compat.v1.train.Server.
 
-Trains an MLP on images of digits, asynchronously or with SyncReplicasOptimizer. It knows nothing of TaaS: its place
-in the cluster comes from TF_CONFIG or from the flags of TensorFlow's own examples.
+Trains an MLP on images of digits, asynchronously or with SyncReplicasOptimizer. It knows
+nothing of TaaS: its place in the cluster comes from TF_CONFIG or from the flags of TensorFlow's
+own examples.
 
   between_graph.py --max_steps 1000                                               (with TF_CONFIG)
   between_graph.py --ps_hosts a:2222 --worker_hosts b:2222,c:2222 --job_name worker --task_index 1
@@ -26,10 +27,18 @@ def parse_flags():
     flags.add_argument("--worker_hosts", default="")
     flags.add_argument("--job_name", default="")
     flags.add_argument("--task_index", type=int, default=0)
-    flags.add_argument("--sync", action="store_true", help="mean of the gradients of all training processes")
-    flags.add_argument("--replicas_to_aggregate", type=int, default=0,
-                       help="with --sync: the first so many gradients of a step; default is all")
-    flags.add_argument("--data_dir", default="", help="folder of IDX files; default is generated data")
+    flags.add_argument(
+        "--sync", action="store_true", help="mean of the gradients of all training processes"
+    )
+    flags.add_argument(
+        "--replicas_to_aggregate",
+        type=int,
+        default=0,
+        help="with --sync: the first so many gradients of a step; default is all",
+    )
+    flags.add_argument(
+        "--data_dir", default="", help="folder of IDX files; default is generated data"
+    )
     flags.add_argument("--checkpoint_dir", default="")
     flags.add_argument("--hidden", type=int, default=100)
     flags.add_argument("--batch_size", type=int, default=100)
@@ -57,7 +66,7 @@ def read_idx(path):
 
 
 def read_images(folder, stem):
-    """Images as floats in [0, 1] and labels of one pair of IDX files; None if the folder has no such."""
+    """Images in [0, 1] and labels of one pair of IDX files; None if the folder has no such."""
     found = {}
     for name in sorted(os.listdir(folder)):
         for part in ("images", "labels"):
@@ -69,7 +78,7 @@ def read_images(folder, stem):
 
 
 def load_data(folder):
-    """Those to train on, those to test: of two pairs of files, or nine tenths and one tenth of one."""
+    """Those to train on, those to test: two pairs of files, or nine tenths and a tenth of one."""
     if folder:
         test = read_images(folder, "t10k") or read_images(folder, "test")
         train = read_images(folder, "train")
@@ -92,19 +101,27 @@ def build(flags, training_replicas):
 
     def dense(name, inputs, width):
         fan_in = inputs.shape[1]
-        weights = tf.get_variable(f"{name}/weights", [fan_in, width],
-                                  initializer=tf.truncated_normal_initializer(stddev=float(fan_in) ** -0.5))
-        return tf.matmul(inputs, weights) + tf.get_variable(f"{name}/biases", [width],
-                                                            initializer=tf.zeros_initializer())
+        weights = tf.get_variable(
+            f"{name}/weights",
+            [fan_in, width],
+            initializer=tf.truncated_normal_initializer(stddev=float(fan_in) ** -0.5),
+        )
+        return tf.matmul(inputs, weights) + tf.get_variable(
+            f"{name}/biases", [width], initializer=tf.zeros_initializer()
+        )
 
     logits = dense("output", tf.nn.relu(dense("hidden", images, flags.hidden)), 10)
-    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+    loss = tf.reduce_mean(
+        tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits)
+    )
     accuracy = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1), labels), tf.float32))
     optimizer = tf.train.GradientDescentOptimizer(flags.learning_rate)
     if flags.sync:
         optimizer = tf.train.SyncReplicasOptimizer(
-            optimizer, replicas_to_aggregate=flags.replicas_to_aggregate or training_replicas,
-            total_num_replicas=training_replicas)
+            optimizer,
+            replicas_to_aggregate=flags.replicas_to_aggregate or training_replicas,
+            total_num_replicas=training_replicas,
+        )
     train = optimizer.minimize(loss, global_step=global_step)
     return images, labels, loss, accuracy, global_step, train, optimizer
 
@@ -125,7 +142,9 @@ def main():
     cluster, job, index = place_in_cluster(flags)
     # Each training process leaves the other cores to the others.
     config = tf.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=2)
-    server = tf.train.Server(tf.train.ClusterSpec(cluster), job_name=job, task_index=index, config=config)
+    server = tf.train.Server(
+        tf.train.ClusterSpec(cluster), job_name=job, task_index=index, config=config
+    )
     if job == "ps":
         server.join()
     chiefs = cluster.get("chief", []) + cluster.get("master", [])
@@ -135,36 +154,61 @@ def main():
 
     (train_images, train_labels), (test_images, test_labels) = load_data(flags.data_dir)
     config.device_filters.extend(["/job:ps", f"/job:{job}/task:{index}"])
-    setter = tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(cluster),
-                                            worker_device=f"/job:{job}/task:{index}")
+    setter = tf.train.replica_device_setter(
+        cluster=tf.train.ClusterSpec(cluster), worker_device=f"/job:{job}/task:{index}"
+    )
     with tf.Graph().as_default(), tf.device(setter):
-        images, labels, loss, accuracy, global_step, train, optimizer = build(flags, training_replicas)
+        images, labels, loss, accuracy, global_step, train, optimizer = build(
+            flags, training_replicas
+        )
         evaluation = EvaluateAtEnd(accuracy, {images: test_images, labels: test_labels})
-        hooks = [tf.train.StopAtStepHook(last_step=flags.max_steps)] + ([evaluation] if is_chief else [])
+        hooks = [tf.train.StopAtStepHook(last_step=flags.max_steps)] + (
+            [evaluation] if is_chief else []
+        )
         if flags.sync:
             hooks.append(optimizer.make_session_run_hook(is_chief, num_tokens=0))
         random = np.random.RandomState(rank)
         with tf.train.MonitoredTrainingSession(
-                master=server.target, is_chief=is_chief, config=config, hooks=hooks,
-                checkpoint_dir=flags.checkpoint_dir or None, save_checkpoint_secs=5,
-                save_summaries_steps=None, log_step_count_steps=None) as session:
+            master=server.target,
+            is_chief=is_chief,
+            config=config,
+            hooks=hooks,
+            checkpoint_dir=flags.checkpoint_dir or None,
+            save_checkpoint_secs=5,
+            save_summaries_steps=None,
+            log_step_count_steps=None,
+        ) as session:
             step, steps, first, since = 0, 0, None, None
             while not session.should_stop():
                 rows = random.randint(0, len(train_images), flags.batch_size)
-                value, step, _ = session.run([loss, global_step, train],
-                                             {images: train_images[rows], labels: train_labels[rows]})
+                value, step, _ = session.run(
+                    [loss, global_step, train],
+                    {images: train_images[rows], labels: train_labels[rows]},
+                )
                 if first is None:
                     first, since = step, time.time()
                     print(f"first step after {since - began:.1f} s", flush=True)
                 steps += 1
                 if steps % 100 == 0:
                     rate = (step - first) * flags.batch_size / max(time.time() - since, 1e-9)
-                    print(f"step {step} loss {value:.4f} global steps x batch {rate:.0f} examples/s", flush=True)
+                    print(
+                        f"step {step} loss {value:.4f} global steps x batch {rate:.0f} examples/s",
+                        flush=True,
+                    )
                 ended = time.time()
         if is_chief:
-            print(json.dumps({"step": int(step), "accuracy": evaluation.result,
-                              "globalStepsPerSecond": round((int(step) - int(first)) / (ended - since), 1)}),
-                  flush=True)
+            print(
+                json.dumps(
+                    {
+                        "step": int(step),
+                        "accuracy": evaluation.result,
+                        "globalStepsPerSecond": round(
+                            (int(step) - int(first)) / (ended - since), 1
+                        ),
+                    }
+                ),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

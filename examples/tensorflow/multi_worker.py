@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A program for MultiWorkerMirroredStrategy: all-reduce between workers, no parameter servers.
 
-It knows nothing of TaaS: TF_CONFIG says who the workers are. When a worker is lost the others end with an error;
-after all have been started again they go on from the last checkpoint.
+It knows nothing of TaaS: TF_CONFIG says who the workers are. When a worker is lost the others
+end with an error; after all have been started again they go on from the last checkpoint.
 """
 
 import argparse
@@ -21,8 +21,10 @@ class Mlp(tf.Module):
     def __init__(self):
         super().__init__()
         random = tf.random.Generator.from_seed(1)
-        self.weights = [tf.Variable(random.normal([784, 100], stddev=784 ** -0.5)),
-                        tf.Variable(random.normal([100, 10], stddev=0.1))]
+        self.weights = [
+            tf.Variable(random.normal([784, 100], stddev=784**-0.5)),
+            tf.Variable(random.normal([100, 10], stddev=0.1)),
+        ]
         self.biases = [tf.Variable(tf.zeros([100])), tf.Variable(tf.zeros([10]))]
 
     def __call__(self, images):
@@ -40,7 +42,11 @@ def generated_digits():
 
 def main():
     flags = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    flags.add_argument("--checkpoint_dir", required=True, help="a folder that all workers see and that outlives them")
+    flags.add_argument(
+        "--checkpoint_dir",
+        required=True,
+        help="a folder that all workers see and that outlives them",
+    )
     flags.add_argument("--epochs", type=int, default=5)
     flags.add_argument("--steps_per_epoch", type=int, default=20)
     flags.add_argument("--batch_size", type=int, default=100, help="of all workers together")
@@ -55,8 +61,11 @@ def main():
     with strategy.scope():
         model = Mlp()
         epoch = tf.Variable(0, dtype=tf.int64)
-        correct = tf.Variable(0.0, synchronization=tf.VariableSynchronization.ON_READ,
-                              aggregation=tf.VariableAggregation.SUM)
+        correct = tf.Variable(
+            0.0,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
 
     def train_step(images, labels):
         with tf.GradientTape() as tape:
@@ -65,10 +74,14 @@ def main():
             loss = tf.reduce_sum(losses) / flags.batch_size
         variables = model.trainable_variables
         gradients = tape.gradient(loss, variables)
-        gradients = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+        gradients = tf.distribute.get_replica_context().all_reduce(
+            tf.distribute.ReduceOp.SUM, gradients
+        )
         for variable, gradient in zip(variables, gradients):
             variable.assign_sub(flags.learning_rate * gradient)
-        correct.assign_add(tf.reduce_sum(tf.cast(tf.equal(tf.argmax(logits, 1), labels), tf.float32)))
+        correct.assign_add(
+            tf.reduce_sum(tf.cast(tf.equal(tf.argmax(logits, 1), labels), tf.float32))
+        )
 
     @tf.function
     def train_epoch(iterator):

@@ -202,7 +202,8 @@ TEST(TfJobTest, ATfJobAndATrainingJobOfOneNameDoNotTouchEachOthersPods) {
   cluster.CreateJob({.workers = 2});
   cluster.RunFor(seconds(30));
   const json* other = cluster.api().Find("trainingjobs", "mnist");
-  EXPECT_THAT((*other)["status"].value("message", ""), HasSubstr("does not belong to this job (owner: TFJob"));
+  EXPECT_THAT((*other)["status"].value("message", ""),
+              HasSubstr("does not belong to this job (owner: TFJob"));
   EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 1);
   EXPECT_EQ(cluster.Status().value("state", ""), "Running");
 }

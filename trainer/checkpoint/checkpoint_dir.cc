@@ -185,7 +185,8 @@ absl::Status CheckpointDir::RemoveStaleTemporaries() {
   for (const std::string& name : names) {
     // Whoever began these lost the directory to this process, or died between two renames.
     const bool temporary = name.rfind(kTemporaryPrefix, 0) == 0;
-    const bool orphan = StepOfCheckpointFile(name) >= 0 && complete.count(StepOfCheckpointFile(name)) == 0;
+    const bool orphan =
+        StepOfCheckpointFile(name) >= 0 && complete.count(StepOfCheckpointFile(name)) == 0;
     if (temporary) {
       RETURN_IF_ERROR(files_.RemoveAll(Path(name)));
     } else if (orphan) {

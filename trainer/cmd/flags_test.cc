@@ -83,7 +83,8 @@ TEST_F(FlagsTest, MistakesAreNamed) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--job_name is missing")));
   environment_ = {{"WORKER_HOSTS", "a:1"}, {"JOB_NAME", "worker"}, {"TASK_INDEX", "one"}};
   EXPECT_THAT(Cluster({}), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("\"one\"")));
-  const auto nothing = TrainerJson(Parse({}), [this](const char* name) { return Env(name); }, files_);
+  const auto nothing =
+      TrainerJson(Parse({}), [this](const char* name) { return Env(name); }, files_);
   EXPECT_THAT(nothing, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nothing to train")));
 }
 

@@ -22,8 +22,9 @@ class RecorderTest : public testing::Test {
  protected:
   std::unique_ptr<Recorder> Make(FileSystem& files) {
     series_ = std::make_unique<Series>();
-    return std::make_unique<Recorder>(clock_, files, Recorder::Options{.dir = dir_, .every = 10, .examples_per_step = 7},
-                                      *series_);
+    return std::make_unique<Recorder>(
+        clock_, files, Recorder::Options{.dir = dir_, .every = 10, .examples_per_step = 7},
+        *series_);
   }
   // "kind step" of each event of the directory, with the tags of summaries.
   std::vector<std::string> Events() {
