@@ -60,8 +60,10 @@ void AddTrainerFlags(CLI::App& app, Flags* flags) {
                  "keeps averages of the variables and evaluates them")
       ->group(group);
   app.add_option("--seed", flags->seed, "")->group(group);
-  app.add_flag("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
-               flags->sync_replicas, "the mean of several replicas' gradients is one step")
+  // A flag bound to an optional is set by CLI11 even where it is not given.
+  app.add_flag_function("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
+                        [flags](int64_t sum) { flags->sync_replicas = sum > 0; },
+                        "the mean of several replicas' gradients is one step")
       ->group(group);
   app.add_option("--replicas_to_aggregate", flags->replicas_to_aggregate,
                  "gradients of one step; with --sync_replicas")

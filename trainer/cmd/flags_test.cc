@@ -138,6 +138,16 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
   EXPECT_EQ(got, want) << got.dump(1);
 }
 
+// A job of mode Sync trained asynchronously: a flag that was not given went over its configuration.
+TEST_F(FlagsTest, WithoutFlagsTheConfigurationIsTakenAsItIs) {
+  const json config = {{"model", {{"name", "mlp"}}},
+                       {"strategy", {{"mode", "Sync"}, {"backupWorkers", 1}}}};
+  environment_["TAAS_TRAINER"] = config.dump();
+  EXPECT_EQ(Trainer({}), config);
+  EXPECT_EQ(Trainer({"--nosync_replicas"})["strategy"]["mode"], "Async");
+  EXPECT_EQ(Trainer({"--issync"})["strategy"]["mode"], "Sync");
+}
+
 TEST_F(FlagsTest, FlagsGoOverTheConfigurationAndThatOverTheEnvironment) {
   environment_["TAAS_TRAINER"] = R"({"model":{"name":"linear"},"maxSteps":1})";
   EXPECT_EQ(Trainer({})["maxSteps"], 1);
