@@ -170,6 +170,8 @@ CLI::Option* AddTexts(CLI::App* verb, const std::string& name, std::vector<std::
   return verb->add_option(name, *to, help + "; may be given several times")
       ->take_all()
       ->expected(1)
+      // Or CLI11 takes the "--" before a command for the end of these values.
+      ->allow_extra_args(false)
       ->group("Pods");
 }
 

@@ -206,6 +206,15 @@ void PutDialect(const Job& job, const JobStatus& status, Json* out) {
   (*out)["successPolicy"] = std::string(EffectiveName(status.success_policy));
 }
 
+// Of a TFJob whose status another controller wrote: the last condition that holds.
+JobState StateByConditions(const std::vector<Condition>& conditions) {
+  for (auto last = conditions.rbegin(); last != conditions.rend(); ++last) {
+    const std::optional<JobState> state = JobStateFromName(last->type);
+    if (last->status && state.has_value()) return *state;
+  }
+  return JobState::kPending;
+}
+
 }  // namespace
 
 absl::Status ReadStatus(JobKind kind, const JsonField& status, JobStatus* out) {
@@ -220,6 +229,7 @@ absl::Status ReadStatus(JobKind kind, const JsonField& status, JobStatus* out) {
   RETURN_IF_ERROR(ReadRestartCounts(status["restarts"], &out->restarts));
   RETURN_IF_ERROR(ReadRestartHistory(status["history"], &out->history));
   RETURN_IF_ERROR(status["attempt"].Read(&out->attempt));
+  out->state = StateByConditions(out->conditions);
   RETURN_IF_ERROR(status["state"].ReadName(JobStateFromName, "a state of a job", &out->state));
   RETURN_IF_ERROR(status["ready"].Read(&out->ready));
   RETURN_IF_ERROR(status["message"].Read(&out->message));

@@ -205,6 +205,23 @@ TEST(EncodeTfJobStatusTest, ReplicasStandUnderTheKeysOfTheApiWithoutZeros) {
       R"(training.kubeflow.org/replica-type=master"}})"));
 }
 
+TEST(ReadTfJobStatusTest, WithoutAStateItIsTheLastConditionThatHolds) {
+  Json stored = Json::parse(kStoredTfJob);
+  const auto state = [&stored](std::initializer_list<const char*> holding) {
+    stored["status"]["conditions"] = Json::array();
+    for (const char* type : holding) {
+      stored["status"]["conditions"].push_back({{"type", type}, {"status", "True"}});
+    }
+    stored["status"]["conditions"].push_back({{"type", "Failed"}, {"status", "False"}});
+    const absl::StatusOr<Job> job = DecodeJob(JobKind::kTfJob, stored.dump());
+    return job.ok() ? std::string(JobStateName(job->status.state)) : job.status().ToString();
+  };
+  EXPECT_EQ(state({}), "Pending");
+  EXPECT_EQ(state({"Created"}), "Pending");
+  EXPECT_EQ(state({"Created", "Running"}), "Running");
+  EXPECT_EQ(state({"Created", "Running", "Succeeded"}), "Succeeded");
+}
+
 TEST(EncodeTfJobStatusTest, IsValidAndReadBackToTheSameWords) {
   Job job = TfJob();
   JobStatus status = FullStatus();
