@@ -57,6 +57,17 @@ std::string EvaluatorsEnd(LedgerDraft& draft) {
   return "";
 }
 
+// Of replicas that nothing waits for but the grace: that they completed is written with the
+// outcome, seconds later, and not one after the other. Nothing is made for them meanwhile.
+void LeaveCompletionsToTheOutcome(LedgerDraft& draft) {
+  const std::optional<Ledger>& stored = draft.job().ledger;
+  if (!stored.has_value() || !stored->finishing_since.has_value()) return;
+  for (const ReplicaView& view : draft.views()) {
+    const LedgerReplica* entry = FindReplica(*stored, view.role, view.index);
+    if (entry != nullptr) draft.EntryOf(view).completed = entry->completed;
+  }
+}
+
 }  // namespace
 
 void NoteCompletions(LedgerDraft& draft) {
@@ -104,6 +115,7 @@ void Finish(LedgerDraft& draft) {
   const bool waits_for_evaluator = evaluator_works && now < evaluation;
   if (waits_for_others) draft.WakeAt(grace);
   if (waits_for_evaluator) draft.WakeAt(evaluation);
+  if (waits_for_others && !waits_for_evaluator) LeaveCompletionsToTheOutcome(draft);
   if (waits_for_others || waits_for_evaluator) return;
   draft.End(JobState::kSucceeded, "Completed", WhoCompleted(draft) + EvaluatorsEnd(draft));
 }

@@ -147,20 +147,31 @@ TEST_F(MemberTest, AnAnswerThatWasOvertakenDoesNotBringAnEarlierGenerationBack) 
   EXPECT_TRUE(member_->StillCurrent(3, work->pusher));
 }
 
-TEST_F(MemberTest, WaitsForTheChiefWithoutADeadlineAndEachTimeUnderANewStart) {
+TEST_F(MemberTest, WaitsForTheChiefUntilTheDeadlineEachTimeUnderANewStart) {
   chief_.on_join = [&](wire::JoinReply& reply) {
     if (chief_.starts.size() > 3) return;
-    clock_.Advance(10min);
+    clock_.Advance(1min);
     reply.set_verdict(wire::JoinReply::LATER);
     reply.set_sentence("not now");
   };
   EXPECT_THAT(member_->Start(), IsOk());
   EXPECT_THAT(board_.snapshot().message,
-              HasSubstr("waiting for chief-0 at " + address_ + " since 1800 s: not now"));
+              HasSubstr("waiting for chief-0 at " + address_ + " since 180 s: not now"));
   ScriptedChief::Lock lock(chief_.mutex);
   ASSERT_EQ(chief_.starts.size(), 4u);
   EXPECT_EQ(chief_.starts[0], 10u);
   EXPECT_NE(chief_.starts[1], chief_.starts[0]);
+}
+
+TEST_F(MemberTest, GivesUpAtTheDeadlineAndNamesTheChief) {
+  chief_.on_join = [&](wire::JoinReply& reply) {
+    clock_.Advance(10min);
+    reply.set_verdict(wire::JoinReply::LATER);
+    reply.set_sentence("not now");
+  };
+  EXPECT_THAT(member_->Start(),
+              StatusIs(absl::StatusCode::kDeadlineExceeded,
+                       HasSubstr("waiting for chief-0 at " + address_ + " since 600 s: not now")));
 }
 
 TEST_F(MemberTest, CanBeDestroyedWhileItJoinsAgain) {
