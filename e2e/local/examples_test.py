@@ -62,7 +62,7 @@ class ExamplesTest(unittest.TestCase):
     def test_every_example_is_valid(self):
         for name in self.names():
             with self.subTest(name):
-                self.cluster.run(self.cluster.taas, "validate", self.cluster.example(name))
+                self.cluster.run(self.cluster.taas, "validate", "-f", self.cluster.example(name))
 
 
 if __name__ == "__main__":
