@@ -6,6 +6,7 @@
 #include "cli/job_ref.h"
 #include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
+#include "operator/api/json_field.h"
 #include "operator/api/validation.h"
 #include "operator/base/file_system.h"
 
@@ -15,11 +16,6 @@ namespace {
 bool IsManifestName(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
   return extension == ".yaml" || extension == ".yml" || extension == ".json";
-}
-
-std::string Text(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 }  // namespace
@@ -53,8 +49,8 @@ ManifestKind KindOf(std::string_view document) {
   ManifestKind out;
   const auto object = nlohmann::json::parse(document, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return out;
-  out.api_version = Text(object, "apiVersion");
-  out.kind = Text(object, "kind");
+  out.api_version = TextOf(object, "apiVersion");
+  out.kind = TextOf(object, "kind");
   for (const JobKind kind : kJobKinds) {
     if (out.kind == DialectOf(kind).kind_name) out.job = kind;
   }

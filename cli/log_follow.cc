@@ -17,6 +17,10 @@ constexpr std::chrono::hours kSilence{1};
 constexpr std::chrono::seconds kAgain{1};
 // A pod that has ended and still cannot be read this often has lost its log.
 constexpr int kFailuresMax = 5;
+// A pod that nobody has deleted so long after the end of its job runs on without end, as a server
+// that joins does under cleanPodPolicy None. Until then the operator's deletion, or the news that
+// the pod has ended by itself, may be on its way.
+constexpr std::chrono::seconds kRunsOn{5};
 
 bool HasEnded(const Pod& pod) {
   return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
@@ -60,6 +64,7 @@ LogFollow::LogFollow(KubeTransport& transport, Executor& executor, Random& rando
                      {.path = JobsPath(options_.kind, options_.ns)}) {}
 
 LogFollow::~LogFollow() {
+  if (end_timer_ != 0) executor_.Cancel(end_timer_);
   for (const auto& [uid, tail] : tails_) {
     if (tail->timer != 0) executor_.Cancel(tail->timer);
   }
@@ -162,16 +167,37 @@ void LogFollow::OnEnded(Tail& tail) {
 void LogFollow::CheckEnd() {
   if (done_ == nullptr || !pod_reflector_.synced() || !job_reflector_.synced()) return;
   const std::shared_ptr<const Job> job = jobs_.Find(options_.ns, options_.job);
-  const bool ended = job == nullptr || job->status.state == JobState::kSucceeded ||
-                     job->status.state == JobState::kFailed;
-  if (!ended) return;
+  if (job != nullptr) {
+    has_ended_ =
+        job->status.state == JobState::kSucceeded || job->status.state == JobState::kFailed;
+  }
+  if (job != nullptr && !has_ended_) return StopWaiting();
+  const auto is_done = [&](const Tail& tail) {
+    const bool leaves = HasEnded(*tail.pod) || tail.pod->meta.deletion_time.has_value();
+    return tail.done || (waited_ && !leaves);
+  };
   for (const auto& [uid, tail] : tails_) {
-    if (!tail->done) return;
+    if (!is_done(*tail)) return WaitForPods();
   }
   const Done done = std::exchange(done_, nullptr);
-  done(job != nullptr ? absl::OkStatus()
-                      : absl::NotFoundError("job " + options_.ns + "/" + options_.job +
-                                            " was deleted"));
+  done(has_ended_ ? absl::OkStatus()
+                  : absl::NotFoundError("job " + options_.ns + "/" + options_.job +
+                                        " was deleted"));
+}
+
+void LogFollow::WaitForPods() {
+  if (waited_ || end_timer_ != 0) return;
+  end_timer_ = executor_.PostAfter(kRunsOn, [this] {
+    end_timer_ = 0;
+    waited_ = true;
+    CheckEnd();
+  });
+}
+
+void LogFollow::StopWaiting() {
+  if (end_timer_ != 0) executor_.Cancel(end_timer_);
+  end_timer_ = 0;
+  waited_ = false;
 }
 
 }  // namespace taas

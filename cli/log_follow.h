@@ -1,7 +1,8 @@
 // Follows the logs of all replicas of a job, over restarts, until the job has ended.
 //
 // Ownership: transport, executor and random outlive it. Threads: the executor's only. Errors: Done
-// gets OK when the job has ended and every log was printed, NotFound when the job was deleted.
+// gets OK when the job has ended and every log was printed, NotFound when the job was deleted before
+// its end. A pod that runs on although its job has ended is waited for a few seconds only.
 //
 //   LogFollow follow(transport, executor, random, {.ns = "ns", .job = "mnist"}, print, done);
 //   follow.Start();
@@ -78,6 +79,8 @@ class LogFollow {
   void OnEnded(Tail& tail);
   void PrintLine(Tail& tail, std::string_view line);
   void CheckEnd();
+  void WaitForPods();
+  void StopWaiting();
 
   KubeTransport& transport_;
   Executor& executor_;
@@ -85,6 +88,9 @@ class LogFollow {
   const Print print_;
   Done done_;
   std::map<std::string, std::unique_ptr<Tail>> tails_;  // By uid of the pod.
+  bool has_ended_ = false;           // The job, when it was last seen; its ttl may be 0.
+  Executor::TimerId end_timer_ = 0;  // Of the time that pods have to go after the job's end.
+  bool waited_ = false;              // It is over.
   Store<LoggedPod> pods_;
   Store<Job> jobs_;
   Reflector<LoggedPod> pod_reflector_;

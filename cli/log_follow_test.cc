@@ -25,6 +25,11 @@ std::string PodJson(const std::string& role, const std::string& uid, const std::
          R"(","labels":{"taas.dev/job-name":"j","taas.dev/index":"0","taas.dev/role":")" + role +
          R"("}},"status":{"phase":")" + phase + R"("}})";
 }
+// As it is from the moment that it was told to go.
+std::string GoingPodJson(const std::string& role, const std::string& uid, int version) {
+  std::string json = PodJson(role, uid, "Running", version);
+  return json.insert(json.find(R"("uid")"), R"("deletionTimestamp":"2026-11-21T06:00:00Z",)");
+}
 std::string JobJson(const std::string& state, int version) {
   return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"namespace":"ns",)"
          R"("name":"j","uid":"uj","resourceVersion":")" +
@@ -159,6 +164,53 @@ TEST_F(LogFollowTest, ALogThatCannotBeReadDoesNotKeepTheCommandForEver) {
     Run(1s);
   }
   EXPECT_TRUE(done_.has_value());
+}
+
+// `taas logs -f` of a TFJob never came back: cleanPodPolicy None leaves its ps in server.join().
+TEST_F(LogFollowTest, APodThatRunsOnAfterTheEndOfTheJobDoesNotKeepTheCommand) {
+  Start(PodJson("ps", "u1", "Running", 3), JobJson("Running", 4));
+  auto& log = Find("/log");
+  log.Open(200);
+  log.Send("2026-11-21T05:54:17Z serves\n");
+  Run(1min);
+  EXPECT_FALSE(done_.has_value());
+  Job(JobJson("Succeeded", 20));
+  EXPECT_FALSE(done_.has_value()) << "it may still be deleted";
+  log.Send("2026-11-21T05:54:18Z serves on\n");
+  Run(5s);
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, IsOk());
+  EXPECT_THAT(lines_, ElementsAre("ps-0 serves", "ps-0 serves on"));
+}
+
+TEST_F(LogFollowTest, WhatAPodWritesOnItsWayOutIsWaitedFor) {
+  Start(PodJson("ps", "u1", "Running", 3), JobJson("Running", 4));
+  auto& log = Find("/log");
+  log.Open(200);
+  Job(JobJson("Succeeded", 20));
+  Pod("MODIFIED", GoingPodJson("ps", "u1", 21));
+  Run(20s);
+  EXPECT_FALSE(done_.has_value());
+  log.Send("2026-11-21T05:54:17Z saved\n");
+  Pod("DELETED", GoingPodJson("ps", "u1", 22));
+  log.End();
+  Run();
+  EXPECT_THAT(lines_, ElementsAre("ps-0 saved"));
+  EXPECT_TRUE(done_.has_value());
+}
+
+// `taas submit` of a job with ttlSecondsAfterFinished 0 ended with 3, not found.
+TEST_F(LogFollowTest, AJobThatIsDeletedAfterItsEndHasEnded) {
+  Start(PodJson("worker", "u1", "Running", 3), JobJson("Running", 4));
+  auto& log = Find("/log");
+  log.Open(200);
+  Job(JobJson("Succeeded", 20));
+  Find("/trainingjobs?").Send(Event("DELETED", JobJson("Succeeded", 21)));
+  Pod("DELETED", PodJson("worker", "u1", "Succeeded", 22));
+  log.End();
+  Run();
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, IsOk());
 }
 
 }  // namespace

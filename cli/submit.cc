@@ -17,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
+#include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
@@ -90,14 +91,15 @@ absl::StatusOr<std::string> Create(ApiClient& api, const Manifest& manifest, con
                                    bool ns_is_given, bool dry_run) {
   Json object = Json::parse(manifest.json, nullptr, /*allow_exceptions=*/false);
   Json& meta = object["metadata"];
-  const std::string own = meta.value("namespace", "");
+  const std::string own = TextOf(meta, "namespace");
   if (ns_is_given && !own.empty() && own != ns) {
     return absl::InvalidArgumentError(manifest.source + ": the namespace is " + own +
                                       " there and " + ns + " on the command line");
   }
   if (own.empty()) meta["namespace"] = ns;
   const std::string where = own.empty() ? ns : own;
-  const std::string name = meta.value("name", meta.value("generateName", ""));
+  std::string name = TextOf(meta, "name");
+  if (name.empty()) name = TextOf(meta, "generateName");
   const std::string path = WithQuery(JobsPath(manifest.kind, where),
                                      {{"fieldValidation", "Strict"},
                                       {"dryRun", dry_run ? "All" : ""}});

@@ -7,6 +7,7 @@
 #include "cli/completion.h"
 #include "cli/exit_code.h"
 #include "cli/verbs.h"
+#include "nlohmann/json.hpp"
 
 namespace taas {
 
@@ -52,6 +53,11 @@ int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreC
     const bool is_help = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     app.exit(e, io.out, io.err);
     return is_help ? kExitOk : kExitUsage;
+  } catch (const nlohmann::json::exception& e) {
+    // A manifest or a reply of a form that no check has foreseen is no reason to die of a signal.
+    io.err << "taas: read an object: a field is not of the kind that was expected: " << e.what()
+           << "\n";
+    return kExitFailed;
   }
   return exit_code;
 }

@@ -128,7 +128,7 @@ class Converter {
   static void RenamePort(Json* container) {
     Json ports = Json::array();
     for (const Json& port : (*container)["ports"]) {
-      if (port.value("name", "") != DialectOf(JobKind::kTfJob).port_name) ports.push_back(port);
+      if (TextOf(port, "name") != DialectOf(JobKind::kTfJob).port_name) ports.push_back(port);
     }
     (*container)["ports"] = ports;
     if (ports.empty()) container->erase("ports");

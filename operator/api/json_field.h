@@ -98,6 +98,14 @@ class JsonField {
 // The whole text as an object.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text);
 
+// The text of a member of `object`; empty if there is none, as null is none, and where `object` is
+// no object at all. For json and ordered_json.
+template <typename Json>
+std::string TextOf(const Json& object, const char* key) {
+  const auto member = object.find(key);
+  return member != object.end() && member->is_string() ? member->template get<std::string>() : "";
+}
+
 // Compact, with what is not UTF-8 replaced.
 std::string DumpJson(const nlohmann::json& value);
 

@@ -7,6 +7,7 @@
 
 #include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
+#include "operator/api/json_field.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
@@ -162,8 +163,8 @@ void CheckMetadataTypes(const Json& metadata, std::vector<FieldError>* errors) {
 // A name there must be; the schema says of which form.
 void CheckNamed(const Json& object, std::vector<FieldError>* errors) {
   const Json metadata = object.value("metadata", Json::object());
-  if (metadata.contains("name") && metadata["name"] != "") return;
-  const std::string base = metadata.value("generateName", std::string());
+  if (!TextOf(metadata, "name").empty()) return;
+  const std::string base = TextOf(metadata, "generateName");
   if (base.empty()) {
     errors->push_back({"metadata.name", std::string(kFieldRequired),
                        "Required value: name or generateName is required"});
