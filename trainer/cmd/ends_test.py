@@ -75,7 +75,7 @@ class EndsTest(unittest.TestCase):
             job.start_all()
             chief = job.processes["chief-0"]
             wait_until("a checkpoint", lambda: "checkpoint saved" in chief.log())
-            wait_until("curves", lambda: len(chief.get("/series")["series"]["loss"]) > 5)
+            wait_until("curves", lambda: len(chief.get("/series")["series"].get("loss", [])) > 5)
             before = chief.get("/series")["series"]["loss"]
             chief.kill()
             again = job.start_replica("chief")
