@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 
 #include <chrono>
+#include <mutex>
+#include <set>
 
 #include "grpcpp/grpcpp.h"
 #include "trainer/comm/channel.h"
@@ -11,9 +13,11 @@
 namespace taas {
 namespace {
 
-// A call that is answered at once; and one that the chief may hold for a heartbeat (2 s).
+// A call that is answered at once; and one that the chief may hold for a heartbeat (2 s), which may
+// have to wait for the chief first.
 constexpr std::chrono::milliseconds kCallPatience{1'000};
 constexpr std::chrono::milliseconds kBeatPatience{5'000};
+constexpr std::chrono::milliseconds kBeatPatienceOfAConnected{2'500};
 constexpr std::chrono::milliseconds kProbePatience{200};
 // All replicas start in the same moment: the chief listens a few milliseconds after the first call.
 constexpr int kReconnectFirstMs = 20;
@@ -22,10 +26,10 @@ constexpr int kReconnectMaxMs = 250;
 constexpr int kConnectPatienceMs = 2'000;
 constexpr int kResolveAgainMs = 500;
 
-void Prepare(grpc::ClientContext& context, std::chrono::milliseconds patience) {
+void Prepare(grpc::ClientContext& context, std::chrono::milliseconds patience, Absent absent) {
   // gRPC connects only while somebody waits for a call: one that fails at once would leave a
   // connection half made until a timer of 5 s.
-  context.set_wait_for_ready(true);
+  context.set_wait_for_ready(absent == Absent::kWait);
   gpr_timespec deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                                        gpr_time_from_millis(patience.count(), GPR_TIMESPAN));
   context.set_deadline(deadline);
@@ -46,6 +50,25 @@ absl::Status ToStatus(const grpc::Status& status, const char* call, const std::s
 
 struct ChiefClient::State {
   std::unique_ptr<wire::Chief::Stub> stub;
+  std::mutex mutex;
+  bool cancelled = false;
+  std::set<grpc::ClientContext*> calls;  // Under way.
+
+  // `call` with a context that Cancel reaches.
+  template <typename Call>
+  grpc::Status Run(std::chrono::milliseconds patience, Absent absent, Call call) {
+    grpc::ClientContext context;
+    Prepare(context, patience, absent);
+    {
+      std::lock_guard lock(mutex);
+      if (cancelled) return {grpc::StatusCode::CANCELLED, "this process ends"};
+      calls.insert(&context);
+    }
+    const grpc::Status status = call(context);
+    std::lock_guard lock(mutex);
+    calls.erase(&context);
+    return status;
+  }
 };
 
 ChiefClient::ChiefClient(const std::string& address)
@@ -69,29 +92,40 @@ ChiefClient::ChiefClient(const std::string& address)
 
 ChiefClient::~ChiefClient() = default;
 
+void ChiefClient::Cancel() {
+  std::lock_guard lock(state_->mutex);
+  state_->cancelled = true;
+  for (grpc::ClientContext* const call : state_->calls) call->TryCancel();
+}
+
 absl::StatusOr<wire::JoinReply> ChiefClient::Join(const wire::JoinRequest& request) {
-  grpc::ClientContext context;
-  Prepare(context, kCallPatience);
   wire::JoinReply reply;
-  const grpc::Status status = state_->stub->Join(&context, request, &reply);
+  const grpc::Status status =
+      state_->Run(kCallPatience, Absent::kWait, [&](grpc::ClientContext& context) {
+        return state_->stub->Join(&context, request, &reply);
+      });
   if (!status.ok()) return ToStatus(status, "join", address_);
   return reply;
 }
 
-absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& request) {
-  grpc::ClientContext context;
-  Prepare(context, kBeatPatience);
+absl::StatusOr<wire::BeatReply> ChiefClient::Beat(const wire::BeatRequest& request, Absent absent) {
+  const auto patience = absent == Absent::kWait ? kBeatPatience : kBeatPatienceOfAConnected;
   wire::BeatReply reply;
-  const grpc::Status status = state_->stub->Beat(&context, request, &reply);
+  const grpc::Status status = state_->Run(patience, absent, [&](grpc::ClientContext& context) {
+    return state_->stub->Beat(&context, request, &reply);
+  });
   if (!status.ok()) return ToStatus(status, "call", address_);
   return reply;
 }
 
-absl::Status ChiefClient::Leave(const wire::LeaveRequest& request) {
-  grpc::ClientContext context;
-  Prepare(context, kCallPatience);
+absl::Status ChiefClient::Leave(const wire::LeaveRequest& request,
+                                std::chrono::milliseconds patience) {
   wire::LeaveReply reply;
-  return ToStatus(state_->stub->Leave(&context, request, &reply), "take leave of", address_);
+  const grpc::Status status =
+      state_->Run(patience, Absent::kWait, [&](grpc::ClientContext& context) {
+        return state_->stub->Leave(&context, request, &reply);
+      });
+  return ToStatus(status, "take leave of", address_);
 }
 
 }  // namespace taas

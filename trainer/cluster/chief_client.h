@@ -1,8 +1,8 @@
 // Calls to the chief.
 //
 // Ownership: owns its connection. Threads: any. Errors: Unavailable with gRPC's own words and the
-// address (not reachable yet, gone, no answer in time): try again. Names are resolved anew when a
-// connection breaks.
+// address (not reachable yet, gone, no answer in time, cancelled): try again. Names are resolved
+// anew when a connection breaks.
 //
 //   ChiefClient chief("mnist-chief-0.mnist.default.svc:2222");
 //   ASSIGN_OR_RETURN(wire::JoinReply reply, chief.Join(request));
@@ -10,6 +10,7 @@
 #ifndef TRAINER_CLUSTER_CHIEF_CLIENT_H_
 #define TRAINER_CLUSTER_CHIEF_CLIENT_H_
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,9 @@
 
 namespace taas {
 
+// What a call does about a chief that cannot be reached.
+enum class Absent { kWait, kFail };
+
 class ChiefClient {
  public:
   explicit ChiefClient(const std::string& address);
@@ -27,8 +31,12 @@ class ChiefClient {
   const std::string& address() const { return address_; }
 
   absl::StatusOr<wire::JoinReply> Join(const wire::JoinRequest& request);
-  absl::StatusOr<wire::BeatReply> Beat(const wire::BeatRequest& request);
-  absl::Status Leave(const wire::LeaveRequest& request);
+  absl::StatusOr<wire::BeatReply> Beat(const wire::BeatRequest& request,
+                                       Absent absent = Absent::kWait);
+  absl::Status Leave(const wire::LeaveRequest& request,
+                     std::chrono::milliseconds patience = std::chrono::seconds(1));
+  // Ends the calls that are under way; later ones fail at once.
+  void Cancel();
 
  private:
   struct State;

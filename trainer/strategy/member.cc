@@ -17,6 +17,9 @@ constexpr std::chrono::milliseconds kRetryFirst{20};
 constexpr std::chrono::milliseconds kRetryMax{250};
 // How often a waiting thread looks at the stop flag, which cannot wake it.
 constexpr std::chrono::milliseconds kLookForStop{100};
+// Between two calls that were answered sooner than this with nothing new: a chief that ends holds
+// no call any more.
+constexpr std::chrono::milliseconds kNoNewsPause{20};
 // A peer that is missing for longer is named in the log.
 constexpr std::chrono::seconds kFirstLog{2};
 
@@ -36,6 +39,7 @@ Member::~Member() {
     closing_ = true;
     changed_.notify_all();
   }
+  chief_.Cancel();
   if (heartbeat_.joinable()) heartbeat_.join();
 }
 
@@ -107,6 +111,18 @@ absl::Status Member::JoinOnce(bool* joined) {
                                        ": " + reply.sentence());
 }
 
+absl::StatusOr<wire::BeatReply> Member::Beat(const wire::BeatRequest& request) {
+  // When all are told to stop the chief may be gone for good: that is worth no wait.
+  return chief_.Beat(request, stop_.stopped() ? Absent::kFail : Absent::kWait);
+}
+
+void Member::PauseWithoutNews(const wire::BeatRequest& request, const wire::BeatReply& reply,
+                              Clock::Time asked) {
+  if (reply.view() != request.seen_view() || clock_.Now() - asked >= kNoNewsPause) return;
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, kNoNewsPause, [this] { return closing_ || done_ || !ended_.ok(); });
+}
+
 wire::Report Member::MakeReport() const {
   options_.before_report();
   const StatusBoard::Snapshot now = board_.snapshot();
@@ -130,15 +146,20 @@ void Member::HeartbeatLoop() {
     }
     *request.mutable_identity() = Identity();
     *request.mutable_report() = MakeReport();
-    const auto reply = chief_.Beat(request);
+    const Clock::Time asked = clock_.Now();
+    const auto reply = Beat(request);
     absl::Status status = reply.status();
     if (reply.ok()) {
       delay = kRetryFirst;
       status = Learn(*reply, request.identity().start());
+      if (status.ok()) PauseWithoutNews(request, *reply, asked);
+    } else if (Closing()) {
+      return;
     } else {
       NoteTrouble(status);
-      status = absl::OkStatus();
-      stop_.WaitFor(delay);
+      const bool stopped = stop_.WaitFor(delay);
+      status = stopped ? absl::CancelledError("stopped; " + std::string(status.message()))
+                       : absl::OkStatus();
       delay = std::min(delay * 2, kRetryMax);
     }
     if (!status.ok()) {
@@ -235,16 +256,17 @@ absl::Status Member::WaitForEnd() {
   const Clock::Time deadline = clock_.Now() + kServeAfterStop;
   while (!over() && !in_trouble_ && clock_.Now() < deadline) {
     lock.unlock();
-    const bool may_go = AskToGo();
+    const absl::StatusOr<bool> may_go = AskToGo();
     lock.lock();
-    if (may_go) return absl::CancelledError("stopped by a signal; the chief has the values");
+    if (!may_go.ok()) break;
+    if (*may_go) return absl::CancelledError("stopped by a signal; the chief has the values");
     if (!over() && !in_trouble_) changed_.wait_for(lock, kLookForStop);
   }
   if (over() && ended_.ok()) return ended_;
   return absl::CancelledError("stopped by a signal");
 }
 
-bool Member::AskToGo() {
+absl::StatusOr<bool> Member::AskToGo() {
   wire::BeatRequest request;
   *request.mutable_identity() = Identity();
   {
@@ -252,9 +274,8 @@ bool Member::AskToGo() {
     request.set_seen_view(view_.view());
   }
   request.set_wants_to_go(true);
-  // A chief that does not answer is noticed by the heartbeats.
-  const auto reply = chief_.Beat(request);
-  return reply.ok() && reply->may_go();
+  ASSIGN_OR_RETURN(const wire::BeatReply reply, Beat(request));
+  return reply.may_go();
 }
 
 void Member::Leave() {
@@ -285,7 +306,8 @@ absl::StatusOr<Work> Member::Next() {
     }
     request.set_wanted(kGrantMax);
     request.set_lease_sequence(lease_sequence_);
-    const auto reply = chief_.Beat(request);
+    const Clock::Time asked = clock_.Now();
+    const auto reply = Beat(request);
     if (!reply.ok()) {
       NoteTrouble(reply.status());
       Clock::Time since;
@@ -306,6 +328,7 @@ absl::StatusOr<Work> Member::Next() {
     const bool from_shards = reply->ready() && reply->shards_give_batches();
     if (reply->batches().empty() && !from_shards) {
       if (!reply->waiting_for().empty()) ShowWaiting(reply->waiting_for());
+      PauseWithoutNews(request, *reply, asked);
       continue;
     }
     board_.SetState(RunState::kTraining);

@@ -83,8 +83,12 @@ class Member : public WorkSource {
   // Takes a reply in; joins again if the chief says so. With an error the member is over.
   absl::Status Learn(const wire::BeatReply& reply, uint64_t asked_start);
   wire::Identity Identity();
-  // Whether the chief has all that this process holds.
-  bool AskToGo();
+  absl::StatusOr<wire::BeatReply> Beat(const wire::BeatRequest& request);
+  // A chief that answers at once although it has no news must not be asked without a pause.
+  void PauseWithoutNews(const wire::BeatRequest& request, const wire::BeatReply& reply,
+                        Clock::Time asked);
+  // Whether the chief has all that this process holds, or is gone itself.
+  absl::StatusOr<bool> AskToGo();
   wire::Report MakeReport() const;
   ps::Pusher PusherNow() const;  // With the lock held.
   void NoteTrouble(const absl::Status& error);

@@ -10,6 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/clock.h"
 #include "operator/base/fake_clock.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/cluster/chief_server.h"
@@ -172,6 +173,54 @@ TEST_F(MemberTest, GivesUpAtTheDeadlineAndNamesTheChief) {
   EXPECT_THAT(member_->Start(),
               StatusIs(absl::StatusCode::kDeadlineExceeded,
                        HasSubstr("waiting for chief-0 at " + address_ + " since 600 s: not now")));
+}
+
+// It waited for the end of a call of up to five seconds.
+TEST_F(MemberTest, EndsAtOnceWhileTheChiefHoldsItsHeartbeat) {
+  bool held = false;
+  chief_.on_beat = [&](auto& lock, const auto&, auto&) {
+    held = true;
+    chief_.changed.notify_all();
+    chief_.WaitFor(lock, [] { return false; });
+  };
+  ASSERT_THAT(member_->Start(), IsOk());
+  {
+    ScriptedChief::Lock lock(chief_.mutex);
+    chief_.WaitFor(lock, [&] { return held; });
+  }
+  const RealClock clock;
+  const Clock::Time start = clock.Now();
+  member_.reset();
+  EXPECT_LT(clock.Now() - start, 1s);
+}
+
+// After the chief had ended its parameter servers called it for another five to ten seconds.
+TEST_F(MemberTest, ToldToStopItNoticesAtOnceThatTheChiefHasGone) {
+  ASSERT_THAT(member_->Start(), IsOk());
+  chief_.Close();
+  server_.reset();
+  const RealClock clock;
+  const Clock::Time start = clock.Now();
+  stop_.Stop();
+  EXPECT_THAT(member_->WaitForEnd(), StatusIs(absl::StatusCode::kCancelled));
+  member_.reset();
+  EXPECT_LT(clock.Now() - start, 2s);
+}
+
+// A chief that ends answers every call at once: the heartbeats kept a core busy until it was gone.
+TEST_F(MemberTest, AChiefThatAnswersAtOnceWithNoNewsIsNotAskedWithoutPause) {
+  // Far above what fits in a third of a second with pauses, far below what does without.
+  constexpr int kHot = 100;
+  int beats = 0;
+  chief_.on_beat = [&](auto&, const auto& request, auto& reply) {
+    ++beats;
+    chief_.changed.notify_all();
+    reply.set_view(request.seen_view());
+  };
+  ASSERT_THAT(member_->Start(), IsOk());
+  ScriptedChief::Lock lock(chief_.mutex);
+  EXPECT_FALSE(chief_.changed.wait_for(lock, 333ms, [&] { return beats > kHot; }));
+  EXPECT_GT(beats, 1);
 }
 
 TEST_F(MemberTest, CanBeDestroyedWhileItJoinsAgain) {
