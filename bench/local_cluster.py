@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import ssl
 import statistics
 import subprocess
@@ -20,13 +19,15 @@ import tempfile
 import time
 import urllib.request
 
+from loopback import transfer_cpu_us
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TAAS = os.path.join(ROOT, "bin", "taas")
 # No wait here is for more than this many seconds.
 LIMIT_S = 120
 POLL_S = 0.002
-# A gradient out and the variables back, for the 397,510 parameters of 784-500-10 in float32.
-STEP_BYTES = 2 * 397_510 * 4
+# Of 784-500-10: a step moves a gradient out and the variables back.
+PARAMETERS = 397_510
 
 
 def setup_path(name):
@@ -164,33 +165,6 @@ def run_job(cluster, manifest, name, chief):
     return first_step_s, peak, cluster.job(name)["status"]
 
 
-def loopback_cpu_us():
-    """CPU time of both ends, in µs, to move one step's gradients and variables over loopback."""
-    buffer = bytearray(STEP_BYTES // 2)
-    rounds = 400
-    listener = socket.create_server(("127.0.0.1", 0))
-    near = socket.create_connection(listener.getsockname())
-    far, _ = listener.accept()
-    child = os.fork()
-    if child == 0:
-        view = memoryview(buffer)
-        for _ in range(rounds):
-            got = 0
-            while got < len(buffer):
-                got += far.recv_into(view[got:])
-        os._exit(0)
-    before = os.times()
-    for _ in range(rounds):
-        near.sendall(buffer)
-    os.waitpid(child, 0)
-    after = os.times()
-    # The child's times count once it was waited for.
-    seconds = sum(after[i] - before[i] for i in range(4))
-    for end in (near, far, listener):
-        end.close()
-    return 2 * seconds / rounds * 1e6
-
-
 def row(name, values, unit, target):
     print(f"| {name} | {statistics.median(values):.3g} {unit} "
           f"| {min(values):.3g} … {max(values):.3g} | {target} |")
@@ -231,7 +205,7 @@ def main():
     row("main job (1 chief, 2 ps, 2 workers)", speed, "examples/s", "")
     row("1 ps, 2 workers", pair_speed, "examples/s", "the bound")
     row("CPU time to move one step's bytes over loopback",
-        [loopback_cpu_us() for _ in range(args.runs)], "µs", "")
+        [2 * transfer_cpu_us(PARAMETERS) for _ in range(args.runs)], "µs", "")
     if args.data is None:
         shutil.rmtree(data)
 

@@ -22,6 +22,8 @@ import tempfile
 import time
 import urllib.request
 
+from loopback import transfer_cpu_us
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No run takes longer.
 LIMIT_S = 900
@@ -236,30 +238,6 @@ def products_us():
     return found
 
 
-def transfer_us(count):
-    """CPU time of both ends to move `count` float32 values over loopback once."""
-    rounds, buffer = 400, bytearray(count * 4)
-    listener = socket.create_server(("127.0.0.1", 0))
-    near = socket.create_connection(listener.getsockname())
-    far, _ = listener.accept()
-    child = os.fork()
-    if child == 0:
-        view = memoryview(buffer)
-        for _ in range(rounds):
-            got = 0
-            while got < len(buffer):
-                got += far.recv_into(view[got:])
-        os._exit(0)
-    before = os.times()
-    for _ in range(rounds):
-        near.sendall(buffer)
-    os.waitpid(child, 0)
-    after = os.times()
-    for end in (near, far, listener):
-        end.close()
-    return sum(after[i] - before[i] for i in range(4)) / rounds * 1e6
-
-
 def spread(values):
     return f"{statistics.median(values):,.0f} ({min(values):,.0f} … {max(values):,.0f})"
 
@@ -309,7 +287,7 @@ def print_row(shape, data, flags, products):
         min(CORES, shape.workers)
         * useful
         * BATCH
-        / (products + 2 * transfer_us(shape.parameters))
+        / (products + 2 * transfer_cpu_us(shape.parameters))
         * 1e6
     )
 
