@@ -4,6 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/setup/setup.sh kubernetes
+tools/setup/setup.sh python tensorflow
 /usr/bin/bazel run --noshow_progress --ui_event_filters=-info \
   --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:step_bench
 bench/local_cluster.py "$@"
+bench/ps_training.py
