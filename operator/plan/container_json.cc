@@ -61,10 +61,10 @@ bool AsksForGpus(const json& container) {
 
 // Ours first, so that the user's can refer to them as $(TAAS_JOB); of the user's, those of the role
 // replace those of the template.
-void CompleteEnv(const PodSpec& pod, json& container) {
+void CompleteEnv(const PodSpec& pod, const Environment& ours, json& container) {
   json env = json::array();
   std::set<std::string> names;
-  for (const auto& [name, value] : pod.env) {
+  for (const auto& [name, value] : ours) {
     env.push_back({{"name", name}, {"value", value}});
     names.insert(name);
   }
@@ -128,7 +128,7 @@ void CompleteMounts(const PodSpec& pod, json& container) {
 
 }  // namespace
 
-void CompleteContainer(const PodSpec& pod, json& container) {
+void CompleteContainer(const PodSpec& pod, const Environment& ours, json& container) {
   SetDefault(container, "name", pod.container);
   if (pod.bundled_trainer) {
     SetDefault(container, "image", pod.image);
@@ -145,7 +145,7 @@ void CompleteContainer(const PodSpec& pod, json& container) {
     SetDefault(container, "terminationMessagePolicy", "FallbackToLogsOnError");
   }
   CompleteResources(pod, container);
-  CompleteEnv(pod, container);
+  CompleteEnv(pod, ours, container);
   CompletePorts(pod, container);
   CompleteMounts(pod, container);
 }

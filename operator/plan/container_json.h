@@ -3,18 +3,25 @@
 // Ownership: values. Threads: any. Errors: nlohmann's exceptions for parts of a wrong type;
 // PodJson, the only caller, turns them into a status.
 //
-//   CompleteContainer(pod, container);
+//   CompleteContainer(pod, environment, container);
 
 #ifndef OPERATOR_PLAN_CONTAINER_JSON_H_
 #define OPERATOR_PLAN_CONTAINER_JSON_H_
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 #include "operator/plan/pod_spec.h"
 
 namespace taas {
 
-// `container` is the template's, or an empty object.
-void CompleteContainer(const PodSpec& pod, nlohmann::json& container);
+// Names and values.
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// `container` is the template's, or an empty object; `ours` wins over the user's variables.
+void CompleteContainer(const PodSpec& pod, const Environment& ours, nlohmann::json& container);
 
 }  // namespace taas
 

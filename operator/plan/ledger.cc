@@ -2,47 +2,18 @@
 
 #include <algorithm>
 
-#include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/finish.h"
+#include "operator/plan/flaw.h"
 #include "operator/plan/ledger_draft.h"
 #include "operator/plan/pod_template.h"
 #include "operator/plan/restarts.h"
 #include "operator/plan/suspension.h"
-#include "operator/plan/tf_config.h"
 
 namespace taas {
 namespace {
-
-// Why nothing can be made of the spec.
-struct Flaw {
-  std::string reason;
-  std::string message;
-};
-
-std::optional<Flaw> FindFlaw(LedgerDraft& draft) {
-  const Job& job = draft.job();
-  const auto main = MainReplica(job.spec);
-  if (!main.has_value()) {
-    return Flaw{"InvalidSpec",
-                "the job has neither a chief nor a worker, so nothing would train: add one"};
-  }
-  for (const ReplicaView& view : draft.views()) {
-    if (!view.wanted || view.name.size() <= size_t{kMaxDnsLabel}) continue;
-    return Flaw{"NameTooLong", "the pod name " + view.name + " has " +
-                                   std::to_string(view.name.size()) +
-                                   " characters and a hostname has at most " +
-                                   std::to_string(kMaxDnsLabel) + ": give the job a shorter name"};
-  }
-  const AddressBook addresses(job, draft.ledger(), draft.now().addresses);
-  const auto tf_config = TfConfig(job, addresses, main->first, main->second);
-  if (!tf_config.ok()) {
-    return Flaw{"TooManyReplicas", std::string(tf_config.status().message())};
-  }
-  return std::nullopt;
-}
 
 // The pods of a TFJob have the replica's policy, whatever their template says.
 void NoteOverwrittenPolicies(LedgerDraft& draft) {
@@ -98,20 +69,7 @@ void AdvanceReplicas(LedgerDraft& draft) {
   }
 }
 
-}  // namespace
-
-LedgerChange AdvanceLedger(const Snapshot& snapshot) {
-  const std::optional<Ledger>& stored = snapshot.job.ledger;
-  // Final: not even replicas that somebody asks for afterwards are added.
-  if (stored.has_value() && stored->outcome.has_value()) return {.ledger = *stored};
-  LedgerDraft draft(snapshot);
-  if (draft.ended()) return draft.Take();
-  if (const std::optional<Flaw> flaw = FindFlaw(draft); flaw.has_value()) {
-    // An edit does not end a job that has begun: what runs goes on, and the edit can be taken back.
-    if (stored.has_value()) return {.ledger = *stored, .flaw = flaw->message};
-    draft.End(JobState::kFailed, flaw->reason, flaw->message);
-    return draft.Take();
-  }
+LedgerChange Advance(LedgerDraft& draft) {
   NoteOverwrittenPolicies(draft);
   NoteCompletions(draft);
   const bool finishing = IsFinishing(draft);
@@ -128,6 +86,29 @@ LedgerChange AdvanceLedger(const Snapshot& snapshot) {
     FollowMainReplica(draft, *MainReplica(draft.spec()));
   }
   return draft.Take();
+}
+
+}  // namespace
+
+LedgerChange AdvanceLedger(const Snapshot& snapshot) {
+  const std::optional<Ledger>& stored = snapshot.job.ledger;
+  // Final: not even replicas that somebody asks for afterwards are added.
+  if (stored.has_value() && stored->outcome.has_value()) return {.ledger = *stored};
+  LedgerDraft draft(snapshot);
+  if (draft.ended()) return draft.Take();
+  const std::optional<Flaw> flaw = FindFlaw(draft);
+  if (!flaw.has_value()) return Advance(draft);
+  if (!stored.has_value()) {
+    draft.End(JobState::kFailed, flaw->reason, flaw->message);
+    return draft.Take();
+  }
+  // An edit does not end a job that has begun: what runs goes on, and the edit can be taken back.
+  const Snapshot begun = AsBegun(snapshot);
+  if (!MainReplica(begun.job.spec).has_value()) return {.ledger = *stored, .flaw = flaw->message};
+  LedgerDraft as_begun(begun);
+  LedgerChange change = Advance(as_begun);
+  change.flaw = flaw->message;
+  return change;
 }
 
 std::chrono::seconds RestartDelay(int32_t quick_failures) {

@@ -39,11 +39,15 @@ struct LedgerChange {
   int32_t ports_wanted = 0;
   // When time alone changes the answer.
   std::optional<Clock::WallTime> wake_at;
-  // Why the spec cannot be followed, though the job has begun: it goes on as it is.
+  // Why the spec cannot be followed, though the job has begun: it goes on as AsBegun says.
   std::string flaw;
 };
 
 LedgerChange AdvanceLedger(const Snapshot& snapshot);
+
+// The same job with no replicas but those that its stored ledger has: what it goes on as while an
+// edit cannot be followed.
+Snapshot AsBegun(const Snapshot& snapshot);
 
 // Before the pod that follows `quick_failures` quick failures in a row: 0, 0, 1 s, 2 s, 4 s, … 5
 // min.

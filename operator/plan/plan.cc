@@ -29,6 +29,14 @@ void PlanTimeToLive(const Snapshot& snapshot, Plan& plan) {
                                  " s) ago"}};
 }
 
+// Of a role that the manifest no longer has nobody knows how its pods should look.
+void DropUnknownRoles(const JobSpec& spec, std::vector<Step>& steps) {
+  std::erase_if(steps, [&spec](const Step& step) {
+    const CreatePod* create = std::get_if<CreatePod>(&step);
+    return create != nullptr && spec.roles.count(create->pod.role) == 0;
+  });
+}
+
 }  // namespace
 
 Plan PlanJob(const Snapshot& snapshot) {
@@ -44,12 +52,16 @@ Plan PlanJob(const Snapshot& snapshot) {
     return plan;
   }
   plan.wake_at = change.wake_at;
-  plan.status = DeriveStatus(snapshot, change.ledger);
-  if (!change.flaw.empty()) plan.status.message = change.flaw;
   const std::optional<Ledger>& stored = snapshot.job.ledger;
+  std::optional<Snapshot> begun;
+  if (!change.flaw.empty()) begun = AsBegun(snapshot);
+  const Snapshot& followed = begun.has_value() ? *begun : snapshot;
+  plan.status = DeriveStatus(followed, change.ledger);
+  if (begun.has_value() && !change.ledger.outcome.has_value()) plan.status.message = change.flaw;
   if (stored.has_value()) {
-    ChildSteps children = PlanChildren(snapshot, *stored, change.ledger);
+    ChildSteps children = PlanChildren(followed, *stored, change.ledger);
     plan.steps = std::move(children.steps);
+    DropUnknownRoles(snapshot.job.spec, plan.steps);
     WakeAt(plan, children.wake_at);
   }
   if (!stored.has_value() || *stored != change.ledger) {

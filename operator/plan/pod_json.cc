@@ -7,6 +7,7 @@
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/container_json.h"
+#include "operator/plan/tf_config.h"
 
 namespace taas {
 namespace {
@@ -100,6 +101,13 @@ json& ContainerOf(const PodSpec& pod, json& spec) {
   return containers[0];
 }
 
+absl::StatusOr<Environment> EnvironmentOf(const PodSpec& pod) {
+  if (pod.cluster == nullptr) return Environment();
+  const ClusterFacts& facts = *pod.cluster;
+  const AddressBook addresses(facts.job, facts.ledger, facts.addresses);
+  return ReplicaEnvironment(facts.job, facts.ledger, addresses, pod.role, pod.index);
+}
+
 absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
   spec["restartPolicy"] = pod.restart_policy;
   if (pod.bundled_trainer) {
@@ -114,7 +122,8 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
                 {"seccompProfile", {{"type", "RuntimeDefault"}}}});
   }
   if (!pod.priority_class.empty()) SetDefault(spec, "priorityClassName", pod.priority_class);
-  CompleteContainer(pod, ContainerOf(pod, spec));
+  ASSIGN_OR_RETURN(const Environment environment, EnvironmentOf(pod));
+  CompleteContainer(pod, environment, ContainerOf(pod, spec));
   AddTolerations(pod, spec);
   AddAffinity(pod, spec);
   RETURN_IF_ERROR(AddVolumes(pod, spec));

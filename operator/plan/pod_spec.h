@@ -9,13 +9,21 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "operator/api/job.h"
+#include "operator/plan/address_scheme.h"
 
 namespace taas {
+
+// What tells a replica of the others.
+struct ClusterFacts {
+  Job job;
+  Ledger ledger;
+  AddressOptions addresses;
+};
 
 struct PodSpec {
   std::string ns;
@@ -36,8 +44,10 @@ struct PodSpec {
   bool bundled_trainer = true;
   std::string container;  // That gets TF_CONFIG: its name, if it has to be made.
   std::string image;      // Of the bundled trainer.
-  // Of the container; they win over the user's variables of the same name.
-  std::vector<std::pair<std::string, std::string>> env;
+  // Our variables, which win over the user's, are written from this only when the pod is sent: the
+  // variables of one pod name every replica, so a plan that held those of all its pods would grow
+  // with the square of the job. All pods of a plan share it.
+  std::shared_ptr<const ClusterFacts> cluster;
   std::string port_name;
   int32_t cluster_port = 0;
   int32_t status_port = 0;  // 0: not declared.

@@ -8,7 +8,6 @@
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/services.h"
-#include "operator/plan/tf_config.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -43,7 +42,7 @@ std::map<std::string, std::string> LabelsOf(const Snapshot& snapshot, const Ledg
 
 PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaView& replica,
                 const AddressBook& addresses, const std::string& bootstrap,
-                std::vector<std::pair<std::string, std::string>> env) {
+                std::shared_ptr<const ClusterFacts> cluster) {
   const Job& job = snapshot.job;
   const Dialect& dialect = DialectOf(job.kind);
   const LedgerReplica& entry = *FindReplica(ledger, replica.role, replica.index);
@@ -63,7 +62,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   pod.bundled_trainer = job.spec.bundled_trainer;
   pod.container = dialect.container;
   pod.image = job.spec.trainer.image.empty() ? snapshot.default_image : job.spec.trainer.image;
-  pod.env = std::move(env);
+  pod.cluster = std::move(cluster);
   pod.port_name = dialect.port_name;
   pod.cluster_port = addresses.ClusterPortOf(replica.role, replica.index);
   if (dialect.status_port) {
@@ -234,10 +233,12 @@ class Children {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
       return;
     }
-    auto env = ReplicaEnvironment(now_.job, stored_, addresses_, replica.role, replica.index);
-    if (!env.ok()) return;  // The ledger's change says so.
+    if (cluster_ == nullptr) {
+      cluster_ = std::make_shared<const ClusterFacts>(
+          ClusterFacts{.job = now_.job, .ledger = stored_, .addresses = now_.addresses});
+    }
     out_.steps.push_back(
-        CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, *std::move(env))});
+        CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
   }
 
   const Snapshot& now_;
@@ -246,6 +247,7 @@ class Children {
   const std::vector<ReplicaView> replicas_;
   const AddressBook addresses_;
   std::string bootstrap_;
+  std::shared_ptr<const ClusterFacts> cluster_;
   ChildSteps out_;
 };
 

@@ -297,6 +297,55 @@ TEST(NonsenseTest, AnEditThatCannotBeFollowedLeavesARunningJobAsItIsAndSaysSo) {
   EXPECT_THAT(plan.status.message, HasSubstr("use fewer replicas"));
 }
 
+// Symptom: after `kubectl scale --replicas=4000` a running job never ended, restarted or suspended.
+TEST(NonsenseTest, UnderAnEditThatCannotBeFollowedReplicasAreReplacedAndTheJobEnds) {
+  for (const int32_t replicas : {0, 4000}) {
+    Snapshot now = RunningJob({.ps = 1, .workers = 2});
+    now.job.status = PlanJob(now).status;
+    now.job.spec.roles[Role::kWorker].replicas = replicas;
+    now.pods[2] = PodOf(now, Role::kWorker, 1, {.phase = PodPhase::kFailed, .exit_code = 137});
+    EXPECT_EQ(StepsOf<DeletePod>(Follow(now)).size(), 1u);
+    EXPECT_EQ(now.job.ledger->replicas.at(Role::kWorker).size(), 2u);
+    now.gone = {now.pods[2]};
+    now.pods.pop_back();
+    const auto pods = StepsOf<CreatePod>(Follow(now));
+    ASSERT_EQ(pods.size(), 1u);
+    EXPECT_EQ(pods[0].pod.name, "mnist-worker-1");
+    EXPECT_EQ(pods[0].pod.pod_number, 2);
+    Complete(now, Role::kWorker, 0);
+    EXPECT_EQ(Follow(now).wake_at, now.now + kFinishGrace);
+    now.now += kFinishGrace;
+    const Plan plan = Follow(now);
+    EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+    EXPECT_EQ(plan.status.message, "");
+  }
+}
+
+TEST(NonsenseTest, UnderAnEditThatCannotBeFollowedDeadlinesAndSuspensionHold) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.roles[Role::kWorker].replicas = 4000;
+  now.job.spec.active_deadline_seconds = 60;
+  const Clock::WallTime deadline = *now.job.ledger->start_time + seconds(60);
+  EXPECT_EQ(PlanJob(now).wake_at, deadline);
+  Snapshot suspended = now;
+  suspended.job.spec.suspend = true;
+  EXPECT_EQ(StepsOf<DeletePod>(Follow(suspended)).size(), 2u);
+  EXPECT_EQ(PlanJob(suspended).status.state, JobState::kSuspended);
+  now.now = deadline;
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome_reason, "DeadlineExceeded");
+}
+
+TEST(NonsenseTest, OfARoleThatTheEditRemovedNoPodIsMade) {
+  Snapshot now = RunningJob({.ps = 1, .workers = 1});
+  now.job.status = PlanJob(now).status;
+  now.job.spec.roles.erase(Role::kWorker);
+  now.gone = {now.pods[1]};
+  now.pods.pop_back();
+  EXPECT_TRUE(StepsOf<CreatePod>(Follow(now)).empty());
+  EXPECT_EQ(now.job.ledger->restarts.at(RestartCause::kPreempted), 1);
+}
+
 TEST(ScopeTest, NodesDoNotRestartContainersWhereAllReplicasStartTogether) {
   Snapshot now = StartedJob({.workers = 1});
   now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kOnFailure;

@@ -1,6 +1,7 @@
 #include "operator/plan/services.h"
 
 #include <set>
+#include <vector>
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
@@ -44,16 +45,22 @@ CreateService ReplicaService(const Snapshot& snapshot, const ReplicaView& replic
   service.labels[std::string(kIndexLabel)] = std::to_string(replica.index);
   const std::string port_name(DialectOf(job.kind).port_name);
   const RoleSpec& role = job.spec.roles.at(replica.role);
-  // A service has each name and number once, and no port without a name beside others.
-  std::set<std::string> names;
-  std::set<int32_t> numbers;
-  for (const ContainerPort& port : ContainerPorts(role)) {
+  const std::vector<ContainerPort> declared = ContainerPorts(role);
+  // A service has each name and number once, and no port without a name beside others. The port
+  // through which the replica is found goes first: whatever shares its number is that port.
+  int32_t cluster_port = job.spec.port;
+  for (const ContainerPort& port : declared) {
+    if (port.name == port_name) cluster_port = port.port;
+  }
+  service.ports.push_back({port_name, cluster_port});
+  std::set<std::string> names = {port_name};
+  std::set<int32_t> numbers = {cluster_port};
+  for (const ContainerPort& port : declared) {
     const std::string name = port.name.empty() ? "port-" + std::to_string(port.port) : port.name;
     if (names.count(name) > 0 || !numbers.insert(port.port).second) continue;
     names.insert(name);
     service.ports.push_back({name, port.port});
   }
-  if (names.count(port_name) == 0) service.ports.push_back({port_name, job.spec.port});
   return service;
 }
 

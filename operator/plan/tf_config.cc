@@ -93,6 +93,21 @@ absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresse
   return text;
 }
 
+bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses) {
+  constexpr size_t kAroundAnAddress = 3;      // "",
+  constexpr size_t kAroundARole = 32;         // Its name, and the brackets of its list.
+  constexpr size_t kAroundTheCluster = 128;   // The task and the environment.
+  constexpr size_t kPortDigits = 5;           // Of a port of 127.0.0.1 that is still to be found.
+  size_t bound = kAroundTheCluster;
+  for (const auto& [role, spec] : job.spec.roles) {
+    if (spec.replicas < 1) continue;
+    // The last one's number is the longest.
+    const size_t longest = addresses.Cluster(role, spec.replicas - 1).size() + kPortDigits;
+    bound += kAroundARole + static_cast<size_t>(spec.replicas) * (longest + kAroundAnAddress);
+  }
+  return bound <= kTfConfigBytesMax;
+}
+
 bool HasTfConfig(const Job& job) {
   int32_t replicas = 0;
   for (const auto& [role, spec] : job.spec.roles) replicas += spec.replicas;

@@ -24,6 +24,9 @@ inline constexpr size_t kTfConfigBytesMax = 120'000;
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
                                      int32_t index);
 
+// True where the text is certainly short enough, found without writing it; false: write it and see.
+bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses);
+
 // False for a TFJob of one replica in all, whose program is none of a cluster.
 bool HasTfConfig(const Job& job);
 

@@ -82,6 +82,22 @@ TEST(TfJobPlanTest, EachReplicaHasAServiceOfItsNameWithThePortsOfItsContainer) {
   EXPECT_EQ(services[1].labels.at("taas.dev/job-name"), "mnist");
 }
 
+// Symptom: a template whose port 2222 had no name, or another one, made a service that the API server
+// refuses: the job waited for ever.
+TEST(TfJobPlanTest, AServiceHasThePortOfTheJobOnceWhateverTheTemplateCallsIt) {
+  for (const char* port : {R"({"containerPort":2222})", R"({"name":"grpc","containerPort":2222})"}) {
+    Snapshot now = StartedTfJob({.workers = 1});
+    now.services.clear();
+    now.job.spec.roles[Role::kWorker].pod_template =
+        R"({"spec":{"containers":[{"name":"tensorflow","ports":[{"containerPort":6009},)" +
+        std::string(port) + "]}]}}";
+    const auto services = StepsOf<CreateService>(PlanJob(now));
+    ASSERT_EQ(services.size(), 1u);
+    EXPECT_THAT(services[0].ports,
+                ElementsAre(ServicePort{"tfjob-port", 2222}, ServicePort{"port-6009", 6009}));
+  }
+}
+
 TEST(TfJobPlanTest, PodsCarryTheLabelsThatToolsLookFor) {
   Snapshot now = StartedTfJob({.chiefs = 1, .workers = 1});
   now.job.spec.chief_is_master = true;
