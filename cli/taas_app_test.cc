@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "CLI/CLI.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "operator/kube/test_server.h"
@@ -64,6 +66,7 @@ class TaasAppTest : public testing::Test {
       to.StartChunks(200);
       return to.WaitForClose();
     }
+    if (request.method == "POST") return to.Reply(201, request.body);
     if (has("/log")) {
       if (has("worker-0")) return to.Reply(200, "2026-11-21T05:54:17.2Z w\n");
       return to.Reply(200, "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
@@ -205,6 +208,31 @@ TEST_F(TaasAppTest, AManifestMayComeThroughAPipe) {
   ::dup2(saved, STDIN_FILENO);
   ::close(saved);
   ::close(fds[0]);
+}
+
+// taas died of SIGABRT: null is what a template leaves where it had no value.
+TEST_F(TaasAppTest, AMemberOfTheMetadataThatIsNullIsAbsent) {
+  const auto manifest = [this](const std::string& metadata) {
+    return Write("null.yaml", "apiVersion: taas.dev/v1\nkind: TrainingJob\nmetadata: {" + metadata +
+                                  "}\nspec: {roles: {worker: {template: {spec: {containers: "
+                                  "[{name: trainer, image: i}]}}}}}\n");
+  };
+  EXPECT_EQ(Run({"validate", "-f", manifest("generateName:")}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("name or generateName is required"));
+  EXPECT_EQ(Run({"validate", "-f", manifest("name:, generateName:")}), 1);
+  EXPECT_EQ(Run({"submit", "--detach", "-f", manifest("name: a, namespace:, generateName:")}), 0)
+      << err_.str();
+  EXPECT_THAT(server_.requests()[0].target, HasSubstr("/namespaces/team/trainingjobs?"));
+  EXPECT_THAT(err_.str(), HasSubstr("/a created"));
+}
+
+TEST_F(TaasAppTest, AnObjectOfAFormThatNobodyForesawIsAnErrorLikeOthers) {
+  const auto surprise = [](CLI::App& app, int*) {
+    app.add_subcommand("surprise")->callback(
+        [] { nlohmann::json({{"spec", nullptr}}).at("spec").at("roles"); });
+  };
+  EXPECT_EQ(RunTaas({"surprise"}, io_, surprise), 1);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("taas: read an object: "), HasSubstr("null")));
 }
 
 TEST_F(TaasAppTest, VersionIsPrinted) {

@@ -152,6 +152,17 @@ TEST(ConvertTfJobTest, WhatIsNoValidTfJobIsRefusedInTheWordsOfValidate) {
                        HasSubstr("spec.tfReplicaSpecs.Worker.replicas: Invalid value: -1")));
 }
 
+// `taas convert` died of these, which a server accepts in a template.
+TEST(ConvertTfJobTest, APortThatIsNoneOrHasNoNameIsKeptAsItIs) {
+  Json object = TfJob();
+  const Json ports = {2222, {{"name", nullptr}, {"containerPort", 80}}};
+  object["spec"]["tfReplicaSpecs"]["ps"]["template"]["spec"]["containers"][0]["ports"] = ports;
+  const auto converted = ConvertTfJob(object.dump());
+  ASSERT_THAT(converted, IsOk());
+  const Json role = Json::parse(converted->manifest)["spec"]["roles"]["ps"];
+  EXPECT_EQ(role["template"]["spec"]["containers"][0]["ports"], ports);
+}
+
 TEST(ConvertTfJobTest, EveryTfJobThatAServerAcceptsIsConverted) {
   std::ifstream file("operator/api/testdata/tfjob_manifests.yaml");
   std::ostringstream text;
