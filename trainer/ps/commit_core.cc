@@ -54,7 +54,9 @@ std::vector<Decision> Sequencer::OnComplete(Progress& progress, Pending& pending
   progress.decided = std::max(progress.decided, push.sequence);
   if (!aggregates()) {
     progress.pending.erase(push.sequence);
-    return {turns_.Claim(push.batch) ? Commit({push}) : Drop(push)};
+    // A cursor with gaps, as synchronous training leaves it, has more batches below the end than
+    // steps are left.
+    return {!finished() && turns_.Claim(push.batch) ? Commit({push}) : Drop(push)};
   }
   if (finished() || pending.staged.base != step_ || !turns_.Deliver(push.pusher, push.batch)) {
     progress.pending.erase(push.sequence);

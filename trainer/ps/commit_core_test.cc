@@ -49,6 +49,17 @@ TEST(SequencerTest, BatchThatIsPartOfTheModelIsDropped) {
   EXPECT_EQ(sequencer.OnStaged(0, Push(0, 4, 3))[0], Commit(Push(0, 4, 3), 5));
 }
 
+// Resumed in asynchronous mode, a job whose synchronous cursor had gaps made more than maxSteps.
+TEST(SequencerTest, NoUpdateIsMadeAboveTheLastStepThoughTheCursorHasGaps) {
+  // Two steps of three batches, made of 0, 1, 2 and 9, 10, 11: four below the last are open.
+  Sequencer sequencer({.committed = CommittedSet(3, {9, 10, 11}), .step = 2, .steps = 4});
+  EXPECT_EQ(sequencer.OnStaged(0, Push(0, 1, 3))[0], Commit(Push(0, 1, 3), 3));
+  EXPECT_EQ(sequencer.OnStaged(0, Push(0, 2, 4))[0], Commit(Push(0, 2, 4), 4));
+  EXPECT_EQ(sequencer.OnStaged(0, Push(0, 3, 5))[0].kind, Kind::kDrop);
+  EXPECT_EQ(sequencer.step(), 4);
+  EXPECT_FALSE(sequencer.committed().Contains(5));
+}
+
 TEST(SequencerTest, FencedPusherCommitsNoMore) {
   Sequencer sequencer = Async(2, {}, 10);
   EXPECT_TRUE(sequencer.OnStaged(0, Push(0, 1, 0)).empty());
