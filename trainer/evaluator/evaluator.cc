@@ -12,6 +12,8 @@ namespace {
 
 // Between two looks at the directory: one listing, and the job ends so much later at most.
 constexpr std::chrono::milliseconds kLook{200};
+// Before it is said that there is no checkpoint yet: at the start of a job that is as it should be.
+constexpr std::chrono::seconds kTellAfter{2};
 // TensorFlow's name of the average beside each variable.
 constexpr char kAverage[] = "/ExponentialMovingAverage";
 
@@ -127,9 +129,17 @@ void Evaluator::ShowWaiting() {
   if (evaluated_ >= 0) text += " after that of step " + std::to_string(evaluated_);
   if (!trouble_.empty()) text += ": " + trouble_;
   board_.SetState(RunState::kWaitingForPeers, text);
-  if (trouble_ == logged_) return;
-  logged_ = trouble_;
-  if (!trouble_.empty()) Log(LogLevel::kWarning, text);
+  if (trouble_ != logged_) {
+    logged_ = trouble_;
+    if (!trouble_.empty()) Log(LogLevel::kWarning, text);
+    told_first_ = true;
+    return;
+  }
+  const Clock::Time now = clock_.Now();
+  if (!waits_since_) waits_since_ = now;
+  if (told_first_ || evaluated_ >= 0 || now - *waits_since_ < kTellAfter) return;
+  told_first_ = true;
+  Log(LogLevel::kInfo, text);
 }
 
 }  // namespace taas

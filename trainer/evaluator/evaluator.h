@@ -70,6 +70,8 @@ class Evaluator {
   std::optional<Clock::Time> evaluated_at_;
   std::string trouble_;  // Of the last look.
   std::string logged_;
+  std::optional<Clock::Time> waits_since_;  // For the first checkpoint.
+  bool told_first_ = false;                 // That it waits for that.
   bool told_no_data_ = false;
 };
 

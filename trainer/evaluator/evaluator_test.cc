@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
+#include "operator/base/fake_clock.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/checkpoint_list.h"
@@ -115,6 +116,35 @@ TEST_F(EvaluatorTest, CheckpointOfAnotherModelIsRefusedWithTheFirstDifference) {
   task_ = *std::move(task);
   EXPECT_THAT(Run({.max_steps = 10}), StatusIs(absl::StatusCode::kFailedPrecondition,
                                                HasSubstr("checkpoint of another model: it has")));
+}
+
+// A second passes from one look at this clock to the next; the eighth is the last.
+class QuickClock : public FakeClock {
+ public:
+  explicit QuickClock(StopFlag& stop) : stop_(stop) {}
+  Time Now() const override {
+    if (++looks_ == 8) stop_.Stop();
+    const Time next = FakeClock::Now() + 1s;
+    AdvanceTo(next);
+    return next;
+  }
+
+ private:
+  StopFlag& stop_;
+  mutable int looks_ = 0;
+};
+
+// The log was empty as long as nobody wrote a checkpoint into a directory that was there.
+TEST_F(EvaluatorTest, WaitForTheFirstCheckpointIsLoggedOnce) {
+  QuickClock clock(stop_);
+  Evaluator evaluator(clock, files_, {.dir = dir_, .max_steps = 10}, board_, *task_,
+                      [](const Evaluation&) {});
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(evaluator.Run(stop_), StatusIs(absl::StatusCode::kCancelled));
+  const std::string log = testing::internal::GetCapturedStderr();
+  const std::string line = "waiting for a checkpoint in " + dir_;
+  ASSERT_THAT(log, HasSubstr(line));
+  EXPECT_EQ(log.find(line), log.rfind(line)) << log;
 }
 
 TEST_F(EvaluatorTest, ToldToStopWhileNothingComesItEnds) {
