@@ -62,7 +62,7 @@ class Channel {
 
   const std::string& peer() const { return peer_; }
 
-  // From now on a call that moves no byte for `limit` fails with Unavailable; without this, only
+  // From now on a call that moves no byte for `limit` fails with Unavailable; without this (0), only
   // a peer whose kernel does not acknowledge is noticed.
   void LimitSilence(std::chrono::milliseconds limit);
 

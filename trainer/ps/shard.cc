@@ -121,6 +121,7 @@ void Shard::Serve(Channel& channel) {
 }
 
 absl::Status Shard::Greet(Channel& channel) {
+  channel.LimitSilence(options_.greeting_max);
   ASSIGN_OR_RETURN(const FrameHead head, channel.ReceiveHead());
   if (head.type != FrameType::kHello || head.payload_bytes > kHelloBytesMax) {
     return absl::DataLossError(channel.peer() + " does not begin with HELLO but with " +
@@ -128,7 +129,11 @@ absl::Status Shard::Greet(Channel& channel) {
                                std::to_string(head.payload_bytes) + " bytes");
   }
   ASSIGN_OR_RETURN(const std::string job, channel.ReceiveText(head.payload_bytes));
-  if (options_.job.empty() || job == options_.job) return absl::OkStatus();
+  if (options_.job.empty() || job == options_.job) {
+    // Who waits for a step may be silent as long as that takes.
+    channel.LimitSilence(std::chrono::milliseconds(0));
+    return absl::OkStatus();
+  }
   const std::string sentence = "this parameter server is of job \"" + options_.job +
                                "\", the caller of \"" + job + "\"";
   // It may have gone already; that it was refused is what counts.

@@ -48,6 +48,8 @@ class Shard {
     // Uid and attempt of the job: callers of another are refused. Empty: anybody is served.
     std::string job;
     CommitRecord* record = nullptr;  // Of what is applied; none without.
+    // Who has not said in this time of which job it is, goes: connections are counted.
+    std::chrono::milliseconds greeting_max{5'000};
   };
 
   Shard();
@@ -87,10 +89,15 @@ class Shard {
 
   // Waits until `push` is settled or banked, then answers it.
   absl::Status AnswerPush(comm::Channel& channel, Model& model, const PushId& push, Lock lock);
-  absl::Status AnswerOver(comm::Channel& channel, Model& model, Lock lock);
+  absl::Status AnswerOver(comm::Channel& channel, const Model& model, const Pusher& pusher,
+                          Lock lock);
 
   // With the lock held.
-  bool Over(const Model& model, const Pusher& pusher) const;
+  // `pusher` is there, by `channel` and no other from now on.
+  void Attach(Model& model, const Pusher& pusher, comm::Channel& channel);
+  // Whether `pusher` gets no answer by `channel` any more: it must not take a turn for somebody who
+  // has gone or has come by another connection.
+  bool Over(const Model& model, const Pusher& pusher, const comm::Channel& channel) const;
   // Whether `pusher` need not wait for a batch; which, if this shard gives them.
   static bool HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch);
   void OnStaged(Model& model, int shard, const StagedPush& push);

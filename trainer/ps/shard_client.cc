@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/proto/shard.pb.h"
 #include "trainer/ps/wire.h"
@@ -35,6 +36,12 @@ absl::Status RefusalToStatus(const FrameHead& head, const std::string& sentence)
     case Refusal::kNotYet: return absl::UnavailableError(sentence);
     default: return absl::InvalidArgumentError(sentence);
   }
+}
+
+// Whether a new connection may do better. DataLoss: who has the address of a shard that went can
+// be anybody; the chief knows the new one.
+bool IsBroken(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDataLoss(status);
 }
 
 // OK, or the error that a refusal means.
@@ -177,6 +184,9 @@ absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "")
 Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
                    std::vector<std::span<float>> gradients)
     : options_(std::move(options)), peers_(options_.shards.size()) {
+  CHECK(options_.layout.shards.size() == peers_.size())
+      << "exchange with " << peers_.size() << " shards, layout of "
+      << options_.layout.shards.size();
   for (size_t shard = 0; shard < peers_.size(); ++shard) {
     const std::vector<Piece>& pieces = options_.layout.shards[shard];
     peers_[shard].variables = BlocksOf(pieces, variables);
@@ -209,9 +219,12 @@ absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
   for (Peer& peer : peers_) peer.sent = peer.answered = false;
   std::chrono::milliseconds delay = kRetryFirst;
   absl::Status fatal;
+  int breaks = 0;
+  bool pause = false;
   while (fatal.ok()) {
     // All requests leave before any answer is awaited: a push settles when every shard has it.
-    SendMissing(head);
+    if (!pause) SendMissing(head);
+    pause = false;
     std::vector<size_t> asked;
     std::vector<const Channel*> channels;
     size_t missing = 0;
@@ -241,7 +254,9 @@ absl::StatusOr<Exchange::Result> Exchange::Run(const FrameHead& head,
       trouble_ = std::string(answer.status().message());
       peer.channel = nullptr;
       peer.sent = false;
-      if (!absl::IsUnavailable(answer.status())) fatal = answer.status();
+      // Once is an accident; who breaks off each time is not to be called without end.
+      pause = breaks++ > 0;
+      if (!IsBroken(answer.status())) fatal = answer.status();
     }
     if (!progress && fatal.ok() && !still_wanted()) {
       fatal = absl::AbortedError("no longer wanted" + (trouble_.empty() ? "" : ": " + trouble_));
@@ -286,6 +301,7 @@ void Exchange::SendMissing(const FrameHead& head) {
 absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const FrameHead& head) {
   if (peer.channel == nullptr) {
     ASSIGN_OR_RETURN(peer.channel, Channel::Connect(address, {}));
+    peer.channel->LimitSilence(options_.silence_max);
     RETURN_IF_ERROR(peer.channel->Send({.type = FrameType::kHello}, options_.job));
   }
   if (head.type == FrameType::kPush) return peer.channel->Send(head, peer.gradients);

@@ -82,6 +82,8 @@ class ShardControl {
   absl::Status ReadCut(int64_t step, const std::vector<Piece>& pieces, const ModelSpans& model);
   absl::Status ReleaseCut();
   bool LooksAlive() const { return channel_->LooksAlive(); }
+  // Of Options; for the calls from now on.
+  void LimitSilence(std::chrono::milliseconds limit) { channel_->LimitSilence(limit); }
   // Wakes a call that waits; it fails. From any thread.
   void Shutdown() { channel_->Shutdown(); }
 
@@ -100,8 +102,11 @@ class Exchange {
     Pusher pusher;
     int64_t generation = 0;
     std::vector<std::string> shards;
-    Layout layout;
+    Layout layout;    // For as many shards.
     std::string job;  // Of Shard::Options.
+    // A shard that stops in the middle of a frame for this long is gone (frozen, perhaps): else its
+    // replica could neither go on nor end. Between frames a shard may be silent, it waits for others.
+    std::chrono::milliseconds silence_max{15'000};
   };
   struct Result {
     int64_t step = 0;        // Of the push: that it made or at which it was settled.
@@ -116,8 +121,9 @@ class Exchange {
   Exchange(Options options, std::vector<std::span<float>> variables,
            std::vector<std::span<float>> gradients);
 
-  // Both fill the variables. Broken connections are made anew and what was under way is sent again
-  // with its sequence number, so that a push counts once.
+  // Both fill the variables. Broken connections, and those on which something else than a shard
+  // answers, are made anew and what was under way is sent again with its sequence number, so that a
+  // push counts once.
   absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
   // `base` is the step of the variables that the gradients are of.
   absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, int64_t base,

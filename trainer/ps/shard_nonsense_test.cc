@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -104,7 +105,7 @@ class ShardNonsenseTest : public testing::Test {
   std::vector<float> gradients_ = std::vector<float>(kElements, -1.0f);
   Shard shard_;
   std::unique_ptr<comm::Listener> listener_;
-  const std::string address_;
+  std::string address_;
   const Layout layout_;
   std::unique_ptr<ShardControl> control_;
   std::unique_ptr<Exchange> exchange_;
@@ -155,6 +156,27 @@ TEST_F(ShardNonsenseTest, FirstFrameThatIsNoHelloIsNotServed) {
   ASSERT_THAT(channel->Send({.type = FrameType::kAsk}), IsOk());
   EXPECT_FALSE(channel->ReceiveHead().ok());
   ExpectTrainingGoesOn();
+}
+
+// Strangers that connected and said nothing took all connections that a parameter server has.
+TEST_F(ShardNonsenseTest, CallerThatSaysNothingIsLetGoAndOneOfTheJobIsNot) {
+  Shard shard({.job = kJob, .greeting_max = std::chrono::milliseconds(500)});
+  listener_ = *comm::Listener::Open({.host = "127.0.0.1"},
+                                    [&](comm::Channel& channel) { shard.Serve(channel); });
+  address_ = "127.0.0.1:" + std::to_string(listener_->port());
+  const auto quiet = Connect(kJob);
+  const int mute = ConnectRaw();
+  SendRaw(std::string(comm::kFrameHeadBytes / 2, 'x'));  // Returns when the shard has closed.
+  char answer;
+  EXPECT_EQ(recv(mute, &answer, 1, 0), 0);
+  close(mute);
+  // Silent for longer than those, and served.
+  ASSERT_THAT(quiet->Send({.type = FrameType::kAsk}), IsOk());
+  const auto head = quiet->ReceiveHead();
+  ASSERT_THAT(head, IsOk());
+  EXPECT_EQ(head->type, FrameType::kState);
+  shard.Close();
+  listener_.reset();
 }
 
 TEST_F(ShardNonsenseTest, FramesOfAGigabyteAreRefusedAndTakeNoMemory) {

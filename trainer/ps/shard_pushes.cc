@@ -39,13 +39,14 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
 
   const StagedPush staged = StagedOf(head);
   Lock lock(mutex_);
-  if (!model->retired && model->ledger.OnPush(staged) == Admission::kStaged) {
-    model->gradients[staged.push] = std::move(gradient);
-    if (model->gives_batches()) {
-      model->attached[staged.push.pusher] = &channel;
-      Broadcast(*model, model->sequencer->OnHere(staged.push));
+  if (!model->retired) {
+    // Also with a push that was settled before: what its answer gives is lost with this connection.
+    Attach(*model, staged.push.pusher, channel);
+    if (model->ledger.OnPush(staged) == Admission::kStaged) {
+      model->gradients[staged.push] = std::move(gradient);
+      if (model->gives_batches()) Broadcast(*model, model->sequencer->OnHere(staged.push));
+      OnStaged(*model, model->shard, staged);
     }
-    OnStaged(*model, model->shard, staged);
   }
   return AnswerPush(channel, *model, staged.push, std::move(lock));
 }
@@ -53,12 +54,14 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
 absl::Status Shard::AnswerPush(Channel& channel, Model& model, const PushId& push, Lock lock) {
   std::optional<int64_t> batch;
   changed_.wait(lock, [&] {
-    if (Over(model, push.pusher)) return true;
+    if (Over(model, push.pusher, channel)) return true;
     const bool answered = model.ledger.settled(push.pusher).sequence >= push.sequence ||
                           model.ledger.banked(push);
     return answered && HasTurn(model, push.pusher, &batch);
   });
-  if (Over(model, push.pusher)) return AnswerOver(channel, model, std::move(lock));
+  if (Over(model, push.pusher, channel)) {
+    return AnswerOver(channel, model, push.pusher, std::move(lock));
+  }
   const PushLedger::Settled settled = model.ledger.settled(push.pusher);
   const VersionStore::Reader version = model.store.Hold();
   const bool banked = settled.sequence < push.sequence;
@@ -79,9 +82,11 @@ absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
   const Pusher pusher = PusherOf(head);
   std::optional<int64_t> batch;
   Lock lock(mutex_);
-  if (model->gives_batches() && !Over(*model, pusher)) model->attached[pusher] = &channel;
-  changed_.wait(lock, [&] { return Over(*model, pusher) || HasTurn(*model, pusher, &batch); });
-  if (Over(*model, pusher)) return AnswerOver(channel, *model, std::move(lock));
+  if (!model->retired) Attach(*model, pusher, channel);
+  changed_.wait(lock, [&] {
+    return Over(*model, pusher, channel) || HasTurn(*model, pusher, &batch);
+  });
+  if (Over(*model, pusher, channel)) return AnswerOver(channel, *model, pusher, std::move(lock));
   const VersionStore::Reader version = model->store.Hold();
   lock.unlock();
   const ValuesInfo info{.values_step = version.step(), .batch = batch};
@@ -94,16 +99,31 @@ bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* 
   return batch->has_value() || model.sequencer->finished();
 }
 
-bool Shard::Over(const Model& model, const Pusher& pusher) const {
-  return closing_ || model.retired || model.ledger.fenced(pusher);
+void Shard::Attach(Model& model, const Pusher& pusher, Channel& channel) {
+  if (!model.gives_batches() || model.ledger.fenced(pusher)) return;
+  Channel*& place = model.attached[pusher];
+  if (place == &channel) return;
+  place = &channel;
+  // The thread of the connection before may still wait for a turn.
+  changed_.notify_all();
 }
 
-absl::Status Shard::AnswerOver(Channel& channel, Model& model, Lock lock) {
+bool Shard::Over(const Model& model, const Pusher& pusher, const Channel& channel) const {
+  if (closing_ || model.retired || model.ledger.fenced(pusher)) return true;
+  if (!model.gives_batches()) return false;
+  const auto attached = model.attached.find(pusher);
+  return attached == model.attached.end() || attached->second != &channel;
+}
+
+absl::Status Shard::AnswerOver(Channel& channel, const Model& model, const Pusher& pusher,
+                               Lock lock) {
   if (closing_) return absl::UnavailableError("the shard is closing");
   const bool retired = model.retired;
+  const bool fenced = model.ledger.fenced(pusher);
   lock.unlock();
   if (retired) return Refuse(channel, Refusal::kGeneration, "this generation has ended");
-  return Refuse(channel, Refusal::kFenced, "the chief has given this process up");
+  if (fenced) return Refuse(channel, Refusal::kFenced, "the chief has given this process up");
+  return absl::UnavailableError("the replica has come by another connection");
 }
 
 }  // namespace taas::ps

@@ -21,6 +21,8 @@ using ::testing::HasSubstr;
 
 constexpr char kSgdOne[] = R"({"name":"sgd","learningRate":1.0})";
 constexpr int64_t kBatches = 200;
+// Of a model for which any will do.
+constexpr int64_t kElements = 1000;
 
 bool Always() { return true; }
 
@@ -314,6 +316,61 @@ TEST(ShardControlTest, ShardThatAcceptsAndNeverAnswersIsTakenForGone) {
   ASSERT_THAT(control, IsOk());
   EXPECT_THAT((*control)->WaitStep(1, std::chrono::milliseconds(1)),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("no byte for 20 ms")));
+}
+
+// The chief's training could not end: it read from a parameter server that was stopped (SIGSTOP).
+TEST(ExchangeTest, ShardThatFreezesInTheMiddleOfItsValuesDoesNotKeepItsReplicaForEver) {
+  const auto frozen = comm::Listener::Open({.host = "127.0.0.1"}, [](comm::Channel& channel) {
+    const auto hello = channel.ReceiveHead();
+    if (!hello.ok() || !channel.ReceiveHead().ok()) return;
+    // A head that announces values which never come.
+    EXPECT_THAT(channel.SendAtOnce({.type = comm::FrameType::kValues,
+                                    .generation = 1,
+                                    .payload_bytes = kElements * sizeof(float)}),
+                IsOk());
+    EXPECT_FALSE(channel.ReceiveHead().ok());
+  });
+  ASSERT_THAT(frozen, IsOk());
+  const std::string address = "127.0.0.1:" + std::to_string((*frozen)->port());
+  std::vector<float> values(kElements);
+  Exchange exchange({.pusher = {0, 1, 7},
+                     .generation = 1,
+                     .shards = {address},
+                     .layout = SplitByBytes({{kElements, 1}}, 1),
+                     .silence_max = std::chrono::milliseconds(20)},
+                    {values}, {values});
+  EXPECT_THAT(exchange.Pull([&] { return exchange.trouble().empty(); }),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("no byte for 20 ms")));
+}
+
+// A worker ended for good when the port of a parameter server that had gone was another process's.
+TEST(ExchangeTest, SomethingElseAtAShardsAddressIsCalledAgainUntilTheShardIsThere) {
+  Cluster cluster(1);
+  cluster.Configure(1);
+  // Answers nonsense three times, then hands the connection to the shard.
+  std::atomic<int> calls{0};
+  const auto address = comm::Listener::Open({.host = "127.0.0.1"}, [&](comm::Channel& channel) {
+    const int call = ++calls;
+    if (call > 3) return cluster.servers[0]->shard->Serve(channel);
+    // HELLO and PUSH: with bytes that nobody reads the connection would break instead.
+    for (int i = 0; i < 2; ++i) {
+      const auto head = channel.ReceiveHead();
+      ASSERT_THAT(head, IsOk());
+      ASSERT_THAT(channel.Discard(head->payload_bytes), IsOk());
+    }
+    // An order, the values of another model, and a frame of a time to come.
+    const comm::FrameType types[] = {comm::FrameType::kCut, comm::FrameType::kValues,
+                                     static_cast<comm::FrameType>(99)};
+    EXPECT_THAT(channel.Send({.type = types[call - 1]}), IsOk());
+  });
+  ASSERT_THAT(address, IsOk());
+  cluster.addresses[0] = "127.0.0.1:" + std::to_string((*address)->port());
+  Replica replica(cluster, {0, 1, 7}, 1);
+  const auto result = replica.exchange->Push(1, 0, 0, Always);
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->step, 1);
+  EXPECT_EQ(replica.a[0], 1.0f);
+  EXPECT_EQ(calls, 4);
 }
 
 TEST(ShardTest, GradientOfAnotherSizeIsRefused) {
