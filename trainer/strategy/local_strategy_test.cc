@@ -258,6 +258,30 @@ TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {
   EXPECT_NE(averaged.board.evaluation->loss, unaveraged.board.evaluation->loss);
 }
 
+// The evaluator evaluated a model of zeros.
+TEST_F(LocalStrategyTest, AveragesInTheCheckpointOfAnUntrainedModelAreItsVariables) {
+  TrainerConfig config = MakeConfig(
+      R"("optimizer": {"name": "momentum", "learningRate": 0.1}, "movingAverage": {"decay": 0.9})");
+  config.batch_size = kBatch;
+  config.max_steps = 10;
+  config.checkpoint_dir = NewDir();
+  const auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  const auto store = OpenStore(config, (*task)->session());
+  StatusBoard board({});
+  StepLog log(clock_, {.fd = null_});
+  StopFlag stop;
+  stop.Stop();
+  EXPECT_THAT(RunLocal(clock_, config, **task, store.get(), board, log, stop),
+              StatusIs(absl::StatusCode::kCancelled));
+  Snapshot first;
+  EXPECT_EQ(*store->Load(&first), true);
+  EXPECT_EQ(first.step, 0);
+  ASSERT_EQ(first.slots.size(), 2u);
+  EXPECT_EQ(first.slots[1], first.values);
+  EXPECT_NE(first.slots[0], first.values);
+}
+
 TEST_F(LocalStrategyTest, CheckpointHasTensorFlowsNames) {
   TrainerConfig config = MakeConfig(
       R"("optimizer": {"name": "adam", "learningRate": 0.1}, "movingAverage": {"decay": 0.99})");

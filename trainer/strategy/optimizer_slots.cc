@@ -1,17 +1,25 @@
 #include "trainer/strategy/optimizer_slots.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/base/check.h"
 
 namespace taas {
 
-OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, const Session& session)
+OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, Session& session)
     : optimizer_(optimizer), values_(optimizer.slots().size()) {
   for (Snapshot::Tensors& slot : values_) {
     for (const VariableInfo& variable : session.variables()) {
       slot.emplace_back(variable.trainable ? variable.count : 0);
     }
+  }
+  const auto average = optimizer_.average_slot();
+  if (!average) return;
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    if (!session.variables()[i].trainable) continue;
+    std::copy_n(session.variable(i).begin(), session.variable(i).size(),
+                values_[*average][i].begin());
   }
 }
 

@@ -19,7 +19,8 @@ namespace taas {
 
 class OptimizerSlots {
  public:
-  OptimizerSlots(const Optimizer& optimizer, const Session& session);
+  // Of a model that is untrained: zero, but for the averages, which are the variables as they are.
+  OptimizerSlots(const Optimizer& optimizer, Session& session);
 
   // Makes `step` of the session's variables.
   void Apply(Session& session, int64_t step);
