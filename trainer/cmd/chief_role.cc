@@ -74,8 +74,7 @@ absl::Status RunChief(Role& role) {
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
   std::thread trainer([&] {
-    const absl::Status status =
-        RunReplica(*coordinator, *task, role.cluster().count("ps"), observer);
+    const absl::Status status = RunReplica(*coordinator, *task, observer);
     if (!status.ok()) coordinator->Fail(status);
   });
   const absl::Status status = coordinator->Run(role.stop());

@@ -115,6 +115,18 @@ class BarrierTest(unittest.TestCase):
             second.says("\nstep ")
             job.processes["worker-0"].says("\nstep ")
 
+    # It read past the end of its own split of the model.
+    def test_worker_that_lists_fewer_parameter_servers_trains_with_those_of_the_chief(self):
+        with Job(ps=3, workers=2) as job:
+            for index in range(3):
+                job.start_replica("ps", index)
+            fewer = {**job.cluster, "ps": job.cluster["ps"][:1]}
+            worker = job.start_replica("worker", 1, cluster=fewer)
+            worker.says("waiting for")
+            job.start_replica("worker", 0)
+            job.expect_all_done(self)
+            self.assertIn("\nstep ", worker.log())
+
     def test_deadline_of_the_start_ends_with_138(self):
         args = ["--start_deadline_secs=3"]
         with Job(chief=True, ps=1, workers=1) as job:

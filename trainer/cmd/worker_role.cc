@@ -21,7 +21,7 @@ absl::Status RunWorker(Role& role) {
     role.board().SetProgress({.step = step.step, .loss = step.loss});
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
-  RETURN_IF_ERROR(RunReplica(member, *task, role.cluster().count("ps"), observer));
+  RETURN_IF_ERROR(RunReplica(member, *task, observer));
   member.Leave();
   role.board().SetState(RunState::kDone);
   return absl::OkStatus();

@@ -114,7 +114,7 @@ class AsyncTrainingTest : public testing::Test {
     StatusBoard board({});
     Member member(clock_, MemberOptions({"worker", index}, port), board, stop_);
     ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(RunReplica(member, task, 2, Observer()), IsOk());
+    EXPECT_THAT(RunReplica(member, task, Observer()), IsOk());
     member.Leave();
   }
 
@@ -137,7 +137,7 @@ class AsyncTrainingTest : public testing::Test {
     for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
     for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
     threads.emplace_back(
-        [&] { EXPECT_THAT(RunReplica(coordinator, task, 2, Observer()), IsOk()); });
+        [&] { EXPECT_THAT(RunReplica(coordinator, task, Observer()), IsOk()); });
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
 

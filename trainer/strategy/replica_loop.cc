@@ -20,8 +20,8 @@ constexpr std::chrono::milliseconds kEndPause{5};
 // One replica between two calls of Next.
 class Replica {
  public:
-  Replica(WorkSource& source, TrainingTask& task, int shards, const ReplicaObserver& observer)
-      : source_(source), task_(task), observer_(observer), shards_(shards) {}
+  Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer)
+      : source_(source), task_(task), observer_(observer) {}
 
   absl::Status Run() {
     for (;;) {
@@ -66,13 +66,19 @@ class Replica {
     return absl::OkStatus();
   }
 
-  // Connects to the shards of the work's generation and takes their values.
+  // Connects to the shards of the work's generation and takes their values. How many there are is
+  // the chief's to say: it split the model, and this process's own list may be of another day.
   absl::Status Attach(const Work& work) {
+    if (work.shards.empty()) {
+      return absl::InvalidArgumentError("the chief names no parameter server to train with");
+    }
     generation_ = work.generation;
     pusher_ = work.pusher;
     exchange_ = std::make_unique<ps::Exchange>(
         ps::Exchange::Options{work.pusher, work.generation, work.shards,
-                              ps::SplitByBytes(SizesOf(task_.session()), shards_), work.job},
+                              ps::SplitByBytes(SizesOf(task_.session()),
+                                               static_cast<int>(work.shards.size())),
+                              work.job},
         VariablesOf(task_.session()), GradientsOf(task_.session()));
     ASSIGN_OR_RETURN(values_, Pull(work));
     return absl::OkStatus();
@@ -132,7 +138,6 @@ class Replica {
   WorkSource& source_;
   TrainingTask& task_;
   const ReplicaObserver& observer_;
-  const int shards_;
   std::unique_ptr<ps::Exchange> exchange_;
   int64_t generation_ = 0;
   ps::Pusher pusher_;
@@ -152,9 +157,9 @@ absl::Status CheckLoss(float loss, int64_t batch) {
                                     "; a lower learning rate may help");
 }
 
-absl::Status RunReplica(WorkSource& source, TrainingTask& task, int shards,
+absl::Status RunReplica(WorkSource& source, TrainingTask& task,
                         const ReplicaObserver& observer) {
-  return Replica(source, task, shards, observer).Run();
+  return Replica(source, task, observer).Run();
 }
 
 }  // namespace taas

@@ -4,7 +4,7 @@
 // Ownership: borrows all. Threads: the caller's. Errors: InvalidArgument "Model diverged …"
 // (permanent); those of the source and the task.
 //
-//   RETURN_IF_ERROR(RunReplica(source, task, layout, [&](const StepResult& step) { … }));
+//   RETURN_IF_ERROR(RunReplica(source, task, {.on_step = [&](const StepResult& step) { … }}));
 
 #ifndef TRAINER_STRATEGY_REPLICA_LOOP_H_
 #define TRAINER_STRATEGY_REPLICA_LOOP_H_
@@ -14,7 +14,6 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "trainer/ps/layout.h"
 #include "trainer/strategy/training_task.h"
 #include "trainer/strategy/work_source.h"
 
@@ -35,7 +34,7 @@ struct ReplicaObserver {
   std::function<void(const std::string& why)> on_trouble = [](const std::string&) {};
 };
 
-absl::Status RunReplica(WorkSource& source, TrainingTask& task, int shards,
+absl::Status RunReplica(WorkSource& source, TrainingTask& task,
                         const ReplicaObserver& observer);
 
 // "Model diverged with loss = NaN …", in one place for all strategies.

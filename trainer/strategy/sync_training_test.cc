@@ -120,7 +120,7 @@ class SyncJob {
   void StartChief(ReplicaObserver observer = {}) {
     for (int i = 0; i < kShards; ++i) threads_.emplace_back([this, i] { RunShard(i); });
     threads_.emplace_back([this, observer] {
-      EXPECT_THAT(RunReplica(*coordinator_, *task_, kShards, observer), IsOk());
+      EXPECT_THAT(RunReplica(*coordinator_, *task_, observer), IsOk());
     });
   }
   // Ends in the middle of the job when `stop` says so.
@@ -131,7 +131,7 @@ class SyncJob {
       Member member(clock_, MemberOptions({"worker", index}), board,
                     stop == nullptr ? stop_ : *stop);
       ASSERT_THAT(member.Start(), IsOk());
-      const absl::Status status = RunReplica(member, *task, kShards, observer);
+      const absl::Status status = RunReplica(member, *task, observer);
       if (stop == nullptr) {
         EXPECT_THAT(status, IsOk());
       }
