@@ -21,6 +21,9 @@ constexpr seconds kRefusedFirst{5};
 constexpr seconds kRefusedMax{300};
 // How long a foreign object under our name is believed in without looking.
 constexpr seconds kForeignTime{30};
+// Writes of one look that are under way together. A pod's request names all replicas, so those of
+// a large job at once would take memory with the square of its size; this many keep a server busy.
+constexpr int kUnderWayMax = 64;
 
 bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
@@ -45,7 +48,10 @@ struct Controller::Look {
   std::shared_ptr<const Job> job;
   Plan plan;
   Clock::Time begun;
+  std::vector<size_t> to_send;  // Indices of the plan's steps; none is copied.
+  size_t sent = 0;
   int under_way = 0;
+  bool sending = false;
   int done = 0;
   bool retry = false;
   seconds after{0};
@@ -101,6 +107,14 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
   if (found != tracked_.end() && found->second.uid != job.meta.uid) Forget(key);
   Tracked& tracked = tracked_[key];
   tracked.uid = job.meta.uid;
+  if (tracked.generation != job.meta.generation) {
+    // What was refused was made from another spec: this one may be the repair.
+    tracked.generation = job.meta.generation;
+    tracked.refusal.clear();
+    tracked.ledger_refused = false;
+    tracked.refused_until = {};
+    tracked.refusals = 0;
+  }
   tracked.kind = job.kind;
   return tracked;
 }
@@ -246,40 +260,48 @@ bool Controller::IsHeld(const Job& job, const Tracked& tracked, const Step& step
 
 void Controller::Execute(const std::shared_ptr<Look>& look) {
   Tracked& tracked = tracked_.at(look->key);
-  std::vector<Step> steps;
-  for (const Step& step : look->plan.steps) {
-    if (const auto* conflict = std::get_if<ReportConflict>(&step)) {
+  const std::vector<Step>& steps = look->plan.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (const auto* conflict = std::get_if<ReportConflict>(&steps[i])) {
       reporter_.Conflict(*look->job, tracked.told, *conflict);
-    } else if (!IsHeld(*look->job, tracked, step)) {
-      steps.push_back(step);
+    } else if (!IsHeld(*look->job, tracked, steps[i])) {
+      look->to_send.push_back(i);
     }
   }
-  // Counted before the first is sent, so that no reply can seem to be the last one too early.
-  look->under_way = static_cast<int>(steps.size());
-  if (steps.empty()) return Finish(look);
-  for (const Step& step : steps) {
+  SendMore(look);
+}
+
+void Controller::SendMore(const std::shared_ptr<Look>& look) {
+  if (look->sending) return;  // A write that was over at once, out of the loop below.
+  look->sending = true;
+  while (look->under_way < kUnderWayMax && look->sent < look->to_send.size()) {
+    const size_t index = look->to_send[look->sent++];
+    ++look->under_way;
     // As in PlanAndExecute: what cannot even be sent is refused by ourselves.
     try {
-      Execute(look, step);
+      Send(look, index);
     } catch (const std::exception& error) {
-      OnWritten(look, step,
+      OnWritten(look, look->plan.steps[index],
                 {.kind = WriteResult::Kind::kRefused, .message = "internal error: " +
                                                                  std::string(error.what())});
     }
   }
+  look->sending = false;
+  if (look->under_way == 0) Finish(look);
 }
 
-void Controller::Execute(const std::shared_ptr<Look>& look, const Step& step) {
-  const auto done = [this, look, step](const WriteResult& result) {
-    OnWritten(look, step, result);
+void Controller::Send(const std::shared_ptr<Look>& look, size_t index) {
+  const auto done = [this, look, index](const WriteResult& result) {
+    OnWritten(look, look->plan.steps[index], result);
   };
+  const Step& step = look->plan.steps[index];
   const Job& job = *look->job;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
     writer_.PatchLedger(job, ledger->ledger, done);
   } else if (const auto* make_pod = std::get_if<CreatePod>(&step)) {
-    writer_.Create(job, *make_pod, done);
+    writer_.Create(job.meta, *make_pod, done);
   } else if (const auto* make_service = std::get_if<CreateService>(&step)) {
-    writer_.Create(job, *make_service, done);
+    writer_.Create(job.meta, *make_service, done);
   } else if (const auto* drop_pod = std::get_if<DeletePod>(&step)) {
     Log(LogLevel::kInfo, "delete pod",
         {{"job", look->key}, {"pod", drop_pod->name}, {"why", drop_pod->why}});
@@ -311,7 +333,8 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
       look->after = std::max(look->after, result.after);
       break;
   }
-  if (--look->under_way == 0) Finish(look);
+  --look->under_way;
+  SendMore(look);
 }
 
 void Controller::OnDone(Look& look, const Step& step) {
@@ -321,7 +344,8 @@ void Controller::OnDone(Look& look, const Step& step) {
     CountRestarts(look, ledger->ledger);
     reporter_.Noted(*look.job, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
-    changes.pods_made.push_back(*made);
+    changes.pods_made.push_back(
+        {.name = made->pod.name, .role = made->pod.role, .pod_number = made->pod.pod_number});
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
     changes.services_made.push_back(service->name);
   } else if (const auto* pod = std::get_if<DeletePod>(&step)) {

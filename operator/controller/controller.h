@@ -17,6 +17,8 @@
 #ifndef OPERATOR_CONTROLLER_CONTROLLER_H_
 #define OPERATOR_CONTROLLER_CONTROLLER_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -66,10 +68,11 @@ class Controller {
   // What is remembered of a job between two looks; all of it may be lost.
   struct Tracked {
     std::string uid;
+    int64_t generation = 0;  // Of the spec that was looked at last.
     JobKind kind = JobKind::kTrainingJob;
     std::optional<JobState> state;  // As counted in the metrics.
     StatusWrites status_writes;
-    // A refusal by the API server holds creations back until then.
+    // A refusal by the API server holds creations back until then, or until the spec is another.
     std::string refusal;
     bool ledger_refused = false;  // It was about the ledger: then nothing that it would allow.
     Clock::Time refused_until{};
@@ -100,7 +103,9 @@ class Controller {
   // True of a step whose time has not come.
   static bool IsHeld(const Job& job, const Tracked& tracked, const Step& step);
   void Execute(const std::shared_ptr<Look>& look);
-  void Execute(const std::shared_ptr<Look>& look, const Step& step);
+  // Sends what is left to send, so far as not too much is under way.
+  void SendMore(const std::shared_ptr<Look>& look);
+  void Send(const std::shared_ptr<Look>& look, size_t index);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);
   void OnDone(Look& look, const Step& step);
   void OnTaken(const Look& look, const Step& step, const WriteResult& result);

@@ -16,6 +16,7 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::Not;
 
 // The chief trains for two seconds; the others leave when it has ended.
 SimCluster::Script OrdinaryLife(SimCluster& cluster) {
@@ -211,6 +212,21 @@ TEST(ControllerTest, ARefusalThatIsWordedAnewEachTimeIsOneEvent) {
   ASSERT_EQ(cluster.api().events().size(), 1u);
   EXPECT_EQ(cluster.api().events()[0]["reason"], "Refused");
   EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("not allowed"));
+}
+
+// Symptom: after the manifest had been repaired nothing was made for up to five minutes more, and
+// the message went on to tell of the refusal.
+TEST(ControllerTest, ARepairedSpecDoesNotWaitForTheRefusalOfTheOldOne) {
+  SimCluster cluster(17);
+  cluster.api().faults().refuse_post_of = "pods";
+  cluster.CreateJob({.workers = 2});
+  cluster.RunFor(seconds(400));  // By now the next try is minutes away.
+  ASSERT_THAT(cluster.Status().value("message", ""), HasSubstr("not allowed"));
+  cluster.api().faults().refuse_post_of = "";
+  cluster.EditSpec({{"roles", {{"worker", {{"resources", {{"limits", {{"cpu", "1"}}}}}}}}}});
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().pod_creates().size() == 2; }, seconds(3)));
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  EXPECT_THAT(cluster.Status().dump(), Not(HasSubstr("not allowed")));
 }
 
 TEST(ControllerTest, AJobThatBreaksAnInvariantIsMarkedAndTheOthersGoOn) {

@@ -144,6 +144,9 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
   if (target.resource == "pods") {
     ++pod_creates_[name];
     object["status"] = {{"phase", "Pending"}};
+    if (!keeps_environments_) {
+      for (Json& container : object["spec"]["containers"]) container.erase("env");
+    }
   }
   return {.code = 201, .body = Put(target.resource, std::move(object)).dump()};
 }

@@ -46,6 +46,9 @@ class FakeApi : public KubeTransport {
   std::unique_ptr<StreamHandle> Stream(HttpRequest request, StreamCalls calls) override;
 
   Faults& faults() { return faults_; }
+  // What the cluster keeps is no memory of the operator: a test that measures that one leaves the
+  // environments of the containers away.
+  void set_keeps_environments(bool keeps) { keeps_environments_ = keeps; }
   void set_on_crash(std::function<void()> call) { on_crash_ = std::move(call); }
   // Replies and events on their way to a client that is no more are dropped.
   void Disconnect() { ++client_; }
@@ -95,6 +98,7 @@ class FakeApi : public KubeTransport {
   Random& random_;
   Faults faults_;
   std::function<void()> on_crash_;
+  bool keeps_environments_ = true;
   int client_ = 0;
   int64_t version_ = 1000;
   int64_t last_uid_ = 0;

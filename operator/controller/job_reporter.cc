@@ -27,9 +27,9 @@ std::string Listed(const std::string& kind, const std::vector<std::string>& name
 }
 
 // "created 6 pods (1 chief, 2 ps, 3 worker)"
-std::string Counted(const std::vector<CreatePod>& pods) {
+std::string Counted(const std::vector<JobReporter::PodMade>& pods) {
   std::map<Role, int> roles;
-  for (const CreatePod& pod : pods) ++roles[pod.pod.role];
+  for (const JobReporter::PodMade& pod : pods) ++roles[pod.role];
   std::string parts;
   for (const auto& [role, count] : roles) {
     parts += (parts.empty() ? "" : ", ") + std::to_string(count) + " " +
@@ -79,12 +79,12 @@ void JobReporter::Changed(const Job& job, Memory& memory, const Changes& changes
 }
 
 void JobReporter::Made(const Job& job, Memory& memory, const Changes& changes) {
-  std::vector<CreatePod> first;  // What follows a pod was told with the pod's end.
+  std::vector<PodMade> first;  // What follows a pod was told with the pod's end.
   std::vector<std::string> names;
-  for (const CreatePod& step : changes.pods_made) {
-    if (step.pod.pod_number > 1) continue;
-    first.push_back(step);
-    names.push_back(step.pod.name);
+  for (const PodMade& pod : changes.pods_made) {
+    if (pod.pod_number > 1) continue;
+    first.push_back(pod);
+    names.push_back(pod.name);
   }
   const auto tell = [&](const std::string& reason, const std::string& message) {
     if (memory.creations++ < kCreationEventsMax) writer_.Event(job, false, reason, message);

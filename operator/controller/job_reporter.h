@@ -5,11 +5,12 @@
 // is lost is lost.
 //
 //   reporter.Once(job, memory, "service/mnist", "NameConflict", "a service mnist exists …");
-//   reporter.Created(job, memory, made);
+//   reporter.Changed(job, memory, changes);
 
 #ifndef OPERATOR_CONTROLLER_JOB_REPORTER_H_
 #define OPERATOR_CONTROLLER_JOB_REPORTER_H_
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,9 +27,14 @@ class JobReporter {
     std::set<std::string> reported;
     int creations = 0;
   };
+  struct PodMade {
+    std::string name;
+    Role role = Role::kWorker;
+    int32_t pod_number = 1;
+  };
   // What one look at a job made and deleted, by name.
   struct Changes {
-    std::vector<CreatePod> pods_made;
+    std::vector<PodMade> pods_made;
     std::vector<std::string> services_made;
     std::vector<std::string> pods_deleted;
   };

@@ -127,7 +127,7 @@ void JobWriter::Read(std::string path, const std::string& what, Done done,
   });
 }
 
-void JobWriter::Create(const Job& job, const CreatePod& step, Done done) {
+void JobWriter::Create(const ObjectMeta& job, const CreatePod& step, Done done) {
   const std::string what = "create pod " + step.pod.ns + "/" + step.pod.name;
   absl::StatusOr<std::string> body = PodJson(step.pod);
   if (!body.ok()) {
@@ -150,14 +150,14 @@ void JobWriter::Create(const Job& job, const CreatePod& step, Done done) {
 }
 
 // Ours: the create was applied, now or earlier. Not there: it was not.
-void JobWriter::ReadPodBack(const Job& job, const std::string& name, const std::string& what,
-                            Done done) {
-  Read(ObjectPath(Resource::kPods, job.meta.ns, name), what, done,
+void JobWriter::ReadPodBack(const ObjectMeta& job, const std::string& name,
+                            const std::string& what, Done done) {
+  Read(ObjectPath(Resource::kPods, job.ns, name), what, done,
        [this, job, what, done](const HttpReply* found) {
          if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
          auto pod = DecodePod(found->body);
          if (!pod.ok()) return done(Unreadable(what, pod.status()));
-         if (pod->owner_uid == job.meta.uid && pod->job == job.meta.name) {
+         if (pod->owner_uid == job.uid && pod->job == job.name) {
            view_.Observe(*std::move(pod));
            return done({});
          }
@@ -167,7 +167,7 @@ void JobWriter::ReadPodBack(const Job& job, const std::string& name, const std::
        });
 }
 
-void JobWriter::Create(const Job& job, const CreateService& step, Done done) {
+void JobWriter::Create(const ObjectMeta& job, const CreateService& step, Done done) {
   const std::string what = "create service " + step.ns + "/" + step.name;
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kServices, step.ns)};
   request.body = ServiceJson(step);
@@ -185,14 +185,14 @@ void JobWriter::Create(const Job& job, const CreateService& step, Done done) {
          .done = done});
 }
 
-void JobWriter::ReadServiceBack(const Job& job, const std::string& name, const std::string& what,
-                                Done done) {
-  Read(ObjectPath(Resource::kServices, job.meta.ns, name), what, done,
+void JobWriter::ReadServiceBack(const ObjectMeta& job, const std::string& name,
+                                const std::string& what, Done done) {
+  Read(ObjectPath(Resource::kServices, job.ns, name), what, done,
        [this, job, what, done](const HttpReply* found) {
          if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
          auto service = DecodeOwnedObject(found->body);
          if (!service.ok()) return done(Unreadable(what, service.status()));
-         if (service->owner_uid == job.meta.uid) {
+         if (service->owner_uid == job.uid) {
            view_.Observe(*std::move(service));
            return done({});
          }

@@ -9,7 +9,7 @@
 // come. Threads: the executor's only. Errors: as WriteResult; see the table in
 // operator/kube/README.md.
 //
-//   writer.Create(job, pod, [](WriteResult result) { … });
+//   writer.Create(job.meta, pod, [](WriteResult result) { … });
 
 #ifndef OPERATOR_CONTROLLER_JOB_WRITER_H_
 #define OPERATOR_CONTROLLER_JOB_WRITER_H_
@@ -36,8 +36,8 @@ class JobWriter {
   JobWriter(KubeTransport& transport, Executor& executor, Random& random, ClusterView& view);
   ~JobWriter();
 
-  void Create(const Job& job, const CreatePod& step, Done done);
-  void Create(const Job& job, const CreateService& step, Done done);
+  void Create(const ObjectMeta& job, const CreatePod& step, Done done);
+  void Create(const ObjectMeta& job, const CreateService& step, Done done);
   void Delete(const DeletePod& step, Done done);
   void Delete(const DeleteService& step, Done done);
   // In the background: its pods and services go by themselves.
@@ -61,8 +61,9 @@ class JobWriter {
   void Write(HttpRequest request, Attempt attempt);
   void Read(std::string path, const std::string& what, Done done,
             std::function<void(const HttpReply* found)> take);
-  void ReadPodBack(const Job& job, const std::string& name, const std::string& what, Done done);
-  void ReadServiceBack(const Job& job, const std::string& name, const std::string& what,
+  void ReadPodBack(const ObjectMeta& job, const std::string& name, const std::string& what,
+                   Done done);
+  void ReadServiceBack(const ObjectMeta& job, const std::string& name, const std::string& what,
                        Done done);
   void Remove(Victim victim, Done done);
   void ReadRemovedBack(const Victim& victim, const std::string& what, Done done);
