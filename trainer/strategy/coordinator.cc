@@ -115,18 +115,19 @@ wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
                                 : "the chief does not know this " + replica.name());
     return reply;
   }
-  FillWork(request, pusher, peers_[replica], &reply);
-  reply.set_may_go(MayGo(replica, incarnation));
+  const bool has_left = HasLeft(replica, incarnation);
+  FillWork(request, pusher, has_left, peers_[replica], &reply);
+  reply.set_may_go(has_left);
   return reply;
 }
 
-bool Coordinator::MayGo(const ReplicaId& replica, const Incarnation& incarnation) const {
+bool Coordinator::HasLeft(const ReplicaId& replica, const Incarnation& incarnation) const {
   const Membership::Member* member = membership_.Find(replica);
   return member != nullptr && member->incarnation == incarnation && member->left;
 }
 
-void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, Peer& peer,
-                           wire::BeatReply* reply) {
+void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher,
+                           bool has_left, Peer& peer, wire::BeatReply* reply) {
   reply->set_view(view_);
   reply->set_generation(generation_);
   reply->set_ready(ready_);
@@ -134,7 +135,8 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
   reply->set_waiting_for(waiting_for_);
   reply->set_shards_give_batches(aggregate_ > 0);
   for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
-  if (request.wanted() <= 0 || !ready_ || aggregate_ > 0) return;
+  // What is lent to one that has left would come back to nobody.
+  if (request.wanted() <= 0 || !ready_ || aggregate_ > 0 || has_left) return;
   LastGrant& grant = peer.grant;
   // Overtaken on its way by a later call: nobody waits for the answer.
   if (request.lease_sequence() < grant.sequence) return;
@@ -152,8 +154,14 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
 }
 
 void Coordinator::Leave(const wire::LeaveRequest& request) {
+  const ReplicaId replica = ReplicaOf(request.identity());
+  const Incarnation incarnation = IncarnationOf(request.identity());
   std::lock_guard lock(mutex_);
-  membership_.Leave(ReplicaOf(request.identity()), IncarnationOf(request.identity()));
+  const Membership::Member* member = membership_.Find(replica);
+  const bool news = member != nullptr && member->incarnation == incarnation && !member->left;
+  membership_.Leave(replica, incarnation);
+  // It goes before the end, for whatever reason: others do what it has not done.
+  if (news && !done_) GiveUp(replica, incarnation);
   changed_.notify_all();
 }
 

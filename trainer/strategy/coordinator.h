@@ -8,8 +8,8 @@
 // The rules are elsewhere and pure: who is admitted (membership.h), who trains what
 // (batch_leases.h), what counts (commit_core.h). This class is their shell.
 //
-// Ownership: borrows clock, board, task and store. Threads: Run on one, the WorkSource on one
-// other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is
+// Ownership: borrows clock, board, task and store. Threads: Run on one (it starts another, which
+// ends with it), the WorkSource on one other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is
 // written), DeadlineExceeded (peers did not come: restart), others permanent.
 //
 //   Coordinator coordinator(clock, options, board, task, store.get());
@@ -54,6 +54,10 @@ namespace taas {
 constexpr Clock::Duration kStartDeadline = std::chrono::minutes(5);
 // How often a wait for peers is told again in the log; the first time at once.
 constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);
+
+// Once told to stop, a parameter server that moves no byte for this long is left behind: 30 s later
+// whoever told it kills the process.
+constexpr std::chrono::milliseconds kPatienceAtStop{2'000};
 
 class Coordinator : public ChiefHandler, public WorkSource {
  public:
@@ -105,12 +109,27 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // coordinator.cc, with the lock held.
   ps::Pusher PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const;
   void GiveUp(const ReplicaId& replica, const Incarnation& incarnation);
-  void FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, Peer& peer,
-                wire::BeatReply* reply);
+  void FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, bool has_left,
+                Peer& peer, wire::BeatReply* reply);
   std::string DescribeMissing(const std::vector<ReplicaId>& missing);
 
   bool HasWork() const { return ready_ && (aggregate_ > 0 || leases_.available()); }
-  bool MayGo(const ReplicaId& replica, const Incarnation& incarnation) const;
+  bool HasLeft(const ReplicaId& replica, const Incarnation& incarnation) const;
+  // A call to a parameter server that is cut off if it still waits kPatienceAtStop after a stop.
+  template <typename Call>
+  auto CutOffAtStop(ps::ShardControl& control, Call call) {
+    {
+      Lock lock(mutex_);
+      cut_off_at_stop_ = &control;
+    }
+    auto result = call();
+    Lock lock(mutex_);
+    cut_off_at_stop_ = nullptr;
+    return result;
+  }
+  // On its own thread, until Run's has ended.
+  void CutOffWhenStopped(const StopFlag& stop);
+
   // On Run's thread, as the rest. coordinator_run.cc: the life of the job.
   absl::Status RunToEnd(const StopFlag& stop);
   absl::Status LoadStart();
@@ -163,6 +182,8 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool trained_ = false;  // All batches are committed.
   bool done_ = false;
   bool closing_ = false;
+  bool ended_ = false;  // Run has.
+  ps::ShardControl* cut_off_at_stop_ = nullptr;
   std::string waiting_for_;
   absl::Status failure_;
   Clock::Time next_complaint_{};
@@ -171,6 +192,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // Of Run's thread only.
   std::unique_ptr<Optimizer> optimizer_;
   std::vector<std::unique_ptr<ps::ShardControl>> controls_;
+  bool answering_ = false;  // The controls, when they were asked last.
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
   int64_t saved_step_ = -1;

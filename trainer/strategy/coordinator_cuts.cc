@@ -10,14 +10,15 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/disk_errors.h"
 
 namespace taas {
 namespace {
 
-// A disk that failed is tried again after this.
-constexpr std::chrono::seconds kDiskRetry{5};
 // Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
 constexpr std::chrono::seconds kFarewell{5};
+// How often the farewell looks at the stop flag, which cannot wake it.
+constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
@@ -45,7 +46,7 @@ absl::Status Coordinator::SaveCut() {
 }
 
 absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
-  if (!absl::IsUnavailable(status)) {
+  if (!MayPass(status)) {
     if (status.ok() && saved_step_ == snapshot_.step) save_again_at_.reset();
     return status;
   }
@@ -60,8 +61,13 @@ absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
 absl::Status Coordinator::SaveWhatIsThere() {
   if (controls_.empty() || store_ == nullptr) return absl::OkStatus();
   board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
-  const absl::Status cut = TakeCut();
   // A parameter server may have gone first. Then the cut before is the last.
+  absl::Status cut = absl::UnavailableError("a parameter server does not answer");
+  if (answering_) {
+    // Whoever stops this process does not wait as long as training does.
+    for (const auto& control : controls_) control->LimitSilence(kPatienceAtStop);
+    cut = TakeCut();
+  }
   if (!cut.ok()) Log(LogLevel::kWarning, "no cut at the end", {{"why", cut.ToString()}});
   return SaveCut();
 }
@@ -71,9 +77,7 @@ absl::Status Coordinator::SaveWhatIsThere() {
 absl::Status Coordinator::SaveLast(const StopFlag& stop) {
   for (;;) {
     const absl::Status saved = SaveCut();
-    const bool may_pass = absl::IsUnavailable(saved) || absl::IsNotFound(saved) ||
-                          absl::IsResourceExhausted(saved);
-    if (!may_pass) return saved;
+    if (!MayPass(saved)) return saved;
     const std::string text =
         "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
     Log(LogLevel::kError, text);
@@ -109,15 +113,19 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
   ready_ = false;
   ++view_;
   changed_.notify_all();
-  const bool all_left = changed_.wait_for(lock, kFarewell, [&] {
+  const auto all_left = [&] {
     // Who has not joined yet (the job was short, or this chief came only for the end) would else
     // look for a chief that is gone.
     return membership_.members().size() >= options_.cluster.size() - 1 &&
            std::all_of(
                membership_.members().begin(), membership_.members().end(),
                [](const auto& entry) { return entry.second.left || entry.second.lost; });
-  });
-  if (!all_left) Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
+  };
+  const Clock::Time until = clock_.Now() + kFarewell;
+  while (!all_left() && !stop.stopped() && clock_.Now() < until) {
+    changed_.wait_for(lock, kLookForStop);
+  }
+  if (!all_left()) Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
   board_.SetState(RunState::kDone);
   return absl::OkStatus();
 }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -20,17 +22,35 @@ constexpr std::chrono::milliseconds kRetryPause{50};
 constexpr std::chrono::milliseconds kProbeEvery{2'000};
 constexpr std::chrono::milliseconds kProbePatience{500};
 constexpr Clock::Duration kShowPeersEvery = std::chrono::milliseconds(500);
+// How often the stop flag is looked at, which cannot wake a thread.
+constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
 absl::Status Coordinator::Run(const StopFlag& stop) {
+  std::thread cut_off([&] { CutOffWhenStopped(stop); });
   const absl::Status status = RunToEnd(stop);
   {
     std::lock_guard lock(mutex_);
     if (failure_.ok() && !status.ok()) failure_ = status;
+    ended_ = true;
     changed_.notify_all();
   }
+  cut_off.join();
   return status;
+}
+
+void Coordinator::CutOffWhenStopped(const StopFlag& stop) {
+  std::optional<Clock::Time> cut_off_at;
+  Lock lock(mutex_);
+  while (!ended_) {
+    if (!cut_off_at && stop.stopped()) cut_off_at = clock_.Now() + kPatienceAtStop;
+    if (cut_off_at && clock_.Now() >= *cut_off_at && cut_off_at_stop_ != nullptr) {
+      cut_off_at_stop_->Shutdown();
+      cut_off_at_stop_ = nullptr;
+    }
+    changed_.wait_for(lock, kLookForStop);
+  }
 }
 
 absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
@@ -99,6 +119,10 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
     {
       Lock lock(mutex_);
       membership_.Sweep(clock_.Now());
+      // None has anything that the last cut lacks: the next generation begins with that.
+      for (const auto& [replica, incarnation] : going_) membership_.Leave(replica, incarnation);
+      if (!going_.empty()) changed_.notify_all();
+      going_.clear();
       missing = membership_.Missing("ps");
       if (missing.empty()) return absl::OkStatus();
       text = DescribeMissing(missing);
@@ -162,21 +186,28 @@ absl::Status Coordinator::StartGeneration() {
                                    .step = snapshot_.step});
   }
   controls_.clear();
+  answering_ = false;
   for (size_t shard = 0; shard < addresses.size(); ++shard) {
     ASSIGN_OR_RETURN(auto control, ps::ShardControl::Connect(
                                        addresses[shard], {.job = JobKey(options_.job)}));
-    RETURN_IF_ERROR(control->Configure({.generation = generation,
-                                        .shard = static_cast<int>(shard),
-                                        .shards = addresses,
-                                        .pieces = layout_.shards[shard],
-                                        .optimizer = options_.config.optimizer,
-                                        .committed = snapshot_.committed,
-                                        .step = snapshot_.step,
-                                        .max_steps = options_.config.max_steps,
-                                        .aggregate = aggregate_},
-                                       {snapshot_.spans(), snapshot_.slot_spans()}));
+    const ps::ShardConfig config = {.generation = generation,
+                                    .shard = static_cast<int>(shard),
+                                    .shards = addresses,
+                                    .pieces = layout_.shards[shard],
+                                    .optimizer = options_.config.optimizer,
+                                    .committed = snapshot_.committed,
+                                    .step = snapshot_.step,
+                                    .max_steps = options_.config.max_steps,
+                                    .aggregate = aggregate_};
+    const absl::Status configured = CutOffAtStop(*control, [&] {
+      return control->Configure(config, {snapshot_.spans(), snapshot_.slot_spans()});
+    });
+    // Another program may have the port by now: as if nobody had it.
+    if (absl::IsDataLoss(configured)) return absl::UnavailableError(configured.message());
+    RETURN_IF_ERROR(configured);
     controls_.push_back(std::move(control));
   }
+  answering_ = true;
   step_ = snapshot_.step;
   board_.SetState(RunState::kTraining);
   board_.SetStep(step_);

@@ -60,7 +60,10 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
         RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
       }
     }
-    if (absl::IsUnavailable(status) || absl::IsAborted(status)) status = Resume(stop, status);
+    if (absl::IsUnavailable(status) || absl::IsAborted(status)) {
+      answering_ = false;
+      status = Resume(stop, status);
+    }
     RETURN_IF_ERROR(std::move(status));
   }
 }
@@ -72,7 +75,9 @@ absl::Status Coordinator::WatchOnce(int64_t target) {
     finished = leases_.finished();
   }
   ASSIGN_OR_RETURN(const ps::ShardControl::State state,
-                   controls_[0]->WaitStep(target, kLookAway));
+                   CutOffAtStop(*controls_[0], [&] {
+                     return controls_[0]->WaitStep(target, kLookAway);
+                   }));
   for (const auto& control : controls_) {
     if (!control->LooksAlive()) return absl::UnavailableError("a parameter server has gone");
   }
@@ -101,7 +106,9 @@ absl::Status Coordinator::FenceLost() {
       if (lost_.empty()) return absl::OkStatus();
       lost = lost_.back();
     }
-    ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Fence(lost.pusher));
+    ASSIGN_OR_RETURN(
+        const ps::ShardControl::State state,
+        CutOffAtStop(*controls_[0], [&] { return controls_[0]->Fence(lost.pusher); }));
     std::lock_guard lock(mutex_);
     const size_t reclaimed = leases_.Reclaim(lost.pusher, state.committed);
     lost_.erase(std::remove_if(lost_.begin(), lost_.end(),
@@ -163,7 +170,8 @@ absl::Status Coordinator::Resume(const StopFlag& stop, const absl::Status& broke
         last = control.status();
         break;
       }
-      const auto generation = (*control)->Generation();
+      const auto generation =
+          CutOffAtStop(**control, [&] { return (*control)->Generation(); });
       if (!generation.ok()) {
         last = generation.status();
         break;
@@ -174,12 +182,19 @@ absl::Status Coordinator::Resume(const StopFlag& stop, const absl::Status& broke
     }
     if (last.ok()) {
       // Its address answers, but a shard that gave its generation up still names it: ask for real.
-      const auto state = controls[0]->WaitStep(0, std::chrono::milliseconds(0));
+      const auto state = CutOffAtStop(*controls[0], [&] {
+        return controls[0]->WaitStep(0, std::chrono::milliseconds(0));
+      });
       if (!state.ok()) return broken;
       controls_ = std::move(controls);
+      answering_ = true;
       board_.SetState(RunState::kTraining);
       std::lock_guard lock(mutex_);
       waiting_for_.clear();
+      // The work may have been paused for a cut that then failed.
+      ready_ = true;
+      ++view_;
+      changed_.notify_all();
       return absl::OkStatus();
     }
     stop.WaitFor(kRetryPause);

@@ -11,15 +11,13 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/disk_errors.h"
 #include "trainer/strategy/optimizer_slots.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
 
 namespace taas {
 namespace {
-
-// After a save that failed because of the disk.
-constexpr std::chrono::seconds kDiskRetry{5};
 
 class LocalTraining {
  public:
@@ -32,7 +30,8 @@ class LocalTraining {
     while (step_ < config_.max_steps) {
       if (stop.stopped()) {
         board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
-        RETURN_IF_ERROR(Save());
+        const absl::Status saved = Save();
+        if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
         return absl::CancelledError("stopped");
       }
       RETURN_IF_ERROR(Step());
@@ -43,7 +42,7 @@ class LocalTraining {
       }
     }
     board_.SetState(RunState::kSaving);
-    RETURN_IF_ERROR(Save());
+    RETURN_IF_ERROR(SaveLast(stop));
     board_.SetState(RunState::kEvaluating);
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
                      task_.Evaluate(slots_->Evaluated(task_.session())));
@@ -114,7 +113,7 @@ class LocalTraining {
 
   // A disk that is away for a while costs checkpoints, not the training.
   absl::Status TrainOnWithout(const absl::Status& status) {
-    if (!absl::IsUnavailable(status)) {
+    if (!MayPass(status)) {
       if (status.ok() && saved_step_ == step_) save_again_at_.reset();
       return status;
     }
@@ -124,6 +123,20 @@ class LocalTraining {
     Log(LogLevel::kError, text);
     board_.SetState(RunState::kTraining, text);
     return absl::OkStatus();
+  }
+
+  // The training is done and its last checkpoint is all that is missing: a disk that is away or
+  // full is waited for, as long as it takes.
+  absl::Status SaveLast(const StopFlag& stop) {
+    for (;;) {
+      const absl::Status saved = Save();
+      if (!MayPass(saved)) return saved;
+      const std::string text =
+          "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
+      Log(LogLevel::kError, text);
+      board_.SetState(RunState::kSaving, text);
+      if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);
+    }
   }
 
   absl::Status Save() {

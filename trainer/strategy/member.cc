@@ -278,10 +278,10 @@ absl::StatusOr<bool> Member::AskToGo() {
   return reply.may_go();
 }
 
-void Member::Leave() {
+void Member::Leave(std::chrono::milliseconds patience) {
   wire::LeaveRequest request;
   *request.mutable_identity() = Identity();
-  const absl::Status status = chief_.Leave(request);
+  const absl::Status status = chief_.Leave(request, patience);
   if (!status.ok()) {
     Log(LogLevel::kInfo, "the chief has gone before leave was taken", {{"why", status.ToString()}});
   }

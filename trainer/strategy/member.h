@@ -68,8 +68,9 @@ class Member : public WorkSource {
   // Until the chief announces the end. Once told to stop: until the chief has gone or lets this
   // process go, at most for kServeAfterStop; then Cancelled.
   absl::Status WaitForEnd();
-  // Tells the chief that this process goes; only after the end was announced.
-  void Leave();
+  // Tells the chief that this process goes: after the end was announced, or before, and then others
+  // do what it has not done.
+  void Leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
 
   absl::StatusOr<Work> Next() override;
   bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;

@@ -1,0 +1,257 @@
+// A coordinator over real parameter servers, asked by a test that speaks for the replicas.
+
+#include "trainer/strategy/coordinator.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/comm/channel.h"
+#include "trainer/comm/frame.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/shard.h"
+#include "trainer/strategy/model_task.h"
+
+namespace taas {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int64_t kSteps = 20;
+
+// Passes on what a chief asks a shard, call by call. The next request for a cut it loses, with the
+// connection, if that was wished.
+class Relay {
+ public:
+  explicit Relay(std::string shard)
+      : shard_(std::move(shard)),
+        listener_(*comm::Listener::Open({.host = "127.0.0.1"},
+                                        [this](comm::Channel& chief) { Serve(chief); })) {}
+  std::string address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
+
+  std::atomic<bool> lose_next_cut = false;
+  std::atomic<int> lost = 0;
+
+ private:
+  static absl::StatusOr<comm::FrameType> Pass(comm::Channel& from, comm::Channel& to,
+                                              const std::function<bool(comm::FrameType)>& lose) {
+    auto head = from.ReceiveHead();
+    if (!head.ok()) return head.status();
+    std::vector<char> payload(head->payload_bytes);
+    const comm::Block into{payload.data(), payload.size()};
+    absl::Status status = from.ReceiveInto(std::span(&into, 1));
+    if (status.ok() && lose(head->type)) status = absl::UnavailableError("lost");
+    const comm::ConstBlock block{payload.data(), payload.size()};
+    if (status.ok()) status = to.Send(*head, std::span(&block, 1));
+    if (!status.ok()) return status;
+    return head->type;
+  }
+  void Serve(comm::Channel& chief) {
+    const auto shard = comm::Channel::Connect(shard_, {});
+    if (!shard.ok()) return;
+    for (;;) {
+      const auto asked = Pass(chief, **shard, [this](comm::FrameType type) {
+        if (type != comm::FrameType::kCut || !lose_next_cut.exchange(false)) return false;
+        ++lost;
+        return true;
+      });
+      if (!asked.ok()) return;
+      if (*asked == comm::FrameType::kHello) continue;
+      if (!Pass(**shard, chief, [](comm::FrameType) { return false; }).ok()) return;
+    }
+  }
+
+  const std::string shard_;
+  const std::unique_ptr<comm::Listener> listener_;
+};
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    stop_.Stop();
+    if (run_.joinable()) run_.join();
+    for (const auto& shard : shards_) shard->Close();
+  }
+
+  // Of as many parameter servers and two workers, none of which has joined.
+  void Start(int ps) {
+    ClusterSpec cluster;
+    cluster.self = {"chief", 0};
+    cluster.addresses["chief"] = {"127.0.0.1:1"};
+    cluster.addresses["ps"] = std::vector<std::string>(static_cast<size_t>(ps), "127.0.0.1:1");
+    cluster.addresses["worker"] = {"127.0.0.1:1", "127.0.0.1:1"};
+    auto config = ParseTrainerConfig(R"({
+        "model": {"name": "softmax"}, "batchSize": 2, "maxSteps": )" + std::to_string(kSteps) +
+                                     R"(,
+        "data": {"format": "generated", "generated":
+          {"examples": 20, "testExamples": 20, "features": 9, "classes": 4}}})");
+    ASSERT_THAT(config, IsOk());
+    config_ = *config;
+    auto task = ModelTask::Make(files_, config_);
+    ASSERT_THAT(task, IsOk());
+    task_ = *std::move(task);
+    coordinator_ = std::make_unique<Coordinator>(
+        clock_,
+        Coordinator::Options{.config = config_, .cluster = cluster, .job = {"uid", 1},
+                             .self = {1, 1}},
+        board_, *task_, nullptr);
+    run_ = std::thread([this] { ended_ = coordinator_->Run(stop_); });
+  }
+  // A parameter server that serves; where.
+  std::string Serve() {
+    shards_.push_back(std::make_unique<ps::Shard>(ps::Shard::Options{.job = "uid/1"}));
+    ps::Shard& shard = *shards_.back();
+    listeners_.push_back(*comm::Listener::Open(
+        {.host = "127.0.0.1"}, [&shard](comm::Channel& channel) { shard.Serve(channel); }));
+    return "127.0.0.1:" + std::to_string(listeners_.back()->port());
+  }
+  static wire::Identity IdentityOf(const ReplicaId& replica, int pod = 1) {
+    wire::Identity identity;
+    identity.set_job_uid("uid");
+    identity.set_role(replica.role);
+    identity.set_index(replica.index);
+    identity.set_attempt(1);
+    identity.set_pod_number(pod);
+    identity.set_start(static_cast<uint64_t>(100 * pod + 10 * replica.index));
+    return identity;
+  }
+  void Join(const ReplicaId& replica, const std::string& address = "", int pod = 1) {
+    wire::JoinRequest request;
+    *request.mutable_identity() = IdentityOf(replica, pod);
+    request.set_config_hash(ConfigHash(config_));
+    request.set_bulk_address(address);
+    ASSERT_EQ(coordinator_->Join(request).verdict(), wire::JoinReply::ACCEPTED);
+  }
+  wire::BeatReply Beat(const ReplicaId& replica,
+                       const std::function<void(wire::BeatRequest&)>& more = [](auto&) {}) {
+    wire::BeatRequest request;
+    *request.mutable_identity() = IdentityOf(replica);
+    more(request);
+    return coordinator_->Beat(request);
+  }
+  static void WantToGo(wire::BeatRequest& request) { request.set_wants_to_go(true); }
+  // Asks without pause until it is so; false after ten seconds.
+  bool Until(const std::function<bool()>& so) {
+    const Clock::Time deadline = clock_.Now() + 10s;
+    while (!so()) {
+      if (clock_.Now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  RealClock clock_;
+  PosixFileSystem files_;
+  StopFlag stop_;
+  StatusBoard board_{StatusBoard::Identity{}};
+  TrainerConfig config_;
+  std::unique_ptr<ModelTask> task_;
+  std::vector<std::unique_ptr<ps::Shard>> shards_;
+  std::vector<std::unique_ptr<comm::Listener>> listeners_;
+  std::unique_ptr<Coordinator> coordinator_;
+  absl::Status ended_;
+  std::thread run_;
+};
+
+// It served for twenty seconds with nobody to serve.
+TEST_F(CoordinatorTest, AParameterServerMayGoWhileAnotherIsMissing) {
+  Start(/*ps=*/2);
+  Join({"ps", 0}, Serve());
+  const Clock::Time told = clock_.Now();
+  bool may_go = false;
+  ASSERT_TRUE(Until([&] { return may_go = Beat({"ps", 0}, WantToGo).may_go(); }));
+  EXPECT_LT(clock_.Now() - told, 2s);
+}
+
+// No work was given any more, though the parameter server had come back.
+TEST_F(CoordinatorTest, WorkGoesOnAfterACutThatFailedWithItsConnection) {
+  Start(/*ps=*/1);
+  Relay relay(Serve());
+  Join({"ps", 0}, relay.address());
+  ASSERT_TRUE(Until([&] { return Beat({"ps", 0}).ready(); }));
+  const int64_t generation = Beat({"ps", 0}).generation();
+  relay.lose_next_cut = true;
+  Beat({"ps", 0}, WantToGo);
+  ASSERT_TRUE(Until([&] { return relay.lost == 1; }));
+  ASSERT_TRUE(Until([&] { return Beat({"ps", 0}).ready(); }));
+  EXPECT_EQ(Beat({"ps", 0}).generation(), generation);
+  stop_.Stop();
+  run_.join();
+}
+
+// The job failed for good: its parameter server had moved, and another program had its port.
+TEST_F(CoordinatorTest, AnotherProgramOnThePortOfAParameterServerIsNoReasonToGiveUp) {
+  const auto socket = comm::OpenListeningSocket("127.0.0.1", 0);
+  ASSERT_THAT(socket, IsOk());
+  std::thread web([listening = *socket] {
+    for (;;) {
+      const int client = accept(listening, nullptr, nullptr);
+      if (client < 0) return;
+      const std::string answer = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n" +
+                                 std::string(200, ' ') + "\r\n\r\n";
+      send(client, answer.data(), answer.size(), MSG_NOSIGNAL);
+      char request[1000];
+      while (recv(client, request, sizeof(request), 0) > 0) continue;
+      close(client);
+    }
+  });
+  Start(/*ps=*/1);
+  Join({"ps", 0}, "127.0.0.1:" + std::to_string(*comm::PortOfSocket(*socket)));
+  Join({"worker", 0});
+  ASSERT_TRUE(Until([&] { return Beat({"worker", 0}).generation() > 1; }));
+  Join({"ps", 0}, Serve(), /*pod=*/2);
+  EXPECT_TRUE(Until([&] { return Beat({"worker", 0}).ready(); }));
+  shutdown(*socket, SHUT_RDWR);
+  web.join();
+  close(*socket);
+}
+
+// The last batches of a worker that was scaled away stayed lent to it until it was missed, ten
+// seconds later.
+TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
+  Start(/*ps=*/1);
+  Join({"ps", 0}, Serve());
+  Join({"worker", 0});
+  Join({"worker", 1});
+  uint64_t sequence = 0;
+  const auto ask = [&](int worker) {
+    return Beat({"worker", worker}, [&](wire::BeatRequest& request) {
+      request.set_wanted(16);
+      request.set_lease_sequence(++sequence);
+    });
+  };
+  std::set<int64_t> lent;
+  ASSERT_TRUE(Until([&] {
+    const wire::BeatReply reply = ask(0);
+    lent.insert(reply.batches().begin(), reply.batches().end());
+    return !lent.empty();
+  }));
+  wire::LeaveRequest leave;
+  *leave.mutable_identity() = IdentityOf({"worker", 0});
+  coordinator_->Leave(leave);
+  const Clock::Time left = clock_.Now();
+  EXPECT_EQ(ask(0).batches_size(), 0);
+  std::set<int64_t> others;
+  EXPECT_TRUE(Until([&] {
+    const wire::BeatReply reply = ask(1);
+    others.insert(reply.batches().begin(), reply.batches().end());
+    return std::includes(others.begin(), others.end(), lent.begin(), lent.end());
+  }));
+  EXPECT_LT(clock_.Now() - left, 5s);
+}
+
+}  // namespace
+}  // namespace taas
