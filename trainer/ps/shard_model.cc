@@ -1,8 +1,10 @@
 #include "trainer/ps/shard_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "trainer/kernels/cpu/loops.h"
 #include "trainer/ps/wire.h"
 
 namespace taas::ps {
@@ -11,15 +13,14 @@ namespace {
 // Elements whose mean is made and applied together: both stay in the first-level cache.
 constexpr size_t kMeanBlock = 4096;
 
-// out = mean of the gradients' elements from `at`, summed in the order of `gradients`.
-void Mean(const std::vector<std::span<const float>>& gradients, size_t at, std::span<float> out) {
-  std::copy_n(gradients[0].begin() + static_cast<int64_t>(at), out.size(), out.begin());
-  for (size_t g = 1; g < gradients.size(); ++g) {
-    const float* from = gradients[g].data() + at;
-    for (size_t i = 0; i < out.size(); ++i) out[i] += from[i];
-  }
-  const float scale = 1.0f / static_cast<float>(gradients.size());
-  for (float& value : out) value *= scale;
+// out = mean of the gradients' elements from `at`, summed in the order of `gradients`. `parts` is
+// as many pointers, to be written.
+void Mean(const std::vector<std::span<const float>>& gradients, size_t at,
+          std::vector<const float*>& parts, std::span<float> out) {
+  for (size_t g = 0; g < gradients.size(); ++g) parts[g] = gradients[g].data() + at;
+  BestLoops().scaled_sum(parts.data(), std::ssize(parts),
+                         1.0f / static_cast<float>(gradients.size()), out.data(),
+                         std::ssize(out));
 }
 
 }  // namespace
@@ -48,6 +49,7 @@ void Shard::Model::Apply(const Decision& decision) {
   // One gradient needs no mean: all at once.
   const size_t block = staged.size() == 1 ? std::max<size_t>(elements, 1) : kMeanBlock;
   std::vector<float> mean(staged.size() == 1 ? 0 : kMeanBlock);
+  std::vector<const float*> parts(staged.size());
   std::vector<std::span<const float>> slots_in(slots);
   std::vector<std::span<float>> slots_out(slots);
   store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
@@ -56,7 +58,7 @@ void Shard::Model::Apply(const Decision& decision) {
       std::span<const float> gradient = staged[0].subspan(at, count);
       if (staged.size() > 1) {
         const std::span<float> sum = std::span(mean).first(count);
-        Mean(staged, at, sum);
+        Mean(staged, at, parts, sum);
         gradient = sum;
       }
       for (size_t slot = 0; slot < slots; ++slot) {
