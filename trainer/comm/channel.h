@@ -62,8 +62,8 @@ class Channel {
 
   const std::string& peer() const { return peer_; }
 
-  // From now on a call that moves no byte for `limit` fails with Unavailable; without this (0), only
-  // a peer whose kernel does not acknowledge is noticed.
+  // From now on a call that moves no byte for `limit` fails with Unavailable; without this, or with
+  // 0, only a peer whose kernel does not acknowledge is noticed.
   void LimitSilence(std::chrono::milliseconds limit);
 
   // `head.payload_bytes` is set from `payload`.

@@ -1,5 +1,5 @@
-// check_ledgers DIR STEPS AGGREGATE: whether the ledgers of a job's processes (commit_ledger.h) tell
-// one whole history of STEPS steps with AGGREGATE batches each. For tests of survival.
+// check_ledgers DIR STEPS AGGREGATE: whether the ledgers of a job's processes (commit_ledger.h)
+// tell one whole history of STEPS steps with AGGREGATE batches each. For tests of survival.
 
 #include <cstdint>
 #include <cstdio>

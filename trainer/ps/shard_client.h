@@ -105,7 +105,7 @@ class Exchange {
     Layout layout;    // For as many shards.
     std::string job;  // Of Shard::Options.
     // A shard that stops in the middle of a frame for this long is gone (frozen, perhaps): else its
-    // replica could neither go on nor end. Between frames a shard may be silent, it waits for others.
+    // replica could neither go on nor end. Between frames a shard may wait for others.
     std::chrono::milliseconds silence_max{15'000};
   };
   struct Result {
