@@ -27,10 +27,6 @@ json Object(std::string_view text) {
 
 }  // namespace
 
-std::string MergePatch(std::string_view before, std::string_view after) {
-  return Whole(Object(before), Object(after)).dump();
-}
-
 std::string StatusPatch(std::string_view before, std::string_view after,
                         const std::string& resource_version) {
   const json body = {{"metadata", {{"resourceVersion", resource_version}}},

@@ -1,4 +1,4 @@
-// The JSON merge patch (RFC 7386) that turns one status into another.
+// The JSON merge patch (RFC 7386) that turns the status of a stored object into another.
 //
 // A field that is gone is sent as null: a patch that leaves a field out would keep it. Everything
 // else is sent whole, since what we decoded may hold defaults that the stored object does not have.
@@ -14,8 +14,6 @@
 #include <string_view>
 
 namespace taas {
-
-std::string MergePatch(std::string_view before, std::string_view after);
 
 // For the status subresource; fails with 409 unless the object still has `resource_version`.
 std::string StatusPatch(std::string_view before, std::string_view after,

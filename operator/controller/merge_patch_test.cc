@@ -14,11 +14,11 @@ struct Case {
   const char* after;
   const char* want;
 };
-class MergePatchTest : public testing::TestWithParam<Case> {};
+class StatusPatchTest : public testing::TestWithParam<Case> {};
 
-TEST_P(MergePatchTest, SaysAllThatIsAndWhatIsNoMore) {
+TEST_P(StatusPatchTest, SaysAllThatIsAndWhatIsNoMore) {
   const Case& c = GetParam();
-  const json patch = json::parse(MergePatch(c.before, c.after));
+  const json patch = json::parse(StatusPatch(c.before, c.after, "7"))["status"];
   EXPECT_EQ(patch, json::parse(c.want));
   json applied = json::parse(c.before);
   applied.merge_patch(patch);
@@ -26,7 +26,7 @@ TEST_P(MergePatchTest, SaysAllThatIsAndWhatIsNoMore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, MergePatchTest,
+    Table, StatusPatchTest,
     testing::Values(Case{"Equal", R"({"a":1})", R"({"a":1})", R"({"a":1})"},
                     Case{"Changed", R"({"a":1,"b":2})", R"({"a":1,"b":3})", R"({"a":1,"b":3})"},
                     Case{"Gone", R"({"a":1,"b":2})", R"({"a":1})", R"({"a":1,"b":null})"},
@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"FromNothing", "{}", R"({"a":{"b":1}})", R"({"a":{"b":1}})"}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(StatusPatchTest, CarriesTheVersionThatItWasMadeFrom) {
+TEST(StatusPatchVersionTest, IsTheOneThatThePatchWasMadeFrom) {
   EXPECT_EQ(json::parse(StatusPatch("{}", R"({"state":"Running"})", "7")),
             json::parse(R"({"metadata":{"resourceVersion":"7"},"status":{"state":"Running"}})"));
 }
