@@ -175,7 +175,7 @@ def main():
             hooks=hooks,
             checkpoint_dir=flags.checkpoint_dir or None,
             save_checkpoint_secs=5,
-            # The queue of a synchronous session never empties; the default waits two minutes for it.
+            # A synchronous session's queue never empties; the default waits two minutes for it.
             stop_grace_period_secs=3,
             save_summaries_steps=None,
             log_step_count_steps=None,
