@@ -117,6 +117,12 @@ absl::Status ReadCluster(const Json& json, ClusterSpec* cluster,
   return absl::OkStatus();
 }
 
+// The sparse form: some role is an object from index to address, which may be empty.
+bool NamesSingleTasks(const Json& cluster) {
+  return std::any_of(cluster.begin(), cluster.end(),
+                     [](const Json& hosts) { return hosts.is_object(); });
+}
+
 absl::Status ReadTask(const Json& json, ReplicaId* self) {
   const auto task = json.find("task");
   if (task == json.end() || !task->is_object()) return Bad("there is no object \"task\"");
@@ -235,9 +241,9 @@ absl::StatusOr<ClusterSpec> ParseTfConfig(std::string_view text) {
   const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (json.is_discarded()) return Bad("not JSON");
   if (!json.is_object()) return Bad("not an object");
-  // A job with dynamic workers spells the key so.
-  const bool sparse = json.contains("sparseCluster");
-  const auto found = json.find(sparse ? "sparseCluster" : "cluster");
+  // A job with dynamic workers has this form under either key.
+  const bool sparse_key = json.contains("sparseCluster");
+  const auto found = json.find(sparse_key ? "sparseCluster" : "cluster");
   if (found == json.end() || (found->is_object() && found->empty())) return WithoutCluster(json);
   ClusterSpec cluster;
   std::vector<std::string> evaluators;
@@ -248,7 +254,7 @@ absl::StatusOr<ClusterSpec> ParseTfConfig(std::string_view text) {
       self.index < static_cast<int>(evaluators.size())) {
     cluster.evaluator_address = evaluators[static_cast<size_t>(self.index)];
   }
-  RETURN_IF_ERROR(Check(cluster, sparse));
+  RETURN_IF_ERROR(Check(cluster, sparse_key || NamesSingleTasks(*found)));
   return cluster;
 }
 

@@ -162,6 +162,15 @@ TEST(TfConfigTest, SparseParameterServerFindsItsChief) {
   EXPECT_EQ(cluster->address(cluster->chief()), "mnist-worker-0.ns.svc:2222");
 }
 
+// A job with dynamic workers did not start: its parameter servers saw neither chief nor worker.
+TEST(TfConfigTest, SparseFormUnderThePlainKeyIsReadAsWell) {
+  auto cluster = ParseTfConfig(R"({"cluster":{"worker":{},"ps":{"1":"mnist-ps-1.ns.svc:2222"}},
+      "task":{"type":"ps","index":1}})");
+  ASSERT_THAT(cluster, IsOk());
+  ASSERT_THAT(CompleteSparse("", &*cluster), IsOk());
+  EXPECT_EQ(cluster->address(cluster->chief()), "mnist-worker-0.ns.svc:2222");
+}
+
 TEST(TfConfigTest, ClassicListNamesTheChiefOfASparseClusterOfPlainAddresses) {
   auto cluster = ParseTfConfig(R"({"sparseCluster":{"worker":{"1":"127.0.0.1:11"},
       "ps":["127.0.0.1:5"]},"task":{"type":"worker","index":1}})");

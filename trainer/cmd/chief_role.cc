@@ -69,8 +69,14 @@ absl::Status RunChief(Role& role) {
   reception.Open(*coordinator);
 
   ReplicaObserver observer;
-  observer.on_step = [&role, &log, last = int64_t{-1}](const StepResult& step) mutable {
+  int64_t last = -1;
+  const auto show = [&role, &log, &last](const StepResult& step) {
     if (const auto rate = Role::LogStep(log, step, &last)) role.board().SetLoss(step.loss, *rate);
+  };
+  observer.on_step = show;
+  // Where backup workers are faster each time, these are all that the chief has to show.
+  observer.on_late = [&last, show](int64_t, const StepResult& step) {
+    if (step.step != last) show(step);
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
   std::thread trainer([&] {

@@ -23,6 +23,7 @@
 #include "operator/base/log.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
+#include "trainer/cmd/farewell.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/data/data_commands.h"
@@ -73,16 +74,17 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   return absl::OkStatus();
 }
 
-// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing ends at once; one that
-// writes checkpoints, or holds what they are made of, is told to stop, and a second signal ends it
-// too.
-void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop) {
+// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing takes leave and ends; one
+// that writes checkpoints, or holds what they are made of, is told to stop, and a second signal ends
+// it too.
+void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop,
+                   Farewell& farewell) {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  std::thread([&process, &board, &stop, signals] {
+  std::thread([&process, &board, &stop, &farewell, signals] {
     bool told = false;
     // Ends with the process.
     for (;;) {
@@ -94,6 +96,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
         continue;
       }
       WriteTermination(process.termination_log, board.TerminationJson("stopped by a signal"));
+      farewell.Say();
       _exit(128 + number);
     }
   }).detach();
@@ -120,8 +123,9 @@ int Main(int argc, char** argv) {
     return kExitPermanent;
   }
   static StopFlag stop;
-  HandleSignals(process, board, stop);
-  return RunReplicaProcess(process, board, stop);
+  static Farewell farewell;
+  HandleSignals(process, board, stop, farewell);
+  return RunReplicaProcess(process, board, stop, farewell);
 }
 
 }  // namespace

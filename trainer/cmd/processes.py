@@ -127,14 +127,14 @@ class Job:
         self.processes[name] = process
         return process
 
-    def start_replica(self, role, index=0, cluster=None, args=()):
+    def start_replica(self, role, index=0, cluster=None, args=(), environment=None):
         name = f"{role}-{index}"
         tf_config = {"cluster": self.cluster if cluster is None else cluster,
                      "task": {"type": role, "index": index}}
         return self.start(name, args, {
             "TF_CONFIG": json.dumps(tf_config), "TAAS_TRAINER": json.dumps(self.config),
             "TAAS_JOB": "default/test", "TAAS_JOB_UID": self.directory,
-            "TAAS_POD_NUMBER": str(self.pods.get(name, 0) + 1)})
+            "TAAS_POD_NUMBER": str(self.pods.get(name, 0) + 1), **(environment or {})})
 
     def start_all(self):
         for role, addresses in self.cluster.items():

@@ -82,11 +82,12 @@ int ExitCodeOf(const absl::Status& status) {
   }
 }
 
-int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop) {
+int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,
+                      Farewell& farewell) {
   absl::Status status;
   {
     // Its end closes the status page and writes what waits to be recorded.
-    Role role(process, board, stop);
+    Role role(process, board, stop, farewell);
     status = Run(role);
   }
   const std::string message = status.ok() ? "done" : std::string(status.message());

@@ -4,7 +4,7 @@
 // Ownership: runs to the end and cleans up. Threads: the caller's and its own. Errors: become exit
 // codes of docs/contract.md and a termination message.
 //
-//   return RunReplicaProcess(std::move(options), stop);
+//   return RunReplicaProcess(process, board, stop, farewell);
 
 #ifndef TRAINER_CMD_REPLICA_PROCESS_H_
 #define TRAINER_CMD_REPLICA_PROCESS_H_
@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "operator/base/clock.h"
 #include "trainer/cluster/tf_config.h"
+#include "trainer/cmd/farewell.h"
 #include "trainer/config/trainer_config.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/stop_flag.h"
@@ -53,7 +54,9 @@ int64_t ExamplesPerStepOf(const ReplicaProcess& process);
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);
 
 // Runs and returns the exit code; the termination message is written.
-int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop);
+// `farewell` is for a signal that ends the process at once.
+int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,
+                      Farewell& farewell);
 
 // 0, 1, 138 or 143.
 int ExitCodeOf(const absl::Status& status);

@@ -23,6 +23,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
+#include "trainer/cmd/farewell.h"
 #include "trainer/cmd/place.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/optimizer/optimizer.h"
@@ -39,14 +40,15 @@ namespace taas {
 
 class Role {
  public:
-  Role(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop)
-      : process_(process), board_(board), stop_(stop) {}
+  Role(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop, Farewell& farewell)
+      : process_(process), board_(board), stop_(stop), farewell_(farewell) {}
 
   const ReplicaProcess& process() const { return process_; }
   const TrainerConfig& config() const { return process_.config; }
   const ClusterSpec& cluster() const { return *process_.cluster; }
   StatusBoard& board() { return board_; }
   const StopFlag& stop() const { return stop_; }
+  Farewell& farewell() { return farewell_; }
   const Clock& clock() const { return clock_; }
   FileSystem& files() { return files_; }
   Place& place() { return place_; }
@@ -84,6 +86,7 @@ class Role {
   const ReplicaProcess& process_;
   StatusBoard& board_;
   const StopFlag& stop_;
+  Farewell& farewell_;
   RealClock clock_;
   PosixFileSystem files_;
   Place place_;

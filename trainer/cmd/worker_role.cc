@@ -1,3 +1,4 @@
+#include <chrono>
 #include <string>
 
 #include "operator/base/status.h"
@@ -6,6 +7,12 @@
 #include "trainer/strategy/replica_loop.h"
 
 namespace taas {
+namespace {
+
+// Whoever ends this process is not to wait for a chief that does not answer.
+constexpr std::chrono::milliseconds kFarewellPatience{100};
+
+}  // namespace
 
 absl::Status RunWorker(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
@@ -14,6 +21,8 @@ absl::Status RunWorker(Role& role) {
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
   Member member(role.clock(), role.MemberOptions(), role.board(), role.stop());
   RETURN_IF_ERROR(member.Start());
+  // The chief need not miss this worker first to lend its batches to others.
+  const Farewell::Scope farewell(role.farewell(), [&] { member.Leave(kFarewellPatience); });
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
   ReplicaObserver observer;
   observer.on_step = [&role, &log, last = int64_t{-1}](const StepResult& step) mutable {

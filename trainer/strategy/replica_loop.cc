@@ -105,7 +105,7 @@ class Replica {
     if (result.applied) {
       observer_.on_step({result.step, loss});
     } else {
-      observer_.on_late(batch);
+      observer_.on_late(batch, {result.step, loss});
     }
     return result;
   }

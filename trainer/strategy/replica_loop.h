@@ -29,7 +29,9 @@ struct ReplicaObserver {
   // A gradient is ready to be pushed.
   std::function<void(int64_t batch)> on_gradient = [](int64_t) {};
   // A gradient was not needed: its step had passed, or its batch was part of the model.
-  std::function<void(int64_t batch)> on_late = [](int64_t) {};
+  // The step is the job's at that moment.
+  std::function<void(int64_t batch, const StepResult& step)> on_late = [](int64_t,
+                                                                          const StepResult&) {};
   // Why the replica makes no progress; "" when it does again.
   std::function<void(const std::string& why)> on_trouble = [](const std::string&) {};
 };

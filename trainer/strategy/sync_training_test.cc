@@ -359,7 +359,11 @@ TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatIt
     slow_there.Open();
     gate.Pass();
   };
-  slow.on_late = [&](int64_t) { ++late; };
+  slow.on_late = [&](int64_t, const StepResult& step) {
+    ++late;
+    EXPECT_GT(step.step, 0);
+    EXPECT_GT(step.loss, 0);
+  };
   job.StartWorker(0, slow);
   job.StartChief(quick);
   job.StartWorker(1);

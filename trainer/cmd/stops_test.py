@@ -1,0 +1,143 @@
+#!/usr/bin/python3
+"""What a signal, a lost parameter server and a lost disk do to a job in the middle of it."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import time
+import unittest
+
+from processes import Job, wait_until
+
+ENDLESS = 100_000_000
+
+
+def terminate(processes):
+    """Tells all to stop at once. Returns after how many seconds the last was gone."""
+    told = time.monotonic()
+    for process in processes:
+        process.signal(signal.SIGTERM)
+    for process in processes:
+        process.wait()
+    return time.monotonic() - told
+
+
+class StopsTest(unittest.TestCase):
+
+    # Parameter servers called a chief that was gone for another five to ten seconds.
+    def test_six_processes_that_are_told_to_stop_are_all_gone_within_seconds(self):
+        with Job(chief=True, ps=2, workers=3, maxSteps=ENDLESS) as job:
+            job.checkpoints(every=ENDLESS)
+            job.start_all()
+            for name in ("chief-0", "worker-0", "worker-1", "worker-2"):
+                job.processes[name].says("\nstep ")
+            took = terminate(list(job.processes.values()))
+            print(f"all six were gone after {took:.2f} s")
+            codes = {name: process.code() for name, process in job.processes.items()}
+            self.assertEqual(set(codes.values()), {143}, f"{codes}\n{job.logs()}")
+            self.assertIn("checkpoint saved", job.processes["chief-0"].log())
+            self.assertLess(took, 4, job.logs())
+
+    # It took thirty seconds, after which whoever had asked killed it without a checkpoint.
+    def test_chief_ends_soon_though_a_parameter_server_is_frozen(self):
+        for frozen in ("ps-0", "ps-1"):
+            with self.subTest(frozen), Job(chief=True, ps=2, workers=1, maxSteps=ENDLESS) as job:
+                job.checkpoints(every=500)
+                job.start_all()
+                chief = job.processes["chief-0"]
+                chief.says("checkpoint saved")
+                job.processes[frozen].signal(signal.SIGSTOP)
+                took = terminate([chief])
+                print(f"with {frozen} frozen the chief was gone after {took:.2f} s")
+                self.assertEqual(chief.code(), 143, job.logs())
+                self.assertLess(took, 10, job.logs())
+                job.processes[frozen].signal(signal.SIGCONT)
+
+    # Its last batches were lent to nobody else for ten seconds.
+    def test_worker_that_is_told_to_stop_takes_leave(self):
+        with Job(chief=True, ps=1, workers=2, maxSteps=ENDLESS) as job:
+            job.start_all()
+            worker = job.processes["worker-1"]
+            worker.says("\nstep ")
+            told = time.monotonic()
+            self.assertLess(terminate([worker]), 4)
+            self.assertEqual(worker.code(), 143)
+            job.processes["chief-0"].says("replica fenced replica=worker-1")
+            self.assertLess(time.monotonic() - told, 5)
+
+
+class DiskTest(unittest.TestCase):
+
+    def endless(self, **config):
+        """A job in one process whose first checkpoint is there."""
+        job = Job(maxSteps=ENDLESS, strategy={"type": "Local"}, **config)
+        job.checkpoints(every=500)
+        process = job.start("alone", environment=self.environment(job))
+        process.says("checkpoint saved")
+        return job, process
+
+    @staticmethod
+    def environment(job):
+        return {"TAAS_TRAINER": json.dumps(job.config)}
+
+    @staticmethod
+    def take_away(job):
+        os.rename(job.out, job.out + ".away")
+
+    @staticmethod
+    def bring_back(job):
+        # A save that was under way may have made the directory again.
+        shutil.rmtree(job.out, ignore_errors=True)
+        os.rename(job.out + ".away", job.out)
+
+    # The job failed for good.
+    def test_directory_that_is_gone_for_a_while_costs_checkpoints_only(self):
+        with Job(chief=True, ps=1, workers=1, maxSteps=ENDLESS) as job:
+            job.checkpoints(every=500)
+            job.start_all()
+            chief = job.processes["chief-0"]
+            chief.says("checkpoint saved")
+            self.take_away(job)
+            chief.says("training on")
+            self.bring_back(job)
+            saved = chief.log().count("checkpoint saved")
+            wait_until("another checkpoint",
+                       lambda: chief.log().count("checkpoint saved") > saved or chief.code())
+            self.assertIsNone(chief.code(), chief.log())
+
+    def test_so_it_does_in_one_process(self):
+        job, process = self.endless()
+        with job:
+            self.take_away(job)
+            process.says("training on")
+            self.bring_back(job)
+            saved = process.log().count("checkpoint saved")
+            wait_until("another checkpoint",
+                       lambda: process.log().count("checkpoint saved") > saved or process.code())
+            self.assertIsNone(process.code(), process.log())
+
+    # As with a full disk, the error is that something has run out.
+    def test_process_without_descriptors_trains_on(self):
+        job, process = self.endless()
+        with job:
+            _, high = resource.prlimit(process.child.pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(process.child.pid, resource.RLIMIT_NOFILE, (3, high))
+            process.says("training on")
+            self.assertIn("Too many open files", process.log())
+            self.assertIsNone(process.code(), process.log())
+
+    # It ended with 1, as if the job had failed for good.
+    def test_stopped_without_its_directory_it_says_so_and_ends_with_143(self):
+        job, process = self.endless()
+        with job:
+            self.take_away(job)
+            process.says("training on")
+            terminate([process])
+            self.assertEqual(process.code(), 143, process.log())
+            self.assertIn("no last checkpoint", process.log())
+
+
+if __name__ == "__main__":
+    unittest.main()
