@@ -29,7 +29,7 @@ std::string ReplicasOf(const Job& job) {
 
 int64_t GpusOf(const Job& job) {
   int64_t gpus = 0;
-  for (const auto& [role, spec] : job.spec.roles) gpus += int64_t{spec.replicas} * spec.gpus;
+  for (const auto& [role, spec] : job.spec.roles) gpus += int64_t{spec.replicas} * spec.GpusHeld();
   return gpus;
 }
 

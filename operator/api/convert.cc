@@ -104,6 +104,9 @@ class Converter {
                 "counts; it is left out.");
       pod["spec"].erase("restartPolicy");
     }
+    if (!job_.spec.priority_class.empty() && TextOf(pod["spec"], "priorityClassName").empty()) {
+      pod["spec"]["priorityClassName"] = job_.spec.priority_class;
+    }
     if (pod.contains("metadata")) KeepLabels(at, &pod);
     Json& container = pod["spec"]["containers"][spec.container];
     container["name"] = std::string(kTrainerContainer);
@@ -200,7 +203,8 @@ class Converter {
     const Json run_policy = source_["spec"].value("runPolicy", Json::object());
     if (run_policy.is_object() && run_policy.contains("schedulingPolicy") &&
         !run_policy["schedulingPolicy"].is_null()) {
-      Warn("runPolicy.schedulingPolicy has no counterpart yet and is left out.");
+      Warn("runPolicy.schedulingPolicy has no counterpart yet and is left out, but for its "
+           "priorityClass: the templates name it.");
     }
     for (const char* field :
          {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"}) {

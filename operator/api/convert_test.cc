@@ -69,7 +69,7 @@ TEST(ConvertTfJobTest, TheTrainingJobIsValidAndDecodesToAnEquivalentJob) {
     EXPECT_EQ(other.replicas, spec.replicas);
     EXPECT_EQ(other.restart_policy, spec.restart_policy);
     EXPECT_EQ(other.container, spec.container);
-    EXPECT_EQ(other.gpus, spec.gpus);
+    EXPECT_EQ(other.gpu_limit, spec.gpu_limit);
   }
 }
 
@@ -150,6 +150,17 @@ TEST(ConvertTfJobTest, WhatIsNoValidTfJobIsRefusedInTheWordsOfValidate) {
   EXPECT_THAT(ConvertTfJob(object.dump()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("spec.tfReplicaSpecs.Worker.replicas: Invalid value: -1")));
+}
+
+TEST(ConvertTfJobTest, ThePriorityOfTheJobIsThatOfTheTemplatesThatHaveNone) {
+  Json object = TfJob();
+  object["spec"]["runPolicy"]["schedulingPolicy"]["priorityClass"] = "high";
+  object["spec"]["tfReplicaSpecs"]["ps"]["template"]["spec"]["priorityClassName"] = "low";
+  const auto converted = ConvertTfJob(object.dump());
+  ASSERT_THAT(converted, IsOk());
+  const Json roles = Json::parse(converted->manifest)["spec"]["roles"];
+  EXPECT_EQ(roles["worker"]["template"]["spec"]["priorityClassName"], "high");
+  EXPECT_EQ(roles["ps"]["template"]["spec"]["priorityClassName"], "low");
 }
 
 // `taas convert` died of these, which a server accepts in a template.

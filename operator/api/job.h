@@ -77,9 +77,10 @@ struct ObjectMeta {
 struct RoleSpec {
   int32_t replicas = 1;
   RestartPolicy restart_policy = RestartPolicy::kExitCode;
-  // Of each replica; where the manifest leaves it to the template, what its container's limits say
-  // of nvidia.com/gpu.
-  int32_t gpus = 0;
+  int32_t gpus = 0;  // Of each replica, for the operator to ask for; TrainingJob only.
+  // What the manifest itself asks for: the limit nvidia.com/gpu of the role or of its container.
+  int32_t gpu_limit = 0;
+  int32_t GpusHeld() const { return gpus > 0 ? gpus : gpu_limit; }  // By each pod.
   std::string gpu_type;  // Of the label nvidia.com/gpu.product; empty: any.
   // JSON as it was written; empty: absent.
   std::string resources;     // A core/v1 ResourceRequirements.
@@ -117,18 +118,8 @@ struct VolumeSpec {
 struct TrainerSpec {
   std::string image;           // Empty: the operator's default.
   std::string config;          // JSON of spec.trainer without `image`; becomes TAAS_TRAINER.
-  bool local_strategy = false;  // strategy.type is Local or Towers: one process, no ps.
   std::string checkpoint_dir;  // Empty: none, so nothing to resume from.
   int64_t max_steps = 0;
-};
-
-// Kept for gang schedulers and for Kueue; see the dialects for where each stands in a manifest.
-struct SchedulingPolicy {
-  std::string queue;
-  std::string priority_class;
-  std::optional<int32_t> min_available;
-
-  bool operator==(const SchedulingPolicy&) const = default;
 };
 
 struct JobSpec {
@@ -149,7 +140,7 @@ struct JobSpec {
   int32_t node_loss_seconds = 60;
   int32_t port = 2222;  // Of the cluster traffic, in a cluster.
   EvaluatorInCluster evaluator_in_cluster = EvaluatorInCluster::kOwn;
-  SchedulingPolicy scheduling;
+  std::string priority_class;  // Of pods whose template names none; TFJob only.
   bool dynamic_worker = false;  // TFJob's enableDynamicWorker.
   // Another controller's name: the job is not ours to touch (TFJob's managedBy).
   std::string managed_by;

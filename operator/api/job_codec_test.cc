@@ -51,7 +51,6 @@ TEST(DecodeTrainingJobTest, ReadsWhatAServerStored) {
   EXPECT_EQ(trainer.image, "i:1");
   EXPECT_EQ(trainer.checkpoint_dir, "/out/c");
   EXPECT_EQ(trainer.max_steps, 2000);
-  EXPECT_FALSE(trainer.local_strategy);
   Json config = Json::parse(kStored)["spec"]["trainer"];
   config.erase("image");
   EXPECT_EQ(Json::parse(trainer.config), config);
@@ -79,7 +78,6 @@ TEST(DecodeTrainingJobTest, AbsentFieldsGetTheSchemasDefaults) {
   EXPECT_EQ(job->spec.backoff_limit, spec["backoffLimit"]);
   EXPECT_EQ(spec["cleanPodPolicy"], "Running");
   EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kRunning);
-  EXPECT_EQ(job->spec.trainer.local_strategy, spec["trainer"]["strategy"]["type"] == "Local");
 }
 
 TEST(DecodeTrainingJobTest, AWrongTypeNamesJobAndField) {
@@ -190,6 +188,8 @@ TEST(DecodeTrainingJobTest, EachFieldOfARoleIsReadOrKeptAsItWasWritten) {
   const Json& written = object["spec"]["roles"]["evaluator"];
   EXPECT_EQ(role.restart_policy, RestartPolicy::kOnFailure);
   EXPECT_EQ(role.gpus, 2);
+  EXPECT_EQ(role.gpu_limit, 7);
+  EXPECT_EQ(role.GpusHeld(), 2);
   EXPECT_EQ(role.gpu_type, "H200");
   EXPECT_EQ(Json::parse(role.resources), written["resources"]);
   EXPECT_EQ(Json::parse(role.env), written["env"]);
@@ -213,7 +213,7 @@ TEST(DecodeTrainingJobTest, AnOwnImagesContainerIsTheOneNamedTrainerOrTheOnlyOne
   ASSERT_THAT(only, IsOk());
   EXPECT_FALSE(only->spec.bundled_trainer);
   EXPECT_EQ(only->spec.roles.at(Role::kWorker).container, 0);
-  EXPECT_EQ(only->spec.roles.at(Role::kWorker).gpus, 4);
+  EXPECT_EQ(only->spec.roles.at(Role::kWorker).gpu_limit, 4);
   const auto named = DecodeJob(JobKind::kTrainingJob,
                                OwnImage(R"([{"name": "a"}, {"name": "trainer"}])").dump());
   ASSERT_THAT(named, IsOk());
@@ -233,8 +233,8 @@ TEST(DecodeTrainingJobTest, GpusMayStandInTheResourcesOfARole) {
       JobKind::kTrainingJob,
       With("/spec/roles/worker/resources", {{"limits", {{"nvidia.com/gpu", 2}}}}));
   ASSERT_THAT(job, IsOk());
-  EXPECT_EQ(job->spec.roles.at(Role::kWorker).gpus, 2);
-  EXPECT_EQ(job->spec.roles.at(Role::kPs).gpus, 0);
+  EXPECT_EQ(job->spec.roles.at(Role::kWorker).GpusHeld(), 2);
+  EXPECT_EQ(job->spec.roles.at(Role::kPs).GpusHeld(), 0);
 }
 
 TEST(DecodeTrainingJobTest, TheBundledTrainersContainerMayBeAdded) {
@@ -244,13 +244,6 @@ TEST(DecodeTrainingJobTest, TheBundledTrainersContainerMayBeAdded) {
   const auto job = DecodeJob(JobKind::kTrainingJob, object.dump());
   ASSERT_THAT(job, IsOk());
   EXPECT_EQ(job->spec.roles.at(Role::kPs).container, -1);
-}
-
-TEST(DecodeTrainingJobTest, TowersAreOneProcess) {
-  const auto job = DecodeJob(JobKind::kTrainingJob,
-                             With("/spec/trainer/strategy", {{"type", "Towers"}, {"towers", 4}}));
-  ASSERT_THAT(job, IsOk());
-  EXPECT_TRUE(job->spec.trainer.local_strategy);
 }
 
 TEST(DecodeTrainingJobTest, AnUnknownNameOfAPolicySaysWhatIsKnown) {
@@ -292,7 +285,8 @@ TEST(DecodeTfJobTest, RolesAreReadInAnyCaseWithTheDefaultsOfTheApi) {
   EXPECT_EQ(worker.restart_policy, RestartPolicy::kExitCode);
   EXPECT_EQ(worker.container, 1);
   EXPECT_EQ(worker.port, 0);
-  EXPECT_EQ(worker.gpus, 1);
+  EXPECT_EQ(worker.gpus, 0) << "the operator would ask for GPUs of its own beside the limit";
+  EXPECT_EQ(worker.GpusHeld(), 1);
   EXPECT_EQ(Json::parse(worker.pod_template),
             TfObject()["spec"]["tfReplicaSpecs"]["WORKER"]["template"]);
   EXPECT_EQ(spec.backoff_limit, std::nullopt);
@@ -328,7 +322,7 @@ TEST(DecodeTfJobTest, PoliciesAreReadFromBothDialectsAndThatOfRunPolicyCounts) {
   EXPECT_EQ(job->spec.active_deadline_seconds, 5);
   EXPECT_TRUE(job->spec.suspend);
   EXPECT_EQ(job->spec.managed_by, "kueue.x-k8s.io/multikueue");
-  EXPECT_EQ(job->spec.scheduling, (SchedulingPolicy{"q", "high", 3}));
+  EXPECT_EQ(job->spec.priority_class, "high");
   EXPECT_EQ(job->spec.success_policy, SuccessPolicy::kAllWorkers);
   EXPECT_TRUE(job->spec.dynamic_worker);
   object["spec"]["runPolicy"]["managedBy"] = "kubeflow.org/training-operator";

@@ -51,16 +51,6 @@ Ledger FullLedger() {
                                         .port = 20001,
                                         .status_port = 20002};
   ledger.replicas[Role::kPs] = {};
-  ledger.start_time = At(1);
-  ledger.suspended = true;
-  ledger.pending_since = At(2);
-  ledger.releases = 2;
-  ledger.released_until = At(3);
-  ledger.released_because = "worker-1 cannot be scheduled";
-  ledger.finishing_since = At(4) + nanoseconds(5);
-  ledger.history = {{.role = Role::kPs, .index = 1, .attempt = 2, .pod_number = 3,
-                     .cause = RestartCause::kKilled, .exit_code = 137, .message = "exit code 137",
-                     .node = "node-a", .time = At(2)}};
   ledger.outcome = JobState::kFailed;
   ledger.outcome_reason = "PermanentError";
   ledger.outcome_message = "open /data: \"no such file\"";

@@ -64,8 +64,7 @@ absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& diale
   if (out->container < 0) return absl::OkStatus();
   const JsonField& container = containers[out->container];
   RETURN_IF_ERROR(ReadPort(container, dialect, &out->port));
-  if (out->gpus != 0) return absl::OkStatus();
-  return ReadGpuLimit(container["resources"], &out->gpus);
+  return ReadGpuLimit(container["resources"], &out->gpu_limit);
 }
 
 }  // namespace taas

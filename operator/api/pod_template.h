@@ -21,8 +21,8 @@ namespace taas {
 // What `limits` of a core/v1 ResourceRequirements say of nvidia.com/gpu, if they do.
 absl::Status ReadGpuLimit(const JsonField& resources, int32_t* out);
 
-// Sets pod_template, container, port and, where it is 0, gpus. With `may_add` a template without
-// the dialect's container is complete: the operator adds it.
+// Sets pod_template, container, port and, where the container has one, gpu_limit. With `may_add` a
+// template without the dialect's container is complete: the operator adds it.
 absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& dialect, bool may_add,
                              RoleSpec* out);
 

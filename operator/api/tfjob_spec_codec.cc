@@ -62,13 +62,6 @@ absl::Status ReadPolicies(const JsonField& policies, JobSpec* out) {
   return policies["backoffLimit"].Read(&out->backoff_limit);
 }
 
-absl::Status ReadScheduling(const JsonField& scheduling, SchedulingPolicy* out) {
-  RETURN_IF_ERROR(scheduling.Object().status());
-  RETURN_IF_ERROR(scheduling["queue"].Read(&out->queue));
-  RETURN_IF_ERROR(scheduling["priorityClass"].Read(&out->priority_class));
-  return scheduling["minAvailable"].Read(&out->min_available);
-}
-
 }  // namespace
 
 std::optional<TfRole> TfRoleFromKey(std::string_view key) {
@@ -95,7 +88,9 @@ absl::Status ReadTfJobSpec(const JsonField& spec, JobSpec* out) {
   RETURN_IF_ERROR(run_policy.Object().status());
   RETURN_IF_ERROR(ReadPolicies(run_policy, out));
   RETURN_IF_ERROR(run_policy["suspend"].Read(&out->suspend));
-  RETURN_IF_ERROR(ReadScheduling(run_policy["schedulingPolicy"], &out->scheduling));
+  // The rest of it is for gang schedulers and for Kueue, which read the object themselves.
+  ASSIGN_OR_RETURN(const JsonField scheduling, run_policy["schedulingPolicy"].Object());
+  RETURN_IF_ERROR(scheduling["priorityClass"].Read(&out->priority_class));
   RETURN_IF_ERROR(run_policy["managedBy"].Read(&out->managed_by));
   if (out->managed_by == kTrainingOperator) out->managed_by.clear();
   RETURN_IF_ERROR(spec["successPolicy"].ReadName(TfSuccessPolicyFromName, "\"\" or AllWorkers",

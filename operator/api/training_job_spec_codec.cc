@@ -39,9 +39,6 @@ absl::Status ReadTrainer(const JsonField& trainer, TrainerSpec* out) {
   config.erase("image");
   out->config = DumpJson(config);
   RETURN_IF_ERROR(trainer["image"].Read(&out->image));
-  std::string strategy = "ParameterServer";
-  RETURN_IF_ERROR(trainer["strategy"]["type"].Read(&strategy));
-  out->local_strategy = strategy == "Local" || strategy == "Towers";
   RETURN_IF_ERROR(trainer["checkpoint"]["dir"].Read(&out->checkpoint_dir));
   return trainer["maxSteps"].Read(&out->max_steps);
 }
@@ -56,10 +53,7 @@ absl::Status ReadRole(const JsonField& role, bool bundled, RoleSpec* out) {
   RETURN_IF_ERROR(role["gpuType"].Read(&out->gpu_type));
   ASSIGN_OR_RETURN(const JsonField resources, role["resources"].Object());
   out->resources = resources.Text();
-  // A role with GPUs is one however they are asked for: the others are shown none.
-  if (out->gpus == 0) {
-    RETURN_IF_ERROR(ReadGpuLimit(resources, &out->gpus));
-  }
+  RETURN_IF_ERROR(ReadGpuLimit(resources, &out->gpu_limit));
   RETURN_IF_ERROR(role["env"].Items().status());
   out->env = role["env"].Text();
   RETURN_IF_ERROR(role["envFrom"].Items().status());

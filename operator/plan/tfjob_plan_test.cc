@@ -2,8 +2,12 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "operator/api/job_codec.h"
+#include "operator/base/status_matchers.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
+#include "operator/plan/pod_json.h"
 
 namespace taas {
 namespace {
@@ -381,6 +385,38 @@ TEST(TfJobPlanTest, ARestartPolicyOfTheTemplateIsSaidToBeOverridden) {
   ASSERT_EQ(ledgers[0].notes.size(), 1u);
   EXPECT_EQ(ledgers[0].notes[0].reason, "SetPodTemplateRestartPolicy");
   EXPECT_TRUE(ledgers[0].notes[0].warning);
+}
+
+// The pod of a job's only worker, as the API server gets it.
+nlohmann::json PodOfOneWorker(const std::string& run_policy, const std::string& pod_spec) {
+  Snapshot now = StartedTfJob({.workers = 1});
+  now.gpu_resource = "nvidia.com/mig-1g.5gb";
+  const auto job = DecodeJob(
+      JobKind::kTfJob, R"({"metadata":{"name":"mnist"},"spec":{"runPolicy":)" + run_policy +
+                           R"(,"tfReplicaSpecs":{"Worker":{"template":{"spec":)" + pod_spec +
+                           "}}}}}");
+  EXPECT_THAT(job, IsOk());
+  now.job.spec = job->spec;
+  const auto pods = StepsOf<CreatePod>(PlanJob(now));
+  EXPECT_EQ(pods.size(), 1u);
+  return nlohmann::json::parse(*PodJson(pods.at(0).pod));
+}
+
+// It asked for a slice of a GPU beside the whole one: no node has both.
+TEST(TfJobPodTest, AsksForTheGpusOfItsTemplateAndForNoOthers) {
+  const std::string resources = R"({"limits":{"nvidia.com/gpu":1}})";
+  const nlohmann::json pod = PodOfOneWorker(
+      "{}", R"({"containers":[{"name":"tensorflow","image":"i","resources":)" + resources + "}]}");
+  EXPECT_EQ(pod["spec"]["containers"][0]["resources"], nlohmann::json::parse(resources));
+}
+
+TEST(TfJobPodTest, HasThePriorityOfTheJobUnlessItsTemplateNamesOne) {
+  const std::string high = R"({"schedulingPolicy":{"priorityClass":"high"}})";
+  const std::string containers = R"("containers":[{"name":"tensorflow","image":"i"}]})";
+  EXPECT_EQ(PodOfOneWorker(high, "{" + containers)["spec"]["priorityClassName"], "high");
+  EXPECT_EQ(PodOfOneWorker(high, R"({"priorityClassName":"low",)" + containers)["spec"]
+                          ["priorityClassName"],
+            "low");
 }
 
 }  // namespace
