@@ -1,6 +1,8 @@
 // Lives of TFJobs under the whole controller, in virtual time: what tools around the old operator
 // look at.
 
+#include <algorithm>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -130,6 +132,21 @@ TEST(TfJobTest, AnExitCodeFromAHundredAndTwentyEightOnIsStartedAgainAndTold) {
             "Pod: default.mnist-worker-1 exited with code 130");
   EXPECT_THAT(Reasons(cluster), testing::Contains("TFJobRestarting"));
   EXPECT_THAT(cluster.metrics().Text(), HasSubstr("kind=\"TFJob\"} 1"));
+}
+
+// Symptom: of a job that failed no event told the exit code, and tools that count failures by
+// ExitedWithCode saw none.
+TEST(TfJobTest, AFailureForGoodIsToldWithItsExitCodeBeforeTheJobsEnd) {
+  SimCluster cluster(6);
+  cluster.set_script([](const std::string& pod, int, milliseconds) -> std::optional<int> {
+    return pod == "mnist-worker-1" ? std::optional(3) : std::nullopt;
+  });
+  cluster.CreateTfJob({.workers = 2}, "ExitCode");
+  ASSERT_TRUE(cluster.RunUntilState("Failed")) << cluster.Job().dump(1);
+  EXPECT_EQ(MessageOf(cluster, "ExitedWithCode"),
+            "Pod: default.mnist-worker-1 exited with code 3");
+  const std::vector<std::string> reasons = Reasons(cluster);
+  EXPECT_EQ(std::count(reasons.begin(), reasons.end(), "ExitedWithCode"), 1);
 }
 
 TEST(TfJobTest, WithoutItsCrdTheOperatorWorksAndFindsItWhenItComes) {

@@ -61,6 +61,15 @@ bool CountsForBudget(const Job& job, RestartCause cause) {
          (cause == RestartCause::kOutOfMemory || cause == RestartCause::kKilled);
 }
 
+// Readers of TFJobs' events look for this whatever follows.
+void NoteExit(LedgerDraft& draft, const Pod& pod) {
+  const Job& job = draft.job();
+  if (job.kind != JobKind::kTfJob || !pod.exit_code.has_value()) return;
+  draft.Note(false, "ExitedWithCode",
+             "Pod: " + job.meta.ns + "." + pod.meta.name + " exited with code " +
+                 std::to_string(*pod.exit_code));
+}
+
 int32_t UsedBudget(LedgerDraft& draft) {
   int32_t used = 0;
   for (const auto& [cause, count] : draft.ledger().restarts) {
@@ -78,6 +87,7 @@ bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
   // need one more.
   const bool tfjob = draft.job().kind == JobKind::kTfJob;
   if (tfjob ? used + 1 < std::max(1, *limit) : used < *limit) return false;
+  NoteExit(draft, ending.pod);
   FailForGood(draft, ending.view, kBackoffLimitExceeded,
               ending.view.short_name + " failed again after " + std::to_string(used) +
                   " restarts by " + (tfjob ? "failure" : "user error") + ", and backoffLimit is " +
@@ -135,11 +145,7 @@ void NoteRestart(LedgerDraft& draft, const Ending& ending) {
   const LedgerReplica& entry = draft.EntryOf(ending.view);
   const Job& job = draft.job();
   if (job.kind == JobKind::kTfJob) {
-    if (ending.pod.exit_code.has_value()) {
-      draft.Note(false, "ExitedWithCode",
-                 "Pod: " + job.meta.ns + "." + ending.pod.meta.name + " exited with code " +
-                     std::to_string(*ending.pod.exit_code));
-    }
+    NoteExit(draft, ending.pod);
     const ConditionText text = TfJobRestarting(job, ending.view.role);
     return draft.Note(true, text.reason, text.message);
   }
@@ -198,6 +204,7 @@ void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
     return Restart(draft, ending);
   }
   if (verdict.end == End::kPermanent) {
+    NoteExit(draft, pod);
     return FailForGood(draft, view, kReplicaFailed,
                        view.short_name + " failed for good: " + ending.why);
   }
