@@ -1,8 +1,8 @@
 // Follows the logs of all replicas of a job, over restarts, until the job has ended.
 //
 // Ownership: transport, executor and random outlive it. Threads: the executor's only. Errors: Done
-// gets OK when the job has ended and every log was printed, NotFound when the job was deleted before
-// its end. A pod that runs on although its job has ended is waited for a few seconds only.
+// gets OK when the job has ended and every log was printed, NotFound when the job was deleted
+// before its end. A pod that runs on although its job has ended is waited for a few seconds only.
 //
 //   LogFollow follow(transport, executor, random, {.ns = "ns", .job = "mnist"}, print, done);
 //   follow.Start();
