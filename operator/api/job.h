@@ -238,6 +238,9 @@ struct LedgerReplica {
   bool completed = false;
   bool failed = false;  // For good; no pod follows. Ends the job, but for an evaluator's.
   int32_t restarts_in_place = 0;  // Of this pod's container, as far as they were counted.
+  // By causes that backoffLimit is for, of a replica without which training goes on: charged to it
+  // alone, not to the job.
+  int32_t own_restarts = 0;
   int32_t quick_failures = 0;  // In a row, for the delay before the next pod.
   std::optional<Clock::WallTime> not_before;
   std::vector<std::string> avoid_nodes;  // The trainer called these bad.

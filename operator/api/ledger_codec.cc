@@ -47,6 +47,7 @@ absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(field["completed"].Read(&out->completed));
   RETURN_IF_ERROR(field["failed"].Read(&out->failed));
   RETURN_IF_ERROR(field["restartsInPlace"].Read(&out->restarts_in_place));
+  RETURN_IF_ERROR(field["ownRestarts"].Read(&out->own_restarts));
   RETURN_IF_ERROR(field["quickFailures"].Read(&out->quick_failures));
   RETURN_IF_ERROR(field["notBefore"].Read(&out->not_before));
   RETURN_IF_ERROR(field["port"].Read(&out->port));
@@ -102,6 +103,7 @@ Json EncodeReplica(const LedgerReplica& replica) {
   if (replica.completed) out["completed"] = true;
   if (replica.failed) out["failed"] = true;
   PutCount(&out, "restartsInPlace", replica.restarts_in_place);
+  PutCount(&out, "ownRestarts", replica.own_restarts);
   PutCount(&out, "quickFailures", replica.quick_failures);
   PutTime(&out, "notBefore", replica.not_before);
   if (!replica.avoid_nodes.empty()) out["avoidNodes"] = replica.avoid_nodes;

@@ -45,6 +45,7 @@ Ledger FullLedger() {
                                         .first_pod = 8,
                                         .failed = true,
                                         .restarts_in_place = 7,
+                                        .own_restarts = 5,
                                         .quick_failures = 3,
                                         .not_before = At(5) + nanoseconds(123'456'789),
                                         .avoid_nodes = {"node-a", "node-b"},
@@ -71,11 +72,11 @@ TEST(LedgerTest, EachFieldOfTheStructIsOneThatIsWritten) {
   const auto& [attempt, start, suspended, pending, releases, until, because, finishing, history,
                restarts, replicas, outcome, reason, message, time] = FullLedger();
   EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())).size(), 15u);
-  [[maybe_unused]] const auto& [pod, first, completed, failed, in_place, quick, not_before, avoid,
-                                port, status_port] =
+  [[maybe_unused]] const auto& [pod, first, completed, failed, in_place, own, quick, not_before,
+                                avoid, port, status_port] =
       replicas.at(Role::kWorker).at(11);
   Json all = Json::parse(EncodeLedger(FullLedger()))["replicas"]["worker"]["11"];
-  EXPECT_EQ(all.size(), 9u) << all;  // And `completed`, which goes with no failure.
+  EXPECT_EQ(all.size(), 10u) << all;  // And `completed`, which goes with no failure.
 }
 
 TEST(LedgerTest, ACauseOfALaterReleaseIsLeftOutOfTheHistory) {

@@ -7,6 +7,7 @@
 #ifndef OPERATOR_API_POD_H_
 #define OPERATOR_API_POD_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,6 +29,9 @@ struct Pod {
   int32_t attempt = 0;
   int32_t pod_number = 0;
   std::string bootstrap;  // Annotation taas.dev/bootstrap.
+
+  // From the request to delete it to meta.deletion_time, when it is killed.
+  std::chrono::seconds deletion_grace{0};
 
   std::string node;
   PodPhase phase = PodPhase::kPending;
@@ -55,6 +59,8 @@ struct Pod {
   std::string last_termination_message;
   std::optional<Clock::WallTime> started_at;
   std::optional<Clock::WallTime> finished_at;
+  // It has ended and its node will not start it again, though other containers may still run.
+  bool container_ended = false;
   std::string ip;
 };
 

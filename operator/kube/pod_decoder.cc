@@ -45,7 +45,8 @@ struct Collected {
   ObjectMeta meta;
   std::vector<Owner> owners;
   std::string job, role, index, attempt, pod_number, bootstrap;
-  std::string node, phase, reason, message, ip;
+  std::string node, restart_policy, phase, reason, message, ip;
+  int64_t deletion_grace = 0;
   std::vector<PodCondition> conditions;
   std::vector<Container> containers;
   std::vector<ContainerStatus> statuses;
@@ -112,6 +113,7 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".metadata.generation", Number<int64_t>(v, &c.meta.generation)),
       FIELD(".metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
       FIELD(".metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
+      FIELD(".metadata.deletionGracePeriodSeconds", Number<int64_t>(v, &c.deletion_grace)),
       FIELD(".metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
       FIELD(".metadata.ownerReferences[].kind", Text(v, &At(c.owners, i).kind)),
       FIELD(".metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
@@ -122,6 +124,7 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
       FIELD(".metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
       FIELD(".spec.nodeName", Text(v, &c.node)),
+      FIELD(".spec.restartPolicy", Text(v, &c.restart_policy)),
       FIELD(".spec.containers[].name", Text(v, &At(c.containers, i).name)),
       FIELD(".spec.containers[].image", Text(v, &At(c.containers, i).image)),
       FIELD(".status.phase", Text(v, &c.phase)),
@@ -296,6 +299,9 @@ void TakeContainer(Collected& c, Pod* pod) {
     pod->waiting_reason = std::move(status.waiting_reason);
     pod->waiting_message = std::move(status.waiting_message);
     pod->exit_code = status.exit_code;
+    const bool started_again =
+        c.restart_policy != "Never" && (c.restart_policy != "OnFailure" || status.exit_code != 0);
+    pod->container_ended = status.exit_code.has_value() && !started_again;
     pod->exit_reason = std::move(status.exit_reason);
     pod->termination_message = std::move(status.termination_message);
     pod->restart_count = status.restart_count;
@@ -322,6 +328,10 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   pod.phase = PhaseOf(c.phase);
   TakeConditions(c.conditions, &pod);
   TakeContainer(c, &pod);
+  // A clock holds a few hundred years only.
+  constexpr int64_t kGraceSecondsMax = INT32_MAX;
+  pod.deletion_grace =
+      std::chrono::seconds(std::clamp<int64_t>(c.deletion_grace, 0, kGraceSecondsMax));
   pod.meta = std::move(c.meta);
   pod.job = std::move(c.job);
   pod.bootstrap = std::move(c.bootstrap);

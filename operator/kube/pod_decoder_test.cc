@@ -91,6 +91,36 @@ TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   EXPECT_EQ(pod->ip, "10.0.0.7");
 }
 
+// Symptom: a main container that had ended beside a running sidecar was not seen to have ended.
+TEST(PodDecoderTest, AContainerHasEndedWhereItsNodeWillNotStartItAgain) {
+  struct {
+    const char* policy;
+    int exit_code;
+    bool want;
+  } constexpr kCases[] = {{"Never", 0, true},     {"Never", 1, true},   {"OnFailure", 0, true},
+                          {"OnFailure", 1, false}, {"Always", 0, false}};
+  for (const auto& c : kCases) {
+    const auto pod = DecodePod(
+        R"({"metadata":{"name":"a"},"spec":{"restartPolicy":")" + std::string(c.policy) +
+        R"(","containers":[{"name":"trainer"},{"name":"s"}]},"status":{"phase":"Running",
+        "containerStatuses":[{"name":"s","state":{"running":{}}},
+          {"name":"trainer","state":{"terminated":{"exitCode":)" +
+        std::to_string(c.exit_code) + "}}}]}}");
+    ASSERT_THAT(pod, IsOk());
+    EXPECT_EQ(pod->container_ended, c.want) << c.policy << " " << c.exit_code;
+  }
+}
+
+TEST(PodDecoderTest, TheGraceOfADeletionIsReadAndANonsenseOneCut) {
+  const auto pod = DecodePod(R"({"metadata":{"name":"a","deletionGracePeriodSeconds":30}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->deletion_grace, std::chrono::seconds(30));
+  const auto nonsense =
+      DecodePod(R"({"metadata":{"name":"a","deletionGracePeriodSeconds":9000000000000000000}})");
+  ASSERT_THAT(nonsense, IsOk());
+  EXPECT_EQ(nonsense->deletion_grace, std::chrono::seconds(INT32_MAX));
+}
+
 TEST(PodDecoderTest, AWaitingPodSaysWhatItWaitsFor) {
   const absl::StatusOr<Pod> pod = DecodePod(R"({"metadata":{"name":"a"},
     "spec":{"containers":[{"name":"main","image":"nope:1"}]},

@@ -57,6 +57,14 @@ Verdict ClassifyUnexplained(const EndRules& rules) {
   return {End::kPermanent};
 }
 
+// Programs that trap SIGTERM often exit with 0 then, within the second that times are told in. The
+// bundled trainer does not.
+bool WasToldToStop(const Pod& pod, const EndRules& rules) {
+  if (rules.bundled_trainer || !pod.meta.deletion_time.has_value()) return false;
+  const Clock::WallTime told = *pod.meta.deletion_time - pod.deletion_grace;
+  return !pod.finished_at.has_value() || *pod.finished_at >= told;
+}
+
 std::string Describe(const std::optional<int32_t>& exit_code, const std::string& reason,
                      const std::string& otherwise, const std::string& said) {
   std::string text = otherwise;
@@ -90,7 +98,10 @@ Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rul
 }
 
 Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
-  if (pod.phase == PodPhase::kSucceeded) return ClassifyExit(0, pod.exit_reason, rules);
+  const bool ended_well =
+      pod.phase == PodPhase::kSucceeded ||
+      (pod.phase != PodPhase::kFailed && pod.container_ended && pod.exit_code == 0);
+  if (ended_well && !WasToldToStop(pod, rules)) return ClassifyExit(0, pod.exit_reason, rules);
   if (pod.reason == "NodeLost") return {End::kRestart, RestartCause::kNodeLost};
   if (pod.disrupted || pod.meta.deletion_time.has_value() || EndedFromOutside(pod.reason)) {
     return {End::kRestart, RestartCause::kPreempted};

@@ -36,15 +36,19 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-inline bool HasEnded(const Pod& pod) {
+// Nothing of it runs any more.
+inline bool HasStopped(const Pod& pod) {
   return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
 }
+// The replica's program has ended for this pod; a container beside it may still run.
+inline bool HasEnded(const Pod& pod) { return HasStopped(pod) || pod.container_ended; }
 
 // Of a container that ended by itself; `reason` is OOMKilled, Error, …
 Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules);
 
 // Of a pod that has ended. What was done to a pod from outside goes before its exit code, but a pod
-// that completed has completed, whatever was done to it afterwards.
+// that completed has completed, whatever was done to it afterwards. An own image that exits with 0
+// because it was told to stop has not.
 Verdict ClassifyEnd(const Pod& pod, const EndRules& rules);
 
 // "exit code 1: open /data/a.gz: No such file or directory": for messages.

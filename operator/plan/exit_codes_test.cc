@@ -122,6 +122,25 @@ TEST(ExitCodeListTest, TheListsGoBeforeThePreset) {
   EXPECT_EQ(ClassifyExit(143, "Error", rules), kKilled);
 }
 
+// Symptom: a drained program that traps SIGTERM and exits with 0 counted as completed.
+TEST(ToldToStopTest, ExitCode0IsACompletionOnlyBeforeTheDeletionBegan) {
+  const EndRules own = Rules(RestartPolicy::kNever, ExitCodeRules::Preset::kSignals, false);
+  const Clock::WallTime told(std::chrono::seconds(1000));
+  Pod pod;
+  pod.phase = PodPhase::kSucceeded;
+  pod.exit_code = 0;
+  pod.deletion_grace = std::chrono::seconds(30);
+  pod.finished_at = told;
+  EXPECT_EQ(ClassifyEnd(pod, own), kDone);
+  pod.meta.deletion_time = told + pod.deletion_grace;
+  EXPECT_EQ(ClassifyEnd(pod, own), Again(RestartCause::kPreempted));
+  EXPECT_EQ(ClassifyEnd(pod, Rules(RestartPolicy::kNever)), kDone);
+  pod.finished_at = told - std::chrono::seconds(1);
+  EXPECT_EQ(ClassifyEnd(pod, own), kDone);
+  pod.finished_at.reset();
+  EXPECT_EQ(ClassifyEnd(pod, own), Again(RestartCause::kPreempted));
+}
+
 Pod Failed(int exit_code) {
   Pod pod;
   pod.phase = PodPhase::kFailed;

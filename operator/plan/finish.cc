@@ -58,11 +58,14 @@ std::string EvaluatorsEnd(LedgerDraft& draft) {
 }
 
 // Of replicas that nothing waits for but the grace: that they completed is written with the
-// outcome, seconds later, and not one after the other. Nothing is made for them meanwhile.
+// outcome, seconds later, and not one after the other. Status tells it at once, and nothing is made
+// for them meanwhile; an evaluator could be.
 void LeaveCompletionsToTheOutcome(LedgerDraft& draft) {
   const std::optional<Ledger>& stored = draft.job().ledger;
   if (!stored.has_value() || !stored->finishing_since.has_value()) return;
+  draft.Show();
   for (const ReplicaView& view : draft.views()) {
+    if (view.role == Role::kEvaluator) continue;
     const LedgerReplica* entry = FindReplica(*stored, view.role, view.index);
     if (entry != nullptr) draft.EntryOf(view).completed = entry->completed;
   }
@@ -97,6 +100,10 @@ bool IsFinishing(LedgerDraft& draft) {
 }
 
 void Finish(LedgerDraft& draft) {
+  // Nothing but the evaluator is made any more, and that one at once.
+  draft.ledger().pending_since.reset();
+  draft.ledger().released_until.reset();
+  draft.ledger().released_because.clear();
   bool others_run = false;
   bool evaluator_works = false;
   for (const ReplicaView& view : draft.views()) {

@@ -73,7 +73,11 @@ LedgerChange Advance(LedgerDraft& draft) {
   NoteOverwrittenPolicies(draft);
   NoteCompletions(draft);
   const bool finishing = IsFinishing(draft);
-  if (!finishing && FollowSuspend(draft)) return draft.Take();
+  // One that has what it was for while it is suspended ends when it is resumed.
+  if ((!finishing || draft.ledger().suspended) && FollowSuspend(draft)) {
+    draft.ledger().finishing_since.reset();
+    return draft.Take();
+  }
   if (finishing) {
     Finish(draft);
   } else {

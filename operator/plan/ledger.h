@@ -34,6 +34,8 @@ struct LedgerNote {
 
 struct LedgerChange {
   Ledger ledger;
+  // What status tells instead; nothing: the ledger. It is ahead where a write can wait.
+  std::optional<Ledger> shown;
   std::vector<LedgerNote> notes;
   // Loopback ports that `free_ports` lacked; the ledger is complete only when this is 0.
   int32_t ports_wanted = 0;

@@ -45,6 +45,8 @@ class LedgerDraft {
   void NextPod(LedgerReplica& entry);
   // Every pod that there is goes, through no fault of its own; completed replicas keep theirs.
   void Withdraw();
+  // Status tells what the ledger says now, whatever is taken back of it.
+  void Show() { change_.shown = change_.ledger; }
   // The newest restarts are kept.
   void Remember(RestartRecord record);
 

@@ -78,6 +78,10 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     if (IsOfEarlierJob(pod, snapshot.job)) {
       return {Trouble::kToBeMade, "waits until the pod of an earlier job of this name is gone"};
     }
+    if (pod.owner_uid == snapshot.job.meta.uid) {
+      return {Trouble::kForeign, "cannot be made: another controller made the pod " +
+                                     replica.name + " for this job; stop it and delete the pod"};
+    }
     return {Trouble::kForeign, "cannot be made: the pod " + replica.name + " " +
                                    NotOurs(pod.owner_kind, pod.owner_uid) +
                                    "; delete it or rename the job"};

@@ -173,6 +173,7 @@ TEST(PlanTest, AScaledDownReplicasPodIsDeleted) {
   Snapshot now = StartedJob({.workers = 2});
   now.job.spec.roles[Role::kWorker].replicas = 1;
   EntryOf(now, Role::kWorker, 1).pod_number = 2;
+  EntryOf(now, Role::kWorker, 1).first_pod = 2;
   now.pods = {PodOf(now, Role::kWorker, 0), PodOf(now, Role::kWorker, 1)};
   const auto deletes = StepsOf<DeletePod>(PlanJob(now));
   ASSERT_EQ(deletes.size(), 1u);

@@ -126,9 +126,8 @@ class Children {
     if (stopped && policy == CleanPodPolicy::kNone) policy = CleanPodPolicy::kRunning;
     if (policy == CleanPodPolicy::kNone) return;
     for (const ReplicaView& replica : replicas_) {
-      if (policy == CleanPodPolicy::kRunning && replica.pod != nullptr && HasEnded(*replica.pod)) {
-        continue;
-      }
+      const bool stopped_pod = replica.pod != nullptr && HasStopped(*replica.pod);
+      if (policy == CleanPodPolicy::kRunning && stopped_pod) continue;
       Remove(replica, "the job has ended");
     }
   }
@@ -208,6 +207,9 @@ class Children {
     } else if (pod.pod_number < entry.pod_number) {
       out_.steps.push_back(
           Delete(pod, "pod " + std::to_string(entry.pod_number) + " follows it"));
+    } else if (entry.failed && !HasStopped(pod)) {
+      // Its node would start it again and again.
+      out_.steps.push_back(Delete(pod, "the replica failed for good"));
     } else if (OutstaysFinish(replica)) {
       out_.steps.push_back(Delete(pod, "the job has what it was for"));
     }
@@ -216,7 +218,7 @@ class Children {
   // Of those that wait for nothing while an evaluator still works.
   bool OutstaysFinish(const ReplicaView& replica) const {
     return stored_.finishing_since.has_value() && replica.role != Role::kEvaluator &&
-           now_.now >= *stored_.finishing_since + kFinishGrace && !HasEnded(*replica.pod) &&
+           now_.now >= *stored_.finishing_since + kFinishGrace && !HasStopped(*replica.pod) &&
            now_.job.spec.clean_pod_policy != CleanPodPolicy::kNone;
   }
 

@@ -96,6 +96,22 @@ TEST(FinishTest, ACompletedJobWaitsForItsEvaluatorAndFreesTheOthersAfterTheirGra
   EXPECT_EQ(now.job.ledger->outcome_message, "chief-0 completed");
 }
 
+// Symptom: an evaluator that completed in the grace of the others was made again, and the count of
+// completed replicas fell.
+TEST(FinishTest, InTheGraceOfTheOthersCompletionsAreToldAndTheEvaluatorsIsWritten) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 2, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  Follow(now);
+  EXPECT_EQ(PlanJob(now).status.ready, "4/4");
+  Complete(now, Role::kWorker, 0);
+  Complete(now, Role::kEvaluator, 0);
+  const Plan plan = Follow(now);
+  EXPECT_EQ(plan.status.ready, "4/4");
+  EXPECT_EQ(plan.status.replica_statuses.at(Role::kWorker).succeeded, 1);
+  EXPECT_TRUE(EntryOf(now, Role::kEvaluator, 0).completed);
+  EXPECT_FALSE(EntryOf(now, Role::kWorker, 0).completed);
+}
+
 TEST(FinishTest, AnEvaluatorThatDoesNotEndHasTenMinutes) {
   Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
   Complete(now, Role::kChief, 0);
@@ -191,6 +207,41 @@ TEST(SuspendTest, APodThatACreationUnderWayMadeAfterwardsGoesToo) {
   now.pods = {PodOf(now, Role::kWorker, 0)};
   EXPECT_EQ(StepsOf<DeletePod>(Follow(now)).size(), 1u);
   EXPECT_EQ(EntryOf(now, Role::kWorker, 0).pod_number, 2);
+}
+
+// Symptom: a job that had what it was for while it was suspended ended as a suspended one.
+TEST(SuspendTest, AJobThatHasWhatItWasForEndsWhenItIsResumed) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  Complete(now, Role::kWorker, 0);
+  Follow(now);
+  now.job.spec.suspend = true;
+  Follow(now);
+  now.pods.clear();
+  now.job.spec.roles[Role::kWorker].replicas = 1;
+  now.now += seconds(60);
+  Follow(now);
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+  EXPECT_EQ(PlanJob(now).status.state, JobState::kSuspended);
+  now.job.spec.suspend = false;
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_FALSE(now.job.ledger->suspended);
+}
+
+// Symptom: the evaluator of a released job that had what it was for was not made in its time.
+TEST(PendingDeadlineTest, AJobThatHasWhatItWasForIsReleasedNoMore) {
+  Snapshot now = StartedJob({.workers = 2, .evaluators = 1});
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  now.job.spec.pending_deadline_seconds = 30;
+  EntryOf(now, Role::kWorker, 0).completed = true;
+  now.job.ledger->released_until = now.now + minutes(5);
+  now.job.ledger->released_because = "no room";
+  now.job.spec.roles[Role::kWorker].replicas = 1;
+  const Plan plan = Follow(now);
+  EXPECT_FALSE(now.job.ledger->released_until.has_value());
+  ASSERT_EQ(StepsOf<CreatePod>(plan).size(), 1u);
+  EXPECT_EQ(plan.status.state, JobState::kRunning);
 }
 
 TEST(ActiveDeadlineTest, FiresWithoutAnyOtherEventAndStopsWhatRunsWhateverThePolicy) {
@@ -352,6 +403,46 @@ TEST(ScopeTest, NodesDoNotRestartContainersWhereAllReplicasStartTogether) {
   EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "OnFailure");
   now.job.spec.restart_scope = RestartScope::kJob;
   EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "Never");
+}
+
+// Symptom: a worker that was scaled away and wanted again showed as restarting.
+TEST(ScaleTest, AReplicaThatIsScaledAwayAndWantedAgainIsNoRestart) {
+  Snapshot now = RunningJob({.workers = 3});
+  EntryOf(now, Role::kWorker, 2).quick_failures = 5;
+  now.job.spec.roles[Role::kWorker].replicas = 2;
+  Follow(now);
+  now.pods.pop_back();
+  now.job.spec.roles[Role::kWorker].replicas = 3;
+  const Plan plan = Follow(now);
+  ASSERT_EQ(StepsOf<CreatePod>(plan).size(), 1u);
+  EXPECT_EQ(plan.status.state, JobState::kRunning);
+  EXPECT_EQ(EntryOf(now, Role::kWorker, 2).first_pod, 2);
+  EXPECT_EQ(EntryOf(now, Role::kWorker, 2).quick_failures, 0);
+}
+
+// Symptom: the pod of an evaluator that had failed for good was started again and again.
+TEST(FailedForGoodTest, APodThatItsNodeWouldStartAgainGoesAndOneThatHasEndedStays) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  EntryOf(now, Role::kEvaluator, 0).failed = true;
+  now.pods[1].restart_count = 7;
+  EntryOf(now, Role::kEvaluator, 0).restarts_in_place = 7;
+  const auto deletes = StepsOf<DeletePod>(PlanJob(now));
+  ASSERT_EQ(deletes.size(), 1u);
+  EXPECT_EQ(deletes[0].name, "mnist-evaluator-0");
+  now.pods[1].phase = PodPhase::kFailed;
+  EXPECT_TRUE(PlanJob(now).steps.empty());
+}
+
+// Symptom: a pod whose sidecar ran on stayed after the end of its job.
+TEST(SidecarTest, APodWhoseSidecarRunsOnIsNotReadyAndGoesAtTheEnd) {
+  Snapshot now = RunningJob({.workers = 1});
+  now.pods[0].exit_code = 0;
+  now.pods[0].container_ended = true;
+  EntryOf(now, Role::kWorker, 0).completed = true;
+  now.job.ledger->outcome = JobState::kSucceeded;
+  const Plan plan = PlanJob(now);
+  EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 1u);
+  EXPECT_EQ(plan.status.replica_statuses.at(Role::kWorker).ready, 0);
 }
 
 TEST(ScaleTest, ACompletedReplicaThatIsScaledAwayLosesItsPodAndNeverRunsAgain) {

@@ -21,6 +21,12 @@ std::set<Key> AllReplicas(const JobSpec& spec, const Ledger& ledger) {
   return keys;
 }
 
+// Another controller of this kind of job gives its pods our names and our job as their owner, but
+// not our labels.
+bool IsOurs(const Pod& pod, const Job& job) {
+  return pod.owner_uid == job.meta.uid && pod.job == job.meta.name;
+}
+
 }  // namespace
 
 std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& ledger) {
@@ -29,7 +35,7 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
   for (const Pod& pod : snapshot.pods) live[pod.meta.name] = &pod;
   std::map<std::string, const Pod*> gone;
   for (const Pod& pod : snapshot.gone) {
-    if (pod.owner_uid != job.meta.uid) continue;
+    if (!IsOurs(pod, job)) continue;
     const Pod*& last = gone[pod.meta.name];
     if (last == nullptr || last->pod_number < pod.pod_number) last = &pod;
   }
@@ -40,8 +46,7 @@ std::vector<ReplicaView> ViewReplicas(const Snapshot& snapshot, const Ledger& le
     const auto spec = job.spec.roles.find(role);
     view.wanted = spec != job.spec.roles.end() && index < spec->second.replicas;
     if (const auto found = live.find(view.name); found != live.end()) {
-      const bool ours = found->second->owner_uid == job.meta.uid;
-      (ours ? view.pod : view.foreign) = found->second;
+      (IsOurs(*found->second, job) ? view.pod : view.foreign) = found->second;
     }
     if (const auto found = gone.find(view.name); found != gone.end()) view.gone = found->second;
     views.push_back(std::move(view));

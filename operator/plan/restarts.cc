@@ -42,12 +42,13 @@ void FailForGood(LedgerDraft& draft, const ReplicaView& view, std::string reason
 
 // Whoever gives up while the main replica has no pod that has started has waited for that one: the
 // user has not erred.
-bool WaitedForMainReplica(const LedgerDraft& draft, const ReplicaView& replica,
+bool WaitedForMainReplica(LedgerDraft& draft, const ReplicaView& replica,
                           const std::optional<int32_t>& exit_code) {
   const auto main = MainReplica(draft.spec());
   if (exit_code != kExitRestartMe || std::pair(replica.role, replica.index) == main) return false;
   for (const ReplicaView& view : draft.views()) {
     if (std::pair(view.role, view.index) != main) continue;
+    if (draft.EntryOf(view).completed) return false;  // It will not come.
     return view.pod == nullptr || view.pod->phase == PodPhase::kPending;
   }
   return true;
@@ -70,19 +71,24 @@ void NoteExit(LedgerDraft& draft, const Pod& pod) {
                  std::to_string(*pod.exit_code));
 }
 
-int32_t UsedBudget(LedgerDraft& draft) {
+// What a replica uses up without which training goes on is not the training's.
+int32_t UsedBudget(LedgerDraft& draft, const ReplicaView& view) {
+  if (IsDispensable(draft.job(), view)) return draft.EntryOf(view).own_restarts;
   int32_t used = 0;
   for (const auto& [cause, count] : draft.ledger().restarts) {
     if (CountsForBudget(draft.job(), cause)) used += count;
   }
-  return used;
+  for (const auto& [role, entries] : draft.ledger().replicas) {
+    for (const auto& [index, entry] : entries) used -= entry.own_restarts;
+  }
+  return std::max(0, used);
 }
 
 // True: one more restart is too many, and the replica has failed for good.
 bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
   const std::optional<int32_t> limit = draft.spec().backoff_limit;
   if (!limit.has_value() || !CountsForBudget(draft.job(), *ending.cause)) return false;
-  const int32_t used = UsedBudget(draft);
+  const int32_t used = UsedBudget(draft, ending.view);
   // A TFJob fails when its restarts reach the limit, a TrainingJob, as a batch Job, when it would
   // need one more.
   const bool tfjob = draft.job().kind == JobKind::kTfJob;
@@ -98,6 +104,10 @@ bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
 void Record(LedgerDraft& draft, const Ending& ending) {
   if (!ending.cause.has_value()) return;
   ++draft.ledger().restarts[*ending.cause];
+  const bool own = IsDispensable(draft.job(), ending.view);
+  if (own && CountsForBudget(draft.job(), *ending.cause)) {
+    ++draft.EntryOf(ending.view).own_restarts;
+  }
   draft.Remember({.role = ending.view.role,
                   .index = ending.view.index,
                   .attempt = draft.ledger().attempt,
@@ -190,7 +200,14 @@ void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod
     Record(draft, ending);
     ++entry.restarts_in_place;
   }
-  NoteRestart(draft, ending);
+  const bool port_taken = draft.now().addresses.scheme == AddressScheme::kLoopback &&
+                          pod.last_exit_code == kExitRestartMe;
+  if (!port_taken || HasEnded(pod) || pod.meta.deletion_time.has_value()) {
+    return NoteRestart(draft, ending);
+  }
+  // Its node would start it with the same ports again; that it ended is counted above.
+  Restart(draft, {.view = view, .pod = pod, .why = ending.why + " (it gets other ports)"});
+  entry.port = entry.status_port = 0;
 }
 
 void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
@@ -219,13 +236,17 @@ void AdvanceReplica(LedgerDraft& draft, const ReplicaView& view) {
   if (entry.completed) return;
   if (!view.wanted) {
     // Retired: the pod of the old number goes, none of the new one is made.
+    // Should it come back, that is no restart.
     if (pod != nullptr) draft.NextPod(entry);
+    entry.first_pod = entry.pod_number;
+    entry.quick_failures = 0;
+    entry.not_before.reset();
     entry.failed = false;
     return;
   }
   if (entry.failed || pod == nullptr) return;
   if (entry.restarts_in_place < pod->restart_count) CountRestartsInPlace(draft, view, *pod);
-  if (draft.ended() || entry.failed) return;
+  if (draft.ended() || entry.failed || entry.pod_number != pod->pod_number) return;
   if (HasEnded(*pod)) {
     TakeEnd(draft, view, *pod);
   } else if (pod->reason == "NodeLost") {

@@ -172,6 +172,82 @@ TEST(BudgetTest, ATfJobsIsUsedUpWhenItsRestartsReachItWhateverKilledTheProgram) 
   EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
 }
 
+// Symptom: an evaluator that failed now and then left the training no restart of its own.
+TEST(BudgetTest, WhatAnEvaluatorUsesUpIsItsOwn) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.chiefs = 1, .evaluators = 1});
+  now.job.spec.backoff_limit = 2;
+  now.pods[1] = StartedAgain(now, Role::kEvaluator, 0, 2, 1);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(now.job.ledger->restarts, (Restarts{{RestartCause::kUserError, 2}}));
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 2, 1);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+  Snapshot evaluator = now;
+  evaluator.pods[1] = StartedAgain(now, Role::kEvaluator, 0, 3, 1);
+  evaluator.job.ledger = AdvanceLedger(evaluator).ledger;
+  EXPECT_TRUE(EntryOf(evaluator, Role::kEvaluator, 0).failed);
+  EXPECT_FALSE(evaluator.job.ledger->outcome.has_value());
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 3, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+}
+
+TEST(BudgetTest, ADynamicWorkersFailuresAreNotChargedToTheTraining) {
+  Snapshot now = StartedTfJob({.workers = 3});
+  now.job.spec.dynamic_worker = true;
+  now.job.spec.backoff_limit = 3;
+  now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kOnFailure;
+  now.pods = {StartedAgain(now, Role::kWorker, 0, 1, 1), StartedAgain(now, Role::kWorker, 1, 2, 1),
+              StartedAgain(now, Role::kWorker, 2, 2, 137)};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_FALSE(ledger.replicas.at(Role::kWorker).at(2).failed);
+}
+
+// Symptom: a process whose port was taken failed for ever where its node starts it again.
+TEST(RestartsInPlaceTest, OnTheLocalClusterATakenPortIsExchangedInANewPodAndCountedOnce) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 2});
+  now.addresses.scheme = AddressScheme::kLoopback;
+  now.free_ports = {2001, 2002};
+  for (int32_t i = 0; i < 2; ++i) {
+    EntryOf(now, Role::kWorker, i).port = 1001 + 10 * i;
+    EntryOf(now, Role::kWorker, i).status_port = 1002 + 10 * i;
+  }
+  now.pods[1] = StartedAgain(now, Role::kWorker, 1, 1, 138);
+  for (Pod& pod : now.pods) pod.bootstrap = "127.0.0.1:1001";
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  const LedgerReplica& entry = ledger.replicas.at(Role::kWorker).at(1);
+  EXPECT_EQ(entry.pod_number, 2);
+  EXPECT_EQ(entry.port, 2001);
+  EXPECT_EQ(entry.status_port, 2002);
+  EXPECT_EQ(entry.restarts_in_place, 0);
+  EXPECT_EQ(ledger.restarts, (Restarts{{RestartCause::kUserError, 1}}));
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, 1);
+  now.addresses.scheme = AddressScheme::kDns;
+  EXPECT_EQ(AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(1).pod_number, 1);
+}
+
+// Symptom: beside a sidecar the main container's end was not seen, and the pod ran for ever.
+TEST(SidecarTest, TheEndOfTheMainContainerIsTheReplicas) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .workers = 2});
+  now.pods[1].exit_code = 0;
+  now.pods[2].exit_code = 137;
+  now.pods[1].container_ended = true;
+  now.pods[2].container_ended = true;
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_TRUE(ledger.replicas.at(Role::kWorker).at(0).completed);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(1).pod_number, 2);
+  EXPECT_EQ(ledger.restarts, (Restarts{{RestartCause::kKilled, 1}}));
+}
+
+// Symptom: workers waited for a chief that had completed, and were made again without an end.
+TEST(WaitingTest, NobodyWaitsForAChiefThatHasCompleted) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1, .workers = 1});
+  now.job.spec.success_policy = SuccessPolicy::kAllWorkers;
+  EntryOf(now, Role::kChief, 0).completed = true;
+  now.pods = {Ended(now, Role::kWorker, 0, 138)};
+  EXPECT_EQ(AdvanceLedger(now).ledger.restarts, (Restarts{{RestartCause::kUserError, 1}}));
+}
+
 TEST(WaitingTest, WhoeverGaveUpWaitingForTheChiefIsNotFailedByPolicyNever) {
   Snapshot now = JobOf(RestartPolicy::kNever, {.chiefs = 1, .workers = 1});
   now.pods[0].phase = PodPhase::kPending;

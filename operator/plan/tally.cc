@@ -8,7 +8,7 @@ namespace {
 
 // A container that its node starts again and again does not run, whatever the phase says.
 bool Runs(const Pod* pod) {
-  return pod != nullptr && pod->phase == PodPhase::kRunning &&
+  return pod != nullptr && pod->phase == PodPhase::kRunning && !HasEnded(*pod) &&
          !pod->meta.deletion_time.has_value() && pod->waiting_reason.empty();
 }
 
@@ -27,7 +27,7 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
     ++tally.desired;
     const CurrentPod current = FindCurrentPod(replica, *entry);
     const Pod* pod = current.gone ? nullptr : current.pod;
-    if (replica.pod != nullptr && !HasEnded(*replica.pod)) {
+    if (replica.pod != nullptr && !HasStopped(*replica.pod)) {
       tally.gpus += job.spec.roles.at(replica.role).GpusHeld();
       // To readers of TFJobs only a pod that runs is active.
       if (job.kind == JobKind::kTrainingJob || Runs(replica.pod)) ++role.active;

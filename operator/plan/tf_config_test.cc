@@ -162,6 +162,18 @@ TEST(TfJobTfConfigTest, OnTheLocalClusterEachReplicaHasItsOwnPort) {
             R"("task":{"type":"worker","index":1},"environment":"cloud"})");
 }
 
+// Symptom: the whole text was written at each look at a job, only to learn its length.
+TEST(TfConfigTest, WhatSurelyFitsDoesAndWhatDoesNotFitIsNeverSaidTo) {
+  for (const int32_t workers : {1, 100, 2000, 2200, 2300, 2400, 2500, 2600, 4000}) {
+    const Snapshot now = StartedJob({.workers = workers});
+    const AddressBook book(now.job, *now.job.ledger, now.addresses);
+    const bool surely = SurelyHoldsTfConfig(now.job, book);
+    const bool fits = TfConfig(now.job, book, Role::kWorker, workers - 1).ok();
+    EXPECT_TRUE(fits || !surely) << workers;
+    EXPECT_EQ(surely, workers <= 2000 || (surely && workers < 4000)) << workers;
+  }
+}
+
 TEST(TfConfigTest, ATextThatNoEnvironmentVariableHoldsIsRefusedWithItsSize) {
   const Snapshot now = StartedJob({.workers = 4000});
   const AddressBook book(now.job, *now.job.ledger, now.addresses);

@@ -86,10 +86,11 @@ TEST(TfJobPlanTest, EachReplicaHasAServiceOfItsNameWithThePortsOfItsContainer) {
   EXPECT_EQ(services[1].labels.at("taas.dev/job-name"), "mnist");
 }
 
-// Symptom: a template whose port 2222 had no name, or another one, made a service that the API server
-// refuses: the job waited for ever.
+// Symptom: a template whose port 2222 had no name, or another one, made a service that the API
+// server refuses: the job waited for ever.
 TEST(TfJobPlanTest, AServiceHasThePortOfTheJobOnceWhateverTheTemplateCallsIt) {
-  for (const char* port : {R"({"containerPort":2222})", R"({"name":"grpc","containerPort":2222})"}) {
+  for (const char* port :
+       {R"({"containerPort":2222})", R"({"name":"grpc","containerPort":2222})"}) {
     Snapshot now = StartedTfJob({.workers = 1});
     now.services.clear();
     now.job.spec.roles[Role::kWorker].pod_template =
@@ -338,6 +339,21 @@ TEST(TfJobPlanTest, APodOfATrainingJobOfThisNameIsForeignNotOfAnEarlierJob) {
   ASSERT_EQ(StepsOf<ReportConflict>(plan).size(), 1u);
   EXPECT_THAT(plan.status.message,
               HasSubstr("does not belong to this job (owner: TrainingJob, uid uid-0)"));
+}
+
+// Symptom: pods that training-operator had made for the same TFJob were taken for old ones of ours
+// and deleted.
+TEST(TfJobPlanTest, APodOfAnotherControllerForThisVeryJobIsReportedNotTouched) {
+  Snapshot now = StartedTfJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0, {.number = 0})};
+  now.pods[0].job.clear();
+  const Plan plan = PlanJob(now);
+  EXPECT_THAT(StepsOf<DeletePod>(plan), IsEmpty());
+  EXPECT_EQ(StepsOf<ReportConflict>(plan).size(), 1u);
+  EXPECT_THAT(plan.status.message, HasSubstr("another controller made the pod mnist-worker-0"));
+  now.gone = std::move(now.pods);
+  now.pods.clear();
+  EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).size(), 1u);
 }
 
 // Symptom: pod and service are made at the same time; where only the pod came through, its peers
