@@ -74,9 +74,9 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   return absl::OkStatus();
 }
 
-// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing takes leave and ends; one
-// that writes checkpoints, or holds what they are made of, is told to stop, and a second signal ends
-// it too.
+// SIGTERM and SIGINT are taken by one thread. A replica that keeps nothing takes leave and ends.
+// One that writes checkpoints, or holds what they are made of, is told to stop; a second signal
+// ends it too.
 void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& stop,
                    Farewell& farewell) {
   sigset_t signals;

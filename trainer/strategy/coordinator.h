@@ -9,8 +9,9 @@
 // (batch_leases.h), what counts (commit_core.h). This class is their shell.
 //
 // Ownership: borrows clock, board, task and store. Threads: Run on one (it starts another, which
-// ends with it), the WorkSource on one other, the handler's methods on any. Errors of Run: Cancelled (stopped; a last checkpoint is
-// written), DeadlineExceeded (peers did not come: restart), others permanent.
+// ends with it), the WorkSource on one other, the handler's methods on any. Errors of Run:
+// Cancelled (stopped; a last checkpoint is written), DeadlineExceeded (peers did not come:
+// restart), others permanent.
 //
 //   Coordinator coordinator(clock, options, board, task, store.get());
 //   ASSIGN_OR_RETURN(auto server, ChiefServer::Start(host, port, coordinator));
