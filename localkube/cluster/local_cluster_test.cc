@@ -269,6 +269,33 @@ TEST_F(LocalClusterTest, GpuSlotsStayWithTheirPodsWhenTheClusterIsStartedAgain) 
   EXPECT_THAT(ReadLog("a"), HasSubstr("gpus 1,2\n"));
 }
 
+// Symptom: one pod with a node of the user's choice and a count of GPUs that no node has grew the
+// process until it was killed, and all jobs with it.
+TEST_F(LocalClusterTest, APodThatAsksItsNodeForMoreGpusThanItHasFreeIsRefused) {
+  options_.fake_gpus = {.count = 2, .gibibytes = 80};
+  Start();
+  const auto pod = [](const std::string& name, const char* gpus, const std::string& script) {
+    Json out = Pod(name, script);
+    out["spec"]["nodeName"] = "local";
+    out["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = gpus;
+    return out;
+  };
+  const auto why = [&](const std::string& name) {
+    return Get(name)["status"]["containerStatuses"][0]["state"].dump();
+  };
+  Create(pod("holds", "1", "exec sleep 1000"));
+  AwaitPhase("holds", "Running");
+  Create(pod("much", "1000000000000", "true"));
+  AwaitPhase("much", "Failed");
+  EXPECT_THAT(why("much"), HasSubstr("OutOfnvidia.com/gpu"));
+  EXPECT_THAT(why("much"), HasSubstr("requested: 1000000000000, used: 1, capacity: 2"));
+  Create(pod("two", "2", "true"));
+  AwaitPhase("two", "Failed");
+  EXPECT_THAT(why("two"), HasSubstr("requested: 2, used: 1, capacity: 2"));
+  Create(pod("one", "1", "true"));
+  AwaitPhase("one", "Succeeded");
+}
+
 TEST_F(LocalClusterTest, APodWithAnOddStatusEndsNobody) {
   Start();
   Json odd = Pod("odd", "true");

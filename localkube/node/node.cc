@@ -423,10 +423,25 @@ absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* en
   if (entry->gpus_known) return absl::OkStatus();
   const int64_t wanted = ReadPodToPlace(pod).requests.gpus;
   if (wanted > 0) {
-    std::set<int> used;
+    std::set<int> used, left_over;
     for (const auto& [other, pod_entry] : pods_) {
       if (pod_entry.ended || pod_entry.node != entry->node) continue;
-      used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
+      std::set<int>& holds = pod_entry.text == nullptr ? left_over : used;
+      holds.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
+    }
+    // Only a pod whose node the user chose: a scheduler counts what is free.
+    const int64_t all = FindNode(entry->node)->allocatable.gpus;
+    const auto taken = static_cast<int64_t>(used.size());
+    if (wanted > all - taken) {
+      return absl::InvalidArgumentError(
+          "OutOf" + std::string(kGpuResource) + ": node " + entry->node +
+          " has not enough of it, requested: " + std::to_string(wanted) +
+          ", used: " + std::to_string(taken) + ", capacity: " + std::to_string(all));
+    }
+    used.merge(left_over);
+    if (wanted > all - static_cast<int64_t>(used.size())) {
+      return absl::UnavailableError("give pod " + entry->ns + "/" + entry->name +
+                                    " its GPU slots: a pod that was deleted has not ended yet");
     }
     std::vector<int> slots;
     for (int slot = 0; static_cast<int64_t>(slots.size()) < wanted; ++slot) {
