@@ -28,6 +28,11 @@ constexpr size_t kDeleteCollectionMax = 10'000;
 constexpr char kTrainingJobCrdUid[] = "00000000-0000-4000-8000-000000000001";
 constexpr char kTfJobCrdUid[] = "00000000-0000-4000-8000-000000000002";
 
+// Followed by +yaml or +cbor.
+constexpr char kApplyPatch[] = "application/apply-patch";
+constexpr char kNoApply[] =
+    "this API server has no server-side apply: use `kubectl apply` without --server-side, or "
+    "`kubectl replace`";
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
 ApiResponse ErrorResponse(const absl::Status& status) {
@@ -266,7 +271,10 @@ absl::StatusOr<ApiResponse> Api::Impl::OnObject(const ApiRequest& request, const
   }
   if (request.method == "PATCH") {
     const auto type = PatchTypeOf(request.content_type);
-    if (!type.has_value()) return UnsupportedPatch(kind);
+    if (!type.has_value()) {
+      const bool apply = request.content_type.starts_with(kApplyPatch);
+      return apply ? UnsupportedBody(kNoApply) : UnsupportedPatch(kind);
+    }
     return Reply(rest_.Patch(target, *type, request.body, ParseWriteOptions(route)), route,
                  request.accept);
   }

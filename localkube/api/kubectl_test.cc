@@ -174,6 +174,17 @@ TEST_F(KubectlTest, RefusesAnUnknownFieldAndABadValueWithTheirPaths) {
   EXPECT_THAT(Run({"apply", "-f", negative}, 1), HasSubstr("spec.roles.ps.replicas"));
 }
 
+// Symptom: `kubectl apply --server-side` was told of media types, which its user cannot choose.
+TEST_F(KubectlTest, ServerSideApplyIsRefusedWithASentenceAndChangesNothing) {
+  const auto apply = [&](const char* file) {
+    return Run({"apply", "--server-side", "-f", file}, 1);
+  };
+  EXPECT_THAT(apply("examples/mnist.yaml"), HasSubstr("no server-side apply"));
+  EXPECT_THAT(Run({"get", "tj", "mnist"}, 1), HasSubstr("NotFound"));
+  const std::string pod = Write("pod.yaml", kPod);
+  EXPECT_THAT(apply(pod.c_str()), HasSubstr("use `kubectl apply` without --server-side"));
+}
+
 TEST_F(KubectlTest, WaitsForAConditionAndDeletes) {
   Run({"apply", "-f", "examples/mnist.yaml"});
   auto wait = Start({"wait", "--for=condition=Succeeded", "tj/mnist", "--timeout=60s"});
