@@ -224,7 +224,8 @@ TEST(ControllerTest, ARepairedSpecDoesNotWaitForTheRefusalOfTheOldOne) {
   ASSERT_THAT(cluster.Status().value("message", ""), HasSubstr("not allowed"));
   cluster.api().faults().refuse_post_of = "";
   cluster.EditSpec({{"roles", {{"worker", {{"resources", {{"limits", {{"cpu", "1"}}}}}}}}}});
-  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().pod_creates().size() == 2; }, seconds(3)));
+  EXPECT_TRUE(
+      cluster.RunUntil([&] { return cluster.api().pod_creates().size() == 2; }, seconds(3)));
   ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
   EXPECT_THAT(cluster.Status().dump(), Not(HasSubstr("not allowed")));
 }
