@@ -395,7 +395,7 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
       const auto delay = StatusDelay(*look->job, look->plan.status, tracked->status_writes,
-                                     executor_.clock().Now());
+                                     executor_.clock());
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
       if (delay.has_value()) queue_.AddAfter(look->key, *delay);
     }

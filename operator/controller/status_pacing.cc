@@ -1,6 +1,9 @@
 #include "operator/controller/status_pacing.h"
 
+#include <algorithm>
+
 #include "operator/api/job_codec.h"
+#include "operator/plan/limits.h"
 
 namespace taas {
 namespace {
@@ -27,16 +30,24 @@ bool IsUrgent(const JobStatus& before, const JobStatus& after) {
   return before.completion_time != after.completion_time;
 }
 
+// While the others end after the main replica: until the outcome, with which their counts are
+// written.
+Clock::Duration UntilOutcome(const Job& job, Clock::WallTime now) {
+  if (!job.ledger.has_value() || !job.ledger->finishing_since.has_value()) return {};
+  return std::chrono::duration_cast<Clock::Duration>(*job.ledger->finishing_since + kFinishGrace -
+                                                     now);
+}
+
 }  // namespace
 
 std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
-                                           const StatusWrites& writes, Clock::Time now) {
+                                           const StatusWrites& writes, const Clock& clock) {
   if (EncodeStatus(job, job.status) == EncodeStatus(job, wanted)) return std::nullopt;
   if (!writes.any || IsUrgent(job.status, wanted)) return Clock::Duration::zero();
   const Clock::Duration spacing = OnlyProgressDiffers(job, wanted)
                                       ? Clock::Duration(kProgressSpacing)
                                       : Clock::Duration(kStatusSpacing);
-  return writes.last + spacing - now;
+  return std::max(UntilOutcome(job, clock.WallNow()), writes.last + spacing - clock.Now());
 }
 
 }  // namespace taas

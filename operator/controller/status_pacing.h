@@ -3,7 +3,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   const auto delay = StatusDelay(job, plan.status, tracked.status_writes, now);
+//   const auto delay = StatusDelay(job, plan.status, tracked.status_writes, clock);
 
 #ifndef OPERATOR_CONTROLLER_STATUS_PACING_H_
 #define OPERATOR_CONTROLLER_STATUS_PACING_H_
@@ -23,7 +23,7 @@ struct StatusWrites {
 // What was decided about `job` (a decision, not a count) is written without delay; zero or less:
 // now. Nothing: `wanted` is what stands there.
 std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
-                                           const StatusWrites& writes, Clock::Time now);
+                                           const StatusWrites& writes, const Clock& clock);
 
 }  // namespace taas
 
