@@ -33,7 +33,11 @@ struct Route {
   }
   bool Is(const std::string& key) const {
     const std::string value = Get(key);
-    return value == "true" || value == "1";
+    // As Go reads booleans: Python clients write True.
+    for (const char* yes : {"true", "True", "TRUE", "t", "T", "1"}) {
+      if (value == yes) return true;
+    }
+    return false;
   }
 };
 

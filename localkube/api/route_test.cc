@@ -53,6 +53,20 @@ TEST(RouteQueryTest, QueriesAreDecoded) {
   EXPECT_EQ(route->Get("x"), "a b");
 }
 
+// The Python client's watches were answered with lists: it asks for watch=True.
+TEST(RouteQueryTest, BooleansAreReadAsGoReadsThem) {
+  for (const char* yes : {"true", "True", "TRUE", "t", "T", "1"}) {
+    const auto route = ParseRoute(std::string("/api/v1/pods?watch=") + yes);
+    ASSERT_TRUE(route.ok());
+    EXPECT_TRUE(route->Is("watch")) << yes;
+  }
+  for (const char* no : {"", "0", "false", "False", "yes"}) {
+    const auto route = ParseRoute(std::string("/api/v1/pods?watch=") + no);
+    ASSERT_TRUE(route.ok());
+    EXPECT_FALSE(route->Is("watch")) << no;
+  }
+}
+
 TEST(RouteQueryTest, BadEncodingIsRefused) {
   for (const char* target : {"/api/v1/pods?x=%", "/api/v1/pods?x=%zz", "/api/v1/%4"}) {
     EXPECT_THAT(ParseRoute(target), StatusIs(absl::StatusCode::kInvalidArgument)) << target;

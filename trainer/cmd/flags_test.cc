@@ -140,7 +140,7 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
 
 // A job of mode Sync trained asynchronously: a flag that was not given went over its configuration.
 TEST_F(FlagsTest, WithoutFlagsTheConfigurationIsTakenAsItIs) {
-  const json config = {{"model", {{"name", "mlp"}}},
+  const json config = {{"model", {{"name", "mlp"}, {"hidden", {500}}}},
                        {"strategy", {{"mode", "Sync"}, {"backupWorkers", 1}}}};
   environment_["TAAS_TRAINER"] = config.dump();
   EXPECT_EQ(Trainer({}), config);
