@@ -91,8 +91,12 @@ class TensorBoardTest(unittest.TestCase):
             self.assertAlmostEqual(per_second / steps_per_second, 32, delta=0.01)
         tags = set(LAYERS) | {"gradients/" + name for name in LAYERS}
         self.assertEqual(set(run["histograms"]), tags)
+        # On a busy machine histograms are left out before anything else, all of a step together.
+        taken = [step for step, _ in run["histograms"]["gradients/" + next(iter(LAYERS))]]
+        self.assertEqual(taken[0], 1)
+        self.assertLessEqual(set(taken), set(steps))
         for tag, entries in run["histograms"].items():
-            self.assertEqual([step for step, _ in entries], steps, tag)
+            self.assertEqual([step for step, _ in entries], taken, tag)
             for _, (least, most, count, total, squares, limits, buckets) in entries:
                 self.assertEqual(count, LAYERS[tag.removeprefix("gradients/")], tag)
                 self.assertEqual(sum(buckets), count, tag)
