@@ -176,6 +176,8 @@ void LogFollow::CheckEnd() {
     const bool leaves = HasEnded(*tail.pod) || tail.pod->meta.deletion_time.has_value();
     return tail.done || (waited_ && !leaves);
   };
+  // Pods and jobs are watched apart: the end of a short job may be seen before its pods.
+  if (job != nullptr && tails_.empty() && !waited_) return WaitForPods();
   for (const auto& [uid, tail] : tails_) {
     if (!is_done(*tail)) return WaitForPods();
   }
