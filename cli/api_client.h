@@ -66,8 +66,9 @@ class ApiClient {
   PosixFileSystem files_;
   std::string ns_;
   std::string source_;
-  std::unique_ptr<KubeTransport> transport_;
   ThreadExecutor executor_;
+  // Ends first: until then its I/O threads post to the executor.
+  std::unique_ptr<KubeTransport> transport_;
 };
 
 }  // namespace taas

@@ -81,6 +81,8 @@ bool NothingSent(std::string_view what) {
 void InitializeThreads() {
   static std::once_flag once;
   std::call_once(once, [] {
+    // What is set up last ends first at exit: OpenSSL must not, while the pool's threads use it.
+    OPENSSL_init_ssl(0, nullptr);
     try {
       crossplat::threadpool::initialize_with_threads(kIoThreads);
     } catch (const std::exception& e) {
