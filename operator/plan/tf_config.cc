@@ -138,6 +138,10 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironm
       {"TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index))},
   };
   env.insert(env.end(), ours.begin(), ours.end());
+  // A sparse TF_CONFIG names the chief to nobody else.
+  if (std::string chief = HostList(job, addresses, Role::kChief); !chief.empty()) {
+    env.emplace_back("TAAS_CHIEF_HOSTS", std::move(chief));
+  }
   if (job.spec.bundled_trainer) env.emplace_back("TAAS_TRAINER", job.spec.trainer.config);
   return env;
 }

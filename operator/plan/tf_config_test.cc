@@ -47,6 +47,7 @@ TEST(TfConfigTest, TheEnvironmentIsThatOfTheContract) {
                      {"TAAS_PS_HOSTS",
                       "mnist-ps-0.mnist.default.svc:2222,mnist-ps-1.mnist.default.svc:2222"},
                      {"TAAS_WORKER_HOSTS", "mnist-worker-0.mnist.default.svc:2222"},
+                     {"TAAS_CHIEF_HOSTS", "mnist-chief-0.mnist.default.svc:2222"},
                      {"TAAS_JOB_NAME", "worker"},
                      {"TAAS_TASK_INDEX", "0"},
                      {"TAAS_STATUS_PORT", "2223"},
@@ -143,6 +144,19 @@ TEST(TfJobTfConfigTest, UnderDynamicWorkersEachParameterServerAndTheChiefFindThe
             R"({"cluster":{"worker":{},"ps":["mnist-ps-0.default.svc:2222",)"
             R"("mnist-ps-1.default.svc:2222"],"chief":["mnist-chief-0.default.svc:2222"]},)"
             R"("task":{"type":"chief","index":0}})");
+}
+
+// Symptom: worker 0, whose TF_CONFIG names no chief, led the training beside the real one.
+TEST(TfJobTfConfigTest, UnderDynamicWorkersTheChiefsAddressStandsBesideTfConfig) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .ps = 1, .workers = 1});
+  now.job.spec.dynamic_worker = true;
+  now.job.spec.chief_is_master = true;
+  for (const Role role : {Role::kPs, Role::kWorker}) {
+    EXPECT_EQ(EnvOf(now, role, 0).at("TAAS_CHIEF_HOSTS"), "mnist-master-0.default.svc:2222");
+  }
+  Snapshot without = StartedTfJob({.ps = 1, .workers = 2});
+  without.job.spec.dynamic_worker = true;
+  EXPECT_EQ(EnvOf(without, Role::kWorker, 0).count("TAAS_CHIEF_HOSTS"), 0u);
 }
 
 TEST(TfJobTfConfigTest, WithOneServicePerJobTheNamesAreThoseOfATrainingJob) {

@@ -50,7 +50,7 @@ absl::Status CheckAddresses(const ClusterSpec& cluster) {
   return absl::OkStatus();
 }
 
-absl::Status Check(const ClusterSpec& cluster, bool sparse) {
+absl::Status Check(const ClusterSpec& cluster) {
   RETURN_IF_ERROR(CheckAddresses(cluster));
   const ReplicaId& self = cluster.self;
   if (cluster.count("chief") > 1) {
@@ -60,7 +60,7 @@ absl::Status Check(const ClusterSpec& cluster, bool sparse) {
   if (self.role == "evaluator") {
     return self.index >= 0 ? absl::OkStatus() : Bad("task.index must not be negative");
   }
-  if (cluster.training_replicas().empty() && !sparse) {
+  if (cluster.training_replicas().empty() && !cluster.sparse) {
     return Bad("the cluster has neither chief nor worker");
   }
   const int count = cluster.count(self.role);
@@ -254,7 +254,8 @@ absl::StatusOr<ClusterSpec> ParseTfConfig(std::string_view text) {
       self.index < static_cast<int>(evaluators.size())) {
     cluster.evaluator_address = evaluators[static_cast<size_t>(self.index)];
   }
-  RETURN_IF_ERROR(Check(cluster, sparse_key || NamesSingleTasks(*found)));
+  cluster.sparse = sparse_key || NamesSingleTasks(*found);
+  RETURN_IF_ERROR(Check(cluster));
   return cluster;
 }
 
@@ -273,7 +274,7 @@ absl::StatusOr<ClusterSpec> ClusterFromHosts(const ClassicHosts& hosts) {
                                       kRoles);
   }
   cluster.self = {role, hosts.task_index};
-  const absl::Status status = Check(cluster, /*sparse=*/false);
+  const absl::Status status = Check(cluster);
   if (!status.ok()) {
     // The sentence is that of the same mistake in TF_CONFIG.
     std::string text(status.message());
@@ -284,19 +285,27 @@ absl::StatusOr<ClusterSpec> ClusterFromHosts(const ClassicHosts& hosts) {
   return cluster;
 }
 
-absl::Status CompleteSparse(const std::string& worker_hosts, ClusterSpec* cluster) {
+absl::Status CompleteSparse(const ClassicHosts& listed, ClusterSpec* cluster) {
   const ReplicaId& self = cluster->self;
-  const bool known = cluster->count("chief") > 0 ||
-                     (cluster->count("worker") > 0 && !cluster->address({"worker", 0}).empty());
-  if (known || self.role == "evaluator" || cluster->size() == 0) return absl::OkStatus();
-  const std::vector<std::string> listed = SplitHosts(worker_hosts);
+  if (!cluster->sparse || self.role == "evaluator" || cluster->count("chief") > 0) {
+    return absl::OkStatus();
+  }
+  // Before worker 0 is looked for: beside a chief it leads nothing.
+  if (std::vector<std::string> chiefs = SplitHosts(listed.chief_hosts); !chiefs.empty()) {
+    cluster->addresses["chief"] = std::move(chiefs);
+    return Check(*cluster);
+  }
+  if (cluster->count("worker") > 0 && !cluster->address({"worker", 0}).empty()) {
+    return absl::OkStatus();
+  }
+  const std::vector<std::string> hosts = SplitHosts(listed.worker_hosts);
   std::optional<std::string> chief;
-  if (!listed.empty()) chief = listed[0];
+  if (!hosts.empty()) chief = hosts[0];
   else chief = NameOfWorkerZero(self, cluster->self_address());
   if (!chief) {
     return Bad("the sparse cluster of " + self.name() + " does not name worker 0, which leads the "
                "training, and its address cannot be told from " + cluster->self_address() +
-               "; set TAAS_WORKER_HOSTS");
+               "; set TAAS_WORKER_HOSTS, or TAAS_CHIEF_HOSTS where there is a chief");
   }
   std::vector<std::string>& workers = cluster->addresses["worker"];
   if (workers.empty()) workers.resize(1);

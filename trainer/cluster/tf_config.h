@@ -40,6 +40,7 @@ struct ClusterSpec {
   std::map<std::string, std::vector<std::string>> addresses;
   ReplicaId self;
   std::string evaluator_address;  // Of this process, if it is an evaluator that is listed.
+  bool sparse = false;            // Some of the others are not named.
 
   int count(const std::string& role) const;
   size_t size() const;  // All replicas but evaluators.
@@ -72,9 +73,11 @@ struct ClassicHosts {
 absl::StatusOr<ClusterSpec> ClusterFromHosts(const ClassicHosts& hosts);
 
 // The sparse form shows a ps nobody else and a worker the parameter servers only. Takes the address
-// of the chief (worker 0) from the classic list of workers, else from the name that an operator
-// gives it: mnist-worker-3.ns.svc:2222 has its chief at mnist-worker-0.ns.svc:2222.
-absl::Status CompleteSparse(const std::string& worker_hosts, ClusterSpec* cluster);
+// of the chief from the classic list of chiefs; where that is empty worker 0 is the chief, whose
+// address is in the classic list of workers or follows from the name that an operator gives it:
+// mnist-worker-3.ns.svc:2222 has its chief at mnist-worker-0.ns.svc:2222. Of `listed` the rest is
+// not read; a cluster of the full form stays as it is.
+absl::Status CompleteSparse(const ClassicHosts& listed, ClusterSpec* cluster);
 
 }  // namespace taas
 

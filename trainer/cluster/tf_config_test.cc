@@ -149,7 +149,7 @@ TEST(TfConfigTest, SparseWorkerFindsItsChiefByTheOperatorsNames) {
   auto cluster = ParseTfConfig(kSparseWorker);
   ASSERT_THAT(cluster, IsOk());
   EXPECT_EQ(cluster->self_address(), "mnist-worker-3.ns.svc:2222");
-  ASSERT_THAT(CompleteSparse("", &*cluster), IsOk());
+  ASSERT_THAT(CompleteSparse({}, &*cluster), IsOk());
   EXPECT_EQ(cluster->address(cluster->chief()), "mnist-worker-0.ns.svc:2222");
   EXPECT_EQ(cluster->rank(cluster->self), 3);
 }
@@ -158,7 +158,7 @@ TEST(TfConfigTest, SparseParameterServerFindsItsChief) {
   auto cluster = ParseTfConfig(R"({"sparseCluster":{"worker":{},"ps":["mnist-ps-0.ns.svc:2222"]},
       "task":{"type":"ps","index":0}})");
   ASSERT_THAT(cluster, IsOk());
-  ASSERT_THAT(CompleteSparse("", &*cluster), IsOk());
+  ASSERT_THAT(CompleteSparse({}, &*cluster), IsOk());
   EXPECT_EQ(cluster->address(cluster->chief()), "mnist-worker-0.ns.svc:2222");
 }
 
@@ -167,7 +167,7 @@ TEST(TfConfigTest, SparseFormUnderThePlainKeyIsReadAsWell) {
   auto cluster = ParseTfConfig(R"({"cluster":{"worker":{},"ps":{"1":"mnist-ps-1.ns.svc:2222"}},
       "task":{"type":"ps","index":1}})");
   ASSERT_THAT(cluster, IsOk());
-  ASSERT_THAT(CompleteSparse("", &*cluster), IsOk());
+  ASSERT_THAT(CompleteSparse({}, &*cluster), IsOk());
   EXPECT_EQ(cluster->address(cluster->chief()), "mnist-worker-0.ns.svc:2222");
 }
 
@@ -176,10 +176,39 @@ TEST(TfConfigTest, ClassicListNamesTheChiefOfASparseClusterOfPlainAddresses) {
       "ps":["127.0.0.1:5"]},"task":{"type":"worker","index":1}})");
   ASSERT_THAT(cluster, IsOk());
   ClusterSpec without = *cluster;
-  EXPECT_THAT(CompleteSparse("", &without),
+  EXPECT_THAT(CompleteSparse({}, &without),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("TAAS_WORKER_HOSTS")));
-  ASSERT_THAT(CompleteSparse("127.0.0.1:10,127.0.0.1:11", &*cluster), IsOk());
+  ASSERT_THAT(CompleteSparse({.worker_hosts = "127.0.0.1:10,127.0.0.1:11"}, &*cluster), IsOk());
   EXPECT_EQ(cluster->address(cluster->chief()), "127.0.0.1:10");
+}
+
+// Symptom: worker 0 of a job with dynamic workers led the training beside the chief.
+TEST(TfConfigTest, ListedChiefLeadsASparseClusterAlsoForWorkerZero) {
+  auto cluster = ParseTfConfig(R"({"cluster":{"worker":{"0":"127.0.0.1:10"},
+      "ps":["127.0.0.1:5"]},"task":{"type":"worker","index":0}})");
+  ASSERT_THAT(cluster, IsOk());
+  const ClassicHosts listed{.chief_hosts = "127.0.0.1:9", .worker_hosts = "127.0.0.1:10"};
+  ASSERT_THAT(CompleteSparse(listed, &*cluster), IsOk());
+  EXPECT_EQ(cluster->chief(), (ReplicaId{"chief", 0}));
+  EXPECT_EQ(cluster->address(cluster->chief()), "127.0.0.1:9");
+  EXPECT_EQ(cluster->rank(cluster->self), 1);
+  EXPECT_FALSE(cluster->alone());
+}
+
+TEST(TfConfigTest, SparseClusterWithTwoListedChiefsIsRefused) {
+  auto cluster = ParseTfConfig(kSparseWorker);
+  ASSERT_THAT(cluster, IsOk());
+  EXPECT_THAT(CompleteSparse({.chief_hosts = "a:1,b:1"}, &*cluster),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 chiefs")));
+}
+
+// Nothing of the classic lists changes what TF_CONFIG says in full.
+TEST(TfConfigTest, ListedChiefIsNoneOfAFullCluster) {
+  auto cluster = ParseTfConfig(R"({"cluster":{"worker":["w:1"],"ps":["p:1"]},
+      "task":{"type":"worker","index":0}})");
+  ASSERT_THAT(cluster, IsOk());
+  ASSERT_THAT(CompleteSparse({.chief_hosts = "c:1"}, &*cluster), IsOk());
+  EXPECT_EQ(cluster->chief(), (ReplicaId{"worker", 0}));
 }
 
 TEST(ClusterFromHostsTest, ClassicFlagsMakeTheSameCluster) {

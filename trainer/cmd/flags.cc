@@ -13,7 +13,8 @@ using Json = nlohmann::json;
 
 constexpr char kOrder[] =
     "Who this process is: the flags above; without them TF_CONFIG; without that TAAS_JOB_NAME,\n"
-    "TAAS_TASK_INDEX, TAAS_PS_HOSTS and TAAS_WORKER_HOSTS, or the same names without TAAS_.\n"
+    "TAAS_TASK_INDEX, TAAS_PS_HOSTS, TAAS_WORKER_HOSTS and TAAS_CHIEF_HOSTS, or the same names\n"
+    "without TAAS_.\n"
     "Without any of them one process trains alone.\n"
     "What it trains: flags over --config over TAAS_TRAINER; TF_MAX_STEPS, TF_LOGDIR,\n"
     "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.";
@@ -249,7 +250,9 @@ absl::StatusOr<std::optional<ClusterSpec>> ReadCluster(const Flags& flags, const
   const auto json = env("TF_CONFIG");
   if (!by_flags && json) {
     ASSIGN_OR_RETURN(ClusterSpec cluster, ParseTfConfig(*json));
-    RETURN_IF_ERROR(CompleteSparse(Classic(env, "WORKER_HOSTS").value_or(""), &cluster));
+    const ClassicHosts listed{.chief_hosts = Classic(env, "CHIEF_HOSTS").value_or(""),
+                              .worker_hosts = Classic(env, "WORKER_HOSTS").value_or("")};
+    RETURN_IF_ERROR(CompleteSparse(listed, &cluster));
     return std::optional<ClusterSpec>(std::move(cluster));
   }
   const auto take = [&](const std::optional<std::string>& flag, const char* name) {
