@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "operator/base/status.h"
+#include "trainer/comm/local_socket.h"
 
 namespace taas::comm {
 namespace {
@@ -29,6 +30,9 @@ constexpr size_t kDiscardBytes = 64 << 10;
 std::string ErrnoText(int error) { return std::strerror(error); }
 
 void SetOptions(int socket) {
+  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
+  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
+  if (IsLocal(socket)) return;
   const int one = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
@@ -40,8 +44,6 @@ void SetOptions(int socket) {
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
   const unsigned silence = static_cast<unsigned>(kSilenceMax.count());
   setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence, sizeof(silence));
-  setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
-  setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
 }
 
 absl::Status ConnectSocket(int socket, const addrinfo& target, int patience_ms) {
@@ -72,6 +74,33 @@ void Advance(std::vector<iovec>& blocks, size_t& first, size_t bytes) {
     blocks[first].iov_base = static_cast<char*>(blocks[first].iov_base) + bytes;
     blocks[first].iov_len -= bytes;
   }
+}
+
+// Room for one descriptor beside a message's bytes.
+struct DescriptorSpace {
+  alignas(cmsghdr) char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+void PutDescriptor(int descriptor, DescriptorSpace& space, msghdr* message) {
+  message->msg_control = space.bytes;
+  message->msg_controllen = sizeof(space.bytes);
+  cmsghdr* control = CMSG_FIRSTHDR(message);
+  control->cmsg_level = SOL_SOCKET;
+  control->cmsg_type = SCM_RIGHTS;
+  control->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(control), &descriptor, sizeof(descriptor));
+}
+
+// -1: none came. There is room for one; the kernel closes more.
+int TakeDescriptor(msghdr* message) {
+  const cmsghdr* control = CMSG_FIRSTHDR(message);
+  if (control == nullptr || control->cmsg_level != SOL_SOCKET ||
+      control->cmsg_type != SCM_RIGHTS || control->cmsg_len != CMSG_LEN(sizeof(int))) {
+    return -1;
+  }
+  int descriptor;
+  std::memcpy(&descriptor, CMSG_DATA(control), sizeof(descriptor));
+  return descriptor;
 }
 
 }  // namespace
@@ -108,6 +137,9 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Connect(const std::string& add
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> targets(found, &freeaddrinfo);
   absl::Status last = absl::UnavailableError("no address");
   for (const addrinfo* target = targets.get(); target != nullptr; target = target->ai_next) {
+    if (const int local = ConnectLocally(*target->ai_addr); local >= 0) {
+      return std::make_unique<Channel>(local, address);
+    }
     const int fd = socket(target->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) {
       last = absl::UnavailableError(ErrnoText(errno));
@@ -120,7 +152,8 @@ absl::StatusOr<std::unique_ptr<Channel>> Channel::Connect(const std::string& add
   return Annotate(last, "connect to " + address);
 }
 
-Channel::Channel(int socket, std::string peer) : socket_(socket), peer_(std::move(peer)) {
+Channel::Channel(int socket, std::string peer)
+    : socket_(socket), peer_(std::move(peer)), may_share_(IsLocal(socket)) {
   SetOptions(socket_);
 }
 
@@ -147,22 +180,51 @@ absl::Status Channel::Broken(const char* call, int error) const {
 absl::Status Channel::Send(FrameHead head, std::span<const ConstBlock> payload) {
   head.payload_bytes = 0;
   for (const ConstBlock& block : payload) head.payload_bytes += block.bytes;
+  bool fresh = false;
+  const bool shared = Share(payload, head.payload_bytes, &fresh);
+  if (shared) head.flags |= kFlagShared;
   char wire[kFrameHeadBytes];
   EncodeFrameHead(head, wire);
+  std::vector<ConstBlock> blocks = {{wire, sizeof(wire)}};
+  if (!shared) blocks.insert(blocks.end(), payload.begin(), payload.end());
+  return SendBlocks(blocks, fresh ? out_area_.descriptor() : -1);
+}
+
+bool Channel::Share(std::span<const ConstBlock> payload, uint64_t bytes, bool* fresh) {
+  if (!may_share_ || bytes < kSharedBytesMin || bytes > kSharedBytesMax) return false;
+  if (out_area_.size() < bytes) {
+    auto area = SharedArea::Make(bytes);
+    // Without memory for it the socket still carries everything.
+    may_share_ = area.ok();
+    if (!area.ok()) return false;
+    out_area_ = *std::move(area);
+    *fresh = true;
+  }
+  char* out = out_area_.data();
+  for (const ConstBlock& block : payload) {
+    if (block.bytes > 0) std::memcpy(out, block.data, block.bytes);
+    out += block.bytes;
+  }
+  return true;
+}
+
+absl::Status Channel::SendBlocks(std::span<const ConstBlock> payload, int descriptor) {
   std::vector<iovec> blocks;
-  blocks.reserve(payload.size() + 1);
-  blocks.push_back({wire, sizeof(wire)});
+  blocks.reserve(payload.size());
   for (const ConstBlock& block : payload) {
     if (block.bytes > 0) blocks.push_back({const_cast<void*>(block.data), block.bytes});
   }
+  DescriptorSpace space{};
   size_t first = 0;
   while (first < blocks.size()) {
     msghdr message{};
     message.msg_iov = &blocks[first];
     message.msg_iovlen = std::min(blocks.size() - first, kBlocksPerCall);
+    if (descriptor >= 0) PutDescriptor(descriptor, space, &message);
     const ssize_t sent = sendmsg(socket_, &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) return Broken("send to", errno);
+    descriptor = -1;
     Advance(blocks, first, static_cast<size_t>(sent));
   }
   return absl::OkStatus();
@@ -185,14 +247,54 @@ absl::Status Channel::SendAtOnce(std::span<const FrameHead> heads) {
 
 absl::StatusOr<FrameHead> Channel::ReceiveHead() {
   char wire[kFrameHeadBytes];
-  const Block block{wire, sizeof(wire)};
-  RETURN_IF_ERROR(ReceiveInto(std::span(&block, 1)));
+  DescriptorSpace space{};
+  for (size_t got = 0; got < sizeof(wire);) {
+    iovec block{wire + got, sizeof(wire) - got};
+    msghdr message{};
+    message.msg_iov = &block;
+    message.msg_iovlen = 1;
+    message.msg_control = space.bytes;
+    message.msg_controllen = sizeof(space.bytes);
+    const ssize_t more = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
+    if (more < 0 && errno == EINTR) continue;
+    if (more < 0) return Broken("receive from", errno);
+    if (more == 0) return Broken("receive from", 0);
+    got += static_cast<size_t>(more);
+    if (const int descriptor = TakeDescriptor(&message); descriptor >= 0) {
+      auto area = SharedArea::Adopt(descriptor);
+      if (!area.ok()) return Annotate(area.status(), "from " + peer_);
+      in_area_ = *std::move(area);
+    }
+  }
   auto head = DecodeFrameHead(wire);
   if (!head.ok()) return Annotate(head.status(), "from " + peer_);
+  in_shared_ = (head->flags & kFlagShared) != 0;
+  in_at_ = 0;
+  in_end_ = head->payload_bytes;
+  if (in_shared_ && head->payload_bytes > in_area_.size()) {
+    return absl::DataLossError("from " + peer_ + ": a payload of " +
+                               std::to_string(head->payload_bytes) +
+                               " bytes is said to lie in shared memory of " +
+                               std::to_string(in_area_.size()));
+  }
+  // How a payload came is nobody's concern but this class's.
+  head->flags &= static_cast<uint16_t>(~kFlagShared);
   return head;
 }
 
+absl::Status Channel::ReceiveShared(std::span<const Block> into) {
+  for (const Block& block : into) {
+    if (block.bytes > in_end_ - in_at_) {
+      return absl::DataLossError("from " + peer_ + ": more is read than the payload has");
+    }
+    if (block.bytes > 0) std::memcpy(block.data, in_area_.data() + in_at_, block.bytes);
+    in_at_ += block.bytes;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Channel::ReceiveInto(std::span<const Block> into) {
+  if (in_shared_) return ReceiveShared(into);
   std::vector<iovec> blocks;
   blocks.reserve(into.size());
   for (const Block& block : into) {

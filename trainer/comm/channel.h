@@ -1,8 +1,10 @@
-// One connection between two replicas of a job: frames out, frames in, over blocking TCP.
+// One connection between two replicas of a job: frames out, frames in, blocking.
 //
-// Payloads are gathered from and scattered to the caller's memory (writev, readv), so that
-// variables and gradients are never copied on the way. The seam for other carriers (shared memory
-// on one host).
+// Over TCP payloads are gathered from and scattered to the caller's memory (writev, readv). Two
+// processes of one machine are connected by a Unix socket instead (local_socket.h), and payloads of
+// some size go through memory that the sender shares (shared_area.h) and writes again for its next
+// payload: so a side that has sent one sends the next only when the first was read, as request and
+// answer do by themselves. README.md has the grammar.
 //
 // Ownership: owns its socket. Threads: one sender and one receiver at a time; Shutdown from any
 // thread wakes both. Errors: Unavailable (refused, reset, closed, silent), DataLoss (not a frame:
@@ -26,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/comm/frame.h"
+#include "trainer/comm/shared_area.h"
 
 namespace taas::comm {
 
@@ -45,6 +48,11 @@ constexpr std::chrono::milliseconds kSilenceMax{10'000};
 constexpr int kSocketBufferBytes = 4 << 20;
 // A head of a control frame; larger text is damage.
 constexpr uint64_t kTextBytesMax = 64 << 20;
+// Smaller payloads are as fast by the socket.
+constexpr size_t kSharedBytesMin = 16 << 10;
+// Each connection keeps such memory for each direction: a parameter server of a large model must
+// not need its size again for every replica.
+constexpr size_t kSharedBytesMax = 64 << 20;
 
 class Channel {
  public:
@@ -74,7 +82,7 @@ class Channel {
   absl::Status SendAtOnce(const FrameHead& head) { return SendAtOnce(std::span(&head, 1)); }
 
   absl::StatusOr<FrameHead> ReceiveHead();
-  // Exactly the blocks' bytes of the payload.
+  // Exactly the blocks' bytes of the payload of the head before.
   absl::Status ReceiveInto(std::span<const Block> blocks);
   absl::StatusOr<std::string> ReceiveText(uint64_t bytes);
   absl::Status Discard(uint64_t bytes);
@@ -88,10 +96,22 @@ class Channel {
   friend std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
                                         std::chrono::milliseconds patience);
   absl::Status Broken(const char* call, int error) const;
+  // The descriptor goes with the first byte; -1 for none.
+  absl::Status SendBlocks(std::span<const ConstBlock> blocks, int descriptor);
+  // Whether the payload now lies in out_area_; `fresh` if the peer does not know that memory yet.
+  bool Share(std::span<const ConstBlock> payload, uint64_t bytes, bool* fresh);
+  absl::Status ReceiveShared(std::span<const Block> into);
 
   const int socket_;
   const std::string peer_;
   std::chrono::milliseconds silence_max_{0};  // 0: none.
+  // The sender's and the receiver's, by direction.
+  bool may_share_;
+  SharedArea out_area_;
+  SharedArea in_area_;
+  bool in_shared_ = false;  // The payload of the last head lies in in_area_.
+  size_t in_at_ = 0;        // What of it is still to be read.
+  size_t in_end_ = 0;
 };
 
 // Waits until one of `channels` can be read or has broken, at most `patience`. Says for each

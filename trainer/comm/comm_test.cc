@@ -1,8 +1,10 @@
 #include <netinet/in.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -67,20 +69,40 @@ TEST(FrameTest, TextOfAnotherProtocolIsCalledThat) {
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not bytes of this protocol")));
 }
 
+// Two ends of one connection: by TCP, or as two processes of one machine have it.
 struct Pair {
-  Pair() {
+  explicit Pair(bool tcp = false) {
     int sockets[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) std::abort();
+    if (!tcp && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) std::abort();
+    if (tcp) ConnectByTcp(sockets);
     a = std::make_unique<Channel>(sockets[0], "peer a");
     b = std::make_unique<Channel>(sockets[1], "peer b");
     raw_a = sockets[0];
+  }
+  static void ConnectByTcp(int* sockets) {
+    const auto listening = OpenListeningSocket("127.0.0.1", 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<uint16_t>(*PortOfSocket(*listening)));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockets[0] = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(sockets[0], reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+      std::abort();
+    }
+    sockets[1] = accept(*listening, nullptr, nullptr);
+    close(*listening);
   }
   std::unique_ptr<Channel> a, b;
   int raw_a;
 };
 
-TEST(ChannelTest, ManyBlocksArriveInOtherBlocks) {
-  Pair pair;
+class EachWayTest : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Ways, EachWayTest, testing::Bool(), [](const auto& way) {
+  return way.param ? "Tcp" : "OneMachine";
+});
+
+TEST_P(EachWayTest, ManyBlocksArriveInOtherBlocks) {
+  Pair pair(GetParam());
   std::vector<float> out(1'000'003);
   std::iota(out.begin(), out.end(), 0.0f);
   std::thread sender([&] {
@@ -102,6 +124,96 @@ TEST(ChannelTest, ManyBlocksArriveInOtherBlocks) {
   EXPECT_THAT(pair.b->ReceiveInto(into), IsOk());
   sender.join();
   EXPECT_EQ(in, out);
+}
+
+std::vector<float> Send(Channel& from, Channel& to, const std::vector<float>& values) {
+  const ConstBlock block{values.data(), values.size() * sizeof(float)};
+  std::thread sender([&] { EXPECT_THAT(from.Send(SomeHead(), std::span(&block, 1)), IsOk()); });
+  const auto head = to.ReceiveHead();
+  EXPECT_THAT(head, IsOk());
+  EXPECT_EQ(head->flags, SomeHead().flags);
+  std::vector<float> got(head->payload_bytes / sizeof(float));
+  const Block into{got.data(), head->payload_bytes};
+  EXPECT_THAT(to.ReceiveInto(std::span(&into, 1)), IsOk());
+  sender.join();
+  return got;
+}
+
+// Shared memory is made, used again, left for a payload that is too small or too large for it, and
+// replaced when one does not fit.
+TEST_P(EachWayTest, PayloadsOfAllSizesArriveBothWays) {
+  Pair pair(GetParam());
+  for (const size_t bytes : {size_t{0}, kSharedBytesMin, 9 * kSharedBytesMin, kSharedBytesMin + 4,
+                             kSharedBytesMin - 4, kSharedBytesMax, kSharedBytesMax + 4, size_t{8},
+                             size_t{1} << 20}) {
+    std::vector<float> values(bytes / sizeof(float));
+    std::iota(values.begin(), values.end(), static_cast<float>(bytes));
+    EXPECT_EQ(Send(*pair.a, *pair.b, values), values) << bytes;
+    EXPECT_EQ(Send(*pair.b, *pair.a, values), values) << bytes;
+  }
+}
+
+TEST_P(EachWayTest, PayloadThatIsThrownAwayLeavesTheNextOneWhole) {
+  Pair pair(GetParam());
+  const std::string text(3 * kSharedBytesMin, 'x');
+  ASSERT_THAT(pair.a->Send(SomeHead(), text), IsOk());
+  const auto head = pair.b->ReceiveHead();
+  ASSERT_THAT(head, IsOk());
+  EXPECT_THAT(pair.b->Discard(head->payload_bytes), IsOk());
+  EXPECT_EQ(Send(*pair.a, *pair.b, {1, 2, 3}), (std::vector<float>{1, 2, 3}));
+}
+
+// A head that says its payload lies in shared memory, with `descriptor` or without.
+absl::StatusOr<FrameHead> ReceiveClaim(int descriptor, uint64_t payload_bytes) {
+  Pair pair;
+  FrameHead head = SomeHead();
+  head.flags = kFlagShared;
+  head.payload_bytes = payload_bytes;
+  char wire[kFrameHeadBytes];
+  EncodeFrameHead(head, wire);
+  iovec block{wire, sizeof(wire)};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &block;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = space;
+    message.msg_controllen = sizeof(space);
+    cmsghdr* control = CMSG_FIRSTHDR(&message);
+    control->cmsg_level = SOL_SOCKET;
+    control->cmsg_type = SCM_RIGHTS;
+    control->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(control), &descriptor, sizeof(descriptor));
+  }
+  EXPECT_EQ(sendmsg(pair.raw_a, &message, 0), static_cast<ssize_t>(sizeof(wire)));
+  return pair.b->ReceiveHead();
+}
+
+TEST(ChannelTest, SharedMemoryThatIsNotThereOrTooSmallIsDamage) {
+  EXPECT_THAT(ReceiveClaim(-1, 4),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("shared memory of 0")));
+  const auto area = SharedArea::Make(4096);
+  ASSERT_THAT(area, IsOk());
+  EXPECT_THAT(ReceiveClaim(area->descriptor(), 4096), IsOk());
+  EXPECT_THAT(ReceiveClaim(area->descriptor(), 4097), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// Its writer could cut it off under the reader, whom the kernel would end with SIGBUS.
+TEST(ChannelTest, SharedMemoryThatCanShrinkIsRefused) {
+  const int unsealed = memfd_create("unsealed", 0);
+  ASSERT_EQ(ftruncate(unsealed, 4096), 0);
+  EXPECT_THAT(ReceiveClaim(unsealed, 4096),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("stays as large")));
+  close(unsealed);
+}
+
+TEST(ChannelTest, MoreThanThePayloadIsNotReadFromSharedMemory) {
+  Pair pair;
+  ASSERT_THAT(pair.a->Send(SomeHead(), std::string(2 * kSharedBytesMin, 'x')), IsOk());
+  ASSERT_THAT(pair.b->ReceiveHead(), IsOk());
+  ASSERT_THAT(pair.a->Send(SomeHead(), std::string(kSharedBytesMin, 'y')), IsOk());
+  ASSERT_THAT(pair.b->ReceiveHead(), IsOk());
+  EXPECT_THAT(pair.b->ReceiveText(kSharedBytesMin + 1), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST(ChannelTest, HeadThatArrivesByteByByteIsRead) {
@@ -164,6 +276,33 @@ TEST(ListenerTest, EachConnectionIsServedAndDestructionEndsThem) {
   EXPECT_THAT(channels[0]->ReceiveHead(), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(Channel::Connect(address, {}),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("refused")));
+}
+
+TEST(ListenerTest, CallerOfThisMachineComesTheShortWayAndOthersByTcp) {
+  auto listener = Listener::Open({.host = "127.0.0.1"}, [](Channel& channel) {
+    if (!channel.ReceiveHead().ok()) return;
+    EXPECT_THAT(channel.Send({.type = FrameType::kState}, channel.peer()), IsOk());
+  });
+  ASSERT_THAT(listener, IsOk());
+  const auto peer_seen = [](Channel& channel) {
+    EXPECT_THAT(channel.Send(FrameHead{.type = FrameType::kAsk}), IsOk());
+    const auto head = channel.ReceiveHead();
+    return head.ok() ? *channel.ReceiveText(head->payload_bytes) : head.status().ToString();
+  };
+  const std::string port = std::to_string((*listener)->port());
+  const auto near = Channel::Connect("127.0.0.1:" + port, {});
+  ASSERT_THAT(near, IsOk());
+  EXPECT_EQ(peer_seen(**near), "process " + std::to_string(getpid()) + " of this machine");
+  // Who listens on all addresses has no name on this machine.
+  const auto everywhere = Listener::Open({}, [](Channel& channel) {
+    if (!channel.ReceiveHead().ok()) return;
+    EXPECT_THAT(channel.Send({.type = FrameType::kState}, channel.peer()), IsOk());
+  });
+  ASSERT_THAT(everywhere, IsOk());
+  const auto far =
+      Channel::Connect("127.0.0.1:" + std::to_string((*everywhere)->port()), {});
+  ASSERT_THAT(far, IsOk());
+  EXPECT_THAT(peer_seen(**far), HasSubstr("127.0.0.1:"));
 }
 
 // Without descriptors nobody can be accepted; whoever called meanwhile is served once there are

@@ -12,6 +12,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/comm/local_socket.h"
 
 namespace taas::comm {
 namespace {
@@ -20,6 +21,14 @@ namespace {
 constexpr int kBacklog = 512;
 // Before accept is tried again when it fails, as it does while all descriptors are in use.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+
+// Beside the TCP socket `tcp`; -1 if that is not possible.
+int OpenLocally(int tcp) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(tcp, reinterpret_cast<sockaddr*>(&address), &size) != 0) return -1;
+  return ListenLocally(reinterpret_cast<const sockaddr&>(address), kBacklog);
+}
 
 std::string PeerName(const sockaddr_storage& address, socklen_t size) {
   char host[NI_MAXHOST];
@@ -82,8 +91,9 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(Options options, Serve 
 }
 
 Listener::Listener(int socket, int port, Serve serve)
-    : socket_(socket), port_(port), serve_(std::move(serve)) {
-  acceptor_ = std::thread([this] { Accept(); });
+    : socket_(socket), local_socket_(OpenLocally(socket)), port_(port), serve_(std::move(serve)) {
+  acceptor_ = std::thread([this] { Accept(socket_); });
+  if (local_socket_ >= 0) local_acceptor_ = std::thread([this] { Accept(local_socket_); });
 }
 
 Listener::~Listener() {
@@ -96,19 +106,29 @@ Listener::~Listener() {
   shutdown(socket_, SHUT_RDWR);
   acceptor_.join();
   close(socket_);
+  if (local_socket_ >= 0) {
+    shutdown(local_socket_, SHUT_RDWR);
+    local_acceptor_.join();
+    close(local_socket_);
+  }
   for (Connection& connection : connections_) connection.thread.join();
 }
 
-void Listener::Accept() {
+void Listener::Accept(int listening) {
   int last_error = 0;  // A trouble that lasts is told once.
   for (;;) {
     sockaddr_storage address{};
     socklen_t size = sizeof(address);
     const int fd =
-        accept4(socket_, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC);
+        accept4(listening, reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC);
     if (fd >= 0) {
       last_error = 0;
-      Start(fd, PeerName(address, size));
+      const bool local = listening == local_socket_;
+      if (local && !PeerIsSameUser(fd)) {
+        close(fd);
+        continue;
+      }
+      Start(fd, local ? LocalPeerName(fd) : PeerName(address, size));
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;

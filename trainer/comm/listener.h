@@ -1,6 +1,7 @@
-// Accepts connections of other replicas, one thread each.
+// Accepts connections of other replicas, one thread each. Those of this machine may come by the
+// short way (local_socket.h), if `host` is one address.
 //
-// Ownership: owns its socket, its threads and the channels while they are served. Destroying it
+// Ownership: owns its sockets, its threads and the channels while they are served. Destroying it
 // shuts every connection down and joins every thread. Threads: `serve` runs on the connection's own
 // thread. Errors: Open: ResourceExhausted if the port is taken (message names it), Unavailable
 // otherwise.
@@ -49,11 +50,12 @@ class Listener {
   };
 
   Listener(int socket, int port, Serve serve);
-  void Accept();
+  void Accept(int listening);
   void Start(int socket, const std::string& peer);
   void Reap();
 
   const int socket_;
+  const int local_socket_;  // -1: none.
   const int port_;
   const Serve serve_;
   std::mutex mutex_;
@@ -61,6 +63,7 @@ class Listener {
   std::condition_variable closing_changed_;
   std::list<Connection> connections_;
   std::thread acceptor_;
+  std::thread local_acceptor_;
 };
 
 // A listening socket on `host`:`port`, for those who serve it another way.

@@ -1,0 +1,72 @@
+#include "trainer/comm/shared_area.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace taas::comm {
+namespace {
+
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+absl::Status NoMemory(const char* call, size_t bytes, int error) {
+  return absl::ResourceExhaustedError("share " + std::to_string(bytes) + " bytes of memory: " +
+                                      call + ": " + std::strerror(error));
+}
+
+}  // namespace
+
+absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
+  const int fd = memfd_create("taas-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return NoMemory("memfd_create", bytes, errno);
+  SharedArea area(fd, nullptr, 0);
+  const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (error != 0) return NoMemory("fallocate", bytes, error);
+  if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return NoMemory("seal", bytes, errno);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+  if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
+  area.data_ = static_cast<char*>(data);
+  area.size_ = bytes;
+  return area;
+}
+
+absl::StatusOr<SharedArea> SharedArea::Adopt(int descriptor) {
+  SharedArea area(descriptor, nullptr, 0);
+  const int seals = fcntl(descriptor, F_GET_SEALS);
+  struct stat found {};
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(descriptor, &found) != 0 ||
+      found.st_size <= 0) {
+    return absl::DataLossError("the descriptor is not of memory that stays as large as it is");
+  }
+  const size_t bytes = static_cast<size_t>(found.st_size);
+  void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
+  area.data_ = static_cast<char*>(data);
+  area.size_ = bytes;
+  return area;
+}
+
+SharedArea::SharedArea(SharedArea&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)) {}
+
+SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+SharedArea::~SharedArea() {
+  if (data_ != nullptr) munmap(data_, size_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+}  // namespace taas::comm
