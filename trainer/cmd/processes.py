@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -16,6 +17,8 @@ TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/
 # A job of these tests that has not ended by then hangs.
 PATIENCE_S = 90
 POLL_S = 0.01
+# Linux gives outgoing connections 32768 and up.
+PORTS = range(12_000, 20_000)
 
 CONFIG = {
     "model": {"name": "mlp", "hidden": [64]},
@@ -26,11 +29,16 @@ CONFIG = {
 
 
 def free_ports(count):
-    """Ports that are free now, held together so that no two are the same."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [held.getsockname()[1] for held in sockets]
-    for held in sockets:
-        held.close()
+    """Ports that are free now. No program's outgoing connection gets one of these by chance."""
+    ports = []
+    for port in random.sample(PORTS, len(PORTS)):
+        if len(ports) == count:
+            break
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        ports.append(port)
     return ports
 
 

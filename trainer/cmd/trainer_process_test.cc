@@ -13,6 +13,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,17 +54,19 @@ std::string TrainerPath() {
          "/trainer/cmd/taas-trainer";
 }
 
-// Ports that are free now. They are held together so that no two are the same, then let go.
+// Ports that are free now. Below those that Linux gives to outgoing connections (32768 and up), so
+// that none is taken by chance before its process listens.
 std::vector<int> FreePorts(int count) {
-  std::vector<int> sockets, ports;
-  for (int i = 0; i < count; ++i) {
-    const auto socket = comm::OpenListeningSocket("127.0.0.1", 0);
-    EXPECT_THAT(socket, IsOk());
-    sockets.push_back(*socket);
-    ports.push_back(*comm::PortOfSocket(*socket));
+  static std::minstd_rand random(std::random_device{}());
+  std::uniform_int_distribution<int> any(12'000, 19'999);
+  std::set<int> ports;
+  while (std::ssize(ports) < count) {
+    const auto socket = comm::OpenListeningSocket("127.0.0.1", any(random));
+    if (!socket.ok()) continue;
+    ports.insert(*comm::PortOfSocket(*socket));
+    close(*socket);
   }
-  for (const int socket : sockets) close(socket);
-  return ports;
+  return {ports.begin(), ports.end()};
 }
 
 // One child process; killed at the end if it still runs.
