@@ -10,6 +10,7 @@
 #include "localkube/api/discovery.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/list_watch.h"
+#include "localkube/api/metrics.h"
 #include "localkube/api/pod_logs.h"
 #include "localkube/api/protobuf_body.h"
 #include "localkube/api/rest.h"
@@ -108,13 +109,15 @@ bool IsJsonBody(const std::string& content_type) {
 
 class Api::Impl {
  public:
-  Impl(Store& store, const Clock& clock, Random& random, LogSource* logs)
-      : store_(store), clock_(clock), rest_(store, clock, random), logs_(logs) {}
+  Impl(Store& store, const Clock& clock, Random& random, LogSource* logs,
+       const UsageSource* usage)
+      : store_(store), clock_(clock), rest_(store, clock, random), logs_(logs), usage_(usage) {}
 
   absl::Status Bootstrap();
   absl::StatusOr<ApiResponse> Handle(const ApiRequest& request);
 
  private:
+  absl::StatusOr<ApiResponse> OnMetrics(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnCollection(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnObject(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnPodSubresource(const ApiRequest& request, const Route& route,
@@ -129,6 +132,7 @@ class Api::Impl {
   const Clock& clock_;
   Rest rest_;
   LogSource* const logs_;
+  const UsageSource* const usage_;
 };
 
 absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
@@ -143,6 +147,7 @@ absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
     response.body = std::move(found->body);
     return response;
   }
+  if (route.kind->measured) return OnMetrics(request, route);
   const bool writes = request.method == "POST" || request.method == "PUT";
   if (writes && request.content_type == kProtobuf) {
     const bool eviction = route.subresource == "eviction";
@@ -179,6 +184,17 @@ absl::StatusOr<ApiResponse> Api::Impl::Reply(absl::StatusOr<WriteResult> result,
       response.body = table.dump();
     }
   }
+  return response;
+}
+
+absl::StatusOr<ApiResponse> Api::Impl::OnMetrics(const ApiRequest& request,
+                                                 const Route& route) {
+  if (!route.subresource.empty()) return NoSuchPath();
+  if (request.method != "GET" || route.Is("watch")) return MethodNotAllowed();
+  ASSIGN_OR_RETURN(const ReadOptions options, ParseReadOptions(route, request.accept));
+  ApiResponse response;
+  ASSIGN_OR_RETURN(response.body,
+                   ReadMetrics({store_, usage_, clock_.WallNow()}, route, options));
   return response;
 }
 
@@ -332,8 +348,9 @@ absl::Status Api::Impl::Bootstrap() {
   return absl::OkStatus();
 }
 
-Api::Api(Store& store, const Clock& clock, Random& random, LogSource* logs)
-    : impl_(std::make_unique<Impl>(store, clock, random, logs)) {}
+Api::Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
+         const UsageSource* usage)
+    : impl_(std::make_unique<Impl>(store, clock, random, logs, usage)) {}
 Api::~Api() = default;
 
 absl::Status Api::Bootstrap() { return impl_->Bootstrap(); }

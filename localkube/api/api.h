@@ -23,6 +23,7 @@
 #include "localkube/api/api_stream.h"
 #include "localkube/api/log_source.h"
 #include "localkube/api/store.h"
+#include "localkube/api/usage_source.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 
@@ -30,8 +31,9 @@ namespace taas::localkube {
 
 class Api {
  public:
-  // `logs` may be null: no pod has logs then.
-  Api(Store& store, const Clock& clock, Random& random, LogSource* logs);
+  // `logs` may be null: no pod has logs then; and so may `usage`: nothing is measured then.
+  Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
+      const UsageSource* usage = nullptr);
   ~Api();
 
   // The namespaces that always exist, and what belongs in each. Once per start.

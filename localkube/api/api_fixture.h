@@ -19,6 +19,7 @@
 #include "gtest/gtest.h"
 #include "localkube/api/api.h"
 #include "localkube/api/fake_log_source.h"
+#include "localkube/api/fake_usage_source.h"
 #include "localkube/api/store.h"
 #include "operator/base/fake_clock.h"
 #include "operator/base/random.h"
@@ -88,7 +89,7 @@ class ApiFixture : public testing::Test {
   ApiFixture() : ApiFixture(2'048) {}
   explicit ApiFixture(size_t history_events_max)
       : store_(*Store::Open({.path = ":memory:", .history_events_max = history_events_max})),
-        api_(*store_, clock_, random_, &logs_) {
+        api_(*store_, clock_, random_, &logs_, &usage_) {
     EXPECT_TRUE(api_.Bootstrap().ok());
   }
 
@@ -124,6 +125,7 @@ class ApiFixture : public testing::Test {
   FakeClock clock_;
   SeededRandom random_{1};
   FakeLogSource logs_;
+  FakeUsageSource usage_;
   std::unique_ptr<Store> store_;
   Api api_;
 };

@@ -46,9 +46,9 @@ absl::StatusOr<std::string> KeepPrivate(const std::string& path, Make make) {
 class RunningServer : public ApiServer {
  public:
   RunningServer(std::unique_ptr<Store> store, const Clock& clock, Random& random,
-                LogSource* logs)
+                LogSource* logs, const UsageSource* usage)
       : store_(std::move(store)),
-        api_(*store_, clock, random, logs),
+        api_(*store_, clock, random, logs, usage),
         rest_(*store_, clock, random),
         executor_(clock, "api-gc"),
         collector_(*store_, rest_, executor_, clock) {}
@@ -124,10 +124,11 @@ class RunningServer : public ApiServer {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(Options options, const Clock& clock,
-                                                            Random& random, LogSource* logs) {
+                                                            Random& random, LogSource* logs,
+                                                            const UsageSource* usage) {
   RETURN_IF_ERROR(MakePrivateDir(options.dir));
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open({.path = options.dir + "/store.db"}));
-  auto server = std::make_unique<RunningServer>(std::move(store), clock, random, logs);
+  auto server = std::make_unique<RunningServer>(std::move(store), clock, random, logs, usage);
   RETURN_IF_ERROR(server->Begin(options));
   return std::unique_ptr<ApiServer>(std::move(server));
 }

@@ -6,7 +6,7 @@
 // in
 // without the token.
 //
-// Ownership: owns all of them; clock, random and logs outlive it. Stopping ends all connections.
+// Ownership: owns all of them; clock, random, logs and usage outlive it. Stopping ends all connections.
 // Threads:
 // all methods from any thread. Errors: Start: what could not be opened, bound or written, with its
 // path.
@@ -28,6 +28,7 @@
 #include "localkube/api/api.h"
 #include "localkube/api/log_source.h"
 #include "localkube/api/store.h"
+#include "localkube/api/usage_source.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 
@@ -40,9 +41,11 @@ class ApiServer {
     uint16_t port = 0;  // 0: any free one.
   };
 
-  // Answers when it returns. `random` is asked from several threads: give a SystemRandom.
+  // Answers when it returns. `random` is asked from several threads: give a SystemRandom. `logs`
+  // and `usage` as Api has them.
   static absl::StatusOr<std::unique_ptr<ApiServer>> Start(Options options, const Clock& clock,
-                                                          Random& random, LogSource* logs);
+                                                          Random& random, LogSource* logs,
+                                                          const UsageSource* usage = nullptr);
   virtual ~ApiServer() = default;
 
   virtual Api& api() = 0;

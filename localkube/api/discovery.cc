@@ -33,6 +33,7 @@ std::string Join(const GroupVersion& gv) {
 }
 
 json Verbs(const Kind& kind) {
+  if (kind.measured) return {"get", "list"};
   if (kind.read_only) return {"get", "list", "watch"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }

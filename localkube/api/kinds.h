@@ -28,6 +28,8 @@ struct Kind {
   bool has_scale = false;
   bool has_generation = false;  // metadata.generation counts changes of what the user asked for.
   bool read_only = false;
+  // Made when somebody asks (metrics.h): got and listed, and neither stored nor watched.
+  bool measured = false;
   // Defined by a CRD: schema, no strategic merge patch, no update without a revision.
   bool custom = false;
   // What field selectors may name, beside metadata.name and metadata.namespace.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
-
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -243,6 +243,30 @@ json CustomCells(const Kind& kind, const json& object, Clock::WallTime now) {
   return cells;
 }
 
+// "12n" and "8Ki" of one container and the same units of the next one: their sum.
+std::string SumOf(const json& amounts, const char* unit) {
+  int64_t sum = 0;
+  for (const json& amount : amounts) {
+    if (amount.is_string()) {
+      sum += std::strtoll(amount.get_ref<const std::string&>().c_str(), nullptr, 10);
+    }
+  }
+  return sum == 0 ? "0" : std::to_string(sum) + unit;
+}
+
+// Of a PodMetrics or a NodeMetrics, which metrics.cc writes in nanocores and Ki.
+json MetricsCells(const json& object) {
+  json cpu = json::array(), memory = json::array();
+  const auto add = [&](const json& of) {
+    cpu.push_back(Text(of, ".usage.cpu"));
+    memory.push_back(Text(of, ".usage.memory"));
+  };
+  if (object.contains("usage")) add(object);
+  for (const json& container : Items(object, ".containers")) add(container);
+  return {Text(object, ".metadata.name"), SumOf(cpu, "n"), SumOf(memory, "Ki"),
+          Text(object, ".window")};
+}
+
 std::vector<Column> ColumnsOf(const Kind& kind) {
   if (kind.kind == "Pod") {
     return {{"Name"}, {"Ready"}, {"Status"}, {"Restarts"}, {"Age"}, {"IP", "string", 1},
@@ -272,12 +296,14 @@ std::vector<Column> ColumnsOf(const Kind& kind) {
   if (kind.kind == "ServiceAccount") return {{"Name"}, {"Secrets", "integer"}, {"Age"}};
   if (kind.kind == "ConfigMap") return {{"Name"}, {"Data", "integer"}, {"Age"}};
   if (kind.kind == "Secret") return {{"Name"}, {"Type"}, {"Data", "integer"}, {"Age"}};
+  if (kind.measured) return {{"Name"}, {"cpu"}, {"memory"}, {"Window"}};
   return {{"Name"}, {"Created At"}};
 }
 
 json Cells(const Kind& kind, const json& object, Clock::WallTime now) {
   const std::string name = Text(object, ".metadata.name");
   if (kind.custom) return CustomCells(kind, object, now);
+  if (kind.measured) return MetricsCells(object);
   if (kind.kind == "Pod") return PodCells(object, now);
   if (kind.kind == "Service") return ServiceCells(object, now);
   if (kind.kind == "Node") return NodeCells(object, now);

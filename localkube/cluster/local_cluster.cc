@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,6 +31,16 @@ constexpr auto kLockRetryEvery = 10ms;
 // What a cluster's directory may hold before the cluster has written its pid.
 constexpr std::array<std::string_view, 3> kFirstFiles = {"lock", "pid.tmp", "taas.log"};
 constexpr std::array<const char*, 3> kPrivateDirs = {"api", "pods", "volumes"};
+
+std::string NameOfNode(int number) {
+  return number == 1 ? kNodeName : kNodeName + ("-" + std::to_string(number));
+}
+
+std::set<std::string> NamesOfNodes(int count) {
+  std::set<std::string> out;
+  for (int i = 1; i <= count; ++i) out.insert(NameOfNode(i));
+  return out;
+}
 
 // What a container gets of this process's environment.
 std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
@@ -67,7 +78,8 @@ std::string PidPath(const std::string& dir) { return dir + "/pid"; }
 LocalCluster::LocalCluster(Options options)
     : options_(std::move(options)),
       dirs_(options_.dir + "/pods"),
-      logs_(disk_, dirs_) {}
+      logs_(disk_, dirs_),
+      usage_(NamesOfNodes(options_.nodes), disk_, clock_) {}
 
 LocalCluster::~LocalCluster() {
   node_.reset();
@@ -98,9 +110,10 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
                     .base_env = BaseEnvironment(),
                     .sandbox = c.sandbox_,
                     .owner_lock = c.options_.ephemeral ? LockPath(c.options_.dir) : ""},
-      api, c.server_->store(), c.disk_, c.clock_);
+      api, c.server_->store(), c.usage_, c.disk_, c.clock_);
   RETURN_IF_ERROR(c.node_->Start());
   c.scheduler_->Start();
+  c.usage_.Start();
   return cluster;
 }
 
@@ -140,7 +153,7 @@ absl::Status LocalCluster::StartServer() {
     port = static_cast<uint16_t>(std::atoi(disk_.ReadAll(port_path).value_or("0").c_str()));
   const auto start = [&](uint16_t wanted) {
     return ApiServer::Start({.dir = options_.dir + "/api", .port = wanted}, clock_, random_,
-                            &logs_);
+                            &logs_, &usage_);
   };
   absl::StatusOr<std::unique_ptr<ApiServer>> server = start(port);
   if (!server.ok() && remembered && port != 0) server = start(0);
@@ -155,7 +168,7 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
   std::vector<NodeCapacity> nodes;
   for (int i = 1; i <= options_.nodes; ++i) {
     NodeCapacity node;
-    node.name = i == 1 ? kNodeName : kNodeName + ("-" + std::to_string(i));
+    node.name = NameOfNode(i);
     node.labels = {{"kubernetes.io/hostname", node.name},
                    {"kubernetes.io/os", "linux"},
                    {"kubernetes.io/arch", "amd64"}};

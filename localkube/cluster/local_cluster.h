@@ -29,6 +29,7 @@
 #include "localkube/node/node_logs.h"
 #include "localkube/node/pod_dirs.h"
 #include "localkube/node/scheduler.h"
+#include "localkube/node/usage_sampler.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/random.h"
@@ -80,6 +81,7 @@ class LocalCluster {
   PosixFileSystem disk_;
   const PodDirs dirs_;
   NodeLogs logs_;
+  UsageSampler usage_;
   int lock_ = -1;
   bool sandbox_ = false;
   std::unique_ptr<ApiServer> server_;

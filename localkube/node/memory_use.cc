@@ -56,7 +56,10 @@ std::vector<pid_t> ProcessTree(FileSystem& disk, pid_t pid) {
 }
 
 int64_t MemoryUse(FileSystem& disk, pid_t pid, int64_t limit) {
-  const std::vector<pid_t> pids = ProcessTree(disk, pid);
+  return MemoryUse(disk, ProcessTree(disk, pid), limit);
+}
+
+int64_t MemoryUse(FileSystem& disk, const std::vector<pid_t>& pids, int64_t limit) {
   const int64_t resident = Bytes(disk, pids, "status", "RssAnon");
   if (resident <= limit || pids.size() == 1) return resident;
   const int64_t proportional = Bytes(disk, pids, "smaps_rollup", "Pss_Anon");

@@ -25,6 +25,8 @@ std::vector<pid_t> ProcessTree(FileSystem& disk, pid_t pid);
 // Bytes of the tree of `pid`. An estimate from above that is quick to get, made exact only where it
 // is more than `limit`.
 int64_t MemoryUse(FileSystem& disk, pid_t pid, int64_t limit);
+// The same of these processes together.
+int64_t MemoryUse(FileSystem& disk, const std::vector<pid_t>& pids, int64_t limit);
 
 }  // namespace taas::localkube
 

@@ -1,17 +1,16 @@
 #include "localkube/node/node.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <functional>
 
+#include "localkube/node/admission.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/node_objects.h"
 #include "localkube/node/pod_changes.h"
 #include "localkube/node/pod_json.h"
 #include "localkube/node/pod_run.h"
+#include "localkube/node/pod_runs.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -31,16 +30,6 @@ constexpr auto kClaimPatience = 5s;
 // Between looks at the runs of a pod whose object is gone.
 constexpr auto kOrphanLookEvery = 50ms;
 
-std::vector<std::string> ContainerNames(const Json& pod) {
-  std::vector<std::string> out;
-  for (const char* list : {"initContainers", "containers"}) {
-    for (const Json& container : Elements(Member(pod, "spec"), list)) {
-      out.push_back(Text(container, "name"));
-    }
-  }
-  return out;
-}
-
 // An API server lets objects through that we do not expect; one of them must not end the node.
 absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
   try {
@@ -50,15 +39,41 @@ absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
   }
 }
 
+// Those whose processes there are to look at.
+std::vector<UsageSampler::Run> RunningRuns(const PodDirs& dirs, const std::string& uid,
+                                           const std::map<std::string, ContainerRuns>& runs) {
+  std::vector<UsageSampler::Run> out;
+  for (const auto& [name, container] : runs) {
+    if (container.run.phase != RunPhase::kRunning || !container.run.state.has_value()) continue;
+    out.push_back({name, container.run.state->pid, dirs.Run(uid, name, container.number).dir});
+  }
+  return out;
+}
+
+RunContext CommonContext(const Node::Options& options) {
+  return {.pod_dir = "",
+          .volumes_dir = options.volumes_dir,
+          .volume_bindings = options.volume_bindings,
+          .trainer_path = options.trainer_path,
+          .base_env = options.base_env,
+          .sandbox = options.sandbox,
+          .owner_lock = options.owner_lock,
+          .node = {},
+          .gpus = {}};
+}
+
 }  // namespace
 
-Node::Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock)
+Node::Node(Options options, Api& api, Store& store, UsageSampler& usage, FileSystem& disk,
+           const Clock& clock)
     : options_(std::move(options)),
       api_(api),
       events_(api, clock, "kubelet"),
+      usage_(usage),
       disk_(disk),
       clock_(clock),
       dirs_(options_.pods_dir),
+      preparer_(CommonContext(options_), api_, disk_, dirs_),
       executor_(clock, "node"),
       watcher_(std::make_unique<RunWatcher>([this](const std::string& dir) {
         // D/pods/UID/containers/NAME/RUN
@@ -168,6 +183,7 @@ void Node::OnInitialEnd() {
   for (auto& [uid, entry] : pods_) {
     if (listed_.count(uid) == 0) entry.text = nullptr;
     LoadGpus(uid, &entry);
+    LoadAdmission(uid, &entry);
     all.push_back(uid);
   }
   for (const std::string& uid : all) Sync(uid);
@@ -184,6 +200,40 @@ void Node::LoadGpus(const std::string& uid, Entry* entry) {
     if (slot.is_number_integer()) entry->gpus.push_back(slot.get<int>());
   }
   entry->gpus_known = true;
+}
+
+// Whoever has had a run was taken by an earlier node: it is asked for no room again.
+void Node::LoadAdmission(const std::string& uid, Entry* entry) {
+  if (entry->admitted || entry->text == nullptr) return;
+  const auto containers = dirs_.Containers(disk_, uid);
+  if (!containers.ok() || containers->empty()) return;
+  entry->admitted = true;
+  entry->requests =
+      ReadPodToPlace(Json::parse(*entry->text, nullptr, /*allow_exceptions=*/false)).requests;
+}
+
+// False: the node has no room for the pod, which has failed with that.
+absl::StatusOr<bool> Node::AdmitPod(const Json& pod, Entry* entry) {
+  if (entry->admitted) return true;
+  const PodToPlace wanted = ReadPodToPlace(pod);
+  if (!wanted.holds || Member(pod, "metadata").contains("deletionTimestamp")) return true;
+  std::vector<Resources> others;
+  for (const auto& [uid, other] : pods_) {
+    const bool holds = other.admitted && !other.ended && other.text != nullptr;
+    if (holds && other.node == entry->node) others.push_back(other.requests);
+  }
+  const auto refusal = Admit(wanted.requests, others, FindNode(entry->node)->allocatable);
+  if (refusal.has_value()) {
+    RETURN_IF_ERROR(WriteStatus(
+        pod, RefusedStatus(pod, *refusal, FormatRfc3339(clock_.WallNow())), *entry));
+    events_.Emit(pod, {.reason = refusal->reason,
+                       .message = refusal->message,
+                       .warning = true});
+    return false;
+  }
+  entry->admitted = true;
+  entry->requests = wanted.requests;
+  return true;
 }
 
 void Node::Poll() {
@@ -239,13 +289,16 @@ void Node::Sync(const std::string& uid) {
 
 absl::StatusOr<PodPlan> Node::PlanNow(const std::string& uid, const Json& pod,
                                       const Entry& entry) {
-  ASSIGN_OR_RETURN(auto runs, ReadRuns(uid, ContainerNames(pod)));
+  ASSIGN_OR_RETURN(auto runs, ReadPodRuns(disk_, dirs_, *watcher_, uid, ContainerNames(pod)));
+  usage_.SetRuns(uid, entry.node, RunningRuns(dirs_, uid, runs));
   for (const auto& [name, problem] : entry.problems) runs[name].problem = problem;
   return PlanPod(pod, runs, clock_.WallNow());
 }
 
 absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
   const Json pod = Json::parse(*entry->text, nullptr, /*allow_exceptions=*/false);
+  ASSIGN_OR_RETURN(const bool admitted, AdmitPod(pod, entry));
+  if (!admitted) return absl::OkStatus();
   ASSIGN_OR_RETURN(PodPlan plan, PlanNow(uid, pod, *entry));
   for (const StopContainer& stop : plan.stops) {
     RETURN_IF_ERROR(StopRun(uid, pod, stop, *entry));
@@ -280,44 +333,6 @@ absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::map<std::string, ContainerRuns>> Node::ReadRuns(
-    const std::string& uid, const std::vector<std::string>& names) {
-  std::map<std::string, ContainerRuns> out;
-  for (const std::string& name : names) {
-    ContainerRuns runs;
-    ASSIGN_OR_RETURN(runs.number, dirs_.LatestRun(disk_, uid, name));
-    if (runs.number >= 0) {
-      const RunFiles files = dirs_.Run(uid, name, runs.number);
-      // Before reading, so that a record that comes after it wakes us.
-      const absl::Status watching = watcher_->Watch(files.dir);
-      if (!watching.ok())
-        Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
-      ASSIGN_OR_RETURN(runs.run, ReadRun(disk_, files));
-    }
-    if (runs.number > 0) {
-      ASSIGN_OR_RETURN(runs.previous, ReadExit(disk_, dirs_.Run(uid, name, runs.number - 1)));
-    }
-    if (runs.run.exit.has_value()) {
-      ASSIGN_OR_RETURN(runs.crashes, CountCrashes(uid, name, runs));
-    }
-    out[name] = std::move(runs);
-  }
-  return out;
-}
-
-// How many runs in a row, up to the latest, were short.
-absl::StatusOr<int> Node::CountCrashes(const std::string& uid, const std::string& container,
-                                       const ContainerRuns& runs) {
-  int crashes = 0;
-  std::optional<ExitRecord> exit = runs.run.exit;
-  while (exit.has_value() && IsCrash(*exit) && ++crashes < kCrashesMax) {
-    const int number = runs.number - crashes;
-    if (number < 0) break;
-    ASSIGN_OR_RETURN(exit, ReadExit(disk_, dirs_.Run(uid, container, number)));
-  }
-  return crashes;
-}
-
 absl::Status Node::StopRun(const std::string& uid, const Json& pod, const StopContainer& stop,
                            const Entry& entry) {
   const Clock::WallTime by = clock_.WallNow() + stop.grace;
@@ -341,7 +356,12 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
   }
   RETURN_IF_ERROR(disk_.MakeDirs(files.dir));
   RETURN_IF_ERROR(watcher_->Watch(files.dir));
-  const absl::Status prepared = PrepareRun(uid, pod, start, files, entry);
+  absl::Status prepared = AssignGpus(uid, pod, entry);
+  if (prepared.ok()) {
+    prepared = preparer_.Prepare(
+        uid, pod, start.container, files,
+        {.node = FindNode(entry->node)->allocatable, .gpus = entry->gpus});
+  }
   if (absl::IsInvalidArgument(prepared)) {
     // Never to be started: the user must change the pod.
     const Clock::WallTime now = clock_.WallNow();
@@ -361,61 +381,6 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
   return absl::OkStatus();
 }
 
-// The ConfigMaps and Secrets that the pod names, as they are now.
-absl::StatusOr<PodConfig> Node::ReadConfig(const Json& pod) {
-  PodConfig out;
-  const std::string ns = Text(Member(pod, "metadata"), "namespace");
-  for (const ConfigRef& ref : ConfigReferences(pod)) {
-    const char* plural = ref.kind == ConfigKind::kSecret ? "secrets/" : "configmaps/";
-    const auto text = api_.Get("/api/v1/namespaces/" + ns + "/" + plural + ref.name);
-    if (absl::IsNotFound(text.status())) continue;
-    RETURN_IF_ERROR(text.status());
-    out.Add(ref, Json::parse(*text, nullptr, /*allow_exceptions=*/false));
-  }
-  return out;
-}
-
-absl::Status Node::WriteVolumeFiles(const ContainerRun& run) {
-  for (const std::string& dir : run.dirs) RETURN_IF_ERROR(disk_.MakeDirs(dir));
-  for (const VolumeFile& file : run.files) {
-    RETURN_IF_ERROR(disk_.WriteAtomically(file.path, file.data));
-    if (::chmod(file.path.c_str(), static_cast<mode_t>(file.mode)) != 0) {
-      return ErrnoToStatus(errno, "chmod", file.path);
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Node::PrepareRun(const std::string& uid, const Json& pod, const StartContainer& start,
-                              const RunFiles& files, Entry* entry) {
-  RETURN_IF_ERROR(AssignGpus(uid, pod, entry));
-  const RunContext context = {.pod_dir = dirs_.Pod(uid),
-                              .volumes_dir = options_.volumes_dir,
-                              .volume_bindings = options_.volume_bindings,
-                              .trainer_path = options_.trainer_path,
-                              .base_env = options_.base_env,
-                              .sandbox = options_.sandbox,
-                              .owner_lock = options_.owner_lock,
-                              .node = FindNode(entry->node)->allocatable,
-                              .gpus = entry->gpus};
-  ASSIGN_OR_RETURN(const PodConfig config, ReadConfig(pod));
-  ASSIGN_OR_RETURN(const ContainerRun run,
-                   PlanRun(pod, start.container, files, context, config));
-  RETURN_IF_ERROR(WriteVolumeFiles(run));
-  for (const RunMount& mount : run.spec.mounts) {
-    ASSIGN_OR_RETURN(const bool exists, disk_.Exists(mount.source));
-    if (!exists) {
-      return absl::InvalidArgumentError("mount " + mount.target + ": " + mount.source +
-                                        " does not exist on this machine");
-    }
-  }
-  RETURN_IF_ERROR(WriteSpec(disk_, files, run.spec));
-  for (std::string dir = files.dir; dir.size() >= options_.pods_dir.size(); dir = DirName(dir)) {
-    RETURN_IF_ERROR(disk_.SyncDir(dir));
-  }
-  return absl::OkStatus();
-}
-
 std::string Node::GpusPath(const std::string& uid) const { return dirs_.Pod(uid) + "/gpus.json"; }
 
 // The lowest free slots, written down so that the next node knows them.
@@ -423,22 +388,12 @@ absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* en
   if (entry->gpus_known) return absl::OkStatus();
   const int64_t wanted = ReadPodToPlace(pod).requests.gpus;
   if (wanted > 0) {
-    std::set<int> used, left_over;
+    std::set<int> used;
     for (const auto& [other, pod_entry] : pods_) {
       if (pod_entry.ended || pod_entry.node != entry->node) continue;
-      std::set<int>& holds = pod_entry.text == nullptr ? left_over : used;
-      holds.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
+      used.insert(pod_entry.gpus.begin(), pod_entry.gpus.end());
     }
-    // Only a pod whose node the user chose: a scheduler counts what is free.
     const int64_t all = FindNode(entry->node)->allocatable.gpus;
-    const auto taken = static_cast<int64_t>(used.size());
-    if (wanted > all - taken) {
-      return absl::InvalidArgumentError(
-          "OutOf" + std::string(kGpuResource) + ": node " + entry->node +
-          " has not enough of it, requested: " + std::to_string(wanted) +
-          ", used: " + std::to_string(taken) + ", capacity: " + std::to_string(all));
-    }
-    used.merge(left_over);
     if (wanted > all - static_cast<int64_t>(used.size())) {
       return absl::UnavailableError("give pod " + entry->ns + "/" + entry->name +
                                     " its GPU slots: a pod that was deleted has not ended yet");
@@ -472,7 +427,7 @@ absl::Status Node::WriteStatus(const Json& pod, const std::string& status, const
 // The object of this pod is gone: nothing of it may run, and nothing needs its directory.
 absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
   ASSIGN_OR_RETURN(const auto names, dirs_.Containers(disk_, uid));
-  ASSIGN_OR_RETURN(const auto runs, ReadRuns(uid, names));
+  ASSIGN_OR_RETURN(const auto runs, ReadPodRuns(disk_, dirs_, *watcher_, uid, names));
   bool alive = false;
   for (const auto& [name, container] : runs) {
     if (container.number < 0 || container.run.phase == RunPhase::kEnded) continue;
@@ -493,6 +448,7 @@ absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
   if (alive) return absl::OkStatus();
   KillLeftovers(disk_, dirs_.Pod(uid));
   RETURN_IF_ERROR(disk_.RemoveAll(dirs_.Pod(uid)));
+  usage_.SetRuns(uid, "", {});
   *gone = true;
   return absl::OkStatus();
 }

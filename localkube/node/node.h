@@ -11,7 +11,7 @@
 // Threads: Start and the destructor from one thread, not the node's own. Errors: of Start; later
 // ones are logged and tried again.
 //
-//   Node node(options, api, store, disk, clock);
+//   Node node(options, api, store, usage, disk, clock);
 //   RETURN_IF_ERROR(node.Start());
 
 #ifndef LOCALKUBE_NODE_NODE_H_
@@ -30,13 +30,13 @@
 #include "localkube/api/store.h"
 #include "localkube/node/api_calls.h"
 #include "localkube/node/object_watch.h"
-#include "localkube/node/pod_config.h"
 #include "localkube/node/pod_dirs.h"
 #include "localkube/node/pod_events.h"
 #include "localkube/node/pod_plan.h"
-#include "localkube/node/pod_run.h"
+#include "localkube/node/run_preparer.h"
 #include "localkube/node/run_watcher.h"
 #include "localkube/node/schedule.h"
+#include "localkube/node/usage_sampler.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/thread_executor.h"
@@ -56,7 +56,9 @@ class Node {
     bool sandbox = true;     // Whether SandboxWorks.
     std::string owner_lock;  // Not empty: runs end with the holder of this lock.
   };
-  Node(Options options, Api& api, Store& store, FileSystem& disk, const Clock& clock);
+  // `usage` is told which containers run.
+  Node(Options options, Api& api, Store& store, UsageSampler& usage, FileSystem& disk,
+       const Clock& clock);
   ~Node();
 
   // Writes the node objects, then follows the pods.
@@ -70,6 +72,8 @@ class Node {
     StoreText text;     // The latest object; null once it is gone.
     std::vector<int> gpus;
     bool gpus_known = false;
+    bool admitted = false;  // The node has room for it and has taken it.
+    Resources requests;     // Of one that was.
     bool ended = false;  // Its GPU slots are free.
     std::optional<Clock::WallTime> stop_by;
     std::map<std::string, Clock::Time> launched;  // Shims that may not have claimed their run yet.
@@ -86,22 +90,16 @@ class Node {
   void SyncLater(const std::string& uid, Clock::Duration delay);
   void Sync(const std::string& uid);
   absl::Status TrySync(const std::string& uid, Entry* entry);
-  absl::StatusOr<std::map<std::string, ContainerRuns>> ReadRuns(
-      const std::string& uid, const std::vector<std::string>& names);
   absl::StatusOr<PodPlan> PlanNow(const std::string& uid, const nlohmann::json& pod,
                                   const Entry& entry);
   absl::Status StopRun(const std::string& uid, const nlohmann::json& pod,
                        const StopContainer& stop, const Entry& entry);
   absl::Status LaunchRun(const std::string& uid, const nlohmann::json& pod,
                          const StartContainer& start, Entry* entry);
-  absl::Status PrepareRun(const std::string& uid, const nlohmann::json& pod,
-                          const StartContainer& start, const RunFiles& files, Entry* entry);
-  absl::StatusOr<int> CountCrashes(const std::string& uid, const std::string& container,
-                                   const ContainerRuns& runs);
-  absl::Status WriteVolumeFiles(const ContainerRun& run);
-  absl::StatusOr<PodConfig> ReadConfig(const nlohmann::json& pod);
   std::string GpusPath(const std::string& uid) const;
   void LoadGpus(const std::string& uid, Entry* entry);
+  void LoadAdmission(const std::string& uid, Entry* entry);
+  absl::StatusOr<bool> AdmitPod(const nlohmann::json& pod, Entry* entry);
   absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
   absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status,
                            const Entry& entry);
@@ -110,9 +108,11 @@ class Node {
   const Options options_;
   ApiCalls api_;
   PodEvents events_;
+  UsageSampler& usage_;
   FileSystem& disk_;
   const Clock& clock_;
   const PodDirs dirs_;
+  RunPreparer preparer_;
   std::map<std::string, Entry> pods_;  // By uid.
   std::set<std::string> listed_;       // Seen since the watch began, until its initial end.
   bool listing_ = true;
