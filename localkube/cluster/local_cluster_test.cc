@@ -281,7 +281,8 @@ TEST_F(LocalClusterTest, APodThatAsksItsNodeForMoreGpusThanItHasFreeIsRefused) {
     return out;
   };
   const auto why = [&](const std::string& name) {
-    return Get(name)["status"]["containerStatuses"][0]["state"].dump();
+    const Json status = Get(name)["status"];
+    return status.value("reason", "") + ": " + status.value("message", "");
   };
   Create(pod("holds", "1", "exec sleep 1000"));
   AwaitPhase("holds", "Running");
@@ -294,6 +295,49 @@ TEST_F(LocalClusterTest, APodThatAsksItsNodeForMoreGpusThanItHasFreeIsRefused) {
   EXPECT_THAT(why("two"), HasSubstr("requested: 2, used: 1, capacity: 2"));
   Create(pod("one", "1", "true"));
   AwaitPhase("one", "Succeeded");
+}
+
+// Symptom: a pod with a node of the user's choice got cpu and memory that the node does not have.
+TEST_F(LocalClusterTest, APodThatAsksItsNodeForMoreThanIsFreeFailsAsAKubeletWouldSay) {
+  Start();
+  const auto pod = [](const std::string& name, const Json& requests) {
+    Json out = Pod(name, "exec sleep 1000");
+    out["spec"]["nodeName"] = "local";
+    out["spec"]["containers"][0]["resources"]["requests"] = requests;
+    return out;
+  };
+  const Json node = *Json::parse(Api().Get("/api/v1/nodes/local").value_or("{}")).find("status");
+  const std::string cpu = node["allocatable"]["cpu"];
+  Create(pod("holds", {{"cpu", "10m"}}));
+  AwaitPhase("holds", "Running");
+  Create(pod("all", {{"cpu", cpu}}));
+  AwaitPhase("all", "Failed");
+  Json status = Get("all")["status"];
+  EXPECT_EQ(status["reason"], "OutOfcpu");
+  EXPECT_THAT(status.value("message", ""),
+              testing::StartsWith("Pod was rejected: Node didn't have enough resource: cpu, "));
+  EXPECT_THAT(status.value("message", ""), HasSubstr("used: 10, capacity: "));
+  // Else its reason would not stand in kubectl's column.
+  EXPECT_FALSE(status.contains("containerStatuses")) << status.dump(1);
+  Create(pod("much", {{"memory", "1000Ti"}}));
+  AwaitPhase("much", "Failed");
+  EXPECT_EQ(Get("much")["status"]["reason"], "OutOfmemory");
+  std::string events;
+  Await("the event", [&] {
+    events = Api().Get("/api/v1/namespaces/default/events").value_or("");
+    return events.find("OutOfmemory") != std::string::npos;
+  });
+  // What ran before is asked for no room again, and what it holds still counts.
+  cluster_.reset();
+  Start();
+  Create(pod("again", {{"cpu", cpu}}));
+  AwaitPhase("again", "Failed");
+  EXPECT_EQ(Phase("holds"), "Running");
+  ASSERT_THAT(Api().Delete("/api/v1/namespaces/default/pods/holds", R"({"gracePeriodSeconds":0})"),
+              IsOk());
+  AwaitPhase("holds", "gone");
+  Create(pod("fits", {{"cpu", cpu}}));
+  AwaitPhase("fits", "Running");
 }
 
 TEST_F(LocalClusterTest, APodWithAnOddStatusEndsNobody) {

@@ -68,14 +68,10 @@ std::vector<PodEvent> ChangeEvents(const Json& pod, const Json& status) {
 std::vector<PodEvent> StartEvents(const Json& container) {
   std::vector<PodEvent> out;
   const std::string name = Text(container, "name");
-  const std::string image = Text(container, "image");
-  if (!IsTrainerImage(image)) {
-    out.push_back({.reason = "ImageNotPulled",
-                   .message = "image \"" + image +
-                              "\" is not pulled: the command of container " + name +
-                              " runs with the programs of this machine",
-                   .warning = true,
-                   .container = name});
+  const std::string note = ImageNote(container);
+  if (!note.empty()) {
+    out.push_back(
+        {.reason = "ImageNotPulled", .message = note, .warning = true, .container = name});
   }
   for (const char* probe : {"startupProbe", "livenessProbe", "readinessProbe"}) {
     if (Member(container, probe).is_null()) continue;

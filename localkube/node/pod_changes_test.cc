@@ -30,7 +30,7 @@ std::vector<std::string> Changes(const Json& before, const Json& after) {
                     {"status", before}};
   std::vector<std::string> out;
   for (const PodEvent& event : ChangeEvents(pod, after)) {
-    out.push_back((event.warning ? "!" : "") + std::string(event.reason) + " " + event.message);
+    out.push_back((event.warning ? "!" : "") + event.reason + " " + event.message);
   }
   return out;
 }
@@ -58,12 +58,13 @@ TEST(ChangeEventsTest, WhatKeepsAContainerFromRunningIsAWarning) {
 TEST(StartEventsTest, AnotherImageAndProbesThatAreLeftOutAreToldBeforehand) {
   EXPECT_THAT(StartEvents({{"name", "c"}, {"image", "taas/trainer:0.1.0"}}), IsEmpty());
   const auto events =
-      StartEvents(Json::parse(R"({"name":"c","image":"own:1","livenessProbe":{"exec":{}}})"));
+      StartEvents(Json::parse(R"({"name":"c","image":"own:1","command":["/bin/true"],
+                                  "livenessProbe":{"exec":{}}})"));
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].message,
             "image \"own:1\" is not pulled: the command of container c runs with the programs of "
             "this machine");
-  EXPECT_STREQ(events[1].reason, "ProbeLeftOut");
+  EXPECT_EQ(events[1].reason, "ProbeLeftOut");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@
 namespace taas::localkube {
 
 struct PodEvent {
-  const char* reason = "";
+  std::string reason;
   std::string message;
   bool warning = false;
   std::string container;  // Empty: about the whole pod.

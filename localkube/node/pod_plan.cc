@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "localkube/node/pod_json.h"
+#include "localkube/node/pod_run.h"
+#include "operator/api/pod.h"
 
 namespace taas::localkube {
 namespace {
@@ -70,6 +72,7 @@ class PodPlanner {
   void PlanStop(const std::string& name, const ContainerRuns& runs);
   bool Restarts(int exit_code, bool init) const;
   std::string Phase() const;
+  void SetImageCondition();
   void SetCondition(const char* type, bool value, const char* reason, const std::string& message);
   void WakeAt(Clock::WallTime at);
 
@@ -78,6 +81,7 @@ class PodPlanner {
   const Clock::WallTime now_;
   Json status_;
   bool terminal_ = false;
+  bool refused_ = false;  // By its node, before any of its containers had a status.
   std::optional<Clock::WallTime> deletion_;
 
   PodPlan plan_;
@@ -95,6 +99,7 @@ PodPlanner::PodPlanner(const Json& pod, const std::map<std::string, ContainerRun
   if (Text(status_, "startTime").empty()) status_["startTime"] = FormatRfc3339(now_);
   const std::string phase = Text(status_, "phase");
   terminal_ = phase == "Succeeded" || phase == "Failed";
+  refused_ = terminal_ && !status_.contains("containerStatuses");
   const std::string deletion = Text(Member(pod, "metadata"), "deletionTimestamp");
   Clock::WallTime at{};
   if (!deletion.empty() && ParseRfc3339(deletion, &at)) deletion_ = at;
@@ -236,7 +241,7 @@ void PodPlanner::PlanInitContainers() {
     ++init_[outcome];
     if (outcome != Outcome::kSucceeded) turn = Turn::kLater;
   }
-  status_["initContainerStatuses"] = statuses;
+  if (!refused_) status_["initContainerStatuses"] = statuses;
 }
 
 std::string PodPlanner::Phase() const {
@@ -273,6 +278,19 @@ void PodPlanner::SetCondition(const char* type, bool value, const char* reason,
   conditions.push_back(condition);
 }
 
+// Stays with the pod, for those who ask later why it failed.
+void PodPlanner::SetImageCondition() {
+  std::string notes;
+  for (const char* list : {"containers", "initContainers"}) {
+    for (const Json& container : Elements(Member(pod_, "spec"), list)) {
+      const std::string note = ImageNote(container);
+      if (!note.empty()) notes += (notes.empty() ? "" : "; ") + note;
+    }
+  }
+  if (notes.empty()) return;
+  SetCondition(kImagePulledCondition.data(), false, "ImageNotPulled", notes);
+}
+
 PodPlan PodPlanner::Plan() {
   PlanInitContainers();
   const Turn turn = uninitialized_.empty() ? Turn::kNow : Turn::kLater;
@@ -285,7 +303,7 @@ PodPlan PodPlanner::Plan() {
   status_["hostIP"] = kLoopback;
   status_["podIP"] = kLoopback;
   status_["podIPs"] = Json::array({{{"ip", kLoopback}}});
-  status_["containerStatuses"] = statuses;
+  if (!refused_) status_["containerStatuses"] = statuses;
 
   const auto list = [](const char* what, const std::vector<std::string>& names) {
     std::string out;
@@ -300,6 +318,7 @@ PodPlan PodPlanner::Plan() {
                list("incomplete", uninitialized_));
   SetCondition("ContainersReady", unready_.empty(), reason, list("unready", unready_));
   SetCondition("Ready", unready_.empty(), reason, list("unready", unready_));
+  SetImageCondition();
   plan_.status = status_.dump(-1, ' ', false, Json::error_handler_t::replace);
   // Whatever runs has been told to end; what has not been started never will be.
   plan_.confirm_deletion =

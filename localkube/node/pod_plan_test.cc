@@ -96,6 +96,30 @@ TEST_F(PodPlanTest, ARunningPodIsReadyAndItsConditionsKeepTheirTimes) {
   EXPECT_EQ(Condition("ContainersReady", "lastTransitionTime"), FormatRfc3339(kNow));
 }
 
+TEST_F(PodPlanTest, APodThatItsNodeRefusedHasNoContainersToShow) {
+  pod_["status"] = {{"phase", "Failed"}, {"reason", "OutOfcpu"}};
+  const PodPlan plan = Plan({});
+  EXPECT_TRUE(plan.starts.empty());
+  EXPECT_EQ(status_["phase"], "Failed");
+  EXPECT_FALSE(status_.contains("containerStatuses")) << status_.dump(1);
+}
+
+// Symptom: only an event said that the image was not pulled, and events are forgotten.
+TEST_F(PodPlanTest, AnOwnImageWhoseCommandRunsHereIsSaidNotToBePulled) {
+  Plan({});
+  EXPECT_EQ(Condition("taas.dev/ImagePulled"), "missing") << "without a command it never runs";
+  pod_["spec"]["containers"][0]["command"] = {"/bin/true"};
+  Plan({});
+  EXPECT_EQ(Condition("taas.dev/ImagePulled"), "False");
+  EXPECT_EQ(Condition("taas.dev/ImagePulled", "message"),
+            "image \"i\" is not pulled: the command of container c runs with the programs of this "
+            "machine");
+  pod_["spec"]["containers"][0]["image"] = "taas/trainer:0.1.0";
+  pod_.erase("status");
+  Plan({});
+  EXPECT_EQ(Condition("taas.dev/ImagePulled"), "missing");
+}
+
 TEST_F(PodPlanTest, AnEndedPodSucceedsOrFailsWithItsMessage) {
   Plan(Ended(0));
   EXPECT_EQ(status_["phase"], "Succeeded");

@@ -284,6 +284,14 @@ bool IsTrainerImage(const std::string& image) {
   return WithoutTag(image) == WithoutTag(std::string(kDefaultTrainerImage));
 }
 
+std::string ImageNote(const Json& container) {
+  const std::string image = Text(container, "image");
+  // Without a command it is refused in other words.
+  if (IsTrainerImage(image) || Texts(Member(container, "command")).empty()) return "";
+  return "image \"" + image + "\" is not pulled: the command of container " +
+         Text(container, "name") + " runs with the programs of this machine";
+}
+
 std::string ExpandVariables(const std::string& text,
                             const std::map<std::string, std::string>& variables) {
   std::string out;

@@ -41,6 +41,10 @@ const nlohmann::json* FindContainer(const nlohmann::json& pod, const std::string
 // True for the default trainer image, whatever its tag or digest.
 bool IsTrainerImage(const std::string& image);
 
+// Says of a container whose image is another than the trainer's that its command runs without it.
+// Empty: there is nothing to say.
+std::string ImageNote(const nlohmann::json& container);
+
 // Replaces `$(NAME)` by its value, `$$(NAME)` by "$(NAME)"; unknown names stay, as in Kubernetes.
 std::string ExpandVariables(const std::string& text,
                             const std::map<std::string, std::string>& variables);

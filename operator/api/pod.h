@@ -11,10 +11,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "operator/api/job.h"
 
 namespace taas {
+
+// The condition of a pod, False where a container's command runs without its image; its message
+// says so. The nodes of the local cluster set it.
+inline constexpr std::string_view kImagePulledCondition = "taas.dev/ImagePulled";
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
@@ -46,6 +51,7 @@ struct Pod {
 
   // Of the dialect's container (`trainer`, `tensorflow`), else of the only container.
   std::string image;
+  std::string image_note;      // Why its program may not be the image's; empty: it is.
   std::string waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
   std::string waiting_message;
   std::optional<int32_t> exit_code;

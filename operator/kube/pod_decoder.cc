@@ -277,6 +277,9 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
   for (const PodCondition& condition : conditions) {
     if (condition.type == "Ready") pod->ready = condition.status == "True";
     if (condition.type == "DisruptionTarget") pod->disrupted = condition.status == "True";
+    if (condition.type == kImagePulledCondition && condition.status == "False") {
+      pod->image_note = condition.message;
+    }
     if (condition.type == "PodScheduled" && condition.status == "False") {
       pod->unschedulable_reason = condition.reason;
       pod->unschedulable_message = condition.message;

@@ -27,6 +27,7 @@ constexpr char kFailedPod[] = R"({
  "status":{"phase":"Failed","podIP":"10.0.0.7","reason":"Evicted","message":"low on memory",
    "conditions":[{"type":"Ready","status":"False"},
      {"type":"DisruptionTarget","status":"True","reason":"TerminationByKubelet"},
+     {"type":"taas.dev/ImagePulled","status":"False","message":"t:1 is not pulled"},
      {"type":"PodScheduled","status":"True"}],
    "containerStatuses":[
      {"name":"sidecar","state":{"terminated":{"exitCode":9}}},
@@ -58,6 +59,7 @@ TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   ASSERT_THAT(pod, IsOk());
   EXPECT_EQ(pod->meta.ns, "ns");
   EXPECT_EQ(pod->meta.name, "mnist-worker-1");
+  EXPECT_EQ(pod->image_note, "t:1 is not pulled");
   EXPECT_EQ(pod->meta.uid, "u1");
   EXPECT_EQ(pod->meta.resource_version, "812");
   ASSERT_TRUE(pod->meta.creation_time.has_value());

@@ -65,14 +65,22 @@ bool WasToldToStop(const Pod& pod, const EndRules& rules) {
   return !pod.finished_at.has_value() || *pod.finished_at >= told;
 }
 
+// Up to this code a program speaks for itself, or could not be started; those above are signals.
+constexpr int kStartErrorCode = 128;
+
 std::string Describe(const std::optional<int32_t>& exit_code, const std::string& reason,
-                     const std::string& otherwise, const std::string& said) {
+                     const std::string& otherwise, const std::string& said,
+                     const std::string& image_note) {
   std::string text = otherwise;
   if (exit_code.has_value()) {
     text = "exit code " + std::to_string(*exit_code);
     if (!reason.empty() && reason != "Error" && reason != "Completed") text += " (" + reason + ")";
   }
-  return said.empty() ? text : text + ": " + said;
+  if (!said.empty()) text += ": " + said;
+  // The program that failed may be another than the one that the user meant.
+  const int32_t code = exit_code.value_or(0);
+  const bool by_itself = code > 0 && code <= kStartErrorCode;
+  return by_itself && !image_note.empty() ? text + " (" + image_note + ")" : text;
 }
 
 }  // namespace
@@ -82,6 +90,12 @@ EndRules EndRulesOf(const JobSpec& spec, Role role) {
   const auto found = spec.roles.find(role);
   if (found != spec.roles.end()) rules.policy = found->second.restart_policy;
   return rules;
+}
+
+bool WasTurnedAway(const Pod& pod) {
+  return pod.phase == PodPhase::kFailed && !pod.meta.deletion_time.has_value() &&
+         !pod.started_at.has_value() && !pod.exit_code.has_value() && pod.restart_count == 0 &&
+         EndedFromOutside(pod.reason);
 }
 
 Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules) {
@@ -115,12 +129,12 @@ std::string DescribeEnd(const Pod& pod) {
   const std::string said = MessageOfTermination(pod.termination_message);
   return Describe(pod.exit_code, pod.exit_reason,
                   pod.reason.empty() ? "ended without an exit code" : pod.reason,
-                  said.empty() ? pod.message : said);
+                  said.empty() ? pod.message : said, pod.image_note);
 }
 
 std::string DescribeLastRun(const Pod& pod) {
   return Describe(pod.last_exit_code, pod.last_exit_reason, "ended without an exit code",
-                  MessageOfTermination(pod.last_termination_message));
+                  MessageOfTermination(pod.last_termination_message), pod.image_note);
 }
 
 }  // namespace taas

@@ -43,6 +43,9 @@ inline bool HasStopped(const Pod& pod) {
 // The replica's program has ended for this pod; a container beside it may still run.
 inline bool HasEnded(const Pod& pod) { return HasStopped(pod) || pod.container_ended; }
 
+// Its node refused to run it (no room, a label that it needs): nothing of it has ever run.
+bool WasTurnedAway(const Pod& pod);
+
 // Of a container that ended by itself; `reason` is OOMKilled, Error, …
 Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules);
 

@@ -1,5 +1,6 @@
 #include "operator/plan/exit_codes.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace taas {
@@ -205,6 +206,39 @@ TEST(DescribeEndTest, TheLastRunIsThatBeforeTheNodeStartedItAgain) {
   pod.last_exit_reason = "Error";
   pod.last_termination_message = "no such table\n";
   EXPECT_EQ(DescribeLastRun(pod), "exit code 2: no such table");
+}
+
+// Symptom: a manifest for a real cluster failed on the local one, whose programs are others, and
+// the message did not tell.
+TEST(DescribeEndTest, AProgramThatMayNotBeTheImagesIsSaidToBeSo) {
+  Pod pod = Failed(2);
+  pod.termination_message = "python: can't open file '/opt/mnist.py'";
+  pod.image_note = "image \"x\" is not pulled";
+  EXPECT_EQ(DescribeEnd(pod),
+            "exit code 2: python: can't open file '/opt/mnist.py' (image \"x\" is not pulled)");
+  pod.exit_code = 128;
+  pod.exit_reason = "StartError";
+  EXPECT_THAT(DescribeEnd(pod), testing::EndsWith("(image \"x\" is not pulled)"));
+  pod.last_exit_code = 127;
+  EXPECT_EQ(DescribeLastRun(pod), "exit code 127 (image \"x\" is not pulled)");
+  // Who was killed has not failed for want of an image.
+  pod.exit_code = 137;
+  pod.exit_reason = "OOMKilled";
+  EXPECT_THAT(DescribeEnd(pod), testing::Not(testing::HasSubstr("not pulled")));
+}
+
+TEST(WasTurnedAwayTest, OnlyAPodThatItsNodeDidNotEvenStartWas) {
+  Pod pod;
+  pod.phase = PodPhase::kFailed;
+  pod.reason = "OutOfcpu";
+  EXPECT_TRUE(WasTurnedAway(pod));
+  Pod ran = pod;
+  ran.reason = "Evicted";
+  ran.started_at = Clock::WallTime();
+  EXPECT_FALSE(WasTurnedAway(ran));
+  Pod deleted = pod;
+  deleted.meta.deletion_time = Clock::WallTime();
+  EXPECT_FALSE(WasTurnedAway(deleted));
 }
 
 TEST(DescribeEndTest, TheTerminationMessageIsQuotedFromJsonAndFromPlainText) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/plan/budget.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -31,6 +32,18 @@ Ledger StoredOrRebuilt(const Snapshot& snapshot) {
   return ledger;
 }
 
+// What of `restarts` was the replica's own, and which restarts by its node are among them: without
+// this they would be charged once more, and to the training.
+void RebuildCounts(const Snapshot& snapshot, const ReplicaView& view, LedgerReplica& entry) {
+  const JobStatus& status = snapshot.job.status;
+  if (IsDispensable(snapshot.job, view.role, view.index)) {
+    entry.own_restarts = OwnRestartsIn(status.history, snapshot.job, view.role, view.index);
+  }
+  // Where the status is lost too, none has been counted.
+  if (view.pod == nullptr || view.pod->pod_number != entry.pod_number) return;
+  if (!status.restarts.empty()) entry.restarts_in_place = view.pod->restart_count;
+}
+
 // Cuts before the character that crosses the limit.
 void CutAt(std::string& text, size_t bytes_max) {
   if (text.size() <= bytes_max) return;
@@ -53,6 +66,7 @@ LedgerDraft::LedgerDraft(const Snapshot& snapshot)
     for (const Pod* pod : {view.pod, view.gone}) {
       if (pod != nullptr) entry.pod_number = std::max(entry.pod_number, pod->pod_number);
     }
+    if (!now_.job.ledger.has_value()) RebuildCounts(now_, view, entry);
   }
 }
 

@@ -72,7 +72,17 @@ Finding LookAtPod(const Pod& pod) {
   return {};
 }
 
-Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snapshot& snapshot) {
+// "; the last time: exit code 1: …", or nothing if nobody remembers.
+std::string LastFailure(const Ledger& ledger, const ReplicaView& replica) {
+  for (auto last = ledger.history.rbegin(); last != ledger.history.rend(); ++last) {
+    if (last->role != replica.role || last->index != replica.index) continue;
+    return last->message.empty() ? "" : "; the last time: " + last->message;
+  }
+  return "";
+}
+
+Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snapshot& snapshot,
+             const Ledger& ledger) {
   if (replica.foreign != nullptr) {
     const Pod& pod = *replica.foreign;
     if (IsOfEarlierJob(pod, snapshot.job)) {
@@ -104,7 +114,8 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
   if (entry.not_before.has_value() && *entry.not_before > snapshot.now) {
     return {Trouble::kDelayed, "failed " + std::to_string(entry.quick_failures) +
                                    " times in a row and starts again at " +
-                                   FormatRfc3339(*entry.not_before)};
+                                   FormatRfc3339(*entry.not_before) +
+                                   LastFailure(ledger, replica)};
   }
   return {Trouble::kToBeMade, entry.pod_number > 1 ? "is started again" : "is being created"};
 }
@@ -141,7 +152,7 @@ std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
     if (replica.role != Role::kEvaluator || !replica.wanted || entry == nullptr) continue;
     if (entry->completed || entry->failed) continue;
-    const Finding finding = Look(replica, *entry, snapshot);
+    const Finding finding = Look(replica, *entry, snapshot, ledger);
     const std::string until = FormatRfc3339(*ledger.finishing_since + kEvaluatorGrace);
     if (finding.trouble == Trouble::kNone) {
       return "training is done; " + replica.short_name +
@@ -177,7 +188,7 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger) {
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
     if (!replica.wanted || entry == nullptr || entry->completed || entry->failed) continue;
-    Finding finding = Look(replica, *entry, snapshot);
+    Finding finding = Look(replica, *entry, snapshot, ledger);
     if (finding.trouble == Trouble::kNone) continue;
     loses_state = loses_state || LosesState(replica, *entry, snapshot.job.spec);
     ++others[finding.trouble];

@@ -49,6 +49,20 @@ TEST(MessageTest, ADelayIsExplainedWithItsEnd) {
             "worker-0 failed 3 times in a row and starts again at 2027-01-15T08:00:02Z");
 }
 
+// Symptom: while a replica waited for its next try nothing said what it had failed of.
+TEST(MessageTest, ADelayTellsWhatTheReplicaFailedOfLast) {
+  Snapshot now = StartedJob({.workers = 2});
+  EntryOf(now, Role::kWorker, 1) = {.pod_number = 3, .quick_failures = 2,
+                                    .not_before = now.now + std::chrono::seconds(1)};
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.job.ledger->history = {{.role = Role::kWorker, .index = 1, .message = "first"},
+                             {.role = Role::kWorker, .index = 1, .message = "OutOfcpu: no room"},
+                             {.role = Role::kWorker, .index = 0, .message = "another's"}};
+  EXPECT_EQ(MessageOf(now),
+            "worker-1 failed 2 times in a row and starts again at 2027-01-15T08:00:01Z; the last "
+            "time: OutOfcpu: no room");
+}
+
 TEST(MessageTest, WithoutACheckpointDirectoryTheLossOfAPsIsSaidToCostTheTraining) {
   Snapshot now = StartedJob({.ps = 1, .workers = 1});
   now.pods = {PodOf(now, Role::kWorker, 0)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/tfjob_text.h"
 
@@ -22,18 +23,11 @@ struct Ending {
   Cause cause;  // Nothing: it is not counted.
 };
 
-// A replica without which training goes on: its failure does not end the job.
-bool IsDispensable(const Job& job, const ReplicaView& view) {
-  if (view.role == Role::kEvaluator) return true;
-  return job.spec.dynamic_worker && view.role == Role::kWorker &&
-         !DecidesSuccess(job, view.role, view.index);
-}
-
 void FailForGood(LedgerDraft& draft, const ReplicaView& view, std::string reason,
                  std::string message) {
   LedgerReplica& entry = draft.EntryOf(view);
   entry.failed = true;
-  if (!IsDispensable(draft.job(), view)) {
+  if (!IsDispensable(draft.job(), view.role, view.index)) {
     draft.End(JobState::kFailed, std::move(reason), std::move(message));
     return;
   }
@@ -54,14 +48,6 @@ bool WaitedForMainReplica(LedgerDraft& draft, const ReplicaView& replica,
   return true;
 }
 
-// A TrainingJob's budget is for what the user did; a TFJob's, as ever, for all ends of the program
-// itself.
-bool CountsForBudget(const Job& job, RestartCause cause) {
-  if (cause == RestartCause::kUserError) return true;
-  return job.kind == JobKind::kTfJob &&
-         (cause == RestartCause::kOutOfMemory || cause == RestartCause::kKilled);
-}
-
 // Readers of TFJobs' events look for this whatever follows.
 void NoteExit(LedgerDraft& draft, const Pod& pod) {
   const Job& job = draft.job();
@@ -71,24 +57,12 @@ void NoteExit(LedgerDraft& draft, const Pod& pod) {
                  std::to_string(*pod.exit_code));
 }
 
-// What a replica uses up without which training goes on is not the training's.
-int32_t UsedBudget(LedgerDraft& draft, const ReplicaView& view) {
-  if (IsDispensable(draft.job(), view)) return draft.EntryOf(view).own_restarts;
-  int32_t used = 0;
-  for (const auto& [cause, count] : draft.ledger().restarts) {
-    if (CountsForBudget(draft.job(), cause)) used += count;
-  }
-  for (const auto& [role, entries] : draft.ledger().replicas) {
-    for (const auto& [index, entry] : entries) used -= entry.own_restarts;
-  }
-  return std::max(0, used);
-}
-
 // True: one more restart is too many, and the replica has failed for good.
 bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
   const std::optional<int32_t> limit = draft.spec().backoff_limit;
-  if (!limit.has_value() || !CountsForBudget(draft.job(), *ending.cause)) return false;
-  const int32_t used = UsedBudget(draft, ending.view);
+  if (!limit.has_value() || !CountsForBudget(draft.job().kind, *ending.cause)) return false;
+  const int32_t used =
+      UsedBudget(draft.job(), draft.ledger(), ending.view.role, ending.view.index);
   // A TFJob fails when its restarts reach the limit, a TrainingJob, as a batch Job, when it would
   // need one more.
   const bool tfjob = draft.job().kind == JobKind::kTfJob;
@@ -104,8 +78,8 @@ bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
 void Record(LedgerDraft& draft, const Ending& ending) {
   if (!ending.cause.has_value()) return;
   ++draft.ledger().restarts[*ending.cause];
-  const bool own = IsDispensable(draft.job(), ending.view);
-  if (own && CountsForBudget(draft.job(), *ending.cause)) {
+  const bool own = IsDispensable(draft.job(), ending.view.role, ending.view.index);
+  if (own && CountsForBudget(draft.job().kind, *ending.cause)) {
     ++draft.EntryOf(ending.view).own_restarts;
   }
   draft.Remember({.role = ending.view.role,
@@ -172,9 +146,10 @@ void Restart(LedgerDraft& draft, const Ending& ending) {
   Record(draft, ending);
   LedgerReplica& entry = draft.EntryOf(ending.view);
   draft.NextPod(entry);
-  // A pod that was taken away while it ran says nothing about the next one.
-  const bool taken_away =
-      ending.cause == RestartCause::kPreempted && !ending.pod.finished_at.has_value();
+  // A pod that was taken away while it ran says nothing about the next one; one that its node
+  // turned away does, for the next would be turned away as fast as it is made.
+  const bool taken_away = ending.cause == RestartCause::kPreempted &&
+                          !ending.pod.finished_at.has_value() && !WasTurnedAway(ending.pod);
   if (!taken_away) DelayNext(draft, entry, ending.pod);
   if (ending.cause == RestartCause::kBadNode) AvoidNode(entry, ending.pod.node);
   if (ending.pod.exit_code == kExitRestartMe) entry.port = entry.status_port = 0;

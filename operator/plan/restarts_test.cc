@@ -191,6 +191,65 @@ TEST(BudgetTest, WhatAnEvaluatorUsesUpIsItsOwn) {
   EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
 }
 
+// Symptom: after its ledger was lost a job failed, because the evaluator's restarts and those that
+// nodes had made were charged to the training, the latter twice.
+TEST(BudgetTest, ALostLedgerComesBackWithWhatEachHasUsed) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.chiefs = 1, .evaluators = 1});
+  now.job.spec.backoff_limit = 2;
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 1, 1);
+  now.pods[1] = StartedAgain(now, Role::kEvaluator, 0, 2, 1);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  const Ledger kept = *now.job.ledger;
+  now.job.status.restarts = kept.restarts;
+  now.job.status.history = kept.history;
+  now.job.ledger.reset();
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+  EXPECT_EQ(now.job.ledger->restarts, kept.restarts);
+  EXPECT_EQ(now.job.ledger->replicas, kept.replicas);
+  // Each has its own limit as before.
+  Snapshot evaluator = now;
+  evaluator.pods[1] = StartedAgain(now, Role::kEvaluator, 0, 3, 1);
+  EXPECT_TRUE(AdvanceLedger(evaluator).ledger.replicas.at(Role::kEvaluator).at(0).failed);
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 2, 1);
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 3, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+}
+
+TEST(BudgetTest, WhereTheStatusIsLostTooTheRestartsOfItsPodAreCountedOnce) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.chiefs = 1});
+  now.job.spec.backoff_limit = 2;
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 2, 1);
+  now.job.ledger.reset();
+  now.job.ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(now.job.ledger->restarts, (Restarts{{RestartCause::kUserError, 2}}));
+  now.pods[0] = StartedAgain(now, Role::kChief, 0, 3, 1);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
+}
+
+// Symptom: a pod that its node turned away was made again as fast as the server took it.
+TEST(RestartTest, APodThatItsNodeTurnsAwayIsMadeAgainLaterEachTimeAndIsNoUserError) {
+  Snapshot now = JobOf(RestartPolicy::kNever, {.workers = 1});
+  for (int round = 1; round <= 3; ++round) {
+    SCOPED_TRACE(round);
+    Pod pod = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed, .number = round});
+    pod.started_at.reset();
+    pod.finished_at.reset();
+    pod.reason = "OutOfcpu";
+    pod.message = "Pod was rejected: Node didn't have enough resource: cpu";
+    now.pods = {pod};
+    now.job.ledger = AdvanceLedger(now).ledger;
+    const LedgerReplica& entry = EntryOf(now, Role::kWorker, 0);
+    EXPECT_EQ(entry.pod_number, round + 1);
+    EXPECT_EQ(entry.quick_failures, round);
+    EXPECT_EQ(entry.not_before.has_value(), round > 1);
+    EXPECT_THAT(now.job.ledger->history.back().message, HasSubstr("OutOfcpu: Pod was rejected"));
+  }
+  EXPECT_EQ(now.job.ledger->restarts, (Restarts{{RestartCause::kPreempted, 3}}));
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+}
+
 TEST(BudgetTest, ADynamicWorkersFailuresAreNotChargedToTheTraining) {
   Snapshot now = StartedTfJob({.workers = 3});
   now.job.spec.dynamic_worker = true;

@@ -1,0 +1,71 @@
+#include "localkube/node/run_preparer.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "localkube/node/pod_json.h"
+#include "operator/base/status.h"
+
+namespace taas::localkube {
+namespace {
+
+using Json = nlohmann::json;
+
+}  // namespace
+
+RunPreparer::RunPreparer(RunContext common, ApiCalls& api, FileSystem& disk, const PodDirs& dirs)
+    : common_(std::move(common)), api_(api), disk_(disk), dirs_(dirs) {}
+
+// The ConfigMaps and Secrets that the pod names, as they are now.
+absl::StatusOr<PodConfig> RunPreparer::ReadConfig(const Json& pod) {
+  PodConfig out;
+  const std::string ns = Text(Member(pod, "metadata"), "namespace");
+  for (const ConfigRef& ref : ConfigReferences(pod)) {
+    const char* plural = ref.kind == ConfigKind::kSecret ? "secrets/" : "configmaps/";
+    const auto text = api_.Get("/api/v1/namespaces/" + ns + "/" + plural + ref.name);
+    if (absl::IsNotFound(text.status())) continue;
+    RETURN_IF_ERROR(text.status());
+    out.Add(ref, Json::parse(*text, nullptr, /*allow_exceptions=*/false));
+  }
+  return out;
+}
+
+absl::Status RunPreparer::WriteVolumeFiles(const ContainerRun& run) {
+  for (const std::string& dir : run.dirs) RETURN_IF_ERROR(disk_.MakeDirs(dir));
+  for (const VolumeFile& file : run.files) {
+    RETURN_IF_ERROR(disk_.WriteAtomically(file.path, file.data));
+    if (::chmod(file.path.c_str(), static_cast<mode_t>(file.mode)) != 0) {
+      return ErrnoToStatus(errno, "chmod", file.path);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunPreparer::Prepare(const std::string& uid, const Json& pod,
+                                  const std::string& container, const RunFiles& files,
+                                  Share share) {
+  RunContext context = common_;
+  context.pod_dir = dirs_.Pod(uid);
+  context.node = share.node;
+  context.gpus = std::move(share.gpus);
+  ASSIGN_OR_RETURN(const PodConfig config, ReadConfig(pod));
+  ASSIGN_OR_RETURN(const ContainerRun run, PlanRun(pod, container, files, context, config));
+  RETURN_IF_ERROR(WriteVolumeFiles(run));
+  for (const RunMount& mount : run.spec.mounts) {
+    ASSIGN_OR_RETURN(const bool exists, disk_.Exists(mount.source));
+    if (!exists) {
+      return absl::InvalidArgumentError("mount " + mount.target + ": " + mount.source +
+                                        " does not exist on this machine");
+    }
+  }
+  RETURN_IF_ERROR(WriteSpec(disk_, files, run.spec));
+  const size_t root = dirs_.root().size();
+  for (std::string dir = files.dir; dir.size() >= root; dir = DirName(dir)) {
+    RETURN_IF_ERROR(disk_.SyncDir(dir));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace taas::localkube
