@@ -1,10 +1,5 @@
 // The API server as real kubectl sees it.
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -16,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "localkube/api/api_server.h"
 #include "localkube/api/fake_log_source.h"
+#include "localkube/api/kubectl_process.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
@@ -28,72 +24,10 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using nlohmann::json;
 
-// A kubectl that runs; killed if it still does at the end.
-class Kubectl {
- public:
-  Kubectl(const std::string& program, const std::string& home, const std::string& kubeconfig,
-          const std::vector<std::string>& arguments) {
-    int ends[2];
-    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      dup2(ends[1], 1);
-      dup2(ends[1], 2);
-      setenv("HOME", home.c_str(), 1);
-      setenv("KUBECONFIG", kubeconfig.c_str(), 1);
-      std::vector<char*> argv = {const_cast<char*>(program.c_str())};
-      for (const std::string& argument : arguments) {
-        argv.push_back(const_cast<char*>(argument.c_str()));
-      }
-      argv.push_back(nullptr);
-      execv(program.c_str(), argv.data());
-      _exit(127);
-    }
-    close(ends[1]);
-    out_ = ends[0];
-  }
-  ~Kubectl() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      Finish();
-    }
-    close(out_);
-  }
-
-  // Output until `text` stands in it, or all of it.
-  std::string ReadUntil(const std::string& text) {
-    char buffer[4096];
-    while (seen_.find(text) == std::string::npos) {
-      const ssize_t count = read(out_, buffer, sizeof buffer);
-      if (count <= 0) break;
-      seen_.append(buffer, static_cast<size_t>(count));
-    }
-    return seen_;
-  }
-  // All the output; `*code` gets the exit code.
-  std::string Finish(int* code = nullptr) {
-    ReadUntil(std::string(1, '\0'));
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    pid_ = -1;
-    if (code != nullptr) *code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    return seen_;
-  }
-
- private:
-  pid_t pid_ = -1;
-  int out_ = -1;
-  std::string seen_;
-};
-
 class KubectlTest : public testing::Test {
  protected:
   void SetUp() override {
-    const char* bin = getenv("TAAS_KUBERNETES_BIN");
-    ASSERT_NE(bin, nullptr) << "TAAS_KUBERNETES_BIN is not set: it names the directory with "
-                               "kubectl; `make test` builds it and passes it on";
-    program_ = std::string(bin) + "/kubectl";
-    ASSERT_EQ(access(program_.c_str(), X_OK), 0) << program_ << " cannot be run";
+    ASSERT_NO_FATAL_FAILURE(Kubectl::Find(&program_));
     dir_ = testing::TempDir() + "/kubectl.XXXXXX";
     ASSERT_NE(mkdtemp(dir_.data()), nullptr);
     auto server = ApiServer::Start({.dir = dir_ + "/api"}, clock_, random_, &logs_);
