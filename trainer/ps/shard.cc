@@ -78,7 +78,7 @@ void Shard::Retire(Lock& lock) {
   old->retired = true;
   if (old->shard_zero != nullptr) old->shard_zero->Shutdown();
   for (auto& [shard, channel] : old->peers) channel->Shutdown();
-  changed_.notify_all();
+  WakeAll();
   lock.unlock();
   if (old->follower.joinable()) old->follower.join();
   lock.lock();
@@ -87,8 +87,13 @@ void Shard::Retire(Lock& lock) {
 void Shard::Close() {
   Lock lock(mutex_);
   closing_ = true;
-  changed_.notify_all();
+  WakeAll();
   Retire(lock);
+}
+
+void Shard::WakeAll() {
+  changed_.notify_all();
+  reached_.notify_all();
 }
 
 Shard::Stats Shard::stats() const {

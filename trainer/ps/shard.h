@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,7 @@ class Shard {
   void Broadcast(Model& model, const std::vector<Decision>& decisions);
   void CarryOut(Model& model, const Decision& decision);
   void GiveUp(Model& model, const absl::Status& why);
+  void WakeAll();
 
   // The thread of shard k ≠ 0.
   void FollowShardZero(std::shared_ptr<Model> model);
@@ -112,6 +114,9 @@ class Shard {
   const Options options_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  // Who waits for a step is woken at the lowest awaited one only, not at each.
+  std::condition_variable reached_;
+  std::multiset<int64_t> awaited_;
   bool closing_ = false;
   std::shared_ptr<Model> model_;
   std::chrono::steady_clock::time_point next_complaint_{};

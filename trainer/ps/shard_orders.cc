@@ -111,9 +111,11 @@ absl::Status Shard::WaitStep(Channel& channel, const FrameHead& head) {
   {
     Lock lock(mutex_);
     const int hold = std::min(std::max(request.hold_ms(), 0), kHoldMsMax);
-    changed_.wait_for(lock, std::chrono::milliseconds(hold), [&] {
+    const auto awaited = awaited_.insert(request.step());
+    reached_.wait_for(lock, std::chrono::milliseconds(hold), [&] {
       return closing_ || model->retired || model->sequencer->step() >= request.step();
     });
+    awaited_.erase(awaited);
     if (closing_ || model->retired) {
       lock.unlock();
       return Refuse(channel, Refusal::kGeneration, "this generation has ended");

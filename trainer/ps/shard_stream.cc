@@ -98,6 +98,7 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     model.DropUnstaged();
   }
   changed_.notify_all();
+  if (!awaited_.empty() && decision.step >= *awaited_.begin()) reached_.notify_all();
 }
 
 void Shard::GiveUp(Model& model, const absl::Status& why) {
@@ -106,7 +107,7 @@ void Shard::GiveUp(Model& model, const absl::Status& why) {
       {{"generation", std::to_string(model.generation)}, {"why", why.ToString()}});
   model.retired = true;
   if (model.shard_zero != nullptr) model.shard_zero->Shutdown();
-  changed_.notify_all();
+  WakeAll();
 }
 
 void Shard::FollowShardZero(std::shared_ptr<Model> model) {
