@@ -62,6 +62,7 @@ void Raise(const Amounts& least, Amounts* to) {
 }
 
 std::vector<std::string> NodeRow(const NodeUse& node) {
+  const std::vector<std::string> used = MeasuredCells(node.used);
   return {node.name,
           node.state,
           node.gpu_type,
@@ -69,8 +70,10 @@ std::vector<std::string> NodeRow(const NodeUse& node) {
           std::to_string(node.held.gpus),
           CpuText(node.total.milli_cpu),
           CpuText(node.held.milli_cpu),
+          used[0],
           MemoryText(node.total.memory),
           MemoryText(node.held.memory),
+          used[1],
           std::to_string(node.pods)};
 }
 
@@ -82,6 +85,7 @@ std::optional<int64_t> ParseMilli(std::string_view quantity) {
   const double number = std::strtod(text.c_str(), &end);
   if (end == text.c_str()) return std::nullopt;
   static const std::map<std::string_view, double> kUnits = {
+      {"n", 1e-9},      {"u", 1e-6},
       {"", 1},          {"m", 1e-3},       {"k", 1e3},        {"M", 1e6},
       {"G", 1e9},       {"T", 1e12},       {"P", 1e15},       {"Ki", 1024.0},
       {"Mi", 0x1p20},   {"Gi", 0x1p30},    {"Ti", 0x1p40},    {"Pi", 0x1p50}};
@@ -91,6 +95,27 @@ std::optional<int64_t> ParseMilli(std::string_view quantity) {
   // What a signed 64 bit number holds, as in Kubernetes.
   if (!(std::abs(milli) < 9.2e18)) return std::nullopt;
   return static_cast<int64_t>(milli);
+}
+
+std::optional<MetricsObject> ReadMetricsObject(std::string_view json) {
+  const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  MetricsObject out;
+  const Json& meta = Member(object, "metadata");
+  out.ns = Text(meta, "namespace");
+  out.name = Text(meta, "name");
+  if (out.name.empty()) return std::nullopt;
+  Amounts sum = AmountsOf(Member(object, "usage"), "");
+  if (const Json& containers = Member(object, "containers"); containers.is_array()) {
+    for (const Json& container : containers) Add(AmountsOf(Member(container, "usage"), ""), &sum);
+  }
+  out.used = {sum.milli_cpu, sum.memory};
+  return out;
+}
+
+void AddMeasured(const std::optional<Measured>& more, std::optional<Measured>* to) {
+  if (!more.has_value()) return;
+  const Measured sum = to->value_or(Measured());
+  *to = {sum.milli_cpu + more->milli_cpu, sum.memory + more->memory};
 }
 
 std::optional<NodeUse> ReadNode(std::string_view json, const std::string& gpu_resource) {
@@ -175,17 +200,25 @@ std::string MemoryText(int64_t bytes) {
   return text;
 }
 
+std::vector<std::string> MeasuredCells(const std::optional<Measured>& used) {
+  if (!used.has_value()) return {"", ""};
+  return {CpuText(used->milli_cpu), MemoryText(used->memory)};
+}
+
 std::string NodeTable(const std::map<std::string, NodeUse>& nodes) {
   std::vector<std::vector<std::string>> rows = {{"NODE", "STATE", "GPU TYPE", "GPU(TOTAL)",
                                                  "GPU(HELD)", "CPU(TOTAL)", "CPU(HELD)",
-                                                 "MEM(TOTAL)", "MEM(HELD)", "PODS"}};
-  NodeUse sum{.name = "(cluster)", .state = "", .gpu_type = "", .total = {}, .held = {}};
+                                                 "CPU(USED)", "MEM(TOTAL)", "MEM(HELD)",
+                                                 "MEM(USED)", "PODS"}};
+  NodeUse sum{
+      .name = "(cluster)", .state = "", .gpu_type = "", .total = {}, .held = {}, .used = {}};
   int ready = 0;
   for (const auto& [name, node] : nodes) {
     rows.push_back(NodeRow(node));
     if (node.state == "Ready") ++ready;
     Add(node.total, &sum.total);
     Add(node.held, &sum.held);
+    AddMeasured(node.used, &sum.used);
     sum.pods += node.pods;
   }
   sum.state = std::to_string(ready) + "/" + std::to_string(nodes.size()) + " Ready";
@@ -195,10 +228,12 @@ std::string NodeTable(const std::map<std::string, NodeUse>& nodes) {
 
 std::string PodTable(const std::vector<PodUse>& pods) {
   std::vector<std::vector<std::string>> rows = {
-      {"POD", "REPLICA", "STATE", "NODE", "GPUS", "CPU", "MEMORY"}};
+      {"POD", "REPLICA", "STATE", "NODE", "GPUS", "CPU", "MEMORY", "CPU(USED)", "MEM(USED)"}};
   for (const PodUse& pod : pods) {
+    const std::vector<std::string> used = MeasuredCells(pod.used);
     rows.push_back({pod.name, pod.replica, pod.state, pod.node, std::to_string(pod.asked.gpus),
-                    CpuText(pod.asked.milli_cpu), MemoryText(pod.asked.memory)});
+                    CpuText(pod.asked.milli_cpu), MemoryText(pod.asked.memory), used[0],
+                    used[1]});
   }
   return FormatTable(rows);
 }

@@ -67,6 +67,8 @@ class TaasAppTest : public testing::Test {
       return to.WaitForClose();
     }
     if (request.method == "POST") return to.Reply(201, request.body);
+    if (has("/metrics.k8s.io/")) return to.Reply(metrics_code_, metrics_body_);
+    if (has("/api/v1/nodes")) return to.Reply(200, List(R"({"metadata":{"name":"n1"}})"));
     if (has("/log")) {
       if (has("worker-0")) return to.Reply(200, "2026-11-21T05:54:17.2Z w\n");
       return to.Reply(200, "2026-11-21T05:54:17.1Z p1\n2026-11-21T05:54:18Z p2\n");
@@ -83,6 +85,9 @@ class TaasAppTest : public testing::Test {
   const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/cli";
   PosixFileSystem files_;
   std::string state_ = "Running";
+  // As a kube-apiserver answers for a group that nobody has registered.
+  int metrics_code_ = 404;
+  std::string metrics_body_ = "404 page not found\n";
   TestServer server_{[this](const TestServer::Request& request, TestServer::Connection& to) {
     return Answer(request, to);
   }};
@@ -238,6 +243,27 @@ TEST_F(TaasAppTest, AnObjectOfAFormThatNobodyForesawIsAnErrorLikeOthers) {
 TEST_F(TaasAppTest, VersionIsPrinted) {
   EXPECT_EQ(Run({"version"}), 0);
   EXPECT_EQ(out_.str(), "taas 0.1.0\n");
+}
+
+TEST_F(TaasAppTest, TopGoesWithoutUsageWhereNobodyMeasuresIt) {
+  EXPECT_EQ(Run({"top", "node", "--details"}), 0);
+  EXPECT_EQ(err_.str(), "") << "a cluster without metrics-server is a usual one";
+  EXPECT_THAT(out_.str(), HasSubstr("n1          Unknown     -          0            0           "
+                                    "0            0           -           0            0           "
+                                    "-           0\n"));
+  EXPECT_EQ(Run({"top", "job"}), 0);
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_THAT(out_.str(), HasSubstr("mnist   TrainingJob   Running   0/0    0             0     "
+                                    "       0           0           -           -\n"));
+}
+
+TEST_F(TaasAppTest, TopSaysWhyItGoesWithoutUsage) {
+  metrics_code_ = 403;
+  metrics_body_ =
+      R"({"reason":"Forbidden","message":"pods.metrics.k8s.io is forbidden","code":403})";
+  EXPECT_EQ(Run({"top", "job"}), 0) << "the table is there all the same";
+  EXPECT_THAT(out_.str(), HasSubstr("mnist   TrainingJob"));
+  EXPECT_THAT(err_.str(), HasSubstr("pods.metrics.k8s.io is forbidden; CPU(USED) and MEM(USED)"));
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
-// `taas top node` and `taas top job`: who holds the GPUs, CPUs and memory.
+// `taas top node` and `taas top job`: who holds the GPUs, CPUs and memory, and who uses them.
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
@@ -22,6 +24,7 @@ namespace taas {
 namespace {
 
 constexpr char kNodesPath[] = "/api/v1/nodes";
+constexpr char kMetricsPath[] = "/apis/metrics.k8s.io/v1beta1";
 
 struct TopFlags {
   ClusterFlags cluster;
@@ -31,7 +34,31 @@ struct TopFlags {
   std::string gpu_resource = "nvidia.com/gpu";
 };
 
-absl::StatusOr<std::vector<PodUse>> ListPods(ApiClient& api, const std::string& ns,
+// What the metrics API says, by "NAMESPACE/NAME". A cluster without it, as one has it that runs no
+// metrics-server, gives nothing; what else goes wrong is said, and the table goes without it.
+std::map<std::string, Measured> ListMetrics(const CommandIo& io, ApiClient& api,
+                                            const std::string& collection,
+                                            const std::string& what) {
+  std::map<std::string, Measured> out;
+  const absl::Status status =
+      api.List(kMetricsPath + collection, "", what, [&](std::string_view json) {
+        const auto object = ReadMetricsObject(json);
+        if (object.has_value()) out[object->ns + "/" + object->name] = object->used;
+        return absl::OkStatus();
+      });
+  if (!status.ok() && !absl::IsNotFound(status)) {
+    io.err << status.message() << "; CPU(USED) and MEM(USED) go without it\n";
+  }
+  return out;
+}
+
+std::optional<Measured> Find(const std::map<std::string, Measured>& all, const std::string& key) {
+  const auto found = all.find(key);
+  return found == all.end() ? std::nullopt : std::optional<Measured>(found->second);
+}
+
+absl::StatusOr<std::vector<PodUse>> ListPods(const CommandIo& io, ApiClient& api,
+                                             const std::string& ns,
                                              const std::string& gpu_resource) {
   std::vector<PodUse> pods;
   RETURN_IF_ERROR(api.List(CollectionPath(Resource::kPods, ns), "", "list pods",
@@ -40,6 +67,9 @@ absl::StatusOr<std::vector<PodUse>> ListPods(ApiClient& api, const std::string& 
                              if (pod.has_value()) pods.push_back(*std::move(pod));
                              return absl::OkStatus();
                            }));
+  const std::map<std::string, Measured> used =
+      ListMetrics(io, api, (ns.empty() ? "" : "/namespaces/" + ns) + "/pods", "read pods' usage");
+  for (PodUse& pod : pods) pod.used = Find(used, pod.ns + "/" + pod.name);
   return pods;
 }
 
@@ -57,7 +87,10 @@ absl::Status TopNode(const CommandIo& io, TopFlags flags) {
     return absl::NotFoundError(flags.name.empty() ? "the cluster has no nodes"
                                                   : "there is no node " + flags.name);
   }
-  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(*api, "", flags.gpu_resource));
+  const std::map<std::string, Measured> used =
+      ListMetrics(io, *api, "/nodes", "read nodes' usage");
+  for (auto& [name, node] : nodes) node.used = Find(used, "/" + name);
+  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(io, *api, "", flags.gpu_resource));
   for (const PodUse& pod : pods) Charge(pod, &nodes);
   io.out << NodeTable(nodes);
   if (!flags.pods && flags.name.empty()) return absl::OkStatus();
@@ -75,6 +108,7 @@ absl::Status TopNode(const CommandIo& io, TopFlags flags) {
 struct JobUse {
   Job job;
   Amounts held;
+  std::optional<Measured> used;
   int64_t gpus_asked = 0;
   int running = 0;
   int pods = 0;
@@ -84,7 +118,7 @@ std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
   std::vector<std::vector<std::string>> rows(1);
   if (with_namespace) rows[0].emplace_back("NAMESPACE");
   rows[0].insert(rows[0].end(), {"NAME", "KIND", "STATE", "PODS", "GPUS(ASKED)", "GPUS(HELD)",
-                                 "CPU(HELD)", "MEM(HELD)"});
+                                 "CPU(HELD)", "MEM(HELD)", "CPU(USED)", "MEM(USED)"});
   for (const JobUse& use : jobs) {
     std::vector<std::string> row;
     if (with_namespace) row.push_back(use.job.meta.ns);
@@ -96,13 +130,14 @@ std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
     row.push_back(std::to_string(use.held.gpus));
     row.push_back(CpuText(use.held.milli_cpu));
     row.push_back(MemoryText(use.held.memory));
+    for (std::string& cell : MeasuredCells(use.used)) row.push_back(std::move(cell));
     rows.push_back(std::move(row));
   }
   return FormatTable(rows);
 }
 
 JobUse UseOf(Job job, const std::vector<PodUse>& pods) {
-  JobUse use{.job = std::move(job), .held = {}};
+  JobUse use{.job = std::move(job), .held = {}, .used = {}};
   for (const PodUse& pod : pods) {
     if (pod.ended || pod.job_uid != use.job.meta.uid) continue;
     ++use.pods;
@@ -112,6 +147,7 @@ JobUse UseOf(Job job, const std::vector<PodUse>& pods) {
     use.held.gpus += pod.asked.gpus;
     use.held.milli_cpu += pod.asked.milli_cpu;
     use.held.memory += pod.asked.memory;
+    AddMeasured(pod.used, &use.used);
   }
   return use;
 }
@@ -119,7 +155,7 @@ JobUse UseOf(Job job, const std::vector<PodUse>& pods) {
 absl::Status TopJob(const CommandIo& io, TopFlags flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
   const std::string ns = flags.all_namespaces ? "" : flags.cluster.ns;
-  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(*api, ns, flags.gpu_resource));
+  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(io, *api, ns, flags.gpu_resource));
   if (!flags.name.empty()) {
     ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, flags.name));
     std::vector<PodUse> own;
@@ -158,10 +194,11 @@ void AddGpuResource(CLI::App* verb, TopFlags* flags) {
 
 void AddTopCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
   CLI::App* const top =
-      app.add_subcommand("top", "Show who holds GPUs, CPUs and memory: by node or by job");
+      app.add_subcommand("top", "Show who holds and uses GPUs, CPUs and memory: by node or by job");
   top->require_subcommand(1);
 
-  CLI::App* const node = top->add_subcommand("node", "What nodes have, and what pods hold of it");
+  CLI::App* const node =
+      top->add_subcommand("node", "What nodes have, and what pods hold and use of it");
   auto node_flags = std::make_shared<TopFlags>();
   AddClusterFlags(node, &node_flags->cluster);
   node->add_option("NODE", node_flags->name, "Only this node, with its pods (default: all)");
@@ -170,7 +207,8 @@ void AddTopCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
   node->callback(
       [&io, node_flags, exit_code] { *exit_code = Report(io, TopNode(io, *node_flags)); });
 
-  CLI::App* const job = top->add_subcommand("job", "What jobs ask for and hold, most GPUs first");
+  CLI::App* const job =
+      top->add_subcommand("job", "What jobs ask for, hold and use, most GPUs first");
   auto job_flags = std::make_shared<TopFlags>();
   AddClusterFlags(job, &job_flags->cluster);
   job->add_option("JOB", job_flags->name, "Only this job, with its pods (default: all)");

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <functional>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -301,6 +302,26 @@ TEST_F(VerbsTest, TopShowsWhoHoldsTheGpus) {
   EXPECT_EQ(Run({"top", "job", "busy"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), HasSubstr("busy-worker-0"));
   EXPECT_EQ(Run({"top", "node", "no-such-node"}), 3);
+}
+
+TEST_F(VerbsTest, TopShowsWhatABusyPodUses) {
+  Submit("busy", "trainingjob");
+  MakePod(std::string(kJobs) + "busy", "worker-0", "while :; do :; done", "0");
+  // PODS, GPUs asked and held, CPU and memory held, CPU used in thousandths.
+  const std::string row = "busy +TrainingJob +Pending +1/1 +0 +0 +0 +0 +[1-9][0-9]*m? +[1-9]";
+  Await("figures of the pod", [&] {
+    Run({"top", "job"});
+    return std::regex_search(out_.str(), std::regex(row));
+  });
+  EXPECT_EQ(err_.str(), "");
+  EXPECT_EQ(Run({"top", "job", "busy"}), 0) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("CPU(USED)"));
+  EXPECT_TRUE(std::regex_search(
+      out_.str(), std::regex("busy-worker-0 .*local +0 +0 +0 +[1-9][0-9]*m? +[1-9]")))
+      << out_.str();
+  EXPECT_EQ(Run({"top", "node"}), 0) << err_.str();
+  const std::string cluster = "\\(cluster\\) +1/1 Ready .* [1-9][0-9]*m? +[0-9.]+Gi +0 +[1-9]";
+  EXPECT_TRUE(std::regex_search(out_.str(), std::regex(cluster))) << out_.str();
 }
 
 TEST_F(VerbsTest, LogsAreCutFilteredAndStamped) {

@@ -3,13 +3,11 @@
 // Store, Api, garbage collector and an HTTPS server on 127.0.0.1 in one object. The certificate,
 // its
 // authority and the bearer token are made at the first start and kept in `dir` (0600); nobody gets
-// in
-// without the token.
+// in without the token.
 //
-// Ownership: owns all of them; clock, random, logs and usage outlive it. Stopping ends all connections.
-// Threads:
-// all methods from any thread. Errors: Start: what could not be opened, bound or written, with its
-// path.
+// Ownership: owns all of them; clock, random, logs and usage outlive it. Stopping ends all
+// connections. Threads: all methods from any thread. Errors: Start: what could not be opened, bound
+// or written, with its path.
 //
 //   ASSIGN_OR_RETURN(auto server,
 //                    ApiServer::Start({.dir = dir + "/api"}, clock, random, &node_logs));
