@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/job_codec.h"
+#include "operator/api/stored_job.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/api/validation.h"
 #include "operator/base/status_matchers.h"
@@ -18,21 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 using std::chrono::seconds;
-
-constexpr char kStored[] = R"({
-  "apiVersion": "taas.dev/v1", "kind": "TrainingJob",
-  "metadata": {"name": "mnist", "namespace": "default", "uid": "u-1", "resourceVersion": "7",
-               "generation": 3, "creationTimestamp": "2026-11-21T05:54:17Z", "unknown": {}},
-  "spec": {
-    "trainer": {"image": "i:1", "model": {"name": "mlp", "hidden": [500]},
-                "data": {"format": "idx"},
-                "strategy": {"type": "ParameterServer", "mode": "Async"}, "maxSteps": 2000,
-                "checkpoint": {"dir": "/out/c"}, "later": [1]},
-    "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 2},
-              "worker": {"replicas": 3, "later": 1}},
-    "volumes": [{"name": "data", "mountPath": "/data", "readOnly": true, "roles": ["ps", "worker"],
-                 "source": {"persistentVolumeClaim": {"claimName": "c"}}}],
-    "backoffLimit": 2, "cleanPodPolicy": "All", "later": {}}})";
 
 constexpr char kStoredTfJob[] = R"({
   "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "dist"},

@@ -24,6 +24,7 @@ INSTANTIATE_TEST_SUITE_P(
     Table, HttpStatusTest,
     testing::Values(Case{"BadRequest", 400, "", absl::StatusCode::kInvalidArgument},
                     Case{"Invalid", 422, "Invalid", absl::StatusCode::kInvalidArgument},
+                    Case{"TooLarge", 413, "", absl::StatusCode::kInvalidArgument},
                     Case{"Unauthorized", 401, "", absl::StatusCode::kUnauthenticated},
                     Case{"Forbidden", 403, "", absl::StatusCode::kPermissionDenied},
                     Case{"NotFound", 404, "", absl::StatusCode::kNotFound},

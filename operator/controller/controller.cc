@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 
-#include "operator/api/job_codec.h"
 #include "operator/base/log.h"
 #include "operator/plan/status.h"
 
@@ -16,11 +15,10 @@ using std::chrono::seconds;
 // A plan whose steps were taken is made again after this long, in case the events they cause get
 // lost.
 constexpr seconds kBarrier{10};
-// How often a refused creation is tried again: quota comes back, an admission rule is changed.
-constexpr seconds kRefusedFirst{5};
-constexpr seconds kRefusedMax{300};
-// How long a foreign object under our name is believed in without looking.
-constexpr seconds kForeignTime{30};
+// A status that was refused is tried again after this long: a CRD may be mended.
+constexpr seconds kStatusRefusedTime{300};
+// How long before ports of 127.0.0.1 are looked for again.
+constexpr seconds kPortsTime{30};
 // Writes of one look that are under way together. A pod's request names all replicas, so those of
 // a large job at once would take memory with the square of its size; this many keep a server busy.
 constexpr int kUnderWayMax = 64;
@@ -31,14 +29,6 @@ bool HasLedgerStep(const Plan& plan) {
 
 bool Creates(const Step& step) {
   return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step);
-}
-
-ServiceView ViewOf(const OwnedObject& service) {
-  return {.uid = service.meta.uid,
-          .owner_uid = service.owner_uid,
-          .owner_kind = service.owner_kind,
-          .job = service.job,
-          .terminating = service.meta.deletion_time.has_value()};
 }
 
 }  // namespace
@@ -108,12 +98,8 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
   Tracked& tracked = tracked_[key];
   tracked.uid = job.meta.uid;
   if (tracked.generation != job.meta.generation) {
-    // What was refused was made from another spec: this one may be the repair.
     tracked.generation = job.meta.generation;
-    tracked.refusal.clear();
-    tracked.ledger_refused = false;
-    tracked.refused_until = {};
-    tracked.refusals = 0;
+    tracked.obstacles.ForgetRefusal();
   }
   tracked.kind = job.kind;
   return tracked;
@@ -163,11 +149,11 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   } catch (const std::exception& error) {
     return OnInternalError(look, error.what());
   }
-  if (tracked.ledger_refused && HasLedgerStep(look->plan)) {
+  if (tracked.obstacles.ledger_refused() && HasLedgerStep(look->plan)) {
     // Nothing may be said that the stored ledger does not know, but what is in the way.
     look->plan.steps.erase(look->plan.steps.begin());
     look->plan.status = look->job->status;
-    look->plan.status.message = tracked.refusal;
+    look->plan.status.message = tracked.obstacles.refusal();
   }
   const JobState state = look->plan.status.state;
   if (tracked.state != state) {
@@ -191,37 +177,25 @@ void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::s
   reporter_.Once(*look->job, tracked.told, "InternalError", "InternalError",
                  look->plan.status.message);
   const Job& job = *look->job;
-  if (EncodeStatus(job, job.status) == EncodeStatus(job, look->plan.status)) return CloseLook(look);
+  if (!StatusDiffers(job, look->plan.status, kept_[job.kind])) return CloseLook(look);
   WriteStatus(look);
 }
 
 Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked) {
-  const Clock::Time now = executor_.clock().Now();
-  if (tracked.foreign_until <= now) {
-    tracked.foreign_pods.clear();
-    tracked.foreign_services.clear();
-  }
-  if (tracked.refused_until <= now) {
-    tracked.refusal.clear();
-    tracked.ledger_refused = false;
-  }
   Snapshot snapshot;
   snapshot.job = job;
-  for (const auto& pod : view_.PodsOf(job)) {
-    snapshot.pods.push_back(*pod);
-    tracked.foreign_pods.erase(pod->meta.name);
-  }
-  for (const auto& [name, pod] : tracked.foreign_pods) snapshot.pods.push_back(pod);
+  for (const auto& pod : view_.PodsOf(job)) snapshot.pods.push_back(*pod);
   snapshot.gone = view_.GoneOf(job.meta.uid);
-  snapshot.services = tracked.foreign_services;
   for (const auto& service : view_.ServicesOf(job)) {
     snapshot.services[service->meta.name] = ViewOf(*service);
-    tracked.foreign_services.erase(service->meta.name);
   }
+  tracked.obstacles.Expire(executor_.clock().Now());
+  tracked.obstacles.Complete(snapshot);
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
   snapshot.polled = poller_.ReportOf(key);
-  snapshot.refusal = tracked.refusal.empty() ? view_.FlawOf(job) : tracked.refusal;
+  const std::string& refusal = tracked.obstacles.refusal();
+  snapshot.refusal = refusal.empty() ? view_.FlawOf(job) : refusal;
   snapshot.default_image = options_.trainer_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;
@@ -236,7 +210,7 @@ Plan Controller::MakePlan(Snapshot& snapshot) {
   if (plan.ports_wanted > 0) {
     plan.status.message = "127.0.0.1 has no " + std::to_string(plan.ports_wanted) +
                           " free ports for the replicas: end some other programs or jobs";
-    plan.wake_at = snapshot.now + kForeignTime;
+    plan.wake_at = snapshot.now + kPortsTime;
   }
   return plan;
 }
@@ -253,7 +227,7 @@ std::set<int32_t> Controller::PortsInUse() const {
 }
 
 bool Controller::IsHeld(const Job& job, const Tracked& tracked, const Step& step) {
-  if (Creates(step)) return !tracked.refusal.empty();
+  if (Creates(step)) return !tracked.obstacles.refusal().empty();
   // Whoever waits for the end of the job sees it before the job goes.
   return std::holds_alternative<DeleteJob>(step) && !job.status.completion_time.has_value();
 }
@@ -356,12 +330,7 @@ void Controller::OnDone(Look& look, const Step& step) {
 void Controller::OnTaken(const Look& look, const Step& step, const WriteResult& result) {
   Tracked* tracked = SameJob(look);
   if (tracked == nullptr) return;
-  tracked->foreign_until = executor_.clock().Now() + kForeignTime;
-  if (result.pod.has_value()) {
-    tracked->foreign_pods[result.pod->meta.name] = *result.pod;
-  } else if (const auto* service = std::get_if<CreateService>(&step)) {
-    tracked->foreign_services[service->name] = ViewOf(*result.service);
-  }
+  tracked->obstacles.Take(step, result, executor_.clock().Now());
   queue_.Add(look.key);
 }
 
@@ -377,12 +346,10 @@ void Controller::CountRestarts(const Look& look, const Ledger& written) {
 void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
   Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   Tracked* tracked = SameJob(look);
-  if (tracked == nullptr || tracked->refused_until > look.begun) return;  // One per look counts.
-  const int doublings = std::min(tracked->refusals++, 6);  // 5 s · 2^6 is past the limit.
-  tracked->refused_until =
-      executor_.clock().Now() + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
-  tracked->refusal = result.message;
-  tracked->ledger_refused = std::holds_alternative<WriteLedger>(step);
+  if (tracked == nullptr) return;
+  const bool of_ledger = std::holds_alternative<WriteLedger>(step);
+  const Clock::Time now = executor_.clock().Now();
+  if (!tracked->obstacles.Refuse(result, of_ledger, look.begun, now)) return;
   reporter_.Refused(*look.job, tracked->told, step, result);
   queue_.Add(look.key);
 }
@@ -394,8 +361,8 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
-      const auto delay = StatusDelay(*look->job, look->plan.status, tracked->status_writes,
-                                     executor_.clock());
+      const auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
+                                     tracked->status_writes, executor_.clock());
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
       if (delay.has_value()) queue_.AddAfter(look->key, *delay);
     }
@@ -404,7 +371,8 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
 }
 
 void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
-  writer_.PatchStatus(*look->job, look->plan.status, [this, look](const WriteResult& result) {
+  KeptFields& kept = kept_[look->job->kind];
+  writer_.PatchStatus(*look->job, look->plan.status, kept, [this, look](const WriteResult& result) {
     Tracked* tracked = SameJob(*look);
     if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
       tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
@@ -419,7 +387,7 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
       Log(LogLevel::kDebug, result.message, {{"job", look->key}});
       const bool refused = result.kind == WriteResult::Kind::kRefused;
       look->retry = !refused;
-      look->after = std::max(look->after, refused ? kRefusedMax : result.after);
+      look->after = std::max(look->after, refused ? kStatusRefusedTime : result.after);
     }
     CloseLook(look);
   });
@@ -438,10 +406,10 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
   if (look->done > 0) queue_.AddAfter(key, kBarrier);
   const auto found = tracked_.find(key);
   if (found != tracked_.end()) {
-    const Tracked& tracked = found->second;
-    if (look->done > 0 && tracked.refusal.empty()) found->second.refusals = 0;
-    if (tracked.refused_until > now) queue_.AddAfter(key, tracked.refused_until - now);
-    if (tracked.foreign_until > now) queue_.AddAfter(key, tracked.foreign_until - now);
+    Obstacles& obstacles = found->second.obstacles;
+    if (look->done > 0) obstacles.Progress();
+    const auto after = obstacles.LookAgainAfter(now);
+    if (after.has_value()) queue_.AddAfter(key, *after);
   }
   if (look->plan.wake_at.has_value()) {
     // At least a millisecond: a clock that was set back must not make this a busy loop.

@@ -32,7 +32,9 @@
 #include "operator/controller/cluster_view.h"
 #include "operator/controller/job_reporter.h"
 #include "operator/controller/job_writer.h"
+#include "operator/controller/kept_fields.h"
 #include "operator/controller/metrics.h"
+#include "operator/controller/obstacles.h"
 #include "operator/controller/poll_transport.h"
 #include "operator/controller/port_source.h"
 #include "operator/controller/status_pacing.h"
@@ -72,15 +74,7 @@ class Controller {
     JobKind kind = JobKind::kTrainingJob;
     std::optional<JobState> state;  // As counted in the metrics.
     StatusWrites status_writes;
-    // A refusal by the API server holds creations back until then, or until the spec is another.
-    std::string refusal;
-    bool ledger_refused = false;  // It was about the ledger: then nothing that it would allow.
-    Clock::Time refused_until{};
-    int refusals = 0;
-    // Pods and services under our names that the view does not show, as found when a create failed.
-    std::map<std::string, Pod> foreign_pods;
-    std::map<std::string, ServiceView> foreign_services;
-    Clock::Time foreign_until{};
+    Obstacles obstacles;
     JobReporter::Memory told;
     bool first_pod_observed = false;
     bool all_pods_observed = false;
@@ -122,6 +116,7 @@ class Controller {
   Metrics& metrics_;
   const Options options_;
   std::map<std::string, Tracked> tracked_;  // By key.
+  std::map<JobKind, KeptFields> kept_;      // Of the status; both kinds' CRDs may be another's.
   WorkQueue queue_;
   ClusterView view_;
   JobWriter writer_;

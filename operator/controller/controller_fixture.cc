@@ -86,7 +86,14 @@ bool SimCluster::RunUntil(const std::function<bool()>& done, seconds limit) {
 }
 
 bool SimCluster::RunUntilState(const std::string& state) {
-  return RunUntil([&] { return Status().value("state", "") == state; }, seconds(600));
+  // As readers do where the CRD drops what it does not know.
+  const auto now = [this] {
+    const Json status = Status();
+    const Json conditions = status.value("conditions", Json::array());
+    const std::string last = conditions.empty() ? "" : conditions.back().value("type", "");
+    return status.value("state", last);
+  };
+  return RunUntil([&] { return now() == state; }, seconds(600));
 }
 
 std::string SimCluster::ResourceOfJob() const {

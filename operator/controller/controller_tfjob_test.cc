@@ -225,6 +225,48 @@ TEST(TfJobTest, ATfJobAndATrainingJobOfOneNameDoNotTouchEachOthersPods) {
   EXPECT_EQ(cluster.Status().value("state", ""), "Running");
 }
 
+// Symptom: where the CRD of an earlier operator was installed, each look at a job wrote its status
+// once more, every five seconds of its life.
+TEST(TfJobTest, UnderAnEarlierCrdAStatusThatIsNotKeptIsNotWrittenAgain) {
+  SimCluster cluster(31);
+  cluster.api().faults().earlier_tfjob_crd = true;
+  cluster.set_script([](const std::string& pod, int, milliseconds ran) -> std::optional<int> {
+    if (pod.find("-chief-") == std::string::npos) return std::nullopt;
+    return ran >= seconds(300) ? std::optional(0) : std::nullopt;
+  });
+  cluster.CreateTfJob({.chiefs = 1, .ps = 1, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(10));
+  EXPECT_FALSE(cluster.Status().contains("state"));
+  const int writes = cluster.api().writes();
+  cluster.RunFor(seconds(120));
+  EXPECT_EQ(cluster.api().writes(), writes) << "of a job that only runs";
+  // The next operator has to find out, once.
+  cluster.CrashOperator();
+  cluster.RunFor(seconds(60));
+  EXPECT_LE(cluster.api().idle_patches(), 1);
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  cluster.RunFor(seconds(30));
+  const int at_rest = cluster.api().writes();
+  cluster.RunFor(seconds(600));
+  EXPECT_EQ(cluster.api().writes(), at_rest);
+  EXPECT_LE(cluster.api().idle_patches(), 1);
+  EXPECT_EQ(ConditionTypes(cluster.Status()).back(), "Succeeded");
+  EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
+}
+
+// The fields are told as soon as a CRD keeps them.
+TEST(TfJobTest, AfterAnEarlierCrdWasReplacedTheStatusComesBackWithTheNextChange) {
+  SimCluster cluster(32);
+  cluster.api().faults().earlier_tfjob_crd = true;
+  cluster.set_script(ChiefEnds());
+  cluster.CreateTfJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
+  cluster.api().faults().earlier_tfjob_crd = false;
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.Status().value("state", ""), "Succeeded");
+}
+
 TEST(TfJobTest, AJobThatAnotherControllerManagesIsLeftAlone) {
   SimCluster cluster(10);
   cluster.CreateTfJob({.workers = 1}, "Never",

@@ -36,6 +36,7 @@ class FakeApi : public KubeTransport {
     int fail_write = 0;           // 500, not applied.
     std::string refuse_post_of;   // 403 in other words each time, for objects of this resource.
     bool refuse_ledger = false;   // 403 for every PATCH of a job itself, not of its status.
+    bool earlier_tfjob_crd = false;  // A TFJob's status keeps only what an earlier CRD knew.
     std::string absent;           // 404 for all of this resource, as without its CRD.
     bool hold_watches = false;    // Events wait until this is false again (call Release).
   };
@@ -67,6 +68,8 @@ class FakeApi : public KubeTransport {
   // POSTs of pods that were applied, by pod name.
   const std::map<std::string, int>& pod_creates() const { return pod_creates_; }
   const std::vector<Json>& events() const { return events_; }
+  // PATCHes that left their object as it was.
+  int idle_patches() const { return idle_patches_; }
   // Requests that asked for something that the real server would refuse.
   const std::vector<std::string>& complaints() const { return complaints_; }
 
@@ -104,6 +107,7 @@ class FakeApi : public KubeTransport {
   int64_t last_uid_ = 0;
   int writes_ = 0;
   int deletes_ = 0;
+  int idle_patches_ = 0;
   std::map<std::string, std::map<std::string, Json>> objects_;  // By resource, name.
   std::vector<Watch> watches_;
   std::vector<std::pair<Watch, std::string>> held_;

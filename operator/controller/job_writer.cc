@@ -288,27 +288,37 @@ void JobWriter::PatchLedger(const Job& job, const Ledger& ledger, Done done) {
   const json body = {{"metadata",
                       {{"resourceVersion", job.meta.resource_version},
                        {"annotations", {{std::string(kLedgerAnnotation), EncodeLedger(ledger)}}}}}};
-  Patch(job, ObjectPath(ResourceOf(job.kind), job.meta.ns, job.meta.name), Dump(body),
-        "write the ledger of " + NameOf(job.meta), std::move(done));
+  HttpRequest request{.path = ObjectPath(ResourceOf(job.kind), job.meta.ns, job.meta.name)};
+  request.body = Dump(body);
+  Patch(job, std::move(request), "write the ledger of " + NameOf(job.meta), nullptr,
+        std::move(done));
 }
 
-void JobWriter::PatchStatus(const Job& job, const JobStatus& status, Done done) {
-  Patch(job, SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status"),
-        StatusPatch(EncodeStatus(job, job.status), EncodeStatus(job, status),
-                    job.meta.resource_version),
-        "write the status of " + NameOf(job.meta), std::move(done));
+void JobWriter::PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept,
+                            Done done) {
+  const std::string wanted = EncodeStatus(job, status);
+  HttpRequest request{
+      .path = SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status")};
+  request.body = StatusPatch(EncodeStatus(job, job.status), wanted, job.meta.resource_version);
+  Patch(job, std::move(request), "write the status of " + NameOf(job.meta),
+        [&kept, wanted](const HttpReply& reply) { kept.Learn(wanted, reply.body); },
+        std::move(done));
 }
 
-void JobWriter::Patch(const Job& job, std::string path, std::string body, std::string what,
-                      Done done) {
-  HttpRequest request{.verb = Verb::kPatch, .path = std::move(path)};
-  request.body = std::move(body);
+// `applied`, if any, sees the answer of a write that was.
+void JobWriter::Patch(const Job& job, HttpRequest request, std::string what,
+                      std::function<void(const HttpReply& reply)> applied, Done done) {
+  request.verb = Verb::kPatch;
   request.content_type = kMergePatch;
   Write(std::move(request),
         {.what = what,
          .meaning = {.missing = Meaning::Next::kReplan},
-         .take = [this, kind = job.kind](
-                     const HttpReply& reply) { return view_.ObserveJob(kind, reply.body).ok(); },
+         .take =
+             [this, kind = job.kind, applied = std::move(applied)](const HttpReply& reply) {
+               if (!view_.ObserveJob(kind, reply.body).ok()) return false;
+               if (applied != nullptr) applied(reply);
+               return true;
+             },
          .read_back = [this, meta = job.meta, kind = job.kind, what,
                        done] { ReadJobBack(meta, kind, what, done); },
          .done = done});

@@ -23,6 +23,7 @@
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/controller/cluster_view.h"
+#include "operator/controller/kept_fields.h"
 #include "operator/controller/write_answer.h"
 #include "operator/kube/transport.h"
 #include "operator/plan/plan.h"
@@ -43,7 +44,8 @@ class JobWriter {
   // In the background: its pods and services go by themselves.
   void Delete(const DeleteJob& step, Done done);
   void PatchLedger(const Job& job, const Ledger& ledger, Done done);
-  void PatchStatus(const Job& job, const JobStatus& status, Done done);
+  // `kept`, which outlives the writer, learns from the answer.
+  void PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept, Done done);
   // Only a sentence, on a job that cannot be read.
   void PatchMessage(const ObjectMeta& job, JobKind kind, const std::string& message);
   // The condition Failed, with what is wrong, on a TFJob that was stored although it is invalid.
@@ -68,7 +70,8 @@ class JobWriter {
   void Remove(Victim victim, Done done);
   void ReadRemovedBack(const Victim& victim, const std::string& what, Done done);
   void PatchFlaw(const ObjectMeta& job, JobKind kind, const nlohmann::json& status);
-  void Patch(const Job& job, std::string path, std::string body, std::string what, Done done);
+  void Patch(const Job& job, HttpRequest request, std::string what,
+             std::function<void(const HttpReply& reply)> applied, Done done);
   void ReadJobBack(const ObjectMeta& job, JobKind kind, const std::string& what, Done done);
 
   KubeTransport& transport_;

@@ -12,14 +12,15 @@ namespace {
 constexpr std::chrono::milliseconds kStatusSpacing{500};
 constexpr std::chrono::seconds kProgressSpacing{10};
 
-// Encodings compared: what is not written cannot differ to a reader.
-bool OnlyProgressDiffers(const Job& job, JobStatus wanted) {
+bool OnlyProgressDiffers(const Job& job, JobStatus wanted, const KeptFields& kept) {
   wanted.progress = job.status.progress;
-  return EncodeStatus(job, job.status) == EncodeStatus(job, wanted);
+  return !StatusDiffers(job, wanted, kept);
 }
 
-bool IsUrgent(const JobStatus& before, const JobStatus& after) {
-  if (before.state != after.state || before.restarts != after.restarts) return true;
+bool IsUrgent(const JobStatus& before, const JobStatus& after, const KeptFields& kept) {
+  // Where these are dropped, what stands there is no news of them.
+  if (kept.Keeps("state") && before.state != after.state) return true;
+  if (kept.Keeps("restarts") && before.restarts != after.restarts) return true;
   if (before.conditions.size() != after.conditions.size()) return true;
   for (size_t i = 0; i < before.conditions.size(); ++i) {
     if (before.conditions[i].type != after.conditions[i].type ||
@@ -40,11 +41,17 @@ Clock::Duration UntilOutcome(const Job& job, Clock::WallTime now) {
 
 }  // namespace
 
+// Encodings compared: what is not written cannot differ to a reader.
+bool StatusDiffers(const Job& job, const JobStatus& wanted, const KeptFields& kept) {
+  return kept.Of(EncodeStatus(job, job.status)) != kept.Of(EncodeStatus(job, wanted));
+}
+
 std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
-                                           const StatusWrites& writes, const Clock& clock) {
-  if (EncodeStatus(job, job.status) == EncodeStatus(job, wanted)) return std::nullopt;
-  if (!writes.any || IsUrgent(job.status, wanted)) return Clock::Duration::zero();
-  const Clock::Duration spacing = OnlyProgressDiffers(job, wanted)
+                                           const KeptFields& kept, const StatusWrites& writes,
+                                           const Clock& clock) {
+  if (!StatusDiffers(job, wanted, kept)) return std::nullopt;
+  if (!writes.any || IsUrgent(job.status, wanted, kept)) return Clock::Duration::zero();
+  const Clock::Duration spacing = OnlyProgressDiffers(job, wanted, kept)
                                       ? Clock::Duration(kProgressSpacing)
                                       : Clock::Duration(kStatusSpacing);
   return std::max(UntilOutcome(job, clock.WallNow()), writes.last + spacing - clock.Now());

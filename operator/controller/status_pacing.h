@@ -3,7 +3,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   const auto delay = StatusDelay(job, plan.status, tracked.status_writes, clock);
+//   const auto delay = StatusDelay(job, plan.status, kept, tracked.status_writes, clock);
 
 #ifndef OPERATOR_CONTROLLER_STATUS_PACING_H_
 #define OPERATOR_CONTROLLER_STATUS_PACING_H_
@@ -12,6 +12,7 @@
 
 #include "operator/api/job.h"
 #include "operator/base/clock.h"
+#include "operator/controller/kept_fields.h"
 
 namespace taas {
 
@@ -20,10 +21,14 @@ struct StatusWrites {
   Clock::Time last{};
 };
 
+// Whether a write of `wanted` would change what the server keeps.
+bool StatusDiffers(const Job& job, const JobStatus& wanted, const KeptFields& kept);
+
 // What was decided about `job` (a decision, not a count) is written without delay; zero or less:
 // now. Nothing: `wanted` is what stands there.
 std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
-                                           const StatusWrites& writes, const Clock& clock);
+                                           const KeptFields& kept, const StatusWrites& writes,
+                                           const Clock& clock);
 
 }  // namespace taas
 

@@ -1,0 +1,84 @@
+#include "operator/controller/obstacles.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace taas {
+namespace {
+
+using std::chrono::seconds;
+
+// How often a refused creation is tried again: quota comes back, an admission rule is changed.
+constexpr seconds kRefusedFirst{5};
+constexpr seconds kRefusedMax{300};
+constexpr int kDoublingsMax = 6;  // 5 s · 2^6 is past the limit.
+// How long a foreign object under our name is believed in without looking.
+constexpr seconds kForeignTime{30};
+
+}  // namespace
+
+ServiceView ViewOf(const OwnedObject& service) {
+  return {.uid = service.meta.uid,
+          .owner_uid = service.owner_uid,
+          .owner_kind = service.owner_kind,
+          .job = service.job,
+          .terminating = service.meta.deletion_time.has_value()};
+}
+
+bool Obstacles::Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun,
+                       Clock::Time now) {
+  if (refused_until_ > begun) return false;
+  const int doublings = std::min(refusals_++, kDoublingsMax);
+  refused_until_ = now + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
+  refusal_ = result.message;
+  ledger_refused_ = of_ledger;
+  return true;
+}
+
+void Obstacles::Take(const Step& step, const WriteResult& result, Clock::Time now) {
+  foreign_until_ = now + kForeignTime;
+  if (result.pod.has_value()) {
+    pods_[result.pod->meta.name] = *result.pod;
+  } else if (const auto* service = std::get_if<CreateService>(&step)) {
+    services_[service->name] = ViewOf(*result.service);
+  }
+}
+
+void Obstacles::ForgetRefusal() {
+  refusal_.clear();
+  ledger_refused_ = false;
+  refused_until_ = {};
+  refusals_ = 0;
+}
+
+void Obstacles::Progress() {
+  if (refusal_.empty()) refusals_ = 0;
+}
+
+void Obstacles::Expire(Clock::Time now) {
+  if (foreign_until_ <= now) {
+    pods_.clear();
+    services_.clear();
+  }
+  if (refused_until_ <= now) {
+    refusal_.clear();
+    ledger_refused_ = false;
+  }
+}
+
+void Obstacles::Complete(Snapshot& snapshot) {
+  for (const Pod& pod : snapshot.pods) pods_.erase(pod.meta.name);
+  for (const auto& [name, pod] : pods_) snapshot.pods.push_back(pod);
+  for (const auto& [name, service] : snapshot.services) services_.erase(name);
+  snapshot.services.insert(services_.begin(), services_.end());
+}
+
+std::optional<Clock::Duration> Obstacles::LookAgainAfter(Clock::Time now) const {
+  std::optional<Clock::Duration> after;
+  for (const Clock::Time until : {refused_until_, foreign_until_}) {
+    if (until > now) after = std::min(after.value_or(until - now), until - now);
+  }
+  return after;
+}
+
+}  // namespace taas

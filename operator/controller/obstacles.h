@@ -1,0 +1,63 @@
+// What is in the way of a job's writes, as their answers told: a refusal by the API server, and
+// what belongs to others under the job's names and is not in the view.
+//
+// All of it is believed for a while only, then the write is tried again. It may be lost.
+//
+// Ownership: value type. Threads: the executor's only. Errors: none.
+//
+//   if (obstacles.Refuse(result, of_ledger, look.begun, now)) Tell(result.message);
+//   obstacles.Expire(now);
+//   obstacles.Complete(snapshot);
+
+#ifndef OPERATOR_CONTROLLER_OBSTACLES_H_
+#define OPERATOR_CONTROLLER_OBSTACLES_H_
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "operator/base/clock.h"
+#include "operator/controller/write_answer.h"
+#include "operator/plan/plan.h"
+
+namespace taas {
+
+// As the planner sees a service.
+ServiceView ViewOf(const OwnedObject& service);
+
+class Obstacles {
+ public:
+  // The server's sentence; empty: nothing is refused. It holds creations back.
+  const std::string& refusal() const { return refusal_; }
+  // The ledger was: then nothing may be done that it would allow.
+  bool ledger_refused() const { return ledger_refused_; }
+
+  // False: the look that began at `begun` has met another refusal, and one counts.
+  bool Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun, Clock::Time now);
+  // The name that `step` wanted belongs to somebody else.
+  void Take(const Step& step, const WriteResult& result, Clock::Time now);
+
+  // What was refused was made from another spec: this one may be the repair.
+  void ForgetRefusal();
+  // Writes were applied: the next refusal is a first one.
+  void Progress();
+  void Expire(Clock::Time now);
+  // Forgets what the view shows meanwhile and adds the rest.
+  void Complete(Snapshot& snapshot);
+
+  // When something of it expires.
+  std::optional<Clock::Duration> LookAgainAfter(Clock::Time now) const;
+
+ private:
+  std::string refusal_;
+  bool ledger_refused_ = false;
+  Clock::Time refused_until_{};
+  int refusals_ = 0;
+  std::map<std::string, Pod> pods_;
+  std::map<std::string, ServiceView> services_;
+  Clock::Time foreign_until_{};
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CONTROLLER_OBSTACLES_H_

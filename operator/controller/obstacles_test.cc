@@ -1,0 +1,74 @@
+#include "operator/controller/obstacles.h"
+
+#include "gtest/gtest.h"
+
+namespace taas {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr Clock::Time kStart{seconds(1000)};
+
+WriteResult Refused(const std::string& why) {
+  return {.kind = WriteResult::Kind::kRefused, .message = why};
+}
+
+TEST(ObstaclesTest, ARefusalHoldsLongerEachTimeUntilSomethingIsDone) {
+  Obstacles obstacles;
+  Clock::Time now = kStart;
+  for (const int wait : {5, 10, 20, 40, 80, 160, 300, 300}) {
+    ASSERT_TRUE(obstacles.Refuse(Refused("quota"), /*of_ledger=*/false, now, now));
+    EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(wait));
+    now += seconds(wait);
+    obstacles.Expire(now);
+    EXPECT_EQ(obstacles.refusal(), "");
+  }
+  obstacles.Progress();
+  ASSERT_TRUE(obstacles.Refuse(Refused("quota"), /*of_ledger=*/false, now, now));
+  EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(5));
+}
+
+TEST(ObstaclesTest, OfOneLookTheFirstRefusalCounts) {
+  Obstacles obstacles;
+  EXPECT_TRUE(obstacles.Refuse(Refused("first"), /*of_ledger=*/true, kStart, kStart));
+  EXPECT_FALSE(obstacles.Refuse(Refused("second"), /*of_ledger=*/false, kStart, kStart));
+  EXPECT_EQ(obstacles.refusal(), "first");
+  EXPECT_TRUE(obstacles.ledger_refused());
+}
+
+TEST(ObstaclesTest, AnotherSpecIsTriedAtOnce) {
+  Obstacles obstacles;
+  ASSERT_TRUE(obstacles.Refuse(Refused("bad"), /*of_ledger=*/true, kStart, kStart));
+  obstacles.ForgetRefusal();
+  EXPECT_EQ(obstacles.refusal(), "");
+  EXPECT_FALSE(obstacles.ledger_refused());
+  EXPECT_FALSE(obstacles.LookAgainAfter(kStart).has_value());
+}
+
+TEST(ObstaclesTest, WhatIsNotOursIsInTheSnapshotUntilTheViewHasItOrItsTimeIsOver) {
+  Obstacles obstacles;
+  WriteResult pod{.kind = WriteResult::Kind::kTaken};
+  pod.pod.emplace().meta.name = "mnist-ps-0";
+  obstacles.Take(CreatePod{}, pod, kStart);
+  WriteResult service{.kind = WriteResult::Kind::kTaken};
+  service.service.emplace().owner_uid = "somebody";
+  obstacles.Take(CreateService{.name = "mnist"}, service, kStart);
+  Snapshot snapshot;
+  obstacles.Complete(snapshot);
+  ASSERT_EQ(snapshot.pods.size(), 1u);
+  EXPECT_EQ(snapshot.services.at("mnist").owner_uid, "somebody");
+
+  Snapshot seen;
+  seen.pods.emplace_back().meta.name = "mnist-ps-0";
+  obstacles.Complete(seen);
+  EXPECT_EQ(seen.pods.size(), 1u) << "not twice";
+
+  obstacles.Expire(kStart + seconds(30));
+  Snapshot later;
+  obstacles.Complete(later);
+  EXPECT_TRUE(later.pods.empty());
+  EXPECT_TRUE(later.services.empty());
+}
+
+}  // namespace
+}  // namespace taas
