@@ -1,11 +1,13 @@
 """What a user's program does with the Python clients: one case per run.
 
-    KUBECONFIG=… python client_program.py pod|trainingjob|tfjob
+    KUBECONFIG=… python client_program.py pod|metrics|trainingjob|tfjob
 """
 
 import sys
+import time
 
 from kubernetes import client, config, watch
+from kubernetes.utils import parse_quantity
 
 NAMESPACE = "default"
 # What takes longer than this hangs.
@@ -46,6 +48,38 @@ def pod_case():
     core.delete_namespaced_pod("p", NAMESPACE)
     left = core.list_namespaced_pod(NAMESPACE, label_selector="app=x").items
     check(not left, "the pod is still there")
+
+
+def metrics_case():
+    core = client.CoreV1Api()
+    container = client.V1Container(name="main", image="own:1",
+                                   command=shell("while :; do :; done"))
+    core.create_namespaced_pod(NAMESPACE, client.V1Pod(
+        metadata=client.V1ObjectMeta(name="burner", labels={"app": "burner"}),
+        spec=client.V1PodSpec(containers=[container], restart_policy="Never")))
+    where = {"group": "metrics.k8s.io", "version": "v1beta1"}
+    metrics = client.CustomObjectsApi()
+    items, deadline = [], time.monotonic() + LIMIT_S
+    while not items and time.monotonic() < deadline:
+        items = metrics.list_namespaced_custom_object(
+            namespace=NAMESPACE, plural="pods", label_selector="app=burner", **where)["items"]
+    check([item["metadata"]["name"] for item in items] == ["burner"], f"measured are {items}")
+    usage = items[0]["containers"][0]["usage"]
+    check(parse_quantity(usage["cpu"]) > 0.01, f"a busy loop uses {usage}")
+    check(parse_quantity(usage["memory"]) > 10_000, f"a shell uses {usage}")
+    one = metrics.get_namespaced_custom_object(namespace=NAMESPACE, plural="pods", name="burner",
+                                               **where)
+    check(one["kind"] == "PodMetrics" and one["window"].endswith("s"), f"the object is {one}")
+    nodes = metrics.list_cluster_custom_object(plural="nodes", **where)["items"]
+    used = {node["metadata"]["name"]: parse_quantity(node["usage"]["cpu"]) for node in nodes}
+    check(set(used) == {"local"} and used["local"] > 0.01, f"the nodes use {used}")
+    core.delete_namespaced_pod("burner", NAMESPACE, grace_period_seconds=0)
+    try:
+        metrics.get_namespaced_custom_object(namespace=NAMESPACE, plural="pods", name="burner",
+                                             **where)
+        raise AssertionError("a pod that is gone has metrics")
+    except client.ApiException as error:
+        check(error.status == 404, error.body)
 
 
 def training_job():
@@ -113,7 +147,8 @@ def tfjob_case():
 def main():
     config.load_kube_config()
     case = sys.argv[1]
-    {"pod": pod_case, "trainingjob": trainingjob_case, "tfjob": tfjob_case}[case]()
+    {"pod": pod_case, "metrics": metrics_case, "trainingjob": trainingjob_case,
+     "tfjob": tfjob_case}[case]()
     print(case, "done")
 
 

@@ -36,6 +36,9 @@ class ClientsTest(unittest.TestCase):
     def test_the_kubernetes_client_runs_watches_reads_patches_and_deletes_a_pod(self):
         self.client("pod")
 
+    def test_the_kubernetes_client_reads_what_pods_and_nodes_use(self):
+        self.client("metrics")
+
     def test_the_kubernetes_client_works_with_trainingjobs_as_custom_objects(self):
         self.client("trainingjob")
 
