@@ -32,16 +32,50 @@ Ledger StoredOrRebuilt(const Snapshot& snapshot) {
   return ledger;
 }
 
-// What of `restarts` was the replica's own, and which restarts by its node are among them: without
-// this they would be charged once more, and to the training.
+// Of the restarts that were counted more are of this pod than its node has made: its end is one.
+bool EndWasCounted(const std::vector<RestartRecord>& history, const ReplicaView& view,
+                   const Pod& pod) {
+  const auto counted =
+      std::count_if(history.begin(), history.end(), [&](const RestartRecord& record) {
+        return record.role == view.role && record.index == view.index &&
+               record.pod_number == pod.pod_number;
+      });
+  return counted > pod.restart_count;
+}
+
+// What of `restarts` was the replica's own, which restarts by its node are among them, and whether
+// the end of its pod is: without this they would be charged once more, and to the training.
 void RebuildCounts(const Snapshot& snapshot, const ReplicaView& view, LedgerReplica& entry) {
   const JobStatus& status = snapshot.job.status;
   if (IsDispensable(snapshot.job, view.role, view.index)) {
     entry.own_restarts = OwnRestartsIn(status.history, snapshot.job, view.role, view.index);
   }
+  for (const RestartRecord& record : status.history) {
+    // A pod that nobody has seen since it was counted is gone.
+    const bool same = record.role == view.role && record.index == view.index;
+    const bool seen = view.pod != nullptr || view.gone != nullptr;
+    if (same && !seen) entry.pod_number = std::max(entry.pod_number, record.pod_number + 1);
+  }
+  for (const Pod* pod : {view.pod, view.gone}) {
+    if (pod == nullptr || pod->pod_number < entry.pod_number) continue;
+    if (EndWasCounted(status.history, view, *pod)) entry.pod_number = pod->pod_number + 1;
+  }
   // Where the status is lost too, none has been counted.
   if (view.pod == nullptr || view.pod->pod_number != entry.pod_number) return;
   if (!status.restarts.empty()) entry.restarts_in_place = view.pod->restart_count;
+}
+
+// Replicas that were scaled away: a ledger without them would leave their pods for ever, and charge
+// the training with what they used up.
+void AddRetired(const Snapshot& snapshot, Ledger& ledger) {
+  const Job& job = snapshot.job;
+  for (const RestartRecord& record : job.status.history) {
+    if (record.index >= 0) ledger.replicas[record.role][record.index];
+  }
+  for (const Pod& pod : snapshot.pods) {
+    const bool ours = pod.owner_uid == job.meta.uid && pod.job == job.meta.name;
+    if (ours && pod.role.has_value() && pod.index >= 0) ledger.replicas[*pod.role][pod.index];
+  }
 }
 
 // Cuts before the character that crosses the limit.
@@ -60,6 +94,7 @@ LedgerDraft::LedgerDraft(const Snapshot& snapshot)
   for (const auto& [role, spec] : now_.job.spec.roles) {
     for (int32_t index = 0; index < spec.replicas; ++index) ledger().replicas[role][index];
   }
+  if (!now_.job.ledger.has_value()) AddRetired(now_, ledger());
   views_ = ViewReplicas(now_, ledger());
   for (const ReplicaView& view : views_) {
     LedgerReplica& entry = EntryOf(view);

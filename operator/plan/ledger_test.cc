@@ -198,6 +198,14 @@ TEST(LedgerTest, AWipedLedgerIsRebuiltFromStatusAndPods) {
   EXPECT_EQ(ledger.restarts.at(RestartCause::kKilled), 4);
 }
 
+// Symptom: the pod of a replica that had been scaled away just before the ledger was lost stayed.
+TEST(LedgerTest, AWipedLedgerKnowsThePodsOfReplicasThatWereScaledAway) {
+  Snapshot now = NewJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0), PodOf(now, Role::kWorker, 3, {.number = 2})};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(3).pod_number, 3);
+}
+
 TEST(LedgerTest, AWipedLedgerOfAnEndedJobDoesNotStartItAgain) {
   Snapshot now = NewJob({.workers = 1});
   now.job.status.state = JobState::kFailed;

@@ -217,6 +217,22 @@ TEST(BudgetTest, ALostLedgerComesBackWithWhatEachHasUsed) {
   EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
 }
 
+// Symptom: an end that had been counted, of a pod that was still there, was counted once more.
+TEST(BudgetTest, ALostLedgerDoesNotCountAnEndTwice) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.chiefs = 1});
+  now.job.spec.backoff_limit = 1;
+  now.pods[0] = Ended(now, Role::kChief, 0, 138);
+  const Ledger kept = AdvanceLedger(now).ledger;
+  EXPECT_EQ(kept.restarts, (Restarts{{RestartCause::kUserError, 1}}));
+  now.job.status.restarts = kept.restarts;
+  now.job.status.history = kept.history;
+  now.job.ledger.reset();
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.restarts, kept.restarts);
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_EQ(ledger.replicas.at(Role::kChief).at(0).pod_number, 2);
+}
+
 TEST(BudgetTest, WhereTheStatusIsLostTooTheRestartsOfItsPodAreCountedOnce) {
   Snapshot now = JobOf(RestartPolicy::kOnFailure, {.chiefs = 1});
   now.job.spec.backoff_limit = 2;
