@@ -30,13 +30,23 @@ class ExamplesTest(unittest.TestCase):
         self.assertGreaterEqual(len(names), 7)
         return sorted(names)
 
-    def run_example(self, name):
+    def changed(self, name, old, new):
+        """The path of a copy of an example in which a text is another."""
+        with open(self.cluster.example(name), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count(old), 1)
+        path = os.path.join(self.cluster.dir, "changed.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new))
+        return path
+
+    def run_manifest(self, path, code=0):
         done = self.cluster.run(
             self.cluster.taas,
             "local",
             "ci",
             "-f",
-            self.cluster.example(name),
+            path,
             "--volume",
             f"mnist-data={self.cluster.data}",
             "--volume",
@@ -47,17 +57,32 @@ class ExamplesTest(unittest.TestCase):
             "json",
             check=False,
         )
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return json.loads(done.stdout)
 
     def test_every_example_succeeds_and_learns(self):
         for name in self.names():
             with self.subTest(name):
-                result = self.run_example(name)
+                result = self.run_manifest(self.cluster.example(name))
                 self.assertEqual(result["state"], "Succeeded")
                 if name not in WITHOUT_ACCURACY:
                     self.assertGreaterEqual(result["accuracy"], 0.93)
                 self.assertEqual(self.cluster.processes(), [])
+
+    # Worker 0 took itself for the chief, whom its TF_CONFIG does not name, and the chief waited.
+    def test_tfjob_with_dynamic_workers_is_led_by_its_chief(self):
+        path = self.changed("tfjob", "runPolicy:", "enableDynamicWorker: true\n  runPolicy:")
+        result = self.run_manifest(path)
+        self.assertEqual(result["state"], "Succeeded")
+        self.assertGreaterEqual(result["accuracy"], 0.93)
+
+    def test_program_of_an_image_that_is_not_here_fails_with_the_reason(self):
+        path = self.changed("own-image", "command: [sh, -c]", "command: [/opt/no-such-program]")
+        result = self.run_manifest(path, code=1)
+        self.assertEqual(result["state"], "Failed")
+        self.assertIn("/opt/no-such-program", result["message"])
+        self.assertIn('image "busybox:1.37" is not pulled: the command of container trainer runs '
+                      "with the programs of this machine", result["message"])
 
     def test_every_example_is_valid(self):
         for name in self.names():
