@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 
 # Enough for a mean that hardly moves, and a fraction of a second.
 ROUNDS = 400
@@ -30,3 +31,14 @@ def transfer_cpu_us(count):
         end.close()
     # The child's times count once it was waited for.
     return sum(after[i] - before[i] for i in range(4)) / ROUNDS * 1e6
+
+
+def copy_cpu_us(count):
+    """CPU time, in µs, to copy `count` float32 values into memory and out again."""
+    near, between, far = (bytearray(count * 4) for _ in range(3))
+    views = [memoryview(part) for part in (near, between, far)]
+    began = time.process_time()
+    for _ in range(ROUNDS):
+        views[1][:] = views[0]
+        views[2][:] = views[1]
+    return (time.process_time() - began) / ROUNDS * 1e6

@@ -9,3 +9,4 @@ tools/setup/setup.sh python tensorflow
   --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:step_bench
 bench/local_cluster.py "$@"
 bench/ps_training.py
+bench/slow_worker.py
