@@ -101,7 +101,6 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
     tracked.generation = job.meta.generation;
     tracked.obstacles.ForgetRefusal();
   }
-  tracked.kind = job.kind;
   return tracked;
 }
 
@@ -115,8 +114,7 @@ void Controller::Forget(const std::string& key) {
   poller_.Forget(key);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
-  const Tracked& tracked = found->second;
-  if (tracked.state.has_value()) metrics_.MoveJob(tracked.kind, &*tracked.state, nullptr);
+  found->second.counted.Leave(metrics_);
   tracked_.erase(found);
 }
 
@@ -155,11 +153,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
     look->plan.status = look->job->status;
     look->plan.status.message = tracked.obstacles.refusal();
   }
-  const JobState state = look->plan.status.state;
-  if (tracked.state != state) {
-    metrics_.MoveJob(tracked.kind, tracked.state.has_value() ? &*tracked.state : nullptr, &state);
-    tracked.state = state;
-  }
+  tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }
@@ -315,7 +309,7 @@ void Controller::OnDone(Look& look, const Step& step) {
   ++look.done;
   JobReporter::Changes& changes = look.changes;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
-    CountRestarts(look, ledger->ledger);
+    CountRestarts(metrics_, *look.job, ledger->ledger);
     reporter_.Noted(*look.job, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
     changes.pods_made.push_back(
@@ -334,15 +328,6 @@ void Controller::OnTaken(const Look& look, const Step& step, const WriteResult& 
   queue_.Add(look.key);
 }
 
-void Controller::CountRestarts(const Look& look, const Ledger& written) {
-  if (!look.job->ledger.has_value()) return;
-  for (const auto& [cause, count] : written.restarts) {
-    const auto old = look.job->ledger->restarts.find(cause);
-    const int32_t more = count - (old == look.job->ledger->restarts.end() ? 0 : old->second);
-    if (more > 0) metrics_.CountRestart(look.job->kind, cause, more);
-  }
-}
-
 void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
   Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   Tracked* tracked = SameJob(look);
@@ -356,7 +341,9 @@ void Controller::OnRefused(const Look& look, const Step& step, const WriteResult
 
 void Controller::Finish(const std::shared_ptr<Look>& look) {
   if (Tracked* tracked = SameJob(*look)) {
-    ObserveFirstPod(*look, *tracked);
+    if (!look->changes.pods_made.empty()) {
+      tracked->counted.PodsMade(metrics_, *look->job, executor_.clock().WallNow());
+    }
     reporter_.Changed(*look->job, tracked->told, look->changes);
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
@@ -376,7 +363,9 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
     Tracked* tracked = SameJob(*look);
     if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
       tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
-      ObserveAllPods(*look, *tracked);
+      if (look->plan.status.state == JobState::kRunning) {
+        tracked->counted.AllRun(metrics_, *look->job, executor_.clock().WallNow());
+      }
       if (look->job->status.state != look->plan.status.state) {
         Log(LogLevel::kInfo, "job state changed",
             {{"job", look->key},
@@ -418,24 +407,6 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
   }
   queue_.Done(key);
   metrics_.SetQueueDepth(queue_.depth());
-}
-
-void Controller::ObserveFirstPod(const Look& look, Tracked& tracked) {
-  const auto& created = look.job->meta.creation_time;
-  if (look.changes.pods_made.empty() || tracked.first_pod_observed || !created.has_value()) return;
-  tracked.first_pod_observed = true;
-  if (look.job->status.start_time.has_value()) return;  // The operator came back in the middle.
-  metrics_.ObserveFirstPod(std::max<Clock::Duration>(executor_.clock().WallNow() - *created,
-                                                     Clock::Duration::zero()));
-}
-
-void Controller::ObserveAllPods(const Look& look, Tracked& tracked) {
-  if (tracked.all_pods_observed || look.plan.status.state != JobState::kRunning) return;
-  tracked.all_pods_observed = true;
-  const auto& created = look.job->meta.creation_time;
-  if (look.job->status.state != JobState::kPending || !created.has_value()) return;
-  metrics_.ObserveAllPods(std::max<Clock::Duration>(executor_.clock().WallNow() - *created,
-                                                    Clock::Duration::zero()));
 }
 
 }  // namespace taas

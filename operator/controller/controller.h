@@ -30,6 +30,7 @@
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/controller/cluster_view.h"
+#include "operator/controller/job_metrics.h"
 #include "operator/controller/job_reporter.h"
 #include "operator/controller/job_writer.h"
 #include "operator/controller/kept_fields.h"
@@ -71,13 +72,10 @@ class Controller {
   struct Tracked {
     std::string uid;
     int64_t generation = 0;  // Of the spec that was looked at last.
-    JobKind kind = JobKind::kTrainingJob;
-    std::optional<JobState> state;  // As counted in the metrics.
+    JobMetrics counted;
     StatusWrites status_writes;
     Obstacles obstacles;
     JobReporter::Memory told;
-    bool first_pod_observed = false;
-    bool all_pods_observed = false;
   };
   // One look at one job, until the last reply to its writes.
   struct Look;
@@ -104,12 +102,9 @@ class Controller {
   void OnDone(Look& look, const Step& step);
   void OnTaken(const Look& look, const Step& step, const WriteResult& result);
   void OnRefused(const Look& look, const Step& step, const WriteResult& result);
-  void CountRestarts(const Look& look, const Ledger& written);
   void Finish(const std::shared_ptr<Look>& look);
   void WriteStatus(const std::shared_ptr<Look>& look);
   void CloseLook(const std::shared_ptr<Look>& look);
-  void ObserveFirstPod(const Look& look, Tracked& tracked);
-  void ObserveAllPods(const Look& look, Tracked& tracked);
 
   Executor& executor_;
   PortSource& ports_;
