@@ -239,7 +239,13 @@ TEST(TfJobTest, UnderAnEarlierCrdAStatusThatIsNotKeptIsNotWrittenAgain) {
   cluster.RunFor(seconds(10));
   EXPECT_FALSE(cluster.Status().contains("state"));
   const int writes = cluster.api().writes();
-  cluster.RunFor(seconds(120));
+  // Each change of a pod makes the operator look at its job.
+  for (int look = 0; look < 30; ++look) {
+    json pod = *cluster.api().Find("pods", "mnist-ps-0");
+    pod["metadata"]["annotations"]["seen"] = std::to_string(look);
+    cluster.api().Put("pods", pod);
+    cluster.RunFor(seconds(2));
+  }
   EXPECT_EQ(cluster.api().writes(), writes) << "of a job that only runs";
   // The next operator has to find out, once.
   cluster.CrashOperator();
