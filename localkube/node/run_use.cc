@@ -12,7 +12,8 @@ namespace taas::localkube {
 namespace {
 
 // A process that ends between two reads takes its time to a parent that was read before; then all
-// are read again. A container that starts and ends processes all the time gets no more than this.
+// are read again. Of a container that starts and ends processes all the time the last read is
+// taken as it is: what it misses is in the next sample.
 constexpr int kReadsMax = 3;
 
 struct ProcessStat {
@@ -50,15 +51,23 @@ bool IsShimOf(FileSystem& disk, pid_t pid, const std::string& run_dir) {
   return arguments.ends_with("\0shim\0"s + run_dir + "\0"s);
 }
 
+struct Ticks {
+  int64_t sum = 0;
+  bool complete = true;
+};
+
 // Parents first, so that time which moves up while we read is missed rather than counted twice; a
 // process that we then cannot read says so. The first is the shim.
-std::optional<int64_t> TicksBelow(FileSystem& disk, const std::vector<pid_t>& tree) {
-  int64_t ticks = 0;
+Ticks TicksBelow(FileSystem& disk, const std::vector<pid_t>& tree) {
+  Ticks ticks;
   for (const pid_t pid : tree) {
     const auto stat = ReadStat(disk, pid);
-    if (!stat.has_value()) return std::nullopt;
-    if (pid != tree.front()) ticks += stat->own_ticks;
-    ticks += stat->ended_ticks;
+    if (!stat.has_value()) {
+      ticks.complete = false;
+      continue;
+    }
+    if (pid != tree.front()) ticks.sum += stat->own_ticks;
+    ticks.sum += stat->ended_ticks;
   }
   return ticks;
 }
@@ -68,16 +77,19 @@ std::optional<int64_t> TicksBelow(FileSystem& disk, const std::vector<pid_t>& tr
 std::optional<RunUse> MeasureRun(FileSystem& disk, pid_t pid, const std::string& run_dir) {
   const auto main_stat = ReadStat(disk, pid);
   if (!main_stat.has_value() || !IsShimOf(disk, main_stat->parent, run_dir)) return std::nullopt;
-  for (int reads = 0; reads < kReadsMax; ++reads) {
-    std::vector<pid_t> tree = ProcessTree(disk, main_stat->parent);
-    const auto ticks = TicksBelow(disk, tree);
-    if (!ticks.has_value()) continue;
-    tree.erase(tree.begin());
-    static const int64_t kTickNanoseconds = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
-    return RunUse{.cpu = Clock::Duration(*ticks * kTickNanoseconds),
-                  .memory_bytes = MemoryUse(disk, tree, /*limit=*/0)};
+  const pid_t shim = main_stat->parent;
+  std::vector<pid_t> tree = ProcessTree(disk, shim);
+  Ticks ticks = TicksBelow(disk, tree);
+  for (int reads = 1; reads < kReadsMax && !ticks.complete; ++reads) {
+    tree = ProcessTree(disk, shim);
+    ticks = TicksBelow(disk, tree);
   }
-  return std::nullopt;
+  // Without the shim and all that it has waited for, this would be the figure of nothing.
+  if (!ReadStat(disk, pid).has_value()) return std::nullopt;
+  tree.erase(tree.begin());
+  static const int64_t kTickNanoseconds = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
+  return RunUse{.cpu = Clock::Duration(ticks.sum * kTickNanoseconds),
+                .memory_bytes = MemoryUse(disk, tree, /*limit=*/0)};
 }
 
 }  // namespace taas::localkube

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -122,6 +123,22 @@ TEST_F(UsageSamplerTest, TimeOfChildrenThatHaveEndedCounts) {
   const auto run =
       StartContainer("children", "while :; do /bin/sh -c '" + burn_shortly + "'; done");
   AwaitCpu(run, 500ms);
+}
+
+// Whenever one looks, some process has just ended: its figures must not come and go.
+TEST_F(UsageSamplerTest, AContainerThatForksAllTheTimeIsMeasuredEveryTime) {
+  const auto run = StartContainer(
+      "forks", "for i in 1 2 3 4 5 6; do (while :; do /bin/true; /bin/true; done) & done; wait");
+  Clock::Duration last{};
+  int missed = 0;
+  AwaitCpu(run, 100ms);
+  for (int look = 0; look < 300; ++look) {
+    const auto use = Measure(run);
+    if (!use.has_value()) ++missed;
+    if (use.has_value()) last = std::max(last, use->cpu);
+  }
+  EXPECT_EQ(missed, 0);
+  EXPECT_GE(last, 100ms);
 }
 
 // A child whose parent is gone is adopted by the shim, and is the container's all the same.
