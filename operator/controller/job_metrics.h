@@ -1,7 +1,8 @@
-// What one job adds to the metrics over its life: its state, its restarts, how long its launch took.
+// What one job adds to the metrics over its life: its state, its restarts, how long its launch
+// took.
 //
-// Ownership: value type; what it has counted of a job goes with Leave. Threads: the executor's only.
-// Errors: none.
+// Ownership: value type; what it has counted of a job goes with Leave. Threads: the executor's
+// only. Errors: none.
 //
 //   tracked.counted.SetState(metrics, job.kind, plan.status.state);
 
