@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -125,20 +124,17 @@ TEST_F(UsageSamplerTest, TimeOfChildrenThatHaveEndedCounts) {
   AwaitCpu(run, 500ms);
 }
 
-// Whenever one looks, some process has just ended: its figures must not come and go.
+// A tree that takes longer to read than some of its processes live: its figures must not come and
+// go.
 TEST_F(UsageSamplerTest, AContainerThatForksAllTheTimeIsMeasuredEveryTime) {
   const auto run = StartContainer(
-      "forks", "for i in 1 2 3 4 5 6; do (while :; do /bin/true; /bin/true; done) & done; wait");
-  Clock::Duration last{};
-  int missed = 0;
-  AwaitCpu(run, 100ms);
-  for (int look = 0; look < 300; ++look) {
-    const auto use = Measure(run);
-    if (!use.has_value()) ++missed;
-    if (use.has_value()) last = std::max(last, use->cpu);
-  }
-  EXPECT_EQ(missed, 0);
-  EXPECT_GE(last, 100ms);
+      "forks",
+      "i=0; while [ $i -lt 200 ]; do i=$((i+1)); sleep 1000 & done; "
+      "for i in 1 2 3 4 5 6; do (while :; do /bin/true; /bin/true; done) & done; wait");
+  AwaitCpu(run, 500ms);
+  int measured = 0;
+  for (int look = 0; look < 20; ++look) measured += Measure(run).has_value() ? 1 : 0;
+  EXPECT_EQ(measured, 20);
 }
 
 // A child whose parent is gone is adopted by the shim, and is the container's all the same.
