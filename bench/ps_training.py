@@ -6,8 +6,9 @@
 The same network, batch, data and number of processes; each side's processes are started with
 the classic flags. Prints one markdown table: medians, spreads, ratios, the bound computed from
 measured matrix products and measured transfers (over loopback TCP, and as copies into and out of
-shared memory, which is what ours does), accuracies after equal steps, and the times from exec to the first step and from the last step to the last process's end. Needs `make
-build` and `tools/setup/setup.sh python tensorflow`.
+shared memory, which is what ours does), accuracies after equal steps, and the times from exec to
+the first step and from the last step to the last process's end. Needs `make build` and
+`tools/setup/setup.sh python tensorflow`.
 """
 
 import argparse
@@ -270,8 +271,8 @@ def main():
     products = products_us()
     print(f"{flags.runs} runs of {flags.steps} steps, batch {BATCH}, {CORES} cores\n")
     print(
-        "| network, processes, mode | TensorFlow, examples/s | ours, examples/s | ratio | bound by TCP "
-        "| of it | bound by copies | of it "
+        "| network, processes, mode | TensorFlow, examples/s | ours, examples/s | ratio "
+        "| bound by TCP | of it | bound by copies | of it "
         "| accuracy, theirs / ours | first step, theirs / ours, s | last step to all ended, s |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")

@@ -129,29 +129,29 @@ class Survival:
             except ProcessLookupError:
                 return False
             if role in self.recovery_s and self.random.random() < 0.5:
-                self.measure_recovery(name, role, before)
+                self.measure_recovery(name, role, index, before)
         self.counts[role] = self.counts.get(role, 0) + 1
         print(f"killed {role}-{index} of {name}", flush=True)
         return True
 
-    def measure_recovery(self, name, role, before):
-        """From the kill until all who train have made a step again, or the job is over."""
+    def measure_recovery(self, name, role, index, before):
+        """From the kill to a later step: of the worker that took the dead one's place, else of the
+        chief, which has to come past what it lost; or to the end of the job."""
         began = time.monotonic()
+        page = ("worker", index) if role == "worker" else ("chief", 0)
         self.cluster.wait_for(
-            "the next step",
-            lambda: self.ended(name)
-            or (self.cluster.trainer(role, 0) and self.step(name) > before),
+            "the next step", lambda: self.ended(name) or self.step(name, *page) > before
         )
         self.recovery_s[role].append(time.monotonic() - began)
 
-    def step(self, name):
-        """What the chief says; 0 while it does not answer."""
+    def step(self, name, role="chief", index=0):
+        """What the replica says; 0 while it does not answer."""
         annotation = (
             self.cluster.job(name)["metadata"].get("annotations", {}).get("taas.dev/ledger")
         )
         if not annotation:
             return 0
-        port = json.loads(annotation)["replicas"]["chief"]["0"]["statusPort"]
+        port = json.loads(annotation)["replicas"][role][str(index)]["statusPort"]
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=1) as reply:
                 status = json.load(reply)
