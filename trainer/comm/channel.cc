@@ -29,10 +29,18 @@ constexpr size_t kDiscardBytes = 64 << 10;
 
 std::string ErrnoText(int error) { return std::strerror(error); }
 
+// `option`: of receiving or of sending.
+void LimitCalls(int socket, int option, std::chrono::milliseconds limit) {
+  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(limit);
+  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(limit - whole);
+  const timeval time{.tv_sec = whole.count(), .tv_usec = rest.count()};
+  setsockopt(socket, SOL_SOCKET, option, &time, sizeof(time));
+}
+
 void SetOptions(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
   setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &kSocketBufferBytes, sizeof(kSocketBufferBytes));
-  if (IsLocal(socket)) return;
+  if (IsLocal(socket)) return LimitCalls(socket, SO_SNDTIMEO, kSilenceMax);
   const int one = 1;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
@@ -91,7 +99,7 @@ void PutDescriptor(int descriptor, DescriptorSpace& space, msghdr* message) {
   std::memcpy(CMSG_DATA(control), &descriptor, sizeof(descriptor));
 }
 
-// -1: none came. There is room for one; the kernel closes more.
+// -1: none came.
 int TakeDescriptor(msghdr* message) {
   const cmsghdr* control = CMSG_FIRSTHDR(message);
   if (control == nullptr || control->cmsg_level != SOL_SOCKET ||
@@ -104,6 +112,17 @@ int TakeDescriptor(msghdr* message) {
 }
 
 }  // namespace
+
+// What came beside the bytes of a head.
+struct Channel::Arrived {
+  int descriptor = -1;
+  bool lost = false;  // One came that could not be taken.
+
+  void Close() {
+    if (descriptor >= 0) close(std::exchange(descriptor, -1));
+  }
+  ~Arrived() { Close(); }
+};
 
 absl::StatusOr<std::pair<std::string, std::string>> SplitAddress(const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -161,17 +180,17 @@ Channel::~Channel() { close(socket_); }
 
 void Channel::LimitSilence(std::chrono::milliseconds limit) {
   silence_max_ = limit;
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(limit);
-  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(limit - whole);
-  const timeval time{.tv_sec = whole.count(), .tv_usec = rest.count()};
-  setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
-  setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+  LimitCalls(socket_, SO_RCVTIMEO, limit);
+  // No kernel gives up a peer on this machine that does not read.
+  const bool endless = limit.count() == 0 && IsLocal(socket_);
+  LimitCalls(socket_, SO_SNDTIMEO, endless ? kSilenceMax : limit);
 }
 
 absl::Status Channel::Broken(const char* call, int error) const {
-  if (error == EAGAIN && silence_max_.count() > 0) {
+  if (error == EAGAIN) {
+    const std::chrono::milliseconds limit = silence_max_.count() > 0 ? silence_max_ : kSilenceMax;
     return absl::UnavailableError(std::string(call) + " " + peer_ + ": no byte for " +
-                                  std::to_string(silence_max_.count()) + " ms");
+                                  std::to_string(limit.count()) + " ms");
   }
   return absl::UnavailableError(std::string(call) + " " + peer_ + ": " +
                                 (error == 0 ? "the peer closed the connection" : ErrnoText(error)));
@@ -187,7 +206,38 @@ absl::Status Channel::Send(FrameHead head, std::span<const ConstBlock> payload) 
   EncodeFrameHead(head, wire);
   std::vector<ConstBlock> blocks = {{wire, sizeof(wire)}};
   if (!shared) blocks.insert(blocks.end(), payload.begin(), payload.end());
-  return SendBlocks(blocks, fresh ? out_area_.descriptor() : -1);
+  const absl::Status sent = SendBlocks(blocks, fresh ? out_area_.descriptor() : -1);
+  out_area_.CloseDescriptor();
+  return sent;
+}
+
+absl::Status Channel::SendShared(FrameHead head, const SharedArea& area, size_t bytes,
+                                 std::shared_ptr<const void> keep) {
+  bool fresh = false;
+  const std::optional<size_t> slot =
+      may_share_ && bytes <= area.size() ? SlotOf(area, &fresh) : std::nullopt;
+  if (!slot) {
+    const ConstBlock block{area.data(), bytes};
+    return Send(head, std::span(&block, 1));
+  }
+  kept_ = std::move(keep);
+  head.payload_bytes = bytes;
+  head.flags |= static_cast<uint16_t>(kFlagShared | (*slot << kSlotShift));
+  char wire[kFrameHeadBytes];
+  EncodeFrameHead(head, wire);
+  const ConstBlock block{wire, sizeof(wire)};
+  return SendBlocks(std::span(&block, 1), fresh ? area.descriptor() : -1);
+}
+
+std::optional<size_t> Channel::SlotOf(const SharedArea& area, bool* fresh) {
+  const auto found = std::find(lent_.begin(), lent_.end(), area.id());
+  if (found == lent_.end()) {
+    if (lent_.size() + 1 >= kSlots) return std::nullopt;
+    *fresh = true;
+    lent_.push_back(area.id());
+    return lent_.size();
+  }
+  return static_cast<size_t>(found - lent_.begin()) + 1;
 }
 
 bool Channel::Share(std::span<const ConstBlock> payload, uint64_t bytes, bool* fresh) {
@@ -242,52 +292,86 @@ absl::Status Channel::SendAtOnce(std::span<const FrameHead> heads) {
   if (sent == static_cast<ssize_t>(wire.size())) return absl::OkStatus();
   // Part of a head on the wire would make the rest unreadable.
   const int error = sent < 0 ? errno : EAGAIN;
-  return Broken("send to", error);
+  if (error != EAGAIN) return Broken("send to", error);
+  return absl::UnavailableError("send to " + peer_ + ": it reads too slowly for " +
+                                std::to_string(heads.size()) + " heads at once");
 }
 
-absl::StatusOr<FrameHead> Channel::ReceiveHead() {
-  char wire[kFrameHeadBytes];
+absl::Status Channel::ReceiveHeadBytes(char* wire, Arrived* arrived) {
   DescriptorSpace space{};
-  for (size_t got = 0; got < sizeof(wire);) {
-    iovec block{wire + got, sizeof(wire) - got};
+  for (size_t got = 0; got < kFrameHeadBytes;) {
+    iovec block{wire + got, kFrameHeadBytes - got};
     msghdr message{};
     message.msg_iov = &block;
     message.msg_iovlen = 1;
     message.msg_control = space.bytes;
-    message.msg_controllen = sizeof(space.bytes);
+    // Of one descriptor exactly, without the padding, in which the kernel would put another.
+    message.msg_controllen = CMSG_LEN(sizeof(int));
     const ssize_t more = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
     if (more < 0 && errno == EINTR) continue;
     if (more < 0) return Broken("receive from", errno);
     if (more == 0) return Broken("receive from", 0);
     got += static_cast<size_t>(more);
-    if (const int descriptor = TakeDescriptor(&message); descriptor >= 0) {
-      auto area = SharedArea::Adopt(descriptor);
-      if (!area.ok()) return Annotate(area.status(), "from " + peer_);
-      in_area_ = *std::move(area);
+    if (const int came = TakeDescriptor(&message); came >= 0) {
+      arrived->Close();
+      arrived->descriptor = came;
     }
+    arrived->lost |= (message.msg_flags & MSG_CTRUNC) != 0;
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<FrameHead> Channel::ReceiveHead() {
+  char wire[kFrameHeadBytes];
+  Arrived arrived;
+  RETURN_IF_ERROR(ReceiveHeadBytes(wire, &arrived));
+  LetGo();
   auto head = DecodeFrameHead(wire);
-  if (!head.ok()) return Annotate(head.status(), "from " + peer_);
-  in_shared_ = (head->flags & kFlagShared) != 0;
-  in_at_ = 0;
-  in_end_ = head->payload_bytes;
-  if (in_shared_ && head->payload_bytes > in_area_.size()) {
-    return absl::DataLossError("from " + peer_ + ": a payload of " +
-                               std::to_string(head->payload_bytes) +
-                               " bytes is said to lie in shared memory of " +
-                               std::to_string(in_area_.size()));
-  }
+  const absl::Status known = head.ok() ? KnowPayload(*head, &arrived) : head.status();
+  if (!known.ok()) return Annotate(known, "from " + peer_);
   // How a payload came is nobody's concern but this class's.
-  head->flags &= static_cast<uint16_t>(~kFlagShared);
+  head->flags &= static_cast<uint16_t>(kFlagShared - 1);
   return head;
 }
 
+absl::Status Channel::KnowPayload(const FrameHead& head, Arrived* arrived) {
+  in_shared_ = (head.flags & kFlagShared) != 0;
+  in_at_ = 0;
+  in_payload_ = {};
+  if (!in_shared_) return absl::OkStatus();
+  const size_t slot = head.flags >> kSlotShift;
+  if (in_areas_.size() <= slot) in_areas_.resize(slot + 1);
+  if (arrived->descriptor >= 0) {
+    ASSIGN_OR_RETURN(in_areas_[slot],
+                     SharedArea::Adopt(std::exchange(arrived->descriptor, -1)));
+  }
+  if (head.payload_bytes > in_areas_[slot].size()) {
+    return absl::DataLossError(
+        "a payload of " + std::to_string(head.payload_bytes) + " bytes is said to lie in " +
+        "shared memory of " + std::to_string(in_areas_[slot].size()) +
+        (arrived->lost ? " (its descriptor was not taken: are too many files open?)" : ""));
+  }
+  in_payload_ = {in_areas_[slot].data(), head.payload_bytes};
+  return absl::OkStatus();
+}
+
+void Channel::LetGo() { kept_ = nullptr; }
+
+void Channel::ForgetShared() {
+  in_payload_ = {};
+  in_areas_.clear();
+  out_area_ = {};
+  lent_.clear();
+}
+
+std::span<const char> Channel::PayloadInPlace() const { return in_payload_; }
+
 absl::Status Channel::ReceiveShared(std::span<const Block> into) {
   for (const Block& block : into) {
-    if (block.bytes > in_end_ - in_at_) {
+    if (block.bytes > in_payload_.size() - in_at_) {
       return absl::DataLossError("from " + peer_ + ": more is read than the payload has");
     }
-    if (block.bytes > 0) std::memcpy(block.data, in_area_.data() + in_at_, block.bytes);
+    if (block.bytes > 0) std::memcpy(block.data, in_payload_.data() + in_at_, block.bytes);
     in_at_ += block.bytes;
   }
   return absl::OkStatus();

@@ -2,9 +2,10 @@
 //
 // Over TCP payloads are gathered from and scattered to the caller's memory (writev, readv). Two
 // processes of one machine are connected by a Unix socket instead (local_socket.h), and payloads of
-// some size go through memory that the sender shares (shared_area.h) and writes again for its next
-// payload: so a side that has sent one sends the next only when the first was read, as request and
-// answer do by themselves. README.md has the grammar.
+// some size go through memory that the sender shares (shared_area.h): a copy of its own that it
+// writes again for its next payload, or memory of the caller that already holds what is sent. So a
+// side that has sent a payload sends the next only when the first was read, as request and answer
+// do by themselves. README.md has the grammar.
 //
 // Ownership: owns its socket. Threads: one sender and one receiver at a time; Shutdown from any
 // thread wakes both. Errors: Unavailable (refused, reset, closed, silent), DataLoss (not a frame:
@@ -20,6 +21,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -48,11 +50,6 @@ constexpr std::chrono::milliseconds kSilenceMax{10'000};
 constexpr int kSocketBufferBytes = 4 << 20;
 // A head of a control frame; larger text is damage.
 constexpr uint64_t kTextBytesMax = 64 << 20;
-// Smaller payloads are as fast by the socket.
-constexpr size_t kSharedBytesMin = 16 << 10;
-// Each connection keeps such memory for each direction: a parameter server of a large model must
-// not need its size again for every replica.
-constexpr size_t kSharedBytesMax = 64 << 20;
 
 class Channel {
  public:
@@ -71,12 +68,21 @@ class Channel {
   const std::string& peer() const { return peer_; }
 
   // From now on a call that moves no byte for `limit` fails with Unavailable; without this, or with
-  // 0, only a peer whose kernel does not acknowledge is noticed.
+  // 0, only a peer that takes nothing for kSilenceMax is noticed (by TCP: whose kernel does not
+  // acknowledge).
   void LimitSilence(std::chrono::milliseconds limit);
 
   // `head.payload_bytes` is set from `payload`.
   absl::Status Send(FrameHead head, std::span<const ConstBlock> payload);
   absl::Status Send(const FrameHead& head, const std::string& payload = "");
+  // Of the first `bytes` of `area`, without a copy if possible. `keep` lives until the peer's next
+  // head has come, before which it may still read, or this channel ends.
+  absl::Status SendShared(FrameHead head, const SharedArea& area, size_t bytes,
+                          std::shared_ptr<const void> keep);
+  // What is kept, at the end of a connection that somebody else still owns.
+  void LetGo();
+  // Lets all shared memory of both directions go. Both ends do so between the same two frames.
+  void ForgetShared();
   // Heads without payloads, together; never waits: Unavailable if the socket would.
   absl::Status SendAtOnce(std::span<const FrameHead> heads);
   absl::Status SendAtOnce(const FrameHead& head) { return SendAtOnce(std::span(&head, 1)); }
@@ -84,6 +90,10 @@ class Channel {
   absl::StatusOr<FrameHead> ReceiveHead();
   // Exactly the blocks' bytes of the payload of the head before.
   absl::Status ReceiveInto(std::span<const Block> blocks);
+  // The payload of the head before where it lies in the peer's memory; empty if it comes by the
+  // socket. It stays until the peer sends another, which it does only after an answer, or this
+  // channel ends. Takes the place of ReceiveInto.
+  std::span<const char> PayloadInPlace() const;
   absl::StatusOr<std::string> ReceiveText(uint64_t bytes);
   absl::Status Discard(uint64_t bytes);
 
@@ -100,18 +110,24 @@ class Channel {
   absl::Status SendBlocks(std::span<const ConstBlock> blocks, int descriptor);
   // Whether the payload now lies in out_area_; `fresh` if the peer does not know that memory yet.
   bool Share(std::span<const ConstBlock> payload, uint64_t bytes, bool* fresh);
+  struct Arrived;
+  absl::Status ReceiveHeadBytes(char* wire, Arrived* arrived);
+  absl::Status KnowPayload(const FrameHead& head, Arrived* arrived);
   absl::Status ReceiveShared(std::span<const Block> into);
+  // The place of `area` among those that the peer knows; none is left for another: nullopt.
+  std::optional<size_t> SlotOf(const SharedArea& area, bool* fresh);
 
   const int socket_;
   const std::string peer_;
   std::chrono::milliseconds silence_max_{0};  // 0: none.
-  // The sender's and the receiver's, by direction.
   bool may_share_;
-  SharedArea out_area_;
-  SharedArea in_area_;
-  bool in_shared_ = false;  // The payload of the last head lies in in_area_.
-  size_t in_at_ = 0;        // What of it is still to be read.
-  size_t in_end_ = 0;
+  SharedArea out_area_;                // Slot 0: for copies.
+  std::vector<uint64_t> lent_;         // Slots from 1 on: ids of the callers' areas.
+  std::shared_ptr<const void> kept_;   // What the peer may be reading.
+  std::vector<SharedArea> in_areas_;   // The peer's, by slot.
+  std::span<const char> in_payload_;   // Of the last head, if it lies in one of them.
+  bool in_shared_ = false;
+  size_t in_at_ = 0;                   // What of it is still to be read.
 };
 
 // Waits until one of `channels` can be read or has broken, at most `patience`. Says for each

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -5,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -163,8 +166,8 @@ TEST_P(EachWayTest, PayloadThatIsThrownAwayLeavesTheNextOneWhole) {
   EXPECT_EQ(Send(*pair.a, *pair.b, {1, 2, 3}), (std::vector<float>{1, 2, 3}));
 }
 
-// A head that says its payload lies in shared memory, with `descriptor` or without.
-absl::StatusOr<FrameHead> ReceiveClaim(int descriptor, uint64_t payload_bytes) {
+// A head that says its payload lies in shared memory, with `descriptors` or without.
+absl::StatusOr<FrameHead> ReceiveClaim(std::vector<int> descriptors, uint64_t payload_bytes) {
   Pair pair;
   FrameHead head = SomeHead();
   head.flags = kFlagShared;
@@ -172,37 +175,64 @@ absl::StatusOr<FrameHead> ReceiveClaim(int descriptor, uint64_t payload_bytes) {
   char wire[kFrameHeadBytes];
   EncodeFrameHead(head, wire);
   iovec block{wire, sizeof(wire)};
-  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  alignas(cmsghdr) char space[CMSG_SPACE(8 * sizeof(int))] = {};
   msghdr message{};
   message.msg_iov = &block;
   message.msg_iovlen = 1;
-  if (descriptor >= 0) {
+  if (!descriptors.empty()) {
+    const size_t bytes = descriptors.size() * sizeof(int);
     message.msg_control = space;
-    message.msg_controllen = sizeof(space);
+    message.msg_controllen = CMSG_SPACE(bytes);
     cmsghdr* control = CMSG_FIRSTHDR(&message);
     control->cmsg_level = SOL_SOCKET;
     control->cmsg_type = SCM_RIGHTS;
-    control->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(control), &descriptor, sizeof(descriptor));
+    control->cmsg_len = CMSG_LEN(bytes);
+    std::memcpy(CMSG_DATA(control), descriptors.data(), bytes);
   }
   EXPECT_EQ(sendmsg(pair.raw_a, &message, 0), static_cast<ssize_t>(sizeof(wire)));
   return pair.b->ReceiveHead();
 }
 
+size_t OpenDescriptors() {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                                           std::filesystem::directory_iterator()));
+}
+
 TEST(ChannelTest, SharedMemoryThatIsNotThereOrTooSmallIsDamage) {
-  EXPECT_THAT(ReceiveClaim(-1, 4),
+  EXPECT_THAT(ReceiveClaim({}, 4),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("shared memory of 0")));
   const auto area = SharedArea::Make(4096);
   ASSERT_THAT(area, IsOk());
-  EXPECT_THAT(ReceiveClaim(area->descriptor(), 4096), IsOk());
-  EXPECT_THAT(ReceiveClaim(area->descriptor(), 4097), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(ReceiveClaim({area->descriptor()}, 4096), IsOk());
+  EXPECT_THAT(ReceiveClaim({area->descriptor()}, 4097), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// Nobody may use up what this process can open.
+TEST(ChannelTest, NoDescriptorIsLeftOpenHoweverManyCome) {
+  const auto area = SharedArea::Make(4096);
+  ASSERT_THAT(area, IsOk());
+  const int fd = area->descriptor();
+  const size_t before = OpenDescriptors();
+  EXPECT_THAT(ReceiveClaim({fd, fd}, 4096), IsOk());
+  EXPECT_THAT(ReceiveClaim({fd, fd, fd, fd, fd}, 4097), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(OpenDescriptors(), before);
+}
+
+// Its pages would be taken in the reader's name.
+TEST(ChannelTest, SharedMemoryAboveTheLimitIsRefusedThoughItIsEmpty) {
+  const int sparse = memfd_create("sparse", MFD_ALLOW_SEALING);
+  ASSERT_EQ(ftruncate(sparse, kSharedBytesMax + 4096), 0);
+  ASSERT_EQ(fcntl(sparse, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  EXPECT_THAT(ReceiveClaim({sparse}, 4096),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("above the limit")));
+  close(sparse);
 }
 
 // Its writer could cut it off under the reader, whom the kernel would end with SIGBUS.
 TEST(ChannelTest, SharedMemoryThatCanShrinkIsRefused) {
   const int unsealed = memfd_create("unsealed", 0);
   ASSERT_EQ(ftruncate(unsealed, 4096), 0);
-  EXPECT_THAT(ReceiveClaim(unsealed, 4096),
+  EXPECT_THAT(ReceiveClaim({unsealed}, 4096),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("stays as large")));
   close(unsealed);
 }
@@ -214,6 +244,82 @@ TEST(ChannelTest, MoreThanThePayloadIsNotReadFromSharedMemory) {
   ASSERT_THAT(pair.a->Send(SomeHead(), std::string(kSharedBytesMin, 'y')), IsOk());
   ASSERT_THAT(pair.b->ReceiveHead(), IsOk());
   EXPECT_THAT(pair.b->ReceiveText(kSharedBytesMin + 1), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+std::string ReceiveText(Channel& channel) {
+  const auto head = channel.ReceiveHead();
+  EXPECT_THAT(head, IsOk());
+  return *channel.ReceiveText(head->payload_bytes);
+}
+
+// What is sent stays as it is while the peer may read it, and no longer.
+TEST_P(EachWayTest, MemoryOfTheCallerIsSentAndKeptUntilThePeerGoesOn) {
+  Pair pair(GetParam());
+  const auto first = SharedArea::Make(kSharedBytesMin);
+  const auto second = SharedArea::Make(kSharedBytesMin);
+  ASSERT_THAT(first, IsOk());
+  ASSERT_THAT(second, IsOk());
+  const auto send = [&](const SharedArea& area, char text) {
+    std::memset(area.data(), text, area.size());
+    auto keep = std::make_shared<int>();
+    const std::weak_ptr<int> kept = keep;
+    EXPECT_THAT(pair.a->SendShared(SomeHead(), area, area.size(), std::move(keep)), IsOk());
+    return kept;
+  };
+  for (const char text : {'a', 'b', 'c'}) {
+    const std::weak_ptr<int> kept = send(text == 'b' ? *second : *first, text);
+    // By TCP it was copied.
+    EXPECT_EQ(kept.expired(), GetParam());
+    EXPECT_EQ(ReceiveText(*pair.b), std::string(kSharedBytesMin, text));
+    ASSERT_THAT(pair.b->Send(FrameHead{.type = FrameType::kAsk}), IsOk());
+    ASSERT_THAT(pair.a->ReceiveHead(), IsOk());
+    EXPECT_TRUE(kept.expired());
+  }
+  EXPECT_FALSE(!GetParam() && send(*first, 'd').expired());
+  pair.a->LetGo();
+}
+
+TEST_P(EachWayTest, WhatBothEndsForgotIsSharedAnew) {
+  Pair pair(GetParam());
+  const auto area = SharedArea::Make(kSharedBytesMin);
+  ASSERT_THAT(area, IsOk());
+  const std::string text(kSharedBytesMin, 'x');
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_THAT(pair.a->Send(SomeHead(), text), IsOk());
+    EXPECT_EQ(ReceiveText(*pair.b), text);
+    std::memset(area->data(), '0' + i, area->size());
+    ASSERT_THAT(pair.b->SendShared(SomeHead(), *area, area->size(), nullptr), IsOk());
+    EXPECT_EQ(ReceiveText(*pair.a), std::string(kSharedBytesMin, static_cast<char>('0' + i)));
+    pair.a->ForgetShared();
+    pair.b->ForgetShared();
+  }
+}
+
+TEST(ChannelTest, PayloadThatLiesInThePeersMemoryCanBeReadThere) {
+  Pair near;
+  ASSERT_THAT(near.a->Send(SomeHead(), std::string(kSharedBytesMin, 'x')), IsOk());
+  ASSERT_THAT(near.b->ReceiveHead(), IsOk());
+  const std::span<const char> there = near.b->PayloadInPlace();
+  EXPECT_EQ(std::string(there.begin(), there.end()), std::string(kSharedBytesMin, 'x'));
+  ASSERT_THAT(near.a->Send(SomeHead(), "small"), IsOk());
+  ASSERT_THAT(near.b->ReceiveHead(), IsOk());
+  EXPECT_TRUE(near.b->PayloadInPlace().empty());
+}
+
+// No kernel gives up a peer on the same machine that does not read.
+TEST(ChannelTest, SenderToAFrozenPeerOfThisMachineIsNotHeldForEver) {
+  Pair pair;
+  const auto limit = [&] {
+    timeval time{};
+    socklen_t size = sizeof(time);
+    EXPECT_EQ(getsockopt(pair.raw_a, SOL_SOCKET, SO_SNDTIMEO, &time, &size), 0);
+    return std::chrono::seconds(time.tv_sec);
+  };
+  EXPECT_EQ(limit(), kSilenceMax);
+  pair.a->LimitSilence(std::chrono::seconds(2));
+  EXPECT_EQ(limit(), std::chrono::seconds(2));
+  pair.a->LimitSilence(std::chrono::milliseconds(0));
+  EXPECT_EQ(limit(), kSilenceMax);
 }
 
 TEST(ChannelTest, HeadThatArrivesByteByByteIsRead) {

@@ -90,8 +90,11 @@ constexpr uint16_t kFlagBanked = 2;
 constexpr uint16_t kFlagBatch = 4;
 // COMMIT: another push of the same step follows.
 constexpr uint16_t kFlagMore = 8;
-// Any frame: the payload lies in the memory that the sender shares and does not follow.
+// Any frame: the payload lies in memory that the sender shares and does not follow. The high byte
+// of the flags says in which.
 constexpr uint16_t kFlagShared = 16;
+constexpr int kSlotShift = 8;
+constexpr size_t kSlots = 256;
 
 void EncodeFrameHead(const FrameHead& head, char* out);
 absl::StatusOr<FrameHead> DecodeFrameHead(const char* in);

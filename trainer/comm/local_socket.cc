@@ -12,6 +12,9 @@
 namespace taas::comm {
 namespace {
 
+// What every user of another user namespace looks like from here (the kernel's overflowuid).
+constexpr uid_t kUserNotKnownHere = 65534;
+
 struct LocalName {
   sockaddr_un address{};
   socklen_t size = 0;
@@ -24,12 +27,12 @@ std::optional<LocalName> NameOf(const sockaddr& address) {
   uint16_t port = 0;
   if (address.sa_family == AF_INET) {
     const auto& four = reinterpret_cast<const sockaddr_in&>(address);
-    if (four.sin_addr.s_addr == htonl(INADDR_ANY)) return std::nullopt;
+    if (ntohl(four.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET) return std::nullopt;
     bytes = &four.sin_addr;
     port = ntohs(four.sin_port);
   } else if (address.sa_family == AF_INET6) {
     const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
-    if (IN6_IS_ADDR_UNSPECIFIED(&six.sin6_addr)) return std::nullopt;
+    if (!IN6_IS_ADDR_LOOPBACK(&six.sin6_addr)) return std::nullopt;
     bytes = &six.sin6_addr;
     port = ntohs(six.sin6_port);
   } else {
@@ -88,7 +91,7 @@ bool IsLocal(int socket) {
 
 bool PeerIsSameUser(int socket) {
   const std::optional<ucred> peer = PeerOf(socket);
-  return peer && peer->uid == geteuid();
+  return peer && peer->uid == geteuid() && peer->uid != kUserNotKnownHere;
 }
 
 std::string LocalPeerName(int socket) {

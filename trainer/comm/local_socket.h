@@ -1,8 +1,9 @@
 // The short way between two processes of one machine: a Unix socket beside a TCP address.
 //
-// Who listens on address:port also listens on an abstract name made from it, which others of its
-// network namespace can call. Both ends look that the other is of the same user, so that nobody
-// else who takes the name is believed; whoever finds nobody there goes by TCP.
+// Who listens on a loopback address also listens on an abstract name made from it and the port,
+// which others of its network namespace can call. Both ends look that the other is of the same
+// user, so that nobody else who takes the name is believed; whoever finds nobody there goes by TCP.
+// Other addresses have no such name: anybody could take that of one which is not here.
 //
 // Ownership: descriptors are the caller's. Threads: any. Errors: -1, there is no short way.
 //
@@ -18,7 +19,7 @@
 
 namespace taas::comm {
 
-// `address` is that of a TCP socket. Never one of all addresses: it has no single name.
+// `address` is that of a TCP socket.
 int ListenLocally(const sockaddr& address, int backlog);
 int ConnectLocally(const sockaddr& address);
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -25,7 +26,7 @@ absl::Status NoMemory(const char* call, size_t bytes, int error) {
 absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
   const int fd = memfd_create("taas-payload", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return NoMemory("memfd_create", bytes, errno);
-  SharedArea area(fd, nullptr, 0);
+  SharedArea area(fd);
   const int error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
   if (error != 0) return NoMemory("fallocate", bytes, error);
   if (fcntl(fd, F_ADD_SEALS, kSeals) != 0) return NoMemory("seal", bytes, errno);
@@ -33,32 +34,48 @@ absl::StatusOr<SharedArea> SharedArea::Make(size_t bytes) {
   if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
   area.data_ = static_cast<char*>(data);
   area.size_ = bytes;
+  static std::atomic<uint64_t> last_id = 0;
+  area.id_ = ++last_id;
   return area;
 }
 
 absl::StatusOr<SharedArea> SharedArea::Adopt(int descriptor) {
-  SharedArea area(descriptor, nullptr, 0);
+  SharedArea area(descriptor);
   const int seals = fcntl(descriptor, F_GET_SEALS);
   struct stat found {};
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(descriptor, &found) != 0 ||
       found.st_size <= 0) {
     return absl::DataLossError("the descriptor is not of memory that stays as large as it is");
   }
+  // Pages that the writer never touched would be taken in this process's name.
+  if (found.st_size > static_cast<off_t>(kSharedBytesMax)) {
+    return absl::DataLossError("shared memory of " + std::to_string(found.st_size) +
+                               " bytes is above the limit of " +
+                               std::to_string(kSharedBytesMax));
+  }
   const size_t bytes = static_cast<size_t>(found.st_size);
   void* data = mmap(nullptr, bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, descriptor, 0);
   if (data == MAP_FAILED) return NoMemory("mmap", bytes, errno);
   area.data_ = static_cast<char*>(data);
   area.size_ = bytes;
+  area.CloseDescriptor();
   return area;
+}
+
+void SharedArea::CloseDescriptor() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
 SharedArea::SharedArea(SharedArea&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
+      id_(std::exchange(other.id_, 0)),
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)) {}
 
 SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
+  SharedArea old(std::move(*this));
   std::swap(descriptor_, other.descriptor_);
+  std::swap(id_, other.id_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
@@ -66,7 +83,7 @@ SharedArea& SharedArea::operator=(SharedArea&& other) noexcept {
 
 SharedArea::~SharedArea() {
   if (data_ != nullptr) munmap(data_, size_);
-  if (descriptor_ >= 0) close(descriptor_);
+  CloseDescriptor();
 }
 
 }  // namespace taas::comm

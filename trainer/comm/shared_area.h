@@ -4,7 +4,7 @@
 // shrinking, so that a reader cannot be made to fault by its writer. All of it is reserved at once:
 // a machine without memory says so here, not at the first write.
 //
-// Ownership: owns its mapping and its descriptor. Threads: any, for different bytes. Errors:
+// Ownership: owns its mapping and, if made here, its descriptor. Threads: any, for different bytes. Errors:
 // ResourceExhausted (no memory, no descriptor), DataLoss (Adopt: not such memory, or too small).
 //
 //   ASSIGN_OR_RETURN(SharedArea mine, SharedArea::Make(bytes));   // send mine.descriptor()
@@ -14,15 +14,22 @@
 #define TRAINER_COMM_SHARED_AREA_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/statusor.h"
 
 namespace taas::comm {
 
+// Smaller payloads are as fast by the socket.
+constexpr size_t kSharedBytesMin = 16 << 10;
+// Each connection keeps such memory for each direction: a parameter server of a large model must
+// not need its size again for every replica. Nobody can make a reader map more.
+constexpr size_t kSharedBytesMax = 64 << 20;
+
 class SharedArea {
  public:
   static absl::StatusOr<SharedArea> Make(size_t bytes);
-  // To read only. Takes `descriptor` over, also if it fails.
+  // To read only. Closes `descriptor`, also if it fails.
   static absl::StatusOr<SharedArea> Adopt(int descriptor);
 
   SharedArea() = default;
@@ -32,13 +39,18 @@ class SharedArea {
 
   char* data() const { return data_; }
   size_t size() const { return size_; }
+  // -1 once it was closed.
   int descriptor() const { return descriptor_; }
+  // The memory stays; it can be sent to nobody else.
+  void CloseDescriptor();
+  // No other area that this process made has it; 0 for none and for adopted ones.
+  uint64_t id() const { return id_; }
 
  private:
-  SharedArea(int descriptor, char* data, size_t size)
-      : descriptor_(descriptor), data_(data), size_(size) {}
+  explicit SharedArea(int descriptor) : descriptor_(descriptor) {}
 
   int descriptor_ = -1;
+  uint64_t id_ = 0;
   char* data_ = nullptr;
   size_t size_ = 0;
 };

@@ -147,8 +147,14 @@ absl::Status Shard::Greet(Channel& channel) {
 }
 
 void Shard::Detach(Channel& channel) {
+  channel.LetGo();
   std::lock_guard lock(mutex_);
-  if (model_ == nullptr || model_->retired || !model_->gives_batches()) return;
+  if (model_ == nullptr || model_->retired) return;
+  // Staged on this shard, they may still be committed.
+  for (auto& [push, gradient] : model_->gradients) {
+    if (gradient.lies_with == &channel) gradient.Own();
+  }
+  if (!model_->gives_batches()) return;
   for (auto it = model_->attached.begin(); it != model_->attached.end();) {
     if (it->second != &channel) {
       ++it;
@@ -244,6 +250,7 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
        {"shard", std::to_string(model->shard)},
        {"bytes", std::to_string(bytes)},
        {"step", std::to_string(model->ledger.step())}});
+  channel.ForgetShared();  // As the chief does when it has the answer.
   return Ask(channel);
 }
 

@@ -34,6 +34,8 @@
 
 namespace taas::ps {
 
+struct Gradient;
+
 class Shard {
  public:
   struct Stats {
@@ -88,8 +90,10 @@ class Shard {
   // Ends the model that is in force. Lets the lock go meanwhile: look at the state again.
   void Retire(Lock& lock);
 
+  absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
   // Waits until `push` is settled or banked, then answers it.
-  absl::Status AnswerPush(comm::Channel& channel, Model& model, const PushId& push, Lock lock);
+  absl::Status AnswerPush(comm::Channel& channel, const std::shared_ptr<Model>& shared,
+                          const PushId& push, Lock lock);
   absl::Status AnswerOver(comm::Channel& channel, const Model& model, const Pusher& pusher,
                           Lock lock);
 

@@ -128,6 +128,8 @@ absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans
   ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
   RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kState));
   RETURN_IF_ERROR(channel_->Discard(head.payload_bytes));
+  // What was shared is of the generation before, or as large as all slots together.
+  channel_->ForgetShared();
   generation_ = static_cast<uint32_t>(config.generation);
   return absl::OkStatus();
 }

@@ -25,6 +25,13 @@ void Mean(const std::vector<std::span<const float>>& gradients, size_t at,
 
 }  // namespace
 
+void Gradient::Own() {
+  if (lies_with == nullptr) return;
+  own.assign(values.begin(), values.end());
+  values = own;
+  lies_with = nullptr;
+}
+
 Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> values,
                     std::unique_ptr<Optimizer> optimizer_in)
     : generation(static_cast<uint32_t>(request.generation())),
@@ -44,7 +51,7 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
 
 void Shard::Model::Apply(const Decision& decision) {
   std::vector<std::span<const float>> staged;
-  for (const PushId& push : decision.pushes) staged.push_back(gradients.at(push));
+  for (const PushId& push : decision.pushes) staged.push_back(gradients.at(push).values);
   const size_t slots = optimizer->slots().size();
   // One gradient needs no mean: all at once.
   const size_t block = staged.size() == 1 ? std::max<size_t>(elements, 1) : kMeanBlock;
@@ -82,7 +89,7 @@ void Shard::Model::DropUnstaged() {
       ++it;
       continue;
     }
-    spare_gradients.push_back(std::move(it->second));
+    if (!it->second.own.empty()) spare_gradients.push_back(std::move(it->second.own));
     it = gradients.erase(it);
   }
 }
@@ -93,9 +100,14 @@ absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::st
 }
 
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
-                        const VersionStore::Reader& version, size_t floats) {
+                        std::shared_ptr<const HeldVersion> version, size_t floats) {
   head.type = comm::FrameType::kValues;
-  const comm::ConstBlock block{version.values().data(), floats * sizeof(float)};
+  const size_t bytes = floats * sizeof(float);
+  const VersionStore::Reader& reader = version->reader;
+  if (bytes > 0 && reader.area().size() > 0) {
+    return channel.SendShared(head, reader.area(), bytes, std::move(version));
+  }
+  const comm::ConstBlock block{reader.values().data(), bytes};
   return channel.Send(head, std::span(&block, 1));
 }
 

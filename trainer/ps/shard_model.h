@@ -24,6 +24,16 @@
 
 namespace taas::ps {
 
+// A staged gradient: where it lies in its sender's memory, or copied.
+struct Gradient {
+  std::span<const float> values;
+  std::vector<float> own;
+  const comm::Channel* lies_with = nullptr;  // Whose end takes `values` away; null: `own` has them.
+
+  // The sender is about to use its memory again, or to go.
+  void Own();
+};
+
 struct Shard::Model {
   // `values`: of all pieces, then each slot of them.
   Model(const wire::ConfigureRequest& request, std::vector<float> values,
@@ -43,10 +53,9 @@ struct Shard::Model {
   VersionStore store;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
-  std::map<PushId, std::vector<float>> gradients;   // Staged.
+  std::map<PushId, Gradient> gradients;             // Staged.
   std::vector<std::vector<float>> spare_gradients;  // To be filled again.
-  // Shared with whoever sends it just now: another cut may take its place meanwhile.
-  std::shared_ptr<const VersionStore::Reader> cut;
+  VersionStore::Reader cut;
   int64_t cut_step = -1;
   bool retired = false;
   std::map<int, comm::Channel*> peers;         // Shard 0 only: connections of the others.
@@ -57,9 +66,14 @@ struct Shard::Model {
 
 // Answers of all parts of the shard.
 absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence);
+// A version and what it is of, for as long as somebody reads it.
+struct HeldVersion {
+  std::shared_ptr<const void> model;
+  VersionStore::Reader reader;
+};
 // `floats` of the version's buffer from its start.
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
-                        const VersionStore::Reader& version, size_t floats);
+                        std::shared_ptr<const HeldVersion> version, size_t floats);
 
 }  // namespace taas::ps
 

@@ -84,10 +84,11 @@ absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
                   "there is no cut at step " + std::to_string(head.step) +
                       " here, the shard is at step " + std::to_string(step));
   }
-  const std::shared_ptr<const VersionStore::Reader> cut = model->cut;
+  // Another cut may take its place while this one is read.
+  const auto cut = std::make_shared<const HeldVersion>(model, model->cut.Another());
   lock.unlock();
-  return SendValues(channel, {.generation = model->generation, .step = head.step}, *cut,
-                    cut->values().size());
+  return SendValues(channel, {.generation = model->generation, .step = head.step}, cut,
+                    cut->reader.values().size());
 }
 
 absl::Status Shard::ReleaseCut(Channel& channel, const FrameHead& head) {
@@ -96,7 +97,7 @@ absl::Status Shard::ReleaseCut(Channel& channel, const FrameHead& head) {
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   {
     std::lock_guard lock(mutex_);
-    model->cut = nullptr;
+    model->cut = {};
     model->cut_step = -1;
   }
   return Ask(channel);

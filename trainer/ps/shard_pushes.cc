@@ -25,17 +25,7 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
                   "a gradient of " + std::to_string(head.payload_bytes) + " bytes for a shard of " +
                       std::to_string(model->elements * sizeof(float)));
   }
-  std::vector<float> gradient;
-  {
-    std::lock_guard lock(mutex_);
-    if (!model->spare_gradients.empty()) {
-      gradient = std::move(model->spare_gradients.back());
-      model->spare_gradients.pop_back();
-    }
-  }
-  gradient.resize(model->elements);
-  const Block block{gradient.data(), head.payload_bytes};
-  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
+  ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model));
 
   const StagedPush staged = StagedOf(head);
   Lock lock(mutex_);
@@ -48,10 +38,33 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
       OnStaged(*model, model->shard, staged);
     }
   }
-  return AnswerPush(channel, *model, staged.push, std::move(lock));
+  return AnswerPush(channel, model, staged.push, std::move(lock));
 }
 
-absl::Status Shard::AnswerPush(Channel& channel, Model& model, const PushId& push, Lock lock) {
+absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
+  Gradient gradient;
+  if (const std::span<const char> there = channel.PayloadInPlace(); !there.empty()) {
+    gradient.values = {reinterpret_cast<const float*>(there.data()), model.elements};
+    gradient.lies_with = &channel;
+    return gradient;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    if (!model.spare_gradients.empty()) {
+      gradient.own = std::move(model.spare_gradients.back());
+      model.spare_gradients.pop_back();
+    }
+  }
+  gradient.own.resize(model.elements);
+  gradient.values = gradient.own;
+  const Block block{gradient.own.data(), model.elements * sizeof(float)};
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
+  return gradient;
+}
+
+absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& shared,
+                               const PushId& push, Lock lock) {
+  Model& model = *shared;
   std::optional<int64_t> batch;
   changed_.wait(lock, [&] {
     if (Over(model, push.pusher, channel)) return true;
@@ -63,15 +76,19 @@ absl::Status Shard::AnswerPush(Channel& channel, Model& model, const PushId& pus
     return AnswerOver(channel, model, push.pusher, std::move(lock));
   }
   const PushLedger::Settled settled = model.ledger.settled(push.pusher);
-  const VersionStore::Reader version = model.store.Hold();
+  auto version = std::make_shared<const HeldVersion>(shared, model.store.Hold());
   const bool banked = settled.sequence < push.sequence;
+  // The answer lets the sender make its next gradient where this one lies.
+  if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
+    found->second.Own();
+  }
   lock.unlock();
-  const ValuesInfo info{.values_step = version.step(),
+  const ValuesInfo info{.values_step = version->reader.step(),
                         .push_step = settled.step,
                         .dropped = !banked && !settled.applied,
                         .banked = banked,
                         .batch = batch};
-  return SendValues(channel, HeadOf(info, model.generation), version,
+  return SendValues(channel, HeadOf(info, model.generation), std::move(version),
                     banked ? 0 : model.elements);
 }
 
@@ -87,10 +104,11 @@ absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
     return Over(*model, pusher, channel) || HasTurn(*model, pusher, &batch);
   });
   if (Over(*model, pusher, channel)) return AnswerOver(channel, *model, pusher, std::move(lock));
-  const VersionStore::Reader version = model->store.Hold();
+  auto version = std::make_shared<const HeldVersion>(model, model->store.Hold());
   lock.unlock();
-  const ValuesInfo info{.values_step = version.step(), .batch = batch};
-  return SendValues(channel, HeadOf(info, model->generation), version, model->elements);
+  const ValuesInfo info{.values_step = version->reader.step(), .batch = batch};
+  return SendValues(channel, HeadOf(info, model->generation), std::move(version),
+                    model->elements);
 }
 
 bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -40,9 +41,13 @@ absl::Status Shard::ServePeer(Channel& channel, const FrameHead& head) {
     Channel*& place = model->peers[shard];
     if (place != nullptr) place->Shutdown();
     place = &channel;
+    // Together: each call takes room of its own in the peer's buffer.
+    std::vector<FrameHead> heads;
     for (const Decision& decision : *missed) {
-      if (!channel.SendAtOnce(HeadsOf(decision, model->generation)).ok()) channel.Shutdown();
+      const std::vector<FrameHead> more = HeadsOf(decision, model->generation);
+      heads.insert(heads.end(), more.begin(), more.end());
     }
+    if (!heads.empty() && !channel.SendAtOnce(heads).ok()) channel.Shutdown();
   }
   absl::Status status;
   while (status.ok()) {
@@ -92,7 +97,7 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     model.Apply(decision);
     if (options_.record != nullptr) options_.record->OnCommit(decision);
   } else if (*apply && decision.kind == Decision::Kind::kCut) {
-    model.cut = std::make_shared<const VersionStore::Reader>(model.store.Hold());
+    model.cut = model.store.Hold();
     model.cut_step = decision.step;
   } else if (decision.kind == Decision::Kind::kFence || decision.kind == Decision::Kind::kDrop) {
     model.DropUnstaged();

@@ -1,12 +1,35 @@
 #include "trainer/ps/version_store.h"
 
+#include <algorithm>
+
 namespace taas::ps {
 
+VersionStore::Version::Version(std::vector<float> initial) {
+  const size_t count = initial.size();
+  const size_t bytes = count * sizeof(float);
+  if (bytes >= comm::kSharedBytesMin && bytes <= comm::kSharedBytesMax) {
+    auto made = comm::SharedArea::Make(bytes);
+    if (made.ok()) area = *std::move(made);
+  }
+  if (area.size() == 0) {
+    own = std::move(initial);
+    values = own;
+    return;
+  }
+  values = std::span(reinterpret_cast<float*>(area.data()), count);
+  std::ranges::copy(initial, values.begin());
+}
+
 VersionStore::VersionStore(std::vector<float> values, int64_t step) {
-  versions_.push_back(std::make_unique<Version>());
+  versions_.push_back(std::make_unique<Version>(std::move(values)));
   current_ = versions_.back().get();
   current_->step = step;
-  current_->values = std::move(values);
+}
+
+VersionStore::Reader VersionStore::Reader::Another() const {
+  std::lock_guard lock(store_->mutex_);
+  ++version_->readers;
+  return Reader(store_, version_);
 }
 
 void VersionStore::Reader::Release() {
@@ -41,12 +64,11 @@ void VersionStore::Update(
       if (version.get() != source && version->readers == 0) target = version.get();
     }
     if (target == nullptr) {
-      versions_.push_back(std::make_unique<Version>());
+      versions_.push_back(std::make_unique<Version>(source->values.size()));
       target = versions_.back().get();
     }
   }
   // `target` is nobody's until it is current.
-  target->values.resize(source->values.size());
   update(source->values, target->values);
   std::lock_guard lock(mutex_);
   target->step = step;

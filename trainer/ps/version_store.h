@@ -3,7 +3,7 @@
 // An update is made in place while nobody reads the current version, else into another buffer. So a
 // reply is sent straight from the values without a copy or a lock, and a consistent cut for a
 // checkpoint is nothing but a version that is held. Buffers in use: at most one more than versions
-// held.
+// held. Those of some size are memory that other processes of this machine can read.
 //
 // Ownership: owns all buffers; a Reader must not outlive its store. Threads: Update from one at a
 // time, the rest from any. Errors: none.
@@ -23,14 +23,20 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/comm/shared_area.h"
+
 namespace taas::ps {
 
 class VersionStore {
  private:
   struct Version {
+    explicit Version(size_t count) : Version(std::vector<float>(count)) {}
+    explicit Version(std::vector<float> initial);
     int64_t step = 0;
     int readers = 0;
-    std::vector<float> values;
+    comm::SharedArea area;    // If there could be one,
+    std::vector<float> own;   // else this.
+    std::span<float> values;  // In either.
   };
 
  public:
@@ -50,8 +56,12 @@ class VersionStore {
     ~Reader() { Release(); }
 
     bool holds() const { return store_ != nullptr; }
+    // Of the same version.
+    Reader Another() const;
     int64_t step() const { return version_->step; }
     std::span<const float> values() const { return version_->values; }
+    // Begins with the values; of no size if nobody else can read them.
+    const comm::SharedArea& area() const { return version_->area; }
 
    private:
     friend class VersionStore;
