@@ -5,6 +5,7 @@
 // the rounds and, in brackets, the spread from the fastest to the slowest round.
 //
 //   bazel run -c opt //bench:step_bench [-- THREADS]
+//   bazel run -c opt //bench:step_bench -- products 100    (of 784-100-10 alone: one number, in µs)
 
 #include <algorithm>
 #include <cstdio>
@@ -241,13 +242,27 @@ void MeasureUpdate(const char* name, const OptimizerOptions& options, int64_t hi
               Text(timing).c_str(), update.bytes() / timing.median_us / 1e3);
 }
 
+void PrintProducts(int64_t hidden) {
+  Products products(hidden, /*threads=*/1);
+  const RealClock clock;
+  std::vector<double> rounds;
+  for (int round = 0; round < kRounds; ++round) {
+    rounds.push_back(MicrosecondsPerStep(clock, [&] { products.Run(); }));
+  }
+  std::printf("%.1f\n", Summarise(std::move(rounds)).median_us);
+}
+
 }  // namespace
 }  // namespace taas
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "products") {
+    taas::PrintProducts(std::atoll(argv[2]));
+    return 0;
+  }
   const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
   if (threads < 1) {
-    std::fprintf(stderr, "usage: step_bench [THREADS]\n");
+    std::fprintf(stderr, "usage: step_bench [THREADS] | step_bench products HIDDEN\n");
     return 2;
   }
   std::printf("One process, %d thread(s), batch 100, loops for %s.\n\n", threads,
