@@ -366,7 +366,9 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
       if (look->plan.status.state == JobState::kRunning) {
         tracked->counted.AllRun(metrics_, *look->job, executor_.clock().WallNow());
       }
-      if (look->job->status.state != look->plan.status.state) {
+      // Where the state is not kept, each write would seem to change it.
+      const bool changed = look->job->status.state != look->plan.status.state;
+      if (changed && kept_[look->job->kind].Keeps("state")) {
         Log(LogLevel::kInfo, "job state changed",
             {{"job", look->key},
              {"state", std::string(JobStateName(look->plan.status.state))},

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/comm/local_socket.h"
 
@@ -213,9 +214,9 @@ absl::Status Channel::Send(FrameHead head, std::span<const ConstBlock> payload) 
 
 absl::Status Channel::SendShared(FrameHead head, const SharedArea& area, size_t bytes,
                                  std::shared_ptr<const void> keep) {
+  CHECK(bytes <= area.size()) << bytes << " bytes are sent of an area of " << area.size();
   bool fresh = false;
-  const std::optional<size_t> slot =
-      may_share_ && bytes <= area.size() ? SlotOf(area, &fresh) : std::nullopt;
+  const std::optional<size_t> slot = may_share_ ? SlotOf(area, &fresh) : std::nullopt;
   if (!slot) {
     const ConstBlock block{area.data(), bytes};
     return Send(head, std::span(&block, 1));
