@@ -72,7 +72,8 @@ class Channel {
   // acknowledge).
   void LimitSilence(std::chrono::milliseconds limit);
 
-  // `head.payload_bytes` is set from `payload`.
+  // `head.payload_bytes` is set from `payload`. OK as well if the peer has gone and left something
+  // to be received: an answer tells more than that.
   absl::Status Send(FrameHead head, std::span<const ConstBlock> payload);
   absl::Status Send(const FrameHead& head, const std::string& payload = "");
   // Of the first `bytes` of `area`, without a copy if possible. `keep` lives until the peer's next
@@ -99,7 +100,7 @@ class Channel {
 
   // Wakes blocked calls on both sides; they fail.
   void Shutdown();
-  // False once the peer has closed or reset; reads nothing.
+  // False once the peer has closed or reset and all was received; reads nothing.
   bool LooksAlive() const;
 
  private:

@@ -345,6 +345,15 @@ TEST(ChannelTest, PeerThatClosesInTheMiddleOfAHeadIsNamed) {
   EXPECT_FALSE(pair.b->LooksAlive());
 }
 
+TEST_P(EachWayTest, RefusalOfAPeerThatHasGoneIsReceivedAfterASend) {
+  Pair pair(GetParam());
+  ASSERT_THAT(pair.b->Send({.type = FrameType::kRefused}, "of another job"), IsOk());
+  pair.b = nullptr;
+  EXPECT_THAT(pair.a->Send(SomeHead(), std::string(kSharedBytesMin, 'x')), IsOk());
+  EXPECT_EQ(ReceiveText(*pair.a), "of another job");
+  EXPECT_THAT(pair.a->ReceiveHead(), StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST(ChannelTest, ControlTextAboveTheLimitIsRefusedBeforeItIsRead) {
   Pair pair;
   EXPECT_THAT(pair.b->ReceiveText(kTextBytesMax + 1), StatusIs(absl::StatusCode::kDataLoss));

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <random>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -30,8 +31,11 @@ Address Four(const std::string& host, uint16_t port) {
   return address;
 }
 
-// Names are this process's own: no other test of this machine has its id as a port.
-uint16_t SomePort() { return static_cast<uint16_t>(getpid()); }
+// Nobody listens there by TCP; names are all that is taken.
+uint16_t SomePort() {
+  static const uint16_t port = static_cast<uint16_t>(std::random_device{}());
+  return port;
+}
 
 TEST(LocalSocketTest, LoopbackAddressesHaveANameWhileSomebodyListens) {
   Address six{};

@@ -4,8 +4,9 @@
 // shrinking, so that a reader cannot be made to fault by its writer. All of it is reserved at once:
 // a machine without memory says so here, not at the first write.
 //
-// Ownership: owns its mapping and, if made here, its descriptor. Threads: any, for different bytes. Errors:
-// ResourceExhausted (no memory, no descriptor), DataLoss (Adopt: not such memory, or too small).
+// Ownership: owns its mapping and, if made here, its descriptor. Threads: any, for different bytes.
+// Errors: ResourceExhausted (no memory, no descriptor), DataLoss (Adopt: not such memory, or too
+// large).
 //
 //   ASSIGN_OR_RETURN(SharedArea mine, SharedArea::Make(bytes));   // send mine.descriptor()
 //   ASSIGN_OR_RETURN(SharedArea theirs, SharedArea::Adopt(descriptor));
