@@ -152,10 +152,9 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // coordinator_cuts.cc: what is kept of it.
   absl::Status TakeCut();
   absl::Status SaveCut();
-  // A disk that is away for a while costs checkpoints, not the training: OK, and tried again.
-  absl::Status TrainOnWithout(const absl::Status& status);
+  // After what was done to the checkpoint directory: disk_errors.h.
+  absl::Status GoOn(const absl::Status& status);
   absl::Status SaveWhatIsThere();
-  absl::Status SaveLast(const StopFlag& stop);
   absl::Status Finish(const StopFlag& stop);
 
   const Clock& clock_;

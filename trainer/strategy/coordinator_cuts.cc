@@ -45,17 +45,9 @@ absl::Status Coordinator::SaveCut() {
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::TrainOnWithout(const absl::Status& status) {
-  if (!MayPass(status)) {
-    if (status.ok() && saved_step_ == snapshot_.step) save_again_at_.reset();
-    return status;
-  }
-  save_again_at_ = clock_.Now() + kDiskRetry;
-  const std::string text =
-      "checkpoint directory not to be written, training on: " + std::string(status.message());
-  Log(LogLevel::kError, text);
-  board_.SetState(RunState::kTraining, text);
-  return absl::OkStatus();
+absl::Status Coordinator::GoOn(const absl::Status& status) {
+  const bool all_saved = saved_step_ == snapshot_.step;
+  return TrainOnWithout(status, all_saved, clock_.Now(), board_, &save_again_at_);
 }
 
 absl::Status Coordinator::SaveWhatIsThere() {
@@ -72,20 +64,6 @@ absl::Status Coordinator::SaveWhatIsThere() {
   return SaveCut();
 }
 
-// The training is done and its last checkpoint is all that is missing: a disk that is away or full
-// is waited for, as long as it takes.
-absl::Status Coordinator::SaveLast(const StopFlag& stop) {
-  for (;;) {
-    const absl::Status saved = SaveCut();
-    if (!MayPass(saved)) return saved;
-    const std::string text =
-        "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
-    Log(LogLevel::kError, text);
-    board_.SetState(RunState::kSaving, text);
-    if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);
-  }
-}
-
 absl::Status Coordinator::Finish(const StopFlag& stop) {
   {
     std::lock_guard lock(mutex_);
@@ -93,7 +71,7 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
     changed_.notify_all();
   }
   board_.SetState(RunState::kSaving);
-  RETURN_IF_ERROR(SaveLast(stop));
+  RETURN_IF_ERROR(SaveLast([this] { return SaveCut(); }, board_, stop));
   board_.SetState(RunState::kEvaluating);
   std::vector<std::span<float>> evaluated = snapshot_.spans();
   if (const auto average = optimizer_->average_slot()) {

@@ -38,7 +38,7 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
       target = std::min(target, (step_ / config.checkpoint_steps + 1) * config.checkpoint_steps);
     }
     if (store_ != nullptr) {
-      RETURN_IF_ERROR(TrainOnWithout(store_->KeepAlive()));
+      RETURN_IF_ERROR(GoOn(store_->KeepAlive()));
     }
     absl::Status status = WatchOnce(target);
     if (status.ok()) status = LetGo();
@@ -54,10 +54,10 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
       if (by_steps || by_time) {
         status = TakeCut();
         if (status.ok()) {
-          RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
+          RETURN_IF_ERROR(GoOn(SaveCut()));
         }
       } else if (save_again_at_ && clock_.Now() >= *save_again_at_) {
-        RETURN_IF_ERROR(TrainOnWithout(SaveCut()));
+        RETURN_IF_ERROR(GoOn(SaveCut()));
       }
     }
     if (absl::IsUnavailable(status) || absl::IsAborted(status)) {

@@ -1,27 +1,34 @@
-// Which errors of a checkpoint directory end a training, and which only cost checkpoints.
+// Which errors of a checkpoint directory end a training, which only cost checkpoints, and how both
+// are told.
 //
-// Ownership: none. Threads: any. Errors: none.
+// Ownership: none. Threads: any; `board` guards itself. Errors: those of the disk that do not pass;
+// Cancelled when stopped.
 //
-//   if (MayPass(saved)) Log(LogLevel::kError, …);  // And save again later.
+//   RETURN_IF_ERROR(TrainOnWithout(Save(), all_saved, clock.Now(), board, &save_again_at));
+//   RETURN_IF_ERROR(SaveLast([&] { return Save(); }, board, stop));
 
 #ifndef TRAINER_STRATEGY_DISK_ERRORS_H_
 #define TRAINER_STRATEGY_DISK_ERRORS_H_
 
-#include <chrono>
+#include <functional>
+#include <optional>
 
 #include "absl/status/status.h"
+#include "operator/base/clock.h"
+#include "trainer/status/status_board.h"
+#include "trainer/strategy/stop_flag.h"
 
 namespace taas {
 
-// After a save that failed because of the disk.
-constexpr std::chrono::seconds kDiskRetry{5};
+// A disk that is away for a while costs checkpoints, not the training: OK for its errors, and
+// `save_again_at` says when the next try is due. `all_saved`: nothing waits for one.
+absl::Status TrainOnWithout(const absl::Status& status, bool all_saved, Clock::Time now,
+                            StatusBoard& board, std::optional<Clock::Time>* save_again_at);
 
-// A disk that does not answer, that is full or has no descriptor left, a directory that is not
-// mounted at the moment: each may be well again a moment later, without this process.
-inline bool MayPass(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsResourceExhausted(status) ||
-         absl::IsNotFound(status);
-}
+// The training is done and its last checkpoint is all that is missing: a disk that is away or full
+// is waited for, as long as it takes.
+absl::Status SaveLast(const std::function<absl::Status()>& save, StatusBoard& board,
+                      const StopFlag& stop);
 
 }  // namespace taas
 

@@ -36,13 +36,13 @@ class LocalTraining {
       }
       RETURN_IF_ERROR(Step());
       if (SaveDue()) {
-        RETURN_IF_ERROR(TrainOnWithout(Save()));
+        RETURN_IF_ERROR(GoOn(Save()));
       } else if (store_ != nullptr) {
-        RETURN_IF_ERROR(TrainOnWithout(store_->KeepAlive()));
+        RETURN_IF_ERROR(GoOn(store_->KeepAlive()));
       }
     }
     board_.SetState(RunState::kSaving);
-    RETURN_IF_ERROR(SaveLast(stop));
+    RETURN_IF_ERROR(SaveLast([this] { return Save(); }, board_, stop));
     board_.SetState(RunState::kEvaluating);
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
                      task_.Evaluate(slots_->Evaluated(task_.session())));
@@ -111,32 +111,9 @@ class LocalTraining {
            (save_again_at_ && now >= *save_again_at_);
   }
 
-  // A disk that is away for a while costs checkpoints, not the training.
-  absl::Status TrainOnWithout(const absl::Status& status) {
-    if (!MayPass(status)) {
-      if (status.ok() && saved_step_ == step_) save_again_at_.reset();
-      return status;
-    }
-    save_again_at_ = clock_.Now() + kDiskRetry;
-    const std::string text =
-        "checkpoint directory not to be written, training on: " + std::string(status.message());
-    Log(LogLevel::kError, text);
-    board_.SetState(RunState::kTraining, text);
-    return absl::OkStatus();
-  }
-
-  // The training is done and its last checkpoint is all that is missing: a disk that is away or
-  // full is waited for, as long as it takes.
-  absl::Status SaveLast(const StopFlag& stop) {
-    for (;;) {
-      const absl::Status saved = Save();
-      if (!MayPass(saved)) return saved;
-      const std::string text =
-          "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
-      Log(LogLevel::kError, text);
-      board_.SetState(RunState::kSaving, text);
-      if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);
-    }
+  // After what was done to the checkpoint directory.
+  absl::Status GoOn(const absl::Status& status) {
+    return TrainOnWithout(status, saved_step_ == step_, clock_.Now(), board_, &save_again_at_);
   }
 
   absl::Status Save() {
