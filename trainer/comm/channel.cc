@@ -338,10 +338,8 @@ absl::StatusOr<FrameHead> Channel::ReceiveHead() {
 }
 
 absl::Status Channel::KnowPayload(const FrameHead& head, Arrived* arrived) {
-  in_shared_ = (head.flags & kFlagShared) != 0;
-  in_at_ = 0;
   in_payload_ = {};
-  if (!in_shared_) return absl::OkStatus();
+  if ((head.flags & kFlagShared) == 0) return absl::OkStatus();
   const size_t slot = head.flags >> kSlotShift;
   if (in_areas_.size() <= slot) in_areas_.resize(slot + 1);
   if (arrived->descriptor >= 0) {
@@ -371,17 +369,17 @@ std::span<const char> Channel::PayloadInPlace() const { return in_payload_; }
 
 absl::Status Channel::ReceiveShared(std::span<const Block> into) {
   for (const Block& block : into) {
-    if (block.bytes > in_payload_.size() - in_at_) {
+    if (block.bytes > in_payload_.size()) {
       return absl::DataLossError("from " + peer_ + ": more is read than the payload has");
     }
-    if (block.bytes > 0) std::memcpy(block.data, in_payload_.data() + in_at_, block.bytes);
-    in_at_ += block.bytes;
+    if (block.bytes > 0) std::memcpy(block.data, in_payload_.data(), block.bytes);
+    in_payload_ = in_payload_.subspan(block.bytes);
   }
   return absl::OkStatus();
 }
 
 absl::Status Channel::ReceiveInto(std::span<const Block> into) {
-  if (in_shared_) return ReceiveShared(into);
+  if (in_payload_.data() != nullptr) return ReceiveShared(into);
   std::vector<iovec> blocks;
   blocks.reserve(into.size());
   for (const Block& block : into) {

@@ -126,9 +126,8 @@ class Channel {
   std::vector<uint64_t> lent_;         // Slots from 1 on: ids of the callers' areas.
   std::shared_ptr<const void> kept_;   // What the peer may be reading.
   std::vector<SharedArea> in_areas_;   // The peer's, by slot.
-  std::span<const char> in_payload_;   // Of the last head, if it lies in one of them.
-  bool in_shared_ = false;
-  size_t in_at_ = 0;                   // What of it is still to be read.
+  // What is to be read of the last head's payload, if it lies in one of them; else null.
+  std::span<const char> in_payload_;
 };
 
 // Waits until one of `channels` can be read or has broken, at most `patience`. Says for each

@@ -4,8 +4,7 @@
 
 namespace taas::ps {
 
-VersionStore::Version::Version(std::vector<float> initial) {
-  const size_t count = initial.size();
+VersionStore::Version::Version(size_t count, std::vector<float> initial) {
   const size_t bytes = count * sizeof(float);
   if (bytes >= comm::kSharedBytesMin && bytes <= comm::kSharedBytesMax) {
     auto made = comm::SharedArea::Make(bytes);
@@ -13,6 +12,7 @@ VersionStore::Version::Version(std::vector<float> initial) {
   }
   if (area.size() == 0) {
     own = std::move(initial);
+    own.resize(count);
     values = own;
     return;
   }
@@ -21,7 +21,7 @@ VersionStore::Version::Version(std::vector<float> initial) {
 }
 
 VersionStore::VersionStore(std::vector<float> values, int64_t step) {
-  versions_.push_back(std::make_unique<Version>(std::move(values)));
+  versions_.push_back(std::make_unique<Version>(values.size(), std::move(values)));
   current_ = versions_.back().get();
   current_->step = step;
 }

@@ -30,8 +30,8 @@ namespace taas::ps {
 class VersionStore {
  private:
   struct Version {
-    explicit Version(size_t count) : Version(std::vector<float>(count)) {}
-    explicit Version(std::vector<float> initial);
+    // Begins with `initial`; what that has not is of no value yet.
+    explicit Version(size_t count, std::vector<float> initial = {});
     int64_t step = 0;
     int readers = 0;
     comm::SharedArea area;    // If there could be one,
