@@ -15,7 +15,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import statistics
@@ -25,6 +24,7 @@ import time
 import urllib.request
 
 from loopback import copy_cpu_us, transfer_cpu_us
+from mnist_data import mnist
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # No run takes longer.
@@ -258,14 +258,6 @@ def spread(values):
     return f"{statistics.median(values):,.0f} ({min(values):,.0f} … {max(values):,.0f})"
 
 
-def fetch_mnist(folder):
-    subprocess.run(
-        [f"{ROOT}/bin/taas", "data", "fetch", "mnist", folder],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--runs", type=int, default=3)
@@ -273,9 +265,6 @@ def main():
     parser.add_argument("--only", default="", help="a part of the names of the rows to run")
     parser.add_argument("--data", default=None, help="a folder made by `taas data fetch mnist`")
     flags = parser.parse_args()
-    data = flags.data or tempfile.mkdtemp(prefix="taas-bench-")
-    if flags.data is None:
-        fetch_mnist(data)
     bound = Bound()
     print(f"{flags.runs} runs of {flags.steps} steps, batch {BATCH}, {CORES} cores\n")
     print(
@@ -284,14 +273,16 @@ def main():
         "| accuracy, theirs / ours | first step, theirs / ours, s | last step to all ended, s |"
     )
     print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for hidden in (100, 500):
-        for ps, workers in ((1, 2), (2, 4)):
-            for mode in ("async", "sync", "sync + 1 backup"):
-                shape = Shape(ps, workers, hidden, mode)
-                if flags.only in shape.name:
-                    print_row(shape, data, flags, bound)
-    if flags.data is None:
-        shutil.rmtree(data)
+    shapes = [
+        Shape(ps, workers, hidden, mode)
+        for hidden in (100, 500)
+        for ps, workers in ((1, 2), (2, 4))
+        for mode in ("async", "sync", "sync + 1 backup")
+    ]
+    with mnist(flags.data) as data:
+        for shape in shapes:
+            if flags.only in shape.name:
+                print_row(shape, data, flags, bound)
 
 
 def print_row(shape, data, flags, bound):

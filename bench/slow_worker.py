@@ -8,12 +8,11 @@ each step takes the first two gradients. Prints one markdown table. Needs `make 
 """
 
 import argparse
-import shutil
 import signal
 import statistics
-import tempfile
 
-from ps_training import Shape, fetch_mnist, run_ours, spread
+from mnist_data import mnist
+from ps_training import Shape, run_ours, spread
 
 
 class Slow:
@@ -36,22 +35,19 @@ def main():
     parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--data", default=None, help="a folder made by `taas data fetch mnist`")
     flags = parser.parse_args()
-    data = flags.data or tempfile.mkdtemp(prefix="taas-bench-")
-    if flags.data is None:
-        fetch_mnist(data)
     print(f"{flags.runs} runs of {flags.steps} steps, sync, 1 ps\n")
     print("| network | 2 workers, examples/s | and a slow third, 1 backup | of it |")
     print("|---|---|---|---|")
-    for hidden in (100, 500):
-        alone, beside = [], []
-        for _ in range(flags.runs):
-            alone.append(run_ours(Shape(1, 2, hidden, "sync"), data, flags.steps)["rate"])
-            shape = Shape(1, 2, hidden, "sync + 1 backup")
-            beside.append(run_ours(shape, data, flags.steps, Slow(2))["rate"])
-        ratio = statistics.median(beside) / statistics.median(alone)
-        print(f"| 784-{hidden}-10 | {spread(alone)} | {spread(beside)} | {ratio:.0%} |", flush=True)
-    if flags.data is None:
-        shutil.rmtree(data)
+    with mnist(flags.data) as data:
+        for hidden in (100, 500):
+            alone, beside = [], []
+            for _ in range(flags.runs):
+                alone.append(run_ours(Shape(1, 2, hidden, "sync"), data, flags.steps)["rate"])
+                shape = Shape(1, 2, hidden, "sync + 1 backup")
+                beside.append(run_ours(shape, data, flags.steps, Slow(2))["rate"])
+            ratio = statistics.median(beside) / statistics.median(alone)
+            row = f"| 784-{hidden}-10 | {spread(alone)} | {spread(beside)} | {ratio:.0%} |"
+            print(row, flush=True)
 
 
 main()

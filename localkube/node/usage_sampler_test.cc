@@ -72,6 +72,12 @@ class UsageSamplerTest : public testing::Test {
   std::optional<RunUse> Measure(const UsageSampler::Run& run) {
     return MeasureRun(disk_, static_cast<pid_t>(run.pid), run.dir);
   }
+  // One sample is no rate.
+  void SampleTwice(UsageSampler& sampler) {
+    sampler.Sample();
+    clock_.SleepUntil(clock_.Now() + 1ms);
+    sampler.Sample();
+  }
   void AwaitCpu(const UsageSampler::Run& run, Clock::Duration least) {
     Await("processor time of " + run.container, [&] {
       const auto use = Measure(run);
@@ -157,9 +163,7 @@ TEST_F(UsageSamplerTest, NothingIsLeftOfAContainerThatHasEnded) {
   UsageSampler sampler({"n"}, disk_, clock_);
   const auto run = StartContainer("short", kIdle);
   sampler.SetRuns("uid", "n", {run});
-  sampler.Sample();
-  clock_.SleepUntil(clock_.Now() + 1ms);
-  sampler.Sample();
+  SampleTwice(sampler);
   ASSERT_TRUE(sampler.OfPod("uid").has_value());
   EXPECT_GT(sampler.OfNode("n")->usage.memory_bytes, 0);
   ASSERT_THAT(WriteStop(disk_, Files("short"), {.grace = 0ms}), IsOk());
@@ -183,9 +187,7 @@ TEST_F(UsageSamplerTest, ANewRunOfAContainerBeginsAnew) {
   second.container = "first";
   sampler.SetRuns("uid", "n", {second});
   EXPECT_FALSE(sampler.OfPod("uid").has_value());
-  sampler.Sample();
-  clock_.SleepUntil(clock_.Now() + 1ms);
-  sampler.Sample();
+  SampleTwice(sampler);
   EXPECT_TRUE(sampler.OfPod("uid").has_value());
 }
 
@@ -201,15 +203,11 @@ TEST_F(UsageSamplerTest, APodHasFiguresOnceAllItsContainersAreMeasured) {
   UsageSampler sampler({"n"}, disk_, clock_);
   const auto one = StartContainer("one", kIdle);
   sampler.SetRuns("uid", "n", {one});
-  sampler.Sample();
-  clock_.SleepUntil(clock_.Now() + 1ms);
-  sampler.Sample();
+  SampleTwice(sampler);
   const auto two = StartContainer("two", kIdle);
   sampler.SetRuns("uid", "n", {one, two});
   EXPECT_FALSE(sampler.OfPod("uid").has_value()) << "half a pod would look like a small one";
-  sampler.Sample();
-  clock_.SleepUntil(clock_.Now() + 1ms);
-  sampler.Sample();
+  SampleTwice(sampler);
   ASSERT_TRUE(sampler.OfPod("uid").has_value());
   EXPECT_EQ(sampler.OfPod("uid")->containers.size(), 2u);
 }

@@ -92,6 +92,12 @@ class DiskTest(unittest.TestCase):
         shutil.rmtree(job.out, ignore_errors=True)
         os.rename(job.out + ".away", job.out)
 
+    def assert_saves_again(self, process):
+        saved = process.log().count("checkpoint saved")
+        wait_until("another checkpoint",
+                   lambda: process.log().count("checkpoint saved") > saved or process.code())
+        self.assertIsNone(process.code(), process.log())
+
     # The job failed for good.
     def test_directory_that_is_gone_for_a_while_costs_checkpoints_only(self):
         with Job(chief=True, ps=1, workers=1, maxSteps=ENDLESS) as job:
@@ -102,10 +108,7 @@ class DiskTest(unittest.TestCase):
             self.take_away(job)
             chief.says("training on")
             self.bring_back(job)
-            saved = chief.log().count("checkpoint saved")
-            wait_until("another checkpoint",
-                       lambda: chief.log().count("checkpoint saved") > saved or chief.code())
-            self.assertIsNone(chief.code(), chief.log())
+            self.assert_saves_again(chief)
 
     def test_so_it_does_in_one_process(self):
         job, process = self.endless()
@@ -113,10 +116,7 @@ class DiskTest(unittest.TestCase):
             self.take_away(job)
             process.says("training on")
             self.bring_back(job)
-            saved = process.log().count("checkpoint saved")
-            wait_until("another checkpoint",
-                       lambda: process.log().count("checkpoint saved") > saved or process.code())
-            self.assertIsNone(process.code(), process.log())
+            self.assert_saves_again(process)
 
     # As with a full disk, the error is that something has run out.
     def test_process_without_descriptors_trains_on(self):
