@@ -18,6 +18,7 @@ import urllib.request
 from cluster import RUNFILES, Cluster
 
 REPLICAS = [("chief", 0), ("ps", 0), ("ps", 1), ("worker", 0), ("worker", 1), ("evaluator", 0)]
+TRAINING = [("chief", 0), ("worker", 0), ("worker", 1)]
 # Kills of one job: as many as fit into a minute with time to recover between some of them.
 KILLS_OF_A_JOB = 20
 # Between two kills: some hit a recovery, most a job at work.
@@ -81,9 +82,8 @@ class Survival:
     def __init__(self, seed, kills):
         self.random = random.Random(seed)
         self.seed, self.kills = seed, kills
-        # By role: seconds, and whether the replica had failed quickly before, after which the
-        # operator waits 1 s, 2 s, 4 s … before it starts another pod.
-        self.recoveries = {"worker": [], "ps": []}
+        # By role and circumstances: seconds.
+        self.recoveries = {}
         self.counts = {}
 
     def run(self):
@@ -126,17 +126,18 @@ class Survival:
             if pid is None or self.ended(name):
                 return False
             before = self.step(name)
+            steady = all(self.step(name, *page) > 0 for page in TRAINING)
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 return False
-            if role in self.recoveries and self.random.random() < 0.5:
-                self.measure_recovery(name, role, index, before)
+            if role in ("worker", "ps") and self.random.random() < 0.5:
+                self.measure_recovery(name, role, index, before, steady)
         self.counts[role] = self.counts.get(role, 0) + 1
         print(f"killed {role}-{index} of {name}", flush=True)
         return True
 
-    def measure_recovery(self, name, role, index, before):
+    def measure_recovery(self, name, role, index, before, steady):
         """From the kill to a later step: of the worker that took the dead one's place, else of the
         chief, which has to come past what it lost; or to the end of the job."""
         began = time.monotonic()
@@ -145,8 +146,13 @@ class Survival:
             "the next step", lambda: self.ended(name) or self.step(name, *page) > before
         )
         seconds = time.monotonic() - began
-        delayed = self.entry(name, role, index).get("quickFailures", 0) > 1
-        self.recoveries[role].append((seconds, delayed))
+        if self.entry(name, role, index).get("quickFailures", 0) > 1:
+            # The operator waits 1 s, 2 s, 4 s … before it starts another pod.
+            circumstances = "one of several failures"
+        else:
+            circumstances = "its first failure" if steady else "beside another recovery"
+        self.recoveries.setdefault((role, circumstances), []).append(seconds)
+        print(f"{role}-{index} of {name}, {circumstances}: {seconds:.2f} s", flush=True)
 
     def entry(self, name, role, index):
         """What the operator has noted of the replica; nothing before it has begun."""
@@ -196,15 +202,12 @@ class Survival:
             f"seed {self.seed}: {sum(self.counts.values())} kills over {jobs} jobs: "
             + ", ".join(f"{role} {count}" for role, count in sorted(self.counts.items()))
         )
-        for role, recoveries in self.recoveries.items():
-            for which, wanted in (("its first failure", False), ("one of several", True)):
-                seconds = [taken for taken, delayed in recoveries if delayed == wanted]
-                if seconds:
-                    print(
-                        f"recovery of a {role} to the next step, {which}: "
-                        f"median {statistics.median(seconds):.2f} s, "
-                        f"worst {max(seconds):.2f} s of {len(seconds)}"
-                    )
+        for (role, circumstances), seconds in sorted(self.recoveries.items()):
+            print(
+                f"recovery of a {role} to the next step, {circumstances}: "
+                f"median {statistics.median(seconds):.2f} s, "
+                f"worst {max(seconds):.2f} s of {len(seconds)}"
+            )
 
 
 if __name__ == "__main__":
