@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build demo test formats asan tsan survive bench clean
+.PHONY: help setup build images demo test formats asan tsan survive bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -50,6 +50,12 @@ build: setup
 	cli/taas operator/cmd/taas-operator trainer/cmd/taas-trainer $(CURDIR)/bin/
 	@ln -sf taas bin/kubectl-taas && ln -sf taas bin/kubectl_complete-taas
 
+## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names
+REGISTRY ?=
+images: build
+	@images/build.py images/operator.toml images/trainer.toml --from . --out dist \
+	--tag "$$(cat VERSION)" --registry "$(REGISTRY)"
+
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    the tests with ThreadSanitizer
 asan tsan: setup
@@ -68,9 +74,9 @@ survive: setup
 bench: build
 	@bench/run.sh
 
-## make clean   removes bin/ and Bazel's output; the caches outside the tree stay
+## make clean   removes bin/, dist/ and Bazel's output; the caches outside the tree stay
 clean:
-	@rm -rf bin
+	@rm -rf bin dist
 	@$(BAZEL) clean
 
 setup:

@@ -27,7 +27,7 @@ USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 # The largest that every program holds.
 ID_MAX = 2**31 - 1
 PORT_MAX = 65_535
-MODE = re.compile(r"0[0-7]{3,4}")
+MODE = re.compile(r"[0-7]{3,4}")
 DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # What every container runtime mounts something on, also where the layers are read-only for it.
 MOUNT_POINTS = ("/dev", "/proc", "/run", "/sys")

@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""The images that are shipped: what is in them, who may do what there, and that they run.
+
+They are built from the programs of this tree and unpacked once for all tests.
+"""
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from unpacked import LIMIT_S, USER, Archive, build, run_in
+
+RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], "taas")
+NAMES = ("operator", "trainer")
+PROGRAMS = {name: f"/usr/bin/taas-{name}" for name in NAMES}
+SIZE_MAX = {"operator": 60_000_000, "trainer": 150_000_000}
+SHELLS = {"sh", "bash", "dash", "busybox", "ash", "zsh", "perl", "python3"}
+CONFIG = {
+    "model": {"name": "mlp", "hidden": [32]},
+    "data": {"format": "generated",
+             "generated": {"examples": 1000, "testExamples": 200, "features": 32, "classes": 5}},
+    "batchSize": 50, "maxSteps": 200, "logSteps": 50,
+}
+
+
+def stage(folder):
+    """A folder as `make images` finds the tree: the programs in bin/, the notices at the top."""
+    os.makedirs(f"{folder}/bin")
+    for name in NAMES:
+        shutil.copy(f"{RUNFILES}/{name}/cmd/taas-{name}", f"{folder}/bin/")
+    for name in ("LICENSE", "THIRD_PARTY_NOTICES.md"):
+        shutil.copy(f"{RUNFILES}/{name}", folder)
+    return folder
+
+
+def version():
+    with open(f"{RUNFILES}/VERSION", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def build_image(name, folder, out, **environment):
+    done = build(f"{RUNFILES}/images/{name}.toml", out, "--from", folder, "--tag", version(),
+                 **environment)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+    return Archive(f"{out}/taas-{name}.tar")
+
+
+class ImagesTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.dir = tempfile.mkdtemp(dir=os.environ["TEST_TMPDIR"])
+        cls.addClassCleanup(shutil.rmtree, cls.dir, ignore_errors=True)
+        cls.tree = stage(f"{cls.dir}/tree")
+        cls.images = {name: build_image(name, cls.tree, f"{cls.dir}/out") for name in NAMES}
+        cls.roots = {}
+        for name, image in cls.images.items():
+            cls.roots[name] = f"{cls.dir}/{name}-root"
+            image.unpack(cls.roots[name])
+
+    def run_image(self, name, *args, **options):
+        return run_in(self.roots[name], PROGRAMS[name], *args, **options)
+
+    def test_they_are_built_twice_with_the_same_digest(self):
+        umask = os.umask(0o077)
+        try:
+            tree = stage(f"{self.dir}/other/place")
+            for name in NAMES:
+                again = build_image(name, tree, f"{self.dir}/other/out", TZ="Asia/Shanghai",
+                                    LANG="de_DE.UTF-8", HOME=self.dir)
+                self.assertEqual(again.digest, self.images[name].digest)
+                with open(again.path, "rb") as one, open(self.images[name].path, "rb") as two:
+                    self.assertEqual(one.read(), two.read())
+        finally:
+            os.umask(umask)
+
+    def test_they_are_small(self):
+        for name, image in self.images.items():
+            self.assertLessEqual(os.path.getsize(image.path), SIZE_MAX[name], name)
+
+    def test_they_run_as_nobody_special_and_hold_no_shell(self):
+        for name, image in self.images.items():
+            with self.subTest(name):
+                self.assertEqual(image.config["config"]["User"], f"{USER}:{USER}")
+                self.assertEqual(image.config["config"]["Entrypoint"], [PROGRAMS[name]])
+                self.assertEqual({os.path.basename(path) for path in image.entries()} & SHELLS,
+                                 set())
+                programs = [path for path in image.entries()
+                            if re.fullmatch("(/usr)?/s?bin/.*", path)]
+                self.assertEqual(programs, [PROGRAMS[name]])
+
+    def test_nobody_but_root_may_change_anything_in_them(self):
+        own = {"operator": set(), "trainer": {"/data", "/out"}}
+        for name, image in self.images.items():
+            for path, info in image.entries().items():
+                with self.subTest(image=name, path=path):
+                    owner = USER if path in own[name] else 0
+                    self.assertEqual((info.uid, info.gid), (owner, owner))
+                    self.assertEqual(info.mode & (stat.S_ISUID | stat.S_ISGID), 0)
+                    if not info.issym():
+                        self.assertEqual(info.mode & (stat.S_IWGRP | stat.S_IWOTH), 0)
+
+    def test_they_bring_the_licences_of_all_that_is_in_them(self):
+        for name, image in self.images.items():
+            entries = image.entries()
+            packages = [path.rpartition("/")[2] for path in entries
+                        if path.startswith("/var/lib/dpkg/status.d/")]
+            with self.subTest(name):
+                self.assertTrue({"libc6", "libstdc++6", "libboost1.74-dev", "libcli11-dev",
+                                 "nlohmann-json3-dev"} <= set(packages), packages)
+                self.assertEqual([package for package in packages
+                                  if f"/usr/share/doc/{package}/copyright" not in entries], [])
+                with open(f"{RUNFILES}/LICENSE", "rb") as file:
+                    self.assertEqual(image.read("/usr/share/doc/taas/LICENSE"), file.read())
+                self.assertIn(b"cpprestsdk",
+                              image.read("/usr/share/doc/taas/THIRD_PARTY_NOTICES.md"))
+
+    def test_the_programs_start_in_them_without_a_place_to_write(self):
+        for name in NAMES:
+            with self.subTest(name):
+                # A locale that is not there is no reason to fail.
+                done = self.run_image(name, "--help", env={"LANG": "de_DE.UTF-8"})
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertIn("Usage", done.stdout)
+
+    def test_the_operator_says_why_it_cannot_start(self):
+        done = self.run_image("operator")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Ataas-operator: .*kube")
+
+    def test_a_model_is_trained_where_nothing_can_be_written(self):
+        done = self.run_image("trainer", env={"TAAS_TRAINER": json.dumps(CONFIG)})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout + done.stderr, r"accuracy = 0\.[5-9]|accuracy = 1")
+
+    def test_checkpoints_and_summaries_go_to_a_volume(self):
+        volume = f"{self.dir}/volume"
+        os.mkdir(volume)
+        config = {**CONFIG, "checkpoint": {"dir": "/out/checkpoints"},
+                  "summaries": {"dir": "/out/summaries", "everySteps": 50}}
+        done = self.run_image("trainer", binds=[(volume, "/out")],
+                              env={"TAAS_TRAINER": json.dumps(config),
+                                   "TAAS_TERMINATION_LOG": "/out/end"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"model.ckpt-{CONFIG['maxSteps']}.index",
+                      os.listdir(f"{volume}/checkpoints"))
+        self.assertTrue(any("tfevents" in name for name in os.listdir(f"{volume}/summaries")))
+        with open(f"{volume}/end", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["step"], CONFIG["maxSteps"])
+
+    def test_a_checkpoint_that_cannot_be_written_is_a_sentence(self):
+        config = {**CONFIG, "checkpoint": {"dir": "/out/checkpoints"}}
+        done = self.run_image("trainer", env={"TAAS_TRAINER": json.dumps(config)})
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stdout + done.stderr, "/out/checkpoints.*Read-only file system")
+
+    def test_one_version_is_said_everywhere(self):
+        want = version()
+        for name, image in self.images.items():
+            self.assertEqual(image.index["manifests"][0]["annotations"]
+                             ["io.containerd.image.name"], f"docker.io/taas/{name}:{want}")
+        self.assertEqual(self.run_image("operator", "--version").stdout,
+                         f"taas-operator {want}\n")
+        # The image of jobs that name none is the one that is built here.
+        self.assertIn(f"taas/trainer:{want}", self.run_image("operator", "--help").stdout)
+        taas = subprocess.run([f"{RUNFILES}/cli/taas", "version"], text=True, check=True,
+                              timeout=LIMIT_S, stdout=subprocess.PIPE)
+        self.assertEqual(taas.stdout, f"taas {want}\n")
+        for example in os.listdir(f"{RUNFILES}/examples"):
+            with open(f"{RUNFILES}/examples/{example}", encoding="utf-8") as file:
+                self.assertEqual(set(re.findall("taas/trainer:(.*)", file.read())) - {want}, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
