@@ -30,8 +30,8 @@ DT_NULL, DT_NEEDED, DT_STRTAB, DT_RPATH, DT_RUNPATH = 0, 1, 5, 15, 29
 
 @dataclasses.dataclass(frozen=True)
 class Elf:
-    """`rpath` counts for the libraries of this file and for theirs, `runpath` for its own only; where
-    a file has both the loader does not look at `rpath`, and here it is empty."""
+    """`rpath` counts for the libraries of this file and for theirs, `runpath` for its own only.
+    Where a file has both the loader does not look at `rpath`, and here it is empty."""
     interpreter: str | None
     needed: tuple[str, ...]
     rpath: tuple[str, ...]

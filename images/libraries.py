@@ -14,6 +14,7 @@ Errors: ImageError names the library, who needs it and where it was looked for.
     add_libraries(root, ["/usr/bin/taas-operator"], provided=())
 """
 
+import collections
 import os
 import posixpath
 
@@ -28,7 +29,8 @@ SYSTEM_FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", 
 def add_libraries(root, starts, provided):
     """Puts into the image what the files at `starts` (or in directories there) need. `provided`
     names libraries that the node puts into its containers, as drivers of devices are."""
-    work = []
+    # As the loader: those that a program names come before those that its libraries name.
+    work = collections.deque()
     for start in starts:
         found = root.find(start)
         if found is None:
@@ -43,19 +45,19 @@ def add_libraries(root, starts, provided):
             work.append((path, ()))
     seen = set()
     while work:
-        path, inherited = work.pop()
-        if path not in seen:
-            seen.add(path)
-            work += _add_needed(root, path, inherited, set(provided))
+        reached = work.popleft()
+        if reached not in seen:
+            seen.add(reached)
+            work += _add_needed(root, *reached, set(provided))
 
 
 def _add_needed(root, path, inherited, provided):
     """Adds the libraries that one file names; (path, folders that it hands down) of each."""
     elf = _elf(root.find(path)[1])
     origin = posixpath.dirname(path)
-    # A library's own rpath counts for its libraries, too, and so on down.
+    # An rpath counts for the libraries of libraries, too, but for those that have a runpath.
     inherited = _expand(elf.rpath, origin) + inherited
-    folders = inherited + _expand(elf.runpath, origin) + SYSTEM_FOLDERS
+    folders = (_expand(elf.runpath, origin) or inherited) + SYSTEM_FOLDERS
     needed = []
     for name in elf.needed + ((elf.interpreter,) if elf.interpreter else ()):
         if name in provided:

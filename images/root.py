@@ -73,9 +73,6 @@ class Root:
         """Paths and entries, each directory before what is in it."""
         return iter(sorted(self._entries.items()))
 
-    def __len__(self):
-        return len(self._entries)
-
     def add(self, path, entry):
         """The path at which `entry` stands, which is another than `path` below a link."""
         path = self._make_parents(image_path(path, "put into the image"))
