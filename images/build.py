@@ -24,8 +24,8 @@ DEFAULT_REGISTRY = "docker.io"
 MOMENT_MAX = 2**32 - 1
 
 
-def main():
-    args = _arguments()
+def main(argv):
+    args = _arguments(argv)
     try:
         moment = _moment(os.environ.get("SOURCE_DATE_EPOCH", ""))
         registry = _registry(args.registry)
@@ -51,7 +51,7 @@ def full_name(name, registry):
     return f"{DEFAULT_REGISTRY}/{name}" if rest else f"{DEFAULT_REGISTRY}/library/{name}"
 
 
-def _arguments():
+def _arguments(argv):
     parser = argparse.ArgumentParser(
         description="Builds images from recipes, without a daemon.", allow_abbrev=False)
     parser.add_argument("recipes", nargs="+", metavar="RECIPE", help="a TOML file")
@@ -62,7 +62,7 @@ def _arguments():
     parser.add_argument("--registry", default="", metavar="HOST[:PORT][/PATH]",
                         help="goes before the names of the images")
     parser.add_argument("--tag", help="goes before the recipes' own")
-    return parser.parse_args()
+    return parser.parse_args(argv)
 
 
 def _moment(text):
@@ -104,4 +104,4 @@ def _build(path, args, registry, moment):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,6 +5,7 @@ The programs are compiled here and run in the unpacked image, which holds nothin
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -147,6 +148,25 @@ class LibrariesTest(unittest.TestCase):
             file.write("10.1.2.3 ps-0.test\n")
         self.expect_runs(self.root(
             RECIPE.replace('"prog"}', '"prog", "/etc/hosts" = "hosts"}')), out="10.1.2.3\n")
+
+    def test_the_recipe_of_the_guide_makes_a_python_that_runs(self):
+        guide = os.path.join(os.environ["TEST_SRCDIR"], "taas", "docs", "images.md")
+        with open(guide, encoding="utf-8") as file:
+            [recipe] = re.findall("```toml\n(.*?)```", file.read(), re.DOTALL)
+        os.mkdir(f"{self.dir}/site-packages")
+        for name, text in (("image.toml", recipe), ("site-packages/own.py", "VALUE = 42\n"),
+                           ("train.py", "import ctypes, sqlite3, ssl, own\nprint(own.VALUE)\n")):
+            with open(f"{self.dir}/{name}", "w", encoding="utf-8") as file:
+                file.write(text)
+        done = build(f"{self.dir}/image.toml", f"{self.dir}/out")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        image = Archive(f"{self.dir}/out/team-between-graph.tar")
+        image.unpack(f"{self.dir}/root")
+        config = image.config["config"]
+        done = run_in(f"{self.dir}/root", *config["Entrypoint"],
+                      env=dict(pair.split("=", 1) for pair in config["Env"]))
+        self.assertEqual((done.returncode, done.stderr, done.stdout), (0, "", "42\n"))
+        self.assertIn("/var/lib/dpkg/status.d/libpython3.11-stdlib", image.entries())
 
     def test_a_damaged_program_is_named(self):
         self.compile("prog", "int main(void) { return 0; }")

@@ -1,13 +1,17 @@
 #!/usr/bin/python3
 """Recipes: each field as it arrives in the image, and a sentence for each mistake."""
 
+import contextlib
+import io
 import os
 import shutil
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
+from build import main
 from unpacked import Archive, build
 
 RECIPE = """
@@ -35,12 +39,17 @@ class RecipeTest(unittest.TestCase):
         return path
 
     def build(self, text, *flags, **environment):
-        return build(self.write("mine.toml", text), self.out, *flags, **environment)
+        """(exit code, standard output, standard error) of build.py, run within this process."""
+        out, err = io.StringIO(), io.StringIO()
+        with mock.patch.dict(os.environ, environment), contextlib.redirect_stdout(out), \
+                contextlib.redirect_stderr(err):
+            code = main([self.write("mine.toml", text), "--out", self.out, *flags])
+        return code, out.getvalue(), err.getvalue()
 
-    def image(self, text, *flags):
-        done = self.build(text, *flags)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return Archive(os.path.join(self.out, "team-mine.tar"))
+    def image(self, text, *flags, name="team-mine"):
+        code, _, err = self.build(text, *flags)
+        self.assertEqual((code, err), (0, ""))
+        return Archive(os.path.join(self.out, name + ".tar"))
 
     def test_the_configuration_says_what_the_recipe_says(self):
         image = self.image(RECIPE + """
@@ -71,8 +80,10 @@ class RecipeTest(unittest.TestCase):
         self.assertEqual(image.read("/etc/group"), b"root:x:0:\nme:x:1000:\n")
 
     def test_what_is_built_is_printed_with_name_digest_size_and_archive(self):
-        done = self.build(RECIPE)
+        # As a program, once.
+        done = build(self.write("mine.toml", RECIPE), self.out)
         image = Archive(f"{self.out}/team-mine.tar")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout, f"team/mine:1.2  {image.digest}  0.0 MB  "
                          f"{self.out}/team-mine.tar\n")
 
@@ -87,9 +98,8 @@ class RecipeTest(unittest.TestCase):
                 ("mine", ("--registry", "localhost:5000"), "localhost:5000/mine:1.2"),
                 ("mine", ("--tag", "2"), "docker.io/library/mine:2")):
             with self.subTest(name=name, flags=flags):
-                done = self.build(short.replace('"mine"', f'"{name}"'), *flags)
-                self.assertEqual(done.returncode, 0, done.stderr)
-                image = Archive(f"{self.out}/{name.replace('/', '-')}.tar")
+                image = self.image(short.replace('"mine"', f'"{name}"'), *flags,
+                                   name=name.replace("/", "-"))
                 self.assertEqual(image.index["manifests"][0]["annotations"]
                                  ["io.containerd.image.name"], want)
 
@@ -117,10 +127,10 @@ class RecipeTest(unittest.TestCase):
         self.assertEqual(image.read("/usr/bin/prog"), b"#!/prog\n")
 
     def expect_refused(self, text, sentence, *flags, **environment):
-        done = self.build(text, *flags, **environment)
-        self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertRegex(done.stderr, r"\Aimages: [^\n]*\n\Z")
-        self.assertIn(sentence, done.stderr)
+        code, _, err = self.build(text, *flags, **environment)
+        self.assertEqual(code, 2, err)
+        self.assertRegex(err, r"\Aimages: [^\n]*\n\Z")
+        self.assertIn(sentence, err)
         self.assertFalse(os.path.exists(self.out) and os.listdir(self.out))
 
     def test_a_mistake_in_a_field_is_a_sentence_that_names_it(self):
