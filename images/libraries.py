@@ -7,7 +7,9 @@ with the links that lead to it. So a closure that is complete here is complete t
 is not fails the build with the library's name instead of the first start of a pod.
 
 What a program opens by name while it runs (dlopen) nobody can read from the file: such a library is
-listed in the recipe like a program.
+listed in the recipe like a program. Of a folder every program and library is judged by itself, but
+a library that finds its own libraries only beside another that has loaded them (so are wheels of
+Python put together) is judged with that one.
 
 Errors: ImageError names the library, who needs it and where it was looked for.
 
@@ -29,71 +31,86 @@ SYSTEM_FOLDERS = ("/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib", 
 def add_libraries(root, starts, provided):
     """Puts into the image what the files at `starts` (or in directories there) need. `provided`
     names libraries that the node puts into its containers, as drivers of devices are."""
-    # As the loader: those that a program names come before those that its libraries name.
-    work = collections.deque()
+    loader = _Loader(root, provided)
+    # Files of folders that cannot be loaded by themselves, and all that others have loaded.
+    failed, loaded = {}, set()
     for start in starts:
         found = root.find(start)
         if found is None:
             raise ImageError(f"find the libraries of {start}: nothing in the image is there")
         path, entry = found
-        if isinstance(entry, Directory):
-            work += [(name, ()) for name, file in root.below(path) if _elf(file) is not None]
-        elif not isinstance(entry, File) or _elf(entry) is None:
-            raise ImageError(f"find the libraries of {start}: it is no program or library "
-                             "for x86-64")
-        else:
-            work.append((path, ()))
-    seen = set()
-    while work:
-        reached = work.popleft()
-        if reached not in seen:
-            seen.add(reached)
-            work += _add_needed(root, *reached, set(provided))
-
-
-def _add_needed(root, path, inherited, provided):
-    """Adds the libraries that one file names; (path, folders that it hands down) of each."""
-    elf = _elf(root.find(path)[1])
-    origin = posixpath.dirname(path)
-    # An rpath counts for the libraries of libraries, too, but for those that have a runpath.
-    inherited = _expand(elf.rpath, origin) + inherited
-    folders = (_expand(elf.runpath, origin) or inherited) + SYSTEM_FOLDERS
-    needed = []
-    for name in elf.needed + ((elf.interpreter,) if elf.interpreter else ()):
-        if name in provided:
+        if not isinstance(entry, Directory):
+            if loader.elf(path) is None:
+                raise ImageError(f"find the libraries of {start}: it is no program or library "
+                                 "for x86-64")
+            loaded |= loader.load(path)
             continue
+        for name, _ in root.below(path):
+            if loader.elf(name) is None:
+                continue
+            try:
+                loaded |= loader.load(name)
+            except ImageError as error:
+                failed[name] = error
+    for name, error in failed.items():
+        if name not in loaded:
+            raise error
+
+
+class _Loader:
+    """Does in the image what the loader will do there, and adds what it would miss."""
+
+    def __init__(self, root, provided):
+        self._root = root
+        self._provided = set(provided)
+        self._elfs = {}
+
+    def elf(self, path):
+        """What the file at a path without links asks for; None for a file of another kind."""
+        if path not in self._elfs:
+            found = self._root.find(path)
+            file = found[1] if found is not None else None
+            is_file = isinstance(file, File) and file.source is not None
+            self._elfs[path] = read_elf(file.source) if is_file else None
+        return self._elfs[path]
+
+    def load(self, start):
+        """Paths of the libraries that the start of one program loads, without itself."""
+        # Those that a program names come before those that its libraries name.
+        work = collections.deque([(start, ())])
+        by_name = {}
+        while work:
+            path, inherited = work.popleft()
+            elf = self.elf(path)
+            origin = posixpath.dirname(path)
+            # An rpath counts for the libraries of libraries, too, but for those with a runpath.
+            inherited = _expand(elf.rpath, origin) + inherited
+            folders = (_expand(elf.runpath, origin) or inherited) + SYSTEM_FOLDERS
+            for name in elf.needed + ((elf.interpreter,) if elf.interpreter else ()):
+                # What has been loaded under a name is not looked for again.
+                if name not in by_name and name not in self._provided:
+                    by_name[name] = self._find(path, name, folders)
+                    work.append((by_name[name], inherited))
+        return set(by_name.values()) - {start}
+
+    def _find(self, path, name, folders):
+        """The path of a library that `path` names."""
         candidates = [name] if "/" in name else [f"{folder}/{name}" for folder in folders]
         for candidate in candidates:
-            library = _library(root, candidate)
-            if library is not None:
-                needed.append((library, inherited))
-                break
-        else:
-            raise ImageError(
-                f"find the libraries of {path}: there is no {name} in "
-                f"{', '.join(dict.fromkeys(posixpath.dirname(c) for c in candidates))}; install "
-                "its package, put it into the image, or name it in `provided` if the node brings "
-                "it along")
-    return needed
-
-
-def _library(root, candidate):
-    """The path in the image of a library that stands, or now stands, at `candidate`; or None."""
-    found = root.find(candidate)
-    if found is None:
-        host = posixpath.normpath(candidate)
-        # One of another architecture is passed over, as the loader does.
-        if not os.path.isfile(host) or read_elf(host) is None:
-            return None
-        root.add_host(host)
-        found = root.find(candidate)
-    if found is None or not isinstance(found[1], File) or _elf(found[1]) is None:
-        return None
-    return found[0]
-
-
-def _elf(file):
-    return read_elf(file.source) if file.source is not None else None
+            found = self._root.find(candidate)
+            if found is None:
+                host = posixpath.normpath(candidate)
+                # One for another machine is passed over, as the loader does.
+                if not os.path.isfile(host) or read_elf(host) is None:
+                    continue
+                self._root.add_host(host)
+                found = self._root.find(candidate)
+            if found is not None and self.elf(found[0]) is not None:
+                return found[0]
+        where = ", ".join(dict.fromkeys(posixpath.dirname(place) for place in candidates))
+        raise ImageError(f"find the libraries of {path}: there is no {name} in {where}; install "
+                         "its package, put it into the image, or name it in `provided` if the "
+                         "node brings it along")
 
 
 def _expand(folders, origin):

@@ -122,6 +122,28 @@ class LibrariesTest(unittest.TestCase):
         self.assertFalse(os.path.exists(f"{self.dir}/out"))
         self.assertEqual(self.build(RECIPE + 'provided = ["libouter.so"]').returncode, 0)
 
+    def test_a_library_of_a_folder_that_others_load_is_judged_with_them(self):
+        # As wheels of Python are put together: libouter finds libinner only because the module that
+        # names both has loaded it before.
+        self.compile_chain("-Wl,--enable-new-dtags")
+        self.compile("lib/module.so", "int outer(void); int inner(void);"
+                     "int module(void) { return outer() + inner(); }", "-shared", "-fPIC",
+                     "-linner", "-louter", "-Wl,--enable-new-dtags,-rpath,$ORIGIN")
+        self.compile("prog", """
+            #include <dlfcn.h>
+            int main(void) {
+              void* module = dlopen("/opt/lib/module.so", RTLD_NOW);
+              return !module || ((int (*)(void))dlsym(module, "module"))() != 84;
+            }""")
+        recipe = (RECIPE.replace(f'["{PROG}"]', f'["{PROG}", "/opt/lib"]') +
+                  'trees = {"/opt/lib" = "lib"}\n')
+        self.expect_runs(self.root(recipe))
+        os.remove(f"{self.dir}/lib/module.so")
+        done = self.build(recipe)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("find the libraries of /opt/lib/libouter.so: there is no libinner.so",
+                      done.stderr)
+
     def test_all_programs_of_a_folder_are_looked_at_and_other_files_are_not(self):
         self.compile("tree/a/prog", "#include <math.h>\nint main(int c, char** v) {"
                      "return sin(c) > 1; }", "-lm")
