@@ -28,31 +28,30 @@ KEPT_FIELDS = ("Package", "Status", "Maintainer", "Architecture", "Source", "Ver
 
 def add_packages(root):
     """The names of the packages, sorted."""
-    if not _owners(root):
+    owners = _owners(file.source for _, file in root.files() if file.source is not None)
+    if not owners:
         return []
     for path in RELEASE_FILES:
         if root.find(path) is None:
             root.add_host(path)
-    owners = _owners(root)
     known = _status()
+    # One that was removed and left its configuration behind is not among them.
+    owners = sorted((owners | _owners(RELEASE_FILES)) & known.keys())
     for name in owners:
-        if name not in known:
-            raise ImageError(f"read the version of package {name} from {DPKG}/status: it is not "
-                             "installed")
         root.add(f"{DPKG}/status.d/{name}", File(0o644, data=known[name].encode()))
         _add_copyright(root, name)
     return owners
 
 
-def _owners(root):
-    """Packages that own files of the image."""
-    wanted = {os.path.realpath(file.source) for _, file in root.files() if file.source}
+def _owners(paths):
+    """Packages that own one of the files."""
+    wanted = {os.path.realpath(path) for path in paths}
     lists = glob.glob(f"{DPKG}/info/*.list")
     if not lists:
         raise ImageError(f"read the lists of packages in {DPKG}/info: there are none; images are "
                          "put together on Debian")
-    return sorted({os.path.basename(path).removesuffix(".list").split(":")[0]
-                   for path in lists if _names_one_of(path, wanted)})
+    return {os.path.basename(path).removesuffix(".list").split(":")[0]
+            for path in lists if _names_one_of(path, wanted)}
 
 
 def _names_one_of(path, wanted):
