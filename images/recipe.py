@@ -35,7 +35,7 @@ MOUNT_POINTS = ("/dev", "/proc", "/run", "/sys")
 FIELDS = {"name": str, "tag": str, "user": dict, "entrypoint": list, "command": list,
           "workdir": str, "env": dict, "labels": dict, "ports": list, "files": dict,
           "trees": dict, "links": dict, "directories": dict, "libraries": list, "provided": list}
-TYPE_NAMES = {str: "a text", dict: "a table", list: "a list", int: "a number"}
+TYPE_NAMES = {str: "a text", dict: "a table", list: "a list"}
 
 
 @dataclasses.dataclass(frozen=True)
