@@ -80,15 +80,15 @@ class _Sink:
         return self._hash.hexdigest()
 
 
-class _Archive:
-    """The outer tar: blobs under their digests, and a few files at the top."""
+class Layout:
+    """The tar around the image: blobs under their digests, and a few files at the top."""
 
     def __init__(self, out, moment):
         self._out = out
         self._moment = moment
 
     def add(self, name, data):
-        self._out.write(self._header(name, len(data)))
+        self._out.write(self.header(name, len(data)))
         self._out.write(data)
         self._out.write(bytes(-len(data) % BLOCK))
 
@@ -109,14 +109,14 @@ class _Archive:
         end = self._out.tell()
         self._out.seek(start)
         # Every piece of the layer is whole blocks, so nothing stands between it and the next.
-        self._out.write(self._header(f"blobs/sha256/{sink.digest()}", sink.size))
+        self._out.write(self.header(f"blobs/sha256/{sink.digest()}", sink.size))
         self._out.seek(end)
         return {"mediaType": LAYER_TYPE, "digest": f"sha256:{sink.digest()}", "size": sink.size}
 
     def finish(self):
         self._out.write(bytes(2 * BLOCK))
 
-    def _header(self, name, size):
+    def header(self, name, size):
         info = tarfile.TarInfo(name)
         info.size, info.mtime, info.mode = size, self._moment, 0o644
         # One block also above 8 GiB, where other formats need two more.
@@ -138,27 +138,27 @@ def write_archive(path, image, root, moment):
 
 
 def _write(out, image, root, moment):
-    archive = _Archive(out, moment)
-    archive.add("oci-layout", _json({"imageLayoutVersion": "1.0.0"}))
-    layer = archive.add_layer(root)
+    layout = Layout(out, moment)
+    layout.add("oci-layout", _json({"imageLayoutVersion": "1.0.0"}))
+    layer = layout.add_layer(root)
     created = datetime.datetime.fromtimestamp(moment, datetime.timezone.utc)
     created = created.strftime("%Y-%m-%dT%H:%M:%SZ")
-    config = archive.add_json_blob({
+    config = layout.add_json_blob({
         "architecture": "amd64", "os": "linux", "created": created, "config": image.config,
         "rootfs": {"type": "layers", "diff_ids": [layer["digest"]]},
         "history": [{"created": created, "created_by": image.created_by}]}, CONFIG_TYPE)
-    manifest = archive.add_json_blob({
+    manifest = layout.add_json_blob({
         "schemaVersion": 2, "mediaType": MANIFEST_TYPE, "config": config, "layers": [layer]},
         MANIFEST_TYPE)
-    archive.add("index.json", _json({
+    layout.add("index.json", _json({
         "schemaVersion": 2, "mediaType": INDEX_TYPE, "manifests": [{
             **manifest, "platform": {"architecture": "amd64", "os": "linux"},
             "annotations": {"io.containerd.image.name": f"{image.name}:{image.tag}",
                             "org.opencontainers.image.ref.name": image.tag}}]}))
-    archive.add("manifest.json", _json([{
+    layout.add("manifest.json", _json([{
         "Config": _blob(config), "Layers": [_blob(layer)],
         "RepoTags": [f"{image.name.removeprefix('docker.io/')}:{image.tag}"]}]))
-    archive.finish()
+    layout.finish()
     return manifest["digest"]
 
 
@@ -166,7 +166,8 @@ def _write_entry(sink, path, entry, moment):
     info = tarfile.TarInfo(path[1:])
     info.mtime = moment
     if isinstance(entry, Directory):
-        info.type, info.mode, info.uid, info.gid = tarfile.DIRTYPE, entry.mode, *[entry.owner] * 2
+        info.type, info.mode = tarfile.DIRTYPE, entry.mode
+        info.uid = info.gid = entry.owner
         sink.write(_header(info))
     elif isinstance(entry, Link):
         info.type, info.mode, info.linkname = tarfile.SYMTYPE, 0o777, entry.target

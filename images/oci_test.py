@@ -6,12 +6,13 @@ import py_compile
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 from image_error import ImageError
-from oci import Image, write_archive
+from oci import Image, Layout, write_archive
 from root import Root
 from unpacked import BUILD, LIMIT_S, Archive
 
@@ -161,6 +162,16 @@ class OciTest(unittest.TestCase):
         write(os.fsencode(self.tree).decode() + "/\udcff", b"")
         with self.assertRaisesRegex(ImageError, "not UTF-8"):
             self.archive()
+        os.remove(self.tree + "/\udcff")
+        os.symlink("/\udcff", f"{self.tree}/link")
+        with self.assertRaisesRegex(ImageError, "link /opt/app/link .* not UTF-8"):
+            self.archive()
+
+    def test_a_layer_of_more_than_8_gib_has_a_header_of_one_block_too(self):
+        # Its place is kept before its size is known.
+        header = Layout(None, 0).header("blobs/sha256/" + "0" * 64, 9 << 30)
+        self.assertEqual(len(header), tarfile.BLOCKSIZE)
+        self.assertEqual(tarfile.TarInfo.frombuf(header, "utf-8", "strict").size, 9 << 30)
 
     def test_a_large_tree_takes_little_memory(self):
         for folder in range(100):

@@ -57,10 +57,7 @@ def image_path(path, what):
     if not path.startswith("/") or any(part in ("", ".", "..") for part in parts):
         raise ImageError(f"{what}: {path!r} is no path inside the image; write it from / on, "
                          "without `.` and `..`")
-    try:
-        path.encode()
-    except UnicodeEncodeError as error:
-        raise ImageError(f"{what}: the name {path!r} is not UTF-8; rename the file") from error
+    _check_utf8(path, what)
     return "/" + "/".join(parts)
 
 
@@ -76,6 +73,8 @@ class Root:
     def add(self, path, entry):
         """The path at which `entry` stands, which is another than `path` below a link."""
         path = self._make_parents(image_path(path, "put into the image"))
+        if isinstance(entry, Link):
+            _check_utf8(entry.target, f"put link {path} into the image")
         there = self._entries.get(path)
         if isinstance(there, Link) and isinstance(entry, Directory):
             # The directories of a tree may stand behind links that are there already.
@@ -187,6 +186,13 @@ class Root:
                 raise ImageError(f"put something at {path} of the image: {done} is "
                                  f"{_name(entry)}")
         return posixpath.join(done, parts[-1])
+
+
+def _check_utf8(name, what):
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise ImageError(f"{what}: the name {name!r} is not UTF-8; rename the file") from error
 
 
 def _same(one, other):
