@@ -78,6 +78,8 @@ class RecipeTest(unittest.TestCase):
         self.assertEqual(image.read("/etc/passwd").decode().splitlines(),
                          ["root:x:0:0:root:/:/sbin/nologin", "me:x:1000:1000:me:/:/sbin/nologin"])
         self.assertEqual(image.read("/etc/group"), b"root:x:0:\nme:x:1000:\n")
+        # A pod's own names stand in /etc/hosts; a DNS server that knows them not must not win.
+        self.assertIn(b"hosts: files dns\n", image.read("/etc/nsswitch.conf"))
 
     def test_what_is_built_is_printed_with_name_digest_size_and_archive(self):
         # As a program, once.
