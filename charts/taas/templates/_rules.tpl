@@ -1,0 +1,73 @@
+{{/* What goes together, and what the API allows whom. */}}
+
+{{/* What the schema cannot say. */}}
+{{- define "taas.validate" -}}
+{{- $operator := .Values.operator -}}
+{{- if and (gt (int $operator.replicas) 1) (not $operator.leaderElection.enabled) -}}
+{{- fail (printf "operator.replicas is %d without operator.leaderElection.enabled: two operators would work on the same jobs; enable it, or set operator.replicas=1" (int $operator.replicas)) -}}
+{{- end -}}
+{{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
+{{- fail "serviceAccount.create is false and serviceAccount.name is empty: name the account that the operator shall have" -}}
+{{- end -}}
+{{- if not .Values.metrics.enabled -}}
+{{- range $part := list "serviceMonitor" "prometheusRule" -}}
+{{- if (index $.Values.metrics $part).enabled -}}
+{{- fail (printf "metrics.%s.enabled is true and metrics.enabled is false: there would be nothing to scrape; enable both or none" $part) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the operator does in a namespace that it works in, verb by verb. */}}
+{{- define "taas.operatorRules" -}}
+{{- $trainingJobs := has "TrainingJob" .Values.operator.kinds -}}
+{{- $tfJobs := has "TFJob" .Values.operator.kinds -}}
+{{- if $trainingJobs }}
+- apiGroups: [taas.dev]
+  resources: [trainingjobs]
+  verbs: [get, list, watch, patch, delete]
+- apiGroups: [taas.dev]
+  resources: [trainingjobs/status]
+  verbs: [patch]
+{{- if .Values.rbac.finalizers }}
+- apiGroups: [taas.dev]
+  resources: [trainingjobs/finalizers]
+  verbs: [update]
+{{- end }}
+{{- end }}
+{{- if $tfJobs }}
+- apiGroups: [kubeflow.org]
+  resources: [tfjobs]
+  verbs: [get, list, watch, patch, delete]
+- apiGroups: [kubeflow.org]
+  resources: [tfjobs/status]
+  verbs: [patch]
+{{- if .Values.rbac.finalizers }}
+- apiGroups: [kubeflow.org]
+  resources: [tfjobs/finalizers]
+  verbs: [update]
+{{- end }}
+{{- end }}
+- apiGroups: [""]
+  resources: [pods, services]
+  verbs: [get, list, watch, create, delete]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create]
+{{- if eq .Values.operator.gangScheduler "volcano" }}
+- apiGroups: [scheduling.volcano.sh]
+  resources: [podgroups]
+  verbs: [get, list, watch, create, patch, delete]
+{{- else if eq .Values.operator.gangScheduler "coscheduling" }}
+- apiGroups: [scheduling.x-k8s.io]
+  resources: [podgroups]
+  verbs: [get, list, watch, create, patch, delete]
+{{- end }}
+{{- end -}}
+
+{{/* The account that roles are bound to: (list ROOT NAME). */}}
+{{- define "taas.subjects" -}}
+- kind: ServiceAccount
+  name: {{ index . 1 }}
+  namespace: {{ (index . 0).Release.Namespace }}
+{{- end -}}
