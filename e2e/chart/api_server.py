@@ -1,0 +1,178 @@
+"""A real API server with etcd and no node, for what the chart does to a cluster.
+
+    with ApiServer() as server:
+        helm.run("install", …, kubeconfig=server.kubeconfig)
+        server.kubectl("get", "crds")
+
+It listens on loopback and free ports only and needs no root. Its folder goes with it; when it does
+not come up the error has the end of the log.
+"""
+
+import json
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import helm
+
+TOKEN = "test-admin"
+# 4 s on an idle machine; a loaded one takes many times as long.
+READY_LIMIT_S = 120
+POLL_S = 0.1
+STOP_LIMIT_S = 30
+# A port that was free may be taken before the program binds it.
+ATTEMPTS = 3
+LOG_TAIL = 2000
+
+
+class ApiServer:
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="taas-api-")
+        self.processes = []
+        for attempt in range(ATTEMPTS):
+            try:
+                self._start()
+                return
+            except RuntimeError:
+                self._end_processes()
+                if attempt == ATTEMPTS - 1:
+                    shutil.rmtree(self.folder)
+                    raise
+            except BaseException:
+                self.stop()
+                raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def kubectl(self, *arguments, text=None, check=True):
+        """What it printed; with check=False (exit code, output, errors)."""
+        done = subprocess.run(
+            [helm.program("kubectl", "TAAS_KUBERNETES_BIN"), *arguments],
+            env={"PATH": "/usr/bin:/bin", "HOME": self.folder, "KUBECONFIG": self.kubeconfig},
+            input=text, capture_output=True, text=True, timeout=helm.LIMIT_S, check=False,
+        )
+        if not check:
+            return done.returncode, done.stdout, done.stderr
+        if done.returncode != 0:
+            raise RuntimeError(f"kubectl {' '.join(arguments)}: {done.stderr.strip()}")
+        return done.stdout
+
+    def get(self, *arguments):
+        return json.loads(self.kubectl("get", *arguments, "-o", "json"))
+
+    def names(self, *arguments):
+        return sorted(self.kubectl("get", *arguments, "-o", "name").split())
+
+    def _start(self):
+        etcd, peer, self.port = _free_ports(3)
+        url = "http://127.0.0.1:%d"
+        shutil.rmtree(self.path("etcd"), ignore_errors=True)
+        self._run("etcd", "--data-dir=" + self.path("etcd"), "--unsafe-no-fsync",
+                  "--listen-client-urls=" + url % etcd, "--advertise-client-urls=" + url % etcd,
+                  "--listen-peer-urls=" + url % peer,
+                  "--initial-advertise-peer-urls=" + url % peer,
+                  "--initial-cluster=default=" + url % peer)
+        key = self.path("service-account.key")
+        subprocess.run(["/usr/bin/openssl", "genrsa", "-out", key, "2048"], check=True,
+                       capture_output=True)
+        with open(self.path("tokens.csv"), "w", encoding="utf-8") as file:
+            file.write(f'{TOKEN},admin,1,"system:masters"\n')
+        self._run("kube-apiserver", "--etcd-servers=" + url % etcd, "--bind-address=127.0.0.1",
+                  f"--secure-port={self.port}", "--cert-dir=" + self.path("certificates"),
+                  "--service-account-issuer=https://kubernetes.default.svc",
+                  "--service-account-key-file=" + key,
+                  "--service-account-signing-key-file=" + key, "--authorization-mode=RBAC",
+                  "--token-auth-file=" + self.path("tokens.csv"),
+                  # Nobody makes the account `default` here.
+                  "--disable-admission-plugins=ServiceAccount",
+                  # A loopback address may not be an endpoint.
+                  "--endpoint-reconciler-type=none")
+        self._await_ready()
+        self.kubeconfig = self._write_kubeconfig()
+
+    def _run(self, name, *arguments):
+        with open(self.path(name + ".log"), "wb") as log:
+            process = subprocess.Popen(
+                [helm.program(name, "TAAS_KUBERNETES_BIN"), *arguments],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+            )
+        self.processes.append((name, process))
+
+    def _await_ready(self):
+        deadline = time.monotonic() + READY_LIMIT_S
+        last = "not tried"
+        while time.monotonic() < deadline:
+            for name, process in self.processes:
+                if process.poll() is not None:
+                    raise RuntimeError(f"{name} ended: {self._log_tail(name)}")
+            try:
+                for target in ("/readyz", "/api/v1/namespaces/default"):
+                    self._get(target)
+                return
+            except (OSError, urllib.error.URLError) as error:
+                last = str(error)
+            time.sleep(POLL_S)
+        raise RuntimeError(f"kube-apiserver is not ready: {last}")
+
+    def _get(self, target):
+        # The server has just made its certificate.
+        trust = ssl.create_default_context(cafile=self.path("certificates/apiserver.crt"))
+        request = urllib.request.Request(f"https://127.0.0.1:{self.port}{target}",
+                                         headers={"Authorization": "Bearer " + TOKEN})
+        urllib.request.urlopen(request, timeout=POLL_S * 50, context=trust).close()
+
+    def _log_tail(self, name):
+        with open(self.path(name + ".log"), encoding="utf-8", errors="replace") as file:
+            return file.read()[-LOG_TAIL:]
+
+    def _write_kubeconfig(self):
+        config = {
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": {
+                "server": f"https://127.0.0.1:{self.port}",
+                "certificate-authority": self.path("certificates/apiserver.crt")}}],
+            "users": [{"name": "admin", "user": {"token": TOKEN}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
+        }
+        path = self.path("kubeconfig")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(config, file)
+        return path
+
+    def _end_processes(self):
+        for _, process in reversed(self.processes):
+            process.terminate()
+            try:
+                process.wait(STOP_LIMIT_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.processes = []
+
+    def stop(self):
+        self._end_processes()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports

@@ -1,0 +1,211 @@
+#!/usr/bin/python3
+"""What the chart renders, against golden files, and what goes with it.
+
+    TAAS_CLUSTER_BIN=… e2e/chart/chart_test.py               the folder with helm
+    TAAS_CLUSTER_BIN=… e2e/chart/chart_test.py --update      writes golden files and docs
+"""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+import helm
+import values_table
+
+DOCS = ("docs", "helm.md")
+
+
+def without_crds(text):
+    """They are compared with their source below; a golden file only says that one is there."""
+    documents = []
+    for document in re.split(r"^---\n", text, flags=re.MULTILINE):
+        name = re.search(r"^kind: CustomResourceDefinition\n(?:.*\n)*?  name: (\S+)$", document,
+                         flags=re.MULTILINE)
+        documents.append(f"# The definition of {name.group(1)}.\n" if name else document)
+    return "---\n".join(documents)
+
+
+def golden_path(case):
+    return os.path.join(helm.HERE, "golden", case + ".yaml")
+
+
+class RenderedTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_each_set_of_values_renders_its_golden_file(self):
+        for case in helm.CASES:
+            with self.subTest(case), open(golden_path(case), encoding="utf-8") as file:
+                self.assertMultiLineEqual(
+                    without_crds(helm.render(case)), file.read(),
+                    "if this is meant: chart_test.py --update",
+                )
+
+    def test_each_golden_file_has_its_values(self):
+        found = os.listdir(os.path.join(helm.HERE, "golden"))
+        self.assertEqual(sorted(found), [case + ".yaml" for case in helm.CASES])
+
+    def test_rendering_twice_gives_the_same_bytes(self):
+        for case in helm.CASES:
+            with self.subTest(case):
+                self.assertEqual(helm.render(case), helm.render(case))
+
+    def test_lint_finds_nothing_even_if_it_is_strict(self):
+        for case in helm.CASES:
+            with self.subTest(case):
+                helm.run("lint", "--strict", "--values", helm.values_file(case), helm.CHART)
+
+    def test_a_package_renders_what_the_folder_does(self):
+        with tempfile.TemporaryDirectory(prefix="taas-package-") as folder:
+            helm.run("package", helm.CHART, "--destination", folder)
+            (package,) = os.listdir(folder)
+            packaged = helm.render("everything", chart=os.path.join(folder, package))
+        self.assertEqual(packaged, helm.render("everything"))
+
+    def test_each_object_that_has_a_namespace_names_it(self):
+        cluster_wide = {"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"}
+        for case in helm.CASES:
+            for obj in helm.objects(helm.render(case)):
+                with self.subTest(case, kind=obj["kind"], name=obj["metadata"]["name"]):
+                    self.assertEqual("namespace" in obj["metadata"],
+                                     obj["kind"] not in cluster_wide)
+
+    def test_selectors_stay_what_they_are_whatever_the_values_and_the_version(self):
+        # They cannot be changed in a Deployment, so an upgrade that did would fail.
+        for case in helm.CASES:
+            (deployment,) = helm.of_kind(helm.objects(helm.render(case)), "Deployment")
+            selector = deployment["spec"]["selector"]["matchLabels"]
+            self.assertEqual(selector, {"app.kubernetes.io/name": "taas-operator",
+                                        "app.kubernetes.io/instance": "taas"})
+            labels = deployment["spec"]["template"]["metadata"]["labels"]
+            self.assertEqual(labels, {**labels, **selector})
+            self.assertNotIn("helm.sh/chart", labels)
+
+    def test_nothing_but_the_operator_is_selected_as_the_operator(self):
+        for obj in helm.objects(helm.render("everything")):
+            if obj["kind"] == "Pod":
+                self.assertNotEqual(obj["metadata"]["labels"]["app.kubernetes.io/name"],
+                                    "taas-operator")
+
+    def test_names_have_their_parts_cut_so_that_the_longest_fits(self):
+        found = helm.objects(helm.run(
+            "template", "a" * 53, helm.CHART, "--set", "metrics.dashboard.enabled=true"))
+        longest = max((obj["metadata"]["name"] for obj in found), key=len)
+        self.assertLessEqual(len(longest), 63, longest)
+        self.assertTrue(any("-operator-dashboard" in obj["metadata"]["name"] for obj in found))
+
+
+class NotesTest(unittest.TestCase):
+
+    def notes(self, case, *arguments):
+        text = helm.run("install", helm.RELEASE, helm.CHART, "--dry-run=client", "--namespace",
+                        helm.NAMESPACE, "--values", helm.values_file(case), *arguments)
+        return text[text.index("NOTES:"):]
+
+    def test_they_say_what_to_do_next(self):
+        notes = self.notes("defaults")
+        self.assertIn("all namespaces", notes)
+        self.assertIn("rollout status deployment/taas-operator", notes)
+        self.assertIn("helm test taas -n taas-system", notes)
+        self.assertNotIn("WARNING", notes)
+        self.assertNotIn("NOTE:", notes)
+
+    def test_they_name_a_namespace_in_which_jobs_are_worked_on(self):
+        notes = self.notes("namespaced")
+        self.assertIn("team-a, team-b", notes)
+        self.assertIn("taas submit -n team-a", notes)
+
+    def test_they_warn_of_what_costs_jobs(self):
+        cases = {
+            "crds.keep=false": "deletes the kinds",
+            "crds.install=false": "Apply crds/*.yaml",
+            "operator.replicas=0": "no job is worked on",
+            "operator.replicas=1": "while its node is lost",
+            "rbac.create=false": "has no roles",
+        }
+        for value, words in cases.items():
+            with self.subTest(value):
+                self.assertIn(words, self.notes("defaults", "--set", value))
+
+
+class DefinitionsTest(unittest.TestCase):
+
+    def rendered(self, *arguments):
+        crds = helm.of_kind(helm.objects(helm.render("defaults", *arguments)),
+                            "CustomResourceDefinition")
+        return {crd["metadata"]["name"]: crd for crd in crds}
+
+    def test_they_are_those_of_the_folder_crds(self):
+        rendered = self.rendered()
+        for file in ("trainingjobs.yaml", "tfjobs.yaml"):
+            source = yaml.load(helm.read("crds", file), helm.StrictLoader)
+            crd = rendered.pop(source["metadata"]["name"])
+            crd["metadata"] = {"name": crd["metadata"]["name"]}
+            self.assertEqual(json.dumps(crd, sort_keys=True), json.dumps(source, sort_keys=True))
+        self.assertEqual(rendered, {})
+
+    def test_they_outlive_the_release_unless_somebody_says_no(self):
+        policy = "helm.sh/resource-policy"
+        for crd in self.rendered().values():
+            self.assertEqual(crd["metadata"]["annotations"][policy], "keep")
+        for crd in self.rendered("--set", "crds.keep=false").values():
+            self.assertNotIn(policy, crd["metadata"].get("annotations", {}))
+
+    def test_values_choose_which_there_are(self):
+        both = {"trainingjobs.taas.dev", "tfjobs.kubeflow.org"}
+        cases = {
+            "crds.install=true": both,
+            "crds.install=false": set(),
+            "crds.tfjob=false": {"trainingjobs.taas.dev"},
+            "crds.tfjob=true": both,
+            "operator.kinds={TrainingJob}": {"trainingjobs.taas.dev"},
+            "operator.kinds={TFJob}": both,
+        }
+        for value, wanted in cases.items():
+            with self.subTest(value):
+                self.assertEqual(set(self.rendered("--set", value)), wanted)
+
+
+class DocsTest(unittest.TestCase):
+    maxDiff = None
+
+    def test_the_table_of_values_is_what_the_values_say_of_themselves(self):
+        text = helm.read(*DOCS)
+        self.assertMultiLineEqual(values_table.inside(text), values_table.table(),
+                                  "chart_test.py --update writes it")
+
+    def test_each_value_is_in_the_schema_and_each_of_the_schema_has_a_default(self):
+        self.assertEqual(values_table.schema_paths(), values_table.value_paths())
+
+    def test_each_alert_has_a_section_that_says_what_to_do(self):
+        (rule,) = helm.of_kind(helm.objects(helm.render("everything")), "PrometheusRule")
+        alerts = [alert["alert"] for group in rule["spec"]["groups"] for alert in group["rules"]]
+        documented = re.findall(r"^### (Taas\w+)$", helm.read(*DOCS), flags=re.MULTILINE)
+        self.assertEqual(alerts, documented)
+
+    def test_the_versions_are_one(self):
+        chart = yaml.safe_load(helm.read("charts", "taas", "Chart.yaml"))
+        defaults = helm.read("operator", "api", "defaults.h")
+        (tag,) = re.findall(r'kDefaultTrainerImage = "taas/trainer:([^"]+)"', defaults)
+        self.assertEqual(chart["appVersion"], tag)
+        self.assertEqual(chart["version"], tag)
+
+
+def update():
+    for case in helm.CASES:
+        with open(golden_path(case), "w", encoding="utf-8") as file:
+            file.write(without_crds(helm.render(case)))
+    text = values_table.replaced(helm.read(*DOCS))
+    with open(os.path.join(helm.ROOT, *DOCS), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if __name__ == "__main__":
+    if "--update" in sys.argv:
+        update()
+    else:
+        unittest.main(verbosity=2)

@@ -1,0 +1,88 @@
+"""Helm on the chart of this tree, with no cluster, no user's settings and no network.
+
+    text = render("namespaced")      what `helm template` prints with values/namespaced.yaml
+    for obj in objects(text): …
+    run("lint", CHART)               raises HelmError with what Helm said
+"""
+
+import os
+import subprocess
+import tempfile
+
+import yaml
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CHART = os.path.join(ROOT, "charts", "taas")
+RELEASE = "taas"
+NAMESPACE = "taas-system"
+# What is rendered must not change with the Helm that renders it.
+KUBE_VERSION = "1.30.0"
+# The cases of golden files: values/NAME.yaml gives golden/NAME.yaml.
+CASES = sorted(name[: -len(".yaml")] for name in os.listdir(os.path.join(HERE, "values")))
+# Helm itself takes a second; a loaded machine many times as long.
+LIMIT_S = 120
+
+
+class HelmError(Exception):
+    """Helm ended with another exit code than 0; the text is its error output."""
+
+
+class StrictLoader(yaml.SafeLoader):
+    """Refuses what YAML forbids and PyYAML takes: a key that an object has twice."""
+
+
+def _mapping(loader, node):
+    keys = [loader.construct_object(key) for key, _ in node.value]
+    twice = {str(key) for key in keys if keys.count(key) > 1}
+    if twice:
+        raise yaml.YAMLError(f"line {node.start_mark.line + 1}: twice: {', '.join(sorted(twice))}")
+    return loader.construct_mapping(node, deep=True)
+
+
+StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def program(name, variable):
+    path = os.path.join(os.environ.get(variable, f"/{variable}-is-not-set"), name)
+    if not os.access(path, os.X_OK):
+        raise RuntimeError(f"{path} is no program; `make e2e` builds it and sets {variable}")
+    return path
+
+
+def run(*arguments, kubeconfig="/dev/null"):
+    """What Helm printed. Its own folders are new ones, so no plugin or repository is found."""
+    with tempfile.TemporaryDirectory(prefix="taas-helm-") as home:
+        environment = {"PATH": "/usr/bin:/bin", "HOME": home, "KUBECONFIG": kubeconfig}
+        done = subprocess.run(
+            [program("helm", "TAAS_CLUSTER_BIN"), *arguments],
+            env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+        )
+    if done.returncode != 0:
+        raise HelmError(done.stderr.strip() or done.stdout.strip())
+    return done.stdout
+
+
+def values_file(case):
+    return os.path.join(HERE, "values", case + ".yaml")
+
+
+def render(case="defaults", *arguments, chart=CHART):
+    return run("template", RELEASE, chart, "--namespace", NAMESPACE, "--kube-version",
+               KUBE_VERSION, "--values", values_file(case), *arguments)
+
+
+def objects(text):
+    found = [obj for obj in yaml.load_all(text, StrictLoader) if obj is not None]
+    if not found:
+        raise RuntimeError("Helm rendered no object at all")
+    return found
+
+
+def of_kind(found, kind):
+    return [obj for obj in found if obj["kind"] == kind]
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()

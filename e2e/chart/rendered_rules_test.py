@@ -1,0 +1,260 @@
+#!/usr/bin/python3
+"""What must hold of everything that the chart renders, with any of the sets of values.
+
+    TAAS_CLUSTER_BIN=FOLDER-WITH-HELM e2e/chart/rendered_rules_test.py
+"""
+
+import glob
+import json
+import os
+import re
+import unittest
+
+import helm
+
+# Pod Security "restricted", and what we ask for beyond it: (of what, field, is it right).
+OF_THE_POD = [
+    ("hostNetwork", lambda pod: not pod.get("hostNetwork")),
+    ("hostPID", lambda pod: not pod.get("hostPID")),
+    ("hostIPC", lambda pod: not pod.get("hostIPC")),
+    ("volumes", lambda pod: all("hostPath" not in volume for volume in pod.get("volumes", []))),
+    ("seccompProfile", lambda pod: pod["securityContext"]["seccompProfile"]["type"]
+     == "RuntimeDefault"),
+    ("runAsNonRoot", lambda pod: pod["securityContext"]["runAsNonRoot"] is True),
+    ("runAsUser", lambda pod: pod["securityContext"].get("runAsUser", 1) != 0),
+]
+OF_THE_CONTAINER = [
+    ("privileged", lambda own: not own["securityContext"].get("privileged")),
+    ("allowPrivilegeEscalation", lambda own: own["securityContext"]["allowPrivilegeEscalation"]
+     is False),
+    ("capabilities", lambda own: own["securityContext"]["capabilities"] == {"drop": ["ALL"]}),
+    ("readOnlyRootFilesystem", lambda own: own["securityContext"]["readOnlyRootFilesystem"]
+     is True),
+    ("hostPort", lambda own: all("hostPort" not in port for port in own.get("ports", []))),
+    ("requests", lambda own: {"cpu", "memory"} <= set(own["resources"]["requests"])),
+    ("limits", lambda own: {"cpu", "memory"} <= set(own["resources"]["limits"])),
+]
+# Rights that are a way to others, or to what is nobody's business.
+NEVER = {
+    "resources": {"*", "secrets", "serviceaccounts", "nodes", "pods/exec", "pods/attach",
+                  "pods/ephemeralcontainers", "configmaps", "roles", "clusterroles"},
+    "verbs": {"*", "bind", "escalate", "impersonate"},
+    "apiGroups": {"*", "rbac.authorization.k8s.io"},
+}
+OPERATOR_VERBS = {
+    "trainingjobs": {"get", "list", "watch", "patch", "delete"},
+    "trainingjobs/status": {"patch"},
+    "tfjobs": {"get", "list", "watch", "patch", "delete"},
+    "tfjobs/status": {"patch"},
+    "pods": {"get", "list", "watch", "create", "delete"},
+    "services": {"get", "list", "watch", "create", "delete"},
+    "events": {"create"},
+}
+
+
+def rendered(case):
+    return helm.objects(helm.render(case))
+
+
+def pods(found):
+    for obj in found:
+        if obj["kind"] == "Pod":
+            yield obj["metadata"]["name"], obj["spec"]
+        if "template" in obj.get("spec", {}):
+            yield obj["metadata"]["name"], obj["spec"]["template"]["spec"]
+
+
+def verbs_of(roles):
+    verbs = {}
+    for role in roles:
+        for rule in role["rules"]:
+            for resource in rule["resources"]:
+                verbs.setdefault(resource, set()).update(rule["verbs"])
+    return verbs
+
+
+class PodsTest(unittest.TestCase):
+
+    def test_they_are_what_pod_security_calls_restricted(self):
+        for case in helm.CASES:
+            names = []
+            for name, pod in pods(rendered(case)):
+                names.append(name)
+                for field, right in OF_THE_POD:
+                    with self.subTest(case, pod=name, field=field):
+                        self.assertTrue(right(pod))
+                for container in pod["containers"] + pod.get("initContainers", []):
+                    for field, right in OF_THE_CONTAINER:
+                        with self.subTest(case, container=container["name"], field=field):
+                            self.assertTrue(right(container))
+            self.assertEqual(len(names), 2, "the operator's and the test's")
+
+    def test_the_table_refuses_a_pod_that_says_nothing(self):
+        bare = {"securityContext": {"seccompProfile": {"type": "Unconfined"},
+                                    "runAsNonRoot": False, "runAsUser": 0},
+                "hostNetwork": True, "hostPID": True, "hostIPC": True,
+                "volumes": [{"hostPath": {"path": "/"}}]}
+        for field, right in OF_THE_POD:
+            self.assertFalse(right(bare), field)
+        bare = {"securityContext": {"privileged": True, "allowPrivilegeEscalation": True,
+                                    "capabilities": {"add": ["ALL"]},
+                                    "readOnlyRootFilesystem": False},
+                "ports": [{"hostPort": 80}], "resources": {"requests": {}, "limits": {}}}
+        for field, right in OF_THE_CONTAINER:
+            self.assertFalse(right(bare), field)
+
+    def test_images_have_a_tag_or_a_digest_and_never_latest(self):
+        for case in helm.CASES:
+            for _, pod in pods(rendered(case)):
+                for container in pod["containers"] + pod.get("initContainers", []):
+                    self.assertRegex(container["image"], r"(@sha256:[0-9a-f]{64}|:v?[0-9.]+)$")
+
+    def test_the_operator_is_told_only_flags_that_it_has(self):
+        known = set()
+        for path in glob.glob(os.path.join(helm.ROOT, "operator", "cmd", "*.cc")):
+            known |= set(re.findall(r'"(--[a-z][a-z-]+)"', helm.read(path)))
+        for case in helm.CASES:
+            (deployment,) = helm.of_kind(rendered(case), "Deployment")
+            (container,) = deployment["spec"]["template"]["spec"]["containers"]
+            used = {argument.split("=")[0] for argument in container["args"]}
+            self.assertEqual(used - known, set(), case)
+
+    def test_the_test_is_told_only_flags_that_taas_has(self):
+        known = set()
+        for path in glob.glob(os.path.join(helm.ROOT, "cli", "*.cc")):
+            known |= set(re.findall(r"--[a-z][a-z-]+", helm.read(path)))
+        for case in helm.CASES:
+            (pod,) = helm.of_kind(rendered(case), "Pod")
+            for container in pod["spec"]["containers"] + pod["spec"]["initContainers"]:
+                used = {word.split("=")[0] for word in container["args"] if word.startswith("--")}
+                self.assertEqual(used - known, set(), case)
+
+
+class RightsTest(unittest.TestCase):
+
+    def test_no_role_has_a_wildcard_a_secret_or_a_way_to_more_rights(self):
+        for case in helm.CASES:
+            for role in helm.of_kind(rendered(case), "Role") + helm.of_kind(
+                    rendered(case), "ClusterRole"):
+                for rule in role["rules"]:
+                    for part, never in NEVER.items():
+                        with self.subTest(case, role=role["metadata"]["name"]):
+                            self.assertEqual(set(rule[part]) & never, set())
+
+    def test_the_operator_has_the_verbs_that_it_uses_and_no_other(self):
+        roles = [role for role in helm.of_kind(rendered("defaults"), "ClusterRole")
+                 if role["metadata"]["name"] == "taas-operator"]
+        self.assertEqual(verbs_of(roles), OPERATOR_VERBS)
+
+    def test_with_a_list_of_namespaces_it_has_the_same_there_and_nothing_elsewhere(self):
+        found = rendered("namespaced")
+        wide = [role["metadata"]["name"] for role in helm.of_kind(found, "ClusterRole")]
+        self.assertEqual(sorted(wide), ["taas-edit", "taas-view"])
+        self.assertEqual(helm.of_kind(found, "ClusterRoleBinding"), [])
+        own = [role for role in helm.of_kind(found, "Role")
+               if role["metadata"]["name"] == "taas-operator"]
+        self.assertEqual([role["metadata"]["namespace"] for role in own], ["team-a", "team-b"])
+        for role in own:
+            self.assertEqual(verbs_of([role]), OPERATOR_VERBS)
+
+    def test_a_kind_that_is_left_out_is_not_to_be_seen(self):
+        roles = [role for role in helm.of_kind(rendered("no-tfjob"), "ClusterRole")
+                 if role["metadata"]["name"] == "taas-operator"]
+        self.assertEqual(set(verbs_of(roles)),
+                         {name for name in OPERATOR_VERBS if not name.startswith("tfjobs")})
+
+    def test_only_the_release_s_own_lease_may_be_changed(self):
+        (role,) = [role for role in helm.of_kind(rendered("defaults"), "Role")
+                   if role["metadata"]["name"] == "taas-operator-lease"]
+        self.assertEqual(role["metadata"]["namespace"], helm.NAMESPACE)
+        for rule in role["rules"]:
+            if rule["verbs"] != ["create"]:
+                self.assertEqual(rule["resourceNames"], ["taas-operator"])
+        (deployment,) = helm.of_kind(rendered("defaults"), "Deployment")
+        arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        self.assertIn("--lease-name=taas-operator", arguments)
+        self.assertIn("--lease-namespace=" + helm.NAMESPACE, arguments)
+
+    def test_each_binding_leads_to_a_role_and_an_account_of_the_release(self):
+        for case in helm.CASES:
+            found = rendered(case)
+            names = {(obj["kind"], obj["metadata"].get("namespace"), obj["metadata"]["name"])
+                     for obj in found}
+            for binding in helm.of_kind(found, "RoleBinding") + helm.of_kind(
+                    found, "ClusterRoleBinding"):
+                role = binding["roleRef"]
+                self.assertIn((role["kind"], binding["metadata"].get("namespace"), role["name"]),
+                              names)
+                for subject in binding["subjects"]:
+                    self.assertIn((subject["kind"], subject["namespace"], subject["name"]), names)
+
+
+class MetricsTest(unittest.TestCase):
+
+    def served(self):
+        """From the code: a fresh operator's page lacks what it has not counted yet."""
+        names = set()
+        for path in glob.glob(os.path.join(helm.ROOT, "operator", "**", "*.cc"), recursive=True):
+            names |= set(re.findall(r'Build\w+\(\)\s*\.Name\("(taas_\w+)"\)', helm.read(path)))
+        return names
+
+    def histograms(self):
+        source = helm.read("operator", "controller", "metrics.cc")
+        return set(re.findall(r'BuildHistogram\(\)\s*\.Name\("(taas_\w+)"\)', source))
+
+    def expressions(self):
+        found = rendered("everything")
+        (rule,) = helm.of_kind(found, "PrometheusRule")
+        yield from (alert["expr"] for group in rule["spec"]["groups"] for alert in group["rules"])
+        (config,) = helm.of_kind(found, "ConfigMap")
+        dashboard = json.loads(config["data"]["taas-operator.json"])
+        for panel in dashboard["panels"]:
+            yield from (target["expr"] for target in panel["targets"])
+        yield from (variable["query"] for variable in dashboard["templating"]["list"])
+
+    def test_alerts_and_dashboard_ask_for_metrics_that_the_operator_serves(self):
+        served = self.served()
+        self.assertIn("taas_jobs", served)
+        served |= {name + "_bucket" for name in self.histograms()}
+        served -= self.histograms()
+        asked = set()
+        for expression in self.expressions():
+            asked |= set(re.findall(r"\btaas_\w+", re.sub(r'"[^"]*"', "", expression)))
+        self.assertEqual(asked - served, set())
+
+    def test_they_ask_for_states_and_causes_that_there_are(self):
+        words = set(re.findall(r'"(\w+)"', helm.read("operator", "api", "names.cc")))
+        asked = set()
+        for expression in self.expressions():
+            for value in re.findall(r'\b(?:state|cause)=~?"([^"]*)"', expression):
+                asked |= set(value.split("|"))
+        self.assertIn("Running", asked)
+        self.assertEqual(asked - words, set())
+
+    def test_what_is_scraped_is_the_port_that_is_served(self):
+        found = rendered("everything")
+        (monitor,) = helm.of_kind(found, "ServiceMonitor")
+        (service,) = helm.of_kind(found, "Service")
+        (deployment,) = helm.of_kind(found, "Deployment")
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        (port,) = service["spec"]["ports"]
+        self.assertEqual([end["port"] for end in monitor["spec"]["endpoints"]], [port["name"]])
+        ports = {entry["name"]: entry["containerPort"] for entry in container["ports"]}
+        self.assertEqual(ports[port["targetPort"]], 9090)
+        self.assertIn("--metrics-addr=[::]:9090", container["args"])
+        labels = service["metadata"]["labels"]
+        self.assertEqual(labels, {**labels, **monitor["spec"]["selector"]["matchLabels"]})
+
+    def test_trainers_are_asked_at_the_port_that_the_policy_opens(self):
+        (port,) = re.findall(r"kStatusPort = (\d+);", helm.read("operator", "api", "defaults.h"))
+        (label,) = re.findall(r'kJobLabel = "([^"]+)"', helm.read("operator", "api", "job.h"))
+        (policy,) = helm.of_kind(rendered("everything"), "NetworkPolicy")
+        (trainers,) = [rule for rule in policy["spec"]["egress"] if "to" in rule]
+        self.assertEqual([entry["port"] for entry in trainers["ports"]], [int(port)])
+        (peer,) = trainers["to"]
+        self.assertEqual(peer["podSelector"]["matchExpressions"],
+                         [{"key": label, "operator": "Exists"}])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
