@@ -29,6 +29,13 @@ STOP_LIMIT_S = 30
 # A port that was free may be taken before the program binds it.
 ATTEMPTS = 3
 LOG_TAIL = 2000
+# What accounts of programs ask for, once per request.
+AUDIT_POLICY = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived", "ResponseStarted"],
+    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]}, {"level": "None"}],
+}
 
 
 class ApiServer:
@@ -97,12 +104,14 @@ class ApiServer:
                   "--service-account-key-file=" + key,
                   "--service-account-signing-key-file=" + key, "--authorization-mode=RBAC",
                   "--token-auth-file=" + self.path("tokens.csv"),
+                  "--audit-policy-file=" + self._write_json("audit.json", AUDIT_POLICY),
+                  "--audit-log-path=" + self.path("audit.log"),
                   # Nobody makes the account `default` here.
                   "--disable-admission-plugins=ServiceAccount",
                   # A loopback address may not be an endpoint.
                   "--endpoint-reconciler-type=none")
         self._await_ready()
-        self.kubeconfig = self._write_kubeconfig()
+        self.kubeconfig = self.write_kubeconfig("admin", TOKEN)
 
     def _run(self, name, *arguments):
         with open(self.path(name + ".log"), "wb") as log:
@@ -139,19 +148,35 @@ class ApiServer:
         with open(self.path(name + ".log"), encoding="utf-8", errors="replace") as file:
             return file.read()[-LOG_TAIL:]
 
-    def _write_kubeconfig(self):
-        config = {
+    def write_kubeconfig(self, name, token):
+        """The path of one with which its owner comes with `token`."""
+        return self._write_json(name + ".kubeconfig", {
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "clusters": [{"name": "test", "cluster": {
                 "server": f"https://127.0.0.1:{self.port}",
                 "certificate-authority": self.path("certificates/apiserver.crt")}}],
-            "users": [{"name": "admin", "user": {"token": TOKEN}}],
-            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "admin"}}],
-        }
-        path = self.path("kubeconfig")
+            "users": [{"name": name, "user": {"token": token}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": name}}],
+        })
+
+    def _write_json(self, name, value):
+        path = self.path(name)
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(config, file)
+            json.dump(value, file)
         return path
+
+    def requests_of(self, user):
+        """(verb, resource or resource/subresource, code) of each request of `user` so far."""
+        found = []
+        with open(self.path("audit.log"), encoding="utf-8") as file:
+            for line in file:
+                event = json.loads(line)
+                place = event.get("objectRef", {})
+                if event["user"]["username"] != user or "resource" not in place:
+                    continue
+                resource = "/".join(filter(None, (place["resource"], place.get("subresource"))))
+                found.append((event["verb"], resource, event["responseStatus"]["code"]))
+        return found
 
     def _end_processes(self):
         for _, process in reversed(self.processes):
