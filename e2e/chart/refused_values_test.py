@@ -52,6 +52,12 @@ REFUSED = {
     "an unknown gang scheduler": ({"operator": {"gangScheduler": "yunikorn"}}, "gangScheduler"),
     "two operators without election": ({"operator": {"leaderElection": {"enabled": False}}},
                                        "operator.replicas=1"),
+    "a lease that ends before it is renewed": (
+        {"operator": {"leaderElection": {"leaseSeconds": 10}}}, "more than renewSeconds (10)"),
+    "retries as far apart as the limit": (
+        {"operator": {"leaderElection": {"retrySeconds": 9}}}, "retrySeconds (9)"),
+    "the name of a scheduler of no kind": ({"operator": {"gangSchedulerName": "x"}},
+                                           "operator.gangScheduler is none"),
     "an account without a name": ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
     "a monitor of nothing": (
         {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}}, "nothing to scrape"),

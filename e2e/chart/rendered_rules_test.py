@@ -163,6 +163,22 @@ class RightsTest(unittest.TestCase):
         self.assertEqual(set(verbs_of(roles)),
                          {name for name in OPERATOR_VERBS if not name.startswith("tfjobs")})
 
+    def test_gang_schedulers_and_adoption_have_the_rights_that_they_need(self):
+        all_verbs = {"get", "list", "watch", "create", "patch", "delete"}
+        pods, services = OPERATOR_VERBS["pods"], OPERATOR_VERBS["services"]
+        cases = {
+            "operator.gangScheduler=volcano": {"podgroups": all_verbs},
+            "operator.gangScheduler=coscheduling": {"podgroups": all_verbs},
+            "operator.gangScheduler=kueue": {"pods": pods | {"patch"}},
+            "operator.adopt=true": {"pods": pods | {"patch"}, "services": services | {"patch"}},
+        }
+        for value, more in cases.items():
+            with self.subTest(value):
+                roles = [role for role in helm.of_kind(
+                    helm.objects(helm.render("defaults", "--set", value)), "ClusterRole")
+                    if role["metadata"]["name"] == "taas-operator"]
+                self.assertEqual(verbs_of(roles), {**OPERATOR_VERBS, **more})
+
     def test_only_the_release_s_own_lease_may_be_changed(self):
         (role,) = [role for role in helm.of_kind(rendered("defaults"), "Role")
                    if role["metadata"]["name"] == "taas-operator-lease"]

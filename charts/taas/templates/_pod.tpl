@@ -10,6 +10,11 @@
 - --leader-elect
 - --lease-namespace={{ .Release.Namespace }}
 - --lease-name={{ include "taas.operatorName" . }}
+{{- with $operator.leaderElection }}
+- --lease-seconds={{ .leaseSeconds }}
+- --lease-renew-seconds={{ .renewSeconds }}
+- --lease-retry-seconds={{ .retrySeconds }}
+{{- end }}
 {{- end }}
 - --health-addr={{ $operator.bindAddress }}:8081
 {{- if .Values.metrics.enabled }}
@@ -26,6 +31,9 @@
 {{- end }}
 {{- if ne $operator.gangScheduler "none" }}
 - --gang-scheduler={{ $operator.gangScheduler }}
+{{- with $operator.gangSchedulerName }}
+- --gang-scheduler-name={{ . }}
+{{- end }}
 {{- end }}
 {{- if $operator.adopt }}
 - --adopt

@@ -6,6 +6,14 @@
 {{- if and (gt (int $operator.replicas) 1) (not $operator.leaderElection.enabled) -}}
 {{- fail (printf "operator.replicas is %d without operator.leaderElection.enabled: two operators would work on the same jobs; enable it, or set operator.replicas=1" (int $operator.replicas)) -}}
 {{- end -}}
+{{- with $operator.leaderElection -}}
+{{- if not (and (gt (int .leaseSeconds) (int .renewSeconds)) (gt (mulf 10 .renewSeconds) (mulf 12 .retrySeconds))) -}}
+{{- fail (printf "operator.leaderElection: leaseSeconds (%d) must be more than renewSeconds (%d), and that more than 1.2 times retrySeconds (%d)" (int .leaseSeconds) (int .renewSeconds) (int .retrySeconds)) -}}
+{{- end -}}
+{{- end -}}
+{{- if and $operator.gangSchedulerName (eq $operator.gangScheduler "none") -}}
+{{- fail "operator.gangSchedulerName is given and operator.gangScheduler is none: name the gang scheduler, too" -}}
+{{- end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
 {{- fail "serviceAccount.create is false and serviceAccount.name is empty: name the account that the operator shall have" -}}
 {{- end -}}
@@ -62,6 +70,15 @@
 - apiGroups: [scheduling.x-k8s.io]
   resources: [podgroups]
   verbs: [get, list, watch, create, patch, delete]
+{{- end }}
+{{- if .Values.operator.adopt }}
+- apiGroups: [""]
+  resources: [pods, services]
+  verbs: [patch]
+{{- else if eq .Values.operator.gangScheduler "kueue" }}
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [patch]
 {{- end }}
 {{- end -}}
 
