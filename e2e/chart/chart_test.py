@@ -69,7 +69,7 @@ class RenderedTest(unittest.TestCase):
     def test_each_object_that_has_a_namespace_names_it(self):
         cluster_wide = {"ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition"}
         for case in helm.CASES:
-            for obj in helm.objects(helm.render(case)):
+            for obj in helm.rendered(case):
                 with self.subTest(case, kind=obj["kind"], name=obj["metadata"]["name"]):
                     self.assertEqual("namespace" in obj["metadata"],
                                      obj["kind"] not in cluster_wide)
@@ -77,7 +77,7 @@ class RenderedTest(unittest.TestCase):
     def test_selectors_stay_what_they_are_whatever_the_values_and_the_version(self):
         # They cannot be changed in a Deployment, so an upgrade that did would fail.
         for case in helm.CASES:
-            (deployment,) = helm.of_kind(helm.objects(helm.render(case)), "Deployment")
+            (deployment,) = helm.of_kind(helm.rendered(case), "Deployment")
             selector = deployment["spec"]["selector"]["matchLabels"]
             self.assertEqual(selector, {"app.kubernetes.io/name": "taas-operator",
                                         "app.kubernetes.io/instance": "taas"})
@@ -86,50 +86,18 @@ class RenderedTest(unittest.TestCase):
             self.assertNotIn("helm.sh/chart", labels)
 
     def test_nothing_but_the_operator_is_selected_as_the_operator(self):
-        for obj in helm.objects(helm.render("everything")):
+        for obj in helm.rendered("everything"):
             if obj["kind"] == "Pod":
                 self.assertNotEqual(obj["metadata"]["labels"]["app.kubernetes.io/name"],
                                     "taas-operator")
 
     def test_names_have_their_parts_cut_so_that_the_longest_fits(self):
         found = helm.objects(helm.run(
-            "template", "a" * 53, helm.CHART, "--set", "metrics.dashboard.enabled=true"))
+            "template", "a" * 53, helm.CHART, "--kube-version", helm.KUBE_VERSION, "--set",
+            "metrics.dashboard.enabled=true"))
         longest = max((obj["metadata"]["name"] for obj in found), key=len)
         self.assertLessEqual(len(longest), 63, longest)
         self.assertTrue(any("-operator-dashboard" in obj["metadata"]["name"] for obj in found))
-
-
-class NotesTest(unittest.TestCase):
-
-    def notes(self, case, *arguments):
-        text = helm.run("install", helm.RELEASE, helm.CHART, "--dry-run=client", "--namespace",
-                        helm.NAMESPACE, "--values", helm.values_file(case), *arguments)
-        return text[text.index("NOTES:"):]
-
-    def test_they_say_what_to_do_next(self):
-        notes = self.notes("defaults")
-        self.assertIn("all namespaces", notes)
-        self.assertIn("rollout status deployment/taas-operator", notes)
-        self.assertIn("helm test taas -n taas-system", notes)
-        self.assertNotIn("WARNING", notes)
-        self.assertNotIn("NOTE:", notes)
-
-    def test_they_name_a_namespace_in_which_jobs_are_worked_on(self):
-        notes = self.notes("namespaced")
-        self.assertIn("team-a, team-b", notes)
-        self.assertIn("taas submit -n team-a", notes)
-
-    def test_they_warn_of_what_costs_jobs(self):
-        cases = {
-            "crds.keep=false": "deletes the kinds",
-            "crds.install=false": "Apply crds/*.yaml",
-            "operator.replicas=0": "no job is worked on",
-            "operator.replicas=1": "while its node is lost",
-            "rbac.create=false": "has no roles",
-        }
-        for value, words in cases.items():
-            with self.subTest(value):
-                self.assertIn(words, self.notes("defaults", "--set", value))
 
 
 class DefinitionsTest(unittest.TestCase):
@@ -182,7 +150,7 @@ class DocsTest(unittest.TestCase):
         self.assertEqual(values_table.schema_paths(), values_table.value_paths())
 
     def test_each_alert_has_a_section_that_says_what_to_do(self):
-        (rule,) = helm.of_kind(helm.objects(helm.render("everything")), "PrometheusRule")
+        (rule,) = helm.of_kind(helm.rendered("everything"), "PrometheusRule")
         alerts = [alert["alert"] for group in rule["spec"]["groups"] for alert in group["rules"]]
         documented = re.findall(r"^### (Taas\w+)$", helm.read(*DOCS), flags=re.MULTILINE)
         self.assertEqual(alerts, documented)

@@ -5,6 +5,7 @@
     run("lint", CHART)               raises HelmError with what Helm said
 """
 
+import functools
 import os
 import subprocess
 import tempfile
@@ -33,7 +34,9 @@ class StrictLoader(yaml.SafeLoader):
 
 
 def _mapping(loader, node):
-    keys = [loader.construct_object(key) for key, _ in node.value]
+    # What an anchor brings may be said again: that is what merging is for.
+    keys = [loader.construct_object(key) for key, _ in node.value
+            if key.tag != "tag:yaml.org,2002:merge"]
     twice = {str(key) for key in keys if keys.count(key) > 1}
     if twice:
         raise yaml.YAMLError(f"line {node.start_mark.line + 1}: twice: {', '.join(sorted(twice))}")
@@ -61,6 +64,12 @@ def run(*arguments, kubeconfig="/dev/null"):
     if done.returncode != 0:
         raise HelmError(done.stderr.strip() or done.stdout.strip())
     return done.stdout
+
+
+@functools.lru_cache(maxsize=None)
+def rendered(case):
+    """The objects of a set of values, rendered once."""
+    return objects(render(case))
 
 
 def values_file(case):

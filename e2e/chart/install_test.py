@@ -99,6 +99,35 @@ class InstallTest(unittest.TestCase):
                 self.assertEqual((differences, error), ("", ""))
                 self.helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
 
+    def notes(self, case, *arguments):
+        text = self.install(case, "--dry-run=server", *arguments)
+        return text[text.index("NOTES:"):]
+
+    def test_the_notes_say_what_to_do_next(self):
+        notes = self.notes("defaults")
+        self.assertIn("all namespaces", notes)
+        self.assertIn("rollout status deployment/taas-operator", notes)
+        self.assertIn("helm test taas -n taas-system", notes)
+        self.assertNotIn("WARNING", notes)
+        self.assertNotIn("NOTE:", notes)
+
+    def test_the_notes_name_a_namespace_in_which_jobs_are_worked_on(self):
+        notes = self.notes("namespaced")
+        self.assertIn("team-a, team-b", notes)
+        self.assertIn("taas submit -n team-a", notes)
+
+    def test_the_notes_warn_of_what_costs_jobs(self):
+        cases = {
+            "crds.keep=false": "deletes the kinds",
+            "crds.install=false": "Apply crds/*.yaml",
+            "operator.replicas=0": "no job is worked on",
+            "operator.replicas=1": "while its node is lost",
+            "rbac.create=false": "has no roles",
+        }
+        for value, words in cases.items():
+            with self.subTest(value):
+                self.assertIn(words, self.notes("defaults", "--set", value))
+
     def test_the_operator_s_account_may_what_it_does_and_nothing_else(self):
         self.install()
         allowed = ["get", "list", "watch", "patch", "delete"]
@@ -149,7 +178,7 @@ class InstallTest(unittest.TestCase):
                             "pod-security.kubernetes.io/enforce=restricted")
         templates = []
         for case in helm.CASES:
-            found = helm.objects(helm.render(case))
+            found = helm.rendered(case)
             (deployment,) = helm.of_kind(found, "Deployment")
             (pod,) = helm.of_kind(found, "Pod")
             templates += [deployment["spec"]["template"]["spec"], pod["spec"]]

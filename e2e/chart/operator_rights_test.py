@@ -44,7 +44,7 @@ TF_JOB = {
 
 def operator_arguments(case):
     """Those of the rendered Deployment, but on any free port of loopback."""
-    (deployment,) = helm.of_kind(helm.objects(helm.render(case)), "Deployment")
+    (deployment,) = helm.of_kind(helm.rendered(case), "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     return [
         argument.split("=")[0] + "=127.0.0.1:0"

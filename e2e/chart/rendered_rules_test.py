@@ -11,6 +11,7 @@ import re
 import unittest
 
 import helm
+from helm import rendered
 
 # Pod Security "restricted", and what we ask for beyond it: (of what, field, is it right).
 OF_THE_POD = [
@@ -50,10 +51,6 @@ OPERATOR_VERBS = {
     "services": {"get", "list", "watch", "create", "delete"},
     "events": {"create"},
 }
-
-
-def rendered(case):
-    return helm.objects(helm.render(case))
 
 
 def pods(found):
