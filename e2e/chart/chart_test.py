@@ -91,6 +91,10 @@ class RenderedTest(unittest.TestCase):
                 self.assertNotEqual(obj["metadata"]["labels"]["app.kubernetes.io/name"],
                                     "taas-operator")
 
+    def test_there_is_no_test_of_a_kind_that_the_operator_does_not_work_on(self):
+        found = helm.objects(helm.render("defaults", "--set", "operator.kinds={TFJob}"))
+        self.assertFalse([obj for obj in found if obj["metadata"]["name"] == "taas-test"])
+
     def test_names_have_their_parts_cut_so_that_the_longest_fits(self):
         found = helm.objects(helm.run(
             "template", "a" * 53, helm.CHART, "--kube-version", helm.KUBE_VERSION, "--set",

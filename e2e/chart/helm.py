@@ -29,7 +29,7 @@ class HelmError(Exception):
     """Helm ended with another exit code than 0; the text is its error output."""
 
 
-class StrictLoader(yaml.SafeLoader):
+class StrictLoader(yaml.CSafeLoader):
     """Refuses what YAML forbids and PyYAML takes: a key that an object has twice."""
 
 

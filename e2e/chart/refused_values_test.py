@@ -43,6 +43,9 @@ REFUSED = {
     "an interval without a unit": ({"metrics": {"serviceMonitor": {"interval": "30"}}}, "interval"),
     "a digest that is none": ({"operator": {"image": {"digest": "latest"}}}, "digest"),
     "a tag with a colon": ({"trainer": {"image": {"tag": "a:b"}}}, "tag"),
+    "a registry with a scheme": ({"image": {"registry": "https://registry.example.com"}},
+                                 "registry"),
+    "less than nothing": ({"operator": {"resources": {"limits": {"cpu": -1}}}}, "cpu"),
     "an amount that is none": ({"test": {"resources": {"cpu": "much", "memory": "1Gi"}}}, "cpu"),
     "half of the test's resources": ({"test": {"resources": {"cpu": None}}}, "cpu"),
     "a label that is none": ({"commonLabels": {"team": "two words"}}, "team"),
@@ -74,6 +77,7 @@ TAKEN = {
     "a GPU as a resource": {"operator": {"resources": {"limits": {"nvidia.com/gpu": 1}}}},
     "an image with a registry and a port": {
         "trainer": {"image": {"repository": "localhost:5000/ml/trainer"}}},
+    "a registry on a port": {"image": {"registry": "localhost:5000"}},
     "TFJob's definition by a switch": {"crds": {"tfjob": False}},
     "an account name of a whole domain": {"serviceAccount": {"name": "a.b"}},
 }

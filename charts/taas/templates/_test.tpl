@@ -1,5 +1,12 @@
 {{/* The parts of `helm test`. */}}
 
+{{/* Not empty: there is one. It trains with the bundled trainer, which TFJob has not. */}}
+{{- define "taas.hasTest" -}}
+{{- if and .Values.test.enabled (has "TrainingJob" .Values.operator.kinds) -}}
+yes
+{{- end -}}
+{{- end -}}
+
 {{/* The release's namespace, if the operator works there; else the first that it works in. */}}
 {{- define "taas.testNamespace" -}}
 {{- $namespaces := .Values.operator.namespaces -}}
