@@ -62,16 +62,16 @@ class InstallTest(unittest.TestCase):
         self.addCleanup(self.clear)
 
     def clear(self):
-        for release in json.loads(self.helm("list", "-A", "-o", "json")):
-            self.helm("uninstall", release["name"], "-n", release["namespace"])
+        for release in json.loads(self.run_helm("list", "-A", "-o", "json")):
+            self.run_helm("uninstall", release["name"], "-n", release["namespace"])
         self.server.kubectl("delete", "crds", "--all", "--wait")
 
-    def helm(self, *arguments):
+    def run_helm(self, *arguments):
         return helm.run(*arguments, kubeconfig=self.server.kubeconfig)
 
     def install(self, case="defaults", *arguments, verb="install", release=helm.RELEASE,
                 namespace=helm.NAMESPACE):
-        return self.helm(verb, release, helm.CHART, "-n", namespace, "--create-namespace",
+        return self.run_helm(verb, release, helm.CHART, "-n", namespace, "--create-namespace",
                          "--values", helm.values_file(case), *arguments)
 
     def apply(self, obj):
@@ -93,11 +93,11 @@ class InstallTest(unittest.TestCase):
                     code, _, error = self.server.kubectl("create", "ns", namespace, check=False)
                     self.assertTrue(code == 0 or "AlreadyExists" in error, error)
                 self.install(case)
-                manifest = self.helm("get", "manifest", helm.RELEASE, "-n", helm.NAMESPACE)
+                manifest = self.run_helm("get", "manifest", helm.RELEASE, "-n", helm.NAMESPACE)
                 _, differences, error = self.server.kubectl(
                     "diff", "-f", "-", text=manifest, check=False)
                 self.assertEqual((differences, error), ("", ""))
-                self.helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
+                self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
 
     def notes(self, case, *arguments):
         text = self.install(case, "--dry-run=server", *arguments)
@@ -228,7 +228,7 @@ class InstallTest(unittest.TestCase):
     def test_uninstall_keeps_definitions_and_jobs_and_install_takes_them_again(self):
         self.install()
         self.server.kubectl("create", "-f", "-", text=JOB)
-        self.helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
+        self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
         self.assertEqual(self.server.names("crds"), CRDS)
         self.assertEqual(self.server.names("trainingjobs"), ["trainingjob.taas.dev/kept"])
         left = self.server.names("all,sa,roles,rolebindings,pdb,clusterroles,clusterrolebindings",
@@ -241,7 +241,7 @@ class InstallTest(unittest.TestCase):
     def test_without_keep_uninstall_deletes_the_definitions(self):
         self.install("defaults", "--set", "crds.keep=false")
         self.assertEqual(self.server.names("crds"), CRDS)
-        self.helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE, "--wait")
+        self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE, "--wait")
         self.assertEqual(self.server.names("crds"), [])
 
     def test_a_foreign_definition_of_tfjob_is_left_as_it_is(self):
@@ -251,7 +251,7 @@ class InstallTest(unittest.TestCase):
         self.assertIn("WARNING: the definition of TFJob belongs to somebody who does not use Helm",
                       notes)
         self.install(verb="upgrade")
-        self.helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
+        self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
         after = self.server.get("crd/tfjobs.kubeflow.org")
         for field in ("uid", "generation"):
             self.assertEqual(after["metadata"][field], before["metadata"][field])
@@ -278,7 +278,7 @@ class InstallTest(unittest.TestCase):
         self.install("defaults", "--set",
                      "operator.namespaces={team-b},crds.install=false,rbac.userRoles=false",
                      release="second", namespace="second-system")
-        self.helm("uninstall", "second", "-n", "second-system")
+        self.run_helm("uninstall", "second", "-n", "second-system")
         self.assertEqual(self.server.names("crds"), CRDS)
         account = "system:serviceaccount:second-system:second-taas-operator"
         self.assertFalse(self.may("create", "pods", "team-b", account))
