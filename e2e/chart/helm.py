@@ -46,10 +46,11 @@ def _mapping(loader, node):
 StrictLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
-def program(name, variable):
-    path = os.path.join(os.environ.get(variable, f"/{variable}-is-not-set"), name)
+def program(name, variable, folder=""):
+    """Its path, in the folder that `variable` names, else in `folder`."""
+    path = os.path.join(os.environ.get(variable) or folder or f"/{variable}-is-not-set", name)
     if not os.access(path, os.X_OK):
-        raise RuntimeError(f"{path} is no program; `make e2e` builds it and sets {variable}")
+        raise RuntimeError(f"{path} is no program; `make e2e` builds it, or set {variable}")
     return path
 
 

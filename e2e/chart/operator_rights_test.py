@@ -1,14 +1,15 @@
 #!/usr/bin/python3
 """The operator with the chart's account and the chart's flags, over whole lives of jobs.
 
-    TAAS_CLUSTER_BIN=… TAAS_KUBERNETES_BIN=… TAAS_BIN=… e2e/chart/operator_rights_test.py
+    TAAS_CLUSTER_BIN=… TAAS_KUBERNETES_BIN=… e2e/chart/operator_rights_test.py
 
-TAAS_BIN is the folder with taas-operator. The API server is real, and what a kubelet would write is
-written by the test. The audit log says what the operator asked for: nothing may have been denied,
-and a right that was never used is one too many.
+TAAS_BIN may name another folder with taas-operator than bin/, where `make build` puts it. The API
+server is real, and what a kubelet would write is written by the test. The audit log says what the
+operator asked for: nothing may have been denied, and a right that was never used is one too many.
 """
 
 import json
+import os
 import subprocess
 import time
 import unittest
@@ -66,9 +67,9 @@ class OperatorRightsTest(unittest.TestCase):
         kubeconfig = self.server.write_kubeconfig("operator", token.strip())
         log = open(self.server.path("operator.log"), "wb")
         self.addCleanup(log.close)
+        program = helm.program("taas-operator", "TAAS_BIN", os.path.join(helm.ROOT, "bin"))
         operator = subprocess.Popen(
-            [helm.program("taas-operator", "TAAS_BIN"), "--kubeconfig", kubeconfig,
-             *operator_arguments(case)],
+            [program, "--kubeconfig", kubeconfig, *operator_arguments(case)],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={"PATH": "/usr/bin:/bin"},
         )
         self.addCleanup(operator.wait)
