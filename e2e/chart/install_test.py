@@ -37,7 +37,7 @@ kind: TrainingJob
 metadata: {name: kept, namespace: default}
 spec:
   trainer: {model: {name: softmax}, data: {format: generated}, maxSteps: 10}
-  roles: {chief: {replicas: 1}}
+  roles: {chief: {replicas: 1}, ps: {replicas: 1}}
 """
 
 

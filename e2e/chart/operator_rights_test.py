@@ -29,7 +29,7 @@ TRAINING_JOB = {
     "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": "life"},
     "spec": {
         "trainer": {"model": {"name": "softmax"}, "data": {"format": "generated"}, "maxSteps": 10},
-        "roles": {"chief": {"replicas": 1}, "worker": {"replicas": 1}},
+        "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 1}, "worker": {"replicas": 1}},
         "cleanPodPolicy": "All", "ttlSecondsAfterFinished": 1,
     },
 }
@@ -124,7 +124,7 @@ class OperatorRightsTest(unittest.TestCase):
             "get", path, "-n", self.namespace, check=False)[0] != 0)
 
     def lives(self):
-        self.live(TRAINING_JOB, ["life-chief-0", "life-worker-0"])
+        self.live(TRAINING_JOB, ["life-chief-0", "life-ps-0", "life-worker-0"])
         self.live(TF_JOB, ["old-life-worker-0"])
         requests = self.server.requests_of(ACCOUNT)
         denied = {request for request in requests if request[2] in (401, 403)}
