@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The release on a whole cluster: `helm test`, and what the users' roles add to the cluster's.
+"""The release on a whole cluster: `helm test`, the users' roles, upgrade, rollback and uninstall
+while a job trains.
 
 Part of `make e2e`, which has installed the chart with its defaults.
 """
@@ -11,6 +12,19 @@ from scenario import Scenario
 
 # The test's own limit is in the chart's values.
 LIMIT = "8m"
+# More than it will do before it is deleted.
+STEPS = 10**9
+JOB = {
+    "apiVersion": "taas.dev/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "long"},
+    "spec": {
+        "trainer": {"model": {"name": "softmax"}, "data": {"format": "generated"},
+                    "maxSteps": STEPS},
+        "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 1}, "worker": {"replicas": 1}},
+    },
+}
+PODS = ["long-chief-0", "long-ps-0", "long-worker-0"]
 
 
 class ReleaseTest(Scenario):
@@ -24,8 +38,9 @@ class ReleaseTest(Scenario):
             with self.subTest(attempt):
                 said = self.helm("test", taas.RELEASE, "--logs", "--timeout", LIMIT)
                 self.assertIn("Phase:          Succeeded", said)
-                self.assertIn("[chief-0] ", said)
-                self.assertIn("[worker-0] ", said)
+                # A worker may come too late for so few steps; it ends well all the same.
+                self.assertIn("[chief-0] step 100, loss = ", said)
+                self.assertIn("Succeeded, 3/3 ready", said)
         job = self.kubectl.json("get", "tj", "taas-test-job", "-n", taas.NAMESPACE)
         self.assertEqual(job["status"]["progress"]["step"], 100)
 
@@ -40,6 +55,45 @@ class ReleaseTest(Scenario):
                 with self.subTest(role, verb=verb):
                     self.wait_for(f"{role} may {verb} {resource}: {wanted}",
                                   lambda: self.may(role, verb, resource) == wanted)
+
+    def begin_long_job(self):
+        """The uids of its pods, which train until the test's namespace goes."""
+        self.kubectl.apply({**JOB, "metadata": {"name": "long", "namespace": self.namespace}})
+        self.await_training("long")
+        self.wait_for("progress", lambda: self.status("long").get("progress", {}).get("step"))
+        return [self.pod_uid(pod) for pod in PODS]
+
+    def operators(self):
+        found = self.kubectl.json("get", "pods", "-n", taas.NAMESPACE, "-l", taas.OPERATOR)
+        return {pod["metadata"]["uid"] for pod in found["items"]}
+
+    def check_unharmed(self, pods):
+        """The operator that is there now sees it train; nothing was made anew."""
+        step = self.status("long")["progress"]["step"]
+        self.wait_for("progress", lambda: self.status("long")["progress"]["step"] > step)
+        self.assertEqual([self.pod_uid(pod) for pod in PODS], pods)
+        status = self.status("long")
+        self.assertEqual((status["state"], status.get("restartCount", 0)), ("Running", 0))
+
+    def test_an_upgrade_and_its_rollback_leave_a_job_that_trains_alone(self):
+        pods, before = self.begin_long_job(), self.operators()
+        self.helm("upgrade", taas.RELEASE, taas.CHART, "--reset-then-reuse-values", "--set-string",
+                  "operator.podAnnotations.e2e=upgraded", "--wait", "--timeout", LIMIT)
+        self.wait_for("the end of the old operators", lambda: not self.operators() & before)
+        self.check_unharmed(pods)
+        self.helm("rollback", taas.RELEASE, "--wait", "--timeout", LIMIT)
+        self.check_unharmed(pods)
+
+    def test_a_job_trains_on_without_a_release_and_the_next_one_takes_it_up(self):
+        pods = self.begin_long_job()
+        self.helm("uninstall", taas.RELEASE, "--wait")
+        try:
+            self.wait_for("no operator", lambda: not self.operators())
+            steps = self.steps_logged(PODS[0])
+            self.wait_for("more steps", lambda: self.steps_logged(PODS[0]) > steps)
+        finally:
+            taas.install(self.kubectl)
+        self.check_unharmed(pods)
 
     def may(self, user, verb, resource):
         try:
