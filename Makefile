@@ -5,6 +5,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build images demo test formats asan tsan survive bench clean
+.PHONY: help setup build demo test formats e2e asan tsan survive bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -19,6 +20,8 @@ TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
 	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
 	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients) \
 	--test_env=TAAS_INFORMER_BIN=$(shell $(SETUP) path informer)
+# A node needs namespaces and cgroups. The caches stay those of the caller.
+AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env TAAS_CACHE=$(CACHE))
 # What tests need beside the packages: programs of other projects, built or fetched once.
 TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python clients && \
 	$(SETUP) informer
@@ -41,6 +44,14 @@ test: setup
 formats: setup
 	@$(BAZEL) test $(BAZEL_FLAGS) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
 	//trainer/checkpoint:tensorflow_fixtures_test
+
+## make e2e     tests on a whole Kubernetes of our own, with a real node (root); KUBECONFIG=FILE: on that cluster
+E2E_NODE ?= real
+# A variable of the environment is not meant: `make e2e` must not install into what kubectl uses.
+E2E_FLAGS = $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG)) --node $(E2E_NODE)
+e2e: images
+	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster
+	@$(AS_ROOT) e2e/cluster/run.py test $(E2E_FLAGS) $(TESTS)
 
 ## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
 build: setup

@@ -2,12 +2,15 @@
 # Makes a bare Debian 12 able to build and test this tree. Idempotent; says nothing and returns in
 # well under a second when nothing is missing.
 #
-#   tools/setup/setup.sh packages      Debian packages (as root, or through sudo)
+#   tools/setup/setup.sh packages      Debian packages (as root, or through sudo); with `e2e` also
+#                                      those that tests on a whole cluster need
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
+#   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
 #   tools/setup/setup.sh informer      the Go program of e2e/informer
-#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes` or an environment lie
+#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes`, `cluster` or an
+#                                      environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -20,28 +23,36 @@ cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 digest() { cat "$@" | sha256sum | cut -c1-12; }
 toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
 kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
+cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/cluster/{*.sh,*/*})
 informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
 say() { echo "setup: $*" >&2; }
 
+# Those of the named lists that are not installed.
+missing_of() {
+  comm -23 <(sed 's/#.*//' "$@" | tr -s ' \n' '\n' | sed '/^$/d' | sort -u) \
+    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u)
+}
+
+# packages [e2e]
 packages() {
-  local wanted missing
-  wanted=$(sed 's/#.*//' "$here/packages.txt")
-  # shellcheck disable=SC2086
-  missing=$(comm -23 <(printf '%s\n' $wanted | sort) \
-    <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u))
+  local missing as_root=env lists=("$here/packages.txt")
+  case ${1:-} in
+    "") ;;
+    e2e) lists+=("$here/packages-e2e.txt") ;;
+    *) say "no such list of packages: $1"; exit 2 ;;
+  esac
+  missing=$(missing_of "${lists[@]}")
   [ -z "$missing" ] && return
+  # shellcheck disable=SC2086
   say "installing Debian packages:" $missing
-  local as_root=env
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || { say "needs root or sudo to install packages"; exit 1; }
     as_root="sudo env"
   fi
-  $as_root apt-get update -qq
   # shellcheck disable=SC2086
-  $as_root DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $as_root bash "$here/install_packages.sh" $missing
 }
 
 # Makes folder $1 by running `$2 $1`, once; one that was left half made is made anew.
@@ -71,6 +82,11 @@ make_kubernetes() {
   bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
 }
 
+make_cluster() {
+  say "building the rest of a cluster (some minutes, once)"
+  bash "$root/tools/cluster/build.sh" "$toolchains" "$cache" "$1"
+}
+
 # The module and build caches are Go's own, under the private folder, as for Kubernetes.
 make_informer() {
   say "building the informer of e2e into $1"
@@ -89,9 +105,10 @@ make_python() {
 }
 
 case ${1:-} in
-  packages) packages ;;
+  packages) packages "${2:-}" ;;
   toolchains) once "$toolchains" make_toolchains ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
+  cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   informer) once "$toolchains" make_toolchains; once "$informer" make_informer ;;
   python)
     [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
@@ -101,9 +118,10 @@ case ${1:-} in
       cache) echo "$cache" ;;
       toolchains) echo "$toolchains/bin" ;;
       kubernetes) echo "$kubernetes/bin" ;;
+      cluster) echo "$cluster/bin" ;;
       informer) echo "$informer/bin" ;;
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,12s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,14s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -1,0 +1,39 @@
+"""A cluster that somebody else keeps, with the images where its nodes find them.
+
+    with ExistingCluster("/path/to/kubeconfig") as cluster:
+        cluster.kubectl("get", "nodes")
+"""
+
+import os
+import tempfile
+
+from kubectl import Kubectl
+
+
+class ExistingCluster:
+
+    offers = ()
+    node = None
+
+    def __init__(self, kubeconfig):
+        self.kubeconfig = os.path.abspath(kubeconfig)
+        self.logs_kept = None
+
+    def __enter__(self):
+        self.kubectl = Kubectl(self.kubeconfig)
+        self.logs = tempfile.mkdtemp(prefix="taas-e2e-logs-", dir=os.environ.get("E2E_LOGS"))
+        return self
+
+    def keep_logs(self):
+        self.logs_kept = self.logs
+        return self.logs
+
+    def description(self):
+        lines = self.kubectl("get", "nodes", "--no-headers").splitlines()
+        return "\n".join(f"node {line.split()[0]}: kubelet {line.split()[4]}" for line in lines)
+
+    def __exit__(self, kind=None, *_):
+        if kind is None and self.logs_kept is None:
+            os.rmdir(self.logs)
+        else:
+            print(f"what the tests left: {self.logs}", flush=True)

@@ -1,0 +1,57 @@
+"""Nodes of kwok: no containers, but pods on them become Running, thousands if need be.
+
+They carry a taint, so that only pods which tolerate it are put there:
+
+    tolerations: [{key: kwok.x-k8s.io/node, operator: Exists}]
+"""
+
+from waiting import until
+
+# What kwok takes for its own.
+ANNOTATION = "kwok.x-k8s.io/node"
+TAINT = {"key": ANNOTATION, "value": "fake", "effect": "NoSchedule"}
+POD_RANGE = "10.245.0.0/16"
+# Nobody listens there.
+NODE_ADDRESS = "10.246.0.1"
+RESOURCES = {"cpu": "32", "memory": "256Gi", "pods": "110"}
+LEASE_S = 40
+
+
+def name(index):
+    return f"fake-{index}"
+
+
+def node(index):
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name(index),
+            "annotations": {ANNOTATION: "fake"},
+            "labels": {"type": "kwok", "kubernetes.io/hostname": name(index)},
+        },
+        "spec": {"taints": [TAINT]},
+        "status": {"capacity": RESOURCES, "allocatable": RESOURCES},
+    }
+
+
+def start(plane, count):
+    config = plane.identity("kwok", "kwok", "system:masters")
+    # An address of a fake pod answers at once that it cannot be reached.
+    plane.sandbox.run("ip", "route", "add", "unreachable", POD_RANGE)
+    plane.add("kwok", [
+        "--kubeconfig=" + config,
+        "--manage-all-nodes=false",
+        f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",
+        "--cidr=" + POD_RANGE,
+        "--node-ip=" + NODE_ADDRESS,
+        f"--node-lease-duration-seconds={LEASE_S}",
+    ]).start()
+    plane.kubectl.create(*(node(index) for index in range(count)))
+    until(f"{count} fake nodes to be Ready",
+          lambda: plane.healthy() and ready(plane.kubectl) == count)
+
+
+def ready(kubectl):
+    lines = kubectl("get", "nodes", "-l", "type=kwok", "--no-headers").splitlines()
+    return sum(line.split()[1] == "Ready" for line in lines)

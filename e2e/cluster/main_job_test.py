@@ -1,0 +1,213 @@
+"""The main job and all examples in real pods: what they learn, what they say, what they survive."""
+
+import glob
+import os
+import signal
+
+import programs
+import taas
+from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
+from waiting import LIMIT_S
+
+# Long enough for a fault and what follows it, at some hundred steps a second on two cores.
+LONG_STEPS = 30000
+STEP_LINE = r"step \d+, loss = \d+\.\d+ \(\d+\.\d examples/sec; \d+\.\d+ sec/batch\)"
+REPLICAS = ("chief-0", "ps-0", "ps-1", "worker-0", "worker-1")
+ACCURACY = 0.93
+# Images of users and TFJobs keep their own security context, which may be none.
+OWN_SECURITY = {"own-image", "tfjob"}
+# It trains nothing.
+WITHOUT_ACCURACY = {"own-image"}
+
+
+class MainJobTest(Scenario):
+
+    def test_learns_over_dns_names_and_answers_kubectl(self):
+        self.make_example_claims()
+        self.apply_example("mnist")
+        # A second apply of the same file changes nothing.
+        generation = self.job("mnist")["metadata"]["generation"]
+        self.apply_example("mnist")
+        self.assertEqual(self.job("mnist")["metadata"]["generation"], generation)
+        self.k("wait", "--for=condition=Succeeded", "tj/mnist", f"--timeout={LIMIT_S}s")
+        status = self.await_success("mnist")
+        self.assertEqual(status["progress"]["step"], 2000)
+        self.assertGreaterEqual(status["progress"]["evaluation"]["accuracy"], ACCURACY)
+        self.assertNotIn("restarts", status)
+        environment = self.k("get", "pod", "mnist-worker-1", "-o",
+                             "jsonpath={.spec.containers[0].env[?(@.name=='TF_CONFIG')].value}")
+        for replica in REPLICAS:
+            self.assertIn(f'"mnist-{replica}.mnist.{self.namespace}.svc:2222"', environment)
+        self.assertRegex(self.k("logs", "mnist-chief-0"), STEP_LINE)
+        described = self.k("describe", "tj", "mnist")
+        self.assertRegex(described, r"Events:\n(.*\n)+.*SuccessfulCreatePod")
+        self.assertRegex(self.k("get", "tj"), r"mnist +Succeeded")
+        with self.mounted("mnist-out") as pod:
+            self.assertIn("model.ckpt-2000.index", pod.run("ls", "/claim/checkpoints"))
+
+    def test_progress_and_message_are_live(self):
+        # Without its data claim the pods wait, and the job says for what.
+        self.make_claim("mnist-out")
+        self.apply_example("mnist", maxSteps=LONG_STEPS)
+        self.wait_for("a message that names the claim",
+                      lambda: "mnist-data" in self.status("mnist").get("message", ""))
+        self.make_claim("mnist-data", self.data_folder)
+
+        def step():
+            return self.status("mnist").get("progress", {}).get("step", 0)
+
+        first = self.wait_for("the first progress", step)
+        self.assertLess(first, LONG_STEPS)
+        second = self.wait_for("more progress", lambda: step() > first and step())
+        self.assertLess(second, LONG_STEPS)
+        status = self.status("mnist")
+        self.assertEqual((status["state"], status["ready"]), ("Running", "5/5"))
+        self.assertEqual(status.get("message", ""), "")
+        self.await_success("mnist")
+
+    def test_every_example_succeeds_and_learns(self):
+        self.make_example_claims()
+        names = {os.path.splitext(os.path.basename(path))[0]
+                 for path in glob.glob(os.path.join(programs.TREE, "examples", "*.yaml"))}
+        self.assertGreaterEqual(len(names), 9)
+        for name in sorted(names - OWN_SECURITY - {"mnist"}):
+            with self.subTest(name):
+                self.apply_example(name)
+                self.check_learned(name, self.await_success(name))
+                # Its claim is free for the next, and so are the cores.
+                self.k("delete", "tj", name)
+
+    def check_learned(self, name, status):
+        if name not in WITHOUT_ACCURACY:
+            accuracy = status["progress"]["evaluation"]["accuracy"]
+            self.assertGreaterEqual(accuracy, ACCURACY)
+
+
+class OwnSecurityTest(Scenario):
+
+    pod_security = "baseline"
+
+    def test_own_image_and_tfjob_run_where_their_security_context_is_admitted(self):
+        self.make_example_claims()
+        self.apply_example("own-image")
+        self.await_success("own-image")
+        self.apply_example("tfjob")
+        status = self.await_success("tfjob", "tfjob")
+        self.assertEqual(status["conditions"][-1]["type"], "Succeeded")
+        self.assertGreaterEqual(status["progress"]["evaluation"]["accuracy"], ACCURACY)
+
+
+class RefusedByAdmissionTest(Scenario):
+
+    def test_a_refusal_stands_in_the_message_of_both_kinds(self):
+        self.make_example_claims()
+        for name, kind in (("own-image", "tj"), ("tfjob", "tfjob")):
+            with self.subTest(name):
+                self.apply_example(name)
+                self.wait_for("the words of Pod Security", lambda: "violates PodSecurity" in
+                              self.status(name, kind).get("message", ""))
+
+
+class MainJobUnderFault(Scenario):
+    """A fault in the middle of training: the job goes on, says what happened, and succeeds."""
+
+    def setUp(self):
+        super().setUp()
+        self.make_example_claims()
+
+    def start(self):
+        self.apply_example("mnist", maxSteps=LONG_STEPS)
+        self.await_training("mnist")
+
+    def check_survived(self, restarts):
+        status = self.await_success("mnist")
+        self.assertEqual(status.get("restarts", {}), restarts)
+        self.assertEqual(status["progress"]["step"], LONG_STEPS)
+        self.assertGreaterEqual(status["progress"]["evaluation"]["accuracy"], ACCURACY)
+
+
+class SurvivalTest(MainJobUnderFault):
+
+    def test_eviction_of_a_worker(self):
+        self.start()
+        before = self.pod_uid("mnist-worker-0")
+        self.kubectl("create", "--raw",
+                     f"/api/v1/namespaces/{self.namespace}/pods/mnist-worker-0/eviction",
+                     "-f", "-", stdin='{"apiVersion": "policy/v1", "kind": "Eviction", '
+                     f'"metadata": {{"name": "mnist-worker-0", "namespace": "{self.namespace}"}}}}')
+        self.await_successor("mnist-worker-0", before)
+        self.check_survived({"preempted": 1})
+
+    def test_deletion_of_a_pod_of_each_role(self):
+        self.start()
+        for number, replica in enumerate(("mnist-worker-1", "mnist-ps-1", "mnist-chief-0"), 1):
+            before = self.pod_uid(replica)
+            self.k("delete", "pod", replica, "--wait=false")
+            self.await_successor(replica, before)
+            self.assertEqual(self.status("mnist")["restarts"], {"preempted": number})
+        self.check_survived({"preempted": 3})
+
+    def test_deletion_of_the_operator(self):
+        self.start()
+        pods = {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
+        self.kubectl("delete", "pod", "-l", taas.OPERATOR, "-n", taas.NAMESPACE)
+        self.check_survived({})
+        self.assertEqual(pods, {replica: self.pod_uid("mnist-" + replica) for replica in pods})
+
+    def test_scaling_up_and_down(self):
+        self.start()
+        self.k("scale", "tj/mnist", "--replicas=3")
+        self.wait_for("the third worker", lambda: self.is_running("mnist-worker-2"))
+        self.wait_for("its readiness", lambda: self.status("mnist").get("ready") == "6/6")
+        self.k("scale", "tj/mnist", "--replicas=2")
+        self.wait_for("the end of its pod", lambda: not self.pod_uid("mnist-worker-2"))
+        self.check_survived({})
+
+
+class NodeTest(MainJobUnderFault):
+
+    needs = ("node",)
+
+    def test_kill_9_of_a_worker(self):
+        self.start()
+        pids = self.cluster.sandbox.processes(
+            TAAS_JOB=f"{self.namespace}/mnist", TAAS_ROLE="worker", TAAS_INDEX="1")
+        self.assertEqual(len(pids), 1)
+        before = self.pod_uid("mnist-worker-1")
+        os.kill(pids[0], signal.SIGKILL)
+        self.await_successor("mnist-worker-1", before)
+        self.check_survived({"killed": 1})
+
+    def test_drain_of_the_node(self):
+        self.start()
+        node = self.k("get", "pod", "mnist-chief-0", "-o", "jsonpath={.spec.nodeName}")
+        try:
+            self.k("drain", node, "--pod-selector=taas.dev/job-name=mnist", "--ignore-daemonsets",
+                   "--delete-emptydir-data", "--timeout=120s")
+            self.wait_for("the scheduler's words in the message", lambda: "unschedulable" in
+                          self.status("mnist").get("message", ""))
+        finally:
+            self.kubectl("uncordon", node)
+        self.check_survived({"preempted": 5})
+
+
+class OutOfMemoryTest(Scenario):
+
+    def test_own_image_that_runs_out_of_memory_once_comes_back(self):
+        program = '[ "$TAAS_POD_NUMBER" = 1 ] && exec tail /dev/zero; echo enough'
+        container = {
+            "name": "trainer",
+            "image": "busybox:1.37",
+            "command": ["sh", "-c", program],
+            "resources": {"limits": {"memory": "32Mi"}},
+            "securityContext": CONTAINER_SECURITY,
+        }
+        template = {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
+        self.kubectl.create({
+            "apiVersion": "taas.dev/v1",
+            "kind": "TrainingJob",
+            "metadata": {"name": "hungry", "namespace": self.namespace},
+            "spec": {"roles": {"worker": {"replicas": 1, "template": template}}},
+        })
+        status = self.await_success("hungry")
+        self.assertEqual(status["restarts"], {"outOfMemory": 1})

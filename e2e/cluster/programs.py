@@ -1,0 +1,58 @@
+"""Where the programs of a cluster lie: those that set-up builds, and those of Debian.
+
+    programs.path("kubelet")          an absolute path, or a sentence that says how to get it
+    programs.version("kubelet")       what the program itself says, e.g. "Kubernetes v1.34.4"
+"""
+
+import functools
+import os
+import shutil
+import subprocess
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SETUP = os.path.join(TREE, "tools", "setup", "setup.sh")
+# Sets of programs that set-up builds, and the variable that names another folder of each.
+BUILT = {"kubernetes": "TAAS_KUBERNETES_BIN", "cluster": "TAAS_CLUSTER_BIN"}
+# Not what the caller's PATH happens to have first.
+SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class ProgramMissing(RuntimeError):
+    pass
+
+
+@functools.cache
+def folder(built):
+    named = os.environ.get(BUILT[built])
+    if named:
+        return named
+    return subprocess.run(
+        [SETUP, "path", built], check=True, text=True, stdout=subprocess.PIPE
+    ).stdout.strip()
+
+
+@functools.cache
+def path(name):
+    for built in BUILT:
+        candidate = os.path.join(folder(built), name)
+        if os.access(candidate, os.X_OK):
+            return candidate
+    found = shutil.which(name, path=SYSTEM_PATH)
+    if found:
+        return found
+    raise ProgramMissing(
+        f"the program {name} is neither in {' nor in '.join(map(folder, BUILT))} nor in "
+        f"{SYSTEM_PATH}: `tools/setup/setup.sh kubernetes`, `… cluster` and `… packages e2e` "
+        "bring all of them"
+    )
+
+
+def version(name):
+    done = subprocess.run(
+        [path(name), "--version"],
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    return done.stdout.strip().split("\n")[0]

@@ -1,0 +1,197 @@
+"""What tests on a cluster share: a namespace for each test, claims with data, jobs and waiting.
+
+    class MyTest(Scenario):
+        needs = ("node",)
+
+        def test_something(self):
+            self.apply_example("mnist")
+            self.await_state("mnist", "Succeeded")
+
+`needs` says what a test cannot do without: "components", to stop parts of the cluster; "node", to
+look at processes of a node. A cluster that is not ours has neither; what needs them is listed as
+not run there.
+"""
+
+import os
+import re
+import unittest
+import uuid
+
+import programs
+import taas
+import volumes
+from cluster import SHELL_IMAGE
+from kubectl import CommandFailed
+from waiting import LIMIT_S, TookTooLong, until
+
+# What Kubernetes' strictest Pod Security wants of a pod and of a container.
+POD_SECURITY = {"runAsNonRoot": True, "runAsUser": 65532, "fsGroup": 65532,
+                "seccompProfile": {"type": "RuntimeDefault"}}
+CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+
+
+class Scenario(unittest.TestCase):
+
+    needs = ()
+    pod_security = "restricted"
+    # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.
+    cluster = None
+    data_folder = None
+
+    def setUp(self):
+        self.kubectl = self.cluster.kubectl
+        self.namespace = "e2e-" + uuid.uuid4().hex[:8]
+        self.kubectl.create(taas.namespace(self.namespace, self.pod_security))
+
+    def tearDown(self):
+        self.kubectl("delete", "namespace", self.namespace, "--wait=false")
+
+    def keep_traces(self):
+        """What kubectl says of this test's objects, and the operator's log."""
+        path = os.path.join(self.cluster.logs, self.id() + ".txt")
+        looks = (
+            ("get", "tj,tfjob,pod,service,event,pvc", "-o", "wide", "-n", self.namespace),
+            ("get", "tj,tfjob", "-o", "yaml", "-n", self.namespace),
+            ("describe", "pods", "-n", self.namespace),
+            ("logs", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "--tail=200", "--prefix"),
+        )
+        with open(path, "w", encoding="utf-8") as file:
+            for look in looks:
+                done = self.kubectl.run(programs.path("kubectl"), *look, check=False)
+                file.write(f"$ kubectl {' '.join(look)}\n{done.stdout}{done.stderr}\n")
+
+    # kubectl in this test's namespace.
+    def k(self, *arguments, **options):
+        return self.kubectl(*arguments, "-n", self.namespace, **options)
+
+    def json(self, *arguments):
+        return self.kubectl.json(*arguments, "-n", self.namespace)
+
+    def wait_for(self, what, check, limit_s=LIMIT_S):
+        try:
+            return until(what, check, limit_s)
+        except TookTooLong as error:
+            seen = self.k("get", "tj,tfjob,pods", "-o", "wide", check=False)
+            raise AssertionError(f"{error}\n{seen}") from None
+
+    # Claims.
+
+    def make_claim(self, name, folder=None):
+        """A claim, with the files of `folder` in it."""
+        self.kubectl.create(volumes.claim(name, self.namespace))
+        if folder is not None:
+            with self.mounted(name) as pod:
+                pod.copy(folder)
+
+    def mounted(self, claim):
+        return MountedClaim(self, claim)
+
+    def make_example_claims(self):
+        self.make_claim("mnist-data", self.data_folder)
+        for name in ("mnist-out", "mnist-local-out"):
+            self.make_claim(name)
+
+    # Jobs.
+
+    def example(self, name):
+        return os.path.join(programs.TREE, "examples", name + ".yaml")
+
+    def apply_example(self, name, **changes):
+        """The file as it is; with `changes` a copy in which each value that is named is another."""
+        if not changes:
+            self.k("apply", "-f", self.example(name))
+            return
+        with open(self.example(name), encoding="utf-8") as file:
+            text = file.read()
+        for field, value in changes.items():
+            text, count = re.subn(rf"\b{field}: [^\s,}}]+", f"{field}: {value}", text)
+            self.assertEqual(count, 1, f"{field} in {self.example(name)}")
+        self.k("apply", "-f", "-", stdin=text)
+
+    def job(self, name, kind="tj"):
+        return self.json("get", kind, name)
+
+    def status(self, name, kind="tj"):
+        return self.job(name, kind).get("status", {})
+
+    def await_end(self, name, kind="tj", limit_s=LIMIT_S):
+        """Its status, once it has Succeeded or Failed."""
+        return self.wait_for(f"the end of {kind}/{name}", lambda: ended(self.status(name, kind)),
+                             limit_s)
+
+    def await_success(self, name, kind="tj", limit_s=LIMIT_S):
+        status = self.await_end(name, kind, limit_s)
+        self.assertEqual(status["state"], "Succeeded", status.get("message"))
+        return status
+
+    def steps_logged(self, pod):
+        """How many lines about steps a trainer has written."""
+        try:
+            return self.k("logs", pod).count("step ")
+        except CommandFailed:
+            return 0
+
+    def await_training(self, name):
+        self.wait_for(f"the first steps of {name}", lambda: self.steps_logged(f"{name}-chief-0"))
+
+    def pod_uid(self, pod):
+        return self.k("get", "pod", pod, "-o", "jsonpath={.metadata.uid}", "--ignore-not-found")
+
+    def await_successor(self, pod, before):
+        """The uid of the pod of that name that came after `before` and is ready."""
+
+        def successor():
+            uid = self.pod_uid(pod)
+            return uid if uid and uid != before and self.is_running(pod) else None
+
+        return self.wait_for(f"the successor of {pod}", successor)
+
+    def is_running(self, pod):
+        return self.k("get", "pod", pod, "-o", "jsonpath={.status.phase}",
+                      "--ignore-not-found") == "Running"
+
+
+def ended(status):
+    return status if status.get("state") in ("Succeeded", "Failed") else None
+
+
+class MountedClaim:
+    """A pod with a shell that has a claim mounted at /claim; gone after the block."""
+
+    def __init__(self, scenario, claim):
+        self.scenario = scenario
+        self.claim = claim
+        self.name = "look-at-" + claim
+
+    def __enter__(self):
+        self.scenario.kubectl.create({
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": self.name, "namespace": self.scenario.namespace},
+            "spec": {
+                "securityContext": POD_SECURITY,
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{
+                    "name": "shell",
+                    "image": SHELL_IMAGE,
+                    "command": ["sleep", "3600"],
+                    "securityContext": CONTAINER_SECURITY,
+                    "volumeMounts": [{"name": "claim", "mountPath": "/claim"}],
+                }],
+                "volumes": [{
+                    "name": "claim", "persistentVolumeClaim": {"claimName": self.claim},
+                }],
+            },
+        })
+        self.scenario.wait_for(f"pod {self.name}", lambda: self.scenario.is_running(self.name))
+        return self
+
+    def __exit__(self, *_):
+        self.scenario.k("delete", "pod", self.name, "--wait=false")
+
+    def run(self, *command):
+        return self.scenario.k("exec", self.name, "--", *command)
+
+    def copy(self, folder):
+        """The files in a folder of this machine to the claim."""
+        self.scenario.kubectl("cp", folder + "/.", f"{self.scenario.namespace}/{self.name}:/claim")

@@ -1,0 +1,49 @@
+"""TaaS on a cluster, as users install it: our images, our chart.
+
+    taas.load_images(cluster.node)
+    taas.install(kubectl)
+"""
+
+import glob
+import os
+
+import programs
+
+CHART = os.path.join(programs.TREE, "charts", "taas")
+IMAGES = os.path.join(programs.TREE, "dist", "taas-*.tar")
+CLI = os.path.join(programs.TREE, "bin", "taas")
+RELEASE = "taas"
+NAMESPACE = "taas-system"
+OPERATOR = "app.kubernetes.io/name=taas-operator"
+INSTALL_LIMIT = "3m"
+
+
+def load_images(node):
+    archives = sorted(glob.glob(IMAGES))
+    if not archives:
+        raise RuntimeError(f"there is no image {IMAGES}: `make images` makes them")
+    for archive in archives:
+        node.import_image(archive)
+
+
+def install(kubectl):
+    """Into a namespace that takes pods of the strictest kind only."""
+    kubectl.apply(namespace(NAMESPACE, "restricted"))
+    kubectl.run(programs.path("helm"), "install", RELEASE, CHART, "--namespace", NAMESPACE,
+                "--wait", "--timeout", INSTALL_LIMIT)
+
+
+def uninstall(kubectl):
+    kubectl.run(programs.path("helm"), "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
+    kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")
+
+
+def namespace(name, pod_security):
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {
+            "name": name,
+            "labels": {"pod-security.kubernetes.io/enforce": pod_security},
+        },
+    }
