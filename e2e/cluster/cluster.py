@@ -68,9 +68,8 @@ class Cluster:
         try:
             os.mkdir(self.logs)
             self._start()
-        except BaseException:
-            self.keep_logs()
-            self.__exit__()
+        except BaseException as error:
+            self.__exit__(type(error))
             raise
         self.seconds_to_start = time.monotonic() - began
         return self
@@ -108,7 +107,8 @@ class Cluster:
         return self.logs_kept
 
     def __exit__(self, kind=None, *_):
-        if kind is not None:
+        # Whoever ends it by Ctrl-C knows why it ended.
+        if kind is not None and not issubclass(kind, KeyboardInterrupt):
             self.keep_logs()
         if self.sandbox is not None:
             self.sandbox.close()

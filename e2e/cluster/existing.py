@@ -21,7 +21,9 @@ class ExistingCluster:
 
     def __enter__(self):
         self.kubectl = Kubectl(self.kubeconfig)
-        self.logs = tempfile.mkdtemp(prefix="taas-e2e-logs-", dir=os.environ.get("E2E_LOGS"))
+        parent = os.environ.get("E2E_LOGS") or tempfile.gettempdir()
+        os.makedirs(parent, exist_ok=True)
+        self.logs = tempfile.mkdtemp(prefix="taas-e2e-logs-", dir=parent)
         return self
 
     def keep_logs(self):

@@ -70,10 +70,10 @@ def hold(name, fake_nodes, install):
         target = os.path.join(folder(name), "kubeconfig")
         os.symlink(cluster.kubeconfig, target)
         try:
-            while True:
-                signal.pause()
-        finally:
+            signal.pause()
+        except KeyboardInterrupt:
             os.unlink(target)
+    return 0
 
 
 def down(name):

@@ -58,11 +58,6 @@ class Kubectl:
     def apply(self, *objects):
         return self("apply", "--server-side", "-f", "-", stdin=json.dumps(list_of(objects)))
 
-    def background(self, *arguments, **options):
-        """A running kubectl, e.g. one that watches."""
-        return subprocess.Popen([programs.path("kubectl"), *arguments], env=self.environ,
-                                text=True, **options)
-
 
 def list_of(objects):
     return {"apiVersion": "v1", "kind": "List", "items": list(objects)}

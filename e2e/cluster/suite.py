@@ -144,6 +144,8 @@ def run(kubeconfig, node, names):
         print(f"no test's name has one of {names}", file=sys.stderr)
         return 2
     with contextlib.ExitStack() as stack:
+        for built, variable in programs.BUILT.items():
+            os.environ.setdefault(variable, programs.folder(built))
         cluster = stack.enter_context(cluster_for(kubeconfig, node))
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="taas-e2e-data-"))
         print(cluster.description(), flush=True)
