@@ -38,7 +38,8 @@ def main():
                              help="nodes of kwok beside the real one")
             sub.add_argument("--install", action="store_true", help="TaaS, by its chart")
     args = parser.parse_args()
-    # Ended from outside, it takes the cluster down as at Ctrl-C: unittest lets nothing else through.
+    # Ended from outside, it takes the cluster down as at Ctrl-C, the one thing that unittest
+    # lets through.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if args.verb == "test":
         return suite.run(args.kubeconfig, args.node, args.names)

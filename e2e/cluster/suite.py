@@ -157,7 +157,8 @@ def run(kubeconfig, node, names):
         Scenario.cluster = cluster
         Scenario.data_folder = make_data(os.path.join(folder, "mnist"))
         result = Result(cluster)
-        runnable, elsewhere = sorted_out(tests, cluster, installed=bool(kubeconfig) or node == "real")
+        installed = bool(kubeconfig) or node == "real"
+        runnable, elsewhere = sorted_out(tests, cluster, installed)
         unittest.TestSuite(runnable).run(result)
         if result.failed:
             cluster.keep_logs()
