@@ -18,6 +18,7 @@ apt-get update -qq
 apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 for package in "$@"; do
   [ "$package" = containerd ] || continue
-  # It came with this call, so nobody else has asked for the service.
-  deb-systemd-helper disable containerd.service >/dev/null 2>&1 || true
+  # It came with this call, so nobody else has asked for the service. The variable is what the
+  # program knows its callers by.
+  DPKG_MAINTSCRIPT_PACKAGE=containerd deb-systemd-helper disable containerd.service
 done
