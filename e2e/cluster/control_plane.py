@@ -33,7 +33,7 @@ class ControlPlane:
         self.address = sandbox.instance.address
         self.server = f"https://{self.address}:{API_PORT}"
         self.kubeconfig = self.identity("admin", "taas-e2e-admin", "system:masters")
-        self.kubectl = Kubectl(self.kubeconfig)
+        self.kubectl = Kubectl(self.kubeconfig, home=work)
         self.signing_key = authority.signing_key()
         self.components = {}
         for name, flags in (

@@ -20,10 +20,11 @@ class ExistingCluster:
         self.logs_kept = None
 
     def __enter__(self):
-        self.kubectl = Kubectl(self.kubeconfig)
         parent = os.environ.get("E2E_LOGS") or tempfile.gettempdir()
         os.makedirs(parent, exist_ok=True)
         self.logs = tempfile.mkdtemp(prefix="taas-e2e-logs-", dir=parent)
+        self.home = tempfile.TemporaryDirectory(prefix="taas-e2e-home-")
+        self.kubectl = Kubectl(self.kubeconfig, self.home.name)
         return self
 
     def keep_logs(self):
@@ -35,6 +36,7 @@ class ExistingCluster:
         return "\n".join(f"node {line.split()[0]}: kubelet {line.split()[4]}" for line in lines)
 
     def __exit__(self, kind=None, *_):
+        self.home.cleanup()
         if kind is None and self.logs_kept is None:
             os.rmdir(self.logs)
         else:

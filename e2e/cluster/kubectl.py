@@ -1,6 +1,6 @@
 """kubectl against one kubeconfig, as tests use it.
 
-    kubectl = Kubectl("/path/to/kubeconfig")
+    kubectl = Kubectl("/path/to/kubeconfig", home="/path/to/folder")
     kubectl("apply", "-f", "examples/mnist.yaml", "-n", "mine")        # the output
     kubectl.json("get", "tj", "mnist", "-n", "mine")["status"]
     kubectl.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mine"}})
@@ -9,7 +9,6 @@
 import json
 import os
 import subprocess
-import tempfile
 
 import programs
 
@@ -27,12 +26,10 @@ class CommandFailed(AssertionError):
 
 class Kubectl:
 
-    def __init__(self, kubeconfig):
-        self.kubeconfig = kubeconfig
-        # kubectl keeps what it has discovered below HOME, by server: two clusters, one address.
-        self.home = tempfile.TemporaryDirectory(prefix="taas-e2e-home-")
-        self.environ = {"KUBECONFIG": kubeconfig, "HOME": self.home.name,
-                        "PATH": programs.SYSTEM_PATH}
+    def __init__(self, kubeconfig, home):
+        # Below HOME kubectl keeps what it has discovered, by server, and clusters that follow each
+        # other have one address.
+        self.environ = {"KUBECONFIG": kubeconfig, "HOME": home, "PATH": programs.SYSTEM_PATH}
 
     def run(self, *command, stdin=None, check=True, limit_s=LIMIT_S):
         """Any program that reads a kubeconfig; the finished process with its texts."""
