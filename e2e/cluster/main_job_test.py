@@ -46,12 +46,12 @@ class MainJobTest(Scenario):
             self.assertIn("model.ckpt-2000.index", pod.run("ls", "/claim/checkpoints"))
 
     def test_progress_and_message_are_live(self):
-        # Without its data claim the pods wait, and the job says for what.
-        self.make_claim("mnist-out")
+        # Without one of its claims the pods wait, and the job says for what.
+        self.make_claim("mnist-data", self.data_folder)
         self.apply_example("mnist", maxSteps=LONG_STEPS)
         self.wait_for("a message that names the claim",
-                      lambda: "mnist-data" in self.status("mnist").get("message", ""))
-        self.make_claim("mnist-data", self.data_folder)
+                      lambda: "mnist-out" in self.status("mnist").get("message", ""))
+        self.make_claim("mnist-out")
 
         def step():
             return self.status("mnist").get("progress", {}).get("step", 0)
