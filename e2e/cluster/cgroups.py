@@ -24,7 +24,8 @@ def hierarchies():
         return [ROOT]
     with open("/proc/self/mounts", encoding="utf-8") as file:
         mounts = [line.split() for line in file]
-    return sorted({mount[1] for mount in mounts if mount[2] == "cgroup"})
+    # Where v1 rules, runc makes cgroups in a v2 hierarchy beside it as well.
+    return sorted({mount[1] for mount in mounts if mount[2] in ("cgroup", "cgroup2")})
 
 
 def make(name):
