@@ -32,6 +32,20 @@ def modules():
             yield path
 
 
+class UnreadableModule(unittest.TestCase):
+    """Stands for the tests of a file that Python does not take: one that has failed."""
+
+    def __init__(self, path, error):
+        super().__init__("test_module_can_be_read")
+        self.path, self.error = path, error
+
+    def id(self):
+        return self.path
+
+    def test_module_can_be_read(self):
+        raise self.error
+
+
 def load(path):
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -41,6 +55,8 @@ def load(path):
     sys.path.insert(0, os.path.dirname(path))
     try:
         spec.loader.exec_module(module)
+    except Exception as error:
+        return [UnreadableModule(path, error)]
     finally:
         sys.path.pop(0)
     return unittest.defaultTestLoader.loadTestsFromModule(module)
