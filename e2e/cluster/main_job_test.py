@@ -40,7 +40,7 @@ class MainJobTest(Scenario):
             self.assertIn(f'"mnist-{replica}.mnist.{self.namespace}.svc:2222"', environment)
         self.assertRegex(self.k("logs", "mnist-chief-0"), STEP_LINE)
         described = self.k("describe", "tj", "mnist")
-        self.assertRegex(described, r"Events:\n(.*\n)+.*SuccessfulCreatePod")
+        self.assertRegex(described, "PodsCreated .* created 5 pods \\(1 chief, 2 ps, 2 worker\\)")
         self.assertRegex(self.k("get", "tj"), r"mnist +Succeeded")
         with self.mounted("mnist-out") as pod:
             self.assertIn("model.ckpt-2000.index", pod.run("ls", "/claim/checkpoints"))
