@@ -52,14 +52,10 @@ class MainJobTest(Scenario):
         self.wait_for("a message that names the claim",
                       lambda: "mnist-out" in self.status("mnist").get("message", ""))
         self.make_claim("mnist-out")
-
-        def step():
-            return self.status("mnist").get("progress", {}).get("step", 0)
-
-        first = self.wait_for("the first progress", step)
+        first = self.wait_for("the first progress", lambda: self.step("mnist"))
         self.assertLess(first, LONG_STEPS)
-        second = self.wait_for("more progress", lambda: step() > first and step())
-        self.assertLess(second, LONG_STEPS)
+        self.wait_for("more progress", lambda: self.step("mnist") > first)
+        self.assertLess(self.step("mnist"), LONG_STEPS)
         status = self.status("mnist")
         self.assertEqual((status["state"], status["ready"]), ("Running", "5/5"))
         self.assertEqual(status.get("message", ""), "")
@@ -149,10 +145,16 @@ class SurvivalTest(MainJobUnderFault):
 
     def test_deletion_of_the_operator(self):
         self.start()
-        pods = {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
+        pods = self.pod_uids()
         self.kubectl("delete", "pod", "-l", taas.OPERATOR, "-n", taas.NAMESPACE)
+        before = self.step("mnist")
+        self.wait_for("progress that the next operator writes",
+                      lambda: self.step("mnist") > before)
+        self.assertEqual(self.pod_uids(), pods)
         self.check_survived({})
-        self.assertEqual(pods, {replica: self.pod_uid("mnist-" + replica) for replica in pods})
+
+    def pod_uids(self):
+        return {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
 
     def test_scaling_up_and_down(self):
         self.start()

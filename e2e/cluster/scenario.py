@@ -114,6 +114,9 @@ class Scenario(unittest.TestCase):
     def status(self, name, kind="tj"):
         return self.job(name, kind).get("status", {})
 
+    def step(self, name):
+        return self.status(name).get("progress", {}).get("step", 0)
+
     def await_end(self, name, kind="tj", limit_s=LIMIT_S):
         """Its status, once it has Succeeded or Failed."""
         return self.wait_for(f"the end of {kind}/{name}", lambda: ended(self.status(name, kind)),
