@@ -138,8 +138,11 @@ class ControlPlane:
               self.kubectl.succeeds("get", "serviceaccount", "default", "-n", "default"))
 
     def await_ready(self):
+        """The API server answers, and knows the rights of the cluster's parts: they end at a no."""
         until("the API server to be ready", lambda: self.healthy() and
-              self.kubectl.succeeds("get", "--raw", "/readyz"))
+              self.kubectl.succeeds("get", "--raw", "/readyz") and self.kubectl.succeeds(
+                  "get", "configmap", "extension-apiserver-authentication", "-n", "kube-system",
+                  "--as=system:kube-controller-manager"))
 
     def healthy(self):
         """True, or a RuntimeError with the log of a program that was started and has ended."""

@@ -42,6 +42,9 @@ class Scenario(unittest.TestCase):
         self.kubectl = self.cluster.kubectl
         self.namespace = "e2e-" + uuid.uuid4().hex[:8]
         self.kubectl.create(taas.namespace(self.namespace, self.pod_security))
+        # Pods made before it are refused.
+        self.wait_for("the namespace's service account", lambda: self.kubectl.succeeds(
+            "get", "serviceaccount", "default", "-n", self.namespace))
 
     def tearDown(self):
         self.kubectl("delete", "namespace", self.namespace, "--wait=false")
