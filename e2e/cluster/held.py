@@ -63,8 +63,9 @@ def hold(name, fake_nodes, install):
     with open(os.path.join(folder(name), "pid"), "w", encoding="utf-8") as file:
         file.write(str(os.getpid()))
     with Cluster(fake_nodes=fake_nodes) as cluster:
-        if install:
+        if install or taas.archives():
             taas.load_images(cluster.node)
+        if install:
             taas.install(cluster.kubectl)
         # Linked last: it is what `up` waits for.
         target = os.path.join(folder(name), "kubeconfig")

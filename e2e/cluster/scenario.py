@@ -65,7 +65,8 @@ class Scenario(unittest.TestCase):
 
     # kubectl in this test's namespace.
     def k(self, *arguments, **options):
-        return self.kubectl(*arguments, "-n", self.namespace, **options)
+        # In front, since what follows `--` is another program's.
+        return self.kubectl("-n", self.namespace, *arguments, **options)
 
     def json(self, *arguments):
         return self.kubectl.json(*arguments, "-n", self.namespace)

@@ -18,11 +18,14 @@ OPERATOR = "app.kubernetes.io/name=taas-operator"
 INSTALL_LIMIT = "3m"
 
 
+def archives():
+    return sorted(glob.glob(IMAGES))
+
+
 def load_images(node):
-    archives = sorted(glob.glob(IMAGES))
-    if not archives:
+    if not archives():
         raise RuntimeError(f"there is no image {IMAGES}: `make images` makes them")
-    for archive in archives:
+    for archive in archives():
         node.import_image(archive)
 
 
