@@ -4,9 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build images demo test formats asan tsan survive bench clean
-.PHONY: help setup build demo test formats e2e asan tsan survive bench clean
-.PHONY: help setup build demo test formats asan tsan survive bench clean
+.PHONY: help setup build images demo test formats e2e asan tsan survive bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -50,7 +48,6 @@ formats: setup
 E2E_NODE ?= real
 # A variable of the environment is not meant: `make e2e` must not install into what kubectl uses.
 E2E_FLAGS = $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG)) --node $(E2E_NODE)
-.PHONY: e2e
 e2e: images
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster
 	@$(AS_ROOT) e2e/cluster/run.py test $(E2E_FLAGS) $(TESTS)
