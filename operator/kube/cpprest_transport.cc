@@ -129,6 +129,19 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   }
   Clock::Time Now() const { return executor_.clock().Now(); }
 
+  // Nobody asks the gate after Close: it may be gone, while the library still works on a request.
+  absl::StatusOr<WriteGate::Pass> EnterGate() {
+    if (options.gate == nullptr) return WriteGate::Pass();
+    std::lock_guard lock(mutex_);
+    if (closed_) return absl::AbortedError("the transport is closed");
+    return options.gate->Enter();
+  }
+  absl::Status CheckGate() {
+    std::lock_guard lock(mutex_);
+    if (closed_) return absl::AbortedError("the transport is closed");
+    return options.gate->Check();
+  }
+
   void Enter(const std::shared_ptr<Exchange>& exchange) {
     std::lock_guard lock(mutex_);
     exchanges_.insert(exchange);
@@ -165,7 +178,8 @@ class CpprestTransport::Core::Exchange
     core_->Enter(shared_from_this());
     heard_ = core_->Now();
     Watch(request_.timeout);
-    Send();
+    const absl::Status open = EnterGate();
+    open.ok() ? Send() : Finish(Annotate(open, What()));
   }
   // No callback after this, if called on the executor.
   void Abandon() {
@@ -202,6 +216,33 @@ class CpprestTransport::Core::Exchange
     Finish(read() ? absl::DeadlineExceededError(text) : absl::UnknownError(text));
   }
 
+  absl::Status EnterGate() {
+    if (read()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(WriteGate::Pass pass, core_->EnterGate());
+    std::lock_guard lock(mutex_);
+    pass_ = std::move(pass);
+    return absl::OkStatus();
+  }
+
+  // Asks the gate again where the library is about to send (a part of) the body, which is after
+  // connecting and greeting and after any time that this process stood still meanwhile. A request
+  // whose body does not arrive is not carried out.
+  void GuardBody(web::http::http_request& message) {
+    if (core_->options.gate == nullptr || read()) return;
+    message.set_progress_handler([self = shared_from_this()](
+                                     web::http::message_direction::direction direction,
+                                     utility::size64_t sent) {
+      const bool sending = direction == web::http::message_direction::upload &&
+                           sent < self->request_.body.size();
+      if (!sending) return;
+      const absl::Status open = self->core_->CheckGate();
+      if (open.ok()) return;
+      self->Finish(Annotate(open, self->What()));
+      self->cancel_.cancel();  // Half a request is on this connection: it is of no more use.
+      throw std::runtime_error("the write gate is shut");  // The library takes it from here.
+    });
+  }
+
   void Send() {
     try {
       const absl::StatusOr<std::shared_ptr<Client>> client = core_->ClientFor(request_.verb);
@@ -217,6 +258,7 @@ class CpprestTransport::Core::Exchange
         message.set_body(request_.body, request_.content_type.empty() ? "application/json"
                                                                       : request_.content_type);
       }
+      GuardBody(message);
       (*client)
           ->request(message, cancel_.get_token())
           .then([self = shared_from_this()](pplx::task<web::http::http_response> task) {
@@ -337,9 +379,11 @@ class CpprestTransport::Core::Exchange
   void Release() {
     cancel_.cancel();
     Executor::TimerId timer;
+    WriteGate::Pass pass;  // Destroyed after the lock.
     {
       std::lock_guard lock(mutex_);
       timer = timer_;
+      pass = std::move(pass_);
     }
     core_->CancelTimer(timer);
     core_->Leave(shared_from_this());
@@ -362,6 +406,7 @@ class CpprestTransport::Core::Exchange
   std::mutex mutex_;
   Executor::TimerId timer_ = 0;
   Clock::Time heard_{};
+  WriteGate::Pass pass_;
 
   // The rest is used by one library task at a time.
   Credentials::Token token_;

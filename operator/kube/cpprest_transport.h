@@ -23,6 +23,7 @@
 #include "operator/base/file_system.h"
 #include "operator/kube/kubeconfig.h"
 #include "operator/kube/transport.h"
+#include "operator/kube/write_gate.h"
 
 namespace taas {
 
@@ -32,6 +33,9 @@ class CpprestTransport : public KubeTransport {
     std::string user_agent = "taas/0.1.0";
     // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
     size_t body_bytes_max = 64 << 20;
+    // Each write passes it when it is sent and directly before its body leaves; outlives the
+    // transport. Null: all may pass.
+    WriteGate* gate = nullptr;
   };
 
   static absl::StatusOr<std::unique_ptr<CpprestTransport>> Create(const ClusterAccess& access,
