@@ -21,6 +21,9 @@ namespace taas {
 // says so. The nodes of the local cluster set it.
 inline constexpr std::string_view kImagePulledCondition = "taas.dev/ImagePulled";
 
+// Of pods and services: the epoch of the leader that made them, where leaders are elected.
+inline constexpr std::string_view kEpochAnnotation = "taas.dev/epoch";
+
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
 
 struct Pod {
@@ -34,6 +37,7 @@ struct Pod {
   int32_t attempt = 0;
   int32_t pod_number = 0;
   std::string bootstrap;  // Annotation taas.dev/bootstrap.
+  int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
 
   // From the request to delete it to meta.deletion_time, when it is killed.
   std::chrono::seconds deletion_grace{0};

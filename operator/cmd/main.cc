@@ -17,9 +17,41 @@ struct Flags {
   std::string address_scheme = "dns";
   std::vector<std::string> kinds = {"TrainingJob", "TFJob"};
   std::string tfjob_services = "PerReplica";
+  int lease_seconds = 15;
+  int lease_renew_seconds = 10;
+  int lease_retry_seconds = 2;
   std::string log_format = "text";
   std::string log_level = "info";
 };
+
+void AddElectionFlags(CLI::App& app, Flags* flags) {
+  LeaderElectionOptions& election = flags->options.leader_election;
+  app.add_flag("--leader-elect", election.enabled,
+               "Let one of several processes work and the others stand by. Default: off, since one "
+               "process alone is back from a crash at once and need not wait for a lease")
+      ->envname("TAAS_LEADER_ELECT");
+  app.add_option("--lease-namespace", election.ns,
+                 "Namespace of the Lease. Default: this pod's, or that of the kubeconfig's context")
+      ->envname("TAAS_LEASE_NAMESPACE");
+  app.add_option("--lease-name", election.name,
+                 "Name of the Lease; another one for each operator that works on jobs of its own")
+      ->capture_default_str()
+      ->envname("TAAS_LEASE_NAME");
+  app.add_option("--lease-seconds", flags->lease_seconds,
+                 "After a leader was silent for so long another takes over; longer where the API "
+                 "server is slow, at the price of a longer pause after a crash")
+      ->capture_default_str()
+      ->envname("TAAS_LEASE_SECONDS");
+  app.add_option("--lease-renew-seconds", flags->lease_renew_seconds,
+                 "A leader that could not renew the lease for so long ends; what is between this "
+                 "and --lease-seconds is for its last writes to arrive")
+      ->capture_default_str()
+      ->envname("TAAS_LEASE_RENEW_SECONDS");
+  app.add_option("--lease-retry-seconds", flags->lease_retry_seconds,
+                 "Between two renewals; each is one request")
+      ->capture_default_str()
+      ->envname("TAAS_LEASE_RETRY_SECONDS");
+}
 
 void AddFlags(CLI::App& app, Flags* flags) {
   OperatorOptions& options = flags->options;
@@ -98,6 +130,7 @@ int Run(int argc, char** argv) {
   CLI::App app{"Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going.", "taas-operator"};
   app.set_version_flag("--version", "taas-operator 0.1.0");
   AddFlags(app, &flags);
+  AddElectionFlags(app, &flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -109,6 +142,10 @@ int Run(int argc, char** argv) {
   for (const std::string& kind : flags.kinds) {
     flags.options.kinds.push_back(kind == "TFJob" ? JobKind::kTfJob : JobKind::kTrainingJob);
   }
+  flags.options.leader_election.times = {
+      .lease = std::chrono::seconds(flags.lease_seconds),
+      .renew = std::chrono::seconds(flags.lease_renew_seconds),
+      .retry = std::chrono::seconds(flags.lease_retry_seconds)};
   SetLogFormat(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
   SetLogLevel(LevelOf(flags.log_level));
 

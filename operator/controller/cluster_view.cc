@@ -209,6 +209,17 @@ std::vector<std::shared_ptr<const OwnedObject>> ClusterView::ServicesOf(const Jo
   return scope->services.Indexed(IndexOf(job.meta.ns, job.meta.name));
 }
 
+int64_t ClusterView::HighestEpoch() const {
+  int64_t highest = 0;
+  for (const auto& [ns, scope] : scopes_) {
+    for (const auto& [key, pod] : scope->pods.objects()) highest = std::max(highest, pod->epoch);
+    for (const auto& [key, service] : scope->services.objects()) {
+      highest = std::max(highest, service->epoch);
+    }
+  }
+  return highest;
+}
+
 std::vector<Pod> ClusterView::GoneOf(const std::string& uid) const {
   const auto found = gone_.find(uid);
   return found == gone_.end() ? std::vector<Pod>() : found->second;
@@ -290,7 +301,13 @@ void ClusterView::OnJob(const std::shared_ptr<const Job>& before,
 void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
                         const std::shared_ptr<const Pod>& after) {
   const std::shared_ptr<const Pod>& pod = after != nullptr ? after : before;
-  if (before != nullptr && (after == nullptr || after->meta.uid != before->meta.uid)) {
+  const bool another =
+      before == nullptr || after == nullptr || after->meta.uid != before->meta.uid;
+  if (another && after != nullptr && after->epoch > 0 && after->epoch < epoch_) {
+    late_.insert(after->meta.uid);
+  }
+  if (before != nullptr && another) {
+    late_.erase(before->meta.uid);
     for (const JobKind kind : kKinds) {
       const Store<Job>* jobs = JobsIn(kind, before->meta.ns);
       const auto job = jobs == nullptr ? nullptr : jobs->Find(before->meta.ns, before->job);

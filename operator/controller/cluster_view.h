@@ -18,9 +18,11 @@
 #ifndef OPERATOR_CONTROLLER_CLUSTER_VIEW_H_
 #define OPERATOR_CONTROLLER_CLUSTER_VIEW_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +72,12 @@ class ClusterView {
   // By job label, whoever owns them.
   std::vector<std::shared_ptr<const Pod>> PodsOf(const Job& job) const;
   std::vector<std::shared_ptr<const OwnedObject>> ServicesOf(const Job& job) const;
+
+  // From now on pods that appear and that a leader before `epoch` made are late.
+  void Lead(int64_t epoch) { epoch_ = epoch; }
+  bool IsLate(const Pod& pod) const { return late_.count(pod.meta.uid) > 0; }
+  // Of all pods and services, whoever owns them; 0: none has one.
+  int64_t HighestEpoch() const;
   // Pods of the job `uid` that are gone and not yet forgotten.
   std::vector<Pod> GoneOf(const std::string& uid) const;
   // Drops those that `ledger` has counted.
@@ -113,6 +121,8 @@ class ClusterView {
   std::map<std::string, std::unique_ptr<Scope>> scopes_;  // By namespace; "": all.
   std::map<std::string, std::vector<Pod>> gone_;          // By uid of the job.
   std::map<std::string, Flaw> flaws_;                     // By key.
+  int64_t epoch_ = 0;
+  std::set<std::string> late_;  // Uids of pods that exist.
   bool synced_ = false;
 };
 

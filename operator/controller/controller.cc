@@ -23,6 +23,9 @@ constexpr seconds kPortsTime{30};
 // a large job at once would take memory with the square of its size; this many keep a server busy.
 constexpr int kUnderWayMax = 64;
 
+// Jobs that a standby remembers to speak of when it leads; one beyond is told at its next change.
+constexpr size_t kUnreadableMax = 1000;
+
 bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
 }
@@ -54,6 +57,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
       ports_(ports),
       metrics_(metrics),
       options_(std::move(options)),
+      leads_(!options_.standby),
       queue_(executor, options_.queue, [this](const std::string& key) { Process(key); }),
       view_(transport, executor, random, options_.view,
             [this](const std::string& key) {
@@ -72,7 +76,35 @@ Controller::~Controller() = default;
 
 void Controller::Start() { view_.Start(); }
 
+void Controller::Lead(int64_t epoch) {
+  leads_ = true;
+  epoch_ = epoch;
+  view_.Lead(epoch);
+  for (const auto& job : view_.Jobs()) queue_.Add(ClusterView::KeyOf(*job));
+  metrics_.SetQueueDepth(queue_.depth());
+  for (const auto& [key, what] : std::exchange(unreadable_, {})) {
+    TellUnreadable(what.first, what.second);
+  }
+}
+
+void Controller::Follow(const std::string& key) {
+  const std::shared_ptr<const Job> job = view_.FindJob(key);
+  if (job != nullptr && job->ledger.has_value()) {
+    view_.ForgetCounted(job->meta.uid, *job->ledger);
+  }
+  if (job != nullptr) unreadable_.erase(key);
+  queue_.Forget(key);
+  queue_.Done(key);
+}
+
 void Controller::OnUnreadable(const Job& job, const std::string& why) {
+  if (leads_) return TellUnreadable(job, why);
+  const std::string key = ClusterView::KeyOf(job);
+  if (unreadable_.size() >= kUnreadableMax && unreadable_.count(key) == 0) return;
+  unreadable_.insert_or_assign(key, std::pair(job, why));
+}
+
+void Controller::TellUnreadable(const Job& job, const std::string& why) {
   // One that ran already is left as it is: its spec may be mended.
   const bool invalid = job.kind == JobKind::kTfJob && !job.ledger.has_value();
   const std::string text =
@@ -118,8 +150,21 @@ void Controller::Forget(const std::string& key) {
   tracked_.erase(found);
 }
 
+int64_t Controller::LaterEpochOf(const Job& job) const {
+  if (epoch_ == 0) return 0;
+  int64_t highest = 0;
+  for (const auto& pod : view_.PodsOf(job)) {
+    if (pod->owner_uid == job.meta.uid) highest = std::max(highest, pod->epoch);
+  }
+  for (const auto& service : view_.ServicesOf(job)) {
+    if (service->owner_uid == job.meta.uid) highest = std::max(highest, service->epoch);
+  }
+  return highest > std::max(epoch_, disproved_) ? highest : 0;
+}
+
 void Controller::Process(const std::string& key) {
   metrics_.SetQueueDepth(queue_.depth());
+  if (!leads_) return Follow(key);
   const std::shared_ptr<const Job> job = view_.synced() ? view_.FindJob(key) : nullptr;
   // A job whose manifest leaves it to another controller is as good as none.
   if (job == nullptr || !job->spec.managed_by.empty()) {
@@ -133,6 +178,13 @@ void Controller::Process(const std::string& key) {
   look->key = key;
   look->job = job;
   look->begun = executor_.clock().Now();
+  if (const int64_t later = LaterEpochOf(*job); later > 0) {
+    Log(LogLevel::kWarning, "an object of the job tells of a later leader",
+        {{"job", key}, {"epoch", std::to_string(later)}, {"own", std::to_string(epoch_)}});
+    options_.on_later_epoch(later);
+    look->retry = true;
+    return CloseLook(look);
+  }
   PlanAndExecute(look);
 }
 
@@ -178,7 +230,11 @@ void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::s
 Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked) {
   Snapshot snapshot;
   snapshot.job = job;
-  for (const auto& pod : view_.PodsOf(job)) snapshot.pods.push_back(*pod);
+  for (const auto& pod : view_.PodsOf(job)) {
+    snapshot.pods.push_back(*pod);
+    if (view_.IsLate(*pod)) snapshot.late.insert(pod->meta.uid);
+  }
+  snapshot.epoch = epoch_;
   snapshot.gone = view_.GoneOf(job.meta.uid);
   for (const auto& service : view_.ServicesOf(job)) {
     snapshot.services[service->meta.name] = ViewOf(*service);

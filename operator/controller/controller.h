@@ -11,12 +11,16 @@
 // and metrics. An exception out of the planning of one job (a broken invariant) is caught: that job
 // is marked with it and tried again later, the others go on.
 //
+// Where several of these run (leader election), all but one stand by: they see what the leader
+// sees, so that a hand-over takes no lists, and Lead makes one the leader for the rest of its life.
+//
 //   Controller controller(transport, executor, random, poll, ports, metrics, {});
 //   controller.Start();
 
 #ifndef OPERATOR_CONTROLLER_CONTROLLER_H_
 #define OPERATOR_CONTROLLER_CONTROLLER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -25,6 +29,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operator/base/executor.h"
@@ -55,6 +60,11 @@ class Controller {
     std::string gpu_resource = "nvidia.com/gpu";
     bool legacy_labels = false;  // On pods of TFJobs.
     WorkQueue::Options queue;
+    // Leaders are elected: until Lead it follows what happens, and writes nothing.
+    bool standby = false;
+    // An object of ours tells of a later leader than this one. Its job is left alone until
+    // DisproveEpochs says that there is none.
+    std::function<void(int64_t epoch)> on_later_epoch = [](int64_t) {};
     std::function<Plan(const Snapshot&)> plan = PlanJob;
   };
 
@@ -63,6 +73,12 @@ class Controller {
   ~Controller();
 
   void Start();
+  // Of a standby: from now on it keeps the jobs going. `epoch` is higher than any leader's before.
+  void Lead(int64_t epoch);
+  // Whatever objects say: no leader up to `epoch` comes after this one.
+  void DisproveEpochs(int64_t epoch) { disproved_ = std::max(disproved_, epoch); }
+  // The highest that any object tells of.
+  int64_t known_epoch() const { return view_.HighestEpoch(); }
   bool synced() const { return view_.synced(); }
   // Nothing waits and nothing is under way; timers do not count.
   bool idle() const { return queue_.depth() == 0 && queue_.in_flight() == 0; }
@@ -84,6 +100,11 @@ class Controller {
   void PlanAndExecute(const std::shared_ptr<Look>& look);
   void OnInternalError(const std::shared_ptr<Look>& look, const std::string& what);
   void OnUnreadable(const Job& job, const std::string& why);
+  void TellUnreadable(const Job& job, const std::string& why);
+  // What a standby does with a key.
+  void Follow(const std::string& key);
+  // Of the job's objects, if it is of a later leader; 0: none is.
+  int64_t LaterEpochOf(const Job& job) const;
   Tracked& TrackedOf(const std::string& key, const Job& job);
   // What is remembered of the job that `look` is about; null: it is another by now.
   Tracked* SameJob(const Look& look);
@@ -112,6 +133,11 @@ class Controller {
   const Options options_;
   std::map<std::string, Tracked> tracked_;  // By key.
   std::map<JobKind, KeptFields> kept_;      // Of the status; both kinds' CRDs may be another's.
+  bool leads_;
+  int64_t epoch_ = 0;      // 0: leaders are not elected.
+  int64_t disproved_ = 0;  // Epochs up to this one, though later, are nobody's.
+  // What a standby could not read, by key, and has told nobody yet.
+  std::map<std::string, std::pair<Job, std::string>> unreadable_;
   WorkQueue queue_;
   ClusterView view_;
   JobWriter writer_;

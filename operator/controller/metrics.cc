@@ -66,6 +66,11 @@ struct Metrics::Families {
                            .Help("Jobs that wait to be looked at.")
                            .Register(registry)
                            .Add({});
+  Gauge& leader = BuildGauge()
+                      .Name("taas_operator_leader")
+                      .Help("1: this process keeps the jobs going; 0: it stands by.")
+                      .Register(registry)
+                      .Add({});
   Histogram& reconcile = BuildHistogram()
                              .Name("taas_reconcile_seconds")
                              .Help("From looking at a job to the last reply to its writes.")
@@ -120,6 +125,8 @@ void Metrics::ObserveAllPods(Clock::Duration since_creation) {
 void Metrics::SetQueueDepth(size_t depth) {
   families_->queue_depth.Set(static_cast<double>(depth));
 }
+
+void Metrics::SetLeader(bool leads) { families_->leader.Set(leads ? 1 : 0); }
 
 void Metrics::CountRequest(Verb verb, int code) {
   families_->requests.Add({{"verb", VerbName(verb)}, {"code", std::to_string(code)}}).Increment();

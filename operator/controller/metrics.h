@@ -33,6 +33,7 @@ class Metrics {
   void ObserveFirstPod(Clock::Duration since_creation);
   void ObserveAllPods(Clock::Duration since_creation);
   void SetQueueDepth(size_t depth);
+  void SetLeader(bool leads);
   void CountRequest(Verb verb, int code);  // 0: no reply.
 
  private:

@@ -27,5 +27,12 @@ TEST(MetricsTest, RestartsAreCountedByKindAndCauseAndRequestsByVerbAndCode) {
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_api_requests_total{code=\"409\",verb=\"POST\"} 1"));
 }
 
+TEST(MetricsTest, WhoLeadsIsOneAndAStandbyZero) {
+  Metrics metrics;
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_operator_leader 0"));
+  metrics.SetLeader(true);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_operator_leader 1"));
+}
+
 }  // namespace
 }  // namespace taas

@@ -4,6 +4,10 @@
 // and the destructor return when no request is under way and no thread is left; the jobs go on
 // without it.
 //
+// With leader election several of these may run, and one of them leads: it writes, the others stand
+// by with what it sees. A leader that loses its lease ends the whole process, at once and with
+// kLeaseLostExitCode (lease_watchdog.h); one that is stopped hands over first.
+//
 // Ownership: owns its threads and connections. Threads: Start and Stop from any thread, not from
 // one of its own. Errors: InvalidArgument for a bad option or kubeconfig, with its name;
 // Unavailable for an address that cannot be listened on. An API server that does not answer is no
@@ -22,9 +26,17 @@
 
 #include "absl/status/statusor.h"
 #include "operator/api/job.h"
+#include "operator/kube/lease_elector.h"
 #include "operator/plan/address_scheme.h"
 
 namespace taas {
+
+struct LeaderElectionOptions {
+  bool enabled = false;
+  std::string ns;  // Of the Lease; empty: that of the pod, or of the kubeconfig's context.
+  std::string name = "taas-operator";
+  LeaseTimes times;
+};
 
 struct OperatorOptions {
   std::string kubeconfig;               // A file; empty: the account of the pod this runs in.
@@ -40,6 +52,7 @@ struct OperatorOptions {
   bool tfjob_service_per_job = false;
   // Pods of TFJobs carry the labels of earlier tf-operators, too.
   bool tfjob_legacy_labels = false;
+  LeaderElectionOptions leader_election;
 };
 
 class OperatorProcess {
@@ -49,7 +62,8 @@ class OperatorProcess {
 
   // Idempotent.
   virtual void Stop() = 0;
-  // True once the first lists of jobs, pods and services have arrived.
+  // True once the first lists of jobs, pods and services have arrived, of a standby as well: it
+  // could lead now.
   virtual bool Ready() const = 0;
   // The text of /metrics.
   virtual std::string Metrics() const = 0;

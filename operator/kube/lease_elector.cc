@@ -35,6 +35,10 @@ constexpr seconds kHealthTolerance{20};
 // A released lease lasts this long: the least that the API takes.
 constexpr seconds kReleasedDuration{1};
 
+// An epoch that objects tell of and that is so far above the lease's is a forgery, which must not use
+// epochs up; leaders do not change a million times while a cluster lives.
+constexpr int64_t kEpochJumpMax = 1'000'000;
+
 bool IsConflict(const absl::StatusOr<HttpReply>& reply) {
   return reply.ok() && reply->code == 409;
 }
@@ -55,8 +59,9 @@ absl::Status CheckLeaseTimes(const LeaseTimes& times) {
   }
   if (times.renew * 10 <= times.retry * 12) {
     return absl::InvalidArgumentError(
-        is("--lease-renew-seconds", times.renew) + " leaves no time to try again: it must be more " +
-        "than 1.2 times " + is("--lease-retry-seconds", times.retry));
+        is("--lease-renew-seconds", times.renew) +
+        " leaves no time to try again: it must be more than 1.2 times " +
+        is("--lease-retry-seconds", times.retry));
   }
   if (times.lease <= times.renew) {
     return absl::InvalidArgumentError(
@@ -223,7 +228,9 @@ Clock::Time LeaseElector::SilentAt() const {
 }
 
 int64_t LeaseElector::NextEpoch() const {
-  return std::min(std::max(highest_, calls_.known_epoch()) + 1, kEpochMax - 1);
+  const int64_t known = calls_.known_epoch();
+  const int64_t last = known > highest_ + kEpochJumpMax ? highest_ : std::max(highest_, known);
+  return std::min(last + 1, kEpochMax - 1);
 }
 
 void LeaseElector::TakeOver() {
@@ -358,8 +365,9 @@ void LeaseElector::Verify(std::function<void()> yes) {
 
 void LeaseElector::OnDeadline() {
   if (phase_ != Phase::kLeader) return;
-  Lose("the lease was not renewed for " + MillisecondsText(options_.times.renew) +
-       (last_failure_.empty() ? ": this process or its machine stood still" : ": " + last_failure_));
+  const std::string why =
+      last_failure_.empty() ? "this process or its machine stood still" : last_failure_;
+  Lose("the lease was not renewed for " + MillisecondsText(options_.times.renew) + ": " + why);
 }
 
 void LeaseElector::Lose(const std::string& why) {

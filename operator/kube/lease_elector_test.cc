@@ -108,6 +108,15 @@ TEST(LeaseCandidateTest, TheEpochIsAboveWhatTheObjectsOfTheClusterTell) {
   EXPECT_EQ(a.epoch, 42);
 }
 
+TEST(LeaseCandidateTest, AForgedEpochDoesNotUseEpochsUp) {
+  LeaseWorld world;
+  world.server.Put("", 1, 7);
+  Candidate& a = world.Add("a");
+  a.known_epoch = kEpochMax - 1;
+  ASSERT_TRUE(world.RunUntil([&] { return a.leads(); }, 1s));
+  EXPECT_EQ(a.epoch, 8);
+}
+
 TEST(LeaseCandidateTest, ALeaseThatIsDeletedUnderItsHolderIsNotTakenBeforeTheHolderIsSilent) {
   LeaseWorld world;
   world.server.Put("old", 15, 3);

@@ -11,6 +11,7 @@
 #include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
+#include "operator/kube/lease.h"
 
 namespace taas {
 namespace {
@@ -44,7 +45,7 @@ struct ContainerStatus {
 struct Collected {
   ObjectMeta meta;
   std::vector<Owner> owners;
-  std::string job, role, index, attempt, pod_number, bootstrap;
+  std::string job, role, index, attempt, pod_number, bootstrap, epoch;
   std::string node, restart_policy, phase, reason, message, ip;
   int64_t deletion_grace = 0;
   std::vector<PodCondition> conditions;
@@ -123,6 +124,7 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".metadata.labels.taas.dev/attempt", Text(v, &c.attempt)),
       FIELD(".metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
       FIELD(".metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
+      FIELD(".metadata.annotations.taas.dev/epoch", Text(v, &c.epoch)),
       FIELD(".spec.nodeName", Text(v, &c.node)),
       FIELD(".spec.restartPolicy", Text(v, &c.restart_policy)),
       FIELD(".spec.containers[].name", Text(v, &At(c.containers, i).name)),
@@ -265,6 +267,12 @@ int32_t LabelNumber(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
+// Whoever may edit a pod may write anything there.
+int64_t EpochOf(std::string_view text) {
+  const int64_t epoch = LabelNumber(text);
+  return epoch > 0 && epoch < kEpochMax ? epoch : 0;
+}
+
 PodPhase PhaseOf(std::string_view phase) {
   if (phase.empty() || phase == "Pending") return PodPhase::kPending;
   if (phase == "Running") return PodPhase::kRunning;
@@ -338,6 +346,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   pod.meta = std::move(c.meta);
   pod.job = std::move(c.job);
   pod.bootstrap = std::move(c.bootstrap);
+  pod.epoch = EpochOf(c.epoch);
   pod.node = std::move(c.node);
   pod.reason = std::move(c.reason);
   pod.message = std::move(c.message);
@@ -351,7 +360,8 @@ absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json) {
   return OwnedObject{.meta = std::move(c.meta),
                      .owner_uid = std::move(owner.uid),
                      .owner_kind = std::move(owner.kind),
-                     .job = std::move(c.job)};
+                     .job = std::move(c.job),
+                     .epoch = EpochOf(c.epoch)};
 }
 
 }  // namespace taas

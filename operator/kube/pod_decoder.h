@@ -10,6 +10,7 @@
 #ifndef OPERATOR_KUBE_POD_DECODER_H_
 #define OPERATOR_KUBE_POD_DECODER_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,7 @@ struct OwnedObject {
   std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
   std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
   std::string job;         // Label taas.dev/job-name.
+  int64_t epoch = 0;       // Annotation taas.dev/epoch; 0: none that makes sense.
 };
 absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json);
 

@@ -222,6 +222,27 @@ TEST(PodDecoderTest, AServiceSaysWhoseItIs) {
   EXPECT_EQ(service->meta.resource_version, "4");
   EXPECT_EQ(service->owner_uid, "j1");
   EXPECT_EQ(service->job, "mnist");
+  EXPECT_EQ(service->epoch, 0);
+}
+
+// Whoever may edit a pod may write anything there, and must not stop the operator with it.
+TEST(PodDecoderTest, AnEpochIsReadAndNonsenseIsNone) {
+  const auto epoch_of = [](const std::string& value) {
+    const std::string text =
+        R"({"metadata":{"name":"a","annotations":{"taas.dev/epoch":)" + value + "}}}";
+    const auto pod = DecodePod(text);
+    const auto object = DecodeOwnedObject(text);
+    EXPECT_THAT(pod, IsOk());
+    EXPECT_EQ(pod->epoch, object->epoch);
+    return pod->epoch;
+  };
+  EXPECT_EQ(epoch_of(R"("12")"), 12);
+  EXPECT_EQ(epoch_of(R"("999999999")"), 999'999'999);
+  for (const char* nonsense :
+       {R"("")", R"("0")", R"("-3")", R"("7 ")", R"("x")", R"("1000000000")",
+        R"("99999999999999999999")", "null"}) {
+    EXPECT_EQ(epoch_of(nonsense), 0) << nonsense;
+  }
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ struct CreateService {
   std::string job_name;  // The owner.
   std::string job_uid;
   std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
   std::map<std::string, std::string> selector;
   std::vector<ServicePort> ports;
 };

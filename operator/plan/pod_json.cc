@@ -180,13 +180,14 @@ std::string ServiceJson(const CreateService& service) {
     ports.push_back({{"name", port.name}, {"port", port.port}, {"protocol", "TCP"}});
   }
   const json owner = Owner(service.owner_kind, service.job_name, service.job_uid);
+  json meta = {{"name", service.name},
+               {"namespace", service.ns},
+               {"labels", service.labels},
+               {"ownerReferences", json::array({owner})}};
+  if (!service.annotations.empty()) meta["annotations"] = service.annotations;
   return Dump({{"apiVersion", "v1"},
                {"kind", "Service"},
-               {"metadata",
-                {{"name", service.name},
-                 {"namespace", service.ns},
-                 {"labels", service.labels},
-                 {"ownerReferences", json::array({owner})}}},
+               {"metadata", std::move(meta)},
                {"spec",
                 {{"clusterIP", "None"},
                  {"publishNotReadyAddresses", true},

@@ -264,6 +264,16 @@ TEST(ServiceJsonTest, TheServiceIsHeadlessAndPublishesPodsThatAreNotReady) {
             json::parse(R"({"taas.dev/job-name":"mnist","taas.dev/job-uid":"uid-1"})"));
   EXPECT_EQ(service["spec"]["ports"].size(), 2u);
   EXPECT_EQ(service["metadata"]["labels"]["taas.dev/job-name"], "mnist");
+  EXPECT_FALSE(service["metadata"].contains("annotations"));
+}
+
+TEST(ServiceJsonTest, TheEpochOfTheLeaderIsAnAnnotation) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.services.clear();
+  now.epoch = 4;
+  const Plan plan = PlanJob(now);
+  const json service = json::parse(ServiceJson(std::get<CreateService>(plan.steps.at(0))));
+  EXPECT_EQ(service["metadata"]["annotations"]["taas.dev/epoch"], "4");
 }
 
 }  // namespace

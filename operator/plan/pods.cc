@@ -50,6 +50,9 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   PodSpec pod{.ns = job.meta.ns, .name = replica.name};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
+  if (snapshot.epoch > 0) {
+    pod.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
+  }
   pod.owner_kind = job.kind;
   pod.job_name = job.meta.name;
   pod.job_uid = job.meta.uid;
@@ -92,6 +95,12 @@ DeletePod Delete(const Pod& pod, std::string why) {
           .why = std::move(why)};
 }
 
+// True of a pod that has neither ended nor ever run to an end: of a replica that has completed it
+// is not the pod that did.
+bool IsUnused(const Pod& pod) {
+  return !HasEnded(pod) && pod.restart_count == 0 && !pod.exit_code.has_value();
+}
+
 class Children {
  public:
   Children(const Snapshot& snapshot, const Ledger& stored, const Ledger& wanted)
@@ -124,8 +133,12 @@ class Children {
                          stored_.outcome_reason == kBackoffLimitExceeded;
     // A deadline that left everything running would be none; what has ended stays, for its logs.
     if (stopped && policy == CleanPodPolicy::kNone) policy = CleanPodPolicy::kRunning;
-    if (policy == CleanPodPolicy::kNone) return;
     for (const ReplicaView& replica : replicas_) {
+      const LedgerReplica* entry = FindReplica(stored_, replica.role, replica.index);
+      if (policy == CleanPodPolicy::kNone) {
+        if (entry != nullptr && replica.pod != nullptr) DropIfUncalledFor(replica, *entry);
+        continue;
+      }
       const bool stopped_pod = replica.pod != nullptr && HasStopped(*replica.pod);
       if (policy == CleanPodPolicy::kRunning && stopped_pod) continue;
       Remove(replica, "the job has ended");
@@ -212,6 +225,21 @@ class Children {
       out_.steps.push_back(Delete(pod, "the replica failed for good"));
     } else if (OutstaysFinish(replica)) {
       out_.steps.push_back(Delete(pod, "the job has what it was for"));
+    } else {
+      DropIfUncalledFor(replica, entry);
+    }
+  }
+
+  // A create that was under way for so long that the ledger has gone on meanwhile. All else that
+  // can come late meets a precondition.
+  void DropIfUncalledFor(const ReplicaView& replica, const LedgerReplica& entry) {
+    const Pod& pod = *replica.pod;
+    if (pod.meta.deletion_time.has_value() || HasStopped(pod)) return;
+    if (entry.completed && IsUnused(pod)) {
+      out_.steps.push_back(Delete(pod, "the replica had completed before it was made"));
+    } else if (now_.late.count(pod.meta.uid) > 0 &&
+               (stored_.outcome.has_value() || !MayStart(replica, entry))) {
+      out_.steps.push_back(Delete(pod, "an earlier leader made it after its time"));
     }
   }
 

@@ -10,7 +10,8 @@
 namespace taas {
 namespace {
 
-CreateService Service(const Job& job, const std::string& name) {
+CreateService Service(const Snapshot& snapshot, const std::string& name) {
+  const Job& job = snapshot.job;
   CreateService service{.ns = job.meta.ns,
                         .name = name,
                         .owner_kind = job.kind,
@@ -19,6 +20,9 @@ CreateService Service(const Job& job, const std::string& name) {
   service.labels = {{"app.kubernetes.io/managed-by", "taas"},
                     {std::string(kJobLabel), job.meta.name},
                     {std::string(kUidLabel), job.meta.uid}};
+  if (snapshot.epoch > 0) {
+    service.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
+  }
   return service;
 }
 
@@ -26,7 +30,7 @@ CreateService Service(const Job& job, const std::string& name) {
 
 CreateService JobService(const Snapshot& snapshot) {
   const Job& job = snapshot.job;
-  CreateService service = Service(job, job.meta.name);
+  CreateService service = Service(snapshot, job.meta.name);
   service.selector = {{std::string(kJobLabel), job.meta.name},
                       {std::string(kUidLabel), job.meta.uid}};
   const Dialect& dialect = DialectOf(job.kind);
@@ -37,7 +41,7 @@ CreateService JobService(const Snapshot& snapshot) {
 
 CreateService ReplicaService(const Snapshot& snapshot, const ReplicaView& replica) {
   const Job& job = snapshot.job;
-  CreateService service = Service(job, replica.name);
+  CreateService service = Service(snapshot, replica.name);
   service.selector = ForeignLabels(job, replica.role, replica.index, /*legacy=*/false);
   service.selector.erase("training.kubeflow.org/job-role");
   service.labels.insert(service.selector.begin(), service.selector.end());

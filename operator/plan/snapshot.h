@@ -9,8 +9,10 @@
 #ifndef OPERATOR_PLAN_SNAPSHOT_H_
 #define OPERATOR_PLAN_SNAPSHOT_H_
 
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,11 @@ struct Snapshot {
   // The operator's options.
   std::string gpu_resource = "nvidia.com/gpu";  // What `gpus` asks a node for.
   bool legacy_labels = false;  // TFJobs: also the labels of earlier tf-operators.
+  // Of the leader that plans; 0: leaders are not elected.
+  int64_t epoch = 0;
+  // Uids of pods that an earlier leader made and that appeared when this one led already: perhaps
+  // of a process that had lost its lease and did not know yet.
+  std::set<std::string> late;
 };
 
 }  // namespace taas
