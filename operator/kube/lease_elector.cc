@@ -35,8 +35,8 @@ constexpr seconds kHealthTolerance{20};
 // A released lease lasts this long: the least that the API takes.
 constexpr seconds kReleasedDuration{1};
 
-// An epoch that objects tell of and that is so far above the lease's is a forgery, which must not use
-// epochs up; leaders do not change a million times while a cluster lives.
+// An epoch that objects tell of and that is so far above the lease's is a forgery, which must not
+// use epochs up; leaders do not change a million times while a cluster lives.
 constexpr int64_t kEpochJumpMax = 1'000'000;
 
 bool IsConflict(const absl::StatusOr<HttpReply>& reply) {
