@@ -193,7 +193,7 @@ TEST_F(OperatorLeaderTest, ALeaseThatIsDeletedOrEditedByHandEndsItsHolderAndTheN
   ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, kLeaseLostExitCode);
   ASSERT_TRUE(AwaitNextLeader());
-  EXPECT_EQ(Transitions(), 2) << "the pods tell of the first";
+  EXPECT_EQ(Transitions(), 2) << "above the one that was deleted";
 
   first_ = std::move(second_);
   first_holder_ = Holder();

@@ -26,7 +26,7 @@
 
 #include "absl/status/statusor.h"
 #include "operator/api/job.h"
-#include "operator/kube/lease_elector.h"
+#include "operator/kube/lease_times.h"
 #include "operator/plan/address_scheme.h"
 
 namespace taas {

@@ -30,8 +30,6 @@ constexpr seconds kDrainLimit{5};
 constexpr milliseconds kDrainPoll{5};
 constexpr seconds kReleaseTimeout{2};
 constexpr int kReleaseTries = 3;
-// Beyond the end of its lease, until a leader that still runs is called broken.
-constexpr seconds kHealthTolerance{20};
 // A released lease lasts this long: the least that the API takes.
 constexpr seconds kReleasedDuration{1};
 
@@ -48,41 +46,6 @@ std::string MillisecondsText(Clock::Duration time) {
 }
 
 }  // namespace
-
-absl::Status CheckLeaseTimes(const LeaseTimes& times) {
-  const auto is = [](const char* flag, seconds value) {
-    return std::string(flag) + " " + std::to_string(value.count());
-  };
-  if (times.retry < seconds(1)) {
-    return absl::InvalidArgumentError(is("--lease-retry-seconds", times.retry) +
-                                      ": it must be at least 1");
-  }
-  if (times.renew * 10 <= times.retry * 12) {
-    return absl::InvalidArgumentError(
-        is("--lease-renew-seconds", times.renew) +
-        " leaves no time to try again: it must be more than 1.2 times " +
-        is("--lease-retry-seconds", times.retry));
-  }
-  if (times.lease <= times.renew) {
-    return absl::InvalidArgumentError(
-        is("--lease-seconds", times.lease) + " must be more than " +
-        is("--lease-renew-seconds", times.renew) +
-        ": the difference is for writes that are on their way when a leader gives up");
-  }
-  if (times.lease > kLeaseSecondsMax) {
-    return absl::InvalidArgumentError(is("--lease-seconds", times.lease) + ": it must be at most " +
-                                      std::to_string(kLeaseSecondsMax.count()));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckLeaseHealth(const LeaseState& state, const LeaseTimes& times, Clock::Time now) {
-  if (!state.leads || now - state.renewed <= times.lease + kHealthTolerance) {
-    return absl::OkStatus();
-  }
-  return absl::UnavailableError("this leader renewed its lease " +
-                                MillisecondsText(now - state.renewed) + " ago and still runs");
-}
 
 LeaseElector::LeaseElector(KubeTransport& transport, Executor& executor, Random& random,
                            WriteGate& gate, Options options, Calls calls)
@@ -157,7 +120,9 @@ void LeaseElector::After(Clock::Duration delay, std::function<void()> task) {
   timer_ = executor_.PostAfter(delay, std::move(task));
 }
 
-void LeaseElector::Start() { Look(); }
+void LeaseElector::Start() {
+  if (phase_ == Phase::kCandidate) Look();
+}
 
 // --- A candidate.
 
@@ -238,11 +203,14 @@ void LeaseElector::TakeOver() {
   const bool ours = exists_ && seen_->holder == options_.identity;
   const int64_t epoch = ours ? seen_->transitions : NextEpoch();
   const Clock::Time sent = executor_.clock().Now();
+  taking_ = true;
   Put(exists_ ? &*seen_ : nullptr, Claim(epoch, !ours),
       [this, sent](const absl::StatusOr<HttpReply>& reply) { OnTakeOver(sent, reply); });
 }
 
 void LeaseElector::OnTakeOver(Clock::Time sent, const absl::StatusOr<HttpReply>& reply) {
+  taking_ = false;
+  if (phase_ == Phase::kReleasing) return OnTakenInVain(reply);
   const absl::Status status =
       reply.ok() ? StatusOfReply(*reply, What("take")) : Annotate(reply.status(), What("take"));
   if (!status.ok()) {
@@ -258,6 +226,16 @@ void LeaseElector::OnTakeOver(Clock::Time sent, const absl::StatusOr<HttpReply>&
   // Too late to begin with; the next look finds it ours.
   if (executor_.clock().Now() >= sent + options_.times.renew) return LookLater();
   Lead(*std::move(lease), sent);
+}
+
+void LeaseElector::OnTakenInVain(const absl::StatusOr<HttpReply>& reply) {
+  absl::StatusOr<Lease> lease =
+      reply.ok() && reply->code < 300 ? DecodeLease(reply->body)
+                                      : absl::NotFoundError(What("take") + ": not taken");
+  if (!lease.ok()) return EndRelease(absl::OkStatus());
+  epoch_ = lease->transitions;
+  seen_ = *std::move(lease);
+  LetGo(kReleaseTries);
 }
 
 // --- A leader.
@@ -386,13 +364,14 @@ void LeaseElector::Lose(const std::string& why) {
 
 void LeaseElector::Release(std::function<void(absl::Status)> done) {
   const bool leads = phase_ == Phase::kLeader;
-  ++*round_;
   executor_.Cancel(timer_);
   executor_.Cancel(deadline_);
   gate_.Shut();
   released_ = std::move(done);
-  if (!leads) return EndRelease(absl::OkStatus());
+  if (!leads && !taking_) return EndRelease(absl::OkStatus());
   phase_ = Phase::kReleasing;
+  if (taking_) return;
+  ++*round_;
   AwaitIdle(executor_.clock().Now() + kDrainLimit);
 }
 

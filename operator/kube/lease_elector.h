@@ -22,7 +22,6 @@
 #ifndef OPERATOR_KUBE_LEASE_ELECTOR_H_
 #define OPERATOR_KUBE_LEASE_ELECTOR_H_
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -30,33 +29,16 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/kube/lease.h"
+#include "operator/kube/lease_times.h"
 #include "operator/kube/transport.h"
 #include "operator/kube/write_gate.h"
 
 namespace taas {
-
-struct LeaseTimes {
-  std::chrono::seconds lease{15};  // A holder that is silent for so long has lost it.
-  std::chrono::seconds renew{10};  // A leader that could not renew for so long gives up.
-  std::chrono::seconds retry{2};   // Between two renewals; a candidate looks more often.
-};
-// InvalidArgument unless lease > renew > 1.2 · retry, with what to change.
-absl::Status CheckLeaseTimes(const LeaseTimes& times);
-
-// As others see it.
-struct LeaseState {
-  bool leads = false;
-  int64_t epoch = 0;    // Of the leader that this is.
-  std::string holder;   // As it was seen last; empty: nobody.
-  Clock::Time renewed;  // Before the last renewal was sent; of a leader.
-};
-// Unavailable for a leader that should have ended long ago, which means that what had to end it
-// does not work.
-absl::Status CheckLeaseHealth(const LeaseState& state, const LeaseTimes& times, Clock::Time now);
 
 class LeaseElector {
  public:
@@ -114,6 +96,8 @@ class LeaseElector {
   int64_t NextEpoch() const;
   void TakeOver();
   void OnTakeOver(Clock::Time sent, const absl::StatusOr<HttpReply>& reply);
+  // Told to stop meanwhile: what was taken is let go.
+  void OnTakenInVain(const absl::StatusOr<HttpReply>& reply);
 
   // Of a leader.
   void Lead(Lease lease, Clock::Time sent);
@@ -156,6 +140,7 @@ class LeaseElector {
   int64_t epoch_ = 0;          // Of ours.
   Clock::Time until_{};        // Of our claim.
   bool conflicted_ = false;    // The last renewal lost a race.
+  bool taking_ = false;        // A take-over is under way.
   bool verifying_ = false;
   std::string last_failure_;
   std::function<void(absl::Status)> released_;

@@ -144,17 +144,14 @@ TEST(LeaseCandidateTest, OfTwoThatComeAtOnceOneLeads) {
 TEST(LeaseCandidateTest, ItsOwnLeaseWhoseReplyWasLostIsFoundAndLed) {
   LeaseWorld world;
   Candidate& a = world.Add("a");
+  ASSERT_TRUE(world.RunUntil([&] { return world.server.gets() == 1; }, 1s));
   a.link.faults().loses_replies = true;
-  ASSERT_TRUE(world.RunUntil([&] { return world.server.writes() > 0; }, 30s) ||
-              world.server.gets() > 0);
+  ASSERT_TRUE(world.RunUntil([&] { return world.server.writes() == 1; }, 1s));
   a.link.faults().loses_replies = false;
-  ASSERT_TRUE(world.RunUntil([&] { return world.server.writes() == 1; }, 30s));
-  a.link.faults().loses_replies = true;
-  world.RunFor(3s);
-  a.link.faults().loses_replies = false;
-  ASSERT_TRUE(world.RunUntil([&] { return a.leads(); }, 30s));
-  EXPECT_EQ(a.epoch, world.server.transitions());
-  EXPECT_EQ(a.epoch, 1) << "it has led nothing in between";
+  EXPECT_EQ(world.server.holder(), "a");
+  EXPECT_FALSE(a.leads());
+  ASSERT_TRUE(world.RunUntil([&] { return a.leads(); }, 10s));
+  EXPECT_EQ(a.epoch, 1) << "nobody has led in between";
 }
 
 TEST(LeaseCandidateTest, AServerThatRefusesIsAskedAgainWithoutHaste) {
@@ -195,44 +192,6 @@ TEST(LeaseCandidateTest, TakesOverWithinTwoSecondsOfAReleaseAndSeventeenOfAKill)
   EXPECT_LE(worst.after_release, 1700ms);
   EXPECT_LE(worst.after_kill, 16'800ms);
   EXPECT_GE(worst.after_kill, 14s) << "a holder's time was not respected";
-}
-
-struct TimesCase {
-  const char* name;
-  LeaseTimes times;
-  const char* wrong;  // Null: nothing.
-};
-
-class LeaseTimesTest : public testing::TestWithParam<TimesCase> {};
-
-TEST_P(LeaseTimesTest, AreCheckedAgainstEachOther) {
-  const absl::Status status = CheckLeaseTimes(GetParam().times);
-  if (GetParam().wrong == nullptr) {
-    EXPECT_THAT(status, IsOk());
-  } else {
-    EXPECT_THAT(status,
-                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(GetParam().wrong)));
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Table, LeaseTimesTest,
-    testing::Values(
-        TimesCase{"Defaults", {}, nullptr},
-        TimesCase{"Shortest", {.lease = 3s, .renew = 2s, .retry = 1s}, nullptr},
-        TimesCase{"NoRetry", {.retry = 0s}, "--lease-retry-seconds 0"},
-        TimesCase{"NoTimeToTryAgain", {.renew = 6s, .retry = 5s}, "--lease-renew-seconds 6"},
-        TimesCase{"NoMargin", {.lease = 10s}, "--lease-seconds 10"},
-        TimesCase{"TooLong", {.lease = 601s}, "at most 600"}),
-    [](const auto& info) { return std::string(info.param.name); });
-
-TEST(LeaseHealthTest, OnlyALeaderThatShouldHaveEndedLongAgoIsIll) {
-  const Clock::Time renewed = Clock::Time(1000s);
-  const LeaseState leader{.leads = true, .epoch = 1, .holder = "a", .renewed = renewed};
-  EXPECT_THAT(CheckLeaseHealth(leader, {}, renewed + 35s), IsOk());
-  EXPECT_THAT(CheckLeaseHealth(leader, {}, renewed + 36s),
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("36000 ms ago")));
-  EXPECT_THAT(CheckLeaseHealth({.holder = "a"}, {}, renewed + 3600s), IsOk());
 }
 
 }  // namespace

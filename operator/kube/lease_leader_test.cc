@@ -213,6 +213,31 @@ TEST_F(LeaseLeaderTest, ACandidateThatIsToldToStopHasNothingToLetGo) {
   EXPECT_TRUE(a_.leads());
 }
 
+TEST_F(LeaseLeaderTest, ACandidateThatIsToldToStopWhileItTakesTheLeaseLetsItGo) {
+  Candidate& b = world_.Add("b");
+  a_.Release();
+  const int writes = world_.server.writes() + 1;  // The release itself.
+  ASSERT_TRUE(world_.RunUntil([&] { return world_.server.writes() > writes; }, 5s));
+  ASSERT_EQ(world_.server.holder(), "b");
+  ASSERT_FALSE(b.leads()) << "it does not know yet";
+  b.Release();
+  ASSERT_TRUE(world_.RunUntil([&] { return !b.released.empty(); }, 5s));
+  EXPECT_THAT(b.released, ElementsAre(IsOk()));
+  EXPECT_EQ(b.epoch, 0);
+  EXPECT_EQ(world_.server.holder(), "");
+}
+
+TEST_F(LeaseLeaderTest, OneThatIsStoppedBeforeItStartsDoesNothing) {
+  LeaseWorld world;
+  world.candidates.push_back(std::make_unique<Candidate>(
+      "c", world.server, world.executor, world.random, LeaseTimes{}, 1));
+  Candidate& c = *world.candidates.back();
+  c.Release();
+  c.elector.Start();
+  world.RunFor(60s);
+  EXPECT_EQ(world.server.gets(), 0);
+}
+
 TEST_F(LeaseLeaderTest, VerifySaysYesToALeaderAndEndsOneThatIsNone) {
   int yes = 0;
   a_.elector.Verify([&] { ++yes; });
