@@ -21,7 +21,7 @@ constexpr char kLeasesPath[] = "/apis/coordination.k8s.io/v1/namespaces/default/
 constexpr auto kLease = 8s;
 const std::vector<std::string> kFlags = {"--leader-elect",          "--lease-name=election",
                                          "--lease-seconds=8",       "--lease-renew-seconds=5",
-                                         "--lease-retry-seconds=1", "--log-format=json"};
+                                         "--lease-retry-seconds=1"};
 
 class OperatorLeaderTest : public OperatorFixture {
  protected:

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <future>
 #include <mutex>
-#include <optional>
 
 #include "operator/api/defaults.h"
 #include "operator/base/file_system.h"
