@@ -124,15 +124,17 @@ TEST_F(CpprestGateTest, TheSameHoldsOnAConnectionThatWasUsedBefore) {
 }
 
 TEST_F(CpprestGateTest, AWriteIsUnderWayUntilItsReplyHasCome) {
-  std::promise<void> answer;
+  std::promise<void> arrived, answer;
   auto may_answer = answer.get_future().share();
-  Serve([may_answer](const Request&, Connection& to) {
+  Serve([&arrived, may_answer](const Request&, Connection& to) {
+    arrived.set_value();
     may_answer.wait();
     return to.Reply(201, "{}");
   });
   gate_.OpenUntil(gate_clock_.Now() + 10s);
   auto reply = Begin(Post());
   EXPECT_EQ(gate_.under_way(), 1);
+  if (arrived.get_future().wait_for(kPatience) != std::future_status::ready) std::abort();
   gate_.Shut();
   answer.set_value();
   EXPECT_THAT(End(std::move(reply)), IsOk()) << "what has left is not called back";
