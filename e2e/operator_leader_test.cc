@@ -48,10 +48,14 @@ class OperatorLeaderTest : public OperatorFixture {
 
   // One chief and two workers that run, and what they are.
   void StartJob() {
-    const json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
-      "metadata":{"name":"mnist"},"spec":{"trainer":{"model":{"name":"mlp"}},
-        "roles":{"chief":{"replicas":1},"worker":{"replicas":2}}}})");
-    ASSERT_EQ(Call("POST", kTrainingJobsPath, job.dump())["kind"], "TrainingJob");
+    json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
+      "metadata":{"name":"mnist"},"spec":{"roles":{"chief":{},"worker":{"replicas":2}}}})");
+    for (json& role : job["spec"]["roles"]) {
+      role["template"] =
+          json::parse(R"({"spec":{"containers":[{"name":"trainer","image":"own/image:1"}]}})");
+    }
+    const json created = Call("POST", kTrainingJobsPath, job.dump());
+    ASSERT_EQ(created["kind"], "TrainingJob") << created.dump(1);
     for (const std::string& pod : kPods) {
       ASSERT_TRUE(AwaitPod(pod));
       Run(pod);

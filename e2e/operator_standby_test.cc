@@ -20,7 +20,8 @@ using testing::HasSubstr;
 class OperatorStandbyTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto server = kLocalCluster.start(testing::TempDir() + "/standby");
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    auto server = kLocalCluster.start(testing::TempDir() + "/" + test->name());
     ASSERT_THAT(server, IsOk());
     server_ = *std::move(server);
   }
@@ -37,7 +38,7 @@ class OperatorStandbyTest : public testing::Test {
     return holds();
   }
   static bool Leads(const OperatorProcess& process) {
-    return process.Metrics().find("taas_operator_leader 1") != std::string::npos;
+    return process.Metrics().find("\ntaas_operator_leader 1\n") != std::string::npos;
   }
   std::string Page(const OperatorProcess& process, const std::string& path) {
     auto page = std::make_shared<std::promise<absl::StatusOr<std::string>>>();
@@ -64,10 +65,10 @@ TEST_F(OperatorStandbyTest, IsReadyAndWellAndSaysForWhomItStandsBy) {
   ASSERT_TRUE(Await([&] { return second->Ready(); }));
   ASSERT_TRUE(Await([&] {
     return Page(*second, "/readyz").find("stands by for") != std::string::npos;
-  }));
+  })) << Page(*second, "/readyz");
   EXPECT_THAT(Page(*second, "/healthz"), HasSubstr("ok"));
   EXPECT_THAT(Page(*first, "/healthz"), HasSubstr("ok"));
-  EXPECT_THAT(second->Metrics(), HasSubstr("taas_operator_leader 0"));
+  EXPECT_THAT(second->Metrics(), HasSubstr("\ntaas_operator_leader 0\n"));
 }
 
 TEST_F(OperatorStandbyTest, LeadsSoonAfterTheLeaderIsStoppedAndKeepsTheJobGoing) {
@@ -77,7 +78,8 @@ TEST_F(OperatorStandbyTest, LeadsSoonAfterTheLeaderIsStoppedAndKeepsTheJobGoing)
   ASSERT_TRUE(Await([&] { return second->Ready(); }));
   const std::string job = R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
       "metadata":{"name":"mnist"},
-      "spec":{"trainer":{"model":{"name":"mlp"}},"roles":{"worker":{"replicas":1}}}})";
+      "spec":{"roles":{"worker":{"template":{"spec":{"containers":[
+        {"name":"trainer","image":"own/image:1"}]}}}}}})";
   const auto epoch_of = [&](const std::string& pod) {
     const auto answer = server_->client().Do("GET", std::string(kPodsPath) + "/" + pod);
     const json object = answer.ok() ? json::parse(answer->body) : json::object();
@@ -85,7 +87,9 @@ TEST_F(OperatorStandbyTest, LeadsSoonAfterTheLeaderIsStoppedAndKeepsTheJobGoing)
   };
   const Clock::Time begun = clock_.Now();
   first->Stop();
-  EXPECT_THAT(server_->client().Do("POST", kTrainingJobsPath, job), IsOk());
+  const auto created = server_->client().Do("POST", kTrainingJobsPath, job);
+  ASSERT_THAT(created, IsOk());
+  ASSERT_EQ(created->code, 201) << created->body;
   ASSERT_TRUE(Await([&] { return epoch_of("mnist-worker-0") == "2"; }));
   RecordProperty("hand_over_ms",
                  static_cast<int>((clock_.Now() - begun) / std::chrono::milliseconds(1)));

@@ -68,7 +68,7 @@ struct Metrics::Families {
                            .Add({});
   Gauge& leader = BuildGauge()
                       .Name("taas_operator_leader")
-                      .Help("1: this process keeps the jobs going; 0: it stands by.")
+                      .Help("Whether this process keeps the jobs going (1) or stands by (0).")
                       .Register(registry)
                       .Add({});
   Histogram& reconcile = BuildHistogram()

@@ -29,9 +29,9 @@ TEST(MetricsTest, RestartsAreCountedByKindAndCauseAndRequestsByVerbAndCode) {
 
 TEST(MetricsTest, WhoLeadsIsOneAndAStandbyZero) {
   Metrics metrics;
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_operator_leader 0"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("\ntaas_operator_leader 0\n"));
   metrics.SetLeader(true);
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_operator_leader 1"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("\ntaas_operator_leader 1\n"));
 }
 
 }  // namespace
