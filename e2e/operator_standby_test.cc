@@ -111,7 +111,8 @@ TEST_F(OperatorStandbyTest, TimesThatCannotWorkAreRefusedWithTheFlagsNames) {
   const auto started = OperatorProcess::Start(
       {.kubeconfig = server_->kubeconfig(),
        .leader_election = {.enabled = true, .times = {.lease = 5s}}});
-  EXPECT_THAT(started, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--lease-seconds 5")));
+  EXPECT_THAT(started,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--lease-seconds 5")));
 }
 
 }  // namespace

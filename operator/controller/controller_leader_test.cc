@@ -42,10 +42,11 @@ class ControllerLeaderTest : public testing::Test {
 
   void RunFor(milliseconds time) { executor_.RunUntil(executor_.clock().Now() + time); }
   void CreateJob(const std::string& name = "mnist") {
-    api_.Put("trainingjobs",
-             json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"name":")" +
-                         name + R"("},"spec":{"trainer":{"model":{"name":"mlp"}},
-                           "cleanPodPolicy":"None","roles":{"worker":{"replicas":1}}}})"));
+    json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","spec":{
+        "trainer":{"model":{"name":"mlp"}},"cleanPodPolicy":"None",
+        "roles":{"worker":{"replicas":1}}}})");
+    job["metadata"]["name"] = name;
+    api_.Put("trainingjobs", std::move(job));
   }
   static json WithEpoch(json object, const char* epoch) {
     object["metadata"]["annotations"]["taas.dev/epoch"] = epoch;
