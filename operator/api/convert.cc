@@ -1,7 +1,9 @@
 #include "operator/api/convert.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <regex>
 #include <set>
 #include <utility>
 
@@ -43,6 +45,7 @@ class Converter {
     Json& spec = out["spec"];
     spec["roles"] = Roles();
     Policies(&spec);
+    Scheduling(&spec);
     Network(&spec);
     Differences();
     return {DumpJson(out), std::move(warnings_)};
@@ -104,9 +107,6 @@ class Converter {
                 "counts; it is left out.");
       pod["spec"].erase("restartPolicy");
     }
-    if (!job_.spec.priority_class.empty() && TextOf(pod["spec"], "priorityClassName").empty()) {
-      pod["spec"]["priorityClassName"] = job_.spec.priority_class;
-    }
     if (pod.contains("metadata")) KeepLabels(at, &pod);
     Json& container = pod["spec"]["containers"][spec.container];
     container["name"] = std::string(kTrainerContainer);
@@ -167,6 +167,40 @@ class Converter {
     (*spec)["successPolicy"] = "AllWorkers";
   }
 
+  void Scheduling(Json* spec) {
+    const SchedulingPolicy& from = job_.spec.scheduling;
+    Json policy = Json::object();
+    PutName(from.queue, "queue", kMostQueue, &policy);
+    PutName(from.priority_class, "priorityClassName", kMostClass, &policy);
+    if (from.min_available.has_value()) {
+      int32_t total = 0;
+      for (const Json& role : (*spec)["roles"]) total += role["replicas"].get<int32_t>();
+      policy["minAvailable"] = std::min(*from.min_available, total);
+    }
+    if (!policy.empty()) (*spec)["schedulingPolicy"] = std::move(policy);
+    if (!from.min_resources.empty()) {
+      Warn("runPolicy.schedulingPolicy.minResources has no counterpart: the operator adds up what "
+           "the pods ask for.");
+    }
+    if (from.schedule_timeout_seconds.has_value()) {
+      Warn("runPolicy.schedulingPolicy.scheduleTimeoutSeconds has no counterpart: "
+           "spec.pendingDeadlineSeconds releases a job that does not run in time.");
+    }
+  }
+
+  // A TFJob takes any text here, a TrainingJob the names that an object can have.
+  void PutName(const std::string& name, const char* field, size_t length_max, Json* policy) {
+    if (name.empty()) return;
+    static const std::regex kName(
+        "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+    if (name.size() <= length_max && std::regex_match(name, kName)) {
+      (*policy)[field] = name;
+    } else {
+      Warn("runPolicy.schedulingPolicy names \"" + name + "\", which no object can be called; " +
+           "spec.schedulingPolicy." + field + " is left out.");
+    }
+  }
+
   // A TrainingJob has one port for all roles.
   void Network(Json* spec) {
     std::set<int32_t> ports;
@@ -201,11 +235,6 @@ class Converter {
            "TrainingJob.");
     }
     const Json run_policy = source_["spec"].value("runPolicy", Json::object());
-    if (run_policy.is_object() && run_policy.contains("schedulingPolicy") &&
-        !run_policy["schedulingPolicy"].is_null()) {
-      Warn("runPolicy.schedulingPolicy has no counterpart yet and is left out, but for its "
-           "priorityClass: the templates name it.");
-    }
     for (const char* field :
          {"cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"}) {
       const bool twice = run_policy.is_object() && run_policy.contains(field) &&
@@ -218,7 +247,10 @@ class Converter {
          "TF_CONFIG says so, programs with addresses of their own must follow.");
   }
 
-  static constexpr int32_t kMostPs = 1000;  // As in the CRD.
+  // As in the CRD.
+  static constexpr int32_t kMostPs = 1000;
+  static constexpr size_t kMostQueue = 63;
+  static constexpr size_t kMostClass = 253;
 
   const Json& source_;
   const Job& job_;

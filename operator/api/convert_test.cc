@@ -128,8 +128,13 @@ INSTANTIATE_TEST_SUITE_P(
         WarningCase{"DynamicWorker", "/enableDynamicWorker", "true", "enableDynamicWorker"},
         WarningCase{"ManagedBy", "/runPolicy/managedBy", R"("kueue.x-k8s.io/multikueue")",
                     "runPolicy.managedBy"},
-        WarningCase{"Scheduling", "/runPolicy/schedulingPolicy", R"({"queue": "q"})",
-                    "runPolicy.schedulingPolicy"},
+        WarningCase{"MinResources", "/runPolicy/schedulingPolicy",
+                    R"({"minResources": {"cpu": 1}})", "minResources has no counterpart"},
+        WarningCase{"ScheduleTimeout", "/runPolicy/schedulingPolicy",
+                    R"({"scheduleTimeoutSeconds": 60})",
+                    "scheduleTimeoutSeconds has no counterpart"},
+        WarningCase{"QueueThatIsNoName", "/runPolicy/schedulingPolicy", R"({"queue": "Team A"})",
+                    "spec.schedulingPolicy.queue is left out"},
         WarningCase{"BothDialects", "/runPolicy/backoffLimit", "4", "spec.backoffLimit stood"},
         WarningCase{"NoTime", "/activeDeadlineSeconds", "0", "activeDeadlineSeconds was 0"}),
     [](const auto& info) { return std::string(info.param.name); });
@@ -152,15 +157,19 @@ TEST(ConvertTfJobTest, WhatIsNoValidTfJobIsRefusedInTheWordsOfValidate) {
                        HasSubstr("spec.tfReplicaSpecs.Worker.replicas: Invalid value: -1")));
 }
 
-TEST(ConvertTfJobTest, ThePriorityOfTheJobIsThatOfTheTemplatesThatHaveNone) {
+TEST(ConvertTfJobTest, QueuePriorityAndGangAreThoseOfTheTfJob) {
   Json object = TfJob();
-  object["spec"]["runPolicy"]["schedulingPolicy"]["priorityClass"] = "high";
+  object["spec"]["runPolicy"]["schedulingPolicy"] =
+      Json::parse(R"({"queue": "team-a", "priorityClass": "high", "minAvailable": 4})");
   object["spec"]["tfReplicaSpecs"]["ps"]["template"]["spec"]["priorityClassName"] = "low";
   const auto converted = ConvertTfJob(object.dump());
   ASSERT_THAT(converted, IsOk());
-  const Json roles = Json::parse(converted->manifest)["spec"]["roles"];
-  EXPECT_EQ(roles["worker"]["template"]["spec"]["priorityClassName"], "high");
-  EXPECT_EQ(roles["ps"]["template"]["spec"]["priorityClassName"], "low");
+  EXPECT_THAT(converted->warnings, testing::Not(Contains(HasSubstr("schedulingPolicy"))));
+  const Json spec = Json::parse(converted->manifest)["spec"];
+  EXPECT_EQ(spec["schedulingPolicy"],
+            Json::parse(R"({"queue": "team-a", "priorityClassName": "high", "minAvailable": 4})"));
+  EXPECT_EQ(spec["roles"]["ps"]["template"]["spec"]["priorityClassName"], "low");
+  EXPECT_FALSE(spec["roles"]["worker"]["template"]["spec"].contains("priorityClassName"));
 }
 
 // `taas convert` died of these, which a server accepts in a template.

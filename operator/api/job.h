@@ -122,6 +122,21 @@ struct TrainerSpec {
   int64_t max_steps = 0;
 };
 
+// How the job's pods are placed together (docs/gang-scheduling.md).
+struct SchedulingPolicy {
+  // No pod is made unless a gang scheduler places them together; TrainingJob only.
+  bool gang_required = false;
+  std::string queue;           // Empty: the scheduler's default.
+  std::string priority_class;  // Of pods whose template names none, and of the gang.
+  // Pods that are placed together or not at all; nothing: all without which there is no training.
+  std::optional<int32_t> min_available;
+  // TFJob only: a core/v1 ResourceList as it was written, and how long a gang may wait half placed.
+  std::string min_resources;
+  std::optional<int32_t> schedule_timeout_seconds;
+
+  bool operator==(const SchedulingPolicy&) const = default;
+};
+
 struct JobSpec {
   bool bundled_trainer = true;  // False: the roles' templates bring their own image.
   TrainerSpec trainer;          // Of the bundled trainer only.
@@ -140,7 +155,7 @@ struct JobSpec {
   int32_t node_loss_seconds = 60;
   int32_t port = 2222;  // Of the cluster traffic, in a cluster.
   EvaluatorInCluster evaluator_in_cluster = EvaluatorInCluster::kOwn;
-  std::string priority_class;  // Of pods whose template names none; TFJob only.
+  SchedulingPolicy scheduling;
   bool dynamic_worker = false;  // TFJob's enableDynamicWorker.
   // Another controller's name: the job is not ours to touch (TFJob's managedBy).
   std::string managed_by;
@@ -251,6 +266,15 @@ struct LedgerReplica {
   bool operator==(const LedgerReplica&) const = default;
 };
 
+// The pods that Kueue admits together: those of one attempt. Their number may not change.
+struct AdmittedGroup {
+  int32_t attempt = 1;
+  int32_t replicas = 0;  // That were wanted when it was formed; more begin the next attempt.
+  int32_t pods = 0;      // In it: replicas that had completed before have none.
+
+  bool operator==(const AdmittedGroup&) const = default;
+};
+
 // What must survive a wiped status: kept in the annotation `taas.dev/ledger` of the job itself and
 // written before the steps that rely on it. No pod is made that the stored ledger does not know.
 struct Ledger {
@@ -265,6 +289,9 @@ struct Ledger {
   std::string released_because;  // The worst pod and its reason, while they are released.
   // When those completed whose completion is the job's; the rest has its graces from then on.
   std::optional<Clock::WallTime> finishing_since;
+  std::optional<AdmittedGroup> group;
+  // Taken over from another controller, whose writes up to then do not count.
+  std::optional<Clock::WallTime> taken_over;
   std::vector<RestartRecord> history;  // Newest last.
   std::map<RestartCause, int32_t> restarts;
   std::map<Role, std::map<int32_t, LedgerReplica>> replicas;  // By role and index.
@@ -276,9 +303,16 @@ struct Ledger {
   bool operator==(const Ledger&) const = default;
 };
 
+// A controller of TFJobs that is not this one, as its last write to the status of a job shows it.
+struct OtherController {
+  std::string name;  // Of the program, as the API server heard it.
+  Clock::WallTime wrote_at{};
+};
+
 struct Job {
   JobKind kind = JobKind::kTrainingJob;
   ObjectMeta meta;
+  std::optional<OtherController> other_controller;  // TFJob only.
   JobSpec spec;
   JobStatus status;
   std::optional<Ledger> ledger;  // Nothing yet for a new job.
@@ -291,6 +325,8 @@ inline constexpr std::string_view kIndexLabel = "taas.dev/index";
 inline constexpr std::string_view kAttemptLabel = "taas.dev/attempt";
 inline constexpr std::string_view kPodNumberLabel = "taas.dev/pod-number";
 inline constexpr std::string_view kLedgerAnnotation = "taas.dev/ledger";
+// On PodGroups: the spec as the operator wrote it last.
+inline constexpr std::string_view kPodGroupSpecAnnotation = "taas.dev/pod-group-spec";
 // On pods: the chief's address that this pod was started with.
 inline constexpr std::string_view kBootstrapAnnotation = "taas.dev/bootstrap";
 

@@ -112,6 +112,9 @@ TEST(DecodeTrainingJobTest, EachFieldOfTheCrdIsKnownToTheStructOrToTheTrainer) {
       "spec.successPolicy",     "spec.restartScope",
       "spec.exitCodes",         "spec.exitCodes.preset",
       "spec.exitCodes.retryable", "spec.exitCodes.permanent",
+      "spec.schedulingPolicy",  "spec.schedulingPolicy.gang",
+      "spec.schedulingPolicy.queue", "spec.schedulingPolicy.priorityClassName",
+      "spec.schedulingPolicy.minAvailable",
       "spec.nodeLossSeconds",   "spec.network",
       "spec.network.port",      "spec.network.evaluatorInCluster"};
   for (const std::string role : {"chief", "ps", "worker", "evaluator"}) {
@@ -142,6 +145,8 @@ TEST(DecodeTrainingJobTest, EachPolicyOfTheManifestIsRead) {
       "suspend": true, "activeDeadlineSeconds": 3600, "pendingDeadlineSeconds": 60,
       "ttlSecondsAfterFinished": 0, "successPolicy": "AllWorkers", "restartScope": "Job",
       "exitCodes": {"preset": "AtLeast128", "retryable": [1, 3], "permanent": [139]},
+      "schedulingPolicy": {"gang": "Required", "queue": "q", "priorityClassName": "high",
+                           "minAvailable": 3},
       "nodeLossSeconds": 5, "network": {"port": 3000, "evaluatorInCluster": "None"}})"));
   const auto job = DecodeJob(JobKind::kTrainingJob, object.dump());
   ASSERT_THAT(job, IsOk());
@@ -154,6 +159,10 @@ TEST(DecodeTrainingJobTest, EachPolicyOfTheManifestIsRead) {
   EXPECT_EQ(spec.restart_scope, RestartScope::kJob);
   EXPECT_EQ(spec.exit_codes,
             (ExitCodeRules{ExitCodeRules::Preset::kAtLeast128, {1, 3}, {139}}));
+  EXPECT_EQ(spec.scheduling, (SchedulingPolicy{.gang_required = true,
+                                               .queue = "q",
+                                               .priority_class = "high",
+                                               .min_available = 3}));
   EXPECT_EQ(spec.node_loss_seconds, 5);
   EXPECT_EQ(spec.port, 3000);
   EXPECT_EQ(spec.evaluator_in_cluster, EvaluatorInCluster::kNone);
@@ -298,7 +307,8 @@ TEST(DecodeTfJobTest, PoliciesAreReadFromBothDialectsAndThatOfRunPolicyCounts) {
   object["spec"]["runPolicy"] = Json::parse(R"({
       "backoffLimit": 7, "cleanPodPolicy": "Running", "suspend": true,
       "managedBy": "kueue.x-k8s.io/multikueue",
-      "schedulingPolicy": {"minAvailable": 3, "queue": "q", "priorityClass": "high"}})");
+      "schedulingPolicy": {"minAvailable": 3, "queue": "q", "priorityClass": "high",
+                           "minResources": {"cpu": 4}, "scheduleTimeoutSeconds": 60}})");
   object["spec"]["successPolicy"] = "AllWorkers";
   object["spec"]["enableDynamicWorker"] = true;
   job = DecodeJob(JobKind::kTfJob, object.dump());
@@ -308,11 +318,49 @@ TEST(DecodeTfJobTest, PoliciesAreReadFromBothDialectsAndThatOfRunPolicyCounts) {
   EXPECT_EQ(job->spec.active_deadline_seconds, 5);
   EXPECT_TRUE(job->spec.suspend);
   EXPECT_EQ(job->spec.managed_by, "kueue.x-k8s.io/multikueue");
-  EXPECT_EQ(job->spec.priority_class, "high");
+  EXPECT_EQ(job->spec.scheduling, (SchedulingPolicy{.queue = "q",
+                                                    .priority_class = "high",
+                                                    .min_available = 3,
+                                                    .min_resources = R"({"cpu":4})",
+                                                    .schedule_timeout_seconds = 60}));
   EXPECT_EQ(job->spec.success_policy, SuccessPolicy::kAllWorkers);
   EXPECT_TRUE(job->spec.dynamic_worker);
   object["spec"]["runPolicy"]["managedBy"] = "kubeflow.org/training-operator";
   EXPECT_EQ(DecodeJob(JobKind::kTfJob, object.dump())->spec.managed_by, "");
+}
+
+TEST(DecodeTfJobTest, AGangOfNoneIsAGangOfAll) {
+  Json object = TfObject();
+  object["spec"]["runPolicy"]["schedulingPolicy"] = {{"minAvailable", 0}};
+  const auto job = DecodeJob(JobKind::kTfJob, object.dump());
+  ASSERT_THAT(job, IsOk());
+  EXPECT_FALSE(job->spec.scheduling.min_available.has_value());
+}
+
+// What a server adds to the metadata of a job whose status two programs wrote.
+Json WrittenBy(const char* manager, const char* subresource, const char* time) {
+  return {{"manager", manager}, {"operation", "Update"}, {"subresource", subresource},
+          {"apiVersion", "kubeflow.org/v1"}, {"time", time}, {"fieldsType", "FieldsV1"},
+          {"fieldsV1", {{"f:status", Json::object()}}}};
+}
+
+TEST(DecodeTfJobTest, TheLastWriteOfAnotherControllerToTheStatusIsSeen) {
+  Json object = TfObject();
+  object["metadata"]["managedFields"] = {
+      WrittenBy("kubectl-edit", "status", "2026-11-21T06:00:00Z"),
+      WrittenBy("taas-operator", "status", "2026-11-21T06:00:00Z"),
+      WrittenBy("manager", "", "2026-11-21T06:00:00Z")};
+  EXPECT_FALSE(DecodeJob(JobKind::kTfJob, object.dump())->other_controller.has_value());
+  for (const char* manager : {"manager", "training-operator.v1", "tf-operator.v1", "kubedl"}) {
+    SCOPED_TRACE(manager);
+    object["metadata"]["managedFields"][3] = WrittenBy(manager, "status", "2026-11-21T05:00:00Z");
+    object["metadata"]["managedFields"][4] = WrittenBy(manager, "status", "2026-11-21T05:01:00Z");
+    const auto job = DecodeJob(JobKind::kTfJob, object.dump());
+    ASSERT_THAT(job, IsOk());
+    ASSERT_TRUE(job->other_controller.has_value());
+    EXPECT_EQ(job->other_controller->name, manager);
+    EXPECT_EQ(FormatRfc3339(job->other_controller->wrote_at), "2026-11-21T05:01:00Z");
+  }
 }
 
 TEST(DecodeTfJobTest, AMasterIsAChiefByAnotherName) {

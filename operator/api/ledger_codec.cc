@@ -69,6 +69,15 @@ absl::Status ReadRole(const JsonField& role, std::map<int32_t, LedgerReplica>* o
   return absl::OkStatus();
 }
 
+absl::Status ReadGroup(const JsonField& field, std::optional<AdmittedGroup>* out) {
+  if (!field.present()) return absl::OkStatus();
+  RETURN_IF_ERROR(field.Object().status());
+  AdmittedGroup& group = out->emplace();
+  RETURN_IF_ERROR(field["attempt"].Read(&group.attempt));
+  RETURN_IF_ERROR(field["replicas"].Read(&group.replicas));
+  return field["pods"].Read(&group.pods);
+}
+
 absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   ASSIGN_OR_RETURN(const Json object, ParseJsonObject(json));
   const JsonField root(&object, "");
@@ -81,6 +90,8 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   RETURN_IF_ERROR(root["releasedUntil"].Read(&ledger.released_until));
   RETURN_IF_ERROR(root["releasedBecause"].Read(&ledger.released_because));
   RETURN_IF_ERROR(root["finishingSince"].Read(&ledger.finishing_since));
+  RETURN_IF_ERROR(ReadGroup(root["group"], &ledger.group));
+  RETURN_IF_ERROR(root["takenOver"].Read(&ledger.taken_over));
   RETURN_IF_ERROR(ReadRestartHistory(root["history"], &ledger.history));
   RETURN_IF_ERROR(ReadRestartCounts(root["restarts"], &ledger.restarts));
   for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
@@ -123,6 +134,12 @@ std::string EncodeLedger(const Ledger& ledger) {
   PutTime(&out, "releasedUntil", ledger.released_until);
   PutText(&out, "releasedBecause", ledger.released_because);
   PutTime(&out, "finishingSince", ledger.finishing_since);
+  if (ledger.group.has_value()) {
+    out["group"] = {{"attempt", ledger.group->attempt},
+                    {"replicas", ledger.group->replicas},
+                    {"pods", ledger.group->pods}};
+  }
+  PutTime(&out, "takenOver", ledger.taken_over);
   for (const RestartRecord& record : ledger.history) {
     Json entry = EncodeRestart(record);
     entry["time"] = FormatExactly(record.time);

@@ -26,6 +26,8 @@ Ledger FullLedger() {
   ledger.released_until = At(3) + nanoseconds(999'999'999);
   ledger.released_because = "worker-1 is unschedulable: 0/3 nodes have 2 GPUs";
   ledger.finishing_since = At(4);
+  ledger.group = {.attempt = 3, .replicas = 5, .pods = 4};
+  ledger.taken_over = At(4) + nanoseconds(3);
   ledger.history = {{.role = Role::kEvaluator,
                      .index = 1,
                      .attempt = 2,
@@ -69,9 +71,10 @@ TEST(LedgerTest, IsReadBackAsItWasToTheNanosecond) {
 TEST(LedgerTest, EachFieldOfTheStructIsOneThatIsWritten) {
   // A field that is added to the structs and not to the codec is lost when the operator restarts:
   // then this does not compile, and the number of members below is to grow with the codec.
-  const auto& [attempt, start, suspended, pending, releases, until, because, finishing, history,
-               restarts, replicas, outcome, reason, message, time] = FullLedger();
-  EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())).size(), 15u);
+  const auto& [attempt, start, suspended, pending, releases, until, because, finishing, group,
+               taken_over, history, restarts, replicas, outcome, reason, message, time] =
+      FullLedger();
+  EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())).size(), 17u);
   [[maybe_unused]] const auto& [pod, first, completed, failed, in_place, own, quick, not_before,
                                 avoid, port, status_port] =
       replicas.at(Role::kWorker).at(11);
@@ -114,6 +117,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadLedger{"NegativeIndex", R"({"replicas": {"ps": {"-1": {}}}})", "ps.-1"},
                     BadLedger{"Pod", R"({"replicas": {"ps": {"1": {"pod": "a"}}}})", "ps.1.pod"},
                     BadLedger{"Role", R"({"replicas": {"ps": []}})", "replicas.ps"},
+                    BadLedger{"Group", R"({"group": {"pods": "5"}})", "group.pods"},
                     BadLedger{"History", R"({"history": {}})", "history"},
                     BadLedger{"Record", R"({"history": [{"role": "cook"}]})", "history[0].role"},
                     BadLedger{"Suspended", R"({"suspended": "no"})", "suspended"},

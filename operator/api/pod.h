@@ -39,6 +39,11 @@ struct Pod {
   std::string bootstrap;  // Annotation taas.dev/bootstrap.
   int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
 
+  // Kueue has a finalizer on it, so it stays after its deletion.
+  bool held_by_kueue = false;
+  // Says to Kueue that its group has no more to come.
+  bool ends_group = false;
+
   // From the request to delete it to meta.deletion_time, when it is killed.
   std::chrono::seconds deletion_grace{0};
 

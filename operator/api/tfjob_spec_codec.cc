@@ -62,6 +62,18 @@ absl::Status ReadPolicies(const JsonField& policies, JobSpec* out) {
   return policies["backoffLimit"].Read(&out->backoff_limit);
 }
 
+// Zero is what generators write for "not set".
+absl::Status ReadScheduling(const JsonField& policy, SchedulingPolicy* out) {
+  RETURN_IF_ERROR(policy.Object().status());
+  RETURN_IF_ERROR(policy["queue"].Read(&out->queue));
+  RETURN_IF_ERROR(policy["priorityClass"].Read(&out->priority_class));
+  RETURN_IF_ERROR(policy["minAvailable"].Read(&out->min_available));
+  if (out->min_available == 0) out->min_available.reset();
+  ASSIGN_OR_RETURN(const JsonField resources, policy["minResources"].Object());
+  out->min_resources = resources.Text();
+  return policy["scheduleTimeoutSeconds"].Read(&out->schedule_timeout_seconds);
+}
+
 }  // namespace
 
 std::optional<TfRole> TfRoleFromKey(std::string_view key) {
@@ -88,9 +100,7 @@ absl::Status ReadTfJobSpec(const JsonField& spec, JobSpec* out) {
   RETURN_IF_ERROR(run_policy.Object().status());
   RETURN_IF_ERROR(ReadPolicies(run_policy, out));
   RETURN_IF_ERROR(run_policy["suspend"].Read(&out->suspend));
-  // The rest of it is for gang schedulers and for Kueue, which read the object themselves.
-  ASSIGN_OR_RETURN(const JsonField scheduling, run_policy["schedulingPolicy"].Object());
-  RETURN_IF_ERROR(scheduling["priorityClass"].Read(&out->priority_class));
+  RETURN_IF_ERROR(ReadScheduling(run_policy["schedulingPolicy"], &out->scheduling));
   RETURN_IF_ERROR(run_policy["managedBy"].Read(&out->managed_by));
   if (out->managed_by == kTrainingOperator) out->managed_by.clear();
   RETURN_IF_ERROR(spec["successPolicy"].ReadName(TfSuccessPolicyFromName, "\"\" or AllWorkers",

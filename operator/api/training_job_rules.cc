@@ -80,6 +80,12 @@ bool WorkersForPolicy(const Json& self, const Json*) {
   return ValueAt(self, {"successPolicy"}) == "Auto" || Replicas(self, "worker") > 0;
 }
 
+bool GangFits(const Json& self, const Json*) {
+  int64_t total = 0;
+  for (const char* role : kRoles) total += Replicas(self, role);
+  return NumberAt(self, {"schedulingPolicy", "minAvailable"}) <= total;
+}
+
 Predicate HasTemplate(const char* role) {
   return [role](const Json& self, const Json*) {
     const Json& spec = ValueAt(self, {"roles", role});
@@ -155,6 +161,7 @@ std::vector<RuleTwin> SpecRules() {
        "the bundled trainer's evaluator follows checkpoints: spec.trainer.checkpoint.dir is needed",
        ".roles.evaluator", EvaluatorHasCheckpoints},
       {"spec", "only Auto does without workers", ".successPolicy", WorkersForPolicy},
+      {"spec", "more than the job has replicas", ".schedulingPolicy.minAvailable", GangFits},
   };
   for (const char* role : kRoles) {
     const std::string at = std::string(".roles.") + role;
@@ -172,7 +179,8 @@ std::vector<RuleTwin> SpecRules() {
 std::vector<RuleTwin> ChangeRules() {
   std::vector<RuleTwin> rules;
   for (const char* field : {"trainer", "volumes", "backoffLimit", "cleanPodPolicy", "successPolicy",
-                            "restartScope", "exitCodes", "nodeLossSeconds", "network"}) {
+                            "restartScope", "exitCodes", "nodeLossSeconds", "schedulingPolicy",
+                            "network"}) {
     rules.push_back({"spec", kOnlySuspended, std::string(".") + field, Unchanged(field)});
   }
   rules.push_back({"spec", kOnlySuspended, ".roles.chief.replicas", SameReplicas("chief")});

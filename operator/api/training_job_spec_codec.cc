@@ -97,6 +97,20 @@ absl::Status ReadExitCodes(const JsonField& codes, ExitCodeRules* out) {
   return codes["permanent"].Read(&out->permanent);
 }
 
+std::optional<bool> GangFromName(std::string_view name) {
+  if (name == "Required") return true;
+  if (name == "Auto") return false;
+  return std::nullopt;
+}
+
+absl::Status ReadScheduling(const JsonField& policy, SchedulingPolicy* out) {
+  RETURN_IF_ERROR(policy.Object().status());
+  RETURN_IF_ERROR(policy["gang"].ReadName(GangFromName, "Auto or Required", &out->gang_required));
+  RETURN_IF_ERROR(policy["queue"].Read(&out->queue));
+  RETURN_IF_ERROR(policy["priorityClassName"].Read(&out->priority_class));
+  return policy["minAvailable"].Read(&out->min_available);
+}
+
 absl::Status ReadPolicies(const JsonField& spec, JobSpec* out) {
   RETURN_IF_ERROR(spec["suspend"].Read(&out->suspend));
   RETURN_IF_ERROR(spec["backoffLimit"].Read(&out->backoff_limit));
@@ -111,6 +125,7 @@ absl::Status ReadPolicies(const JsonField& spec, JobSpec* out) {
       spec["restartScope"].ReadName(RestartScopeFromName, "Replica or Job", &out->restart_scope));
   RETURN_IF_ERROR(ReadExitCodes(spec["exitCodes"], &out->exit_codes));
   RETURN_IF_ERROR(spec["nodeLossSeconds"].Read(&out->node_loss_seconds));
+  RETURN_IF_ERROR(ReadScheduling(spec["schedulingPolicy"], &out->scheduling));
   RETURN_IF_ERROR(spec["network"].Object().status());
   RETURN_IF_ERROR(spec["network"]["port"].Read(&out->port));
   return spec["network"]["evaluatorInCluster"].ReadName(

@@ -78,7 +78,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   pod.gpu_resource = snapshot.gpu_resource;
   // TFJobs have always seen what their node shows them.
   pod.hide_gpus = job.kind == JobKind::kTrainingJob;
-  pod.priority_class = job.spec.priority_class;
+  pod.priority_class = job.spec.scheduling.priority_class;
   pod.node_loss_seconds = job.spec.node_loss_seconds;
   pod.role = replica.role;
   pod.index = replica.index;
