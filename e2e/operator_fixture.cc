@@ -1,5 +1,7 @@
 #include "e2e/operator_fixture.h"
 
+#include <signal.h>
+
 #include "e2e/control_plane.h"
 #include "localkube/api/api_server.h"
 #include "operator/api/tfjob_crd.h"
@@ -68,6 +70,18 @@ const ServerKind kLocalCluster{"LocalCluster", LocalServer::Start};
 
 void OperatorFixture::Begin(const ServerKind& kind, const std::vector<std::string>& flags) {
   flags_ = flags;
+  ASSERT_NO_FATAL_FAILURE(BeginServer(kind));
+  StartOperator();
+}
+
+void OperatorFixture::RestartOperator(const std::vector<std::string>& flags) {
+  ASSERT_THAT(operator_->Signal(SIGTERM), IsOk());
+  ASSERT_THAT(operator_->Wait(kPatience), IsOk());
+  flags_ = flags;
+  StartOperator();
+}
+
+void OperatorFixture::BeginServer(const ServerKind& kind) {
   static int started = 0;
   const std::string dir =
       testing::TempDir() + "/" + kind.name + "-" + std::to_string(++started);
@@ -78,7 +92,6 @@ void OperatorFixture::Begin(const ServerKind& kind, const std::vector<std::strin
     return Call("GET", kTrainingJobsPath).value("kind", "") == "TrainingJobList" &&
            Call("GET", kTfJobsPath).value("kind", "") == "TFJobList";
   }));
-  StartOperator();
 }
 
 void OperatorFixture::StartOperator() {

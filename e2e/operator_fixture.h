@@ -54,6 +54,10 @@ class OperatorFixture : public testing::Test {
 
   // Both up: server and operator. Fatal failure: not.
   void Begin(const ServerKind& kind, const std::vector<std::string>& flags = {});
+  // The server alone, where something must be there before the operator.
+  void BeginServer(const ServerKind& kind);
+  // The operator ends, as a roll-out ends it, and starts again with these flags.
+  void RestartOperator(const std::vector<std::string>& flags);
   void StartOperator();
 
   // An object in any case: nothing else comes from a server that serves the path.

@@ -20,6 +20,7 @@ struct Flags {
   int lease_seconds = 15;
   int lease_renew_seconds = 10;
   int lease_retry_seconds = 2;
+  std::string gang_scheduler = "none";
   std::string log_format = "text";
   std::string log_level = "info";
 };
@@ -51,6 +52,21 @@ void AddElectionFlags(CLI::App& app, Flags* flags) {
                  "Between two renewals; each is one request")
       ->capture_default_str()
       ->envname("TAAS_LEASE_RETRY_SECONDS");
+}
+
+void AddGangFlags(CLI::App& app, Flags* flags) {
+  OperatorOptions& options = flags->options;
+  app.add_option("--gang-scheduler", flags->gang_scheduler,
+                 "Who places the pods of a job together: none, volcano, coscheduling or kueue. "
+                 "None, since each of the others has to be installed and needs rights of its own; "
+                 "TFJobs work with Kueue in any case")
+      ->check(CLI::IsMember({"none", "volcano", "coscheduling", "kueue"}))
+      ->capture_default_str()
+      ->envname("TAAS_GANG_SCHEDULER");
+  app.add_option("--gang-scheduler-name", options.gang.name,
+                 "The schedulerName of pods in a gang whose template names none. Default: volcano "
+                 "for volcano; else none, for a plugin of the cluster's own scheduler")
+      ->envname("TAAS_GANG_SCHEDULER_NAME");
 }
 
 void AddFlags(CLI::App& app, Flags* flags) {
@@ -106,6 +122,10 @@ void AddFlags(CLI::App& app, Flags* flags) {
                "tf-replica-type, …), for tools that still select by those. Default: off, since "
                "each is 200 bytes per pod")
       ->envname("TAAS_TFJOB_LEGACY_LABELS");
+  app.add_flag("--adopt", options.adopt,
+               "Take over TFJobs that another controller began. Default: off, since two "
+               "controllers of one job destroy each other's work: stop the other one first")
+      ->envname("TAAS_ADOPT");
   app.add_option("--log-format", flags->log_format, "text (for people) or json (for collectors)")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str()
@@ -114,6 +134,12 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
       ->capture_default_str()
       ->envname("TAAS_LOG_LEVEL");
+}
+
+GangScheduler SchedulerOf(const std::string& name) {
+  if (name == "volcano") return GangScheduler::kVolcano;
+  if (name == "coscheduling") return GangScheduler::kCoscheduling;
+  return name == "kueue" ? GangScheduler::kKueue : GangScheduler::kNone;
 }
 
 LogLevel LevelOf(const std::string& name) {
@@ -131,12 +157,16 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", "taas-operator 0.1.0");
   AddFlags(app, &flags);
   AddElectionFlags(app, &flags);
+  AddGangFlags(app, &flags);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
+  flags.options.gang.scheduler = SchedulerOf(flags.gang_scheduler);
+  const bool volcano = flags.options.gang.scheduler == GangScheduler::kVolcano;
+  if (volcano && flags.options.gang.name.empty()) flags.options.gang.name = "volcano";
   flags.options.tfjob_service_per_job = flags.tfjob_services == "PerJob";
   flags.options.kinds.clear();
   for (const std::string& kind : flags.kinds) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nlohmann/json.hpp"
+#include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/log.h"
@@ -78,6 +79,8 @@ struct ClusterView::Scope {
   std::map<JobKind, std::unique_ptr<JobsOfKind>> jobs;
   Store<Pod> pods;
   Store<OwnedObject> services;
+  Store<PodGroup> pod_groups;
+  std::unique_ptr<Reflector<PodGroup>> pod_group_reflector;  // Null: there is no gang scheduler.
   std::unique_ptr<Reflector<Pod>> pod_reflector;
   std::unique_ptr<Reflector<OwnedObject>> service_reflector;
 };
@@ -128,6 +131,18 @@ std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns
   scope->service_reflector = std::make_unique<Reflector<OwnedObject>>(
       transport_, executor_, random_, scope->services, DecodeOwnedObject,
       ReflectorOptions{.path = CollectionPath(Resource::kServices, ns), .label_selector = ours});
+  if (options_.pod_groups.has_value()) {
+    scope->pod_groups.set_on_change([this](const auto& before, const auto& after) {
+      const PodGroup& group = *(after != nullptr ? after : before);
+      Touch(group.meta.ns, group.meta.name);  // Also one that is in a job's way.
+    });
+    scope->pod_group_reflector = std::make_unique<Reflector<PodGroup>>(
+        transport_, executor_, random_, scope->pod_groups, DecodePodGroup,
+        ReflectorOptions{.path = CollectionPath(*options_.pod_groups, ns),
+                         .label_selector = ours,
+                         .may_be_absent = true});
+    scope->pod_group_reflector->set_on_synced([this] { OnSynced(); });
+  }
   scope->pod_reflector->set_on_synced([this] { OnSynced(); });
   scope->service_reflector->set_on_synced([this] { OnSynced(); });
   return scope;
@@ -138,6 +153,7 @@ void ClusterView::Start() {
     for (const auto& [kind, jobs] : scope->jobs) jobs->reflector->Start();
     scope->pod_reflector->Start();
     scope->service_reflector->Start();
+    if (scope->pod_group_reflector != nullptr) scope->pod_group_reflector->Start();
   }
 }
 
@@ -148,9 +164,24 @@ void ClusterView::OnSynced() {
       if (!jobs->reflector->synced()) return;
     }
     if (!scope->pod_reflector->synced() || !scope->service_reflector->synced()) return;
+    if (scope->pod_group_reflector != nullptr && !scope->pod_group_reflector->synced()) return;
   }
   synced_ = true;
   for (const auto& job : Jobs()) on_change_(KeyOf(*job));
+  TellOrphans();
+}
+
+void ClusterView::TellOrphans() {
+  for (const auto& [ns, scope] : scopes_) {
+    for (const auto& [key, pod] : scope->pods.objects()) {
+      if (IsOrphan(*pod)) on_orphan_(*pod);
+    }
+  }
+}
+
+void ClusterView::Lead(int64_t epoch) {
+  epoch_ = epoch;
+  TellOrphans();
 }
 
 ClusterView::Scope* ClusterView::ScopeOf(const std::string& ns) const {
@@ -218,6 +249,29 @@ int64_t ClusterView::HighestEpoch() const {
     }
   }
   return highest;
+}
+
+std::shared_ptr<const PodGroup> ClusterView::PodGroupOf(const Job& job) const {
+  const Scope* scope = ScopeOf(job.meta.ns);
+  return scope == nullptr ? nullptr : scope->pod_groups.Find(job.meta.ns, job.meta.name);
+}
+
+bool ClusterView::HasOwner(const Pod& pod) const {
+  for (const JobKind kind : kKinds) {
+    const Store<Job>* jobs = JobsIn(kind, pod.meta.ns);
+    const auto job = jobs == nullptr ? nullptr : jobs->Find(pod.meta.ns, pod.job);
+    if (job != nullptr && job->meta.uid == pod.owner_uid) return true;
+  }
+  return false;
+}
+
+// Of a kind that is not looked at nobody knows which jobs there are.
+bool ClusterView::IsOrphan(const Pod& pod) const {
+  for (const JobKind kind : kKinds) {
+    if (pod.owner_kind != DialectOf(kind).kind_name) continue;
+    return JobsIn(kind, pod.meta.ns) != nullptr && !HasOwner(pod);
+  }
+  return false;
 }
 
 std::vector<Pod> ClusterView::GoneOf(const std::string& uid) const {
@@ -292,6 +346,9 @@ void ClusterView::OnJob(const std::shared_ptr<const Job>& before,
                         const std::shared_ptr<const Job>& after) {
   if (before != nullptr && (after == nullptr || after->meta.uid != before->meta.uid)) {
     ForgetJob(before->meta.uid);
+    for (const auto& pod : PodsOf(*before)) {
+      if (synced_ && IsOrphan(*pod)) on_orphan_(*pod);
+    }
   }
   const std::string key = KeyOf(*(after != nullptr ? after : before));
   if (after == nullptr) flaws_.erase(key);
@@ -308,14 +365,9 @@ void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
   }
   if (before != nullptr && another) {
     late_.erase(before->meta.uid);
-    for (const JobKind kind : kKinds) {
-      const Store<Job>* jobs = JobsIn(kind, before->meta.ns);
-      const auto job = jobs == nullptr ? nullptr : jobs->Find(before->meta.ns, before->job);
-      if (job != nullptr && job->meta.uid == before->owner_uid) {
-        gone_[before->owner_uid].push_back(*before);
-      }
-    }
+    if (HasOwner(*before)) gone_[before->owner_uid].push_back(*before);
   }
+  if (synced_ && after != nullptr && IsOrphan(*after)) on_orphan_(*after);
   Touch(pod->meta.ns, pod->job);
 }
 
@@ -343,6 +395,10 @@ void ClusterView::Observe(OwnedObject service) {
   if (Scope* scope = ScopeOf(service.meta.ns)) scope->services.Observe(std::move(service));
 }
 
+void ClusterView::Observe(PodGroup group) {
+  if (Scope* scope = ScopeOf(group.meta.ns)) scope->pod_groups.Observe(std::move(group));
+}
+
 void ClusterView::ObserveGone(Resource resource, const std::string& ns, const std::string& name,
                               const std::string& uid) {
   Scope* scope = ScopeOf(ns);
@@ -352,6 +408,9 @@ void ClusterView::ObserveGone(Resource resource, const std::string& ns, const st
       return scope->pods.ObserveGone(ns, name, uid);
     case Resource::kServices:
       return scope->services.ObserveGone(ns, name, uid);
+    case Resource::kVolcanoPodGroups:
+    case Resource::kCoschedulingPodGroups:
+      return scope->pod_groups.ObserveGone(ns, name, uid);
     case Resource::kTrainingJobs:
       return scope->jobs.at(JobKind::kTrainingJob)->store.ObserveGone(ns, name, uid);
     case Resource::kTfJobs:

@@ -22,6 +22,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,10 +47,14 @@ class ClusterView {
   using OnChange = std::function<void(const std::string& key)>;
   // A job that cannot be read and never could, and why: all of it but for the spec.
   using OnUnreadable = std::function<void(const Job& job, const std::string& why)>;
+  // A pod of a job that is no more.
+  using OnOrphan = std::function<void(const Pod& pod)>;
 
   struct Options {
     std::vector<std::string> namespaces;  // Empty: all of them.
     std::vector<JobKind> kinds = {JobKind::kTrainingJob, JobKind::kTfJob};
+    // Of the gang scheduler; nothing: it has none.
+    std::optional<Resource> pod_groups;
   };
 
   ClusterView(KubeTransport& transport, Executor& executor, Random& random, Options options,
@@ -57,6 +62,7 @@ class ClusterView {
   ~ClusterView();
 
   void set_on_unreadable(OnUnreadable call) { on_unreadable_ = std::move(call); }
+  void set_on_orphan(OnOrphan call) { on_orphan_ = std::move(call); }
   void Start();
   // True from the moment on when jobs, pods and services have all been listed; what pods there are
   // is unknown before.
@@ -74,10 +80,12 @@ class ClusterView {
   std::vector<std::shared_ptr<const OwnedObject>> ServicesOf(const Job& job) const;
 
   // From now on pods that appear and that a leader before `epoch` made are late.
-  void Lead(int64_t epoch) { epoch_ = epoch; }
+  void Lead(int64_t epoch);
   bool IsLate(const Pod& pod) const { return late_.count(pod.meta.uid) > 0; }
   // Of all pods and services, whoever owns them; 0: none has one.
   int64_t HighestEpoch() const;
+  // The one with the job's name and label, whoever owns it; null: there is none.
+  std::shared_ptr<const PodGroup> PodGroupOf(const Job& job) const;
   // Pods of the job `uid` that are gone and not yet forgotten.
   std::vector<Pod> GoneOf(const std::string& uid) const;
   // Drops those that `ledger` has counted.
@@ -88,6 +96,7 @@ class ClusterView {
   absl::Status ObserveJob(JobKind kind, std::string_view json);
   void Observe(Pod pod);
   void Observe(OwnedObject service);
+  void Observe(PodGroup group);
   void ObserveGone(Resource resource, const std::string& ns, const std::string& name,
                    const std::string& uid);
 
@@ -109,6 +118,9 @@ class ClusterView {
   void OnJob(const std::shared_ptr<const Job>& before, const std::shared_ptr<const Job>& after);
   void OnPod(const std::shared_ptr<const Pod>& before, const std::shared_ptr<const Pod>& after);
   void OnSynced();
+  bool HasOwner(const Pod& pod) const;
+  bool IsOrphan(const Pod& pod) const;
+  void TellOrphans();
   // Tells of every job that goes by the name that a pod's or a service's label says.
   void Touch(const std::string& ns, const std::string& job);
 
@@ -118,6 +130,7 @@ class ClusterView {
   const Options options_;
   const OnChange on_change_;
   OnUnreadable on_unreadable_;
+  OnOrphan on_orphan_ = [](const Pod&) {};
   std::map<std::string, std::unique_ptr<Scope>> scopes_;  // By namespace; "": all.
   std::map<std::string, std::vector<Pod>> gone_;          // By uid of the job.
   std::map<std::string, Flaw> flaws_;                     // By key.

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "operator/base/log.h"
+#include "operator/plan/gang.h"
 #include "operator/plan/status.h"
 
 namespace taas {
@@ -31,7 +32,18 @@ bool HasLedgerStep(const Plan& plan) {
 }
 
 bool Creates(const Step& step) {
-  return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step);
+  return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step) ||
+         std::holds_alternative<CreatePodGroup>(step);
+}
+
+ClusterView::Options ViewOptions(const Controller::Options& options) {
+  ClusterView::Options view = options.view;
+  if (options.gang.scheduler == GangScheduler::kVolcano) {
+    view.pod_groups = Resource::kVolcanoPodGroups;
+  } else if (options.gang.scheduler == GangScheduler::kCoscheduling) {
+    view.pod_groups = Resource::kCoschedulingPodGroups;
+  }
+  return view;
 }
 
 }  // namespace
@@ -59,7 +71,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
       options_(std::move(options)),
       leads_(!options_.standby),
       queue_(executor, options_.queue, [this](const std::string& key) { Process(key); }),
-      view_(transport, executor, random, options_.view,
+      view_(transport, executor, random, ViewOptions(options_),
             [this](const std::string& key) {
               queue_.Add(key);
               metrics_.SetQueueDepth(queue_.depth());
@@ -70,6 +82,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
               [this](const std::string& key) { queue_.Add(key); }) {
   view_.set_on_unreadable(
       [this](const Job& job, const std::string& why) { OnUnreadable(job, why); });
+  view_.set_on_orphan([this](const Pod& pod) { OnOrphan(pod); });
 }
 
 Controller::~Controller() = default;
@@ -98,6 +111,8 @@ void Controller::Follow(const std::string& key) {
 }
 
 void Controller::OnUnreadable(const Job& job, const std::string& why) {
+  // What we would call invalid may run well under the one that is at work on it.
+  if (job.other_controller.has_value() && !job.ledger.has_value() && !options_.adopt) return;
   if (leads_) return TellUnreadable(job, why);
   const std::string key = ClusterView::KeyOf(job);
   if (unreadable_.size() >= kUnreadableMax && unreadable_.count(key) == 0) return;
@@ -124,6 +139,21 @@ void Controller::TellUnreadable(const Job& job, const std::string& why) {
   }
 }
 
+// The garbage collector has deleted it, and it stays for Kueue's sake only.
+void Controller::OnOrphan(const Pod& pod) {
+  // Whoever comes to lead is told of all.
+  if (!leads_ || options_.gang.scheduler != GangScheduler::kKueue || !IsHeldBack(pod)) return;
+  const std::string name = pod.meta.ns + "/" + pod.meta.name;
+  writer_.Release({.ns = pod.meta.ns,
+                   .name = pod.meta.name,
+                   .uid = pod.meta.uid,
+                   .resource_version = pod.meta.resource_version},
+                  [name](const WriteResult& result) {
+                    if (result.kind == WriteResult::Kind::kDone) return;
+                    Log(LogLevel::kWarning, result.message, {{"pod", name}});
+                  });
+}
+
 Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& job) {
   const auto found = tracked_.find(key);
   if (found != tracked_.end() && found->second.uid != job.meta.uid) Forget(key);
@@ -147,6 +177,7 @@ void Controller::Forget(const std::string& key) {
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
   found->second.counted.Leave(metrics_);
+  if (found->second.hands_off) metrics_.AddHandsOff(-1);
   tracked_.erase(found);
 }
 
@@ -205,9 +236,19 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
     look->plan.status = look->job->status;
     look->plan.status.message = tracked.obstacles.refusal();
   }
+  KeepHandsOff(*look, tracked);
   tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
+}
+
+void Controller::KeepHandsOff(const Look& look, Tracked& tracked) {
+  const bool hands_off = look.plan.hands_off;
+  if (hands_off != tracked.hands_off) metrics_.AddHandsOff(hands_off ? 1 : -1);
+  tracked.hands_off = hands_off;
+  if (!hands_off) return;
+  reporter_.Once(*look.job, tracked.told, "AnotherController", "AnotherController",
+                 look.plan.status.message);
 }
 
 void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::string& what) {
@@ -239,6 +280,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   for (const auto& service : view_.ServicesOf(job)) {
     snapshot.services[service->meta.name] = ViewOf(*service);
   }
+  if (const auto group = view_.PodGroupOf(job)) snapshot.pod_group = ViewOf(*group);
   tracked.obstacles.Expire(executor_.clock().Now());
   tracked.obstacles.Complete(snapshot);
   snapshot.now = executor_.clock().WallNow();
@@ -249,6 +291,8 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.default_image = options_.trainer_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;
+  snapshot.gang = options_.gang;
+  snapshot.adopt = options_.adopt;
   return snapshot;
 }
 
@@ -332,6 +376,18 @@ void Controller::Send(const std::shared_ptr<Look>& look, size_t index) {
     writer_.Delete(*drop_pod, done);
   } else if (const auto* drop_service = std::get_if<DeleteService>(&step)) {
     writer_.Delete(*drop_service, done);
+  } else if (const auto* make_group = std::get_if<CreatePodGroup>(&step)) {
+    writer_.Create(job.meta, *make_group, done);
+  } else if (const auto* change_group = std::get_if<UpdatePodGroup>(&step)) {
+    writer_.Update(*change_group, done);
+  } else if (const auto* drop_group = std::get_if<DeletePodGroup>(&step)) {
+    Log(LogLevel::kInfo, "delete PodGroup", {{"job", look->key}, {"why", drop_group->why}});
+    writer_.Delete(*drop_group, done);
+  } else if (const auto* release = std::get_if<ReleasePod>(&step)) {
+    writer_.Release(*release, done);
+  } else if (const auto* adopt = std::get_if<Adopt>(&step)) {
+    Log(LogLevel::kInfo, "take over", {{"job", look->key}, {"object", adopt->name}});
+    writer_.TakeOver(*adopt, done);
   } else if (const auto* drop_job = std::get_if<DeleteJob>(&step)) {
     Log(LogLevel::kInfo, "delete job", {{"job", look->key}, {"why", drop_job->why}});
     writer_.Delete(*drop_job, done);
@@ -415,7 +471,7 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
 
 void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
   KeptFields& kept = kept_[look->job->kind];
-  writer_.PatchStatus(*look->job, look->plan.status, kept, [this, look](const WriteResult& result) {
+  const auto done = [this, look](const WriteResult& result) {
     Tracked* tracked = SameJob(*look);
     if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
       tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
@@ -437,7 +493,12 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
       look->after = std::max(look->after, refused ? kStatusRefusedTime : result.after);
     }
     CloseLook(look);
-  });
+  };
+  if (look->plan.hands_off) {
+    writer_.PatchRefusal(*look->job, look->plan.status, kept, done);
+  } else {
+    writer_.PatchStatus(*look->job, look->plan.status, kept, done);
+  }
 }
 
 void Controller::CloseLook(const std::shared_ptr<Look>& look) {

@@ -59,6 +59,8 @@ class Controller {
     AddressOptions addresses;
     std::string gpu_resource = "nvidia.com/gpu";
     bool legacy_labels = false;  // On pods of TFJobs.
+    GangOptions gang;
+    bool adopt = false;  // TFJobs that another controller began.
     WorkQueue::Options queue;
     // Leaders are elected: until Lead it follows what happens, and writes nothing.
     bool standby = false;
@@ -92,6 +94,7 @@ class Controller {
     StatusWrites status_writes;
     Obstacles obstacles;
     JobReporter::Memory told;
+    bool hands_off = false;  // Another controller is at work on it.
   };
   // One look at one job, until the last reply to its writes.
   struct Look;
@@ -105,6 +108,8 @@ class Controller {
   void Follow(const std::string& key);
   // Of the job's objects, if it is of a later leader; 0: none is.
   int64_t LaterEpochOf(const Job& job) const;
+  void OnOrphan(const Pod& pod);
+  void KeepHandsOff(const Look& look, Tracked& tracked);
   Tracked& TrackedOf(const std::string& key, const Job& job);
   // What is remembered of the job that `look` is about; null: it is another by now.
   Tracked* SameJob(const Look& look);

@@ -22,6 +22,8 @@ void SimCluster::StartOperator() {
       api_, executor_, random_, poll_, ports_, metrics_,
       Controller::Options{.trainer_image = "taas/trainer:test",
                           .addresses = {.scheme = scheme_},
+                          .gang = gang_,
+                          .adopt = adopt_,
                           .plan = [this](const Snapshot& snapshot) {
                             before_plan_(snapshot);
                             return PlanJob(snapshot);
@@ -34,6 +36,14 @@ void SimCluster::CrashOperator() {
   api_.Disconnect();
   controller_.reset();
   executor_.PostAfter(seconds(1), [this] { StartOperator(); });
+}
+
+void SimCluster::RestartWith(GangOptions gang, bool adopt) {
+  api_.Disconnect();
+  controller_.reset();
+  gang_ = std::move(gang);
+  adopt_ = adopt;
+  StartOperator();
 }
 
 void SimCluster::CreateJob(Roles roles, Json trainer_extra, const std::string& name) {
@@ -118,6 +128,7 @@ std::string SimCluster::PhaseOf(const std::string& pod) const {
 
 void SimCluster::TickKubelets() {
   for (const std::string& name : api_.Names("pods")) TickPod(name);
+  for (const std::string& name : api_.Names("podgroups")) TickPodGroup(name);
   executor_.PostAfter(milliseconds(100), [this] { TickKubelets(); });
 }
 
@@ -129,11 +140,19 @@ void SimCluster::TickPod(const std::string& name) {
   const bool starts = random_.Below(3) == 0 && name != unschedulable_;
   if (phase == "Pending" && starts) return StartContainer(seen);
   if (phase != "Running") return;
-  const std::string number = seen["metadata"]["labels"]["taas.dev/pod-number"];
+  const std::string number =
+      seen.value("/metadata/labels/taas.dev~1pod-number"_json_pointer, "1");
   const auto ran =
       std::chrono::duration_cast<milliseconds>(executor_.clock().Now() - started_[uid]);
   const std::optional<int> code = script_(name, std::stoi(number), ran);
   if (code.has_value()) EndContainer(seen, *code, ran);
+}
+
+void SimCluster::TickPodGroup(const std::string& name) {
+  Json group = *api_.Find("podgroups", name);
+  if (group.value("/status/phase"_json_pointer, "") == gang_phase_) return;
+  group["status"]["phase"] = gang_phase_;
+  api_.Put("podgroups", std::move(group));
 }
 
 void SimCluster::StartContainer(Json pod) {

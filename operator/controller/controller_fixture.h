@@ -59,6 +59,10 @@ class SimCluster {
   void set_report(std::string json) { report_ = std::move(json); }
   int polls() const { return polls_; }
   void CrashOperator();
+  // The operator ends and starts again with these flags.
+  void RestartWith(GangOptions gang, bool adopt = false);
+  // What Volcano says of PodGroups, from the next second on.
+  void set_gang_phase(std::string phase) { gang_phase_ = std::move(phase); }
 
   void RunFor(std::chrono::milliseconds time);
   bool RunUntil(const std::function<bool()>& done, std::chrono::seconds limit);
@@ -95,6 +99,7 @@ class SimCluster {
   void StartOperator();
   void TickKubelets();
   void TickPod(const std::string& name);
+  void TickPodGroup(const std::string& name);
   void StartContainer(Json pod);
   void EndContainer(Json pod, int code, std::chrono::milliseconds ran);
   static Json ContainerOf(const Json& pod);
@@ -110,6 +115,9 @@ class SimCluster {
   std::function<void(const Snapshot&)> before_plan_ = [](const Snapshot&) {};
   std::string report_;
   std::string unschedulable_;
+  std::string gang_phase_ = "Inqueue";
+  GangOptions gang_;
+  bool adopt_ = false;
   int polls_ = 0;
   std::map<std::string, Clock::Time> started_;  // By pod uid.
   std::unique_ptr<Controller> controller_;

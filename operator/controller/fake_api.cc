@@ -54,6 +54,35 @@ void Prune(Json* job) {
 
 }  // namespace
 
+namespace {
+
+bool HasFinalizers(const Json& object) {
+  return !object["metadata"].value("finalizers", Json::array()).empty();
+}
+
+// As a strategic merge patch does it.
+void DropFinalizers(Json* patch, Json* object) {
+  const char* const kDirective = "$deleteFromPrimitiveList/finalizers";
+  Json& metadata = (*patch)["metadata"];
+  const Json dropped = metadata.value(kDirective, Json::array());
+  metadata.erase(kDirective);
+  Json left = Json::array();
+  for (const Json& name : (*object)["metadata"].value("finalizers", Json::array())) {
+    if (std::find(dropped.begin(), dropped.end(), name) == dropped.end()) left.push_back(name);
+  }
+  (*object)["metadata"]["finalizers"] = left;
+}
+
+// What Kueue's webhook does to a pod of one of its queues.
+void Hold(Json* pod) {
+  Json& metadata = (*pod)["metadata"];
+  if (!metadata["labels"].contains("kueue.x-k8s.io/queue-name")) return;
+  metadata["labels"]["kueue.x-k8s.io/managed"] = "true";
+  metadata["finalizers"].push_back("kueue.x-k8s.io/managed");
+}
+
+}  // namespace
+
 // Tells the fake that the client has gone.
 class FakeApi::Handle : public StreamHandle {
  public:
@@ -166,6 +195,7 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
   }
   if (target.resource == "pods") {
     ++pod_creates_[name];
+    Hold(&object);
     object["status"] = {{"phase", "Pending"}};
     if (!keeps_environments_) {
       for (Json& container : object["spec"]["containers"]) container.erase("env");
@@ -177,13 +207,23 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
 HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {
   const Json* before = Find(target.resource, target.name);
   if (before == nullptr) return ErrorReply(404, "NotFound", target.name + " not found");
-  const Json patch = Json::parse(request.body);
+  Json patch = Json::parse(request.body);
   const std::string wanted = patch.value("/metadata/resourceVersion"_json_pointer, "");
-  if (wanted.empty()) complaints_.push_back("a patch without a version: " + request.body);
+  // Of a service that is taken over nobody else has made anything since.
+  if (wanted.empty() && target.resource != "services") {
+    complaints_.push_back("a patch without a version: " + request.body);
+  }
   if (!wanted.empty() && wanted != (*before)["metadata"]["resourceVersion"]) {
     return ErrorReply(409, "Conflict", "the object has been modified");
   }
+  const std::string uid = patch.value("/metadata/uid"_json_pointer, "");
+  if (!uid.empty() && uid != (*before)["metadata"]["uid"]) {
+    return ErrorReply(409, "Conflict", "the uid in the precondition is another");
+  }
   Json after = *before;
+  if (request.content_type == "application/strategic-merge-patch+json") {
+    DropFinalizers(&patch, &after);
+  }
   after.merge_patch(patch);
   // As a real server does: a subresource changes its part only, and the main resource not that
   // part.
@@ -192,7 +232,11 @@ HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {
     result["status"] = after["status"];
   } else {
     result["metadata"] = after["metadata"];
-    if (after["spec"] != (*before)["spec"]) complaints_.push_back("the spec was changed");
+    if (target.resource == "podgroups") {
+      result["spec"] = after["spec"];
+    } else if (after["spec"] != (*before)["spec"]) {
+      complaints_.push_back("the spec was changed");
+    }
   }
   if (faults_.earlier_tfjob_crd && target.resource == "tfjobs") Prune(&result);
   if (result == *before) {
@@ -202,7 +246,10 @@ HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {
     }
     return {.code = 200, .body = before->dump()};  // Neither a version nor an event comes of it.
   }
-  return {.code = 200, .body = Put(target.resource, std::move(result)).dump()};
+  const bool gone = result["metadata"].contains("deletionTimestamp") && !HasFinalizers(result);
+  const Json stored = Put(target.resource, std::move(result));
+  if (gone) Remove(target.resource, target.name);
+  return {.code = 200, .body = stored.dump()};
 }
 
 HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
@@ -214,7 +261,9 @@ HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
   const Json& version = object["metadata"]["resourceVersion"];
   if (!conditions.contains("uid")) complaints_.push_back("a delete without uid: " + request.body);
   // What a service is for does not change while it exists; a pod or a job may have.
-  if (!conditions.contains("resourceVersion") && target.resource != "services") {
+  // A PodGroup's scheduler writes into it all the time.
+  const bool changes = target.resource != "services" && target.resource != "podgroups";
+  if (!conditions.contains("resourceVersion") && changes) {
     complaints_.push_back("a delete without version: " + request.body);
   }
   if (conditions.value("uid", "") != object["metadata"]["uid"] ||
@@ -223,16 +272,11 @@ HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
   }
   if (object["metadata"].contains("deletionTimestamp")) return {.code = 200, .body = object.dump()};
   const std::string phase = object.value("/status/phase"_json_pointer, "");
-  if (phase == "Running") {
+  const bool is_pod = target.resource == "pods";
+  if (is_pod && (phase == "Running" || HasFinalizers(object))) {
     object["metadata"]["deletionTimestamp"] = FormatRfc3339(executor_.clock().WallNow());
     const Json dying = Put(target.resource, object);
-    // The kubelet takes its time.
-    executor_.PostAfter(milliseconds(50 + random_.Below(500)), [this, target, dying] {
-      const Json* now = Find(target.resource, target.name);
-      if (now != nullptr && (*now)["metadata"]["uid"] == dying["metadata"]["uid"]) {
-        Remove(target.resource, target.name);
-      }
-    });
+    StopLater(dying);
     return {.code = 200, .body = dying.dump()};
   }
   if (IsJob(target.resource)) {
@@ -269,6 +313,20 @@ const Json* FakeApi::Find(const std::string& resource, const std::string& name) 
   return found == kind->second.end() ? nullptr : &found->second;
 }
 
+// The kubelet takes its time; then the pod is gone, unless somebody has a finalizer on it.
+void FakeApi::StopLater(const Json& dying) {
+  const std::string name = dying["metadata"]["name"];
+  executor_.PostAfter(milliseconds(50 + random_.Below(500)), [this, name, dying] {
+    const Json* now = Find("pods", name);
+    if (now == nullptr || (*now)["metadata"]["uid"] != dying["metadata"]["uid"]) return;
+    if (!HasFinalizers(*now)) return Remove("pods", name);
+    if (now->value("/status/phase"_json_pointer, "") != "Running") return;
+    Json stopped = *now;
+    stopped["status"]["phase"] = "Failed";
+    Put("pods", std::move(stopped));
+  });
+}
+
 std::vector<std::string> FakeApi::Names(const std::string& resource) const {
   std::vector<std::string> names;
   const auto kind = objects_.find(resource);
@@ -291,16 +349,18 @@ void FakeApi::DeleteJob(const std::string& kind, const std::string& name) {
   if (job == nullptr) return;
   const std::string uid = (*job)["metadata"]["uid"];
   Remove(kind, name);
-  for (const char* resource : {"pods", "services"}) {
+  for (const char* resource : {"pods", "services", "podgroups"}) {
     for (const std::string& child : Names(resource)) {
       const Json* object = Find(resource, child);
       const Json& owners = object->at("metadata").value("ownerReferences", Json::array());
       if (owners.empty() || owners[0]["uid"] != uid) continue;
       executor_.PostAfter(milliseconds(100 + random_.Below(1000)), [this, resource, child, uid] {
         const Json* now = Find(resource, child);
-        if (now != nullptr && (*now)["metadata"]["ownerReferences"][0]["uid"] == uid) {
-          Remove(resource, child);
-        }
+        if (now == nullptr || (*now)["metadata"]["ownerReferences"][0]["uid"] != uid) return;
+        if (!HasFinalizers(*now)) return Remove(resource, child);
+        Json dying = *now;
+        dying["metadata"]["deletionTimestamp"] = FormatRfc3339(executor_.clock().WallNow());
+        StopLater(Put(resource, std::move(dying)));
       });
     }
   }

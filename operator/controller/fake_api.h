@@ -94,6 +94,7 @@ class FakeApi : public KubeTransport {
   HttpReply Post(const HttpRequest& request, const Target& target);
   HttpReply Patch(const HttpRequest& request, const Target& target);
   HttpReply Delete(const HttpRequest& request, const Target& target);
+  void StopLater(const Json& dying);
   void Notify(const std::string& resource, const char* type, const Json& object);
   void Send(const Watch& watch, const std::string& line);
 

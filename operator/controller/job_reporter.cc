@@ -45,6 +45,8 @@ std::string FailureReason(const Step& step) {
   if (std::holds_alternative<CreateService>(step)) return "FailedCreateService";
   if (std::holds_alternative<DeletePod>(step)) return "FailedDeletePod";
   if (std::holds_alternative<DeleteService>(step)) return "FailedDeleteService";
+  if (std::holds_alternative<CreatePodGroup>(step)) return "FailedCreatePodGroup";
+  if (std::holds_alternative<DeletePodGroup>(step)) return "FailedDeletePodGroup";
   return "Refused";
 }
 

@@ -18,6 +18,7 @@ using nlohmann::json;
 using Kind = WriteResult::Kind;
 
 constexpr char kMergePatch[] = "application/merge-patch+json";
+constexpr char kStrategicMergePatch[] = "application/strategic-merge-patch+json";
 // etcd's limit of an event's message.
 constexpr size_t kEventMessageBytesMax = 1024;
 
@@ -25,6 +26,11 @@ std::string NameOf(const ObjectMeta& job) { return job.ns + "/" + job.name; }
 
 Resource ResourceOf(JobKind kind) {
   return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
+}
+
+Resource ResourceOf(GangScheduler scheduler) {
+  return scheduler == GangScheduler::kVolcano ? Resource::kVolcanoPodGroups
+                                              : Resource::kCoschedulingPodGroups;
 }
 
 std::string Dump(const json& value) {
@@ -192,7 +198,8 @@ void JobWriter::ReadServiceBack(const ObjectMeta& job, const std::string& name,
          if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
          auto service = DecodeOwnedObject(found->body);
          if (!service.ok()) return done(Unreadable(what, service.status()));
-         if (service->owner_uid == job.uid) {
+         // Of another controller's making it has no label of ours, and the view would not show it.
+         if (service->owner_uid == job.uid && service->job == job.name) {
            view_.Observe(*std::move(service));
            return done({});
          }
@@ -200,6 +207,120 @@ void JobWriter::ReadServiceBack(const ObjectMeta& job, const std::string& name,
          taken.service = *std::move(service);
          done(std::move(taken));
        });
+}
+
+void JobWriter::Create(const ObjectMeta& job, const CreatePodGroup& step, Done done) {
+  const std::string what = "create PodGroup " + step.ns + "/" + step.name + " for " +
+                           GangSchedulerName(step.scheduler);
+  HttpRequest request{.verb = Verb::kPost,
+                      .path = CollectionPath(ResourceOf(step.scheduler), step.ns)};
+  request.body = PodGroupJson(step);
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.conflict = Meaning::Next::kLater, .missing = Meaning::Next::kRefused},
+         .take =
+             [this](const HttpReply& reply) {
+               auto group = DecodePodGroup(reply.body);
+               if (group.ok()) view_.Observe(*std::move(group));
+               return group.ok();
+             },
+         .read_back = [this, job, step, what, done] { ReadGroupBack(job, step, what, done); },
+         .done = done});
+}
+
+void JobWriter::ReadGroupBack(const ObjectMeta& job, const CreatePodGroup& step,
+                              const std::string& what, Done done) {
+  Read(ObjectPath(ResourceOf(step.scheduler), step.ns, step.name), what, done,
+       [this, job, what, done](const HttpReply* found) {
+         if (found == nullptr) return done({.kind = Kind::kLater, .message = what});
+         auto group = DecodePodGroup(found->body);
+         if (!group.ok()) return done(Unreadable(what, group.status()));
+         if (group->owner_uid == job.uid && group->job == job.name) {
+           view_.Observe(*std::move(group));
+           return done({});
+         }
+         WriteResult taken{.kind = Kind::kTaken, .message = what + ": the name is taken"};
+         taken.pod_group = *std::move(group);
+         done(std::move(taken));
+       });
+}
+
+void JobWriter::Change(HttpRequest request, std::string what,
+                       std::function<bool(const HttpReply& reply)> take, Done done) {
+  request.verb = Verb::kPatch;
+  Write(std::move(request),
+        {.what = what,
+         .meaning = {.exists = Meaning::Next::kReplan,
+                     .conflict = Meaning::Next::kReplan,
+                     .missing = Meaning::Next::kReplan},
+         .take = std::move(take),
+         .read_back = [what, done] { done({.kind = Kind::kReplan, .message = what}); },
+         .done = done});
+}
+
+void JobWriter::Update(const UpdatePodGroup& step, Done done) {
+  HttpRequest request{.path = ObjectPath(ResourceOf(step.scheduler), step.ns, step.name)};
+  request.content_type = kMergePatch;
+  request.body = PodGroupPatch(step.before, step.spec, step.uid, step.resource_version);
+  Change(std::move(request), "update PodGroup " + step.ns + "/" + step.name,
+         [this](const HttpReply& reply) {
+           auto group = DecodePodGroup(reply.body);
+           if (group.ok()) view_.Observe(*std::move(group));
+           return group.ok();
+         },
+         std::move(done));
+}
+
+void JobWriter::Delete(const DeletePodGroup& step, Done done) {
+  Remove({.resource = ResourceOf(step.scheduler),
+          .ns = step.ns,
+          .name = step.name,
+          .uid = step.uid},
+         std::move(done));
+}
+
+void JobWriter::Release(const ReleasePod& step, Done done) {
+  json metadata = {{"uid", step.uid}, {"resourceVersion", step.resource_version}};
+  if (step.ends_group) {
+    metadata["annotations"] = {{"kueue.x-k8s.io/retriable-in-group", "false"}};
+  } else {
+    // Other finalizers stay.
+    metadata["$deleteFromPrimitiveList/finalizers"] = json::array({"kueue.x-k8s.io/managed"});
+  }
+  HttpRequest request{.path = ObjectPath(Resource::kPods, step.ns, step.name)};
+  request.content_type = kStrategicMergePatch;
+  request.body = Dump({{"metadata", std::move(metadata)}});
+  Change(std::move(request), "release pod " + step.ns + "/" + step.name + " from Kueue",
+         [this](const HttpReply& reply) {
+           // Whether it is gone now is for the watch to tell.
+           auto pod = DecodePod(reply.body);
+           if (pod.ok()) view_.Observe(*std::move(pod));
+           return pod.ok();
+         },
+         std::move(done));
+}
+
+void JobWriter::TakeOver(const Adopt& step, Done done) {
+  json metadata = {{"uid", step.uid}, {"labels", step.labels}};
+  if (!step.resource_version.empty()) metadata["resourceVersion"] = step.resource_version;
+  const Resource resource = step.is_service ? Resource::kServices : Resource::kPods;
+  HttpRequest request{.path = ObjectPath(resource, step.ns, step.name)};
+  request.content_type = kMergePatch;
+  request.body = Dump({{"metadata", std::move(metadata)}});
+  Change(std::move(request),
+         "take over " + std::string(step.is_service ? "service " : "pod ") + step.ns + "/" +
+             step.name,
+         [this, is_service = step.is_service](const HttpReply& reply) {
+           if (is_service) {
+             auto service = DecodeOwnedObject(reply.body);
+             if (service.ok()) view_.Observe(*std::move(service));
+             return service.ok();
+           }
+           auto pod = DecodePod(reply.body);
+           if (pod.ok()) view_.Observe(*std::move(pod));
+           return pod.ok();
+         },
+         std::move(done));
 }
 
 void JobWriter::Delete(const DeletePod& step, Done done) {
@@ -301,6 +422,25 @@ void JobWriter::PatchStatus(const Job& job, const JobStatus& status, KeptFields&
       .path = SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status")};
   request.body = StatusPatch(EncodeStatus(job, job.status), wanted, job.meta.resource_version);
   Patch(job, std::move(request), "write the status of " + NameOf(job.meta),
+        [&kept, wanted](const HttpReply& reply) { kept.Learn(wanted, reply.body); },
+        std::move(done));
+}
+
+void JobWriter::PatchRefusal(const Job& job, const JobStatus& status, KeptFields& kept,
+                             Done done) {
+  const auto told = [&job](const JobStatus& whole) {
+    const json all = json::parse(EncodeStatus(job, whole));
+    json part = json::object();
+    for (const char* field : {"conditions", "message"}) {
+      if (all.contains(field)) part[field] = all[field];
+    }
+    return Dump(part);
+  };
+  const std::string wanted = told(status);
+  HttpRequest request{
+      .path = SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status")};
+  request.body = StatusPatch(told(job.status), wanted, job.meta.resource_version);
+  Patch(job, std::move(request), "write why nothing is done for " + NameOf(job.meta),
         [&kept, wanted](const HttpReply& reply) { kept.Learn(wanted, reply.body); },
         std::move(done));
 }

@@ -39,6 +39,11 @@ class JobWriter {
 
   void Create(const ObjectMeta& job, const CreatePod& step, Done done);
   void Create(const ObjectMeta& job, const CreateService& step, Done done);
+  void Create(const ObjectMeta& job, const CreatePodGroup& step, Done done);
+  void Update(const UpdatePodGroup& step, Done done);
+  void Delete(const DeletePodGroup& step, Done done);
+  void Release(const ReleasePod& step, Done done);
+  void TakeOver(const Adopt& step, Done done);
   void Delete(const DeletePod& step, Done done);
   void Delete(const DeleteService& step, Done done);
   // In the background: its pods and services go by themselves.
@@ -46,6 +51,8 @@ class JobWriter {
   void PatchLedger(const Job& job, const Ledger& ledger, Done done);
   // `kept`, which outlives the writer, learns from the answer.
   void PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept, Done done);
+  // Likewise, but of conditions and message alone: the rest is another controller's.
+  void PatchRefusal(const Job& job, const JobStatus& status, KeptFields& kept, Done done);
   // Only a sentence, on a job that cannot be read.
   void PatchMessage(const ObjectMeta& job, JobKind kind, const std::string& message);
   // The condition Failed, with what is wrong, on a TFJob that was stored although it is invalid.
@@ -67,6 +74,11 @@ class JobWriter {
                    Done done);
   void ReadServiceBack(const ObjectMeta& job, const std::string& name, const std::string& what,
                        Done done);
+  void ReadGroupBack(const ObjectMeta& job, const CreatePodGroup& step, const std::string& what,
+                     Done done);
+  // Changes an object that is none of the job's manifests. Gone or changed meanwhile: look again.
+  void Change(HttpRequest request, std::string what,
+              std::function<bool(const HttpReply& reply)> take, Done done);
   void Remove(Victim victim, Done done);
   void ReadRemovedBack(const Victim& victim, const std::string& what, Done done);
   void PatchFlaw(const ObjectMeta& job, JobKind kind, const nlohmann::json& status);

@@ -1,6 +1,7 @@
 #include "operator/controller/merge_patch.h"
 
 #include "nlohmann/json.hpp"
+#include "operator/api/job.h"
 
 namespace taas {
 namespace {
@@ -31,6 +32,17 @@ std::string StatusPatch(std::string_view before, std::string_view after,
                         const std::string& resource_version) {
   const json body = {{"metadata", {{"resourceVersion", resource_version}}},
                      {"status", Whole(Object(before), Object(after))}};
+  return body.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string PodGroupPatch(std::string_view before, std::string_view after, const std::string& uid,
+                          const std::string& resource_version) {
+  const json annotations = {{std::string(kPodGroupSpecAnnotation), std::string(after)}};
+  const json body = {{"metadata",
+                      {{"uid", uid},
+                       {"resourceVersion", resource_version},
+                       {"annotations", annotations}}},
+                     {"spec", Whole(Object(before), Object(after))}};
   return body.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

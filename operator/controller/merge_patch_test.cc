@@ -41,5 +41,17 @@ TEST(StatusPatchVersionTest, IsTheOneThatThePatchWasMadeFrom) {
             json::parse(R"({"metadata":{"resourceVersion":"7"},"status":{"state":"Running"}})"));
 }
 
+TEST(MergePatchTest, OfAPodGroupOnlyWhatTheOperatorWroteChanges) {
+  const json patch = json::parse(PodGroupPatch(
+      R"({"minMember":4,"minResources":{"cpu":"4","nvidia.com/gpu":"4"}})",
+      R"({"minMember":3,"minResources":{"cpu":"3"}})", "uid-1", "17"));
+  EXPECT_EQ(patch["spec"],
+            json::parse(R"({"minMember":3,"minResources":{"cpu":"3","nvidia.com/gpu":null}})"));
+  EXPECT_EQ(patch["metadata"]["resourceVersion"], "17");
+  EXPECT_EQ(patch["metadata"]["uid"], "uid-1");
+  EXPECT_EQ(patch["metadata"]["annotations"]["taas.dev/pod-group-spec"],
+            R"({"minMember":3,"minResources":{"cpu":"3"}})");
+}
+
 }  // namespace
 }  // namespace taas

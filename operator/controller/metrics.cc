@@ -61,6 +61,11 @@ struct Metrics::Families {
                                   .Name("taas_api_requests_total")
                                   .Help("Requests to the API server by verb and code; 0: no reply.")
                                   .Register(registry);
+  Gauge& hands_off = BuildGauge()
+                         .Name("taas_tfjobs_of_another_controller")
+                         .Help("TFJobs left alone, since another controller is at work on them.")
+                         .Register(registry)
+                         .Add({});
   Gauge& queue_depth = BuildGauge()
                            .Name("taas_queue_depth")
                            .Help("Jobs that wait to be looked at.")
@@ -102,6 +107,14 @@ void Metrics::MoveJob(JobKind kind, const JobState* before, const JobState* afte
   };
   if (before != nullptr) gauge(*before).Decrement();
   if (after != nullptr) gauge(*after).Increment();
+}
+
+void Metrics::AddHandsOff(int jobs) {
+  if (jobs < 0) {
+    families_->hands_off.Decrement(-jobs);
+  } else {
+    families_->hands_off.Increment(jobs);
+  }
 }
 
 void Metrics::CountRestart(JobKind kind, RestartCause cause, int count) {

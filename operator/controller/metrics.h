@@ -28,6 +28,7 @@ class Metrics {
   std::string Text() const;
 
   void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
+  void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
   void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);
   void ObserveFirstPod(Clock::Duration since_creation);

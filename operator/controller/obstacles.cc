@@ -25,6 +25,19 @@ ServiceView ViewOf(const OwnedObject& service) {
           .terminating = service.meta.deletion_time.has_value()};
 }
 
+PodGroupView ViewOf(const PodGroup& group) {
+  return {.uid = group.meta.uid,
+          .resource_version = group.meta.resource_version,
+          .owner_uid = group.owner_uid,
+          .owner_kind = group.owner_kind,
+          .job = group.job,
+          .terminating = group.meta.deletion_time.has_value(),
+          .min_member = group.min_member,
+          .spec = group.spec,
+          .phase = group.phase,
+          .trouble = group.trouble};
+}
+
 bool Obstacles::Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun,
                        Clock::Time now) {
   if (refused_until_ > begun) return false;
@@ -39,6 +52,8 @@ void Obstacles::Take(const Step& step, const WriteResult& result, Clock::Time no
   foreign_until_ = now + kForeignTime;
   if (result.pod.has_value()) {
     pods_[result.pod->meta.name] = *result.pod;
+  } else if (result.pod_group.has_value()) {
+    pod_group_ = ViewOf(*result.pod_group);
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
     services_[service->name] = ViewOf(*result.service);
   }
@@ -59,6 +74,7 @@ void Obstacles::Expire(Clock::Time now) {
   if (foreign_until_ <= now) {
     pods_.clear();
     services_.clear();
+    pod_group_.reset();
   }
   if (refused_until_ <= now) {
     refusal_.clear();
@@ -71,6 +87,8 @@ void Obstacles::Complete(Snapshot& snapshot) {
   for (const auto& [name, pod] : pods_) snapshot.pods.push_back(pod);
   for (const auto& [name, service] : snapshot.services) services_.erase(name);
   snapshot.services.insert(services_.begin(), services_.end());
+  if (snapshot.pod_group.has_value()) pod_group_.reset();
+  if (pod_group_.has_value()) snapshot.pod_group = pod_group_;
 }
 
 std::optional<Clock::Duration> Obstacles::LookAgainAfter(Clock::Time now) const {

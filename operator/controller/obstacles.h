@@ -22,8 +22,9 @@
 
 namespace taas {
 
-// As the planner sees a service.
+// As the planner sees a service, and a PodGroup.
 ServiceView ViewOf(const OwnedObject& service);
+PodGroupView ViewOf(const PodGroup& group);
 
 class Obstacles {
  public:
@@ -55,6 +56,7 @@ class Obstacles {
   int refusals_ = 0;
   std::map<std::string, Pod> pods_;
   std::map<std::string, ServiceView> services_;
+  std::optional<PodGroupView> pod_group_;
   Clock::Time foreign_until_{};
 };
 

@@ -53,8 +53,13 @@ TEST(ObstaclesTest, WhatIsNotOursIsInTheSnapshotUntilTheViewHasItOrItsTimeIsOver
   WriteResult service{.kind = WriteResult::Kind::kTaken};
   service.service.emplace().owner_uid = "somebody";
   obstacles.Take(CreateService{.name = "mnist"}, service, kStart);
+  WriteResult group{.kind = WriteResult::Kind::kTaken};
+  group.pod_group.emplace().owner_uid = "somebody else";
+  obstacles.Take(CreatePodGroup{.name = "mnist"}, group, kStart);
   Snapshot snapshot;
   obstacles.Complete(snapshot);
+  ASSERT_TRUE(snapshot.pod_group.has_value());
+  EXPECT_EQ(snapshot.pod_group->owner_uid, "somebody else");
   ASSERT_EQ(snapshot.pods.size(), 1u);
   EXPECT_EQ(snapshot.services.at("mnist").owner_uid, "somebody");
 
@@ -68,6 +73,7 @@ TEST(ObstaclesTest, WhatIsNotOursIsInTheSnapshotUntilTheViewHasItOrItsTimeIsOver
   obstacles.Complete(later);
   EXPECT_TRUE(later.pods.empty());
   EXPECT_TRUE(later.services.empty());
+  EXPECT_FALSE(later.pod_group.has_value());
 }
 
 }  // namespace

@@ -109,6 +109,8 @@ class Process : public OperatorProcess {
                           .service_per_job = options_.tfjob_service_per_job},
             .gpu_resource = options_.gpu_resource,
             .legacy_labels = options_.tfjob_legacy_labels,
+            .gang = options_.gang,
+            .adopt = options_.adopt,
             .standby = elects(),
             .on_later_epoch = [this](int64_t epoch) { Doubt(epoch); }});
     metrics_.SetLeader(!elects());

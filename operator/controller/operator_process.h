@@ -28,6 +28,7 @@
 #include "operator/api/job.h"
 #include "operator/kube/lease_times.h"
 #include "operator/plan/address_scheme.h"
+#include "operator/plan/gang_scheduler.h"
 
 namespace taas {
 
@@ -53,6 +54,9 @@ struct OperatorOptions {
   // Pods of TFJobs carry the labels of earlier tf-operators, too.
   bool tfjob_legacy_labels = false;
   LeaderElectionOptions leader_election;
+  GangOptions gang;
+  // TFJobs that another controller began are taken over.
+  bool adopt = false;
 };
 
 class OperatorProcess {

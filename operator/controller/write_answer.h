@@ -33,6 +33,7 @@ struct WriteResult {
   std::chrono::seconds after{0};   // kLater: not before.
   std::optional<Pod> pod;          // kTaken, where it is a pod.
   std::optional<OwnedObject> service;  // kTaken, where it is a service.
+  std::optional<PodGroup> pod_group;   // kTaken, where it is one.
 };
 
 enum class Answer { kDone, kExists, kConflict, kMissing, kUnknown, kLater, kRefused };

@@ -28,6 +28,10 @@ Place PlaceOf(Resource resource) {
       return {"/apis/taas.dev/v1", "trainingjobs"};
     case Resource::kTfJobs:
       return {"/apis/kubeflow.org/v1", "tfjobs"};
+    case Resource::kVolcanoPodGroups:
+      return {"/apis/scheduling.volcano.sh/v1beta1", "podgroups"};
+    case Resource::kCoschedulingPodGroups:
+      return {"/apis/scheduling.x-k8s.io/v1alpha1", "podgroups"};
   }
   CHECK(false) << "unknown resource " << static_cast<int>(resource);
   return {};

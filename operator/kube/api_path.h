@@ -26,6 +26,8 @@ enum class Resource {
   kLeases,
   kTrainingJobs,
   kTfJobs,
+  kVolcanoPodGroups,
+  kCoschedulingPodGroups,
 };
 
 // "pods", "trainingjobs", …

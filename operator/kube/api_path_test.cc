@@ -16,6 +16,13 @@ TEST(ApiPathTest, NoNamespaceMeansAllOfThem) {
   EXPECT_EQ(CollectionPath(Resource::kTrainingJobs, ""), "/apis/taas.dev/v1/trainingjobs");
 }
 
+TEST(ApiPathTest, EachGangSchedulerHasAPodGroupOfItsOwn) {
+  EXPECT_EQ(ObjectPath(Resource::kVolcanoPodGroups, "ns", "mnist"),
+            "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/mnist");
+  EXPECT_EQ(CollectionPath(Resource::kCoschedulingPodGroups, ""),
+            "/apis/scheduling.x-k8s.io/v1alpha1/podgroups");
+}
+
 TEST(ApiPathTest, StatusIsASubresource) {
   EXPECT_EQ(SubresourcePath(Resource::kTrainingJobs, "ns", "mnist", "status"),
             "/apis/taas.dev/v1/namespaces/ns/trainingjobs/mnist/status");

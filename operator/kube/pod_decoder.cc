@@ -16,6 +16,8 @@
 namespace taas {
 namespace {
 
+constexpr std::string_view kKueueFinalizer = "kueue.x-k8s.io/managed";
+
 using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string>;
 
 struct Owner {
@@ -48,6 +50,9 @@ struct Collected {
   std::string job, role, index, attempt, pod_number, bootstrap, epoch;
   std::string node, restart_policy, phase, reason, message, ip;
   int64_t deletion_grace = 0;
+  bool held_by_kueue = false;
+  std::string retriable, group_spec;
+  int32_t min_member = 0;
   std::vector<PodCondition> conditions;
   std::vector<Container> containers;
   std::vector<ContainerStatus> statuses;
@@ -97,6 +102,13 @@ bool Time(const Scalar& value, std::optional<Clock::WallTime>* out) {
   return true;
 }
 
+bool Finalizer(const Scalar& value, bool* held_by_kueue) {
+  std::string name;
+  if (!Text(value, &name)) return false;
+  if (name == kKueueFinalizer) *held_by_kueue = true;
+  return true;
+}
+
 // `i` is the index in the innermost array.
 using Setter = bool (*)(Collected& c, size_t i, const Scalar& v);
 
@@ -125,6 +137,10 @@ const std::unordered_map<std::string_view, Setter>& Fields() {
       FIELD(".metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
       FIELD(".metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
       FIELD(".metadata.annotations.taas.dev/epoch", Text(v, &c.epoch)),
+      FIELD(".metadata.annotations.kueue.x-k8s.io/retriable-in-group", Text(v, &c.retriable)),
+      FIELD(".metadata.annotations.taas.dev/pod-group-spec", Text(v, &c.group_spec)),
+      FIELD(".metadata.finalizers[]", Finalizer(v, &c.held_by_kueue)),
+      FIELD(".spec.minMember", Number<int32_t>(v, &c.min_member)),
       FIELD(".spec.nodeName", Text(v, &c.node)),
       FIELD(".spec.restartPolicy", Text(v, &c.restart_policy)),
       FIELD(".spec.containers[].name", Text(v, &At(c.containers, i).name)),
@@ -347,11 +363,30 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   pod.job = std::move(c.job);
   pod.bootstrap = std::move(c.bootstrap);
   pod.epoch = EpochOf(c.epoch);
+  pod.held_by_kueue = c.held_by_kueue;
+  pod.ends_group = c.retriable == "false";
   pod.node = std::move(c.node);
   pod.reason = std::move(c.reason);
   pod.message = std::move(c.message);
   pod.ip = std::move(c.ip);
   return pod;
+}
+
+absl::StatusOr<PodGroup> DecodePodGroup(std::string_view json) {
+  ASSIGN_OR_RETURN(Collected c, Collect(json));
+  Owner owner = ControllerOf(c.owners);
+  PodGroup group{.meta = std::move(c.meta),
+                 .owner_uid = std::move(owner.uid),
+                 .owner_kind = std::move(owner.kind),
+                 .job = std::move(c.job),
+                 .min_member = c.min_member,
+                 .spec = std::move(c.group_spec),
+                 .phase = std::move(c.phase)};
+  for (const PodCondition& condition : c.conditions) {
+    if (condition.type != "Unschedulable" || condition.status != "True") continue;
+    group.trouble = condition.message.empty() ? condition.reason : condition.message;
+  }
+  return group;
 }
 
 absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json) {

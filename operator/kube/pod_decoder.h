@@ -37,6 +37,19 @@ struct OwnedObject {
 };
 absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json);
 
+// A PodGroup of Volcano or of the coscheduling plugin.
+struct PodGroup {
+  ObjectMeta meta;
+  std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
+  std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
+  std::string job;         // Label taas.dev/job-name.
+  int32_t min_member = 0;
+  std::string spec;     // Annotation taas.dev/pod-group-spec.
+  std::string phase;
+  std::string trouble;  // Of the condition Unschedulable, while it is True.
+};
+absl::StatusOr<PodGroup> DecodePodGroup(std::string_view json);
+
 }  // namespace taas
 
 #endif  // OPERATOR_KUBE_POD_DECODER_H_

@@ -54,6 +54,39 @@ TEST(PodDecoderTest, TheContainerOfATfJobsPodIsTensorflowWhateverStandsBesideIt)
   EXPECT_FALSE(pod->exit_code.has_value());
 }
 
+TEST(PodDecoderTest, APodThatKueueHoldsIsKnownByItsFinalizer) {
+  const auto held = DecodePod(R"({"metadata":{"name":"a",
+      "finalizers":["other.io/x","kueue.x-k8s.io/managed"],
+      "annotations":{"kueue.x-k8s.io/retriable-in-group":"false"}}})");
+  ASSERT_THAT(held, IsOk());
+  EXPECT_TRUE(held->held_by_kueue);
+  EXPECT_TRUE(held->ends_group);
+  const auto free = DecodePod(R"({"metadata":{"name":"a","finalizers":["other.io/x"]}})");
+  ASSERT_THAT(free, IsOk());
+  EXPECT_FALSE(free->held_by_kueue);
+  EXPECT_FALSE(free->ends_group);
+}
+
+TEST(PodDecoderTest, APodGroupSaysWhoseItIsHowLargeAndWhatIsWrong) {
+  const auto group = DecodePodGroup(R"({"metadata":{"name":"mnist","namespace":"ns","uid":"g",
+      "resourceVersion":"7","labels":{"taas.dev/job-name":"mnist"},
+      "annotations":{"taas.dev/pod-group-spec":"{}"},
+      "ownerReferences":[{"uid":"j","kind":"TFJob","controller":true}]},
+    "spec":{"minMember":4,"minResources":{"cpu":"4"}},
+    "status":{"phase":"Pending","conditions":[
+      {"type":"Scheduled","status":"True","message":"before"},
+      {"type":"Unschedulable","status":"True","reason":"NotEnoughResources",
+       "message":"4/4 tasks in gang unschedulable"}]}})");
+  ASSERT_THAT(group, IsOk());
+  EXPECT_EQ(group->owner_uid, "j");
+  EXPECT_EQ(group->owner_kind, "TFJob");
+  EXPECT_EQ(group->job, "mnist");
+  EXPECT_EQ(group->min_member, 4);
+  EXPECT_EQ(group->spec, "{}");
+  EXPECT_EQ(group->phase, "Pending");
+  EXPECT_EQ(group->trouble, "4/4 tasks in gang unschedulable");
+}
+
 TEST(PodDecoderTest, TheFieldsOfAFailedPodComeOut) {
   const absl::StatusOr<Pod> pod = DecodePod(kFailedPod);
   ASSERT_THAT(pod, IsOk());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/plan/gang.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -44,7 +45,11 @@ std::vector<Condition> OfTrainingJob(const Snapshot& snapshot, const Ledger& led
   Conditions conditions(snapshot, snapshot.job.status.conditions);
   conditions.Set("Created", true, "Accepted", "The job was accepted");
   if (!ledger.outcome.has_value() && !ledger.suspended) {
-    if (tally.unscheduled == 0) {
+    const GangTrouble no_gang = WhyNoGang(snapshot);
+    const GangTrouble gang = no_gang.reason.empty() ? WhyGangWaits(snapshot) : no_gang;
+    if (tally.unscheduled > 0 && !gang.reason.empty()) {
+      conditions.Set("Scheduled", false, gang.reason, gang.message);
+    } else if (tally.unscheduled == 0) {
       conditions.Set("Scheduled", true, "AllScheduled", "All replicas have a node");
     } else {
       conditions.Set("Scheduled", false, "WaitingForNodes",
@@ -101,6 +106,9 @@ class History {
     const Condition* found = Find(type);
     return found != nullptr && found->status;
   }
+  void Drop(std::string_view type) {
+    std::erase_if(conditions_, [type](const Condition& other) { return other.type == type; });
+  }
   void Put(std::string_view type, bool status, const ConditionText& text) {
     Condition condition{.type = std::string(type), .status = status, .reason = text.reason,
                         .message = text.message, .last_transition_time = now_,
@@ -135,6 +143,7 @@ std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, c
                                const JobStatus& status) {
   const Job& job = snapshot.job;
   History history(snapshot, job.status.conditions);
+  history.Drop(kRefusedCondition);
   if (history.Find("Created") == nullptr) history.Put("Created", true, TfJobCreated(job));
   if (ledger.outcome.has_value()) {
     const std::string_view type = JobStateName(*ledger.outcome);
@@ -164,6 +173,20 @@ std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& 
                                         const Tally& tally, const JobStatus& status) {
   if (snapshot.job.kind == JobKind::kTfJob) return OfTfJob(snapshot, ledger, tally, status);
   return OfTrainingJob(snapshot, ledger, tally, status);
+}
+
+std::vector<Condition> WithRefusal(const Snapshot& snapshot, const std::string& why) {
+  std::vector<Condition> conditions = snapshot.job.status.conditions;
+  Condition refused{.type = std::string(kRefusedCondition), .status = true,
+                    .reason = "AnotherController", .message = why,
+                    .last_transition_time = snapshot.now, .last_update_time = snapshot.now};
+  if (!conditions.empty() && conditions.front().type == kRefusedCondition) {
+    refused.last_transition_time = conditions.front().last_transition_time;
+    if (conditions.front().message == why) return conditions;
+  }
+  std::erase_if(conditions, [](const Condition& other) { return other.type == kRefusedCondition; });
+  conditions.insert(conditions.begin(), std::move(refused));
+  return conditions;
 }
 
 std::vector<Condition> WithInternalError(const Snapshot& snapshot, const std::string& what) {

@@ -21,9 +21,16 @@ namespace taas {
 // True while the operator itself fails at this job.
 inline constexpr std::string_view kInternalErrorCondition = "InternalError";
 
+// True while another controller is at work on the TFJob. It stands before all others, whose last
+// one is the job's state.
+inline constexpr std::string_view kRefusedCondition = "Refused";
+
 // Of `status` state, ready and message are read.
 std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& ledger,
                                         const Tally& tally, const JobStatus& status);
+
+// The conditions that the TFJob has, and one that says why nothing is done for it.
+std::vector<Condition> WithRefusal(const Snapshot& snapshot, const std::string& why);
 
 // The conditions that the job has, and one that says that it cannot be planned.
 std::vector<Condition> WithInternalError(const Snapshot& snapshot, const std::string& what);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/plan/exit_codes.h"
+#include "operator/plan/gang.h"
 #include "operator/plan/message.h"
 #include "operator/plan/tfjob_text.h"
 
@@ -22,6 +24,18 @@ bool AllRun(LedgerDraft& draft) {
     }
   }
   return true;
+}
+
+// A gang whose turn has not come, of which no pod has a place: a release would free nothing and
+// cost it its place in the queue.
+bool WaitsForItsTurn(LedgerDraft& draft) {
+  bool waits = !WhyGangWaits(draft.now()).reason.empty();
+  for (const ReplicaView& view : draft.views()) {
+    if (view.pod == nullptr || HasStopped(*view.pod)) continue;
+    if (!view.pod->node.empty()) return false;
+    waits = waits || view.pod->unschedulable_reason == kSchedulingGated;
+  }
+  return waits;
 }
 
 void Release(LedgerDraft& draft) {
@@ -69,6 +83,10 @@ void KeepPendingDeadline(LedgerDraft& draft) {
     ledger.pending_since.reset();
     ledger.releases = 0;
     ledger.released_because.clear();
+    return;
+  }
+  if (WaitsForItsTurn(draft)) {
+    ledger.pending_since.reset();
     return;
   }
   if (!ledger.pending_since.has_value()) ledger.pending_since = now;

@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "operator/api/dialect.h"
+#include "operator/plan/admission.h"
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/finish.h"
 #include "operator/plan/flaw.h"
+#include "operator/plan/gang.h"
 #include "operator/plan/ledger_draft.h"
+#include "operator/plan/other_controller.h"
 #include "operator/plan/pod_template.h"
 #include "operator/plan/restarts.h"
 #include "operator/plan/suspension.h"
@@ -23,6 +26,20 @@ void NoteOverwrittenPolicies(LedgerDraft& draft) {
     draft.Note(true, "SetPodTemplateRestartPolicy",
                "Restart policy in pod template overridden by restart policy in replica spec (" +
                    std::string(RoleKeyIn(draft.job(), role)) + ")");
+  }
+}
+
+// A pod that another scheduler places is in no gang.
+void NoteOtherSchedulers(LedgerDraft& draft) {
+  const GangOptions& gang = draft.now().gang;
+  if (draft.job().ledger.has_value() || !HasPodGroup(draft.now()) || gang.name.empty()) return;
+  for (const auto& [role, spec] : draft.spec().roles) {
+    const std::string named = TemplateScheduler(spec.pod_template);
+    if (named.empty() || named == gang.name) continue;
+    draft.Note(true, "SetPodTemplateSchedulerName",
+               "the template of " + std::string(RoleKeyIn(draft.job(), role)) +
+                   " names the scheduler " + named + ", so its pods are not placed together "
+                   "with the others by " + gang.name);
   }
 }
 
@@ -70,7 +87,9 @@ void AdvanceReplicas(LedgerDraft& draft) {
 }
 
 LedgerChange Advance(LedgerDraft& draft) {
+  draft.ledger().taken_over = TakenOver(draft.now());
   NoteOverwrittenPolicies(draft);
+  NoteOtherSchedulers(draft);
   NoteCompletions(draft);
   const bool finishing = IsFinishing(draft);
   // One that has what it was for while it is suspended ends when it is resumed.
@@ -84,6 +103,7 @@ LedgerChange Advance(LedgerDraft& draft) {
     KeepActiveDeadline(draft);
     if (!draft.ended()) AdvanceReplicas(draft);
     if (!draft.ended()) KeepPendingDeadline(draft);
+    if (!draft.ended()) FollowAdmission(draft);
   }
   if (!draft.ended()) {
     AssignPorts(draft);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "operator/plan/exit_codes.h"
+#include "operator/plan/gang.h"
 #include "operator/plan/limits.h"
 #include "operator/plan/replicas.h"
 
@@ -61,6 +62,10 @@ Finding LookAtPod(const Pod& pod) {
     }
     return {Trouble::kCannotStart, text};
   }
+  if (pod.unschedulable_reason == kSchedulingGated) {
+    return {Trouble::kStarting, pod.held_by_kueue ? "waits until Kueue admits the job"
+                                                  : "waits behind a scheduling gate"};
+  }
   if (!pod.unschedulable_reason.empty()) {
     return {Trouble::kUnschedulable,
             "cannot be scheduled: " +
@@ -90,7 +95,8 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     }
     if (pod.owner_uid == snapshot.job.meta.uid) {
       return {Trouble::kForeign, "cannot be made: another controller made the pod " +
-                                     replica.name + " for this job; stop it and delete the pod"};
+                                     replica.name +
+                                   " for this job; stop it and start this operator with --adopt"};
     }
     return {Trouble::kForeign, "cannot be made: the pod " + replica.name + " " +
                                    NotOurs(pod.owner_kind, pod.owner_uid) +
@@ -140,6 +146,17 @@ std::string LookAtJobService(const Snapshot& snapshot) {
   }
   return "the service " + name + " " + NotOurs(service->owner_kind, service->owner_uid) +
          ", so the job's pods could not find each other; delete it or rename the job";
+}
+
+// No replica needs a place that a scheduler would have to find.
+bool AllArePlaced(const Snapshot& snapshot, const Ledger& ledger) {
+  for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
+    const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
+    if (!replica.wanted || entry == nullptr || entry->completed || entry->failed) continue;
+    const CurrentPod current = FindCurrentPod(replica, *entry);
+    if (current.pod == nullptr || current.gone || current.pod->node.empty()) return false;
+  }
+  return true;
 }
 
 std::string SuspendField(const Job& job) {
@@ -223,7 +240,12 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
            ", because not all of them ran within pendingDeadlineSeconds: " +
            ledger.released_because;
   }
-  std::string why = LookAtJobService(snapshot);
+  if (const std::string no_gang = WhyNoGang(snapshot).message; !no_gang.empty()) {
+    if (!AllArePlaced(snapshot, ledger)) return no_gang;
+  }
+  std::string why = WhyGangWaits(snapshot).message;
+  if (!why.empty() && AllArePlaced(snapshot, ledger)) why.clear();
+  if (why.empty()) why = LookAtJobService(snapshot);
   if (why.empty()) why = WorstReplica(snapshot, ledger);
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
   return why.empty() ? LostEvaluator(snapshot, ledger) : why;

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include "operator/plan/conditions.h"
+#include "operator/plan/gang.h"
+#include "operator/plan/ledger_draft.h"
+#include "operator/plan/other_controller.h"
 #include "operator/plan/pods.h"
 #include "operator/plan/status.h"
 
@@ -29,6 +33,14 @@ void PlanTimeToLive(const Snapshot& snapshot, Plan& plan) {
                                  " s) ago"}};
 }
 
+// A job that has not begun begins when the operator can do what it asks for: nothing of it is made,
+// and its deadlines do not run.
+bool IsRefused(const Snapshot& snapshot) {
+  const Job& job = snapshot.job;
+  return !WhyNoGang(snapshot).reason.empty() && !job.ledger.has_value() &&
+         !job.status.start_time.has_value() && !job.spec.suspend;
+}
+
 // Of a role that the manifest no longer has nobody knows how its pods should look.
 void DropUnknownRoles(const JobSpec& spec, std::vector<Step>& steps) {
   std::erase_if(steps, [&spec](const Step& step) {
@@ -43,8 +55,22 @@ Plan PlanJob(const Snapshot& snapshot) {
   Plan plan;
   plan.status = snapshot.job.status;
   // The garbage collector takes what is ours; there is nothing left to say.
-  if (snapshot.job.meta.deletion_time.has_value()) return plan;
+  if (snapshot.job.meta.deletion_time.has_value()) {
+    plan.steps = ReleaseHeldBack(snapshot);
+    return plan;
+  }
   if (!snapshot.job.spec.managed_by.empty()) return plan;  // Its manifest leaves it to another.
+  if (EndedElsewhere(snapshot)) return plan;
+  if (const std::string why = WhyHandsOff(snapshot); !why.empty()) {
+    plan.hands_off = true;
+    plan.status.message = why;
+    plan.status.conditions = WithRefusal(snapshot, why);
+    return plan;
+  }
+  if (IsRefused(snapshot)) {
+    plan.status = DeriveStatus(snapshot, LedgerDraft(snapshot).ledger());
+    return plan;
+  }
 
   LedgerChange change = AdvanceLedger(snapshot);
   if (change.ports_wanted > 0 && !change.ledger.outcome.has_value()) {

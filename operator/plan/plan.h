@@ -73,6 +73,56 @@ struct DeletePod {
   std::string why;
 };
 
+// The gang, for Volcano or coscheduling: an object of the job's name.
+struct CreatePodGroup {
+  std::string ns;
+  std::string name;
+  GangScheduler scheduler = GangScheduler::kNone;
+  JobKind owner_kind = JobKind::kTrainingJob;
+  std::string job_name;  // The owner.
+  std::string job_uid;
+  std::map<std::string, std::string> labels;
+  std::string spec;  // JSON.
+};
+
+// What the operator wrote into it changes; what others wrote stays.
+struct UpdatePodGroup {
+  std::string ns;
+  std::string name;
+  GangScheduler scheduler = GangScheduler::kNone;
+  std::string uid;               // A precondition.
+  std::string resource_version;  // A precondition.
+  std::string before;  // JSON.
+  std::string spec;    // JSON.
+};
+
+struct DeletePodGroup {
+  std::string ns;
+  std::string name;
+  GangScheduler scheduler = GangScheduler::kNone;
+  std::string uid;  // A precondition.
+  std::string why;
+};
+
+// A pod that Kueue has a finalizer on: it goes, or its group is told that no successor comes.
+struct ReleasePod {
+  std::string ns;
+  std::string name;
+  std::string uid;               // A precondition.
+  std::string resource_version;  // A precondition.
+  bool ends_group = false;       // Else its finalizer is taken off.
+};
+
+// A pod or a service that another controller made for this job becomes ours.
+struct Adopt {
+  bool is_service = false;
+  std::string ns;
+  std::string name;
+  std::string uid;               // A precondition.
+  std::string resource_version;  // A precondition; of a service none.
+  std::map<std::string, std::string> labels;
+};
+
 // Something under a name of ours that is not ours. It is never touched.
 struct ReportConflict {
   std::string kind;
@@ -91,13 +141,16 @@ struct DeleteJob {
 };
 
 using Step = std::variant<WriteLedger, CreateService, CreatePod, DeletePod, DeleteService,
-                          ReportConflict, DeleteJob>;
+                          ReportConflict, DeleteJob, CreatePodGroup, UpdatePodGroup,
+                          DeletePodGroup, ReleasePod, Adopt>;
 
 struct Plan {
   std::vector<Step> steps;
   JobStatus status;
   // When time alone changes the answer.
   std::optional<Clock::WallTime> wake_at;
+  // Another controller is at work on this TFJob: nothing is done, and `status.message` says why.
+  bool hands_off = false;
   // Loopback ports to put into the snapshot before planning again; the rest of the plan is empty.
   int32_t ports_wanted = 0;
 };

@@ -3,7 +3,8 @@
 //
 // The operator of the model sees pods late, is killed between any two steps (which wipes what it
 // remembers), loses replies, and meets people who delete pods and wipe the status. A model that is
-// asked to loses its ledgers too, each time when the status has told what they held.
+// asked to loses its ledgers too, each time when the status has told what they held. Gangs are let
+// in late by Volcano, and Kueue keeps pods that are deleted.
 
 #include <algorithm>
 #include <cstdlib>
@@ -45,6 +46,7 @@ class Model {
       if (Chance(60)) SomethingHappensToAPod();
       if (Chance(5)) OperatorIsKilled();
       if (Chance(4)) SomebodyEditsTheJob();
+      if (Chance(40)) GangIsLookedAt();
       if (Chance(3)) StatusIsWiped();
       if (loses_ledgers_ && Chance(10)) LedgerIsWiped();
       view_.now += seconds(random_.Below(20));
@@ -72,6 +74,10 @@ class Model {
         }
       }
       RemoveDeleted();
+      if (view_.pod_group.has_value() && view_.pod_group->phase != "Inqueue") {
+        view_.pod_group->phase = "Inqueue";
+        changed_ = true;
+      }
       view_.now += seconds(30);
       Check();
     }
@@ -93,6 +99,17 @@ class Model {
     if (Chance(20)) job.spec.pending_deadline_seconds = 60;
     if (Chance(10)) job.spec.active_deadline_seconds = 900;
     if (Chance(20)) job.spec.clean_pod_policy = CleanPodPolicy::kAll;
+    constexpr GangScheduler kSchedulers[] = {GangScheduler::kVolcano, GangScheduler::kCoscheduling,
+                                             GangScheduler::kKueue};
+    if (Chance(40)) view_.gang.scheduler = kSchedulers[random_.Below(3)];
+    if (view_.gang.scheduler == GangScheduler::kKueue) job.spec.scheduling.queue = "q";
+  }
+  // Volcano lets a gang in when it has room.
+  void GangIsLookedAt() {
+    std::optional<PodGroupView>& group = view_.pod_group;
+    if (!group.has_value() || view_.gang.scheduler != GangScheduler::kVolcano) return;
+    group->phase = group->phase.empty() ? "Pending" : "Inqueue";
+    changed_ = true;
   }
   void SomebodyEditsTheJob() {
     if (Chance(50)) {
@@ -108,6 +125,7 @@ class Model {
     for (const auto& [name, pod] : pods_) {
       if (pod.owner_uid == job_.meta.uid && !HasEnded(pod)) return false;
     }
+    if (view_.pod_group.has_value()) return false;
     return true;
   }
 
@@ -153,16 +171,32 @@ class Model {
         Touch(pod.meta);
         break;
       case 2:
-        if (pod.meta.deletion_time.has_value()) pods_.erase(found);
+        if (pod.meta.deletion_time.has_value()) Confirm(found);
         break;
       default:
         if (Chance(20)) pods_.erase(found);  // By force.
     }
   }
 
+  // Its kubelet has stopped a pod that was deleted: it is gone, unless Kueue holds it.
+  void Confirm(std::map<std::string, Pod>::iterator found) {
+    Pod& pod = found->second;
+    if (!pod.held_by_kueue) {
+      pods_.erase(found);
+      changed_ = true;
+    } else if (pod.phase == PodPhase::kRunning) {
+      pod.phase = PodPhase::kFailed;
+      pod.exit_code = 143;
+      pod.finished_at = view_.now;
+      Touch(pod.meta);
+    }
+  }
+
   void RemoveDeleted() {
-    const auto gone = [](const auto& item) { return item.second.meta.deletion_time.has_value(); };
-    if (std::erase_if(pods_, gone) > 0) changed_ = true;
+    for (auto item = pods_.begin(); item != pods_.end();) {
+      const auto found = item++;
+      if (found->second.meta.deletion_time.has_value()) Confirm(found);
+    }
   }
 
   // What the watch does: remembers the last state of pods that it saw vanish.
@@ -197,6 +231,7 @@ class Model {
     if (!job_.ledger.has_value() || Ended()) return;
     const Ledger& ledger = *job_.ledger;
     if (job_.status.restarts != ledger.restarts || job_.status.history != ledger.history) return;
+    if (job_.status.attempt != ledger.attempt) return;
     if (ledger.history.size() >= kRestartHistoryMax) return;
     job_.ledger.reset();
     view_.gone.clear();
@@ -278,7 +313,14 @@ class Model {
     ASSERT_EQ(entry.pod_number, step.pod.pod_number) << "made before the ledger knew it";
     if (pods_.count(step.pod.name) > 0) return;  // 409: the view was old.
     const int64_t identity = step.pod.pod_number;
+    if (view_.gang.scheduler == GangScheduler::kVolcano) {
+      ASSERT_TRUE(view_.pod_group.has_value()) << step.pod.name << " is in no gang";
+      ASSERT_EQ(view_.pod_group->phase, "Inqueue") << step.pod.name << " has no turn yet";
+    }
     Pod pod = PodFromSpec(step.pod, "pod-" + std::to_string(++version_));
+    const auto group = step.pod.labels.find("kueue.x-k8s.io/pod-group-name");
+    pod.held_by_kueue = group != step.pod.labels.end();
+    if (pod.held_by_kueue) JoinGroup(pod, group->second, step.pod.annotations);
     Touch(pod.meta);
     restart_policies_[pod.meta.uid] = step.pod.restart_policy;
     int64_t& last = last_number_[step.pod.name];
@@ -286,6 +328,56 @@ class Model {
     last = identity;
     pods_[step.pod.name] = pod;
   }
+  // Kueue counts members by what they say, which must be one number, and deletes those beyond it.
+  void JoinGroup(const Pod& pod, const std::string& group,
+                 const std::map<std::string, std::string>& annotations) {
+    const int total = std::stoi(annotations.at("kueue.x-k8s.io/pod-group-total-count"));
+    const auto known = totals_.insert({group, total}).first;
+    ASSERT_EQ(known->second, total) << "two sizes of group " << group;
+    std::map<std::string, std::string>& members = members_[group];
+    members[pod.meta.name] = pod.meta.uid;
+    ASSERT_LE(static_cast<int>(members.size()), total) << "too many pods in group " << group;
+  }
+  void Execute(const CreatePodGroup& step) {
+    ASSERT_FALSE(view_.pod_group.has_value()) << "made twice";
+    ASSERT_FALSE(Ended()) << "a gang of an ended job was made";
+    ASSERT_FALSE(job_.ledger->suspended) << "a gang of a suspended job was made";
+    view_.pod_group = PodGroupView{.uid = "group-" + std::to_string(++version_),
+                                   .owner_uid = step.job_uid,
+                                   .job = step.job_name,
+                                   .min_member = SizeIn(step.spec),
+                                   .spec = step.spec};
+    changed_ = true;
+  }
+  void Execute(const UpdatePodGroup& step) {
+    if (!view_.pod_group.has_value() || view_.pod_group->uid != step.uid) return;
+    view_.pod_group->spec = step.spec;
+    view_.pod_group->min_member = SizeIn(step.spec);
+    changed_ = true;
+  }
+  void Execute(const DeletePodGroup& step) {
+    if (view_.pod_group.has_value() && view_.pod_group->uid == step.uid) view_.pod_group.reset();
+    changed_ = true;
+  }
+  static int32_t SizeIn(const std::string& spec) {
+    const std::string key = "\"minMember\":";
+    return std::stoi(spec.substr(spec.find(key) + key.size()));
+  }
+  void Execute(const ReleasePod& step) {
+    const auto found = pods_.find(step.name);
+    if (found == pods_.end() || found->second.meta.uid != step.uid) return;
+    if (found->second.meta.resource_version != step.resource_version) return;
+    ASSERT_EQ(found->second.owner_uid, job_.meta.uid) << "a foreign pod was let go";
+    if (step.ends_group) {
+      found->second.ends_group = true;
+      return Touch(found->second.meta);
+    }
+    ASSERT_TRUE(found->second.meta.deletion_time.has_value()) << "let go, but not deleted";
+    ASSERT_NE(found->second.phase, PodPhase::kRunning) << "let go while it runs";
+    pods_.erase(found);
+    changed_ = true;
+  }
+  void Execute(const Adopt&) { FAIL() << "nobody else made anything"; }
   void Execute(const DeletePod& step) {
     const auto found = pods_.find(step.name);
     if (found == pods_.end() || found->second.meta.uid != step.uid) return;
@@ -293,7 +385,7 @@ class Model {
     if (found->second.meta.resource_version != step.resource_version) return;
     found->second.meta.deletion_time = view_.now;
     Touch(found->second.meta);
-    if (Chance(50)) pods_.erase(found);
+    if (Chance(50)) Confirm(found);
   }
   void Execute(const ReportConflict&) {}
 
@@ -320,6 +412,9 @@ class Model {
   std::map<RestartCause, int32_t> counted_;
   std::map<std::string, int32_t> own_counted_;
   std::map<std::string, std::string> restart_policies_;  // By uid of the pod.
+  // Of Kueue's, by name: how many pods they have, and which.
+  std::map<std::string, int> totals_;
+  std::map<std::string, std::map<std::string, std::string>> members_;
   uint64_t version_ = 100;
   bool changed_ = true;  // Since the operator last looked.
   std::optional<Clock::WallTime> wake_at_;

@@ -122,6 +122,7 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
                 {"seccompProfile", {{"type", "RuntimeDefault"}}}});
   }
   if (!pod.priority_class.empty()) SetDefault(spec, "priorityClassName", pod.priority_class);
+  if (!pod.scheduler_name.empty()) SetDefault(spec, "schedulerName", pod.scheduler_name);
   ASSIGN_OR_RETURN(const Environment environment, EnvironmentOf(pod));
   CompleteContainer(pod, environment, ContainerOf(pod, spec));
   AddTolerations(pod, spec);
@@ -193,6 +194,21 @@ std::string ServiceJson(const CreateService& service) {
                  {"publishNotReadyAddresses", true},
                  {"selector", service.selector},
                  {"ports", std::move(ports)}}}});
+}
+
+std::string PodGroupJson(const CreatePodGroup& group) {
+  const bool volcano = group.scheduler == GangScheduler::kVolcano;
+  const json owner = Owner(group.owner_kind, group.job_name, group.job_uid);
+  return Dump({{"apiVersion",
+                volcano ? "scheduling.volcano.sh/v1beta1" : "scheduling.x-k8s.io/v1alpha1"},
+               {"kind", "PodGroup"},
+               {"metadata",
+                {{"name", group.name},
+                 {"namespace", group.ns},
+                 {"labels", group.labels},
+                 {"annotations", {{std::string(kPodGroupSpecAnnotation), group.spec}}},
+                 {"ownerReferences", json::array({owner})}}},
+               {"spec", json::parse(group.spec)}});
 }
 
 }  // namespace taas

@@ -55,6 +55,7 @@ struct PodSpec {
   std::vector<std::string> avoid_nodes;
   std::string gpu_resource;
   std::string priority_class;  // Unless the template says one.
+  std::string scheduler_name;  // Likewise; empty: the cluster's default one.
   bool hide_gpus = false;  // Unless the role asks for some, or the user says otherwise.
   int32_t node_loss_seconds = 60;
 

@@ -36,6 +36,12 @@ std::vector<ContainerPort> ContainerPorts(const RoleSpec& role) {
   return read;
 }
 
+std::string TemplateScheduler(const std::string& pod_template) {
+  const json spec = SpecOf(pod_template);
+  const json name = spec.is_object() ? spec.value("schedulerName", json()) : json();
+  return name.is_string() ? name.get<std::string>() : "";
+}
+
 bool TemplateSaysRestartPolicy(const std::string& pod_template) {
   const json spec = SpecOf(pod_template);
   return spec.is_object() && spec.contains("restartPolicy");

@@ -22,6 +22,9 @@ struct ContainerPort {
 // Of the container that gets TF_CONFIG.
 std::vector<ContainerPort> ContainerPorts(const RoleSpec& role);
 
+// The scheduler that the template names; empty: none.
+std::string TemplateScheduler(const std::string& pod_template);
+
 // True if the template says a restart policy of its own, which has no effect.
 bool TemplateSaysRestartPolicy(const std::string& pod_template);
 

@@ -6,6 +6,8 @@
 #include "operator/api/dialect.h"
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
+#include "operator/plan/gang.h"
+#include "operator/plan/pod_group.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/services.h"
 #include "operator/plan/tfjob_text.h"
@@ -45,7 +47,8 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
                 std::shared_ptr<const ClusterFacts> cluster) {
   const Job& job = snapshot.job;
   const Dialect& dialect = DialectOf(job.kind);
-  const LedgerReplica& entry = *FindReplica(ledger, replica.role, replica.index);
+  const LedgerReplica* known = FindReplica(ledger, replica.role, replica.index);
+  const LedgerReplica entry = known == nullptr ? LedgerReplica() : *known;
   const RoleSpec& role = job.spec.roles.at(replica.role);
   PodSpec pod{.ns = job.meta.ns, .name = replica.name};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
@@ -83,6 +86,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   pod.role = replica.role;
   pod.index = replica.index;
   pod.pod_number = entry.pod_number;
+  JoinGang(snapshot, ledger, pod);
   return pod;
 }
 
@@ -101,6 +105,14 @@ bool IsUnused(const Pod& pod) {
   return !HasEnded(pod) && pod.restart_count == 0 && !pod.exit_code.has_value();
 }
 
+ReleasePod Release(const Pod& pod, bool ends_group) {
+  return {.ns = pod.meta.ns,
+          .name = pod.meta.name,
+          .uid = pod.meta.uid,
+          .resource_version = pod.meta.resource_version,
+          .ends_group = ends_group};
+}
+
 class Children {
  public:
   Children(const Snapshot& snapshot, const Ledger& stored, const Ledger& wanted)
@@ -113,21 +125,85 @@ class Children {
       return std::move(out_);
     }
     if (wanted_.outcome.has_value()) return {};
+    LetGo();
     if (stored_.suspended && wanted_.suspended) {
       for (const ReplicaView& replica : replicas_) Remove(replica, "the job is suspended");
+      RemoveGroup("the job is suspended");
       return std::move(out_);
     }
     const auto main = MainReplica(now_.job.spec);
     if (!main.has_value()) return {};
-    const bool reachable = PlanJobService();
     bootstrap_ = addresses_.Cluster(main->first, main->second);
+    const bool has_gang = PlanGang();
+    const bool reachable = has_gang && PlanJobService();
     for (const ReplicaView& replica : replicas_) PlanReplica(replica, reachable);
     return std::move(out_);
   }
 
  private:
+  // False while no pod may be made.
+  bool PlanGang() {
+    if (!WhyNoGang(now_).reason.empty()) return false;
+    if (IsReleased(stored_, now_.now)) RemoveGroup("the job is released");
+    const bool suspended = stored_.suspended || wanted_.suspended;
+    const bool released = IsReleased(stored_, now_.now) || IsReleased(wanted_, now_.now);
+    if (suspended || released) return true;  // No pod is made anyway.
+    const auto pod_of = [this](Role role) {
+      const ReplicaView first{.role = role, .index = 0, .name = PodName(now_.job, role, 0)};
+      return MakePod(now_, stored_, first, addresses_, bootstrap_, /*cluster=*/nullptr);
+    };
+    PodGroupPlan group = PlanPodGroup(now_, stored_, SomebodyWaits(), pod_of);
+    for (Step& step : group.steps) out_.steps.push_back(std::move(step));
+    return group.ready;
+  }
+
+  bool SomebodyWaits() const {
+    return std::any_of(replicas_.begin(), replicas_.end(), [this](const ReplicaView& replica) {
+      return IsInGang(now_.job, stored_, replica.role, replica.index) &&
+             (replica.pod == nullptr || replica.pod->node.empty());
+    });
+  }
+
+  void RemoveGroup(const std::string& why) {
+    auto drop = DropPodGroup(now_, why);
+    if (drop.has_value()) out_.steps.push_back(*std::move(drop));
+  }
+
+  // Pods that stay for Kueue's sake only, and whose end is counted where it counts.
+  void LetGo() {
+    if (now_.gang.scheduler != GangScheduler::kKueue) return;
+    for (const ReplicaView& replica : replicas_) {
+      if (replica.pod == nullptr || !IsHeldBack(*replica.pod)) continue;
+      const LedgerReplica* entry = FindReplica(stored_, replica.role, replica.index);
+      const bool counts = replica.wanted && entry != nullptr && !entry->completed &&
+                          !entry->failed && !stored_.suspended && !stored_.outcome.has_value() &&
+                          replica.pod->pod_number >= entry->pod_number;
+      if (!counts) out_.steps.push_back(Release(*replica.pod, /*ends_group=*/false));
+    }
+  }
+
+  // Of those that stay one says that nothing follows, or Kueue would keep their quota.
+  void EndGroup() {
+    if (now_.gang.scheduler != GangScheduler::kKueue) return;
+    const Pod* stays = nullptr;
+    for (const ReplicaView& replica : replicas_) {
+      const Pod* pod = replica.pod;
+      if (pod == nullptr || !pod->held_by_kueue || pod->meta.deletion_time.has_value()) continue;
+      if (pod->ends_group) return;
+      if (stays == nullptr && !IsDeleted(pod->meta.name)) stays = pod;
+    }
+    if (stays != nullptr) out_.steps.push_back(Release(*stays, /*ends_group=*/true));
+  }
+
   // What is left when the outcome stands.
   void CleanUp() {
+    LetGo();
+    RemoveGroup("the job has ended");
+    RemovePods();
+    EndGroup();
+  }
+
+  void RemovePods() {
     CleanPodPolicy policy = now_.job.spec.clean_pod_policy;
     const bool stopped = stored_.outcome_reason == kDeadlineExceeded ||
                          stored_.outcome_reason == kBackoffLimitExceeded;
@@ -143,6 +219,13 @@ class Children {
       if (policy == CleanPodPolicy::kRunning && stopped_pod) continue;
       Remove(replica, "the job has ended");
     }
+  }
+
+  bool IsDeleted(const std::string& pod) const {
+    return std::any_of(out_.steps.begin(), out_.steps.end(), [&pod](const Step& step) {
+      const DeletePod* drop = std::get_if<DeletePod>(&step);
+      return drop != nullptr && drop->name == pod;
+    });
   }
 
   // The pod and, of a TFJob, the service of a replica.
@@ -173,7 +256,11 @@ class Children {
       out_.steps.push_back(make());
       return true;
     }
-    if (service->owner_uid == now_.job.meta.uid) return !service->terminating;
+    if (service->owner_uid == now_.job.meta.uid) {
+      const bool labelled = service->job == now_.job.meta.name;
+      if (!labelled && TakesOver()) out_.steps.push_back(AdoptService(*service, make()));
+      return !service->terminating;
+    }
     if (!IsOfEarlierJob(*service, now_.job)) {
       out_.steps.push_back(
           ReportConflict{.kind = "service", .name = name, .owner_uid = service->owner_uid});
@@ -188,6 +275,10 @@ class Children {
     if (entry == nullptr || later == nullptr || *entry != *later) return;
     if (replica.foreign != nullptr) {
       if (IsOfEarlierJob(*replica.foreign, now_.job)) return;
+      if (replica.foreign->owner_uid == now_.job.meta.uid && TakesOver()) {
+        out_.steps.push_back(AdoptPod(replica, *entry));
+        return;
+      }
       out_.steps.push_back(ReportConflict{.kind = "pod",
                                           .name = replica.name,
                                           .owner_uid = replica.foreign->owner_uid});
@@ -200,6 +291,25 @@ class Children {
     } else if (reachable && MayStart(replica, *entry)) {
       Create(replica, *entry);
     }
+  }
+
+  bool TakesOver() const { return now_.adopt && now_.job.kind == JobKind::kTfJob; }
+
+  Adopt AdoptPod(const ReplicaView& replica, const LedgerReplica& entry) const {
+    const ObjectMeta& pod = replica.foreign->meta;
+    return {.ns = pod.ns,
+            .name = pod.name,
+            .uid = pod.uid,
+            .resource_version = pod.resource_version,
+            .labels = LabelsOf(now_, stored_, replica, entry.pod_number)};
+  }
+
+  Adopt AdoptService(const ServiceView& service, const CreateService& ours) const {
+    return {.is_service = true,
+            .ns = ours.ns,
+            .name = ours.name,
+            .uid = service.uid,
+            .labels = ours.labels};
   }
 
   bool MayStart(const ReplicaView& replica, const LedgerReplica& entry) const {
@@ -282,6 +392,17 @@ class Children {
 };
 
 }  // namespace
+
+std::vector<Step> ReleaseHeldBack(const Snapshot& snapshot) {
+  std::vector<Step> steps;
+  if (snapshot.gang.scheduler != GangScheduler::kKueue) return steps;
+  for (const Pod& pod : snapshot.pods) {
+    if (pod.owner_uid == snapshot.job.meta.uid && IsHeldBack(pod)) {
+      steps.push_back(Release(pod, /*ends_group=*/false));
+    }
+  }
+  return steps;
+}
 
 ChildSteps PlanChildren(const Snapshot& snapshot, const Ledger& stored, const Ledger& wanted) {
   return Children(snapshot, stored, wanted).Run();

@@ -22,6 +22,9 @@ struct ChildSteps {
 // Steps that `stored`, the ledger on the API server, covers; where `wanted` differs from it, none.
 ChildSteps PlanChildren(const Snapshot& snapshot, const Ledger& stored, const Ledger& wanted);
 
+// Of a job that is being deleted: its pods, which would stay for ever for Kueue's sake.
+std::vector<Step> ReleaseHeldBack(const Snapshot& snapshot);
+
 }  // namespace taas
 
 #endif  // OPERATOR_PLAN_PODS_H_

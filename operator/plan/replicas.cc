@@ -88,15 +88,22 @@ bool DecidesSuccess(const Job& job, Role role, int32_t index) {
   return false;
 }
 
-bool IsOfEarlierJob(const Pod& pod, const Job& job) {
-  return pod.job == job.meta.name && pod.owner_kind == DialectOf(job.kind).kind_name &&
-         !pod.owner_uid.empty() && pod.owner_uid != job.meta.uid;
+namespace {
+
+// Of anything that has a label of ours and an owner.
+template <typename Object>
+bool IsOfEarlier(const Object& object, const Job& job) {
+  return object.job == job.meta.name && object.owner_kind == DialectOf(job.kind).kind_name &&
+         !object.owner_uid.empty() && object.owner_uid != job.meta.uid;
 }
 
+}  // namespace
+
+bool IsOfEarlierJob(const Pod& pod, const Job& job) { return IsOfEarlier(pod, job); }
 bool IsOfEarlierJob(const ServiceView& service, const Job& job) {
-  return service.job == job.meta.name && service.owner_kind == DialectOf(job.kind).kind_name &&
-         !service.owner_uid.empty() && service.owner_uid != job.meta.uid;
+  return IsOfEarlier(service, job);
 }
+bool IsOfEarlierJob(const PodGroupView& group, const Job& job) { return IsOfEarlier(group, job); }
 
 const ServiceView* FindService(const Snapshot& snapshot, const std::string& name) {
   const auto found = snapshot.services.find(name);

@@ -43,6 +43,7 @@ bool DecidesSuccess(const Job& job, Role role, int32_t index);
 // waited for.
 bool IsOfEarlierJob(const Pod& pod, const Job& job);
 bool IsOfEarlierJob(const ServiceView& service, const Job& job);
+bool IsOfEarlierJob(const PodGroupView& group, const Job& job);
 
 // The service with this name; nothing: there is none.
 const ServiceView* FindService(const Snapshot& snapshot, const std::string& name);

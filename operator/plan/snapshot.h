@@ -19,6 +19,7 @@
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/plan/address_scheme.h"
+#include "operator/plan/gang_scheduler.h"
 #include "operator/plan/trainer_report.h"
 
 namespace taas {
@@ -31,6 +32,20 @@ struct ServiceView {
   bool terminating = false;
 };
 
+// Of the gang scheduler that the operator works with.
+struct PodGroupView {
+  std::string uid;
+  std::string resource_version;
+  std::string owner_uid;   // Of the controlling owner reference; empty: nobody's.
+  std::string owner_kind;  // Of the same: "TrainingJob", "TFJob".
+  std::string job;         // Label taas.dev/job-name.
+  bool terminating = false;
+  int32_t min_member = 0;
+  std::string spec;     // As the operator wrote it last, in an annotation.
+  std::string phase;    // Volcano's: Pending, Inqueue, Running, …; empty: it has not looked yet.
+  std::string trouble;  // Why the scheduler does not place it, in its words.
+};
+
 struct Snapshot {
   Job job;
   // Every pod of the namespace that carries our job label or one of our names, ours or not.
@@ -40,6 +55,7 @@ struct Snapshot {
   std::vector<Pod> gone;
   // By name: those of the namespace that carry our job label or one of our names, ours or not.
   std::map<std::string, ServiceView> services;
+  std::optional<PodGroupView> pod_group;  // With the job's name, ours or not.
   Clock::WallTime now{};
   AddressOptions addresses;
   // For the loopback scheme: ports of 127.0.0.1 that nobody uses, as far as anybody can know.
@@ -58,6 +74,8 @@ struct Snapshot {
   // Uids of pods that an earlier leader made and that appeared when this one led already: perhaps
   // of a process that had lost its lease and did not know yet.
   std::set<std::string> late;
+  GangOptions gang;
+  bool adopt = false;  // TFJobs: what another controller began is taken over.
 };
 
 }  // namespace taas
