@@ -31,10 +31,13 @@ class NobodyAnswers : public PollTransport {
 
 class ControllerLeaderTest : public testing::Test {
  protected:
-  ControllerLeaderTest() {
+  ControllerLeaderTest() { StandBy({}); }
+
+  void StandBy(GangOptions gang) {
     controller_ = std::make_unique<Controller>(
         api_, executor_, random_, poll_, ports_, metrics_,
         Controller::Options{.trainer_image = "taas/trainer:test",
+                            .gang = gang,
                             .standby = true,
                             .on_later_epoch = [this](int64_t epoch) { later_.push_back(epoch); }});
     controller_->Start();
@@ -78,6 +81,24 @@ TEST_F(ControllerLeaderTest, AStandbyWritesNothingAndNeedsNoTimeWhenItLeads) {
   RunFor(milliseconds(100));
   EXPECT_EQ(Pod().value("/metadata/annotations/taas.dev~1epoch"_json_pointer, ""), "3");
   EXPECT_EQ(api_.Find("services", "mnist")->at("metadata")["annotations"]["taas.dev/epoch"], "3");
+}
+
+TEST_F(ControllerLeaderTest, APodThatKueueHoldsThoughItsJobIsGoneIsLetGoByALeaderOnly) {
+  StandBy({.scheduler = GangScheduler::kKueue});
+  api_.Put("pods", json::parse(R"({
+      "metadata":{"name":"mnist-worker-0","deletionTimestamp":"2026-01-01T00:00:00Z",
+        "finalizers":["kueue.x-k8s.io/managed"],
+        "labels":{"taas.dev/job-name":"mnist","taas.dev/role":"worker","taas.dev/index":"0",
+          "taas.dev/pod-number":"1"},
+        "ownerReferences":[{"apiVersion":"taas.dev/v1","kind":"TrainingJob","name":"mnist",
+          "uid":"gone","controller":true}]},
+      "spec":{"containers":[{"name":"trainer","image":"i"}]},"status":{"phase":"Failed"}})"));
+  RunFor(seconds(60));
+  EXPECT_EQ(api_.writes(), 0);
+  EXPECT_THAT(api_.Names("pods"), ElementsAre(kWorker));
+  controller_->Lead(3);
+  RunFor(seconds(1));
+  EXPECT_THAT(api_.Names("pods"), IsEmpty());
 }
 
 TEST_F(ControllerLeaderTest, WhatAStandbyCouldNotReadIsToldWhenItLeadsUnlessItWasMended) {
