@@ -7,6 +7,7 @@ There are no nodes, so no pod runs; that they do is the matter of the tests on a
 """
 
 import json
+import re
 import unittest
 
 import yaml
@@ -192,6 +193,12 @@ class InstallTest(unittest.TestCase):
             _, _, error = self.server.kubectl(*tried, text=json.dumps(pod), check=False)
             self.assertIn("seccompProfile", error)
 
+    def test_the_server_takes_the_policy_that_the_docs_have_for_namespaces_of_jobs(self):
+        self.server.kubectl("create", "ns", "team-a", check=False)
+        (policy,) = re.findall(r"```yaml\n(.*?)```", helm.read("docs", "helm.md"), flags=re.DOTALL)
+        self.server.kubectl("create", "--dry-run=server", "--validate=strict", "-f", "-",
+                            text=policy)
+
     def test_an_upgrade_with_the_same_values_changes_nothing(self):
         self.install()
         before = self.server.get("deployment,clusterrole,service,role,poddisruptionbudget",
@@ -237,6 +244,16 @@ class InstallTest(unittest.TestCase):
         uid = self.server.get("trainingjob/kept")["metadata"]["uid"]
         self.install()
         self.assertEqual(self.server.get("trainingjob/kept")["metadata"]["uid"], uid)
+
+    def test_a_release_of_another_name_takes_kept_definitions_only_when_told(self):
+        self.install()
+        self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
+        with self.assertRaises(helm.HelmError) as refused:
+            self.install(release="other")
+        self.assertIn("invalid ownership metadata", str(refused.exception))
+        self.install("defaults", "--take-ownership", release="other")
+        crd = self.server.get("crd/trainingjobs.taas.dev")
+        self.assertEqual(crd["metadata"]["annotations"]["meta.helm.sh/release-name"], "other")
 
     def test_without_keep_uninstall_deletes_the_definitions(self):
         self.install("defaults", "--set", "crds.keep=false")

@@ -123,7 +123,7 @@ class OperatorRightsTest(unittest.TestCase):
         self.until(f"the end of {path}", lambda: self.server.kubectl(
             "get", path, "-n", self.namespace, check=False)[0] != 0)
 
-    def lives(self):
+    def lives(self, lease=()):
         self.live(TRAINING_JOB, ["life-chief-0", "life-ps-0", "life-worker-0"])
         self.live(TF_JOB, ["old-life-worker-0"])
         requests = self.server.requests_of(ACCOUNT)
@@ -133,6 +133,8 @@ class OperatorRightsTest(unittest.TestCase):
         granted = {(verb, resource) for resource, verbs in OPERATOR_VERBS.items()
                    for verb in verbs}
         self.assertEqual(granted - used - READ_BACK, set(), "granted and never used")
+        self.assertEqual({verb for verb, resource, _ in requests if resource == "leases"},
+                         set(lease))
 
     def test_it_needs_exactly_the_rights_that_it_has_in_all_namespaces(self):
         self.namespace = "default"
@@ -144,7 +146,7 @@ class OperatorRightsTest(unittest.TestCase):
         for namespace in ("team-a", "team-b"):
             self.server.kubectl("create", "ns", namespace)
         self.start("namespaced")
-        self.lives()
+        self.lives(lease=("get", "create", "update"))
 
 
 if __name__ == "__main__":
