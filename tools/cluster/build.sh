@@ -39,5 +39,7 @@ build kubernetes k8s.io/kubernetes \
   "-X $v.gitVersion=@ -X $v.gitMajor=1 -X $v.gitMinor=$minor -X $v.gitTreeState=clean" "" \
   k8s.io/kubernetes/cmd/{kube-controller-manager,kube-scheduler,kubelet,kube-proxy}
 build coredns github.com/coredns/coredns "" coredns .
-build kwok sigs.k8s.io/kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=@" kwok sigs.k8s.io/kwok/cmd/kwok
-build helm helm.sh/helm/v3 "-X helm.sh/helm/v3/internal/version.version=@" helm helm.sh/helm/v3/cmd/helm
+build kwok sigs.k8s.io/kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=@" kwok \
+  sigs.k8s.io/kwok/cmd/kwok
+build helm helm.sh/helm/v3 "-X helm.sh/helm/v3/internal/version.version=@" helm \
+  helm.sh/helm/v3/cmd/helm
