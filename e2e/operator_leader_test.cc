@@ -43,7 +43,10 @@ class OperatorLeaderTest : public OperatorFixture {
   std::string Holder() { return Lease().value("/spec/holderIdentity"_json_pointer, ""); }
   int64_t Transitions() { return Lease().value("/spec/leaseTransitions"_json_pointer, int64_t{0}); }
   bool AwaitNextLeader() {
-    return Await([&] { return !Holder().empty() && Holder() != first_holder_; });
+    return Await([&] {
+      const std::string holder = Holder();
+      return !holder.empty() && holder != first_holder_;
+    });
   }
 
   // One chief and two workers that run, and what they are.
