@@ -2,8 +2,8 @@
 // gang, and why no pod may be made yet.
 //
 // Volcano and coscheduling know a gang by its PodGroup, an object of the job's name; Kueue by
-// labels of the pods. A job is in a gang whenever the operator has a gang scheduler, and nothing else
-// makes one (docs/gang-scheduling.md).
+// labels of the pods. A job is in a gang whenever the operator has a gang scheduler, and nothing
+// else makes one (docs/gang-scheduling.md).
 //
 // Ownership: values. Threads: any. Errors: none.
 //
