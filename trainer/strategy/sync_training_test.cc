@@ -378,10 +378,15 @@ TEST(SyncTrainingTest, ReplicaThatGoesInTheMiddleOfAStepDoesNotHoldTheOthersUp) 
   StopFlag gone;
   ReplicaObserver leaver;
   std::atomic<int> gradients{0};
+  Gate leaver_there;
   leaver.on_gradient = [&](int64_t) {
+    leaver_there.Open();
     if (++gradients == 5) gone.Stop();
   };
-  job.StartChief();
+  // Or the steps would be over before it is there.
+  ReplicaObserver chief;
+  chief.on_gradient = [&](int64_t) { leaver_there.Pass(); };
+  job.StartChief(chief);
   job.StartWorker(0);
   job.StartWorker(1, leaver, &gone);
   ASSERT_THAT(job.Finish(), IsOk());
