@@ -83,12 +83,19 @@ class DiskTest(unittest.TestCase):
         return {"TAAS_TRAINER": json.dumps(job.config)}
 
     @staticmethod
-    def take_away(job):
+    def take_away(job, process):
+        """Returns when the process has found out."""
         os.rename(job.out, job.out + ".away")
+
+        def told():
+            # A save that was under way may have made the directory again.
+            shutil.rmtree(job.out, ignore_errors=True)
+            return "training on" in process.log()
+
+        wait_until(f"{process.name} to train on without its directory", told)
 
     @staticmethod
     def bring_back(job):
-        # A save that was under way may have made the directory again.
         shutil.rmtree(job.out, ignore_errors=True)
         os.rename(job.out + ".away", job.out)
 
@@ -105,16 +112,14 @@ class DiskTest(unittest.TestCase):
             job.start_all()
             chief = job.processes["chief-0"]
             chief.says("checkpoint saved")
-            self.take_away(job)
-            chief.says("training on")
+            self.take_away(job, chief)
             self.bring_back(job)
             self.assert_saves_again(chief)
 
     def test_so_it_does_in_one_process(self):
         job, process = self.endless()
         with job:
-            self.take_away(job)
-            process.says("training on")
+            self.take_away(job, process)
             self.bring_back(job)
             self.assert_saves_again(process)
 
@@ -132,8 +137,7 @@ class DiskTest(unittest.TestCase):
     def test_stopped_without_its_directory_it_says_so_and_ends_with_143(self):
         job, process = self.endless()
         with job:
-            self.take_away(job)
-            process.says("training on")
+            self.take_away(job, process)
             terminate([process])
             self.assertEqual(process.code(), 143, process.log())
             self.assertIn("no last checkpoint", process.log())
