@@ -20,26 +20,6 @@ const GangOptions kVolcano{.scheduler = GangScheduler::kVolcano, .name = "volcan
 const GangOptions kCoscheduling{.scheduler = GangScheduler::kCoscheduling};
 const GangOptions kKueue{.scheduler = GangScheduler::kKueue};
 
-template <typename T>
-std::vector<T> StepsOf(const Plan& plan) {
-  std::vector<T> out;
-  for (const Step& step : plan.steps) {
-    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
-  }
-  return out;
-}
-
-// Writes what the plan wants to have written, and gives the plan that follows.
-Plan Follow(Snapshot& now) {
-  Plan plan = PlanJob(now);
-  for (const auto& step : StepsOf<WriteLedger>(plan)) {
-    now.job.ledger = step.ledger;
-    now.job.status = plan.status;
-    return PlanJob(now);
-  }
-  return plan;
-}
-
 // As the API server and the view have it after the step.
 void Take(Snapshot& now, const CreatePodGroup& made, const std::string& phase = "") {
   now.pod_group = PodGroupView{.uid = "group-1",

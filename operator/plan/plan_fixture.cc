@@ -109,4 +109,14 @@ LedgerReplica& EntryOf(Snapshot& now, Role role, int32_t index) {
   return now.job.ledger->replicas[role][index];
 }
 
+Plan Follow(Snapshot& now) {
+  Plan plan = PlanJob(now);
+  for (const auto& step : StepsOf<WriteLedger>(plan)) {
+    now.job.ledger = step.ledger;
+    now.job.status = plan.status;
+    return PlanJob(now);
+  }
+  return plan;
+}
+
 }  // namespace taas

@@ -10,7 +10,10 @@
 
 #include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
+#include "operator/plan/plan.h"
 #include "operator/plan/pod_spec.h"
 #include "operator/plan/snapshot.h"
 
@@ -45,6 +48,18 @@ Pod PodOf(const Snapshot& now, Role role, int32_t index, PodShape shape = {});
 Pod PodFromSpec(const PodSpec& spec, const std::string& uid);
 
 LedgerReplica& EntryOf(Snapshot& now, Role role, int32_t index);
+
+template <typename T>
+std::vector<T> StepsOf(const Plan& plan) {
+  std::vector<T> out;
+  for (const Step& step : plan.steps) {
+    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
+  }
+  return out;
+}
+
+// Writes what the plan wants to have written, and gives the plan that follows.
+Plan Follow(Snapshot& now);
 
 }  // namespace taas
 

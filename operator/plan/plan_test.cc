@@ -7,15 +7,6 @@
 namespace taas {
 namespace {
 
-template <typename T>
-std::vector<T> StepsOf(const Plan& plan) {
-  std::vector<T> out;
-  for (const Step& step : plan.steps) {
-    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
-  }
-  return out;
-}
-
 TEST(PlanTest, TheLedgerOfANewJobIsWrittenBeforeAnythingIsMade) {
   const Plan plan = PlanJob(NewJob({.ps = 1, .workers = 1}));
   ASSERT_EQ(plan.steps.size(), 1u);

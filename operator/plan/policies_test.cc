@@ -13,15 +13,6 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-template <typename T>
-std::vector<T> StepsOf(const Plan& plan) {
-  std::vector<T> out;
-  for (const Step& step : plan.steps) {
-    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
-  }
-  return out;
-}
-
 void Complete(Snapshot& now, Role role, int32_t index) {
   for (Pod& pod : now.pods) {
     if (pod.role == role && pod.index == index) {
@@ -36,17 +27,6 @@ Snapshot RunningJob(JobShape shape) {
     for (int32_t i = 0; i < spec.replicas; ++i) now.pods.push_back(PodOf(now, role, i));
   }
   return now;
-}
-
-// Writes what the plan wants to have written, and gives the plan that follows.
-Plan Follow(Snapshot& now) {
-  Plan plan = PlanJob(now);
-  for (const auto& step : StepsOf<WriteLedger>(plan)) {
-    now.job.ledger = step.ledger;
-    now.job.status = plan.status;
-    return PlanJob(now);
-  }
-  return plan;
 }
 
 TEST(SuccessPolicyTest, WithAllWorkersTheChiefAndEveryWorkerMustComplete) {

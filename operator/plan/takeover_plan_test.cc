@@ -12,15 +12,6 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-template <typename T>
-std::vector<T> StepsOf(const Plan& plan) {
-  std::vector<T> out;
-  for (const Step& step : plan.steps) {
-    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
-  }
-  return out;
-}
-
 // One that training-operator began: a status, no ledger of ours, pods without our labels.
 Snapshot ForeignTfJob() {
   Snapshot now = StartedTfJob({.ps = 1, .workers = 2});

@@ -17,16 +17,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-template <typename T>
-std::vector<T> StepsOf(const Plan& plan) {
-  std::vector<T> out;
-  for (const Step& step : plan.steps) {
-    if (const T* found = std::get_if<T>(&step)) out.push_back(*found);
-  }
-  return out;
-}
-
-Plan Follow(Snapshot& now) {
+// As Follow, and the status is written even if nothing else is.
+Plan Settle(Snapshot& now) {
   Plan plan = PlanJob(now);
   for (const auto& step : StepsOf<WriteLedger>(plan)) {
     now.job.ledger = step.ledger;
@@ -124,13 +116,13 @@ TEST(TfJobPlanTest, PodsCarryTheLabelsThatToolsLookFor) {
 TEST(TfJobPlanTest, ServicesGoWithTheReplicasThatAreScaledDownOrSuspended) {
   Snapshot now = RunningTfJob({.workers = 2});
   now.job.spec.roles[Role::kWorker].replicas = 1;
-  auto services = StepsOf<DeleteService>(Follow(now));
+  auto services = StepsOf<DeleteService>(Settle(now));
   ASSERT_EQ(services.size(), 1u);
   EXPECT_EQ(services[0].name, "mnist-worker-1");
   EXPECT_EQ(services[0].uid, "service-1");
   now = RunningTfJob({.workers = 2});
   now.job.spec.suspend = true;
-  const Plan plan = Follow(now);
+  const Plan plan = Settle(now);
   EXPECT_EQ(StepsOf<DeleteService>(plan).size(), 2u);
   EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 2u);
 }
@@ -181,9 +173,9 @@ TEST_P(TfJobStatusTest, TheLastConditionIsTheJobsState) {
   if (!c.chief_exit.empty()) End(now, Role::kChief, 0, c.chief_exit[0]);
   for (const auto& [index, code] : c.worker_exits) End(now, Role::kWorker, index, code);
   for (const auto& [index, code] : c.ps_exits) End(now, Role::kPs, index, code);
-  Follow(now);
+  Settle(now);
   now.now += kFinishGrace;
-  const Plan plan = Follow(now);
+  const Plan plan = Settle(now);
   EXPECT_EQ(plan.status.conditions.back().type, c.want);
   EXPECT_TRUE(plan.status.conditions.back().status);
   int outcomes = 0;
@@ -228,26 +220,26 @@ TEST(TfJobConditionsTest, TheirOrderIsTheHistoryAndTheirWordsAreTheKnownOnes) {
   Snapshot now = RunningTfJob({.workers = 2});
   now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kExitCode;
   now.pods[0].phase = PodPhase::kPending;
-  Plan plan = Follow(now);
+  Plan plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created"));
   EXPECT_EQ(plan.status.conditions[0].message, "TFJob mnist is created.");
   now.pods[0].phase = PodPhase::kRunning;
-  plan = Follow(now);
+  plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running"));
   EXPECT_EQ(plan.status.conditions[1].reason, "TFJobRunning");
   EXPECT_EQ(plan.status.conditions[1].message, "TFJob default/mnist is running.");
   End(now, Role::kWorker, 1, 130);
-  plan = Follow(now);
+  plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Restarting"));
   EXPECT_EQ(plan.status.conditions[1].message,
             "job mnist is restarting because Worker replica(s) failed.");
   now.pods[1] = PodOf(now, Role::kWorker, 1, {.number = 2});
-  plan = Follow(now);
+  plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running"));
   End(now, Role::kWorker, 0, 0);
-  Follow(now);
+  Settle(now);
   now.now += kFinishGrace;
-  plan = Follow(now);
+  plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running=False", "Succeeded"));
   EXPECT_EQ(plan.status.conditions[2].message, "TFJob default/mnist successfully completed.");
   EXPECT_EQ(plan.status.completion_time, now.now);
@@ -255,22 +247,22 @@ TEST(TfJobConditionsTest, TheirOrderIsTheHistoryAndTheirWordsAreTheKnownOnes) {
 
 TEST(TfJobConditionsTest, SuspendingAndResumingAreToldAsTrainingOperatorTellsThem) {
   Snapshot now = RunningTfJob({.workers = 1});
-  Follow(now);
+  Settle(now);
   now.job.spec.suspend = true;
-  Plan plan = Follow(now);
+  Plan plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running=False", "Suspended"));
   EXPECT_EQ(plan.status.conditions[1].reason, "TFJobSuspended");
   EXPECT_EQ(plan.status.conditions[2].message, "TFJob mnist is suspended.");
   now.pods.clear();
   now.job.spec.suspend = false;
   now.now += seconds(9);
-  plan = Follow(now);
+  plan = Settle(now);
   EXPECT_EQ(plan.status.conditions.back().type, "Suspended");
   EXPECT_FALSE(plan.status.conditions.back().status);
   EXPECT_EQ(plan.status.conditions.back().reason, "TFJobResumed");
   EXPECT_EQ(plan.status.start_time, now.now);
   now.pods = {PodOf(now, Role::kWorker, 0, {.number = 2})};
-  EXPECT_EQ(Follow(now).status.conditions.back().type, "Running");
+  EXPECT_EQ(Settle(now).status.conditions.back().type, "Running");
 }
 
 struct FailureCase {
@@ -283,7 +275,7 @@ TEST_P(TfJobFailureTest, HasTheWordsOfThePolicy) {
   Snapshot now = RunningTfJob({.ps = 1, .workers = 2});
   now.job.spec.roles[Role::kWorker].restart_policy = GetParam().policy;
   End(now, Role::kWorker, 1, 1);
-  const Plan plan = Follow(now);
+  const Plan plan = Settle(now);
   EXPECT_EQ(plan.status.conditions.back().reason, "TFJobFailed");
   EXPECT_EQ(plan.status.conditions.back().message, GetParam().want);
   EXPECT_THAT(plan.status.message, HasSubstr("worker-1 failed for good: exit code 1"));
@@ -303,7 +295,7 @@ TEST(TfJobFailureTest, TheDeadlineHasItsOwnWords) {
   Snapshot now = RunningTfJob({.workers = 2});
   now.job.spec.active_deadline_seconds = 2;
   now.now += seconds(3);
-  const Plan plan = Follow(now);
+  const Plan plan = Settle(now);
   EXPECT_EQ(plan.status.conditions.back().message,
             "Job mnist has failed because it was active longer than specified deadline");
   EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 2u);
@@ -312,7 +304,7 @@ TEST(TfJobFailureTest, TheDeadlineHasItsOwnWords) {
 TEST(TfJobFailureTest, AWipedLedgerDoesNotChangeTheWords) {
   Snapshot now = RunningTfJob({.workers = 2});
   End(now, Role::kWorker, 1, 1);
-  const Plan before = Follow(now);
+  const Plan before = Settle(now);
   now.job.status = before.status;
   now.job.ledger.reset();
   EXPECT_EQ(PlanJob(now).status.conditions, before.status.conditions);
