@@ -11,10 +11,8 @@ set -euo pipefail
 toolchains=$1 cache=$2 out=$3
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../setup/versions.env"
-# The same CGO_ENABLED as tools/kubernetes: another value compiles all that opens a socket anew.
-export PATH=$toolchains/bin:/usr/bin:/bin GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS=-mod=readonly
-export GOMODCACHE=$cache/go/mod GOCACHE=$cache/go/build GOPATH=$cache/go
-unset GOROOT
+. "$here/../kubernetes/go_env.sh"
+export GOFLAGS=-mod=readonly
 mkdir -p "$out/bin"
 
 # build FOLDER MODULE LINKFLAGS OUTPUT PACKAGE…   @ in the flags is the pinned version.
@@ -33,13 +31,13 @@ pinned=$(cd "$here/kubernetes" && go list -m -f '{{.Version}}' k8s.io/kubernetes
   echo "tools/cluster/kubernetes/go.mod has Kubernetes $pinned, versions.env $KUBERNETES_VERSION" >&2
   exit 1
 }
-minor=${KUBERNETES_VERSION#v1.} minor=${minor%%.*}
-v=k8s.io/component-base/version
-build kubernetes k8s.io/kubernetes \
-  "-X $v.gitVersion=@ -X $v.gitMajor=1 -X $v.gitMinor=$minor -X $v.gitTreeState=clean" "" \
+build kubernetes k8s.io/kubernetes "$kubernetes_flags" "" \
   k8s.io/kubernetes/cmd/{kube-controller-manager,kube-scheduler,kubelet,kube-proxy}
 build coredns github.com/coredns/coredns "" coredns .
 build kwok sigs.k8s.io/kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=@" kwok \
   sigs.k8s.io/kwok/cmd/kwok
-build helm helm.sh/helm/v3 "-X helm.sh/helm/v3/internal/version.version=@" helm \
+# The Kubernetes that `helm template` and `helm lint` take a chart to be for.
+c=helm.sh/helm/v3/pkg/chartutil
+charts_for="-X $c.k8sVersionMajor=1 -X $c.k8sVersionMinor=$minor"
+build helm helm.sh/helm/v3 "-X helm.sh/helm/v3/internal/version.version=@ $charts_for" helm \
   helm.sh/helm/v3/cmd/helm

@@ -23,7 +23,8 @@ cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 digest() { cat "$@" | sha256sum | cut -c1-12; }
 toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
 kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
-cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/cluster/{*.sh,*/*})
+cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
+  "$root"/tools/cluster/{*.sh,*/*})
 informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
