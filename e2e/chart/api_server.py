@@ -26,6 +26,8 @@ TOKEN = "test-admin"
 READY_LIMIT_S = 120
 POLL_S = 0.1
 STOP_LIMIT_S = 30
+# Definitions without objects go within a second, those with jobs after five.
+DELETE_LIMIT_S = 60
 # A port that was free may be taken before the program binds it.
 ATTEMPTS = 3
 LOG_TAIL = 2000
@@ -84,6 +86,15 @@ class ApiServer:
 
     def names(self, *arguments):
         return sorted(self.kubectl("get", *arguments, "-o", "name").split())
+
+    def delete_all(self, *arguments):
+        """Deletes all of a kind; an error says in what state the last ones are if they stay."""
+        deadline = time.monotonic() + DELETE_LIMIT_S
+        while self.names(*arguments):
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"these stay: {self.kubectl('get', *arguments, '-o', 'yaml')}")
+            self.kubectl("delete", *arguments, "--all", "--wait=false")
+            time.sleep(POLL_S)
 
     def _start(self):
         etcd, peer, self.port = _free_ports(3)

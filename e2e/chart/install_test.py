@@ -65,7 +65,7 @@ class InstallTest(unittest.TestCase):
     def clear(self):
         for release in json.loads(self.run_helm("list", "-A", "-o", "json")):
             self.run_helm("uninstall", release["name"], "-n", release["namespace"])
-        self.server.kubectl("delete", "crds", "--all", "--wait")
+        self.server.delete_all("crds")
 
     def run_helm(self, *arguments):
         return helm.run(*arguments, kubeconfig=self.server.kubeconfig)

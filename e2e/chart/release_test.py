@@ -29,6 +29,8 @@ PODS = ["long-chief-0", "long-ps-0", "long-worker-0"]
 
 class ReleaseTest(Scenario):
 
+    alone = True
+
     def helm(self, *arguments):
         done = self.kubectl.run(programs.path("helm"), *arguments, "-n", taas.NAMESPACE)
         return done.stdout

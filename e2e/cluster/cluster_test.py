@@ -47,6 +47,7 @@ class PodSecurityTest(Scenario):
 class ComponentsTest(Scenario):
 
     needs = ("components", "node")
+    alone = True
 
     def run_pod(self, name):
         self.kubectl.create({

@@ -145,6 +145,20 @@ class SurvivalTest(MainJobUnderFault):
             self.assertEqual(self.status("mnist")["restarts"], {"preempted": number})
         self.check_survived({"preempted": 3})
 
+    def test_scaling_up_and_down(self):
+        self.start()
+        self.k("scale", "tj/mnist", "--replicas=3")
+        self.wait_for("the third worker", lambda: self.is_running("mnist-worker-2"))
+        self.wait_for("its readiness", lambda: self.status("mnist").get("ready") == "6/6")
+        self.k("scale", "tj/mnist", "--replicas=2")
+        self.wait_for("the end of its pod", lambda: not self.pod_uid("mnist-worker-2"))
+        self.check_survived({})
+
+
+class WithoutOperatorTest(MainJobUnderFault):
+
+    alone = True
+
     def test_deletion_of_the_operator(self):
         self.start()
         pods = self.pod_uids()
@@ -158,17 +172,8 @@ class SurvivalTest(MainJobUnderFault):
     def pod_uids(self):
         return {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
 
-    def test_scaling_up_and_down(self):
-        self.start()
-        self.k("scale", "tj/mnist", "--replicas=3")
-        self.wait_for("the third worker", lambda: self.is_running("mnist-worker-2"))
-        self.wait_for("its readiness", lambda: self.status("mnist").get("ready") == "6/6")
-        self.k("scale", "tj/mnist", "--replicas=2")
-        self.wait_for("the end of its pod", lambda: not self.pod_uid("mnist-worker-2"))
-        self.check_survived({})
 
-
-class NodeTest(MainJobUnderFault):
+class KilledProcessTest(MainJobUnderFault):
 
     needs = ("node",)
 
@@ -181,6 +186,12 @@ class NodeTest(MainJobUnderFault):
         os.kill(pids[0], signal.SIGKILL)
         self.await_successor("mnist-worker-1", before)
         self.check_survived({"killed": 1})
+
+
+class DrainTest(MainJobUnderFault):
+
+    needs = ("node",)
+    alone = True
 
     def test_drain_of_the_node(self):
         self.start()

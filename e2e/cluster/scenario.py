@@ -9,7 +9,8 @@
 
 `needs` says what a test cannot do without: "components", to stop parts of the cluster; "node", to
 look at processes of a node. A cluster that is not ours has neither; what needs them is listed as
-not run there.
+not run there. `alone = True` is for what other tests would feel: an operator that goes, a node that
+is drained, an API server that stops.
 """
 
 import os
@@ -33,6 +34,7 @@ CONTAINER_SECURITY = {"allowPrivilegeEscalation": False, "capabilities": {"drop"
 class Scenario(unittest.TestCase):
 
     needs = ()
+    alone = False
     pod_security = "restricted"
     # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.
     cluster = None

@@ -2,10 +2,12 @@
 
     sys.exit(suite.run(kubeconfig="", node="real", names=[]))
 
-Test modules are the files *_test.py in FOLDERS. Counts are of tests; one that is skipped by itself
-has failed. What an existing cluster cannot offer is listed as not run there.
+Test modules are the files *_test.py in FOLDERS. Several run at once, since they wait most of the
+time; those that disturb others run alone, at the end. Counts are of tests; one that is skipped by
+itself has failed. What an existing cluster cannot offer is listed as not run there.
 """
 
+import concurrent.futures
 import contextlib
 import glob
 import importlib.util
@@ -20,10 +22,13 @@ import programs
 import taas
 from cluster import Cluster
 from existing import ExistingCluster
+from result import Result
 from scenario import Scenario
 
 # Those outside e2e/cluster test what is rendered and need no cluster.
 FOLDERS = ("e2e/chart", "e2e/cluster")
+# Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
+TESTS_AT_ONCE = 3
 
 
 def modules():
@@ -75,59 +80,6 @@ def selected(names):
     return [test for test in found if not names or any(name in test.id() for name in names)]
 
 
-class Result(unittest.TestResult):
-    """Prints a line for each test, and keeps traces of a failed one while its objects are there."""
-
-    def __init__(self, cluster):
-        super().__init__()
-        self.cluster = cluster
-        self.passed = 0
-        self.failed = []
-
-    def startTest(self, test):
-        super().startTest(test)
-        self.began = time.monotonic()
-        self.good = True
-
-    def _fail(self, test, error):
-        self.good = False
-        print("".join(self._exc_info_to_string(error, test)), flush=True)
-        if isinstance(test, Scenario) and hasattr(test, "namespace"):
-            with contextlib.suppress(Exception):
-                test.keep_traces()
-
-    def addError(self, test, error):
-        super().addError(test, error)
-        self._fail(test, error)
-        if not isinstance(test, unittest.TestCase):
-            # A class or a module that could not be set up has no stopTest.
-            self.failed.append(str(test))
-
-    def addFailure(self, test, error):
-        super().addFailure(test, error)
-        self._fail(test, error)
-
-    def addSubTest(self, test, subtest, error):
-        super().addSubTest(test, subtest, error)
-        if error is not None:
-            print(f"in {subtest}", flush=True)
-            self._fail(test, error)
-
-    def addSkip(self, test, reason):
-        super().addSkip(test, reason)
-        self.good = False
-        print(f"skipped: {reason}", flush=True)
-
-    def stopTest(self, test):
-        super().stopTest(test)
-        word = "ok" if self.good else "FAILED"
-        print(f"{word:6} {test.id()} ({time.monotonic() - self.began:.1f} s)", flush=True)
-        if self.good:
-            self.passed += 1
-        else:
-            self.failed.append(test.id())
-
-
 def make_data(folder):
     """Generated data of MNIST's form: what is tested is the cluster, not the learning."""
     if not os.path.exists(taas.CLI):
@@ -172,10 +124,9 @@ def run(kubeconfig, node, names):
             stack.callback(taas.uninstall, cluster.kubectl)
         Scenario.cluster = cluster
         Scenario.data_folder = make_data(os.path.join(folder, "mnist"))
-        result = Result(cluster)
         installed = bool(kubeconfig) or node == "real"
         runnable, elsewhere = sorted_out(tests, cluster, installed)
-        unittest.TestSuite(runnable).run(result)
+        result = run_all(runnable, cluster)
         if result.failed:
             cluster.keep_logs()
     for test in elsewhere:
@@ -195,3 +146,30 @@ def sorted_out(tests, cluster, installed):
         able = not wants or (installed and set(test.needs) <= set(cluster.offers))
         (runnable if able else elsewhere).append(test)
     return runnable, elsewhere
+
+
+def units(tests):
+    """Tests that must run in one thread, one after the other: those of a class with a set-up."""
+    found = {}
+    for test in tests:
+        shares = type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__
+        found.setdefault(type(test) if shares else test.id(), []).append(test)
+    return list(found.values())
+
+
+def run_all(tests, cluster):
+    alone = [test for test in tests if getattr(test, "alone", False)]
+    together = [test for test in tests if test not in alone]
+
+    def result_of(unit):
+        result = Result(cluster)
+        unittest.TestSuite(unit).run(result)
+        return result
+
+    total = Result(cluster)
+    with concurrent.futures.ThreadPoolExecutor(TESTS_AT_ONCE) as pool:
+        for result in pool.map(result_of, units(together)):
+            total.add(result)
+    for unit in units(alone):
+        total.add(result_of(unit))
+    return total
