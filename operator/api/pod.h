@@ -49,11 +49,13 @@ struct Pod {
 
   std::string node;
   PodPhase phase = PodPhase::kPending;
-  std::string reason;   // status.reason, such as Evicted, NodeLost.
+  std::string reason;   // status.reason, such as Evicted.
   std::string message;  // status.message.
   bool ready = false;
   // The condition DisruptionTarget is True: preempted, drained or evicted through the API.
   bool disrupted = false;
+  // The control plane took it away because its node does not answer, or is no more.
+  bool node_lost = false;
   // The condition PodScheduled is False: why, in the scheduler's words.
   std::string unschedulable_reason;
   std::string unschedulable_message;

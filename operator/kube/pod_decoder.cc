@@ -297,10 +297,21 @@ PodPhase PhaseOf(std::string_view phase) {
   return PodPhase::kUnknown;
 }
 
+// Why the control plane takes a pod away: its node has a taint that the pod does not tolerate (any
+// longer), or does not exist.
+constexpr std::string_view kByTaint = "DeletionByTaintManager";
+constexpr std::string_view kByPodCollector = "DeletionByPodGC";
+// The status.reason of such pods before Kubernetes had the condition.
+constexpr std::string_view kNodeLost = "NodeLost";
+
 void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
+  std::string disruption;
   for (const PodCondition& condition : conditions) {
     if (condition.type == "Ready") pod->ready = condition.status == "True";
-    if (condition.type == "DisruptionTarget") pod->disrupted = condition.status == "True";
+    if (condition.type == "DisruptionTarget" && condition.status == "True") {
+      pod->disrupted = true;
+      disruption = condition.reason;
+    }
     if (condition.type == kImagePulledCondition && condition.status == "False") {
       pod->image_note = condition.message;
     }
@@ -309,6 +320,9 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
       pod->unschedulable_message = condition.message;
     }
   }
+  // Of a silent node's pods the control plane says that they are not ready; an administrator's
+  // taint leaves that as it is.
+  pod->node_lost = (disruption == kByTaint && !pod->ready) || disruption == kByPodCollector;
 }
 
 // The container of the owner's dialect (`trainer`, `tensorflow`), else the only one.
@@ -367,6 +381,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   pod.ends_group = c.retriable == "false";
   pod.node = std::move(c.node);
   pod.reason = std::move(c.reason);
+  if (pod.reason == kNodeLost) pod.node_lost = true;
   pod.message = std::move(c.message);
   pod.ip = std::move(c.ip);
   return pod;

@@ -146,6 +146,35 @@ TEST(PodDecoderTest, AContainerHasEndedWhereItsNodeWillNotStartItAgain) {
   }
 }
 
+// Symptom: pods of a lost node counted as preempted.
+TEST(PodDecoderTest, APodWasLostWithItsNodeWhereThatDidNotAnswerOrIsNoMore) {
+  struct {
+    const char* ready;
+    const char* reason;
+    const char* status;
+    bool want;
+  } constexpr kCases[] = {{"False", "DeletionByTaintManager", "True", true},
+                          {"True", "DeletionByTaintManager", "True", false},
+                          {"False", "DeletionByTaintManager", "False", false},
+                          {"False", "DeletionByPodGC", "True", true},
+                          {"False", "EvictionByEvictionAPI", "True", false}};
+  for (const auto& c : kCases) {
+    // In either order.
+    const std::string ready = R"({"type":"Ready","status":")" + std::string(c.ready) + R"("})";
+    const std::string target = R"({"type":"DisruptionTarget","status":")" +
+                               std::string(c.status) + R"(","reason":")" + c.reason + R"("})";
+    for (const std::string& both : {ready + "," + target, target + "," + ready}) {
+      const auto pod = DecodePod(R"({"metadata":{"name":"a"},"status":{"conditions":[)" + both +
+                                 "]}}");
+      ASSERT_THAT(pod, IsOk());
+      EXPECT_EQ(pod->node_lost, c.want) << both;
+    }
+  }
+  const auto old = DecodePod(R"({"metadata":{"name":"a"},"status":{"reason":"NodeLost"}})");
+  ASSERT_THAT(old, IsOk());
+  EXPECT_TRUE(old->node_lost);
+}
+
 TEST(PodDecoderTest, TheGraceOfADeletionIsReadAndANonsenseOneCut) {
   const auto pod = DecodePod(R"({"metadata":{"name":"a","deletionGracePeriodSeconds":30}})");
   ASSERT_THAT(pod, IsOk());

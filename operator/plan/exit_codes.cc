@@ -116,7 +116,7 @@ Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
       pod.phase == PodPhase::kSucceeded ||
       (pod.phase != PodPhase::kFailed && pod.container_ended && pod.exit_code == 0);
   if (ended_well && !WasToldToStop(pod, rules)) return ClassifyExit(0, pod.exit_reason, rules);
-  if (pod.reason == "NodeLost") return {End::kRestart, RestartCause::kNodeLost};
+  if (pod.node_lost) return {End::kRestart, RestartCause::kNodeLost};
   if (pod.disrupted || pod.meta.deletion_time.has_value() || EndedFromOutside(pod.reason)) {
     return {End::kRestart, RestartCause::kPreempted};
   }

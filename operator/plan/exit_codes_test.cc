@@ -170,7 +170,7 @@ TEST(ClassifyEndTest, APodThatTheNodeTurnedAwayIsPreemptedThoughItNeverHadAnExit
 
 TEST(ClassifyEndTest, APodOfALostNodeIsNotTheUsersFault) {
   Pod pod = Failed(1);
-  pod.reason = "NodeLost";
+  pod.node_lost = true;
   EXPECT_EQ(ClassifyEnd(pod, Rules(RestartPolicy::kNever)), Again(RestartCause::kNodeLost));
 }
 

@@ -139,7 +139,7 @@ void JoinGang(const Snapshot& snapshot, const Ledger& ledger, PodSpec& pod) {
 
 bool IsHeldBack(const Pod& pod) {
   if (!pod.held_by_kueue || !pod.meta.deletion_time.has_value()) return false;
-  return HasStopped(pod) || pod.node.empty() || pod.reason == "NodeLost";
+  return HasStopped(pod) || pod.node.empty() || pod.node_lost;
 }
 
 }  // namespace taas

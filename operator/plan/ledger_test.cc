@@ -149,7 +149,7 @@ TEST(LedgerTest, ABadNodeIsAvoidedByTheNextPods) {
 TEST(LedgerTest, APodOfALostNodeIsReplacedThoughItNeverEnded) {
   Snapshot now = StartedJob({.workers = 1});
   now.pods = {PodOf(now, Role::kWorker, 0)};
-  now.pods[0].reason = "NodeLost";
+  now.pods[0].node_lost = true;
   EXPECT_EQ(AdvanceLedger(now).ledger.restarts.at(RestartCause::kNodeLost), 1);
 }
 

@@ -115,7 +115,10 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
   const CurrentPod current = FindCurrentPod(replica, entry);
   if (current.pod != nullptr && !current.gone) return LookAtPod(*current.pod);
   if (replica.pod != nullptr) {
-    return {Trouble::kReplaced, "waits until its last pod is gone"};
+    const Pod& last = *replica.pod;
+    std::string text = "waits until its last pod is gone";
+    if (last.node_lost) text += " from node " + last.node + ", which does not answer";
+    return {last.node_lost ? Trouble::kSilentNode : Trouble::kReplaced, text};
   }
   if (entry.not_before.has_value() && *entry.not_before > snapshot.now) {
     return {Trouble::kDelayed, "failed " + std::to_string(entry.quick_failures) +

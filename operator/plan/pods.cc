@@ -7,6 +7,7 @@
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
+#include "operator/plan/node_loss.h"
 #include "operator/plan/pod_group.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/services.h"
@@ -95,7 +96,6 @@ DeletePod Delete(const Pod& pod, std::string why) {
           .name = pod.meta.name,
           .uid = pod.meta.uid,
           .resource_version = pod.meta.resource_version,
-          .force = pod.reason == "NodeLost",
           .why = std::move(why)};
 }
 
@@ -230,11 +230,28 @@ class Children {
 
   // The pod and, of a TFJob, the service of a replica.
   void Remove(const ReplicaView& replica, const std::string& why) {
-    if (replica.pod != nullptr && (!replica.pod->meta.deletion_time.has_value() ||
-                                   replica.pod->reason == "NodeLost")) {
-      out_.steps.push_back(Delete(*replica.pod, why));
-    }
+    if (replica.pod != nullptr && !IsLeftToItsNode(*replica.pod)) Drop(*replica.pod, why);
     RemoveService(replica, why);
+  }
+
+  // It is being deleted, and its node may still say that it has ended.
+  bool IsLeftToItsNode(const Pod& pod) {
+    if (!pod.meta.deletion_time.has_value()) return false;
+    const std::optional<Clock::WallTime> stuck_from = StuckFrom(pod);
+    if (!stuck_from.has_value()) return true;
+    if (now_.now >= *stuck_from) return false;
+    out_.wake_at = std::min(out_.wake_at.value_or(*stuck_from), *stuck_from);
+    return true;
+  }
+
+  void Drop(const Pod& pod, std::string why) {
+    const std::optional<Clock::WallTime> stuck_from = StuckFrom(pod);
+    DeletePod drop = Delete(pod, std::move(why));
+    if (stuck_from.has_value() && now_.now >= *stuck_from) {
+      drop.force = true;
+      drop.why += "; node " + pod.node + " does not say that it has ended";
+    }
+    out_.steps.push_back(std::move(drop));
   }
 
   void RemoveService(const ReplicaView& replica, const std::string& why) {
@@ -323,18 +340,16 @@ class Children {
 
   void DropIfOld(const ReplicaView& replica, const LedgerReplica& entry) {
     const Pod& pod = *replica.pod;
-    const bool force = pod.reason == "NodeLost";
-    if (pod.meta.deletion_time.has_value() && !force) return;
+    if (IsLeftToItsNode(pod)) return;
     if (!replica.wanted) {
-      out_.steps.push_back(Delete(pod, "the role was scaled down"));
+      Drop(pod, "the role was scaled down");
     } else if (pod.pod_number < entry.pod_number) {
-      out_.steps.push_back(
-          Delete(pod, "pod " + std::to_string(entry.pod_number) + " follows it"));
+      Drop(pod, "pod " + std::to_string(entry.pod_number) + " follows it");
     } else if (entry.failed && !HasStopped(pod)) {
       // Its node would start it again and again.
-      out_.steps.push_back(Delete(pod, "the replica failed for good"));
+      Drop(pod, "the replica failed for good");
     } else if (OutstaysFinish(replica)) {
-      out_.steps.push_back(Delete(pod, "the job has what it was for"));
+      Drop(pod, "the job has what it was for");
     } else {
       DropIfUncalledFor(replica, entry);
     }

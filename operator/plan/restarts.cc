@@ -224,7 +224,7 @@ void AdvanceReplica(LedgerDraft& draft, const ReplicaView& view) {
   if (draft.ended() || entry.failed || entry.pod_number != pod->pod_number) return;
   if (HasEnded(*pod)) {
     TakeEnd(draft, view, *pod);
-  } else if (pod->reason == "NodeLost") {
+  } else if (pod->node_lost) {
     Restart(draft, {.view = view,
                     .pod = *pod,
                     .why = "its node " + pod->node + " is lost",

@@ -75,7 +75,7 @@ TEST_P(TakenAwayTest, APodThatWasTakenAwayHasASuccessorUnderEveryPolicy) {
   now.pods[1] = Ended(now, Role::kWorker, 0, 1);
   now.pods[1].disrupted = true;
   now.pods[2].meta.deletion_time = now.now;
-  now.pods[3].reason = "NodeLost";
+  now.pods[3].node_lost = true;
   now.pods[4] = Ended(now, Role::kWorker, 3, 1);
   now.pods[4].reason = "Evicted";
   now.gone = {now.pods[0]};

@@ -1,0 +1,24 @@
+// Pods whose node has gone: the API server keeps such a pod, being deleted, until its node says that
+// it has ended, and that node never will.
+//
+// Ownership: values. Threads: any. Errors: none.
+//
+//   if (const auto from = StuckFrom(pod); from.has_value() && now >= *from) DeleteByForce(pod);
+
+#ifndef OPERATOR_PLAN_NODE_LOSS_H_
+#define OPERATOR_PLAN_NODE_LOSS_H_
+
+#include <optional>
+
+#include "operator/api/pod.h"
+#include "operator/base/clock.h"
+
+namespace taas {
+
+// From when on nobody but us ends the deletion of this pod; nothing: it is not being deleted, its
+// node or the scheduler will end it, or only a finalizer keeps it.
+std::optional<Clock::WallTime> StuckFrom(const Pod& pod);
+
+}  // namespace taas
+
+#endif  // OPERATOR_PLAN_NODE_LOSS_H_
