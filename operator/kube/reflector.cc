@@ -59,7 +59,8 @@ Core::Core(KubeTransport& transport, Executor& executor, Random& random, Sink& s
       random_(random),
       sink_(sink),
       options_(std::move(options)),
-      retry_(options_.retry) {}
+      retry_(options_.retry),
+      absent_retry_(options_.absent_retry) {}
 
 Core::~Core() { Stop(); }
 
@@ -128,23 +129,25 @@ void Core::OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> r
 
 // Objects of a kind that is no more are gone with it, and whatever comes is later than they were.
 void Core::OnAbsent() {
-  if (!absent_) {
+  if (absences_ == 0) {
     Log(LogLevel::kInfo, "the API server does not have this kind; will look for it again",
-        {{"path", options_.path}, {"every_s", std::to_string(options_.absent_retry.count())}});
+        {{"path", options_.path}});
   }
-  absent_ = true;
+  if (absences_ < UINT32_MAX) ++absences_;
   synced_ = true;
   version_.clear();
   sink_.EndList("", /*restored=*/true);
-  timer_ = executor_.PostAfter(options_.absent_retry, Guarded([this] {
+  timer_ = executor_.PostAfter(absent_retry_.After(absences_), Guarded([this] {
                                  timer_ = 0;
                                  List();
                                }));
 }
 
 void Core::EndList(const std::string& version) {
-  if (absent_) Log(LogLevel::kInfo, "the API server has this kind now", {{"path", options_.path}});
-  absent_ = false;
+  if (absences_ > 0) {
+    Log(LogLevel::kInfo, "the API server has this kind now", {{"path", options_.path}});
+  }
+  absences_ = 0;
   const bool restored = IsLater(version_, version);
   if (restored) {
     Log(LogLevel::kWarning, "the API server went back in time: was etcd restored?",

@@ -42,9 +42,11 @@ struct ReflectorOptions {
   std::string label_selector;
   int page_size = 500;
   // The API server may not know this kind (its CRD is not installed): then there are no objects,
-  // and it is looked for again every `absent_retry`, which is how late one notices the CRD at most.
+  // and it is looked for again soon, as a CRD that is being replaced is back soon, and ever more
+  // rarely; the limit is how late one notices a CRD at most.
   bool may_be_absent = false;
-  std::chrono::seconds absent_retry{30};
+  RetryDelay::Options absent_retry{.first = std::chrono::milliseconds(1'000),
+                                   .limit = std::chrono::milliseconds(30'000)};
   // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back.
   RetryDelay::Options retry{.first = std::chrono::milliseconds(800),
                             .limit = std::chrono::milliseconds(30'000)};
@@ -137,6 +139,7 @@ class Core {
   Sink& sink_;
   const ReflectorOptions options_;
   const RetryDelay retry_;
+  const RetryDelay absent_retry_;
 
   // Calls that were started in an earlier round come too late.
   std::shared_ptr<uint64_t> round_ = std::make_shared<uint64_t>(0);
@@ -146,7 +149,7 @@ class Core {
 
   std::string version_;  // Of the last list, event or bookmark.
   bool synced_ = false;
-  bool absent_ = false;
+  uint32_t absences_ = 0;  // Looks in a row that did not find the kind.
   uint32_t failures_ = 0;
   Clock::Time last_failure_{};
   uint32_t internal_errors_ = 0;  // ERROR events with code 500 in a row.

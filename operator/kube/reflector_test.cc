@@ -119,6 +119,17 @@ TEST_F(AbsentKindTest, AKindThatTheServerDoesNotHaveIsSyncedAndLookedForAgain) {
   EXPECT_THAT(Names(), ElementsAre("a@3"));
 }
 
+TEST_F(AbsentKindTest, IsLookedForSoonAndThenEverMoreRarely) {
+  std::vector<Clock::Duration> waits;
+  for (int i = 0; i < 6; ++i) {
+    Answer(HttpReply{.code = 404, .body = "404 page not found\n"});
+    const Clock::Time start = executor_.clock().Now();
+    ASSERT_EQ(Next(), "list");
+    waits.push_back(executor_.clock().Now() - start);
+  }
+  EXPECT_THAT(waits, ElementsAre(1s, 2s, 4s, 8s, 16s, 30s));
+}
+
 TEST_F(AbsentKindTest, ObjectsOfAKindThatIsRemovedAreGoneAndThoseOfItsReturnAreSeen) {
   Sync({Object("a", 3)}, 10);
   Send(Event("ERROR", Failure(410, "Expired")));
