@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "operator/base/log.h"
+#include "operator/kube/retry_delay.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/status.h"
 
@@ -16,8 +17,9 @@ using std::chrono::seconds;
 // A plan whose steps were taken is made again after this long, in case the events they cause get
 // lost.
 constexpr seconds kBarrier{10};
-// A status that was refused is tried again after this long: a CRD may be mended.
-constexpr seconds kStatusRefusedTime{300};
+// A status that was refused is tried again after this long, twice as long each time: a right is
+// granted, an API server that has just started knows all rights, a CRD is mended.
+constexpr RetryDelay::Options kStatusRefused{.first = seconds(5), .limit = seconds(300)};
 // How long before ports of 127.0.0.1 are looked for again.
 constexpr seconds kPortsTime{30};
 // Writes of one look that are under way together. A pod's request names all replicas, so those of
@@ -162,6 +164,8 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
   if (tracked.generation != job.meta.generation) {
     tracked.generation = job.meta.generation;
     tracked.obstacles.ForgetRefusal();
+    tracked.status_refusals = 0;
+    tracked.status_refused_until = {};
   }
   return tracked;
 }
@@ -460,8 +464,10 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
-      const auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
-                                     tracked->status_writes, executor_.clock());
+      auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
+                               tracked->status_writes, executor_.clock());
+      const auto refused_for = tracked->status_refused_until - executor_.clock().Now();
+      if (delay.has_value()) delay = std::max<Clock::Duration>(*delay, refused_for);
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
       if (delay.has_value()) queue_.AddAfter(look->key, *delay);
     }
@@ -474,6 +480,7 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
   const auto done = [this, look](const WriteResult& result) {
     Tracked* tracked = SameJob(*look);
     if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
+      tracked->status_refusals = 0;
       tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
       if (look->plan.status.state == JobState::kRunning) {
         tracked->counted.AllRun(metrics_, *look->job, executor_.clock().WallNow());
@@ -486,11 +493,18 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
              {"state", std::string(JobStateName(look->plan.status.state))},
              {"message", look->plan.status.message}});
       }
+    } else if (result.kind == WriteResult::Kind::kRefused) {
+      // Where it would be said is what cannot be written.
+      Log(LogLevel::kWarning, result.message, {{"job", look->key}});
+      if (tracked != nullptr) {
+        const auto delay = RetryDelay(kStatusRefused).After(++tracked->status_refusals);
+        tracked->status_refused_until = executor_.clock().Now() + delay;
+        queue_.AddAfter(look->key, delay);
+      }
     } else if (result.kind != WriteResult::Kind::kDone) {
       Log(LogLevel::kDebug, result.message, {{"job", look->key}});
-      const bool refused = result.kind == WriteResult::Kind::kRefused;
-      look->retry = !refused;
-      look->after = std::max(look->after, refused ? kStatusRefusedTime : result.after);
+      look->retry = true;
+      look->after = std::max(look->after, result.after);
     }
     CloseLook(look);
   };

@@ -92,6 +92,8 @@ class Controller {
     int64_t generation = 0;  // Of the spec that was looked at last.
     JobMetrics counted;
     StatusWrites status_writes;
+    uint32_t status_refusals = 0;  // In a row.
+    Clock::Time status_refused_until{};
     Obstacles obstacles;
     JobReporter::Memory told;
     bool hands_off = false;  // Another controller is at work on it.

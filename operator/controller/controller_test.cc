@@ -204,6 +204,37 @@ TEST(ControllerTest, ARefusedLedgerIsToldInTheMessageAndTriedAgain) {
   EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
 }
 
+// Symptom: a status that was refused once, as an API server that has just started may do, stayed
+// as it was for five minutes.
+TEST(ControllerTest, ARefusedStatusIsTriedAgainEverMoreSlowly) {
+  SimCluster cluster(18);
+  cluster.api().faults().refuse_status = true;
+  cluster.CreateJob({.workers = 1});
+  cluster.RunFor(seconds(6));
+  cluster.api().faults().refuse_status = false;
+  EXPECT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("state", "") == "Running"; }, seconds(15)));
+  SimCluster other(18);
+  other.api().faults().refuse_status = true;
+  other.CreateJob({.workers = 1});
+  other.RunFor(seconds(600));
+  EXPECT_LE(other.api().writes(), 20);
+}
+
+// Symptom: a job whose pod's name was taken waited without a word, where the operator may not look
+// whose pod that is.
+TEST(ControllerTest, ARightToReadThatIsMissingStandsInTheMessage) {
+  SimCluster cluster(19);
+  cluster.api().Put("pods", {{"metadata", {{"name", "mnist-worker-0"}, {"namespace", "default"}}}});
+  cluster.api().faults().refuse_get_of = "pods";
+  cluster.CreateJob({.workers = 1});
+  EXPECT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("not allowed to get") !=
+                   std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
+}
+
 TEST(ControllerTest, ARefusalThatIsWordedAnewEachTimeIsOneEvent) {
   SimCluster cluster(15);
   cluster.api().faults().refuse_post_of = "pods";

@@ -125,6 +125,10 @@ void FakeApi::Do(HttpRequest request, OnReply done) {
     if (target.resource == faults_.absent) {
       return Reply(client, done, HttpReply{.code = 404, .body = "404 page not found\n"});
     }
+    const bool read = request.verb == Verb::kGet && !target.name.empty();
+    if (read && target.resource == faults_.refuse_get_of) {
+      return Reply(client, done, ErrorReply(403, "Forbidden", "not allowed to get"));
+    }
     if (request.verb == Verb::kGet || target.resource == "events") {
       return Reply(client, done, Handle_(request, target));
     }
@@ -134,9 +138,10 @@ void FakeApi::Do(HttpRequest request, OnReply done) {
       return Reply(client, done, ErrorReply(500, "InternalError", "the test says so"));
     }
     const bool post = request.verb == Verb::kPost && target.resource == faults_.refuse_post_of;
-    const bool ledger = faults_.refuse_ledger && request.verb == Verb::kPatch &&
-                        IsJob(target.resource) && target.subresource.empty();
-    if (post || ledger) {
+    const bool job = request.verb == Verb::kPatch && IsJob(target.resource);
+    const bool ledger = faults_.refuse_ledger && job && target.subresource.empty();
+    const bool status = faults_.refuse_status && job && target.subresource == "status";
+    if (post || ledger || status) {
       return Reply(client, done,
                    ErrorReply(403, "Forbidden", "not allowed, case " + std::to_string(number)));
     }

@@ -36,6 +36,8 @@ class FakeApi : public KubeTransport {
     int fail_write = 0;           // 500, not applied.
     std::string refuse_post_of;   // 403 in other words each time, for objects of this resource.
     bool refuse_ledger = false;   // 403 for every PATCH of a job itself, not of its status.
+    bool refuse_status = false;   // 403 for every PATCH of a job's status.
+    std::string refuse_get_of;    // 403 for a GET of one object of this resource.
     bool earlier_tfjob_crd = false;  // A TFJob's status keeps only what an earlier CRD knew.
     std::string absent;           // 404 for all of this resource, as without its CRD.
     bool hold_watches = false;    // Events wait until this is false again (call Release).

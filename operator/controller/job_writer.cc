@@ -1,6 +1,7 @@
 #include "operator/controller/job_writer.h"
 
 #include <cstdio>
+#include <utility>
 
 #include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
@@ -128,6 +129,8 @@ void JobWriter::Read(std::string path, const std::string& what, Done done,
                                       absl::StatusOr<HttpReply> reply) {
     const Answer answer = Classify(reply);
     if (answer == Answer::kMissing) return take(nullptr);
+    // Of a right that is missing the user is told, as of any other refusal.
+    if (answer == Answer::kRefused) return done(Refused(reply, what));
     if (answer != Answer::kDone) return done(Later(reply, what));
     take(&*reply);
   });
@@ -537,9 +540,14 @@ void JobWriter::Event(const Job& job, bool warning, const std::string& reason,
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.meta.ns)};
   request.body = Dump(event);
   const std::string name = NameOf(job.meta);
-  Send(std::move(request), [name, reason](absl::StatusOr<HttpReply> reply) {
-    if (Classify(reply) == Answer::kDone) return;
-    Log(LogLevel::kDebug, Cause(reply, "create event"), {{"job", name}, {"reason", reason}});
+  Send(std::move(request), [this, name, reason](absl::StatusOr<HttpReply> reply) {
+    const Answer answer = Classify(reply);
+    if (answer == Answer::kDone) events_refused_ = false;
+    if (answer == Answer::kDone) return;
+    // One line until one is taken again: of a right that is missing there would be thousands.
+    const bool news = answer == Answer::kRefused && !std::exchange(events_refused_, true);
+    Log(news ? LogLevel::kWarning : LogLevel::kDebug, Cause(reply, "create event"),
+        {{"job", name}, {"reason", reason}});
   });
 }
 

@@ -90,6 +90,7 @@ class JobWriter {
   Executor& executor_;
   Random& random_;
   ClusterView& view_;
+  bool events_refused_ = false;  // The last one was.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
