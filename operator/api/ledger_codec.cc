@@ -40,15 +40,33 @@ void PutCount(Json* object, const char* key, int32_t count) {
   if (count != 0) (*object)[key] = count;
 }
 
+// Whoever may edit the job may write anything there. A ledger begins with what is believed and
+// counts on; the sum of the causes of restarts stays within 32 bits.
+constexpr int32_t kStoredMax = 3 * kCountMax;
+
+absl::Status ReadCount(const JsonField& field, int32_t* out) {
+  RETURN_IF_ERROR(field.Read(out));
+  if (*out >= 0 && *out <= kStoredMax) return absl::OkStatus();
+  return field.Wrong("a count up to " + std::to_string(kStoredMax));
+}
+
+absl::Status ReadCounts(const JsonField& field, std::map<RestartCause, int32_t>* out) {
+  RETURN_IF_ERROR(ReadRestartCounts(field, out));
+  for (auto& [cause, count] : *out) {
+    RETURN_IF_ERROR(ReadCount(field[std::string(RestartCauseName(cause))], &count));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(field.Object().status());
-  RETURN_IF_ERROR(field["pod"].Read(&out->pod_number));
-  RETURN_IF_ERROR(field["firstPod"].Read(&out->first_pod));
+  RETURN_IF_ERROR(ReadCount(field["pod"], &out->pod_number));
+  RETURN_IF_ERROR(ReadCount(field["firstPod"], &out->first_pod));
   RETURN_IF_ERROR(field["completed"].Read(&out->completed));
   RETURN_IF_ERROR(field["failed"].Read(&out->failed));
-  RETURN_IF_ERROR(field["restartsInPlace"].Read(&out->restarts_in_place));
-  RETURN_IF_ERROR(field["ownRestarts"].Read(&out->own_restarts));
-  RETURN_IF_ERROR(field["quickFailures"].Read(&out->quick_failures));
+  RETURN_IF_ERROR(ReadCount(field["restartsInPlace"], &out->restarts_in_place));
+  RETURN_IF_ERROR(ReadCount(field["ownRestarts"], &out->own_restarts));
+  RETURN_IF_ERROR(ReadCount(field["quickFailures"], &out->quick_failures));
   RETURN_IF_ERROR(field["notBefore"].Read(&out->not_before));
   RETURN_IF_ERROR(field["port"].Read(&out->port));
   RETURN_IF_ERROR(field["statusPort"].Read(&out->status_port));
@@ -82,18 +100,18 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   ASSIGN_OR_RETURN(const Json object, ParseJsonObject(json));
   const JsonField root(&object, "");
   Ledger ledger;
-  RETURN_IF_ERROR(root["attempt"].Read(&ledger.attempt));
+  RETURN_IF_ERROR(ReadCount(root["attempt"], &ledger.attempt));
   RETURN_IF_ERROR(root["startTime"].Read(&ledger.start_time));
   RETURN_IF_ERROR(root["suspended"].Read(&ledger.suspended));
   RETURN_IF_ERROR(root["pendingSince"].Read(&ledger.pending_since));
-  RETURN_IF_ERROR(root["releases"].Read(&ledger.releases));
+  RETURN_IF_ERROR(ReadCount(root["releases"], &ledger.releases));
   RETURN_IF_ERROR(root["releasedUntil"].Read(&ledger.released_until));
   RETURN_IF_ERROR(root["releasedBecause"].Read(&ledger.released_because));
   RETURN_IF_ERROR(root["finishingSince"].Read(&ledger.finishing_since));
   RETURN_IF_ERROR(ReadGroup(root["group"], &ledger.group));
   RETURN_IF_ERROR(root["takenOver"].Read(&ledger.taken_over));
   RETURN_IF_ERROR(ReadRestartHistory(root["history"], &ledger.history));
-  RETURN_IF_ERROR(ReadRestartCounts(root["restarts"], &ledger.restarts));
+  RETURN_IF_ERROR(ReadCounts(root["restarts"], &ledger.restarts));
   for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
     const JsonField replicas = root["replicas"][std::string(RoleName(role))];
     if (!replicas.present()) continue;

@@ -1,5 +1,6 @@
 #include "operator/base/clock.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -109,7 +110,11 @@ bool ParseRfc3339(std::string_view text, Clock::WallTime* time) {
   if (!text.empty()) return false;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;
-  *time = Clock::WallTime(std::chrono::seconds(timegm(&parts)) + fraction - offset);
+  // Years 1764 to 2175: a clock in nanoseconds ends in 2262, and callers add up to 68 years.
+  constexpr std::chrono::seconds kFarthest{6'500'000'000};
+  const std::chrono::seconds whole =
+      std::clamp(std::chrono::seconds(timegm(&parts)), -kFarthest, kFarthest);
+  *time = Clock::WallTime(whole + fraction - offset);
   return true;
 }
 

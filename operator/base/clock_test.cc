@@ -27,6 +27,15 @@ TEST(Rfc3339Test, OffsetsAreSubtracted) {
   EXPECT_EQ(east, utc);
 }
 
+// Symptom: a time of the year 9999 was read as one of the 18th century.
+TEST(Rfc3339Test, TimesThatAClockCannotHoldAreTheFarthestThatItCan) {
+  Clock::WallTime begin, end;
+  ASSERT_TRUE(ParseRfc3339("0001-01-01T00:00:00Z", &begin));
+  ASSERT_TRUE(ParseRfc3339("9999-12-31T23:59:59.999999999-14:00", &end));
+  EXPECT_EQ(FormatRfc3339(begin).substr(0, 4), "1764");
+  EXPECT_EQ(FormatRfc3339(end).substr(0, 4), "2175");
+}
+
 TEST(Rfc3339Test, AnythingElseIsRefused) {
   Clock::WallTime time;
   for (const char* text : {"", "2026-11-21", "2026-13-21T05:54:17Z", "2026-11-21T05:54:17",

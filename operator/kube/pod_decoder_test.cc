@@ -215,6 +215,14 @@ TEST(PodDecoderTest, LabelsThatAreNotOursLeaveThePodNobodys) {
   EXPECT_EQ(pod->owner_uid, "");
 }
 
+// Symptom: a tenant's label made the next pod's number negative, and no pod could be made any more.
+TEST(PodDecoderTest, APodNumberBeyondAllIsNone) {
+  const auto pod = DecodePod(
+      R"({"metadata":{"name":"a","labels":{"taas.dev/pod-number":"2147483647"}}})");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->pod_number, 0);
+}
+
 TEST(PodDecoderTest, LongMessagesAreCutAtACharacter) {
   std::string message;
   for (int i = 0; i < 200; ++i) message += "€";

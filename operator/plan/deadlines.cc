@@ -59,7 +59,8 @@ void Release(LedgerDraft& draft) {
 void KeepActiveDeadline(LedgerDraft& draft) {
   const std::optional<int64_t> limit = draft.spec().active_deadline_seconds;
   if (!limit.has_value()) return;
-  const Clock::WallTime deadline = *draft.ledger().start_time + seconds(*limit);
+  const Clock::WallTime deadline =
+      *draft.ledger().start_time + std::min(seconds(*limit), kActiveDeadlineMax);
   if (draft.now().now < deadline) return draft.WakeAt(deadline);
   draft.End(JobState::kFailed, kDeadlineExceeded,
             "the job ran for activeDeadlineSeconds, " + std::to_string(*limit) +

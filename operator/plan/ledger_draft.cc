@@ -8,16 +8,20 @@
 namespace taas {
 namespace {
 
+// Whoever may edit a status may write any number there.
+int32_t Believed(int32_t count) { return std::clamp(count, 0, kCountMax); }
+
 // The ledger as it was stored; for a job without one (new, or the annotation was wiped) what status
 // and pods still tell of it.
 Ledger StoredOrRebuilt(const Snapshot& snapshot) {
   const Job& job = snapshot.job;
   if (job.ledger.has_value()) return *job.ledger;
   Ledger ledger;
-  ledger.attempt = std::max(1, job.status.attempt);
+  ledger.attempt = std::max(1, Believed(job.status.attempt));
   ledger.start_time = job.status.start_time;
   ledger.suspended = job.status.state == JobState::kSuspended;
   ledger.restarts = job.status.restarts;
+  for (auto& [cause, count] : ledger.restarts) count = Believed(count);
   ledger.history = job.status.history;
   if (job.status.state == JobState::kSucceeded || job.status.state == JobState::kFailed) {
     ledger.outcome = job.status.state;
@@ -54,7 +58,9 @@ void RebuildCounts(const Snapshot& snapshot, const ReplicaView& view, LedgerRepl
     // A pod that nobody has seen since it was counted is gone.
     const bool same = record.role == view.role && record.index == view.index;
     const bool seen = view.pod != nullptr || view.gone != nullptr;
-    if (same && !seen) entry.pod_number = std::max(entry.pod_number, record.pod_number + 1);
+    if (same && !seen) {
+      entry.pod_number = std::max(entry.pod_number, Believed(record.pod_number) + 1);
+    }
   }
   for (const Pod* pod : {view.pod, view.gone}) {
     if (pod == nullptr || pod->pod_number < entry.pod_number) continue;

@@ -50,6 +50,20 @@ TEST(LedgerTest, APermanentFailureEndsTheJobAndQuotesTheProcess) {
   EXPECT_TRUE(ledger.restarts.empty());
 }
 
+// Symptom: whoever wrote 2147483647 into a status that the ledger was rebuilt from made pods with
+// negative numbers, which no API server takes.
+TEST(LedgerTest, NumbersOfAStatusAreBelievedUpToALimitAndOneMoreFits) {
+  Snapshot now = NewJob({.workers = 1});
+  now.job.status.start_time = now.now;
+  now.job.status.attempt = INT32_MAX;
+  now.job.status.restarts[RestartCause::kKilled] = INT32_MAX;
+  now.job.status.history = {{.role = Role::kWorker, .index = 0, .pod_number = INT32_MAX}};
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.attempt, kCountMax);
+  EXPECT_EQ(ledger.restarts.at(RestartCause::kKilled), kCountMax);
+  EXPECT_EQ(ledger.replicas.at(Role::kWorker).at(0).pod_number, kCountMax + 1);
+}
+
 TEST(LedgerTest, AnOutcomeIsFinal) {
   Snapshot now = StartedJob({.workers = 1});
   now.job.ledger->outcome = JobState::kSucceeded;

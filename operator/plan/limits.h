@@ -21,6 +21,8 @@ inline constexpr std::chrono::seconds kFinishGrace{10};
 // After that success the evaluator has this long to evaluate the last checkpoint: longer than an
 // evaluation of a big test set takes, shorter than a forgotten one may hold its node.
 inline constexpr std::chrono::minutes kEvaluatorGrace{10};
+// A TFJob may ask for any number of seconds, and this is as good as for ever.
+inline constexpr std::chrono::seconds kActiveDeadlineMax{1'000'000'000};
 // Before all replicas are made again after the first release for a pending deadline; it doubles.
 inline constexpr std::chrono::seconds kReleaseDelay{10};
 // It stops growing here, as kRestartDelayMax does.

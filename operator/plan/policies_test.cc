@@ -239,6 +239,15 @@ TEST(ActiveDeadlineTest, FiresWithoutAnyOtherEventAndStopsWhatRunsWhateverThePol
   EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 2u);
 }
 
+// Symptom: a TFJob with a deadline of 9999999999 s failed at once.
+TEST(ActiveDeadlineTest, OneBeyondAllTimesDoesNotPass) {
+  Snapshot now = RunningJob({.workers = 1});
+  for (const int64_t limit : {int64_t{9'999'999'999}, INT64_MAX}) {
+    now.job.spec.active_deadline_seconds = limit;
+    EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value()) << limit;
+  }
+}
+
 TEST(ActiveDeadlineTest, ASuspendedJobAndOneThatCompletedInTimeHaveNone) {
   Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
   now.job.spec.active_deadline_seconds = 60;
