@@ -12,8 +12,10 @@ using std::chrono::seconds;
 constexpr seconds kRefusedFirst{5};
 constexpr seconds kRefusedMax{300};
 constexpr int kDoublingsMax = 6;  // 5 s · 2^6 is past the limit.
-// How long a foreign object under our name is believed in without looking.
-constexpr seconds kForeignTime{30};
+// How long a foreign object under our name is believed in without looking: its owner may be about to
+// take it away.
+constexpr seconds kForeignFirst{5};
+constexpr seconds kForeignMax{30};
 
 }  // namespace
 
@@ -49,7 +51,8 @@ bool Obstacles::Refuse(const WriteResult& result, bool of_ledger, Clock::Time be
 }
 
 void Obstacles::Take(const Step& step, const WriteResult& result, Clock::Time now) {
-  foreign_until_ = now + kForeignTime;
+  const int doublings = std::min(foreign_looks_, kDoublingsMax);
+  foreign_until_ = now + std::min<seconds>(kForeignMax, kForeignFirst * (1 << doublings));
   if (result.pod.has_value()) {
     pods_[result.pod->meta.name] = *result.pod;
   } else if (result.pod_group.has_value()) {
@@ -72,6 +75,8 @@ void Obstacles::Progress() {
 
 void Obstacles::Expire(Clock::Time now) {
   if (foreign_until_ <= now) {
+    const bool any = !pods_.empty() || !services_.empty() || pod_group_.has_value();
+    foreign_looks_ = any ? foreign_looks_ + 1 : 0;
     pods_.clear();
     services_.clear();
     pod_group_.reset();

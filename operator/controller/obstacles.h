@@ -58,6 +58,7 @@ class Obstacles {
   std::map<std::string, ServiceView> services_;
   std::optional<PodGroupView> pod_group_;
   Clock::Time foreign_until_{};
+  int foreign_looks_ = 0;  // In a row that found something there.
 };
 
 }  // namespace taas

@@ -45,6 +45,24 @@ TEST(ObstaclesTest, AnotherSpecIsTriedAtOnce) {
   EXPECT_FALSE(obstacles.LookAgainAfter(kStart).has_value());
 }
 
+// Symptom: a job whose name was free again waited half a minute.
+TEST(ObstaclesTest, WhatIsNotOursIsLookedForSoonAndThenMoreRarely) {
+  Obstacles obstacles;
+  WriteResult pod{.kind = WriteResult::Kind::kTaken};
+  pod.pod.emplace().meta.name = "mnist-ps-0";
+  Clock::Time now = kStart;
+  for (const int wait : {5, 10, 20, 30, 30}) {
+    obstacles.Expire(now);
+    obstacles.Take(CreatePod{}, pod, now);
+    EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(wait));
+    now += seconds(wait);
+  }
+  obstacles.Expire(now);  // It is gone.
+  obstacles.Expire(now);
+  obstacles.Take(CreatePod{}, pod, now);
+  EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(5));
+}
+
 TEST(ObstaclesTest, WhatIsNotOursIsInTheSnapshotUntilTheViewHasItOrItsTimeIsOver) {
   Obstacles obstacles;
   WriteResult pod{.kind = WriteResult::Kind::kTaken};
