@@ -34,9 +34,10 @@ SHELL_NAMES = (PAUSE_IMAGE, "docker.io/library/" + SHELL_IMAGE)
 
 class Cluster:
 
-    def __init__(self, real_node=True, fake_nodes=0):
+    def __init__(self, real_node=True, fake_nodes=0, fake_lease_s=fake_nodes.LEASE_S):
         self.real_node = real_node
         self.fake_nodes = fake_nodes
+        self.fake_lease_s = fake_lease_s
         self.node = None
         self.logs_kept = None
 
@@ -89,7 +90,7 @@ class Cluster:
                 os.path.join(self.instance.work, "busybox.tar"), SHELL_NAMES))
             volumes.make_pool(self.kubectl, os.path.join(self.instance.work, "volumes"))
         if self.fake_nodes:
-            fake_nodes.start(self.plane, self.fake_nodes)
+            fake_nodes.start(self.plane, self.fake_nodes, self.fake_lease_s)
         if self.real_node:
             dns.await_ready(self.plane)
             self.node.await_ready()

@@ -35,7 +35,8 @@ def node(index):
     }
 
 
-def start(plane, count):
+def start(plane, count, lease_s=LEASE_S):
+    """`lease_s`: a node that is silent for so long is away; it renews four times as often."""
     config = plane.identity("kwok", "kwok", "system:masters")
     # An address of a fake pod answers at once that it cannot be reached.
     plane.sandbox.run("ip", "route", "add", "unreachable", POD_RANGE)
@@ -45,7 +46,7 @@ def start(plane, count):
         f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",
         "--cidr=" + POD_RANGE,
         "--node-ip=" + NODE_ADDRESS,
-        f"--node-lease-duration-seconds={LEASE_S}",
+        f"--node-lease-duration-seconds={lease_s}",
     ]).start()
     plane.kubectl.create(*(node(index) for index in range(count)))
     until(f"{count} fake nodes to be Ready",

@@ -39,6 +39,8 @@ class Scenario(unittest.TestCase):
     # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.
     cluster = None
     data_folder = None
+    # Ends what a test started for those after it, when all are over.
+    until_end = None
 
     def setUp(self):
         self.kubectl = self.cluster.kubectl

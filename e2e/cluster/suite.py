@@ -26,7 +26,7 @@ from result import Result
 from scenario import Scenario
 
 # Those outside e2e/cluster test what is rendered and need no cluster.
-FOLDERS = ("e2e/chart", "e2e/cluster")
+FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults")
 # Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
 TESTS_AT_ONCE = 3
 
@@ -123,6 +123,7 @@ def run(kubeconfig, node, names):
         if kubeconfig:
             stack.callback(taas.uninstall, cluster.kubectl)
         Scenario.cluster = cluster
+        Scenario.until_end = stack
         Scenario.data_folder = make_data(os.path.join(folder, "mnist"))
         installed = bool(kubeconfig) or node == "real"
         runnable, elsewhere = sorted_out(tests, cluster, installed)
