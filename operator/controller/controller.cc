@@ -26,6 +26,10 @@ constexpr seconds kPortsTime{30};
 // a large job at once would take memory with the square of its size; this many keep a server busy.
 constexpr int kUnderWayMax = 64;
 
+// A job whose look has failed so often in a row, for half a second by then, is spoken of in the log,
+// and after each so many failures more.
+constexpr uint32_t kFailuresToTell = 8;
+
 // Jobs that a standby remembers to speak of when it leads; one beyond is told at its next change.
 constexpr size_t kUnreadableMax = 1000;
 
@@ -61,6 +65,7 @@ struct Controller::Look {
   bool sending = false;
   int done = 0;
   bool retry = false;
+  std::string why;  // Of a retry: what did not work last.
   seconds after{0};
   JobReporter::Changes changes;
 };
@@ -414,6 +419,7 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
     case WriteResult::Kind::kLater:
       Log(LogLevel::kDebug, result.message, {{"job", look->key}});
       look->retry = true;
+      look->why = result.message;
       look->after = std::max(look->after, result.after);
       break;
   }
@@ -504,6 +510,7 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
     } else if (result.kind != WriteResult::Kind::kDone) {
       Log(LogLevel::kDebug, result.message, {{"job", look->key}});
       look->retry = true;
+      look->why = result.message;
       look->after = std::max(look->after, result.after);
     }
     CloseLook(look);
@@ -524,6 +531,11 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     queue_.AddAfter(key, look->after);  // The server said when.
   } else if (look->retry) {
     queue_.Retry(key);
+    const uint32_t failures = queue_.failures(key);
+    if (failures % kFailuresToTell == 0 && !look->why.empty()) {
+      Log(LogLevel::kWarning, "will try again: " + look->why,
+          {{"job", key}, {"failures", std::to_string(failures)}});
+    }
   }
   if (look->done > 0) queue_.AddAfter(key, kBarrier);
   const auto found = tracked_.find(key);
