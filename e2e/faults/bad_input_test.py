@@ -1,0 +1,267 @@
+"""What users write wrongly, or where they should not: a 4xx or a sentence says what is wrong."""
+
+import json
+
+import programs
+from fault_api import APPLY
+from fault_jobs import KINDS, LEDGER, ended, job_of, jobs, training_job
+from fault_scenario import FaultScenario
+
+KIB = 1024
+# The API's limit of all annotations of one object.
+ANNOTATIONS_MAX = 256 * KIB
+# etcd takes so much in one request; the server keeps what it knows of an object in there as well.
+OBJECT_MAX = 1536 * KIB
+LARGE = 1400 * KIB
+# Less than what the operator writes into a job.
+STEP = 128
+# And no request at all is longer.
+REQUEST_MAX = 3072 * KIB
+# Replicas of a job whose status must stay small, and how many of them end with much to say.
+MANY = 1000
+TALKATIVE = 200
+TERMINATION_MESSAGE = "x" * 4000
+# What a status of any job may come to: a hundredth of what etcd takes is plenty.
+STATUS_MAX = 16 * KIB
+
+
+class FieldValidationTest(FaultScenario):
+
+    def create(self, mode, kind):
+        """kubectl's answer to a job with a field that nobody has and one that is there twice."""
+        job = json.dumps(job_of(kind, f"{mode}-{kind}"))
+        job = job.replace('"spec": {', '"spec": {"surprise": 1, "surprise": 2, ', 1)
+        return self.kubectl.run(
+            programs.path("kubectl"), "create", "-n", self.namespace, "--validate=" + mode,
+            "-f", "-", stdin=job, check=False)
+
+    def test_strict_refuses_warn_warns_and_ignore_is_silent(self):
+        for kind in KINDS:
+            with self.subTest(kind):
+                strict = self.create("strict", kind)
+                self.assertNotEqual(strict.returncode, 0)
+                self.assertIn('unknown field "spec.surprise"', strict.stderr)
+                self.assertIsNone(self.get_job(kind, "strict-" + kind))
+                warn = self.create("warn", kind)
+                self.assertIn('Warning: unknown field "spec.surprise"', warn.stderr)
+                self.assertIn('duplicate field "spec.surprise"', warn.stderr)
+                self.assertEqual(self.create("ignore", kind).stderr, "")
+                for mode in ("warn", "ignore"):
+                    self.assertNotIn("surprise", self.await_spec(kind, f"{mode}-{kind}"))
+
+    def await_spec(self, kind, name):
+        self.await_running(kind, name, 1)
+        return self.get_job(kind, name)["spec"]
+
+
+class OversizedTest(FaultScenario):
+
+    def large_job(self, name, size):
+        text = {"env": [{"name": "BALLAST", "value": "x" * size}]}
+        return training_job(name, 1, {"container_spec": text})
+
+    def test_a_large_job_runs_and_one_that_cannot_be_changed_any_more_is_told_of(self):
+        self.submit("tj", self.large_job("large", LARGE))
+        self.await_running("tj", "large", 1)
+        path = jobs(self.namespace, "tj")
+        self.assertEqual(self.api("POST", path, self.large_job("huge", REQUEST_MAX)).code, 413)
+        sizes = range(OBJECT_MAX - KIB, LARGE, -STEP)
+        accepted = any(self.api("POST", path, self.large_job("full", size)).code == 201
+                       for size in sizes)
+        self.assertTrue(accepted)
+        # There is no room for a sentence in it.
+        self.wait_for("a line of the log", lambda: any(
+            f"{self.namespace}/full" in line and "request is too large" in line
+            for line in self.operator.log_text().splitlines()))
+        self.assertEqual(self.uids().keys(), {"large-worker-0"})
+        self.submit("tj", training_job("ordinary"))
+        self.await_running("tj", "ordinary", 1)
+
+    def test_annotations_without_room_for_the_ledger_are_named(self):
+        for kind in KINDS:
+            job = job_of(kind, "full-" + kind)
+            job["metadata"]["annotations"] = {"example.org/notes": "x" * (ANNOTATIONS_MAX - 100)}
+            self.submit(kind, job)
+        for kind in KINDS:
+            self.await_message(kind, "full-" + kind, "write the ledger of", "422",
+                               "metadata.annotations: Too long")
+        self.assertEqual(self.uids(), {})
+        for kind in KINDS:
+            self.edit(kind, "full-" + kind,
+                      {"metadata": {"annotations": {"example.org/notes": None}}})
+            self.await_running(kind, "full-" + kind, 1)
+
+    def test_a_thousand_replicas_with_much_to_say_have_a_short_status(self):
+        # No node takes them: what counts is that they are many.
+        job = training_job("many", MANY, {"nodeSelector": {"nobody": "has-it"}},
+                           backoffLimit=1000000, exitCodes={"retryable": [7]})
+        self.submit("tj", job)
+        self.wait_for("all pods", lambda: len(self.uids()) == MANY)
+        self.await_message("tj", "many", f"(and {MANY - 1} more) cannot be scheduled")
+        answers = self.api.all([
+            ("PATCH", self.pod_path(f"many-worker-{i}", "status"),
+             ended("trainer", 7, TERMINATION_MESSAGE)) for i in range(TALKATIVE)])
+        self.assertEqual({answer.code for answer in answers}, {200})
+        self.wait_for("all ends to be counted", lambda: self.status_of("tj", "many").get(
+            "restarts") == {"userError": TALKATIVE})
+        self.wait_for("all pods", lambda: len(self.uids()) == MANY)
+        found = self.get_job("tj", "many")
+        self.assertLess(len(json.dumps(found["status"])), STATUS_MAX)
+        self.assertLess(len(found["metadata"]["annotations"][LEDGER]), 48 * KIB)
+
+
+class ApplyTest(FaultScenario):
+
+    def apply(self, kind, manager, change, force=False):
+        query = f"?fieldManager={manager}" + ("&force=true" if force else "")
+        whole = {key: value for key, value in job_of(kind, kind).items() if key != "spec"}
+        return self.api("PATCH", jobs(self.namespace, kind, kind) + query, {**whole, **change},
+                        APPLY)
+
+    def test_two_who_apply_are_told_of_each_other_and_neither_of_the_operator(self):
+        limit = "ttlSecondsAfterFinished"
+        for kind in KINDS:
+            with self.subTest(kind):
+                spec = job_of(kind, kind)["spec"]
+                policy = spec if kind == "tj" else spec["runPolicy"]
+                policy[limit] = 1000
+                self.assertEqual(self.apply(kind, "a", {"spec": spec}).code, 201)
+                self.await_running(kind, kind, 1)
+                uids = self.uids()
+                other = {limit: 2000}
+                change = {"spec": other if kind == "tj" else {"runPolicy": other}}
+                conflict = self.apply(kind, "b", change)
+                self.assertEqual(conflict.code, 409)
+                self.assertIn('conflict with "a"', conflict.message)
+                self.assertIn(limit, conflict.message)
+                self.assertEqual(self.apply(kind, "b", change, force=True).code, 200)
+                # What the operator has written is neither in the way nor taken away.
+                del policy[limit]
+                self.assertEqual(self.apply(kind, "a", {"spec": spec}).code, 200)
+                forged = {"metadata": {"name": kind, "annotations": {LEDGER: "{}"}}}
+                conflict = self.apply(kind, "b", forged)
+                self.assertEqual(conflict.code, 409)
+                self.assertIn('conflict with "taas-operator"', conflict.message)
+                found = self.get_job(kind, kind)
+                self.assertIn(LEDGER, found["metadata"]["annotations"])
+                self.await_running(kind, kind, 1)
+                self.assertEqual(self.uid(kind + "-worker-0"), uids[kind + "-worker-0"])
+
+
+# Each field that a user may find in a status, with what is not so.
+LIES = {
+    "state": "Succeeded",
+    "message": "all is well",
+    "attempt": 2147483647,
+    "ready": "99/99",
+    "startTime": "9999-12-31T23:59:59Z",
+    "completionTime": "0001-01-01T00:00:00Z",
+    "observedGeneration": 77,
+    "restartCount": 2147483647,
+    "restarts": {"userError": 2147483647, "killed": 2147483647},
+    "progress": {"step": 7, "maxSteps": 7, "percent": 100},
+    "conditions": [{"type": "Succeeded", "status": "True", "reason": "Lie", "message": "lie",
+                    "lastTransitionTime": "9999-12-31T23:59:59Z"}],
+}
+WRONG_TYPES = {"state": 3, "attempt": "many", "conditions": "none", "startTime": "noon",
+               "restarts": [1]}
+
+
+class EditedStatusTest(FaultScenario):
+
+    def lies(self, kind):
+        lies = dict(LIES)
+        if kind == "tj":
+            lies["replicaStatuses"] = {"worker": {"desired": 9, "active": 9, "ready": 9,
+                                                  "succeeded": 9, "failed": 9}}
+            lies["selector"] = "a=b"
+            lies["gpus"] = 9
+        else:
+            lies["replicaStatuses"] = {"Worker": {"active": 9, "succeeded": 9, "failed": 9}}
+            lies["lastReconcileTime"] = "0001-01-01T00:00:00Z"
+        return lies
+
+    def write_status(self, kind, status):
+        return self.api("PATCH", jobs(self.namespace, kind, kind, "status"), {"status": status})
+
+    def test_what_is_written_into_a_status_is_put_right(self):
+        for kind in KINDS:
+            self.submit(kind, job_of(kind, kind, 2))
+        for kind in KINDS:
+            with self.subTest(kind):
+                self.await_running(kind, kind, 2)
+                true = self.wait_for("a status that stays", lambda: self.settled(kind))
+                uids = self.uids()
+                self.assertEqual(self.write_status(kind, self.lies(kind)).code, 200)
+                self.wait_for("the truth", lambda: self.same(self.status_of(kind, kind), true))
+                for field, value in WRONG_TYPES.items():
+                    answer = self.write_status(kind, {field: value})
+                    self.assertEqual(answer.code, 422, f"{field}: {answer.text}")
+                    self.assertIn("status." + field, answer.message)
+                answer = self.write_status(kind, {"surprise": 1})
+                self.assertNotIn("surprise", answer.object["status"])
+                self.assertEqual(self.write_status(kind, None).code, 200)
+                self.wait_for("the truth", lambda: self.same(self.status_of(kind, kind), true))
+                self.assertEqual(self.uids(), uids)
+
+    def settled(self, kind):
+        first = self.status_of(kind, kind)
+        self.pass_time(1)
+        return first if self.status_of(kind, kind) == first else None
+
+    def same(self, status, true):
+        """But for the times at which conditions were written."""
+
+        def timeless(one):
+            one = {key: value for key, value in one.items() if key != "lastReconcileTime"}
+            one["conditions"] = [
+                {key: value for key, value in condition.items() if not key.endswith("Time")}
+                for condition in one.get("conditions", [])]
+            return one
+
+        return timeless(status) == timeless(true)
+
+    def test_a_ledger_that_is_forged_is_told_of_or_made_again_and_no_pod_goes(self):
+        forgeries = (
+            ("not json", "the text is not JSON"),
+            ('{"attempt": "two"}', "attempt"),
+            ('{"attempt": 1, "replicas": {"worker": {"0": {"pod": 2147483647}}}}',
+             "replicas.worker.0.pod"),
+            ('{"attempt": -5}', "attempt"))
+        for kind in KINDS:
+            self.submit(kind, job_of(kind, kind, 2))
+        for kind in KINDS:
+            self.await_running(kind, kind, 2)
+        uids = self.uids()
+        for text, words in forgeries:
+            for kind in KINDS:
+                with self.subTest(text, kind=kind):
+                    self.write_ledger(kind, text)
+                    self.await_message(kind, kind, words, LEDGER)
+        for kind in KINDS:
+            self.write_ledger(kind, None)
+        for kind in KINDS:
+            self.wait_for("a ledger", lambda: LEDGER in self.get_job(kind, kind)["metadata"].get(
+                "annotations", {}))
+            self.await_running(kind, kind, 2)
+        self.assertEqual(self.uids(), uids)
+
+    def write_ledger(self, kind, text):
+        self.edit(kind, kind, {"metadata": {"annotations": {LEDGER: text}}})
+
+    def test_times_of_another_age_neither_end_a_job_nor_the_operator(self):
+        for time in ("9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"):
+            for kind in KINDS:
+                with self.subTest(time, kind=kind):
+                    name = f"{kind}-{time[:4]}"
+                    self.submit(kind, job_of(kind, name, 1, activeDeadlineSeconds=100000000))
+                    self.await_running(kind, name, 1)
+                    self.operator.freeze()
+                    self.edit(kind, name, {"metadata": {"annotations": {LEDGER: None}}})
+                    self.api.done("PATCH", jobs(self.namespace, kind, name, "status"),
+                                  {"status": {"startTime": time}})
+                    self.operator.thaw()
+                    # A job that began before all clocks has had its time.
+                    over = time.startswith("0001")
+                    self.wait_for("an end, or a run", lambda: self.status_of(kind, name).get(
+                        "state") == ("Failed" if over else "Running"))

@@ -1,0 +1,119 @@
+"""A control plane to be broken: nodes of kwok, and the operator as a process of its sandbox.
+
+What is stopped, frozen or taken away here is missed by no other test. It is started when the first
+test wants it and ends with the run. The operator has the account and the rights of the chart; it is
+started before there are definitions of the two kinds.
+
+    cluster = fault_cluster.shared(stack)
+    cluster.operator.freeze()
+    other = cluster.start_operator("other", "--namespaces=mine", account="somebody")
+"""
+
+import glob
+import itertools
+import os
+import subprocess
+import urllib.request
+
+import fault_api
+import programs
+import taas
+from cluster import Cluster
+from component import Component
+from waiting import until
+
+NODES = 4
+# kwok's nodes renew every 2 s, so that a node may be found lost within some seconds.
+LEASE_S = 8
+PROGRAM = os.path.join(programs.TREE, "bin", "taas-operator")
+ACCOUNT = f"system:serviceaccount:{taas.NAMESPACE}:taas-operator"
+# In the sandbox's own network nobody else listens.
+METRICS_PORTS = itertools.count(9100)
+
+
+class Operator(Component):
+    """A running operator. Started once: that it ended is what tests look for."""
+
+    def __init__(self, plane, name, account, flags):
+        self.metrics = f"http://{plane.address}:{next(METRICS_PORTS)}/metrics"
+        port = self.metrics.rpartition(":")[2].partition("/")[0]
+        command = [PROGRAM, "--kubeconfig", plane.identity("operator-" + name, account),
+                   "--metrics-addr=0.0.0.0:" + port, "--health-addr=", *flags]
+        super().__init__(plane.sandbox, "operator-" + name, command,
+                         os.path.join(plane.work, "logs"))
+
+    def log_text(self):
+        with open(self.log, encoding="utf-8") as file:
+            return file.read()
+
+    def values(self, name):
+        """The values of a metric, by its labels as they are written."""
+        with urllib.request.urlopen(self.metrics, timeout=fault_api.TIMEOUT_S) as page:
+            lines = page.read().decode().splitlines()
+        found = {}
+        for line in lines:
+            if line.startswith((name + "{", name + " ")):
+                labels, _, value = line[len(name):].rpartition(" ")
+                found[labels] = float(value)
+        return found
+
+    def requests(self, code=""):
+        """How many it has sent; `code` "0": that got no reply."""
+        return sum(value for labels, value in self.values("taas_api_requests_total").items()
+                   if not code or f'code="{code}"' in labels)
+
+    def cpu_seconds(self):
+        with open(f"/proc/{self.pid()}/stat", encoding="utf-8") as file:
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class FaultCluster(Cluster):
+
+    def __init__(self):
+        super().__init__(real_node=False, fake_nodes=NODES, fake_lease_s=LEASE_S)
+
+    def _start(self):
+        super()._start()
+        self.api = fault_api.Api(self.kubeconfig)
+        self._grant()
+        self.operator = self.start_operator("main")
+        until("the operator to look for the definitions", lambda: self.operator.check() and
+              self.operator.log_text().count("does not have this kind") == 2)
+        self.define()
+
+    def _grant(self):
+        """The chart's account and roles, without what would run."""
+        self.kubectl.apply(taas.namespace(taas.NAMESPACE, "restricted"))
+        rendered = subprocess.run(
+            [programs.path("helm"), "template", taas.RELEASE, taas.CHART, "--namespace",
+             taas.NAMESPACE, "--show-only=templates/rbac.yaml",
+             "--show-only=templates/serviceaccount.yaml"],
+            check=True, text=True, stdout=subprocess.PIPE,
+            env={"HOME": self.instance.work, "PATH": programs.SYSTEM_PATH}).stdout
+        self.kubectl("apply", "--namespace", taas.NAMESPACE, "-f", "-", stdin=rendered)
+
+    def define(self):
+        """Both kinds, as the tree has them."""
+        for path in sorted(glob.glob(os.path.join(programs.TREE, "crds", "*.yaml"))):
+            self.kubectl("apply", "--server-side", "-f", path)
+        self.kubectl("wait", "--for=condition=Established", "--timeout=60s",
+                     "crd/trainingjobs.taas.dev", "crd/tfjobs.kubeflow.org")
+
+    def start_operator(self, name, *flags, account=ACCOUNT):
+        if not os.path.exists(PROGRAM):
+            raise RuntimeError(f"there is no {PROGRAM}: `make build` makes it")
+        operator = Operator(self.plane, name, account, flags)
+        operator.start()
+        return operator
+
+
+_shared = []
+
+
+def shared(stack):
+    if not _shared:
+        cluster = stack.enter_context(FaultCluster())
+        _shared.append(cluster)
+        print(f"cluster to be broken up after {cluster.seconds_to_start:.1f} s", flush=True)
+    return _shared[0]

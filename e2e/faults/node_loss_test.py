@@ -1,0 +1,87 @@
+"""A node that falls silent: its pods are made again elsewhere, and nobody is blamed for it."""
+
+import datetime
+
+from fault_jobs import KINDS, job_of, running
+from fault_scenario import FaultScenario
+
+# The controller manager's own are 50 s and 5 s.
+SHORT = ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"]
+TAINT = {"key": "e2e/silent", "value": "yes", "effect": "NoSchedule"}
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+# The job's own way to say how long a node may be away, and the one of a pod's template.
+TOLERATIONS = [{"key": "node.kubernetes.io/" + key, "operator": "Exists", "effect": "NoExecute",
+                "tolerationSeconds": 1} for key in ("unreachable", "not-ready")]
+
+
+class NodeLossTest(FaultScenario):
+
+    def setUp(self):
+        super().setUp()
+        manager = self.cluster.components["kube-controller-manager"]
+        self.addCleanup(self.restart_with, manager, list(manager.command))
+        self.restart_with(manager, manager.command + SHORT)
+        self.node = "silent-" + self.namespace
+        self.addCleanup(self.api, "DELETE", "/api/v1/nodes/" + self.node)
+        self.make_node()
+
+    def restart_with(self, component, command):
+        component.stop()
+        component.command = command
+        component.start()
+
+    def make_node(self):
+        room = {"cpu": "8", "memory": "8Gi", "pods": "20"}
+        self.api.done("POST", "/api/v1/nodes", {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.node, "labels": {"e2e/node": self.node}},
+            "spec": {"taints": [TAINT]},
+            "status": {"capacity": room, "allocatable": room,
+                       "conditions": [{"type": "Ready", "status": "True"}]},
+        })
+        self.api.done("POST", LEASES, {
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {"name": self.node}, "spec": {"holderIdentity": self.node}})
+
+    def beat(self):
+        """What the node does to be taken for alive."""
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        self.api.done("PATCH", f"{LEASES}/{self.node}", {"spec": {"renewTime": now}})
+
+    def pod_on_the_node(self, name):
+        self.beat()
+        pod = self.pod(name)
+        return pod if pod and pod["spec"].get("nodeName") == self.node else None
+
+    def placed_there(self):
+        """A template's part: here if it can be, else anywhere."""
+        wish = {"weight": 100, "preference": {"matchExpressions": [
+            {"key": "e2e/node", "operator": "In", "values": [self.node]}]}}
+        return {"affinity": {"nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [wish]}},
+            "tolerations": [{"key": TAINT["key"], "operator": "Exists"}, *TOLERATIONS]}
+
+    def test_its_pods_are_made_again_elsewhere_and_count_as_lost_with_it(self):
+        for kind in KINDS:
+            # One restart by user error would be one too many.
+            self.submit(kind, job_of(kind, "lost-" + kind, 1, self.placed_there(),
+                                     backoffLimit=0 if kind == "tj" else 1))
+        before = {}
+        for kind, container in (("tj", "trainer"), ("tfjob", "tensorflow")):
+            name = f"lost-{kind}-worker-0"
+            pod = self.wait_for(f"{name} on the node", lambda: self.pod_on_the_node(name))
+            before[name] = pod["metadata"]["uid"]
+            self.api.done("PATCH", self.pod_path(name, "status"), running(container))
+        for kind in KINDS:
+            self.await_running(kind, "lost-" + kind, 1)
+        # No beat from here on.
+        for kind in KINDS:
+            self.await_message(kind, "lost-" + kind, self.node, "does not answer")
+        for kind in KINDS:
+            name = f"lost-{kind}-worker-0"
+            pod = self.await_other_pod(name, before[name])
+            self.assertNotEqual(pod["spec"]["nodeName"], self.node)
+            status = self.await_running(kind, "lost-" + kind, 1)
+            self.assertEqual(status["restarts"], {"nodeLost": 1})
+            self.assertEqual(status["message"], "")
