@@ -54,6 +54,8 @@ struct Pod {
   bool ready = false;
   // The condition DisruptionTarget is True: preempted, drained or evicted through the API.
   bool disrupted = false;
+  // The control plane calls it not ready though its containers were when its node last spoke.
+  bool node_silent = false;
   // The control plane took it away because its node does not answer, or is no more.
   bool node_lost = false;
   // The condition PodScheduled is False: why, in the scheduler's words.

@@ -306,8 +306,14 @@ constexpr std::string_view kNodeLost = "NodeLost";
 
 void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
   std::string disruption;
+  bool containers_ready = false;
+  std::string not_ready_reason;
   for (const PodCondition& condition : conditions) {
-    if (condition.type == "Ready") pod->ready = condition.status == "True";
+    if (condition.type == "Ready") {
+      pod->ready = condition.status == "True";
+      not_ready_reason = condition.reason;
+    }
+    if (condition.type == "ContainersReady") containers_ready = condition.status == "True";
     if (condition.type == "DisruptionTarget" && condition.status == "True") {
       pod->disrupted = true;
       disruption = condition.reason;
@@ -320,6 +326,8 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
       pod->unschedulable_message = condition.message;
     }
   }
+  // A node that finds a pod not ready gives a reason.
+  pod->node_silent = containers_ready && !pod->ready && not_ready_reason.empty();
   // Of a silent node's pods the control plane says that they are not ready; an administrator's
   // taint leaves that as it is.
   pod->node_lost = (disruption == kByTaint && !pod->ready) || disruption == kByPodCollector;

@@ -175,6 +175,24 @@ TEST(PodDecoderTest, APodWasLostWithItsNodeWhereThatDidNotAnswerOrIsNoMore) {
   EXPECT_TRUE(old->node_lost);
 }
 
+TEST(PodDecoderTest, ANodeIsSilentWhereSomebodyElseCallsItsPodNotReady) {
+  struct {
+    const char* ready;
+    const char* containers;
+    bool want;
+  } constexpr kCases[] = {{R"("False")", "True", true},
+                          {R"("True")", "True", false},
+                          {R"("False","reason":"ReadinessGatesNotReady")", "True", false},
+                          {R"("False","reason":"ContainersNotReady")", "False", false}};
+  for (const auto& c : kCases) {
+    const auto pod = DecodePod(R"({"metadata":{"name":"a"},"status":{"conditions":[
+        {"type":"Ready","status":)" + std::string(c.ready) + R"(},
+        {"type":"ContainersReady","status":")" + c.containers + R"("}]}})");
+    ASSERT_THAT(pod, IsOk());
+    EXPECT_EQ(pod->node_silent, c.want) << c.ready;
+  }
+}
+
 TEST(PodDecoderTest, TheGraceOfADeletionIsReadAndANonsenseOneCut) {
   const auto pod = DecodePod(R"({"metadata":{"name":"a","deletionGracePeriodSeconds":30}})");
   ASSERT_THAT(pod, IsOk());

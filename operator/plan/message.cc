@@ -47,7 +47,7 @@ std::string WithDetail(const std::string& reason, const std::string& detail) {
 }
 
 Finding LookAtPod(const Pod& pod) {
-  if (pod.phase == PodPhase::kUnknown) {
+  if (pod.phase == PodPhase::kUnknown || pod.node_silent) {
     return {Trouble::kSilentNode, "is on node " + pod.node + ", which does not answer"};
   }
   if (pod.waiting_reason == "CrashLoopBackOff") {

@@ -40,6 +40,13 @@ TEST(MessageTest, AnImageThatCannotBePulledIsWorseThanAPodThatWaitsForANode) {
             "(image example.com/x:1)");
 }
 
+TEST(MessageTest, ASilentNodeIsNamedBeforeItsPodIsTakenAway) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.pods[0].node_silent = true;
+  EXPECT_EQ(MessageOf(now), "worker-0 is on node node-a, which does not answer");
+}
+
 TEST(MessageTest, ADelayIsExplainedWithItsEnd) {
   Snapshot now = StartedJob({.workers = 1});
   LedgerReplica& entry = EntryOf(now, Role::kWorker, 0);
