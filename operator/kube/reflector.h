@@ -47,9 +47,10 @@ struct ReflectorOptions {
   bool may_be_absent = false;
   RetryDelay::Options absent_retry{.first = std::chrono::milliseconds(1'000),
                                    .limit = std::chrono::milliseconds(30'000)};
-  // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back.
+  // Doubled at each failure in a row, with jitter; a success that lasts `calm` sets it back. Jobs
+  // wait for up to twice the limit after a long outage, and a server bears a request in that time.
   RetryDelay::Options retry{.first = std::chrono::milliseconds(800),
-                            .limit = std::chrono::milliseconds(30'000)};
+                            .limit = std::chrono::milliseconds(10'000)};
   std::chrono::seconds calm{120};
   std::chrono::seconds list_timeout{60};
   // Servers end a watch after 5 to 10 minutes; asking for less makes the end an ordinary one.
