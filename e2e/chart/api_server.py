@@ -14,12 +14,18 @@ import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
 import urllib.request
 
 import helm
+
+# Also where a test of this folder runs by itself.
+sys.path.append(os.path.join(helm.ROOT, "e2e", "cluster"))
+
+import audit
 
 TOKEN = "test-admin"
 # 4 s on an idle machine; a loaded one takes many times as long.
@@ -31,14 +37,8 @@ DELETE_LIMIT_S = 60
 # A port that was free may be taken before the program binds it.
 ATTEMPTS = 3
 LOG_TAIL = 2000
-# What accounts of programs ask for.
-AUDIT_POLICY = {
-    "apiVersion": "audit.k8s.io/v1",
-    "kind": "Policy",
-    # A watch is told of when it begins; it may not end before the test does.
-    "omitStages": ["RequestReceived"],
-    "rules": [{"level": "Metadata", "userGroups": ["system:serviceaccounts"]}, {"level": "None"}],
-}
+# Those of programs.
+AUDITED_GROUPS = ["system:serviceaccounts"]
 
 
 class ApiServer:
@@ -67,6 +67,15 @@ class ApiServer:
 
     def path(self, name):
         return os.path.join(self.folder, name)
+
+    @property
+    def ca(self):
+        """A file: whom clients trust."""
+        return self.path("certificates/apiserver.crt")
+
+    def certificate_flags(self):
+        """The server makes its own certificate."""
+        return ["--cert-dir=" + self.path("certificates")]
 
     def kubectl(self, *arguments, text=None, check=True):
         """What it printed; with check=False (exit code, output, errors)."""
@@ -97,7 +106,7 @@ class ApiServer:
             time.sleep(POLL_S)
 
     def _start(self):
-        etcd, peer, self.port = _free_ports(3)
+        etcd, peer, self.port = free_ports(3)
         url = "http://127.0.0.1:%d"
         shutil.rmtree(self.path("etcd"), ignore_errors=True)
         self._run("etcd", "--data-dir=" + self.path("etcd"), "--unsafe-no-fsync",
@@ -111,13 +120,13 @@ class ApiServer:
         with open(self.path("tokens.csv"), "w", encoding="utf-8") as file:
             file.write(f'{TOKEN},admin,1,"system:masters"\n')
         self._run("kube-apiserver", "--etcd-servers=" + url % etcd, "--bind-address=127.0.0.1",
-                  f"--secure-port={self.port}", "--cert-dir=" + self.path("certificates"),
+                  f"--secure-port={self.port}", *self.certificate_flags(),
                   "--service-account-issuer=https://kubernetes.default.svc",
                   "--service-account-key-file=" + key,
                   "--service-account-signing-key-file=" + key, "--authorization-mode=RBAC",
                   "--token-auth-file=" + self.path("tokens.csv"),
-                  "--audit-policy-file=" + self._write_json("audit.json", AUDIT_POLICY),
-                  "--audit-log-path=" + self.path("audit.log"),
+                  *audit.flags(audit.write_policy(self.path("audit.json"), AUDITED_GROUPS),
+                               self.path("audit.log")),
                   # Nobody makes the account `default` here.
                   "--disable-admission-plugins=ServiceAccount",
                   # A loopback address may not be an endpoint.
@@ -151,7 +160,7 @@ class ApiServer:
 
     def _get(self, target):
         # The server has just made its certificate.
-        trust = ssl.create_default_context(cafile=self.path("certificates/apiserver.crt"))
+        trust = ssl.create_default_context(cafile=self.ca)
         request = urllib.request.Request(f"https://127.0.0.1:{self.port}{target}",
                                          headers={"Authorization": "Bearer " + TOKEN})
         urllib.request.urlopen(request, timeout=POLL_S * 50, context=trust).close()
@@ -162,33 +171,34 @@ class ApiServer:
 
     def write_kubeconfig(self, name, token):
         """The path of one with which its owner comes with `token`."""
-        return self._write_json(name + ".kubeconfig", {
+        return self.write_json(name + ".kubeconfig", {
             "apiVersion": "v1", "kind": "Config", "current-context": "test",
             "clusters": [{"name": "test", "cluster": {
                 "server": f"https://127.0.0.1:{self.port}",
-                "certificate-authority": self.path("certificates/apiserver.crt")}}],
+                "certificate-authority": self.ca}}],
             "users": [{"name": name, "user": {"token": token}}],
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": name}}],
         })
 
-    def _write_json(self, name, value):
+    def write_json(self, name, value):
         path = self.path(name)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(value, file)
         return path
 
     def requests_of(self, user):
-        """(verb, resource or resource/subresource, code) of each request of `user` so far."""
-        found = []
-        with open(self.path("audit.log"), encoding="utf-8") as file:
-            for line in file:
-                event = json.loads(line)
-                place = event.get("objectRef", {})
-                if event["user"]["username"] != user or "resource" not in place:
-                    continue
-                resource = "/".join(filter(None, (place["resource"], place.get("subresource"))))
-                found.append((event["verb"], resource, event["responseStatus"]["code"]))
-        return found
+        return audit.requests(self.path("audit.log"), user)
+
+    def restart(self, meanwhile=lambda: None):
+        """The API server alone ends at once and, after `meanwhile`, starts as it was started."""
+        (ended,) = [process for name, process in self.processes if name == "kube-apiserver"]
+        self.processes = [entry for entry in self.processes if entry[1] is not ended]
+        # Told to end, it would wait for its watches.
+        ended.kill()
+        ended.wait()
+        meanwhile()
+        self._run("kube-apiserver", *ended.args[1:])
+        self._await_ready()
 
     def _end_processes(self):
         for _, process in reversed(self.processes):
@@ -205,7 +215,7 @@ class ApiServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _free_ports(count):
+def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))

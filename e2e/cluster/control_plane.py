@@ -9,8 +9,10 @@ Ports are the usual ones: the network namespace is the cluster's own.
 
 import os
 
+import audit
 import kubeconfig
 import programs
+import taas
 from component import Component
 from kubectl import Kubectl
 from waiting import until
@@ -20,6 +22,8 @@ SERVICE_RANGE = "10.96.0.0/16"
 # The first address of the range is the API server's own Service.
 API_SERVICE = "10.96.0.1"
 ISSUER = "https://kubernetes.default.svc.cluster.local"
+# Whose requests are noted down: the accounts of the namespace that TaaS is installed into.
+AUDITED_GROUPS = ["system:serviceaccounts:" + taas.NAMESPACE]
 NAMES_OF_API = ("kubernetes", "kubernetes.default", "kubernetes.default.svc",
                 "kubernetes.default.svc.cluster.local", "localhost", "127.0.0.1", API_SERVICE)
 
@@ -35,6 +39,8 @@ class ControlPlane:
         self.kubeconfig = self.identity("admin", "taas-e2e-admin", "system:masters")
         self.kubectl = Kubectl(self.kubeconfig, home=work)
         self.signing_key = authority.signing_key()
+        # Beside the logs, with which it is kept after a failure.
+        self.audit_log = os.path.join(work, "logs", "audit.log")
         self.components = {}
         for name, flags in (
             ("etcd", self._etcd_flags()),
@@ -101,6 +107,8 @@ class ControlPlane:
             "--requestheader-username-headers=X-Remote-User",
             "--proxy-client-cert-file=" + proxy_crt,
             "--proxy-client-key-file=" + proxy_key,
+            *audit.flags(audit.write_policy(os.path.join(self.work, "audit-policy.json"),
+                                            AUDITED_GROUPS), self.audit_log),
         ]
 
     def _controller_manager_flags(self):

@@ -15,6 +15,8 @@ CLI = os.path.join(programs.TREE, "bin", "taas")
 RELEASE = "taas"
 NAMESPACE = "taas-system"
 OPERATOR = "app.kubernetes.io/name=taas-operator"
+ACCOUNT = "taas-operator"
+USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 INSTALL_LIMIT = "3m"
 
 
