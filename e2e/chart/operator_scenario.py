@@ -27,15 +27,13 @@ def operator_program():
     return helm.program("taas-operator", "TAAS_BIN", os.path.join(helm.ROOT, "bin"))
 
 
-def operator_arguments(case):
-    """Those of the rendered Deployment, but on any free port of loopback."""
+def operator_arguments(case, *others):
+    """Those of the rendered Deployment but for `others`, and on any free port of loopback."""
     (deployment,) = helm.of_kind(helm.rendered(case), "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
-    return [
-        argument.split("=")[0] + "=127.0.0.1:0"
-        if argument.startswith(("--health-addr=", "--metrics-addr=")) else argument
-        for argument in container["args"]
-    ]
+    others = ("--health-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0", *others)
+    told = {argument.split("=")[0]: argument for argument in (*container["args"], *others)}
+    return list(told.values())
 
 
 class OperatorScenario(unittest.TestCase):

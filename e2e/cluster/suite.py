@@ -26,7 +26,7 @@ from result import Result
 from scenario import Scenario
 
 # Those outside e2e/cluster test what is rendered and need no cluster.
-FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults")
+FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults", "e2e/operations")
 # Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
 TESTS_AT_ONCE = 3
 
@@ -77,6 +77,8 @@ def flat(tests):
 
 def selected(names):
     found = [test for path in modules() for test in flat(load(path))]
+    # A test with `last` looks at what all others did.
+    found.sort(key=lambda test: getattr(test, "last", False))
     return [test for test in found if not names or any(name in test.id() for name in names)]
 
 
@@ -159,7 +161,9 @@ def units(tests):
 
 
 def run_all(tests, cluster):
-    alone = [test for test in tests if getattr(test, "alone", False)]
+    # Those that look at what all others did come last: `tests` is in that order.
+    alone = [test for test in tests
+             if getattr(test, "alone", False) or getattr(test, "last", False)]
     together = [test for test in tests if test not in alone]
 
     def result_of(unit):

@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""What the installed operator asked for over the whole run of the suite, against its roles."""
+
+import json
+import unittest
+
+import audit
+import operations_page
+import programs
+import rights
+import taas
+import yaml
+from cluster import SHELL_IMAGE
+from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
+
+# A job is changed this often in one go, so that the operator's writes meet versions of others.
+CHANGES = 30
+BOTH_KINDS = {"trainingjobs": "tj", "tfjobs": "tfjob"}
+
+
+def pod_template(name):
+    container = {"name": name, "image": SHELL_IMAGE, "command": ["true"],
+                 "securityContext": CONTAINER_SECURITY}
+    return {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
+
+
+def training_job(name, **more):
+    return {
+        "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": name},
+        "spec": {"roles": {"worker": {"replicas": 1, "template": pod_template("trainer")}}, **more},
+    }
+
+
+def tf_job(name, **more):
+    worker = {"replicas": 1, "restartPolicy": "ExitCode", "template": pod_template("tensorflow")}
+    return {
+        "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": name},
+        "spec": {"runPolicy": more, "tfReplicaSpecs": {"Worker": worker}},
+    }
+
+
+class RightsTest(unittest.TestCase):
+    """The comparison itself."""
+
+    def setUp(self):
+        role = {"kind": "Role", "metadata": {"name": "own", "namespace": "here"}, "rules": [
+            {"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "create"]},
+            {"apiGroups": ["x"], "resources": ["leases"], "resourceNames": ["mine"],
+             "verbs": ["get"]}]}
+        binding = {"kind": "RoleBinding", "metadata": {"name": "own", "namespace": "here"},
+                   "roleRef": {"kind": "Role", "name": "own"}, "subjects": [
+                       {"kind": "ServiceAccount", "name": "me", "namespace": "here"}]}
+        self.objects = [role, binding]
+
+    def asked(self, verb, resource, namespace, name="", group=""):
+        return audit.Request(verb, group, resource, namespace, name, 200, True, "", "", {})
+
+    def test_differences_are_named_each_way(self):
+        granted = rights.granted(self.objects, "me", "here")
+        requests = [self.asked("list", "pods", "here"), self.asked("list", "pods", "there"),
+                    self.asked("get", "leases", "here", "another", "x")]
+        self.assertEqual(rights.unused(granted, requests),
+                         ["create pods in here", "get leases.x mine in here"])
+        self.assertEqual(rights.uncovered(granted, requests),
+                         ["get leases.x another in here", "list pods (any) in there"])
+
+    def test_another_s_binding_gives_nothing(self):
+        self.assertEqual(rights.granted(self.objects, "you", "here"), set())
+
+
+class RecordedRightsTest(Scenario):
+
+    # The record is of the API server that the suite started.
+    needs = ("components", "node")
+    last = True
+
+    def requests(self):
+        return audit.requests(self.cluster.plane.audit_log, taas.USER)
+
+    def granted(self):
+        """By the roles of the release, of each revision that Helm remembers."""
+        helm = [programs.path("helm"), "-n", taas.NAMESPACE]
+        history = self.kubectl.run(*helm, "history", taas.RELEASE, "-o", "json").stdout
+        found = set()
+        for revision in json.loads(history):
+            manifest = self.kubectl.run(*helm, "get", "manifest", taas.RELEASE, "--revision",
+                                        str(revision["revision"])).stdout
+            objects = [obj for obj in yaml.safe_load_all(manifest) if obj]
+            found |= rights.granted(objects, taas.ACCOUNT, taas.NAMESPACE)
+        return found
+
+    def live_to_the_end(self):
+        """Jobs that end and go, so that each right is needed whatever other tests did."""
+        self.kubectl.create(*(self.here(job) for job in (
+            training_job("life", cleanPodPolicy="All", ttlSecondsAfterFinished=1),
+            tf_job("old-life", cleanPodPolicy="All", ttlSecondsAfterFinished=1))))
+        for kind in BOTH_KINDS.values():
+            self.wait_for(f"the end of all of {kind}", lambda: not self.k("get", kind, "-o", "name"))
+
+    def meet_foreign_objects(self):
+        """Names that are taken already are looked at: whose are they?"""
+        template = pod_template("trainer")
+        self.kubectl.create(
+            self.here({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "taken-worker-0"},
+                       **template}),
+            self.here({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "taken"},
+                       "spec": {"ports": [{"port": 1}]}}))
+        self.kubectl.create(self.here(training_job("taken")))
+        self.wait_for("a message about the foreign object",
+                      lambda: "taken" in self.status("taken").get("message", ""))
+
+    def meet_other_writers(self):
+        """A write that meets a later version reads the job anew."""
+        for resource, kind in BOTH_KINDS.items():
+            def read_back():
+                jobs = [self.here(training_job("busy") if kind == "tj" else tf_job("busy"))
+                        for _ in range(CHANGES)]
+                for number, job in enumerate(jobs):
+                    job["metadata"]["annotations"] = {"example.com/number": str(number)}
+                self.k("apply", "-f", "-", stdin="\n".join(map(json.dumps, jobs)))
+                self.k("delete", kind, "busy")
+                return any(request[:3:2] == ("get", resource) for request in self.requests())
+
+            self.wait_for(f"a job of {resource} that is read again", read_back)
+
+    def here(self, obj):
+        obj["metadata"]["namespace"] = self.namespace
+        return obj
+
+    def test_the_operator_needed_each_right_that_it_has_and_no_other(self):
+        self.live_to_the_end()
+        self.meet_foreign_objects()
+        self.meet_other_writers()
+        granted, requests = self.granted(), self.requests()
+        self.assertGreater(len(granted), 20)
+        # Where a role allows it, a no came from an API server that had just started and did not
+        # know its roles yet.
+        self.assertEqual(rights.uncovered(granted, requests), [], "asked for without a right")
+        self.assertEqual(rights.unused(granted, requests), [], "granted and never needed")
+
+    def test_what_the_operator_told_in_events_and_logs_is_documented(self):
+        events = {operations_page.Event.of(request.body) for request in self.requests()
+                  if request.resource == "events"}
+        self.assertIn(("Lease", "Normal", "LeaderElection"), events)
+        self.assertEqual(events - operations_page.events_on_page(), set())
+        log = self.kubectl("logs", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "--tail=-1")
+        lines = [json.loads(line) for line in log.splitlines()]
+        self.assertGreater(len(lines), 2)
+        fields = set().union(*lines)
+        self.assertEqual(fields - operations_page.log_fields_on_page(), set())
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
