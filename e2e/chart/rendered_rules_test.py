@@ -8,9 +8,11 @@ import glob
 import json
 import os
 import re
+import subprocess
 import unittest
 
 import helm
+import yaml
 from helm import rendered
 
 # Pod Security "restricted", and what we ask for beyond it: (of what, field, is it right).
@@ -234,6 +236,32 @@ class MetricsTest(unittest.TestCase):
         for expression in self.expressions():
             asked |= set(re.findall(r"\btaas_\w+", re.sub(r'"[^"]*"', "", expression)))
         self.assertEqual(asked - served, set())
+
+    def faults(self, what, text):
+        """What the parser of Prometheus says of it."""
+        done = subprocess.run([helm.program("promrules", "TAAS_CLUSTER_BIN"), what], input=text,
+                              capture_output=True, text=True, timeout=helm.LIMIT_S, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return done.stdout
+
+    def test_prometheus_itself_takes_the_alerts(self):
+        (rule,) = helm.of_kind(rendered("everything"), "PrometheusRule")
+        self.assertEqual(self.faults("rules", yaml.safe_dump(rule["spec"])), "")
+        alert = rule["spec"]["groups"][0]["rules"][0]
+        for field, wrong in (("expr", "sum(taas_jobs"), ("for", "5 minutes")):
+            with self.subTest(field):
+                spec = {"groups": [{"name": "wrong", "rules": [{**alert, field: wrong}]}]}
+                self.assertNotEqual(self.faults("rules", yaml.safe_dump(spec)), "")
+
+    def test_prometheus_itself_takes_the_dashboard_s_expressions(self):
+        (config,) = helm.of_kind(rendered("everything"), "ConfigMap")
+        panels = json.loads(config["data"]["taas-operator.json"])["panels"]
+        # What Grafana puts in.
+        expressions = [target["expr"].replace("$__rate_interval", "5m")
+                       for panel in panels for target in panel["targets"]]
+        self.assertGreater(len(expressions), 10)
+        self.assertEqual(self.faults("expressions", json.dumps(expressions)), "")
+        self.assertIn("sum(", self.faults("expressions", json.dumps(["sum("])))
 
     def test_they_ask_for_states_and_causes_that_there_are(self):
         words = set(re.findall(r'"(\w+)"', helm.read("operator", "api", "names.cc")))

@@ -1,9 +1,9 @@
 #!/bin/bash
 # Builds what a whole cluster has beside the control plane of tools/kubernetes, from Go modules.
 #
-#   tools/cluster/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/{kubelet,coredns,kwok,helm,…}
+#   tools/cluster/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/{kubelet,helm,promrules,…}
 #
-# Only `setup.sh cluster` calls this. Each folder here is a module of its own, since the four use
+# Only `setup.sh cluster` calls this. Each folder here is a module of its own, since they use
 # different releases of Kubernetes' libraries; its go.mod is where the version is pinned. The caches
 # are those of tools/kubernetes, so that packages which it compiled are not compiled again.
 
@@ -36,6 +36,7 @@ build kubernetes k8s.io/kubernetes "$kubernetes_flags" "" \
 build coredns github.com/coredns/coredns "" coredns .
 build kwok sigs.k8s.io/kwok "-X sigs.k8s.io/kwok/pkg/consts.Version=@" kwok \
   sigs.k8s.io/kwok/cmd/kwok
+build promrules github.com/prometheus/prometheus "" promrules .
 # The Kubernetes that `helm template` and `helm lint` take a chart to be for.
 c=helm.sh/helm/v3/pkg/chartutil
 charts_for="-X $c.k8sVersionMajor=1 -X $c.k8sVersionMinor=$minor"
