@@ -25,8 +25,8 @@ from existing import ExistingCluster
 from result import Result
 from scenario import Scenario
 
-# Those outside e2e/cluster test what is rendered and need no cluster.
-FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults", "e2e/operations")
+# e2e/chart tests what is rendered, and needs no cluster for most of it.
+FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migration", "e2e/operations")
 # Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
 TESTS_AT_ONCE = 3
 
