@@ -7,10 +7,11 @@
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
+#   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
 #   tools/setup/setup.sh informer      the Go program of e2e/informer
-#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes`, `cluster` or an
-#                                      environment lie
+#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes`, `cluster`, `peer`
+#                                      or an environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -25,6 +26,8 @@ toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
 kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
 cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
   "$root"/tools/cluster/{*.sh,*/*})
+peer=$cache/peer/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
+  "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,tuned/main.go})
 informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
@@ -88,6 +91,11 @@ make_cluster() {
   bash "$root/tools/cluster/build.sh" "$toolchains" "$cache" "$1"
 }
 
+make_peer() {
+  say "building Kubeflow's training-operator (some minutes, once)"
+  bash "$root/tools/peer/build.sh" "$toolchains" "$cache" "$1"
+}
+
 # The module and build caches are Go's own, under the private folder, as for Kubernetes.
 make_informer() {
   say "building the informer of e2e into $1"
@@ -110,6 +118,7 @@ case ${1:-} in
   toolchains) once "$toolchains" make_toolchains ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
+  peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
   informer) once "$toolchains" make_toolchains; once "$informer" make_informer ;;
   python)
     [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
@@ -120,9 +129,10 @@ case ${1:-} in
       toolchains) echo "$toolchains/bin" ;;
       kubernetes) echo "$kubernetes/bin" ;;
       cluster) echo "$cluster/bin" ;;
+      peer) echo "$peer/bin" ;;
       informer) echo "$informer/bin" ;;
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,14s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,15s/^# //p' "$0" >&2; exit 2 ;;
 esac

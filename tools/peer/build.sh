@@ -1,0 +1,26 @@
+#!/bin/bash
+# Builds Kubeflow's training-operator, which TaaS stands in for, from its Go module: tests migrate
+# from it, measurements compare with it.
+#
+#   tools/peer/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/training-operator{,-tuned} and
+#                                                OUT/manifests, as a user applies them
+#
+# Only `setup.sh peer` calls this. The caches are those of tools/kubernetes; nothing of its sources
+# comes into this tree.
+
+set -euo pipefail
+toolchains=$1 cache=$2 out=$3
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../setup/versions.env"
+. "$here/../kubernetes/go_env.sh"
+export GOFLAGS=-mod=readonly
+module=github.com/kubeflow/training-operator
+began=$SECONDS
+mkdir -p "$out/bin"
+cd "$here"
+go build -trimpath -ldflags "-s -w" -o "$out/bin/training-operator" \
+  "$module/cmd/training-operator.v1"
+go build -trimpath -ldflags "-s -w" -o "$out/bin/training-operator-tuned" ./tuned
+# Files of the module cache cannot be written, and so not be removed with their folder.
+cp -r --no-preserve=mode "$(go list -m -f '{{.Dir}}' "$module")/manifests" "$out/manifests"
+echo "setup: $(go list -m "$module"): $((SECONDS - began)) s" >&2
