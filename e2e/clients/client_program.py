@@ -1,9 +1,10 @@
 """What a user's program does with the Python clients: one case per run.
 
-    KUBECONFIG=… python client_program.py pod|metrics|trainingjob|tfjob
+    KUBECONFIG=… python client_program.py pod|metrics|trainingjob|tfjob|tfjob-life
+        [--namespace NS] [--image IMAGE]        of the cases of TFJobs
 """
 
-import sys
+import argparse
 import time
 
 from kubernetes import client, config, watch
@@ -115,41 +116,114 @@ def trainingjob_case():
     jobs.delete_namespaced_custom_object(name="t", **where)
 
 
-def tfjob_case():
-    from kubeflow.training import (KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy,
-                                   KubeflowOrgV1TFJob, KubeflowOrgV1TFJobSpec, TrainingClient)
-    container = client.V1Container(name="tensorflow", image="own:1",
-                                   command=shell("echo $TF_CONFIG; echo trained"))
-    template = client.V1PodTemplateSpec(spec=client.V1PodSpec(containers=[container]))
-    job = KubeflowOrgV1TFJob(
+def replica(script, image, replicas=1, policy="OnFailure"):
+    from kubeflow.training import KubeflowOrgV1ReplicaSpec
+    container = client.V1Container(name="tensorflow", image=image, command=shell(script))
+    return KubeflowOrgV1ReplicaSpec(
+        replicas=replicas, restart_policy=policy, template=client.V1PodTemplateSpec(
+            spec=client.V1PodSpec(containers=[container], termination_grace_period_seconds=1)))
+
+
+def tf_job(name, namespace, **replicas):
+    from kubeflow.training import KubeflowOrgV1RunPolicy, KubeflowOrgV1TFJob, KubeflowOrgV1TFJobSpec
+    return KubeflowOrgV1TFJob(
         api_version="kubeflow.org/v1", kind="TFJob",
-        metadata=client.V1ObjectMeta(name="tf", namespace=NAMESPACE),
-        spec=KubeflowOrgV1TFJobSpec(
-            run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="None"),
-            tf_replica_specs={"Worker": KubeflowOrgV1ReplicaSpec(
-                replicas=2, restart_policy="OnFailure", template=template)}))
-    training = TrainingClient(namespace=NAMESPACE)
-    training.create_job(job, namespace=NAMESPACE)
-    done = training.wait_for_job_conditions(name="tf", namespace=NAMESPACE, job_kind="TFJob",
-                                            timeout=LIMIT_S, polling_interval=1)
+        metadata=client.V1ObjectMeta(name=name, namespace=namespace),
+        spec=KubeflowOrgV1TFJobSpec(run_policy=KubeflowOrgV1RunPolicy(clean_pod_policy="None"),
+                                    tf_replica_specs=replicas))
+
+
+def await_true(what, look):
+    """For what the SDK does not wait for by itself."""
+    deadline = time.monotonic() + LIMIT_S
+    while not (seen := look()):
+        check(time.monotonic() < deadline, f"waited {LIMIT_S} s for {what}")
+        time.sleep(0.5)
+    return seen
+
+
+def await_log(training, name, pod):
+    """The SDK leaves out pods in the phase Pending, which a kubelet takes for a moment for the
+    phase of one that ended at once."""
+    return await_true(f"a log of {pod}", lambda: training.get_job_logs(name)[0].get(pod))
+
+
+def tfjob_case(namespace, image):
+    from kubeflow.training import TrainingClient
+    training = TrainingClient(namespace=namespace, job_kind="TFJob")
+    training.create_job(
+        tf_job("tf", namespace, Worker=replica("echo $TF_CONFIG; echo trained", image, 2)),
+        namespace=namespace)
+    made = training.get_job("tf")
+    check(made.spec.tf_replica_specs["Worker"].replicas == 2, made)
+    done = training.wait_for_job_conditions(name="tf", timeout=LIMIT_S, polling_interval=1)
     check(done.status.conditions[-1].type == "Succeeded", done.status.conditions)
-    names = training.get_job_pod_names("tf", namespace=NAMESPACE)
+    names = training.get_job_pod_names("tf")
     check(sorted(names) == ["tf-worker-0", "tf-worker-1"], f"the pods are {names}")
-    check(len(training.get_job_pods("tf", namespace=NAMESPACE)) == 2, "two pods")
-    logs, _ = training.get_job_logs("tf", namespace=NAMESPACE, job_kind="TFJob")
-    check("trained" in logs["tf-worker-0"], f"the log is {logs}")
-    check(training.is_job_succeeded("tf", namespace=NAMESPACE, job_kind="TFJob"), "not succeeded")
-    training.delete_job("tf", namespace=NAMESPACE, job_kind="TFJob")
-    left = training.list_jobs(namespace=NAMESPACE, job_kind="TFJob")
+    check(len(training.get_job_pods("tf")) == 2, "two pods")
+    log = await_log(training, "tf", "tf-worker-0")
+    check("trained" in log, f"the log is {log}")
+    check(f'"tf-worker-1.{namespace}.svc:' in log or "127.0.0.1" in log, f"the log is {log}")
+    check(training.is_job_succeeded("tf"), "not succeeded")
+    check([job.metadata.name for job in training.list_jobs()] == ["tf"], "not the one job")
+    training.delete_job("tf")
+    left = training.list_jobs()
     check(not left, f"jobs are left: {left}")
 
 
+def suspend(training, name, wanted):
+    job = training.get_job(name)
+    job.spec.run_policy.suspend = wanted
+    training.update_job(job, name)
+
+
+def life_case(namespace, image):
+    from kubeflow.training import TrainingClient
+    training = TrainingClient(namespace=namespace, job_kind="TFJob")
+    # The first pod of the workers is killed, the second attempt of the chief fails.
+    worker = '[ "$TAAS_POD_NUMBER" = 1 ] && exit 130; sleep 3600'
+    chief = '[ "$TAAS_ATTEMPT" = 1 ] && sleep 3600; echo no >&2; exit 1'
+    training.create_job(
+        tf_job("life", namespace, Chief=replica(chief, image, policy="Never"),
+               Worker=replica(worker, image, 2, "ExitCode")), namespace=namespace)
+    training.wait_for_job_conditions("life", expected_conditions={"Running"}, polling_interval=1,
+                                     wait_timeout=LIMIT_S)
+    check(training.get_job_pod_names("life", is_master=True) == ["life-chief-0"], "the master")
+    one = training.get_job_pods("life", replica_type="worker", replica_index=1)
+    check([pod.metadata.name for pod in one] == ["life-worker-1"], "worker 1")
+    await_true("the workers' ends among the events", lambda: "exited with code 130" in str(
+        training.get_job_logs("life", verbose=True)[1]["tfjob/life"]))
+    suspend(training, "life", True)
+    await_true("the job to be suspended", lambda: any(
+        found.type == "Suspended" and found.status == "True"
+        for found in training.get_job_conditions("life")))
+    await_true("the end of its pods", lambda: not training.get_job_pods("life"))
+    suspend(training, "life", False)
+    try:
+        training.wait_for_job_conditions("life", polling_interval=1, wait_timeout=LIMIT_S)
+        raise AssertionError("a job whose chief failed succeeded")
+    except RuntimeError as error:
+        check("life is Failed" in str(error), str(error))
+    check(training.is_job_failed("life"), "not failed")
+    log = await_log(training, "life", "life-chief-0")
+    check(log == "no\n", f"the log is {log}")
+    training.delete_job("life")
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cases = {"pod": pod_case, "metrics": metrics_case, "trainingjob": trainingjob_case}
+    of_tfjobs = {"tfjob": tfjob_case, "tfjob-life": life_case}
+    parser.add_argument("case", choices=[*cases, *of_tfjobs])
+    parser.add_argument("--namespace", default=NAMESPACE)
+    parser.add_argument("--image", default="own:1")
+    args = parser.parse_args()
     config.load_kube_config()
-    case = sys.argv[1]
-    {"pod": pod_case, "metrics": metrics_case, "trainingjob": trainingjob_case,
-     "tfjob": tfjob_case}[case]()
-    print(case, "done")
+    if args.case in cases:
+        cases[args.case]()
+    else:
+        of_tfjobs[args.case](args.namespace, args.image)
+    print(args.case, "done")
 
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ class ClientsTest(unittest.TestCase):
     def test_the_kubeflow_sdk_creates_awaits_reads_and_deletes_a_tfjob(self):
         self.client("tfjob")
 
+    def test_the_kubeflow_sdk_follows_a_tfjob_that_restarts_is_suspended_and_fails(self):
+        self.client("tfjob-life")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -13,6 +13,9 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 SETUP = os.path.join(TREE, "tools", "setup", "setup.sh")
 # Sets of programs that set-up builds, and the variable that names another folder of each.
 BUILT = {"kubernetes": "TAAS_KUBERNETES_BIN", "cluster": "TAAS_CLUSTER_BIN"}
+# What is tested with beside them, which is no part of a cluster.
+BESIDE = {"peer": "TAAS_PEER_BIN", "clients": "TAAS_CLIENTS_BIN",
+          "tensorflow": "TAAS_TENSORFLOW_BIN"}
 # Not what the caller's PATH happens to have first.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -23,7 +26,7 @@ class ProgramMissing(RuntimeError):
 
 @functools.cache
 def folder(built):
-    named = os.environ.get(BUILT[built])
+    named = os.environ.get({**BUILT, **BESIDE}[built])
     if named:
         return named
     return subprocess.run(
