@@ -297,6 +297,27 @@ PodPhase PhaseOf(std::string_view phase) {
   return PodPhase::kUnknown;
 }
 
+bool StartsAgain(std::string_view restart_policy, int32_t exit_code) {
+  return restart_policy != "Never" && (restart_policy != "OnFailure" || exit_code != 0);
+}
+
+// A kubelet tells how the containers of a pod ended before it tells the phase that follows from
+// that, which it holds back while it takes the pod down. Whatever goes by phases, such as
+// cleanPodPolicy Running, would take such a pod for one that runs.
+PodPhase PhaseOf(const Collected& c) {
+  const PodPhase told = PhaseOf(c.phase);
+  if (told != PodPhase::kPending && told != PodPhase::kRunning) return told;
+  if (c.statuses.empty() || c.statuses.size() < c.containers.size()) return told;
+  bool well = true;
+  for (const ContainerStatus& status : c.statuses) {
+    if (!status.exit_code.has_value() || StartsAgain(c.restart_policy, *status.exit_code)) {
+      return told;
+    }
+    well = well && *status.exit_code == 0;
+  }
+  return well ? PodPhase::kSucceeded : PodPhase::kFailed;
+}
+
 // Why the control plane takes a pod away: its node has a taint that the pod does not tolerate (any
 // longer), or does not exist.
 constexpr std::string_view kByTaint = "DeletionByTaintManager";
@@ -348,9 +369,8 @@ void TakeContainer(Collected& c, Pod* pod) {
     pod->waiting_reason = std::move(status.waiting_reason);
     pod->waiting_message = std::move(status.waiting_message);
     pod->exit_code = status.exit_code;
-    const bool started_again =
-        c.restart_policy != "Never" && (c.restart_policy != "OnFailure" || status.exit_code != 0);
-    pod->container_ended = status.exit_code.has_value() && !started_again;
+    pod->container_ended =
+        status.exit_code.has_value() && !StartsAgain(c.restart_policy, *status.exit_code);
     pod->exit_reason = std::move(status.exit_reason);
     pod->termination_message = std::move(status.termination_message);
     pod->restart_count = status.restart_count;
@@ -376,7 +396,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   // Whoever may edit a pod may write anything there, and the next pod has one more.
   const int32_t number = LabelNumber(c.pod_number);
   pod.pod_number = number > kCountMax ? 0 : std::max(0, number);
-  pod.phase = PhaseOf(c.phase);
+  pod.phase = PhaseOf(c);
   TakeConditions(c.conditions, &pod);
   TakeContainer(c, &pod);
   // A clock holds a few hundred years only.

@@ -193,6 +193,45 @@ TEST(PodDecoderTest, ANodeIsSilentWhereSomebodyElseCallsItsPodNotReady) {
   }
 }
 
+// Symptom: with cleanPodPolicy Running the pod that had decided a job's success was deleted with its
+// log, since its kubelet had told of its end and not yet of its phase.
+TEST(PodDecoderTest, APhaseThatTheKubeletHoldsBackIsThatOfTheContainersEnds) {
+  struct {
+    const char* policy;
+    const char* phase;
+    const char* other;  // The state of the container beside the main one.
+    int exit_code;
+    PodPhase want;
+  } constexpr kCases[] = {
+      {"Never", "Running", R"({"terminated":{"exitCode":0}})", 0, PodPhase::kSucceeded},
+      {"Never", "Pending", R"({"terminated":{"exitCode":0}})", 0, PodPhase::kSucceeded},
+      {"Never", "Running", R"({"terminated":{"exitCode":0}})", 1, PodPhase::kFailed},
+      {"Never", "Running", R"({"terminated":{"exitCode":2}})", 0, PodPhase::kFailed},
+      {"OnFailure", "Running", R"({"terminated":{"exitCode":0}})", 0, PodPhase::kSucceeded},
+      {"OnFailure", "Running", R"({"terminated":{"exitCode":0}})", 1, PodPhase::kRunning},
+      {"Always", "Running", R"({"terminated":{"exitCode":0}})", 0, PodPhase::kRunning},
+      {"Never", "Running", R"({"running":{}})", 0, PodPhase::kRunning},
+      {"Never", "Pending", R"({"waiting":{"reason":"ErrImagePull"}})", 0, PodPhase::kPending},
+      {"Never", "Failed", R"({"terminated":{"exitCode":0}})", 0, PodPhase::kFailed},
+  };
+  for (const auto& c : kCases) {
+    const auto pod = DecodePod(
+        R"({"metadata":{"name":"a"},"spec":{"restartPolicy":")" + std::string(c.policy) +
+        R"(","containers":[{"name":"trainer"},{"name":"s"}]},"status":{"phase":")" + c.phase +
+        R"(","containerStatuses":[{"name":"s","state":)" + c.other +
+        R"(},{"name":"trainer","state":{"terminated":{"exitCode":)" +
+        std::to_string(c.exit_code) + "}}}]}}");
+    ASSERT_THAT(pod, IsOk());
+    EXPECT_EQ(pod->phase, c.want) << c.policy << " " << c.phase << " " << c.other;
+  }
+  const auto unknown = DecodePod(
+      R"({"metadata":{"name":"a"},"spec":{"restartPolicy":"Never","containers":[{"name":"trainer"},
+      {"name":"s"}]},"status":{"phase":"Running","containerStatuses":[{"name":"trainer",
+      "state":{"terminated":{"exitCode":0}}}]}})");
+  ASSERT_THAT(unknown, IsOk());
+  EXPECT_EQ(unknown->phase, PodPhase::kRunning) << "nothing is known of its other container";
+}
+
 TEST(PodDecoderTest, TheGraceOfADeletionIsReadAndANonsenseOneCut) {
   const auto pod = DecodePod(R"({"metadata":{"name":"a","deletionGracePeriodSeconds":30}})");
   ASSERT_THAT(pod, IsOk());
