@@ -44,7 +44,8 @@ class Cluster:
     @property
     def offers(self):
         """What scenarios may need; see scenario.py."""
-        return ("components", "node") if self.real_node else ("components",)
+        nodes = {"node": self.real_node, "fake nodes": self.fake_nodes > 0}
+        return ("components", *(name for name, there in nodes.items() if there))
 
     def description(self):
         fakes = f"{self.fake_nodes} nodes of kwok"

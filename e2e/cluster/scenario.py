@@ -8,9 +8,10 @@
             self.await_state("mnist", "Succeeded")
 
 `needs` says what a test cannot do without: "components", to stop parts of the cluster; "node", to
-look at processes of a node. A cluster that is not ours has neither; what needs them is listed as
-not run there. `alone = True` is for what other tests would feel: an operator that goes, a node that
-is drained, an API server that stops.
+look at processes of a node; "fake nodes", on which pods run nothing and end as the test says. A
+cluster that is not ours has none of these; what needs them is listed as not run there.
+`alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
+API server that stops.
 """
 
 import os

@@ -26,7 +26,10 @@ from result import Result
 from scenario import Scenario
 
 # e2e/chart tests what is rendered, and needs no cluster for most of it.
-FOLDERS = ("e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migration", "e2e/operations")
+FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migration",
+           "e2e/operations")
+# Beside the real node, with room for some hundred pods that run nothing; or instead of it.
+FAKE_NODES = 4
 # Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
 TESTS_AT_ONCE = 3
 
@@ -94,7 +97,7 @@ def make_data(folder):
 def cluster_for(kubeconfig, node):
     if kubeconfig:
         return ExistingCluster(kubeconfig)
-    return Cluster(real_node=node == "real", fake_nodes=0 if node == "real" else 3)
+    return Cluster(real_node=node == "real", fake_nodes=FAKE_NODES)
 
 
 def prepare(cluster, existing):
