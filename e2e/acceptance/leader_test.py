@@ -1,0 +1,50 @@
+"""The operator is killed at its work: the next leader does the rest, and nothing twice."""
+
+import os
+import signal
+
+import taas
+from acceptance import Acceptance
+from job_kinds import KINDS
+from waiting import LIMIT_S
+
+LEASE = "taas-operator"
+JOBS_OF_EACH_KIND = 5
+
+
+class LeaderTest(Acceptance):
+
+    # The operator's process is looked for on the node.
+    needs = ("fake nodes", "node")
+    alone = True
+
+    def test_a_leader_that_is_killed_while_it_makes_pods_is_followed_without_duplicates(self):
+        jobs = [kind.job(f"{kind.short}-{number}", {"chief": 1, "ps": 3, "worker": 12})
+                for kind in KINDS for number in range(JOBS_OF_EACH_KIND)]
+        leader = self.leader()
+        pid = self.process_of(leader)
+        total = sum(len(job.pods()) for job in jobs)
+        self.start(*jobs)
+        self.await_true("the first pods", lambda: self.api.list("pods"))
+        os.kill(pid, signal.SIGKILL)
+        self.assertLess(len(self.api.list("pods")), total, "all was done before the kill")
+        # Also of one that stood by; the killed one's lease has to end first.
+        self.await_status({job: {"state": "Running", "ready": "16/16", "restarts": {}}
+                           for job in jobs}, LIMIT_S)
+        self.assertNotEqual(self.leader(), leader)
+        made = self.pods_made()
+        self.assertEqual(set(made), {pod for job in jobs for pod in job.pods()})
+        self.assertEqual(set(made.values()), {1}, made)
+
+    def leader(self):
+        """The name of the pod that leads, which begins the holder's name."""
+        holder = self.kubectl.json("get", "lease", LEASE, "-n", taas.NAMESPACE)["spec"].get(
+            "holderIdentity", "")
+        return holder.rpartition("_")[0]
+
+    def process_of(self, pod):
+        for pid in self.cluster.sandbox.processes(HOSTNAME=pod):
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                if b"taas-operator" in file.read().split(b"\0")[0]:
+                    return pid
+        raise AssertionError(f"no process of {pod} on the node")

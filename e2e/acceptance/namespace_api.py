@@ -1,0 +1,148 @@
+"""The objects of one namespace over one HTTPS connection: tests here look and write much.
+
+    api = NamespaceApi(cluster.kubeconfig, "my-namespace")
+    api.create("tfjobs", {…})
+    api.list("pods")["mnist-worker-0"]["status"]["phase"]
+    since = api.version("pods")
+    api.changes("pods", since)      every ADDED, MODIFIED and DELETED after that
+
+Ownership: the connection. Threads: one. Errors: a Refused with the API server's answer.
+"""
+
+import base64
+import collections
+import http.client
+import json
+import os
+import ssl
+import tempfile
+import urllib.parse
+
+GROUPS = {
+    "pods": "/api/v1",
+    "services": "/api/v1",
+    "events": "/api/v1",
+    "nodes": "/api/v1",
+    "configmaps": "/api/v1",
+    "endpointslices": "/apis/discovery.k8s.io/v1",
+    "trainingjobs": "/apis/taas.dev/v1",
+    "tfjobs": "/apis/kubeflow.org/v1",
+}
+CLUSTER_WIDE = {"nodes"}
+# Longer than the API server takes for anything on a machine that does much else.
+LIMIT_S = 60
+# A watch of what has been ends after the least time that may be asked for.
+CHANGES_S = 1
+
+Change = collections.namedtuple("Change", "kind object")
+
+
+class Refused(AssertionError):
+
+    def __init__(self, request, code, answer):
+        super().__init__(f"{request}: {code} {answer.get('message', answer)}")
+        self.code = code
+        self.message = answer.get("message", "")
+
+
+class NamespaceApi:
+
+    def __init__(self, kubeconfig, namespace):
+        self.namespace = namespace
+        with open(kubeconfig, encoding="utf-8") as file:
+            config = json.load(file)
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        self.netloc = urllib.parse.urlparse(cluster["server"]).netloc
+        self.context = ssl.create_default_context(
+            cadata=decoded(cluster, "certificate-authority-data"))
+        # Python takes a client's certificate from a file only.
+        with tempfile.TemporaryDirectory(prefix="taas-e2e-client-") as folder:
+            path = os.path.join(folder, "client.pem")
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w",
+                      encoding="ascii") as file:
+                file.write(decoded(user, "client-certificate-data") +
+                           decoded(user, "client-key-data"))
+            self.context.load_cert_chain(path)
+        self.connection = self._connect()
+
+    def _connect(self):
+        return http.client.HTTPSConnection(self.netloc, context=self.context, timeout=LIMIT_S)
+
+    def close(self):
+        self.connection.close()
+
+    def path(self, resource, name="", subresource=""):
+        parts = [GROUPS[resource]]
+        if resource not in CLUSTER_WIDE:
+            parts += ["namespaces", self.namespace]
+        return "/".join([*parts, resource, *filter(None, (name, subresource))])
+
+    def send(self, method, path, body=None, kind="application/json"):
+        """(code, answer), the answer as an object."""
+        text = json.dumps(body) if body is not None else None
+        self.connection.request(method, path, body=text, headers={"Content-Type": kind})
+        answer = self.connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def call(self, method, path, body=None, kind="application/json"):
+        code, answer = self.send(method, path, body, kind)
+        if code not in (200, 201, 202):
+            raise Refused(f"{method} {path}", code, answer)
+        return answer
+
+    def list(self, resource):
+        """By name."""
+        items = self.call("GET", self.path(resource))["items"]
+        return {item["metadata"]["name"]: item for item in items}
+
+    def get(self, resource, name):
+        """None: there is none."""
+        code, answer = self.send("GET", self.path(resource, name))
+        if code == 404:
+            return None
+        if code != 200:
+            raise Refused(f"GET {resource}/{name}", code, answer)
+        return answer
+
+    def create(self, resource, item):
+        """A field that the schema does not have is refused."""
+        return self.call("POST", self.path(resource) + "?fieldValidation=Strict", item)
+
+    def patch(self, resource, name, change, subresource=""):
+        """A merge patch; a `metadata.uid` in it is a precondition."""
+        return self.call("PATCH", self.path(resource, name, subresource), change,
+                         "application/merge-patch+json")
+
+    def delete(self, resource, name, **options):
+        return self.call("DELETE", self.path(resource, name), options)
+
+    def evict(self, pod):
+        """As a drain does it."""
+        return self.call("POST", self.path("pods", pod, "eviction"), {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": self.namespace},
+        })
+
+    def version(self, resource):
+        return self.call("GET", self.path(resource) + "?limit=1")["metadata"]["resourceVersion"]
+
+    def changes(self, resource, since):
+        """All changes after the version `since`, in their order."""
+        connection = self._connect()
+        try:
+            path = (f"{self.path(resource)}?watch=1&resourceVersion={since}"
+                    f"&timeoutSeconds={CHANGES_S}")
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            found = [json.loads(line) for line in answer.read().splitlines()]
+        finally:
+            connection.close()
+        for change in found:
+            if change["type"] == "ERROR":
+                raise Refused(f"watch {resource} since {since}", answer.status, change["object"])
+        return [Change(change["type"], change["object"]) for change in found]
+
+
+def decoded(fields, name):
+    return base64.b64decode(fields[name]).decode()
