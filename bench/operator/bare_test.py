@@ -1,0 +1,55 @@
+#!/usr/bin/python3
+"""What bare clients send: the objects that an operator made, for the new job of the same name."""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import bare
+
+POD = {
+    "metadata": {
+        "name": "a-worker-0", "namespace": "bench", "uid": "u-pod", "resourceVersion": "7",
+        "creationTimestamp": "2026-11-21T10:00:00Z", "generation": 1, "managedFields": [{}],
+        "labels": {"taas.dev/job-uid": "u-old"},
+        "ownerReferences": [{"kind": "TFJob", "name": "a", "uid": "u-old", "controller": True}],
+    },
+    "spec": {"containers": [{"name": "tensorflow"}], "nodeName": "fake-1"},
+    "status": {"phase": "Running"},
+}
+
+
+class BareTest(unittest.TestCase):
+
+    def test_what_the_server_added_is_not_sent(self):
+        made = json.loads(bare.kept("Pod", POD).body)
+        self.assertEqual(made["spec"], {"containers": [{"name": "tensorflow"}]})
+        self.assertEqual(set(made["metadata"]), {"name", "namespace", "labels", "ownerReferences"})
+        self.assertNotIn("status", made)
+        self.assertEqual((made["apiVersion"], made["kind"]), ("v1", "Pod"))
+
+    def test_each_object_belongs_to_the_new_job_of_its_name(self):
+        path, body = bare.renewed(bare.kept("Pod", POD), {"a": "u-new", "b": "u-other"})
+        made = json.loads(body)
+        self.assertEqual(path, "/api/v1/namespaces/bench/pods")
+        self.assertEqual(made["metadata"]["ownerReferences"][0]["uid"], "u-new")
+        self.assertEqual(made["metadata"]["labels"], {"taas.dev/job-uid": "u-new"})
+
+    def test_services_come_before_pods_of_their_job(self):
+        class Client:
+            def list(self, path):
+                owner = [{"name": "a", "uid": "u"}]
+                name = path.rpartition("/")[2]
+                item = {"metadata": {"name": name, "namespace": "bench", "ownerReferences": owner},
+                        "spec": {}}
+                return [item, {"metadata": {"name": "foreign", "namespace": "bench"}, "spec": {}}]
+
+        found = bare.objects_of(Client())
+        self.assertEqual([item.path.rpartition("/")[2] for item in found], ["services", "pods"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""From the creation of jobs until their pods exist and run, and what that costs the operator.
+
+    sample, objects = of_operator(contestant, rows.Size(jobs=200, replicas=10, nodes=100))
+    sample = of_bare_clients(contestant, size, objects)
+"""
+
+import json
+import time
+
+import api_client
+import bare
+import manifests
+import names
+import stage
+import usage
+from observer import PodObserver
+
+# Users send their jobs by more than one connection, too.
+SUBMITTERS = 8
+# Four times what the slowest needs for 200 jobs.
+LIMIT_S = 1800
+
+
+def job_names(size):
+    return [f"job-{index:05d}" for index in range(size.jobs)]
+
+
+def submit(client, contestant, size):
+    counts = manifests.roles(size.replicas)
+    with api_client.Fleet(client, SUBMITTERS) as fleet:
+        fleet.post([
+            (contestant.jobs_path,
+             json.dumps(contestant.manifest(name, names.NAMESPACE, counts)).encode())
+            for name in job_names(size)
+        ])
+
+
+def await_pods(pods, total, began, check):
+    """Seconds until all exist, and until all run."""
+    pods.until(f"{total} pods", lambda: len(pods.created) >= total, LIMIT_S, check)
+    pods.until(f"{total} running pods", lambda: len(pods.running) >= total, LIMIT_S, check)
+    return max(pods.created.values()) - began, max(pods.running.values()) - began
+
+
+def of_operator(contestant, size, keep=False):
+    """A sample, and with `keep` the objects that it made."""
+    total = size.jobs * size.replicas
+    with stage.Stage(size.nodes) as plane:
+        contestant.install(plane)
+        client = plane.client("clients")
+        running = contestant.start(plane).await_ready()
+        pid = running.pid
+        sample = {"idle_mb": usage.rss_mb(pid), "idle_cpu_s": usage.cpu_s(pid)}
+        with PodObserver(client, names.NAMESPACE) as pods:
+            began = time.monotonic()
+            submit(client, contestant, size)
+            sample["submitted_s"] = time.monotonic() - began
+            sample["exist_s"], sample["run_s"] = await_pods(
+                pods, total, began, running.component.check)
+        sample["cpu_s"] = usage.cpu_s(pid)
+        sample["rss_mb"] = usage.rss_mb(pid)
+        sample["peak_mb"] = usage.peak_mb(pid)
+        return sample, bare.objects_of(client) if keep else []
+
+
+def of_bare_clients(contestant, size, objects):
+    """The same objects for the same jobs, which are there already and which nobody works on."""
+    with stage.Stage(size.nodes) as plane:
+        contestant.install(plane)
+        client = plane.client("clients")
+        submit(client, contestant, size)
+        uids = {job["metadata"]["name"]: job["metadata"]["uid"]
+                for job in client.list(contestant.jobs_path)}
+        total = size.jobs * size.replicas
+        with PodObserver(client, names.NAMESPACE) as pods:
+            began = time.monotonic()
+            bare.create(client, objects, uids)
+            created_s = time.monotonic() - began
+            exist_s, run_s = await_pods(pods, total, began, plane.plane.healthy)
+        return {"exist_s": exist_s, "run_s": run_s, "created_s": created_s,
+                "objects": len(objects)}

@@ -1,0 +1,79 @@
+"""Sees when the pods of a namespace come, run and go.
+
+A thread of its own watches them as short rows and notes the time of each event's arrival, so that
+what is measured is what any client of the API server sees, the same for everybody under test.
+
+    with PodObserver(client, "bench") as pods:
+        pods.until("1,000 pods", lambda: len(pods.created) == 1000)
+        pods.created["big-worker-7"], pods.running["big-worker-7"], pods.gone[…]
+"""
+
+import threading
+import time
+
+# Columns of a pod's row that the API server has always had.
+NAME, STATUS = 0, 2
+# Longer than the slowest operator takes for what it is asked.
+LIMIT_S = 3600
+
+
+class PodObserver:
+
+    def __init__(self, client, namespace):
+        self.client = client
+        self.path = f"/api/v1/namespaces/{namespace}/pods"
+        self.created = {}  # By name, monotonic times; of the last pod of that name.
+        self.running = {}
+        self.gone = {}
+        self.changed = threading.Condition()
+        self.opened = threading.Event()
+        self.failure = None
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self):
+        try:
+            for event in self.client.watch(self.path, self.opened.set):
+                now = time.monotonic()
+                with self.changed:
+                    for row in event.rows:
+                        self.note(event.kind, row[NAME], row[STATUS], now)
+                    self.changed.notify_all()
+            raise RuntimeError("the watch ended")
+        except Exception as error:  # Told by whoever waits.
+            with self.changed:
+                self.failure = error
+                self.changed.notify_all()
+            self.opened.set()
+
+    def note(self, kind, name, status, now):
+        if kind == "DELETED":
+            self.gone[name] = now
+            self.running.pop(name, None)
+            return
+        if kind == "ADDED":
+            self.created[name] = now
+        if status == "Running":
+            self.running.setdefault(name, now)
+
+    def until(self, what, check, limit_s=LIMIT_S, unless=lambda: None):
+        """Waits for `check`; `unless` may raise, once a second."""
+        deadline = time.monotonic() + limit_s
+        with self.changed:
+            while not check():
+                if self.failure is not None:
+                    raise RuntimeError(f"watch pods: {self.failure}")
+                if time.monotonic() > deadline:
+                    raise RuntimeError(
+                        f"waited {limit_s} s for {what}: {len(self.created)} pods were created, "
+                        f"{len(self.running)} run, {len(self.gone)} went"
+                    )
+                self.changed.wait(1)
+                unless()
+
+    def __enter__(self):
+        self.thread.start()
+        self.opened.wait()
+        return self
+
+    def __exit__(self, *_):
+        """The thread ends with the connection, that is with the control plane or this process."""
