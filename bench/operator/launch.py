@@ -14,11 +14,10 @@ import names
 import stage
 import usage
 from observer import PodObserver
+from progress import Progress
 
 # Users send their jobs by more than one connection, too.
 SUBMITTERS = 8
-# Four times what the slowest needs for 200 jobs.
-LIMIT_S = 1800
 
 
 def job_names(size):
@@ -37,8 +36,8 @@ def submit(client, contestant, size):
 
 def await_pods(pods, total, began, check):
     """Seconds until all exist, and until all run."""
-    pods.until(f"{total} pods", lambda: len(pods.created) >= total, LIMIT_S, check)
-    pods.until(f"{total} running pods", lambda: len(pods.running) >= total, LIMIT_S, check)
+    pods.until(f"{total} pods", lambda: len(pods.created) >= total, unless=check)
+    pods.until(f"{total} running pods", lambda: len(pods.running) >= total, unless=check)
     return max(pods.created.values()) - began, max(pods.running.values()) - began
 
 
@@ -56,7 +55,8 @@ def of_operator(contestant, size, keep=False):
             submit(client, contestant, size)
             sample["submitted_s"] = time.monotonic() - began
             sample["exist_s"], sample["run_s"] = await_pods(
-                pods, total, began, running.component.check)
+                pods, total, began,
+                Progress(client, contestant, pods, running.component.check))
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)
         sample["peak_mb"] = usage.peak_mb(pid)
@@ -76,6 +76,7 @@ def of_bare_clients(contestant, size, objects):
             began = time.monotonic()
             bare.create(client, objects, uids)
             created_s = time.monotonic() - began
-            exist_s, run_s = await_pods(pods, total, began, plane.plane.healthy)
+            exist_s, run_s = await_pods(
+                pods, total, began, Progress(client, contestant, pods, plane.plane.healthy))
         return {"exist_s": exist_s, "run_s": run_s, "created_s": created_s,
                 "objects": len(objects)}

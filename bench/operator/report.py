@@ -89,6 +89,16 @@ def first_table(samples, row):
     return table.markdown(("", "asked for, p50, ms", "p99", "exists, p50, ms", "p99"), lines)
 
 
+def limits_table(samples, row):
+    """Of the last run: what breaks once breaks again."""
+    return table.markdown(
+        ("", "jobs × replicas", "all pods exist, s", "all run, s", "CPU, s", "RSS, MB", "broke"),
+        [[title(name), step["size"],
+          *(figures.text([step[key]] if key in step else [])
+            for key in ("exist_s", "run_s", "cpu_s", "rss_mb")), step.get("broke", "")]
+         for name in samples.who(row) for step in samples.last(row, name, "steps")])
+
+
 def figures_table(samples, row, keys):
     """One column for each (key, heading)."""
     return table.markdown(("", *(heading for _, heading in keys)), [
@@ -115,6 +125,8 @@ def of_row(samples, row):
         return life_table(samples, row)
     if row == "first":
         return first_table(samples, row)
+    if row == "limits":
+        return limits_table(samples, row)
     return figures_table(samples, row, OTHERS[row])
 
 

@@ -15,6 +15,7 @@ import rows
 import stage
 import usage
 from observer import PodObserver
+from progress import Progress
 from waiting import until
 
 # A node of kwok takes 110 pods.
@@ -41,7 +42,8 @@ def of_operator(contestant, jobs, minute_s=60):
         running = contestant.start(plane).await_ready()
         with PodObserver(client, names.NAMESPACE) as pods:
             launch.submit(client, contestant, size)
-            launch.await_pods(pods, jobs, time.monotonic(), running.component.check)
+            launch.await_pods(pods, jobs, time.monotonic(), Progress(
+                client, contestant, pods, running.component.check))
             life.finish(client, contestant, list(pods.running))
         until(f"{jobs} jobs to succeed", lambda: succeeded(client, contestant) == jobs,
               END_LIMIT_S, poll_s=2)

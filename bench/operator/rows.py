@@ -15,6 +15,10 @@ Row = collections.namedtuple("Row", "title full small who")
 AT_REST = ("taas-trainingjob", "taas-tfjob", TUNED)
 AS_SHIPPED = ("taas-trainingjob", "taas-tfjob", DEFAULT)
 
+# One job, then many: a TF_CONFIG of 120,000 bytes is refused, and a node takes 110 pods.
+LARGER = (Size(1, 2000, 100), Size(1, 3000, 100), Size(1, 4000, 100), Size(1, 5000, 100),
+          Size(2000, 10, 500), Size(4000, 10, 500))
+
 ALL = {
     "one": Row("1 job × 1,000 replicas", Size(1, 1000, 100), Size(1, 50, 3), OURS + PEERS),
     "many": Row("200 jobs × 10 replicas", Size(200, 10, 100), Size(10, 10, 3), OURS + PEERS),
@@ -27,5 +31,6 @@ ALL = {
     "repair": Row("a pod that is lost", 20, 3, AS_SHIPPED),
     "restart": Row("kill -9", 5, 2, AS_SHIPPED),
     "handover": Row("kill -9 and SIGTERM with leader election", 3, 1, AS_SHIPPED),
+    "limits": Row("larger until it breaks", LARGER, (Size(1, 60, 3), Size(1, 5000, 3)), OURS[:1]),
 }
 LAUNCHES = ("one", "many", "scale")

@@ -9,6 +9,7 @@ import time
 
 import launch
 import life
+import limits
 import names
 import recovery
 import rest
@@ -60,6 +61,7 @@ def trials(row, small, only):
         "repair": lambda contestant: recovery.of_lost_pods(contestant, size),
         "restart": lambda contestant: recovery.of_restarts(contestant, size),
         "handover": lambda contestant: recovery.of_hand_overs(contestant, size),
+        "limits": lambda contestant: limits.of_operator(contestant, size),
     }
     for name in rows.ALL[row].who:
         if row in rows.LAUNCHES:
