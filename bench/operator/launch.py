@@ -57,6 +57,7 @@ def of_operator(contestant, size, keep=False):
             sample["exist_s"], sample["run_s"] = await_pods(
                 pods, total, began,
                 Progress(client, contestant, pods, running.component.check))
+            sample["watch_breaks"] = pods.breaks
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)
         sample["peak_mb"] = usage.peak_mb(pid)

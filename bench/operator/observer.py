@@ -15,6 +15,8 @@ import time
 NAME, STATUS = 0, 2
 # Longer than the slowest operator takes for what it is asked.
 LIMIT_S = 3600
+# Between two watches: what a server asks for that cannot start one.
+AGAIN_S = 0.2
 
 
 class PodObserver:
@@ -25,6 +27,7 @@ class PodObserver:
         self.created = {}  # By name, monotonic times; of the last pod of that name.
         self.running = {}
         self.gone = {}
+        self.breaks = 0  # Watches that the server ended.
         self.changed = threading.Condition()
         self.opened = threading.Event()
         self.failure = None
@@ -32,13 +35,17 @@ class PodObserver:
 
     def _watch(self):
         try:
-            for event in self.client.watch(self.path, self.opened.set):
-                now = time.monotonic()
-                with self.changed:
-                    for row in event.rows:
-                        self.note(event.kind, row[NAME], row[STATUS], now)
-                    self.changed.notify_all()
-            raise RuntimeError("the watch ended")
+            while True:
+                for event in self.client.watch(self.path, self.opened.set):
+                    now = time.monotonic()
+                    with self.changed:
+                        for row in event.rows:
+                            self.note(event.kind, row[NAME], row[STATUS], now)
+                        self.changed.notify_all()
+                # The server ends the watch of one who is too slow. The next begins with all that
+                # there is: what came in between is noted late.
+                self.breaks += 1
+                time.sleep(AGAIN_S)
         except Exception as error:  # Told by whoever waits.
             with self.changed:
                 self.failure = error
@@ -50,10 +57,13 @@ class PodObserver:
             self.gone[name] = now
             self.running.pop(name, None)
             return
-        if kind == "ADDED":
+        if kind == "ADDED" and not self.exists(name):
             self.created[name] = now
         if status == "Running":
             self.running.setdefault(name, now)
+
+    def exists(self, name):
+        return name in self.created and self.gone.get(name, 0) < self.created[name]
 
     def until(self, what, check, limit_s=LIMIT_S, unless=lambda: None):
         """Waits for `check`; `unless` may raise, once a second."""

@@ -16,14 +16,16 @@ def row(name, status):
 
 
 class Script:
-    """A client whose watch has these events and then ends."""
+    """A client whose watches have these events, one list each, and which then is refused."""
 
-    def __init__(self, *events):
-        self.events = events
+    def __init__(self, *watches):
+        self.watches = list(watches)
 
     def watch(self, _path, opened):
+        if not self.watches:
+            raise RuntimeError("refused")
         opened()
-        yield from self.events
+        yield from self.watches.pop(0)
 
 
 class PodObserverTest(unittest.TestCase):
@@ -48,7 +50,7 @@ class PodObserverTest(unittest.TestCase):
 
     def test_a_wait_ends_when_what_it_waits_for_was_seen(self):
         events = [Event("ADDED", [row("a", "Pending")]), Event("MODIFIED", [row("a", "Running")])]
-        with PodObserver(Script(*events), "bench") as pods:
+        with PodObserver(Script(events), "bench") as pods:
             pods.until("a running pod", lambda: "a" in pods.running)
 
     def test_a_wait_for_what_does_not_come_says_what_was_seen(self):
@@ -57,10 +59,24 @@ class PodObserverTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "for two pods: 1 pods were created, 0 run"):
             pods.until("two pods", lambda: len(pods.created) == 2, limit_s=0)
 
-    def test_a_watch_that_ends_ends_the_wait(self):
+    def test_a_watch_that_cannot_be_had_ends_the_wait(self):
         with PodObserver(Script(), "bench") as pods:
-            with self.assertRaisesRegex(RuntimeError, "the watch ended"):
+            with self.assertRaisesRegex(RuntimeError, "refused"):
                 pods.until("a pod", lambda: pods.created)
+
+    def test_after_a_watch_that_the_server_ended_pods_keep_the_time_of_their_creation(self):
+        first, again = [Event("ADDED", [row("a", "Pending")])], [
+            Event("ADDED", [row("a", "Running"), row("b", "Pending")])]
+        pods = PodObserver(Script(first), "bench")
+        with pods:
+            pods.thread.join()
+        before = pods.created["a"]
+        pods.client = Script(again)
+        pods._watch()
+        self.assertEqual(pods.created["a"], before)
+        self.assertGreater(pods.created["b"], before)
+        self.assertEqual(set(pods.running), {"a"})
+        self.assertEqual(pods.breaks, 2)
 
     def test_a_wait_ends_when_the_one_under_test_has_died(self):
         def died():

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -13,6 +14,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "operator/kube/credentials.h"
+#include "operator/kube/machine_roots.h"
 #include "pplx/threadpool.h"
 
 namespace taas {
@@ -47,7 +49,7 @@ web::http::method MethodOf(Verb verb) {
 void Configure(boost::asio::ssl::context& context, const TlsMaterial& material) {
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
   if (!material.ca.empty()) {
-    // The library has loaded the machine's roots; only the cluster's own authority counts.
+    // Only the cluster's own authority counts, whatever the library has loaded.
     SSL_CTX_set_cert_store(context.native_handle(), X509_STORE_new());
     context.add_certificate_authority(boost::asio::buffer(material.ca));
   }
@@ -108,6 +110,10 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   Credentials credentials;
 
   absl::StatusOr<std::shared_ptr<Client>> ClientFor(Verb verb);
+  bool needs_machine_roots() const {
+    const ClusterAccess& access = credentials.access();
+    return access.ca.empty() && !access.insecure_skip_tls_verify;
+  }
 
   // After Close nothing is posted and nothing that was posted runs.
   void Post(std::function<void()> call) {
@@ -143,6 +149,10 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
     return options.gate->Check();
   }
 
+  // Starts a write when there is room for it. Called where nothing is locked.
+  void StartWrite(std::shared_ptr<Exchange> exchange);
+  void EndWrite();
+
   void Enter(const std::shared_ptr<Exchange>& exchange) {
     std::lock_guard lock(mutex_);
     exchanges_.insert(exchange);
@@ -158,6 +168,8 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   std::mutex mutex_;
   std::atomic<bool> closed_{false};
   std::set<std::shared_ptr<Exchange>> exchanges_;
+  int writes_under_way_ = 0;
+  std::deque<std::shared_ptr<Exchange>> waiting_writes_;
   uint64_t generation_ = 0;
   std::shared_ptr<Client> reads_;
   std::shared_ptr<Client> writes_;
@@ -260,6 +272,8 @@ class CpprestTransport::Core::Exchange
                                                                       : request_.content_type);
       }
       GuardBody(message);
+      // A connection that is made for this request is made within the call.
+      const WithoutMachineRoots without(!core_->needs_machine_roots());
       (*client)
           ->request(message, cancel_.get_token())
           .then([self = shared_from_this()](pplx::task<web::http::http_response> task) {
@@ -388,6 +402,7 @@ class CpprestTransport::Core::Exchange
     }
     core_->CancelTimer(timer);
     core_->Leave(shared_from_this());
+    if (!read()) core_->EndWrite();
   }
   void Heard() {
     std::lock_guard lock(mutex_);
@@ -443,12 +458,41 @@ absl::StatusOr<std::shared_ptr<Client>> CpprestTransport::Core::ClientFor(Verb v
   return verb == Verb::kGet ? reads_ : writes_;
 }
 
+void CpprestTransport::Core::StartWrite(std::shared_ptr<Exchange> exchange) {
+  {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    if (writes_under_way_ >= options.writes_max) {
+      waiting_writes_.push_back(std::move(exchange));
+      return;
+    }
+    ++writes_under_way_;
+  }
+  exchange->Start();
+}
+
+void CpprestTransport::Core::EndWrite() {
+  std::shared_ptr<Exchange> next;
+  {
+    std::lock_guard lock(mutex_);
+    if (waiting_writes_.empty()) {
+      --writes_under_way_;
+      return;
+    }
+    next = std::move(waiting_writes_.front());
+    waiting_writes_.pop_front();
+  }
+  next->Start();
+}
+
 void CpprestTransport::Core::Close() {
   std::set<std::shared_ptr<Exchange>> exchanges;
+  std::deque<std::shared_ptr<Exchange>> waiting;  // They were never begun; they just go.
   {
     std::lock_guard lock(mutex_);
     closed_ = true;
     exchanges.swap(exchanges_);
+    waiting.swap(waiting_writes_);
   }
   for (const std::shared_ptr<Exchange>& exchange : exchanges) exchange->Abandon();
 }
@@ -471,8 +515,10 @@ CpprestTransport::CpprestTransport(std::shared_ptr<Core> core) : core_(std::move
 CpprestTransport::~CpprestTransport() { core_->Close(); }
 
 void CpprestTransport::Do(HttpRequest request, OnReply done) {
-  std::make_shared<Core::Exchange>(core_, std::move(request), std::move(done), StreamCalls{})
-      ->Start();
+  const bool read = request.verb == Verb::kGet;
+  auto exchange = std::make_shared<Core::Exchange>(core_, std::move(request), std::move(done),
+                                                   StreamCalls{});
+  read ? exchange->Start() : core_->StartWrite(std::move(exchange));
 }
 
 std::unique_ptr<KubeTransport::StreamHandle> CpprestTransport::Stream(HttpRequest request,

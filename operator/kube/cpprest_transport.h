@@ -33,6 +33,9 @@ class CpprestTransport : public KubeTransport {
     std::string user_agent = "taas/0.1.0";
     // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
     size_t body_bytes_max = 64 << 20;
+    // Writes under way at one time; more wait for their turn, in order. Each needs a connection,
+    // which costs both ends a greeting and 100 KB; a server of two cores is busy with eight.
+    int writes_max = 32;
     // Each write passes it when it is sent and directly before its body leaves; outlives the
     // transport. Null: all may pass.
     WriteGate* gate = nullptr;

@@ -1,12 +1,17 @@
 #include "operator/kube/cpprest_transport.h"
 
+#include <sys/inotify.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <climits>
 #include <cstdlib>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -227,6 +232,81 @@ TEST_F(CpprestTransportTest, ManyRequestsAreInFlightAtOnce) {
   ASSERT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
+TEST_F(CpprestTransportTest, MoreWritesThanAllowedWaitForTheirTurnInOrderAndReadsDoNot) {
+  std::promise<void> release;
+  std::shared_future<void> released(release.get_future());
+  std::atomic<int> here{0}, most{0};
+  Serve([&](const Request& request, Connection& to) {
+    if (request.method == "GET") return to.Reply(200, "");
+    const int now = ++here;
+    if (now > most) most = now;
+    if (released.wait_for(kPatience) != std::future_status::ready) return false;
+    --here;
+    return to.Reply(200, "");
+  });
+  Connect({.writes_max = 2});
+  std::promise<void> done;
+  std::atomic<int> replies{0};
+  for (int i = 0; i < 7; ++i) {
+    transport_->Do({.verb = Verb::kPost,
+                    .path = "/" + std::to_string(i),
+                    .body = "{}",
+                    .timeout = kPatience},
+                   [&](absl::StatusOr<HttpReply> reply) {
+                     EXPECT_THAT(reply, IsOk());
+                     if (++replies == 7) done.set_value();
+                   });
+  }
+  EXPECT_THAT(Get("/read"), IsOk());
+  release.set_value();
+  ASSERT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_LE(most, 2);
+  // The two that are under way together may pass each other.
+  std::vector<int> places(7);
+  int place = 0;
+  for (const Request& request : server_->requests()) {
+    if (request.method == "POST") places.at(std::stoi(request.target.substr(1))) = place++;
+  }
+  for (int i = 0; i < 7; ++i) EXPECT_NEAR(places[i], i, 1) << i;
+}
+
+TEST_F(CpprestTransportTest, AWriteThatFailsGivesItsTurnToTheNext) {
+  Serve([](const Request&, Connection& to) { return to.Reply(200, ""); });
+  server_.reset();
+  Connect({.writes_max = 1});
+  std::promise<void> done;
+  std::atomic<int> failures{0};
+  for (int i = 0; i < 3; ++i) {
+    transport_->Do({.verb = Verb::kPost, .path = "/x", .body = "{}", .timeout = kPatience},
+                   [&](absl::StatusOr<HttpReply> reply) {
+                     EXPECT_FALSE(reply.ok());
+                     if (++failures == 3) done.set_value();
+                   });
+  }
+  EXPECT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+TEST_F(CpprestTransportTest, DestroyingTheTransportDropsWhatWaitsForItsTurn) {
+  std::promise<void> arrived;
+  Serve([&](const Request&, Connection& to) {
+    arrived.set_value();  // Throws, should a second one arrive.
+    return to.WaitForClose();
+  });
+  Connect({.writes_max = 1});
+  std::atomic<bool> called = false;
+  for (int i = 0; i < 2; ++i) {
+    transport_->Do({.verb = Verb::kPost, .path = "/x", .body = "{}", .timeout = kPatience},
+                   [&](auto) { called = true; });
+  }
+  ASSERT_EQ(arrived.get_future().wait_for(kPatience), std::future_status::ready);
+  transport_.reset();
+  std::promise<void> later;
+  executor_.Post([&] { later.set_value(); });
+  later.get_future().wait();
+  EXPECT_FALSE(called);
+  EXPECT_EQ(Requests(), 1);
+}
+
 TEST_F(CpprestTransportTest, ARotatedTokenIsReadAgainAfterA401AndTheRequestRepeatedOnce) {
   access_.token.file = Write("token", "old\n");
   Serve([](const Request& request, Connection& to) {
@@ -355,6 +435,30 @@ TEST_F(CpprestTlsTest, AServerOfTheNamedAuthorityIsTrusted) {
   ServeTls(a_);
   access_.ca.text = a_.certificate();
   EXPECT_THAT(Get("/x"), IsOk());
+}
+
+// Each connection took 25 ms of a processor for reading the machine's authorities, which then were
+// dropped.
+TEST_F(CpprestTlsTest, WithAnAuthorityOfItsOwnTheMachinesAreNotRead) {
+  ServeTls(a_);
+  access_.ca.text = a_.certificate();
+  const std::string roots = Write("roots", b_.certificate());
+  setenv("SSL_CERT_FILE", roots.c_str(), 1);
+  const int watched = inotify_init1(IN_NONBLOCK);
+  ASSERT_GE(inotify_add_watch(watched, roots.c_str(), IN_OPEN), 0);
+  EXPECT_THAT(Get("/x"), IsOk());
+  EXPECT_THAT(Do({.verb = Verb::kPost, .path = "/x", .body = "{}"}), IsOk());
+  unsetenv("SSL_CERT_FILE");
+  char event[sizeof(inotify_event) + NAME_MAX + 1];
+  EXPECT_EQ(read(watched, event, sizeof event), -1) << "the machine's authorities were read";
+  close(watched);
+}
+
+TEST_F(CpprestTlsTest, WithoutAnAuthorityOfItsOwnTheMachinesCount) {
+  ServeTls(a_);
+  setenv("SSL_CERT_FILE", Write("roots", a_.certificate()).c_str(), 1);
+  EXPECT_THAT(Get("/x"), IsOk());
+  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(CpprestTlsTest, AServerOfAnotherAuthorityIsNotAndTheMessageNamesTheConfig) {
