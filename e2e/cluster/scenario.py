@@ -11,7 +11,7 @@
 look at processes of a node; "fake nodes", on which pods run nothing and end as the test says. A
 cluster that is not ours has none of these; what needs them is listed as not run there.
 `alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
-API server that stops.
+API server that stops. Tests with the same `lane` run one after the other.
 """
 
 import os
@@ -36,6 +36,7 @@ class Scenario(unittest.TestCase):
 
     needs = ()
     alone = False
+    lane = ""
     pod_security = "restricted"
     # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.
     cluster = None

@@ -155,12 +155,14 @@ def sorted_out(tests, cluster, installed):
 
 
 def units(tests):
-    """Tests that must run in one thread, one after the other: those of a class with a set-up."""
+    """Tests that must run in one thread: those of a lane, and of a class with a set-up."""
     found = {}
     for test in tests:
         shares = type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__
-        found.setdefault(type(test) if shares else test.id(), []).append(test)
-    return list(found.values())
+        lane = getattr(test, "lane", None) or (type(test) if shares else test.id())
+        found.setdefault(lane, []).append(test)
+    # The long ones first, or one of them would be left over for the end.
+    return sorted(found.values(), key=len, reverse=True)
 
 
 def run_all(tests, cluster):

@@ -20,6 +20,8 @@ LIMIT_S = 120
 class FaultScenario(Scenario):
 
     needs = ("components",)
+    # What one of them breaks others would miss.
+    lane = "faults"
     # What kwok's nodes run has no program, so it needs no rights either.
     pod_security = "baseline"
 
