@@ -76,3 +76,5 @@ class Component:
 
     def thaw(self):
         self.signal(signal.SIGCONT)
+        # The parent stopped itself when it saw the program stop, and would not see it end.
+        os.kill(self.process.pid, signal.SIGCONT)

@@ -42,6 +42,7 @@ class Sandbox:
         if os.geteuid() != 0:
             raise RuntimeError("a cluster with namespaces of its own needs root: use sudo")
         self.instance = instance
+        self.started = []
         self.process = subprocess.Popen(
             ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--",
              "/usr/bin/python3", INIT, instance.work, *keep],
@@ -90,10 +91,12 @@ class Sandbox:
     def start(self, command, log):
         """Starts a program inside: its Popen is that of a parent which ends as it does."""
         with open(log, "a", encoding="utf-8") as stream:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 self._entered(command), env=ENVIRON, stdin=subprocess.DEVNULL, stdout=stream,
                 stderr=stream, start_new_session=True,
             )
+        self.started.append(process)
+        return process
 
     def processes(self, **environ):
         """Pids, on this machine, of the pods' processes whose environment has all of `environ`."""
@@ -116,6 +119,10 @@ class Sandbox:
             pid = child_of(self.process.pid)
             if pid is not None:
                 os.kill(pid, signal.SIGKILL)
+        # The parent of a frozen program is stopped, too; until it reaps, process 1 stays.
+        for process in self.started:
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGCONT)
         self.process.stdin.close()
         until("the end of a cluster's processes", lambda: self.process.poll() is not None,
               START_LIMIT_S, poll_s=0.02)
