@@ -12,10 +12,10 @@ started before there are definitions of the two kinds.
 import glob
 import itertools
 import os
-import subprocess
 import urllib.request
 
 import fault_api
+import fault_jobs
 import programs
 import taas
 from cluster import Cluster
@@ -38,7 +38,7 @@ class Operator(Component):
         self.metrics = f"http://{plane.address}:{next(METRICS_PORTS)}/metrics"
         port = self.metrics.rpartition(":")[2].partition("/")[0]
         command = [PROGRAM, "--kubeconfig", plane.identity("operator-" + name, account),
-                   "--metrics-addr=0.0.0.0:" + port, "--health-addr=", *flags]
+                   "--metrics-addr=0.0.0.0:" + port, "--health-addr=127.0.0.1:0", *flags]
         super().__init__(plane.sandbox, "operator-" + name, command,
                          os.path.join(plane.work, "logs"))
 
@@ -85,20 +85,18 @@ class FaultCluster(Cluster):
     def _grant(self):
         """The chart's account and roles, without what would run."""
         self.kubectl.apply(taas.namespace(taas.NAMESPACE, "restricted"))
-        rendered = subprocess.run(
-            [programs.path("helm"), "template", taas.RELEASE, taas.CHART, "--namespace",
-             taas.NAMESPACE, "--show-only=templates/rbac.yaml",
-             "--show-only=templates/serviceaccount.yaml"],
-            check=True, text=True, stdout=subprocess.PIPE,
-            env={"HOME": self.instance.work, "PATH": programs.SYSTEM_PATH}).stdout
+        rendered = self.kubectl.run(
+            programs.path("helm"), "template", taas.RELEASE, taas.CHART, "--namespace",
+            taas.NAMESPACE, "--show-only=templates/rbac.yaml",
+            "--show-only=templates/serviceaccount.yaml").stdout
         self.kubectl("apply", "--namespace", taas.NAMESPACE, "-f", "-", stdin=rendered)
 
     def define(self):
         """Both kinds, as the tree has them."""
         for path in sorted(glob.glob(os.path.join(programs.TREE, "crds", "*.yaml"))):
             self.kubectl("apply", "--server-side", "-f", path)
-        self.kubectl("wait", "--for=condition=Established", "--timeout=60s",
-                     "crd/trainingjobs.taas.dev", "crd/tfjobs.kubeflow.org")
+        until("both kinds to be served", lambda: all(
+            self.api("GET", path).code == 200 for path in fault_jobs.GROUPS.values()))
 
     def start_operator(self, name, *flags, account=ACCOUNT):
         if not os.path.exists(PROGRAM):

@@ -14,7 +14,10 @@ from fault_jobs import PLURALS, core, jobs
 from scenario import Scenario
 
 # Far above what anything here takes, seconds, on a machine with much else to do.
-LIMIT_S = 120
+import os
+LIMIT_S = int(os.environ.get("FAULT_LIMIT", "120"))
+# Who asks again and again does so more often.
+REST_S = 3
 
 
 class FaultScenario(Scenario):
@@ -100,18 +103,24 @@ class FaultScenario(Scenario):
         found = self.api.get(core(namespace or self.namespace, "pods"))
         return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in found["items"]}
 
-    def await_other_pod(self, name, before):
+    def remove(self, name):
+        """A pod is gone at once. kwok ends deletions by name, twice at times, and then it is the
+        successor that goes."""
+        self.api.done("DELETE", self.pod_path(name) + "?gracePeriodSeconds=0")
+
+    def await_other_pod(self, name, before, phase="Running"):
         """The pod of that name that is not `before`, once it runs."""
 
         def successor():
             pod = self.pod(name)
             same = pod is None or pod["metadata"]["uid"] == before
-            return pod if not same and pod["status"].get("phase") == "Running" else None
+            return pod if not same and pod["status"].get("phase") == phase else None
 
         return self.wait_for(f"the successor of pod {name}", successor)
 
     def hold(self, name):
-        """Keeps a pod from being gone, as another controller's finalizer does."""
+        """Keeps a pod from being gone, as another controller's finalizer does. One that kwok runs
+        loses all finalizers."""
         self.api.done("PATCH", self.pod_path(name),
                       {"metadata": {"finalizers": ["example.org/hold"]}})
 
@@ -123,6 +132,20 @@ class FaultScenario(Scenario):
         paths = [core(self.namespace, "pods"), *(jobs(self.namespace, kind) for kind in PLURALS)]
         return [sorted(item["metadata"]["resourceVersion"]
                        for item in self.api.get(path)["items"]) for path in paths]
+
+    def await_rest(self, *operators):
+        """Until for some seconds nothing is asked for, and nothing of this namespace changes."""
+        operators = operators or (self.operator,)
+
+        def seen():
+            return [operator.requests() for operator in operators], self.version_of_all()
+
+        def rests():
+            before = seen()
+            self.pass_time(REST_S)
+            return before == seen()
+
+        self.wait_for("the operator to be at rest", rests)
 
     def pass_time(self, seconds):
         """Gives the operator the time to do what it should not do."""

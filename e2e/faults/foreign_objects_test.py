@@ -5,11 +5,6 @@ from fault_jobs import (
     tf_job, training_job)
 from fault_scenario import FaultScenario
 
-# As long as an operator that goes on asking would take to be noticed, seconds.
-QUIET_S = 3
-# In that time: a look or two at each of two jobs, and what is asked of their pods.
-QUIET_REQUESTS = 20
-
 
 def owner(kind, name, uid):
     return {"apiVersion": "taas.dev/v1" if kind == "tj" else "kubeflow.org/v1",
@@ -48,8 +43,6 @@ class NamesTest(ForeignScenario):
     def test_what_has_a_name_of_ours_is_named_left_alone_and_waited_for(self):
         labelled = {"taas.dev/job-name": "labelled", "taas.dev/role": "worker",
                     "taas.dev/index": "0"}
-        other = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "rs", "uid": "f-1",
-                 "controller": True}
         made = self.make(
             foreign_pod("plain-worker-0"),
             foreign_pod("labelled-worker-0", labels=labelled),
@@ -68,11 +61,13 @@ class NamesTest(ForeignScenario):
         self.await_message("tfjob", "old", "worker-1 cannot be made",
                            "the service old-worker-1 does not belong to this job")
         # The collector takes what an owner that does not exist has; so it has one that does.
-        other["name"], other["uid"] = self.replica_set()
-        made.update(self.make({**owned, "metadata": {**owned["metadata"],
-                                                     "ownerReferences": [other]}}))
+        (uid,) = self.make({"kind": "ConfigMap", "metadata": {"name": "other"}}).values()
+        owned["metadata"]["ownerReferences"] = [{
+            "apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": uid,
+            "controller": True}]
+        made.update(self.make(owned))
         self.submit("tj", training_job("owned", 1))
-        self.await_message("tj", "owned", "owner: ReplicaSet, uid " + other["uid"])
+        self.await_message("tj", "owned", "owner: ConfigMap, uid " + uid)
         # The replicas that nothing is in the way of run meanwhile.
         self.wait_for("plain-worker-1", lambda: self.uid("plain-worker-1"))
         self.wait_for("old-worker-0", lambda: self.uid("old-worker-0"))
@@ -82,15 +77,6 @@ class NamesTest(ForeignScenario):
         for name, workers in (("plain", 2), ("labelled", 1), ("service", 1), ("owned", 1)):
             self.await_running("tj", name, workers)
         self.await_running("tfjob", "old", 2)
-
-    def replica_set(self):
-        """One that wants nothing: (its name, its uid)."""
-        made = self.api.done("POST", f"/apis/apps/v1/namespaces/{self.namespace}/replicasets", {
-            "metadata": {"name": "rs"}, "spec": {
-                "replicas": 0, "selector": {"matchLabels": {"a": "b"}}, "template": {
-                    "metadata": {"labels": {"a": "b"}},
-                    "spec": {"containers": [{"name": "own", "image": "own/program:1"}]}}}})
-        return made["metadata"]["name"], made["metadata"]["uid"]
 
 
 class ForgedTest(ForeignScenario):
@@ -132,31 +118,31 @@ class ForgedTest(ForeignScenario):
 class FinalizersTest(ForeignScenario):
 
     def test_a_pod_that_another_holds_is_waited_for_in_silence(self):
-        before = {}
+        before = self.start_held()
         for kind in KINDS:
-            self.submit(kind, job_of(kind, kind))
-        for kind in KINDS:
-            self.await_running(kind, kind, 1)
-            before[kind] = self.uid(kind + "-worker-0")
-            self.hold(kind + "-worker-0")
             self.api.done("DELETE", self.pod_path(kind + "-worker-0"))
         for kind in KINDS:
             self.await_message(kind, kind, "worker-0 waits until its last pod is gone")
-        self.check_quiet()
+        self.await_rest()
         for kind in KINDS:
             self.assertEqual(self.pod(kind + "-worker-0")["metadata"]["finalizers"],
                              ["example.org/hold"])
             self.let_go(kind + "-worker-0")
-            self.await_other_pod(kind + "-worker-0", before[kind])
+            self.await_other_pod(kind + "-worker-0", before[kind], "Pending")
 
-    def test_a_job_made_again_waits_for_the_pods_of_the_one_before(self):
+    def start_held(self):
+        """The uids of the jobs' pods."""
         before = {}
         for kind in KINDS:
-            self.submit(kind, job_of(kind, kind))
+            self.submit(kind, job_of(kind, kind, 1, {"nodeSelector": {"nobody": "has-it"}}))
         for kind in KINDS:
-            self.await_running(kind, kind, 1)
-            before[kind] = self.uid(kind + "-worker-0")
+            before[kind] = self.wait_for("a pod", lambda: self.uid(kind + "-worker-0"))
             self.hold(kind + "-worker-0")
+        return before
+
+    def test_a_job_made_again_waits_for_the_pods_of_the_one_before(self):
+        before = self.start_held()
+        for kind in KINDS:
             self.api.done("DELETE", jobs(self.namespace, kind, kind))
             self.submit(kind, job_of(kind, kind))
         for kind in KINDS:
@@ -168,9 +154,3 @@ class FinalizersTest(ForeignScenario):
             pod = self.await_other_pod(kind + "-worker-0", before[kind])
             self.assertEqual(pod["metadata"]["labels"]["taas.dev/pod-number"], "1")
             self.assertNotIn("restarts", self.await_running(kind, kind, 1))
-
-    def check_quiet(self):
-        """What cannot be changed is not asked for again and again."""
-        before = self.operator.requests()
-        self.pass_time(QUIET_S)
-        self.assertLess(self.operator.requests() - before, QUIET_REQUESTS)

@@ -43,6 +43,11 @@ class NodeLossTest(FaultScenario):
         self.api.done("POST", LEASES, {
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
             "metadata": {"name": self.node}, "spec": {"holderIdentity": self.node}})
+        self.wait_for("the node to take pods", self.is_open)
+
+    def is_open(self):
+        self.beat()
+        return self.api.get("/api/v1/nodes/" + self.node)["spec"]["taints"] == [TAINT]
 
     def beat(self):
         """What the node does to be taken for alive."""

@@ -18,10 +18,10 @@ class NoRoomTest(FaultScenario):
 
     def test_the_schedulers_words_stand_in_the_message(self):
         for kind in KINDS:
-            self.submit(kind, job_of(kind, "huge", 2, MORE_THAN_ALL))
+            self.submit(kind, job_of(kind, "huge-" + kind, 2, MORE_THAN_ALL))
         self.submit("tj", training_job("no-gpu", 1, GPUS))
         for kind in KINDS:
-            self.await_message(kind, "huge", "worker-0 (and 1 more) cannot be scheduled",
+            self.await_message(kind, "huge-" + kind, "worker-0 (and 1 more) cannot be scheduled",
                                "Insufficient cpu")
         self.await_message("tj", "no-gpu", "Insufficient nvidia.com/gpu")
 

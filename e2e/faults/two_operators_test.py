@@ -6,8 +6,6 @@ from fault_scenario import FaultScenario
 # Of each kind; each look at one is a race of the two.
 JOBS = 8
 CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
-# Longer than any of their delays after a conflict by then.
-QUIET_S = 3
 
 
 class TwoOperatorsTest(FaultScenario):
@@ -33,7 +31,8 @@ class TwoOperatorsTest(FaultScenario):
         self.assertEqual(len(first), 4 * JOBS)
         self.assertEqual({self.number_of(pod) for pod in first}, {"1"})
         lost = [name + "-worker-1" for _, name in self.names]
-        self.api.all([("DELETE", self.pod_path(pod)) for pod in lost])
+        for pod in lost:
+            self.remove(pod)
         for pod in lost:
             self.await_other_pod(pod, first[pod])
             self.assertEqual(self.number_of(pod), "2")
@@ -46,22 +45,13 @@ class TwoOperatorsTest(FaultScenario):
         # Those that nothing was done to are the first ones still.
         kept = {pod: uid for pod, uid in first.items() if pod not in lost}
         self.assertEqual(self.uids(), kept)
-        self.check_rest()
+        self.await_rest(self.operator, self.other)
         self.api.all([("PATCH", self.pod_path(f"{name}-worker-0", "status"),
                        ended(CONTAINER[kind], 0)) for kind, name in self.names])
         for kind, name in self.names:
             self.assertEqual(self.await_end(name, kind)["state"], "Succeeded")
-        self.check_rest()
+        self.await_rest(self.operator, self.other)
         self.assertTrue(self.other.check())
-
-    def check_rest(self):
-        self.wait_for("both to be at rest", self.is_at_rest)
-
-    def is_at_rest(self):
-        """For some seconds nothing is asked for and nothing changes."""
-        before = self.operator.requests(), self.other.requests(), self.version_of_all()
-        self.pass_time(QUIET_S)
-        return before == (self.operator.requests(), self.other.requests(), self.version_of_all())
 
     def test_services_are_made_once_too(self):
         for kind, name in self.names:
