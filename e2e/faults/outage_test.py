@@ -26,13 +26,16 @@ class OutageScenario(FaultScenario):
     def bring_back(self):
         """What was killed. The operator's own patience is what is tested, so the others, which wait
         for up to a minute after an outage, are started anew."""
+        clients = ("kube-controller-manager", "kube-scheduler", "kwok")
+        for name in clients:
+            if self.part(name).running():
+                self.part(name).kill()
+            self.part(name).process = None  # As before its start: nobody looks why it has ended.
         for name in ("etcd", "kube-apiserver"):
             if not self.part(name).running():
                 self.part(name).start()
         self.plane.await_ready()
-        for name in ("kube-controller-manager", "kube-scheduler", "kwok"):
-            if self.part(name).running():
-                self.part(name).kill()
+        for name in clients:
             self.part(name).start()
 
     def start_jobs(self, workers=2):
