@@ -9,6 +9,10 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char kEventComponent[] = "taas-operator";
+// The API takes no longer one.
+constexpr size_t kReportingInstanceBytesMax = 128;
+
 std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -69,6 +73,31 @@ std::string EncodeLease(const LeaseName& name, const Lease* seen, const LeaseCla
   spec["renewTime"] = time;
   if (claim.acquired) spec["acquireTime"] = time;
   return Dump(object);
+}
+
+std::string EncodeLeaderEvent(const LeaseName& name, const Lease& taken, Clock::WallTime now) {
+  const std::string time = FormatRfc3339(now);
+  const std::string term = taken.uid + "." + std::to_string(taken.transitions);
+  return Dump({{"apiVersion", "v1"},
+               {"kind", "Event"},
+               {"metadata", {{"namespace", name.ns}, {"name", name.name + "." + term}}},
+               {"involvedObject",
+                {{"apiVersion", "coordination.k8s.io/v1"},
+                 {"kind", "Lease"},
+                 {"namespace", name.ns},
+                 {"name", name.name},
+                 {"uid", taken.uid},
+                 {"resourceVersion", taken.resource_version}}},
+               {"type", "Normal"},
+               {"reason", "LeaderElection"},
+               {"message", taken.holder + " became leader, epoch " +
+                               std::to_string(taken.transitions)},
+               {"source", {{"component", kEventComponent}}},
+               {"reportingComponent", kEventComponent},
+               {"reportingInstance", taken.holder.substr(0, kReportingInstanceBytesMax)},
+               {"firstTimestamp", time},
+               {"lastTimestamp", time},
+               {"count", 1}});
 }
 
 }  // namespace taas

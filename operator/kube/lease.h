@@ -56,6 +56,10 @@ struct LeaseClaim {
 // null. The uid matters: a PUT of a Lease that was deleted would make it again.
 std::string EncodeLease(const LeaseName& name, const Lease* seen, const LeaseClaim& claim);
 
+// A body for POST of an event: the holder of `taken` became leader. Its name is made of the lease
+// and the term, so there is one event of it however often it is sent.
+std::string EncodeLeaderEvent(const LeaseName& name, const Lease& taken, Clock::WallTime now);
+
 }  // namespace taas
 
 #endif  // OPERATOR_KUBE_LEASE_H_

@@ -250,6 +250,20 @@ void LeaseElector::Lead(Lease lease, Clock::Time sent) {
        {"identity", options_.identity},
        {"epoch", std::to_string(epoch_)}});
   calls_.on_lead(epoch_);
+  Announce();
+}
+
+void LeaseElector::Announce() {
+  HttpRequest request{.verb = Verb::kPost,
+                      .path = CollectionPath(Resource::kEvents, options_.name.ns)};
+  request.body = EncodeLeaderEvent(options_.name, *seen_, executor_.clock().WallNow());
+  request.timeout = milliseconds(options_.times.renew);
+  transport_.Do(std::move(request), [what = What("create event of")](
+                                        const absl::StatusOr<HttpReply>& reply) {
+    const absl::Status status =
+        reply.ok() ? StatusOfReply(*reply, what) : Annotate(reply.status(), what);
+    if (!status.ok()) Log(LogLevel::kDebug, std::string(status.message()));
+  });
 }
 
 void LeaseElector::Renewed(Lease lease, Clock::Time sent) {

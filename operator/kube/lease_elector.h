@@ -101,6 +101,8 @@ class LeaseElector {
 
   // Of a leader.
   void Lead(Lease lease, Clock::Time sent);
+  // An event on the lease, for people; one that is lost is lost.
+  void Announce();
   void Renew();
   void OnRenewal(Clock::Time sent, const absl::StatusOr<HttpReply>& reply);
   void Renewed(Lease lease, Clock::Time sent);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "operator/kube/api_path.h"
+
 namespace taas {
 namespace {
 
@@ -72,8 +74,13 @@ HttpReply LeaseServer::Handle(const HttpRequest& request) {
     if (!exists) return ErrorReply(404, "NotFound", "leases \"taas-operator\" not found");
     return {.code = 200, .body = object_.dump()};
   }
-  ++writes_;
   Json object = Json::parse(request.body);
+  if (request.path == CollectionPath(Resource::kEvents, "taas")) {
+    const std::string name = MetaText(object, "name");
+    events_[name] = std::move(object);
+    return {.code = 201, .body = events_[name].dump()};
+  }
+  ++writes_;
   if (request.verb == Verb::kPost) {
     if (exists) return ErrorReply(409, "AlreadyExists", "leases already exists");
     object["metadata"]["uid"] = "lease-" + std::to_string(++last_uid_);

@@ -91,6 +91,9 @@ class LeaseServer {
   // A holder that is no process of this world.
   void Put(const std::string& holder, int seconds, int64_t transitions);
 
+  // The bodies of events that were made, by name.
+  const std::map<std::string, Json>& events() const { return events_; }
+
   int gets() const { return gets_; }
   int writes() const { return writes_; }
 
@@ -98,6 +101,7 @@ class LeaseServer {
   HttpReply Store(Json object);
 
   Json object_;
+  std::map<std::string, Json> events_;
   int64_t version_ = 100;
   int64_t last_uid_ = 0;
   int gets_ = 0;

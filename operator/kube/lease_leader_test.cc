@@ -44,6 +44,36 @@ TEST_F(LeaseLeaderTest, RenewsWithOneRequestInTwoSecondsAndReadsNothing) {
   EXPECT_TRUE(a_.leads());
 }
 
+TEST_F(LeaseLeaderTest, EachLeaderIsToldInOneEventOnTheLease) {
+  Candidate& b = world_.Add("b");
+  world_.RunFor(10s);
+  a_.Release();
+  ASSERT_TRUE(world_.RunUntil([&] { return b.leads(); }, 5s));
+  world_.RunFor(10s);
+  const std::map<std::string, json>& events = world_.server.events();
+  ASSERT_EQ(events.size(), 2u);
+  const json& first = events.at("taas-operator.lease-1.1");
+  EXPECT_EQ(first["reason"], "LeaderElection");
+  EXPECT_EQ(first["type"], "Normal");
+  EXPECT_EQ(first["message"], "a became leader, epoch 1");
+  EXPECT_EQ(first["involvedObject"]["kind"], "Lease");
+  EXPECT_EQ(first["involvedObject"]["uid"], "lease-1");
+  EXPECT_EQ(first["metadata"]["namespace"], "taas");
+  EXPECT_EQ(events.at("taas-operator.lease-1.2")["message"], "b became leader, epoch 2");
+}
+
+TEST_F(LeaseLeaderTest, AnEventThatIsRefusedChangesNothing) {
+  Candidate& b = world_.Add("b");
+  a_.Release();
+  ASSERT_TRUE(world_.RunUntil([&] { return b.epoch == 2; }, 5s));
+  b.link.faults().answers = 403;
+  world_.RunFor(1s);
+  b.link.faults().answers = 0;
+  world_.RunFor(60s);
+  EXPECT_EQ(world_.server.events().count("taas-operator.lease-1.2"), 0u);
+  EXPECT_TRUE(b.leads());
+}
+
 TEST_F(LeaseLeaderTest, TheGateNeverReachesBeyondTheRenewalThatWasSent) {
   for (int i = 0; i < 500; ++i) {
     world_.RunFor(100ms);
