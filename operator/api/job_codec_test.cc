@@ -66,6 +66,16 @@ TEST(DecodeTrainingJobTest, AbsentFieldsGetTheSchemasDefaults) {
   EXPECT_EQ(job->spec.clean_pod_policy, CleanPodPolicy::kRunning);
 }
 
+// A password that stood where a list or an object should stood in the operator's log and in events.
+TEST(DecodeTrainingJobTest, AWrongTypeInAContainerOfTheUsersIsNamedAndNotQuoted) {
+  for (const char* path : {"/spec/roles/ps/template", "/spec/roles/ps/env",
+                           "/spec/roles/ps/template/spec/containers"}) {
+    const auto job = DecodeJob(JobKind::kTrainingJob, With(path, "s3cr3t"));
+    EXPECT_THAT(job, StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("it is a text")));
+    EXPECT_THAT(std::string(job.status().message()), testing::Not(HasSubstr("s3cr3t"))) << path;
+  }
+}
+
 TEST(DecodeTrainingJobTest, AWrongTypeNamesJobAndField) {
   EXPECT_THAT(DecodeJob(JobKind::kTrainingJob, With("/spec/roles/ps/replicas", "2")),
               StatusIs(absl::StatusCode::kInvalidArgument,

@@ -11,6 +11,21 @@ using Json = nlohmann::json;
 // The path says which value is meant; its beginning is enough.
 constexpr size_t kMaxValueInMessage = 80;
 
+// Messages stand in logs and events. What users say of their own containers may be a password.
+bool MayBeSecret(std::string_view path) {
+  for (const std::string_view part : {".template", ".env", "metadata."}) {
+    if (path.find(part) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+const char* KindOf(const Json& value) {
+  if (value.is_string()) return "a text";
+  if (value.is_number()) return "a number";
+  if (value.is_boolean()) return "true or false";
+  return value.is_array() ? "a list" : "an object";
+}
+
 }  // namespace
 
 std::string DumpJson(const Json& value) {
@@ -97,6 +112,9 @@ absl::Status JsonField::Read(Clock::WallTime* out) const {
 }
 
 absl::Status JsonField::Wrong(const std::string& want) const {
+  if (present() && MayBeSecret(path_)) {
+    return absl::InvalidArgumentError(path_ + ": it is " + KindOf(*value_) + " and not " + want);
+  }
   std::string text = Text();
   if (text.size() > kMaxValueInMessage) text = text.substr(0, kMaxValueInMessage) + "…";
   return absl::InvalidArgumentError(path_ + ": " + text + " is not " + want);
