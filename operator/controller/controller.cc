@@ -247,6 +247,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   }
   KeepHandsOff(*look, tracked);
   tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state);
+  tracked.counted.SetGpus(metrics_, *look->job, look->plan.status);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }
@@ -497,7 +498,7 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
         Log(LogLevel::kInfo, "job state changed",
             {{"job", look->key},
              {"state", std::string(JobStateName(look->plan.status.state))},
-             {"message", look->plan.status.message}});
+             {"why", look->plan.status.message}});
       }
     } else if (result.kind == WriteResult::Kind::kRefused) {
       // Where it would be said is what cannot be written.

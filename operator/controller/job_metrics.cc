@@ -10,6 +10,11 @@ Clock::Duration Since(Clock::WallTime created, Clock::WallTime now) {
   return std::max<Clock::Duration>(now - created, Clock::Duration::zero());
 }
 
+bool AsksForPods(JobState state) {
+  return state == JobState::kPending || state == JobState::kRunning ||
+         state == JobState::kRestarting;
+}
+
 }  // namespace
 
 void JobMetrics::SetState(Metrics& metrics, JobKind kind, JobState state) {
@@ -19,7 +24,26 @@ void JobMetrics::SetState(Metrics& metrics, JobKind kind, JobState state) {
   state_ = state;
 }
 
+void JobMetrics::SetGpus(Metrics& metrics, const Job& job, const JobStatus& status) {
+  int64_t requested = 0;
+  if (AsksForPods(status.state)) {
+    for (const auto& [role, spec] : job.spec.roles) {
+      requested += int64_t{spec.replicas} * spec.GpusHeld();
+    }
+  }
+  const int64_t held = status.gpus;
+  if (requested == gpus_requested_ && held == gpus_held_) return;
+  metrics.MoveGpus(job.kind, requested - gpus_requested_, held - gpus_held_);
+  kind_ = job.kind;
+  gpus_requested_ = requested;
+  gpus_held_ = held;
+}
+
 void JobMetrics::Leave(Metrics& metrics) {
+  if (gpus_requested_ != 0 || gpus_held_ != 0) {
+    metrics.MoveGpus(kind_, -gpus_requested_, -gpus_held_);
+  }
+  gpus_requested_ = gpus_held_ = 0;
   if (state_.has_value()) metrics.MoveJob(kind_, &*state_, nullptr);
   state_.reset();
 }

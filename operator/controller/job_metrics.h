@@ -9,6 +9,7 @@
 #ifndef OPERATOR_CONTROLLER_JOB_METRICS_H_
 #define OPERATOR_CONTROLLER_JOB_METRICS_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "operator/api/job.h"
@@ -20,6 +21,8 @@ namespace taas {
 class JobMetrics {
  public:
   void SetState(Metrics& metrics, JobKind kind, JobState state);
+  // What it asks for, and what its pods hold by `status`.
+  void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
   void Leave(Metrics& metrics);
 
   // The first pods of `job` were made. A job that began under an earlier operator is not measured.
@@ -30,6 +33,8 @@ class JobMetrics {
  private:
   JobKind kind_ = JobKind::kTrainingJob;
   std::optional<JobState> state_;
+  int64_t gpus_requested_ = 0;
+  int64_t gpus_held_ = 0;
   bool first_pod_ = false;
   bool all_pods_ = false;
 };

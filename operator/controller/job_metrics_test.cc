@@ -29,6 +29,34 @@ TEST(JobMetricsTest, AJobCountsInItsLastStateUntilItLeaves) {
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Running\"} 0"));
 }
 
+TEST(JobMetricsTest, GpusAreAskedForUntilTheEndAndHeldByPods) {
+  Metrics metrics;
+  JobMetrics counted;
+  Job job = NewJob();
+  job.spec.roles[Role::kWorker] = {.replicas = 4, .gpus = 2};
+  job.spec.roles[Role::kChief] = {.gpu_limit = 1};
+  const auto set = [&](JobState state, int32_t held) {
+    JobStatus status;
+    status.state = state;
+    status.gpus = held;
+    counted.SetGpus(metrics, job, status);
+  };
+  set(JobState::kPending, 2);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 9\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 2\n"));
+  set(JobState::kRunning, 9);
+  job.spec.roles[Role::kWorker].replicas = 1;
+  set(JobState::kRunning, 3);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 3\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 3\n"));
+  set(JobState::kSuspended, 3);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 0\n"));
+  set(JobState::kRunning, 3);
+  counted.Leave(metrics);
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_requested{kind=\"TrainingJob\"} 0\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 0\n"));
+}
+
 TEST(JobMetricsTest, ALaunchIsMeasuredOnce) {
   Metrics metrics;
   JobMetrics job;

@@ -38,6 +38,15 @@ const char* VerbName(Verb verb) {
   return "";
 }
 
+// The library takes no negative steps.
+void Move(Gauge& gauge, int64_t by) {
+  if (by < 0) {
+    gauge.Decrement(static_cast<double>(-by));
+  } else {
+    gauge.Increment(static_cast<double>(by));
+  }
+}
+
 // From a plan of nothing to a job of a thousand pods.
 Histogram::BucketBoundaries ReconcileBuckets() {
   return {0.0001, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
@@ -53,6 +62,14 @@ struct Metrics::Families {
   prometheus::Registry registry;
   Family<Gauge>& jobs =
       BuildGauge().Name("taas_jobs").Help("Jobs by kind and state.").Register(registry);
+  Family<Gauge>& gpus_requested = BuildGauge()
+                                      .Name("taas_gpus_requested")
+                                      .Help("GPUs that unfinished jobs ask for, by kind.")
+                                      .Register(registry);
+  Family<Gauge>& gpus_held = BuildGauge()
+                                 .Name("taas_gpus_held")
+                                 .Help("GPUs of pods that have not ended, by kind of job.")
+                                 .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
                                   .Help("Replicas that got a new pod, by kind of job and cause.")
@@ -109,13 +126,12 @@ void Metrics::MoveJob(JobKind kind, const JobState* before, const JobState* afte
   if (after != nullptr) gauge(*after).Increment();
 }
 
-void Metrics::AddHandsOff(int jobs) {
-  if (jobs < 0) {
-    families_->hands_off.Decrement(-jobs);
-  } else {
-    families_->hands_off.Increment(jobs);
-  }
+void Metrics::MoveGpus(JobKind kind, int64_t requested, int64_t held) {
+  Move(families_->gpus_requested.Add({{"kind", KindName(kind)}}), requested);
+  Move(families_->gpus_held.Add({{"kind", KindName(kind)}}), held);
 }
+
+void Metrics::AddHandsOff(int jobs) { Move(families_->hands_off, jobs); }
 
 void Metrics::CountRestart(JobKind kind, RestartCause cause, int count) {
   families_->restarts

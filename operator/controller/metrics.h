@@ -9,6 +9,7 @@
 #ifndef OPERATOR_CONTROLLER_METRICS_H_
 #define OPERATOR_CONTROLLER_METRICS_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -28,6 +29,8 @@ class Metrics {
   std::string Text() const;
 
   void MoveJob(JobKind kind, const JobState* before, const JobState* after);  // Null: not there.
+  // By how much more; negative: less.
+  void MoveGpus(JobKind kind, int64_t requested, int64_t held);
   void AddHandsOff(int jobs);  // TFJobs that another controller is at work on.
   void CountRestart(JobKind kind, RestartCause cause, int count);
   void ObserveReconcile(Clock::Duration took);
