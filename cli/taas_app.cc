@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <ostream>
+#include <string>
 
 #include "CLI/CLI.hpp"
 #include "cli/completion.h"
 #include "cli/exit_code.h"
 #include "cli/verbs.h"
 #include "nlohmann/json.hpp"
+#include "operator/base/version.h"
 
 namespace taas {
 
@@ -31,6 +33,7 @@ void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int*
   AddConvertCommand(app, io, exit_code);
   AddDoctorCommand(app, io, exit_code);
   AddCompletionCommand(app, io);
+  app.set_version_flag("--version", std::string("taas ") + kVersion);
   app.add_subcommand("version", "Print the version")->callback([&io] {
     io.out << "taas " << kVersion << "\n";
   });

@@ -15,8 +15,6 @@
 
 namespace taas {
 
-inline constexpr char kVersion[] = "0.1.0";
-
 // Adds verbs that this library does not link.
 using MoreCommands = std::function<void(CLI::App& app, int* exit_code)>;
 

@@ -242,7 +242,11 @@ TEST_F(TaasAppTest, AnObjectOfAFormThatNobodyForesawIsAnErrorLikeOthers) {
 
 TEST_F(TaasAppTest, VersionIsPrinted) {
   EXPECT_EQ(Run({"version"}), 0);
-  EXPECT_EQ(out_.str(), "taas 0.1.0\n");
+  const std::string said = out_.str();
+  EXPECT_THAT(said, testing::MatchesRegex("taas [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  out_.str("");
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_.str(), said);
 }
 
 TEST_F(TaasAppTest, TopGoesWithoutUsageWhereNobodyMeasuresIt) {

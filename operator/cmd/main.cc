@@ -7,6 +7,7 @@
 #include "CLI/CLI.hpp"
 #include "operator/api/defaults.h"
 #include "operator/base/log.h"
+#include "operator/base/version.h"
 #include "operator/controller/operator_process.h"
 
 namespace taas {
@@ -154,7 +155,7 @@ int Run(int argc, char** argv) {
   flags.options.health_addr = "127.0.0.1:8081";
   flags.options.trainer_image = std::string(kDefaultTrainerImage);
   CLI::App app{"Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going.", "taas-operator"};
-  app.set_version_flag("--version", "taas-operator 0.1.0");
+  app.set_version_flag("--version", std::string("taas-operator ") + kVersion);
   AddFlags(app, &flags);
   AddElectionFlags(app, &flags);
   AddGangFlags(app, &flags);

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/executor.h"
 #include "operator/base/file_system.h"
+#include "operator/base/version.h"
 #include "operator/kube/kubeconfig.h"
 #include "operator/kube/transport.h"
 #include "operator/kube/write_gate.h"
@@ -30,7 +31,7 @@ namespace taas {
 class CpprestTransport : public KubeTransport {
  public:
   struct Options {
-    std::string user_agent = "taas/0.1.0";
+    std::string user_agent = std::string("taas/") + kVersion;
     // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
     size_t body_bytes_max = 64 << 20;
     // Writes under way at one time; more wait for their turn, in order. Each needs a connection,

@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "operator/base/thread_executor.h"
+#include "operator/base/version.h"
 #include "operator/kube/test_certificates.h"
 #include "operator/kube/test_server.h"
 
@@ -123,7 +124,7 @@ TEST_F(CpprestTransportTest, ARequestArrivesAsItWasGivenAndItsReplyComesBack) {
   EXPECT_EQ(request.body, "{\"a\":1}");
   EXPECT_EQ(request.content_type, "application/merge-patch+json");
   EXPECT_EQ(request.authorization, "Bearer secret");
-  EXPECT_EQ(request.user_agent, "taas/0.1.0");
+  EXPECT_EQ(request.user_agent, std::string("taas/") + kVersion);
 }
 
 TEST_F(CpprestTransportTest, APathOfTheServerIsPutBeforeEachRequest) {

@@ -23,6 +23,7 @@
 #include "operator/base/log.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
+#include "operator/base/version.h"
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/replica_process.h"
@@ -105,6 +106,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 int Main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
+  app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
   Flags flags;
   AddFlags(app, &flags);
   CLI11_PARSE(app, argc, argv);
