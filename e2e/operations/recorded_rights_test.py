@@ -95,7 +95,8 @@ class RecordedRightsTest(Scenario):
             training_job("life", cleanPodPolicy="All", ttlSecondsAfterFinished=1),
             tf_job("old-life", cleanPodPolicy="All", ttlSecondsAfterFinished=1))))
         for kind in BOTH_KINDS.values():
-            self.wait_for(f"the end of all of {kind}", lambda: not self.k("get", kind, "-o", "name"))
+            self.wait_for(f"the end of all of {kind}",
+                          lambda: not self.k("get", kind, "-o", "name"))
 
     def meet_foreign_objects(self):
         """Names that are taken already are looked at: whose are they?"""
