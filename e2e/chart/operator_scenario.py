@@ -4,7 +4,7 @@
         def setUp(self):
             self.serve(ApiServer())
             self.install("single-replica")
-            self.operator = self.start_operator([...], self.operator_arguments("single-replica"))
+            self.start_operator(["--kubeconfig", path, *operator_arguments("single-replica")])
 """
 
 import json
