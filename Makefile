@@ -49,7 +49,8 @@ E2E_NODE ?= real
 # A variable of the environment is not meant: `make e2e` must not install into what kubectl uses.
 E2E_FLAGS = $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG)) --node $(E2E_NODE)
 e2e: images
-	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster
+	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
+	$(SETUP) python tensorflow && $(SETUP) python clients
 	@$(AS_ROOT) e2e/cluster/run.py test $(E2E_FLAGS) $(TESTS)
 
 ## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer

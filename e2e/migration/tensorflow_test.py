@@ -99,7 +99,7 @@ class TensorFlowTest(Scenario):
         self.submit(tf_job("between-graph", ["/app/between_graph.py", "--max_steps=300"],
                            PS=1, Worker=2))
         self.submit(tf_job("mirrored", ["/app/multi_worker.py", "--checkpoint_dir=/out/mirrored",
-                                        "--epochs=30"], Worker=2))
+                                        "--epochs=8"], Worker=2))
         self.submit(tf_job("coordinated", ["/app/parameter_server.py"], Chief=1, PS=1, Worker=2))
         self.assertGreaterEqual(
             self.result("between-graph", "between-graph-worker-0")["accuracy"], 0.95)

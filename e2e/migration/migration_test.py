@@ -1,0 +1,272 @@
+"""A cluster with training-operator and its jobs moves to TaaS, and back, by the words of the guide.
+
+What moves is at work: its pods keep their uids, no replica is started twice, what has ended stays
+as it ended. The cluster is one of its own, since definitions and webhooks belong to all of one.
+"""
+
+import os
+import tempfile
+
+import peer
+import programs
+import taas
+from cluster import SHELL_IMAGE, Cluster
+from guide import Guide
+from scenario import Scenario
+
+GUIDE = "docs/migrate-from-kubeflow.md"
+CLAIM = "state"
+# Says who started, then runs until the file is there: a job is let go when the test wants it.
+STARTED = "hostname >>/state/started"
+WORK = STARTED + "; until [ -e /state/go-{job} ]; do sleep 0.2; done"
+SERVE = STARTED + "; while :; do sleep 1; done"
+TFJOB = "tfjobs.kubeflow.org"
+TFJOB_WEBHOOK = "validator.tfjob.training-operator.kubeflow.org"
+
+
+def template(program, job):
+    container = {
+        "name": "tensorflow",
+        "image": SHELL_IMAGE,
+        "command": ["sh", "-c", program.format(job=job)],
+        "volumeMounts": [{"name": CLAIM, "mountPath": "/state"}],
+    }
+    volume = {"name": CLAIM, "persistentVolumeClaim": {"claimName": CLAIM}}
+    return {"spec": {"containers": [container], "volumes": [volume],
+                     "terminationGracePeriodSeconds": 1}}
+
+
+def tf_job(name, roles, suspend=False, **spec):
+    """`roles` has for each how many, and what they run."""
+    return {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "TFJob",
+        "metadata": {"name": name},
+        "spec": {
+            "runPolicy": {"cleanPodPolicy": "Running", "suspend": suspend},
+            "tfReplicaSpecs": {
+                role: {"replicas": count, "restartPolicy": "Never",
+                       "template": template(program, name)}
+                for role, (count, program) in roles.items()
+            },
+            **spec,
+        },
+    }
+
+
+# Worker 1 has completed when the job moves; worker 0, at whose end the job ends, has not.
+FIRST_WORKER_WORKS = 'case $(hostname) in *-0) ' + WORK + ";; *) " + STARTED + ";; esac"
+JOBS = (
+    tf_job("steady", {"Chief": (1, WORK), "PS": (1, SERVE), "Worker": (2, WORK)}),
+    tf_job("partly", {"Worker": (2, FIRST_WORKER_WORKS)}, successPolicy="AllWorkers"),
+    tf_job("done", {"Worker": (1, STARTED)}),
+    tf_job("failed", {"Worker": (1, STARTED + "; exit 1")}),
+    tf_job("paused", {"Worker": (1, STARTED)}, suspend=True),
+)
+STEADY = {"steady-chief-0", "steady-ps-0", "steady-worker-0", "steady-worker-1"}
+AT_WORK = STEADY | {"partly-worker-0"}
+STATES = {"steady": "Running", "partly": "Running", "done": "Succeeded", "failed": "Failed",
+          "paused": "Suspended"}
+REPLICAS = STEADY | {"partly-worker-0", "partly-worker-1", "done-worker-0", "failed-worker-0"}
+
+
+class MigrationTest(Scenario):
+
+    needs = ("components", "node")
+    pod_security = "baseline"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(Cluster())
+        try:
+            peer.install(cls.cluster)
+            taas.load_images(cls.cluster.node)
+            peer.await_ready(cls.cluster.kubectl)
+        except BaseException:
+            cls.cluster.keep_logs()
+            raise
+
+    def setUp(self):
+        super().setUp()
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="taas-e2e-guide-"))
+        self.guide = Guide(GUIDE, self.cluster.kubeconfig, folder)
+        self.make_claim(CLAIM)
+        self.shell = self.enterContext(self.mounted(CLAIM))
+
+    def keep_traces(self):
+        super().keep_traces()
+        self.cluster.keep_logs()
+
+    # What is seen of jobs and pods.
+
+    def submit(self, job):
+        text = self.kubectl.create({**job, "metadata": {**job["metadata"],
+                                                        "namespace": self.namespace}})
+        self.assertIn("created", text)
+
+    def let_go(self, job):
+        self.shell.run("touch", f"/claim/go-{job}")
+
+    def conditions(self, job):
+        return self.status(job, "tfjob").get("conditions", [])
+
+    def state(self, job):
+        """As the SDK and other tools read it: the last condition."""
+        return self.conditions(job)[-1]["type"] if self.conditions(job) else None
+
+    def states(self):
+        return {job["metadata"]["name"]: job.get("status", {}).get(
+            "conditions", [{"type": None}])[-1]["type"] for job in self.json("get", TFJOB)["items"]}
+
+    def await_state(self, job, state):
+        self.wait_for(f"{job} to be {state}", lambda: self.state(job) == state)
+
+    def pods(self):
+        """By name, uid and phase of the jobs' pods."""
+        found = self.json("get", "pods", "-l", "training.kubeflow.org/job-name")["items"]
+        return {pod["metadata"]["name"]: (pod["metadata"]["uid"], pod["status"]["phase"])
+                for pod in found}
+
+    def started(self):
+        """Names of replicas, one for each time that one was started."""
+        return sorted(self.shell.run("cat", "/claim/started").split())
+
+    def labelled(self):
+        """Pods and services with our labels."""
+        names = self.k("get", "pods,services", "-l", "taas.dev/job-name", "-o", "name").split()
+        return {name.partition("/")[2] for name in names}
+
+    def metric(self, name):
+        """Its sum over all operators, by the API server's way to their pods."""
+        pods = self.kubectl("get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "-o",
+                            "jsonpath={.items[*].metadata.name}").split()
+        path = f"/api/v1/namespaces/{taas.NAMESPACE}/pods/{{}}:8080/proxy/metrics"
+        lines = [line for pod in pods
+                 for line in self.kubectl("get", "--raw", path.format(pod)).splitlines()]
+        return sum(float(line.split()[1]) for line in lines if line.startswith(name + " "))
+
+    # The way.
+
+    def begin_under_the_old_controller(self):
+        for job in JOBS:
+            self.submit(job)
+        self.wait_for("all jobs to be where they shall be", lambda: self.states() == STATES)
+        self.wait_for("the end of a worker", lambda: self.pods()["partly-worker-1"][1] ==
+                      "Succeeded")
+        self.wait_for("all to have started", lambda: self.started() == sorted(REPLICAS))
+        self.before = self.pods()
+        self.assertLessEqual(REPLICAS, set(self.before))
+
+    def check_undisturbed(self):
+        """All pods are those of the beginning, and as far as they were."""
+        self.assertEqual(self.pods(), self.before)
+        self.assertEqual(self.states(), STATES)
+        self.assertEqual(self.started(), sorted(REPLICAS))
+
+    def check_kept_off(self):
+        """With TFJobs given to both controllers, ours touches none that the other began."""
+        self.kubectl.run(programs.path("helm"), "upgrade", taas.RELEASE, taas.CHART,
+                         "--namespace", taas.NAMESPACE, "--reuse-values", "--wait", "--set",
+                         "operator.kinds={TrainingJob,TFJob}")
+        unfinished = ("steady", "partly", "paused")
+        self.wait_for("the refusals", lambda: all(
+            self.conditions(job)[0]["type"] == "Refused" for job in unfinished))
+        self.assertEqual(self.conditions("steady")[0]["reason"], "AnotherController")
+        self.wait_for("the metric", lambda: self.metric("taas_tfjobs_of_another_controller") ==
+                      len(unfinished))
+        self.assertEqual(self.labelled(), set())
+        self.check_undisturbed()
+
+    def check_taken_over(self):
+        # Each has a service of its name.
+        self.wait_for("our labels on what is at work",
+                      lambda: AT_WORK <= self.labelled() and self.services_labelled())
+        self.wait_for("the end of the refusals", lambda: all(
+            condition["type"] != "Refused" for job in STATES for condition in self.conditions(job)))
+        self.check_undisturbed()
+        self.assertEqual(self.metric("taas_tfjobs_of_another_controller"), 0)
+
+    def services_labelled(self):
+        names = self.k("get", "services", "-l", "taas.dev/job-name", "-o", "name").split()
+        return {f"service/{name}" for name in AT_WORK} <= set(names)
+
+    def check_handed_over(self):
+        definition = self.kubectl.json("get", "crd", TFJOB)
+        notes = definition["metadata"]["annotations"]
+        self.assertEqual(notes["meta.helm.sh/release-name"], taas.RELEASE)
+        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        self.assertIn("state", schema["properties"]["status"]["properties"])
+        # Of the old one's schema nothing is left.
+        replica = schema["properties"]["spec"]["properties"]["tfReplicaSpecs"]
+        pod = replica["additionalProperties"]["properties"]["template"]["properties"]["spec"]
+        self.assertEqual(set(pod["properties"]), {"containers"})
+        self.check_undisturbed()
+
+    def check_they_end_well(self):
+        self.let_go("steady")
+        self.let_go("partly")
+        self.k("patch", TFJOB, "paused", "--type=merge", "-p",
+               '{"spec": {"runPolicy": {"suspend": false}}}')
+        for job in ("steady", "partly", "paused"):
+            self.await_state(job, "Succeeded")
+        self.assertEqual(self.states(), {**STATES, "steady": "Succeeded", "partly": "Succeeded",
+                                         "paused": "Succeeded"})
+        self.assertEqual(self.started(), sorted(REPLICAS | {"paused-worker-0"}))
+        after = self.pods()
+        for pod in ("steady-chief-0", "steady-worker-0", "steady-worker-1", "partly-worker-0"):
+            self.assertEqual(after[pod], (self.before[pod][0], "Succeeded"))
+        self.wait_for("the parameter server to be cleaned up",
+                      lambda: "steady-ps-0" not in self.pods())
+        self.assertEqual(self.status("steady", "tfjob")["state"], "Succeeded")
+
+    def begin_under_taas(self, name):
+        self.submit(tf_job(name, {"Chief": (1, WORK), "Worker": (1, WORK)}))
+        self.await_state(name, "Running")
+        self.wait_for("its replicas", lambda: self.started().count(f"{name}-chief-0") == 1 and
+                      self.started().count(f"{name}-worker-0") == 1)
+        return {pod: uid for pod, (uid, _) in self.pods().items() if pod.startswith(name)}
+
+    def check_back(self, name, uids):
+        """The old controller has a job of ours, and ends it."""
+        self.let_go(name)
+        self.await_state(name, "Succeeded")
+        writers = [entry["manager"] for entry in self.k_fields(name)
+                   if entry.get("subresource") == "status"]
+        self.assertIn(peer.FIELD_MANAGER, writers)
+        for pod in uids:
+            self.assertEqual(self.started().count(pod), 1)
+        chief = f"{name}-chief-0"
+        self.assertEqual(self.pods()[chief], (uids[chief], "Succeeded"))
+
+    def k_fields(self, name):
+        return self.json("get", TFJOB, name, "--show-managed-fields")["metadata"]["managedFields"]
+
+    def test_the_guide_leads_there_and_back_with_jobs_at_work(self):
+        self.begin_under_the_old_controller()
+        self.guide.follow("Before you begin")
+        self.guide.follow("1. Install TaaS without TFJobs")
+        self.assertNotIn(taas.RELEASE, self.k("get", "crd", TFJOB, "-o", "yaml"))
+        self.check_undisturbed()
+        self.check_kept_off()
+        self.guide.follow("2. Stop the old controller")
+        self.guide.follow("3. Take the jobs over")
+        self.check_taken_over()
+        self.guide.follow("4. Hand the definition over")
+        self.check_handed_over()
+        self.guide.follow("5. Check")
+        self.check_undisturbed()
+        self.check_they_end_well()
+        uids = self.begin_under_taas("returns")
+        self.guide.follow("Back")
+        peer.await_ready(self.kubectl)
+        self.check_back("returns", uids)
+        self.submit(tf_job("once-more", {"Worker": (1, STARTED)}))
+        self.await_state("once-more", "Succeeded")
+        self.guide.follow("Training-operator stays for other kinds")
+        self.guide.follow("3. Take the jobs over")
+        uids = self.begin_under_taas("beside")
+        self.guide.follow("Back")
+        self.guide.follow("Back from there")
+        peer.await_ready(self.kubectl)
+        self.check_back("beside", uids)
+        self.assertEqual(self.guide.left(), [])
