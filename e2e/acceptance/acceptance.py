@@ -14,6 +14,7 @@ part. Many jobs of one test live side by side, so that they wait together.
 """
 
 import collections
+import datetime
 import re
 
 from job_kinds import KINDS
@@ -40,8 +41,12 @@ class Acceptance(Scenario):
         super().setUp()
         self.api = NamespaceApi(self.cluster.kubeconfig, self.namespace)
         self.addCleanup(self.api.close)
-        self.kubelet = PlayedKubelet(self.api)
         self.since = self.api.version("pods")
+        self.kubelet = PlayedKubelet(self.api)
+        self.addCleanup(self.kubelet.stop)
+        # Nobody confirms a deletion any more.
+        self.addCleanup(self.api.delete, "pods", "", gracePeriodSeconds=0)
+        self.kubelet.start()
 
     def start(self, *jobs):
         """The one job, or all of them."""
@@ -157,12 +162,21 @@ class Acceptance(Scenario):
 
     def changes_of_pods(self):
         """Since the test began."""
-        return self.api.changes("pods", self.since)
+        return self.api.changes_of_pods(self.since)
 
     def variables(self, pod):
         """The environment of its first container."""
         container = self.api.get("pods", pod)["spec"]["containers"][0]
         return {item["name"]: item.get("value", "") for item in container.get("env", [])}
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def moment(text):
+    """As Kubernetes writes one."""
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def runs(pod):

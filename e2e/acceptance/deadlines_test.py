@@ -1,10 +1,9 @@
 """What time alone does to a job: deadlines, time to live, a gang that gets no place."""
 
-import datetime
 import re
 
-from acceptance import Acceptance, runs
-from job_kinds import KINDS, TRAINING_JOB
+from acceptance import Acceptance, moment, now, runs
+from job_kinds import KINDS, TRAINING_JOB, pod_template
 
 DEADLINE_S = 4
 TIME_TO_LIVE_S = 4
@@ -14,10 +13,6 @@ LATE_S = 2
 PENDING_S = 4
 # Before a job that was released once begins its next attempt.
 RELEASED_S = 10
-
-
-def moment(text):
-    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
 def seconds(since, until):
@@ -55,17 +50,16 @@ class DeadlinesTest(Acceptance):
         gone = {}
 
         def all_gone():
-            now = datetime.datetime.now(datetime.timezone.utc).isoformat()
             for kind in KINDS:
                 stored = self.api.list(kind.resource)
                 for job in jobs:
                     if job.kind is kind and job.name not in stored:
-                        gone.setdefault(job, now)
+                        gone.setdefault(job, now())
             return len(gone) == len(jobs)
 
         self.await_true("the jobs to be gone", all_gone)
         for job, since in ended.items():
-            lived_s = seconds(since, gone[job])
+            lived_s = (gone[job] - moment(since)).total_seconds()
             self.assertGreaterEqual(lived_s, TIME_TO_LIVE_S, job.name)
             self.assertLessEqual(lived_s, TIME_TO_LIVE_S + LATE_S, job.name)
         self.await_true("the garbage collector", lambda: not self.api.list("pods")
@@ -75,9 +69,8 @@ class DeadlinesTest(Acceptance):
         here = "acceptance.taas.dev/" + self.namespace
         job = TRAINING_JOB.job("gang", {"chief": 1, "worker": 2},
                                pendingDeadlineSeconds=PENDING_S)
-        template = job.manifest["spec"]["roles"]["worker"]["template"]
-        nowhere = {"spec": {**template["spec"], "nodeSelector": {here: "yes"}}}
-        job.manifest["spec"]["roles"]["worker"]["template"] = nowhere
+        job.manifest["spec"]["roles"]["worker"]["template"] = pod_template(
+            TRAINING_JOB.container, nodeSelector={here: "yes"})
         self.start(job)
         self.await_status({job: {"state": "Pending", "attempt": 2, "message": re.compile(
             r"^all replicas are released until \S+, because not all of them ran within "

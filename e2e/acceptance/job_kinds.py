@@ -18,13 +18,16 @@ ROLE_KEYS = {"chief": "Chief", "master": "Master", "ps": "PS", "worker": "Worker
              "evaluator": "Evaluator"}
 
 
-def pod_spec(container, **fields):
-    """Of a pod that goes to a node of kwok."""
+def pod_template(container, **fields):
+    """Of a pod that goes to a node of kwok, where the test plays its kubelet."""
     return {
-        "nodeSelector": {"type": "kwok"},
-        "tolerations": [{"key": fake_nodes.ANNOTATION, "operator": "Exists"}],
-        "containers": [{"name": container, "image": IMAGE}],
-        **fields,
+        "metadata": {"annotations": {fake_nodes.PLAYED: "yes"}},
+        "spec": {
+            "nodeSelector": {"type": "kwok"},
+            "tolerations": [{"key": fake_nodes.ANNOTATION, "operator": "Exists"}],
+            "containers": [{"name": container, "image": IMAGE}],
+            **fields,
+        },
     }
 
 
@@ -52,7 +55,7 @@ class Kind(collections.namedtuple("Kind", "resource api_version name container s
         """`roles`: replicas by role. `policy`: of all, or by role where it is not Never.
         `template` goes into each pod's spec, `extra` into the job's; `policies` are
         cleanPodPolicy, backoffLimit and so on."""
-        template = {"spec": pod_spec(self.container, **(template or {}))}
+        template = pod_template(self.container, **(template or {}))
         written = {self.role_key(role): {
             "replicas": count,
             "restartPolicy": policy if isinstance(policy, str) else policy.get(role, "Never"),
@@ -86,11 +89,10 @@ def of_both_kinds(*cases):
 
 def trainer_job(name, roles, template=None, **policies):
     """A TrainingJob of the bundled trainer: its image is the operator's to name."""
-    spec = pod_spec("trainer", **(template or {}))
+    pod = pod_template("trainer", **(template or {}))
     # The operator adds the container.
-    del spec["containers"]
-    written = {key: {"replicas": count, "template": {"spec": spec}}
-               for key, count in roles.items()}
+    del pod["spec"]["containers"]
+    written = {key: {"replicas": count, "template": pod} for key, count in roles.items()}
     manifest = {
         "apiVersion": TRAINING_JOB.api_version,
         "kind": TRAINING_JOB.name,

@@ -4,12 +4,14 @@ import os
 import signal
 
 import taas
-from acceptance import Acceptance
+from acceptance import Acceptance, all_of
 from job_kinds import KINDS
-from waiting import LIMIT_S
+from waiting import LIMIT_S, until
 
 LEASE = "taas-operator"
-JOBS_OF_EACH_KIND = 5
+# Of each job: to make them takes longer than to notice the first and kill the one that makes them.
+WORKERS = 60
+QUICKLY_S = 0.01
 
 
 class LeaderTest(Acceptance):
@@ -19,17 +21,16 @@ class LeaderTest(Acceptance):
     alone = True
 
     def test_a_leader_that_is_killed_while_it_makes_pods_is_followed_without_duplicates(self):
-        jobs = [kind.job(f"{kind.short}-{number}", {"chief": 1, "ps": 3, "worker": 12})
-                for kind in KINDS for number in range(JOBS_OF_EACH_KIND)]
+        jobs = [kind.job(f"{kind.short}-large", {"chief": 1, "worker": WORKERS}) for kind in KINDS]
         leader = self.leader()
         pid = self.process_of(leader)
-        total = sum(len(job.pods()) for job in jobs)
         self.start(*jobs)
-        self.await_true("the first pods", lambda: self.api.list("pods"))
+        until("the first pods", lambda: self.api.list("pods"), poll_s=QUICKLY_S)
         os.kill(pid, signal.SIGKILL)
-        self.assertLess(len(self.api.list("pods")), total, "all was done before the kill")
-        # Also of one that stood by; the killed one's lease has to end first.
-        self.await_status({job: {"state": "Running", "ready": "16/16", "restarts": {}}
+        self.assertLess(len(self.api.list("pods")), sum(len(job.pods()) for job in jobs),
+                        "all was done before the kill")
+        # The killed one's lease has to end first.
+        self.await_status({job: {"state": "Running", "ready": all_of(job), "restarts": {}}
                            for job in jobs}, LIMIT_S)
         self.assertNotEqual(self.leader(), leader)
         made = self.pods_made()

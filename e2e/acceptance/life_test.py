@@ -1,5 +1,6 @@
 """A job while it lives: suspended and resumed, scaled, deleted in each way, left to others."""
 
+import copy
 import re
 
 from acceptance import Acceptance
@@ -146,12 +147,11 @@ class DeletionTest(Acceptance):
         jobs = [kind.job(f"{kind.short}-taken", ROLES) for kind in KINDS]
         for job in jobs:
             spec = job.manifest["spec"][job.kind.roles_field()][job.kind.role_key("worker")]
-            self.api.create("pods", {
-                "metadata": {"name": job.pod("worker", 1), "ownerReferences": [{
-                    "apiVersion": "v1", "kind": "ConfigMap", "name": "somebody",
-                    "uid": owner["uid"], "controller": True}]},
-                "spec": spec["template"]["spec"],
-            })
+            pod = copy.deepcopy(spec["template"])
+            pod["metadata"].update(name=job.pod("worker", 1), ownerReferences=[{
+                "apiVersion": "v1", "kind": "ConfigMap", "name": "somebody",
+                "uid": owner["uid"], "controller": True}])
+            self.api.create("pods", pod)
         self.await_pods(*(job.pod("worker", 1) for job in jobs))
         theirs = self.uids(*(job.pod("worker", 1) for job in jobs))
         self.start(*jobs)

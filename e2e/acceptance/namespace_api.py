@@ -4,19 +4,21 @@
     api.create("tfjobs", {…})
     api.list("pods")["mnist-worker-0"]["status"]["phase"]
     since = api.version("pods")
-    api.changes("pods", since)      every ADDED, MODIFIED and DELETED after that
+    api.changes_of_pods(since)      every ADDED, MODIFIED and DELETED after that
 
 Ownership: the connection. Threads: one. Errors: a Refused with the API server's answer.
 """
 
 import base64
 import collections
+import copy
 import http.client
 import json
 import os
 import ssl
 import tempfile
 import urllib.parse
+import uuid
 
 GROUPS = {
     "pods": "/api/v1",
@@ -29,10 +31,8 @@ GROUPS = {
     "tfjobs": "/apis/kubeflow.org/v1",
 }
 CLUSTER_WIDE = {"nodes"}
-# Longer than the API server takes for anything on a machine that does much else.
-LIMIT_S = 60
-# A watch of what has been ends after the least time that may be asked for.
-CHANGES_S = 1
+# Longer than the API server takes to delete some hundred pods on a machine that does much else.
+LIMIT_S = 180
 
 Change = collections.namedtuple("Change", "kind object")
 
@@ -114,6 +114,7 @@ class NamespaceApi:
                          "application/merge-patch+json")
 
     def delete(self, resource, name, **options):
+        """Without a name: all of them."""
         return self.call("DELETE", self.path(resource, name), options)
 
     def evict(self, pod):
@@ -127,21 +128,44 @@ class NamespaceApi:
     def version(self, resource):
         return self.call("GET", self.path(resource) + "?limit=1")["metadata"]["resourceVersion"]
 
-    def changes(self, resource, since):
-        """All changes after the version `since`, in their order."""
+    def changes_of_pods(self, since):
+        """All that there have been after the version `since`, in their order."""
+        # A watch does not say when it has told all that has been; this one's pod is the last.
+        mark = "mark-" + uuid.uuid4().hex
+        self.create("pods", {"metadata": {"name": mark}, "spec": {
+            "schedulingGates": [{"name": "e2e.taas.dev/never"}],
+            "containers": [{"name": "none", "image": "none"}]}})
+        try:
+            found = []
+            for change in self.watch("pods", since, LIMIT_S):
+                name = change.object["metadata"]["name"]
+                if name == mark:
+                    return found
+                if not name.startswith("mark-"):
+                    found.append(change)
+        finally:
+            self.delete("pods", mark)
+        raise AssertionError(f"watch pods since {since}: {mark} was not told of in {LIMIT_S} s")
+
+    def watch(self, resource, since, limit_s):
+        """Changes as they happen, for so long."""
         connection = self._connect()
         try:
-            path = (f"{self.path(resource)}?watch=1&resourceVersion={since}"
-                    f"&timeoutSeconds={CHANGES_S}")
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            found = [json.loads(line) for line in answer.read().splitlines()]
+            connection.request("GET", f"{self.path(resource)}?watch=1&resourceVersion={since}"
+                               f"&timeoutSeconds={limit_s}")
+            for line in connection.getresponse():
+                change = json.loads(line)
+                if change["type"] == "ERROR":
+                    raise Refused(f"watch {resource} since {since}", 410, change["object"])
+                yield Change(change["type"], change["object"])
         finally:
             connection.close()
-        for change in found:
-            if change["type"] == "ERROR":
-                raise Refused(f"watch {resource} since {since}", answer.status, change["object"])
-        return [Change(change["type"], change["object"]) for change in found]
+
+    def another(self):
+        """The same over another connection, for another thread."""
+        other = copy.copy(self)
+        other.connection = self._connect()
+        return other
 
 
 def decoded(fields, name):

@@ -1,15 +1,30 @@
-"""What a kubelet reports of containers, played: pods of kwok run no program that could end.
+"""The kubelet of a namespace's pods, played: none of them runs a program that could end.
 
     kubelet = PlayedKubelet(api)
+    kubelet.start()
     kubelet.end("mnist-worker-0", 137, reason="OOMKilled")
     kubelet.evict("mnist-ps-0")
+    kubelet.stop()
 
-kwok makes pods Running and Ready and takes deleted ones away; nothing undoes what is written here.
+By itself it runs pods that have a node and confirms deletions, those of the very pod that was told
+to go. What a test tells it comes on top.
+
+Ownership: a thread with a connection of its own, which ends WATCH_S after stop at the latest.
+Threads: all methods are for one. Errors: stop raises what ended the thread before its time.
 """
 
 import datetime
+import threading
+
+from namespace_api import Refused
 
 KILLED = 137
+# Between two looks at all pods: short, as a thread that waits for changes hears of nothing else.
+WATCH_S = 3
+# Nobody is there: see fake_nodes.
+ADDRESSES = "10.245"
+# Gone already, or another pod's name by now.
+TOO_LATE = (404, 409)
 
 
 def rfc3339(ago_s=0):
@@ -28,6 +43,65 @@ class PlayedKubelet:
 
     def __init__(self, api):
         self.api = api
+        self.own = api.another()
+        self.stopped = threading.Event()
+        self.error = None
+
+    def start(self):
+        threading.Thread(target=self._play, daemon=True).start()
+
+    def stop(self):
+        self.stopped.set()
+        if self.error is not None:
+            raise self.error
+
+    def _play(self):
+        try:
+            while not self.stopped.is_set():
+                since = self.own.version("pods")
+                for pod in self.own.list("pods").values():
+                    self._follow(pod)
+                for change in self.own.watch("pods", since, WATCH_S):
+                    if change.kind != "DELETED":
+                        self._follow(change.object)
+        except Exception as error:
+            self.error = error
+        finally:
+            self.own.close()
+
+    def _follow(self, pod):
+        try:
+            if "deletionTimestamp" in pod["metadata"]:
+                self.own.delete("pods", pod["metadata"]["name"], gracePeriodSeconds=0,
+                                preconditions={"uid": pod["metadata"]["uid"]})
+            elif pod["spec"].get("nodeName") and "startTime" not in pod["status"]:
+                self._run(pod)
+        except Refused as refused:
+            if refused.code not in TOO_LATE:
+                raise
+
+    def _run(self, pod):
+        known = ("Initialized", "Ready", "ContainersReady")
+        high, low = bytes.fromhex(pod["metadata"]["uid"][:4])
+        self.own.patch("pods", pod["metadata"]["name"], {
+            "metadata": {"uid": pod["metadata"]["uid"]},
+            "status": {
+                "phase": "Running",
+                "startTime": rfc3339(),
+                "podIP": f"{ADDRESSES}.{high}.{low}",
+                "podIPs": [{"ip": f"{ADDRESSES}.{high}.{low}"}],
+                "conditions": [*pod["status"].get("conditions", []), *(
+                    {"type": kind, "status": "True", "lastTransitionTime": rfc3339()}
+                    for kind in known)],
+                "containerStatuses": [{
+                    "name": container["name"], "image": container["image"], "imageID": "",
+                    "ready": True, "started": True, "restartCount": 0,
+                    "state": {"running": {"startedAt": rfc3339()}},
+                } for container in pod["spec"]["containers"]],
+            },
+        }, "status")
+
+    # What a test tells it.
 
     def _write(self, pod, status):
         # Not of a successor that has come meanwhile.

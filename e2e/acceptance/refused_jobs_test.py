@@ -5,7 +5,7 @@ import copy
 import re
 
 from acceptance import Acceptance
-from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_spec
+from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_template
 from namespace_api import Refused
 
 INVALID, UNDECODABLE = 422, 400
@@ -53,7 +53,6 @@ TOO_LONG = "the name is too long for pods NAME-ROLE-N, which have at most 63 cha
 BOTH_REFUSE = (
     ("name", named("0-mnist.old"), INVALID, "metadata.name"),
     ("no roles", without_roles, INVALID, "Required value"),
-    ("no containers", worker_with("pod", containers=[]), INVALID, "containers"),
     ("empty image", worker_with("container", image=""), INVALID, "image"),
     ("policy", worker_with("role", restartPolicy="Sometimes"), INVALID, "Sometimes"),
     ("negative replicas", worker_with("role", replicas=-1), INVALID, "replicas"),
@@ -61,6 +60,8 @@ BOTH_REFUSE = (
     ("long name", named("a" * 55), INVALID, TOO_LONG),
 )
 TFJOB_REFUSES = (
+    ("no containers", worker_with("pod", containers=[]), INVALID,
+     "spec.tfReplicaSpecs.Worker.template.spec.containers"),
     ("no tensorflow", worker_with("container", name="main"), INVALID,
      "must have a container named tensorflow"),
     ("chief and master", chief_and_master, INVALID, "more than 1 Chief or Master"),
@@ -68,6 +69,8 @@ TFJOB_REFUSES = (
      "runPolicy.managedBy"),
 )
 TRAINING_JOB_REFUSES = (
+    ("no containers", worker_with("pod", containers=[]), INVALID,
+     "a container named trainer, or only one, is needed"),
     ("two containers", worker_with("pod", containers=[
         {"name": name, "image": "example.org/own:1"} for name in ("a", "b")]), INVALID,
      "a container named trainer, or only one, is needed"),
@@ -98,7 +101,7 @@ class RefusedJobsTest(Acceptance):
         for job in jobs.values():
             with self.assertRaisesRegex(Refused, re.escape(TOO_LONG)):
                 self.scale(job, "worker", 11)
-        evaluator = {"template": {"spec": pod_spec("tensorflow")}}
+        evaluator = {"template": pod_template("tensorflow")}
         for kind, spec, said in (
                 (TFJOB, {"tfReplicaSpecs": {"Evaluator": evaluator}}, "may not come or go"),
                 (TFJOB, {"runPolicy": {"managedBy": "kubeflow.org/training-operator"}},

@@ -5,7 +5,7 @@ import json
 
 from acceptance import Acceptance
 from dns_question import addresses
-from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_spec
+from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_template
 
 ALL_ROLES = {"chief": 1, "ps": 2, "worker": 2, "evaluator": 1}
 PORT = 3333
@@ -164,11 +164,11 @@ class TfConfigTest(Acceptance):
     def test_ports_are_those_of_the_manifest(self):
         ports = [{"name": "tfjob-port", "containerPort": PORT},
                  {"name": "debug", "containerPort": PORT + 1}]
-        container = {**pod_spec("tensorflow")["containers"][0], "ports": ports}
+        container = {**pod_template("tensorflow")["spec"]["containers"][0], "ports": ports}
         tfjob = TFJOB.job("tf-port", {"ps": 1, "worker": 1}, template={"containers": [container]})
         # Of one role only: the others keep the usual one.
         servers = tfjob.manifest["spec"]["tfReplicaSpecs"]["PS"]
-        servers["template"] = {"spec": pod_spec("tensorflow")}
+        servers["template"] = pod_template("tensorflow")
         job = TRAINING_JOB.job("tj-port", {"ps": 1, "worker": 1},
                                extra={"network": {"port": PORT}})
         self.start(tfjob, job)

@@ -3,12 +3,17 @@
 They carry a taint, so that only pods which tolerate it are put there:
 
     tolerations: [{key: kwok.x-k8s.io/node, operator: Exists}]
+
+kwok confirms a deletion twice and by name, the second time perhaps that of a successor. Where this
+matters the pods are played by the test itself.
 """
 
 from waiting import until
 
 # What kwok takes for its own.
 ANNOTATION = "kwok.x-k8s.io/node"
+# Of pods that kwok leaves alone: a test plays their kubelet.
+PLAYED = "e2e.taas.dev/played"
 TAINT = {"key": ANNOTATION, "value": "fake", "effect": "NoSchedule"}
 POD_RANGE = "10.245.0.0/16"
 # Nobody listens there.
@@ -43,6 +48,7 @@ def start(plane, count, lease_s=LEASE_S):
     plane.add("kwok", [
         "--kubeconfig=" + config,
         "--manage-all-nodes=false",
+        "--disregard-status-with-annotation-selector=" + PLAYED,
         f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",
         "--cidr=" + POD_RANGE,
         "--node-ip=" + NODE_ADDRESS,
