@@ -3,7 +3,7 @@
     client = ApiClient(server, ca, crt, key)
     client.call("POST", "/api/v1/namespaces", body)
     Fleet(client, 8).post([(path, body), …])            8 connections, each one request at a time
-    for event in client.watch("/api/v1/namespaces/bench/pods", as_table=True): …
+    for event in client.watch("/api/v1/namespaces/bench/pods"): …
 """
 
 import collections

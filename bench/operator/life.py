@@ -30,12 +30,12 @@ def create(client, contestant, name, replicas):
                 contestant.manifest(name, names.NAMESPACE, manifests.roles(replicas)))
 
 
-def finish(client, contestant, names):
+def finish(client, contestant, ended):
     """Says of pods what a kubelet would when their programs have ended with 0."""
     body = json.dumps(manifests.succeeded(contestant.container)).encode()
     with api_client.Fleet(client, 8) as fleet:
         fleet.run([("PATCH", f"/api/v1/namespaces/{names.NAMESPACE}/pods/{name}/status", body,
-                    api_client.MERGE_PATCH) for name in names])
+                    api_client.MERGE_PATCH) for name in ended])
 
 
 def has_condition(client, contestant, name, kind):
@@ -58,8 +58,8 @@ def live(client, contestant, pods, name):
     create(client, contestant, name, REPLICAS)
     pods.until(f"the pods of {name}", lambda: len(pods_of(pods, name)) == REPLICAS)
     await_condition(client, contestant, name, "Running")
-    names = pods_of(pods, name)
-    finish(client, contestant, [pod for pod in names if "-worker-" in pod])
+    running = pods_of(pods, name)
+    finish(client, contestant, [pod for pod in running if "-worker-" in pod])
     finish(client, contestant, [f"{name}-chief-0"])
     # Parameter servers are the operator's to end.
     await_condition(client, contestant, name, "Succeeded")

@@ -19,6 +19,7 @@ JOB = "hurt"
 VICTIM = f"{JOB}-worker-3"
 # A lease of 15 s that nobody renews, and what the slowest takes then.
 LEAD_LIMIT_S = 60
+REPLACED_LIMIT_S = 120
 
 
 def running_job(plane, contestant, client, pods):
@@ -35,9 +36,14 @@ def delete_victim(client, pods):
     pods.until("the pod's end", lambda: pods.gone.get(VICTIM, 0) > before)
 
 
-def await_replacement(pods, since):
+def await_replacement(client, contestant, pods, since):
     """When it was created; waits until it runs, so that the next loss finds a whole job."""
-    pods.until("the replacement", lambda: pods.created[VICTIM] > since and VICTIM in pods.running)
+    def alive():
+        if life.has_condition(client, contestant, JOB, "Failed"):
+            raise RuntimeError("the job has failed since a pod of it was deleted")
+
+    pods.until("the replacement", lambda: pods.created[VICTIM] > since and VICTIM in pods.running,
+               REPLACED_LIMIT_S, alive)
     return pods.created[VICTIM]
 
 
@@ -52,7 +58,8 @@ def of_lost_pods(contestant, losses):
             for _ in range(losses):
                 before = pods.created[VICTIM]
                 delete_victim(client, pods)
-                found.append((await_replacement(pods, before) - pods.gone[VICTIM]) * 1000)
+                made = await_replacement(client, contestant, pods, before)
+                found.append((made - pods.gone[VICTIM]) * 1000)
         return {"repair_ms": found}
 
 
@@ -71,7 +78,7 @@ def of_restarts(contestant, kills):
                 running.kill()
                 delete_victim(client, pods)
                 running.restart()
-                found.append(await_replacement(pods, before) - began)
+                found.append(await_replacement(client, contestant, pods, before) - began)
         return {"restart_s": found}
 
 
@@ -101,7 +108,7 @@ def hand_over(client, pods, pair, kill):
     began = time.monotonic()
     leader.kill() if kill else leader.stop()
     delete_victim(client, pods)
-    took = await_replacement(pods, before) - began
+    took = await_replacement(client, leader.contestant, pods, before) - began
     leader.restart()
     until("the standby to answer", lambda: "\n" in leader.page("/metrics"), poll_s=0.1)
     return took
