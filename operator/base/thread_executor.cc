@@ -32,16 +32,19 @@ void ThreadExecutor::Post(Task task) { PostAfter(Clock::Duration::zero(), std::m
 
 Executor::TimerId ThreadExecutor::PostAfter(Clock::Duration delay, Task task) {
   TimerId id;
+  bool first = false;
   {
     std::lock_guard lock(mutex_);
     id = ++last_id_;
     // Tasks without a delay keep their order and go before any timer that becomes due later.
     const Clock::Time due =
         delay <= Clock::Duration::zero() ? Clock::Time::min() : clock_.Now() + delay;
-    tasks_.emplace(Key{due, id}, std::move(task));
+    const auto added = tasks_.emplace(Key{due, id}, std::move(task)).first;
+    first = added == tasks_.begin();
     due_.emplace(id, due);
   }
-  wake_.notify_one();
+  // A thread that sleeps until an earlier task need not wake for this one.
+  if (first) wake_.notify_one();
   return id;
 }
 

@@ -39,6 +39,21 @@ TEST(ThreadExecutorTest, AnEarlierTimerOvertakesALaterOne) {
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
+TEST(ThreadExecutorTest, ATaskWakesAThreadThatSleepsUntilATimer) {
+  const RealClock clock;
+  ThreadExecutor executor(clock, "test");
+  std::promise<void> asleep, done;
+  executor.Post([&] {
+    executor.PostAfter(hours(1), [] {});
+    asleep.set_value();
+  });
+  asleep.get_future().wait();
+  // A later timer leaves it asleep; an earlier one must not.
+  executor.PostAfter(hours(2), [] {});
+  executor.PostAfter(milliseconds(1), [&done] { done.set_value(); });
+  EXPECT_EQ(done.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+}
+
 TEST(ThreadExecutorTest, ACancelledTaskNeverRuns) {
   const RealClock clock;
   bool ran = false;

@@ -20,8 +20,9 @@
 namespace taas {
 namespace {
 
-// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers.
-constexpr size_t kIoThreads = 4;
+// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers: two keep up
+// with any API server, and more would mostly wake each other.
+constexpr size_t kIoThreads = 2;
 // What one read takes at most.
 constexpr size_t kChunkBytesMax = 64 << 10;
 // cpprest's own timer must never fire before ours, which know what they time.
@@ -329,45 +330,47 @@ class CpprestTransport::Core::Exchange
     ReadMore();
   }
 
-  // Waits for one byte, then takes what is there.
+  using NextByte = pplx::task<concurrency::streams::streambuf<uint8_t>::int_type>;
+
+  // Takes what is there, and waits for a byte when there is nothing. Each wait is a task of the
+  // library's pool, that is two threads to be woken; most replies have come whole.
   void ReadMore() {
-    body_.getc().then([self = shared_from_this()](
-                          pplx::task<concurrency::streams::streambuf<uint8_t>::int_type> task) {
-      self->Guarded([&] {
-        if (task.get() == concurrency::streams::streambuf<uint8_t>::traits::eof()) {
-          return self->OnEnd();
-        }
-        self->ReadChunk();
-      });
-    });
-  }
-  void ReadChunk() {
-    if (finished_) return;
-    chunk_.resize(std::clamp<size_t>(body_.in_avail(), 1, kChunkBytesMax));
-    body_.getn(reinterpret_cast<uint8_t*>(chunk_.data()), chunk_.size())
-        .then([self = shared_from_this()](pplx::task<size_t> task) {
+    while (true) {
+      const NextByte next = body_.getc();
+      if (!next.is_done()) {
+        next.then([self = shared_from_this()](NextByte arrived) {
           self->Guarded([&] {
-            self->chunk_.resize(task.get());
-            self->OnChunk();
+            if (self->Take(arrived)) self->ReadMore();
           });
         });
-  }
-  void OnChunk() {
-    if (finished_) return;
-    Heard();
-    if (!streaming_) {
-      reply_.body += chunk_;
-      if (reply_.body.size() > core_->options.body_bytes_max) {
-        return Fail("the reply is longer than " + std::to_string(core_->options.body_bytes_max) +
-                    " bytes");
+        return;
       }
-      return ReadMore();
+      if (!Take(next)) return;
     }
-    // The next read starts when this chunk has been dealt with.
-    core_->Post([self = shared_from_this()] {
-      if (!self->finished_) self->calls_.data(self->chunk_);
-      if (!self->finished_) self->Guarded([&] { self->ReadMore(); });
-    });
+  }
+  // False: nothing is to be read now.
+  bool Take(const NextByte& next) {
+    if (next.get() == concurrency::streams::streambuf<uint8_t>::traits::eof()) {
+      OnEnd();
+      return false;
+    }
+    if (finished_) return false;
+    chunk_.resize(std::clamp<size_t>(body_.in_avail(), 1, kChunkBytesMax));
+    // No more than is there, so this does not wait.
+    chunk_.resize(body_.getn(reinterpret_cast<uint8_t*>(chunk_.data()), chunk_.size()).get());
+    Heard();
+    if (streaming_) {
+      // The next read starts when this chunk has been dealt with.
+      core_->Post([self = shared_from_this()] {
+        if (!self->finished_) self->calls_.data(self->chunk_);
+        if (!self->finished_) self->Guarded([&] { self->ReadMore(); });
+      });
+      return false;
+    }
+    reply_.body += chunk_;
+    if (reply_.body.size() <= core_->options.body_bytes_max) return true;
+    Fail("the reply is longer than " + std::to_string(core_->options.body_bytes_max) + " bytes");
+    return false;
   }
   void OnEnd() { streaming_ ? Finish(absl::OkStatus()) : FinishWith(std::move(reply_)); }
   void Finish(const absl::Status& status) { FinishWith(status); }
