@@ -141,7 +141,7 @@ class ApplyTest(FaultScenario):
                 forged = {"metadata": {"name": kind, "annotations": {LEDGER: "{}"}}}
                 conflict = self.apply(kind, "b", forged)
                 self.assertEqual(conflict.code, 409)
-                self.assertIn('conflict with "taas-operator"', conflict.message)
+                self.assertIn('conflict with "taas"', conflict.message)
                 found = self.get_job(kind, kind)
                 self.assertIn(LEDGER, found["metadata"]["annotations"])
                 self.await_running(kind, kind, 1)

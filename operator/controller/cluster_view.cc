@@ -337,7 +337,9 @@ void ClusterView::OnUndecodable(JobKind kind, std::string_view json, const absl:
   if (!rest.ok()) {
     const auto object = DecodeOwnedObject(json);
     if (!object.ok()) return;
+    // It is not the spec that is wrong, and the ledger that it may be says that the job has begun.
     rest = Job{.kind = kind, .meta = object->meta};
+    rest->ledger.emplace();
   }
   on_unreadable_(*rest, std::string(why.message()));
 }

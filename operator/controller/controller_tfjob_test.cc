@@ -17,6 +17,7 @@ using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
+using testing::Not;
 
 // The chief ends after two seconds; the others as a program of TensorFlow's would: ps never.
 SimCluster::Script ChiefEnds() {
@@ -280,6 +281,25 @@ TEST(TfJobTest, AJobThatAnotherControllerManagesIsLeftAlone) {
   cluster.RunFor(seconds(60));
   EXPECT_EQ(cluster.api().writes(), 0);
   EXPECT_THAT(cluster.api().events(), testing::IsEmpty());
+}
+
+// Symptom: a ledger that somebody spoilt failed the TFJob for good, as if its spec were invalid.
+TEST(TfJobLedgerTest, OneThatCannotBeReadIsToldOfAndTheJobGoesOnWithoutIt) {
+  SimCluster cluster(31);
+  cluster.CreateTfJob({.workers = 1}, "ExitCode");
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  json job = cluster.Job();
+  job["metadata"]["annotations"]["taas.dev/ledger"] = "not json";
+  cluster.api().Put("tfjobs", job);
+  cluster.RunFor(seconds(5));
+  EXPECT_THAT(cluster.Status().value("message", ""), HasSubstr("taas.dev/ledger"));
+  EXPECT_THAT(cluster.Status().dump(), Not(HasSubstr("TFJobFailedValidation")));
+  job = cluster.Job();
+  job["metadata"]["annotations"].erase("taas.dev/ledger");
+  cluster.api().Put("tfjobs", job);
+  ASSERT_TRUE(cluster.RunUntil([&] { return !cluster.Ledger().empty(); }, seconds(30)));
+  EXPECT_TRUE(cluster.RunUntilState("Running"));
+  EXPECT_EQ(cluster.api().pod_creates().at("mnist-worker-0"), 1);
 }
 
 }  // namespace
