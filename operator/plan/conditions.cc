@@ -171,8 +171,16 @@ std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, c
 
 std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& ledger,
                                         const Tally& tally, const JobStatus& status) {
-  if (snapshot.job.kind == JobKind::kTfJob) return OfTfJob(snapshot, ledger, tally, status);
-  return OfTrainingJob(snapshot, ledger, tally, status);
+  const bool tfjob = snapshot.job.kind == JobKind::kTfJob;
+  std::vector<Condition> conditions = tfjob ? OfTfJob(snapshot, ledger, tally, status)
+                                            : OfTrainingJob(snapshot, ledger, tally, status);
+  // An end that the ledger does not know is somebody's who may write the status.
+  for (const JobState end : {JobState::kSucceeded, JobState::kFailed}) {
+    if (ledger.outcome == end) continue;
+    std::erase_if(conditions,
+                  [end](const Condition& other) { return other.type == JobStateName(end); });
+  }
+  return conditions;
 }
 
 std::vector<Condition> WithRefusal(const Snapshot& snapshot, const std::string& why) {

@@ -40,5 +40,17 @@ TEST(ConditionsTest, AnInternalErrorIsNoConditionOfATfJobWhoseLastOneIsItsState)
   EXPECT_EQ(status.message, "InternalError: map::at");
 }
 
+// Symptom: whoever wrote Succeeded into the status of a running job made `kubectl wait` return.
+TEST(ForgedEndTest, IsTakenOutOfTheConditionsOfBothKinds) {
+  for (Snapshot now : {StartedJob({.workers = 1}), StartedTfJob({.workers = 1})}) {
+    now.pods = {PodOf(now, Role::kWorker, 0)};
+    now.job.status.conditions = {{.type = "Succeeded", .status = true, .reason = "Lie"},
+                                 {.type = "Failed", .status = true, .reason = "Lie"}};
+    for (const Condition& condition : DeriveStatus(now, *now.job.ledger).conditions) {
+      EXPECT_NE(condition.reason, "Lie") << condition.type;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace taas
