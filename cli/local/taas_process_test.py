@@ -105,7 +105,8 @@ class TaasProcessTest(unittest.TestCase):
         self.assertEqual((code, out), (0, "json name table wide yaml\n"), err)
 
     def test_kubectl_finds_it_under_its_names(self):
-        self.assertEqual(self.run_program("kubectl-taas", "version")[:2], self.run_program("taas", "--version")[:2])
+        self.assertEqual(self.run_program("kubectl-taas", "version")[:2],
+                         self.run_program("taas", "--version")[:2])
         code, out, _ = self.run_program("kubectl_complete-taas", "descr")
         self.assertEqual((code, out), (0, "describe\n:4\n"))
 

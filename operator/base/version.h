@@ -1,5 +1,5 @@
 // The release that all programs of this tree are of: what `--version` prints and requests carry.
-// The file VERSION at the top says the same, for what is not C++; //e2e:versions_test compares them.
+// The file VERSION at the top says the same for what is not C++; //e2e:versions_test compares them.
 //
 // Ownership: a constant. Threads: any. Errors: none.
 //
