@@ -1,5 +1,6 @@
 #include "operator/kube/pod_decoder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -301,21 +302,15 @@ bool StartsAgain(std::string_view restart_policy, int32_t exit_code) {
   return restart_policy != "Never" && (restart_policy != "OnFailure" || exit_code != 0);
 }
 
-// A kubelet tells how the containers of a pod ended before it tells the phase that follows from
-// that, which it holds back while it takes the pod down. Whatever goes by phases, such as
-// cleanPodPolicy Running, would take such a pod for one that runs.
-PodPhase PhaseOf(const Collected& c) {
+// A kubelet tells how the containers of a pod ended before it tells the phase that follows, and
+// with that the reason (Evicted, ...): both are held back while it takes the pod down.
+bool IsPhaseHeldBack(const Collected& c) {
   const PodPhase told = PhaseOf(c.phase);
-  if (told != PodPhase::kPending && told != PodPhase::kRunning) return told;
-  if (c.statuses.empty() || c.statuses.size() < c.containers.size()) return told;
-  bool well = true;
-  for (const ContainerStatus& status : c.statuses) {
-    if (!status.exit_code.has_value() || StartsAgain(c.restart_policy, *status.exit_code)) {
-      return told;
-    }
-    well = well && *status.exit_code == 0;
-  }
-  return well ? PodPhase::kSucceeded : PodPhase::kFailed;
+  if (told != PodPhase::kPending && told != PodPhase::kRunning) return false;
+  if (c.statuses.size() < c.containers.size()) return false;
+  return std::all_of(c.statuses.begin(), c.statuses.end(), [&c](const ContainerStatus& status) {
+    return status.exit_code.has_value() && !StartsAgain(c.restart_policy, *status.exit_code);
+  });
 }
 
 // Why the control plane takes a pod away: its node has a taint that the pod does not tolerate (any
@@ -396,9 +391,11 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   // Whoever may edit a pod may write anything there, and the next pod has one more.
   const int32_t number = LabelNumber(c.pod_number);
   pod.pod_number = number > kCountMax ? 0 : std::max(0, number);
-  pod.phase = PhaseOf(c);
+  pod.phase = PhaseOf(c.phase);
   TakeConditions(c.conditions, &pod);
   TakeContainer(c, &pod);
+  // Who ended it is not known yet, and by its exit code an eviction would be the program's fault.
+  if (IsPhaseHeldBack(c)) pod.container_ended = false;
   // A clock holds a few hundred years only.
   constexpr int64_t kGraceSecondsMax = INT32_MAX;
   pod.deletion_grace =
