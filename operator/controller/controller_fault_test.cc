@@ -239,6 +239,24 @@ INSTANTIATE_TEST_SUITE_P(Workloads, FaultTest,
 
 // Symptom to prevent: a view that lags behind its own writes makes every pod twice, or counts one
 // as lost.
+// Symptom: a job waited for ever "until its last pod is gone", which it was. A node had confirmed
+// the deletion of a failed pod before the API server had answered it: the answer is then the pod,
+// with its deletion and without a version, and came after the event that it was gone.
+TEST(OvertakenDeleteTest, AReplyThatIsNoStateOfThePodDoesNotBringItBack) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SimCluster cluster(seed);
+    cluster.api().faults().overtake_deletes = true;
+    cluster.set_script([](const std::string&, int number, milliseconds) -> std::optional<int> {
+      return number == 1 ? std::optional(137) : std::nullopt;
+    });
+    cluster.CreateJob({.ps = 1, .workers = 2});
+    EXPECT_TRUE(cluster.RunUntil(
+        [&] { return cluster.Status().value("/restarts/killed"_json_pointer, 0) == 3; },
+        seconds(30)));
+    EXPECT_TRUE(cluster.RunUntilState("Running")) << "seed " << seed << cluster.Job().dump(1);
+  }
+}
+
 TEST(HeldWatchTest, AViewThatIsSecondsOldNeitherDoublesAPodNorCountsOneAsLost) {
   SimCluster cluster(7);
   cluster.RunFor(seconds(1));

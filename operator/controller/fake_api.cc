@@ -292,6 +292,11 @@ HttpReply FakeApi::Delete(const HttpRequest& request, const Target& target) {
   } else {
     Remove(target.resource, target.name);
   }
+  if (is_pod && faults_.overtake_deletes) {
+    object["metadata"]["deletionTimestamp"] = FormatRfc3339(executor_.clock().WallNow());
+    object["metadata"].erase("resourceVersion");
+    return {.code = 200, .body = object.dump()};
+  }
   return {.code = 200, .body = R"({"kind":"Status","apiVersion":"v1","status":"Success"})"};
 }
 

@@ -40,6 +40,8 @@ class FakeApi : public KubeTransport {
     std::string refuse_get_of;    // 403 for a GET of one object of this resource.
     bool earlier_tfjob_crd = false;  // A TFJob's status keeps only what an earlier CRD knew.
     std::string absent;           // 404 for all of this resource, as without its CRD.
+    // Of a pod that has ended: its node is quicker, and the reply its last state, of no version.
+    bool overtake_deletes = false;
     bool hold_watches = false;    // Events wait until this is false again (call Release).
   };
 

@@ -375,8 +375,14 @@ void JobWriter::Remove(Victim victim, Done done) {
                  auto pod = DecodePod(reply.body);
                  const bool dying = pod.ok() && pod->meta.uid == victim.uid &&
                                     pod->meta.deletion_time.has_value();
-                 if (dying) view_.Observe(*std::move(pod));
-                 return dying;
+                 if (!dying) return false;
+                 if (pod->meta.resource_version.empty()) {
+                   // Its node was first: this is no state that the server has.
+                   view_.ObserveGone(victim.resource, victim.ns, victim.name, victim.uid);
+                 } else {
+                   view_.Observe(*std::move(pod));
+                 }
+                 return true;
                }
                const auto left = DecodeOwnedObject(reply.body);
                if (!left.ok() || !left->meta.deletion_time.has_value()) {
