@@ -20,8 +20,8 @@
 namespace taas {
 namespace {
 
-// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers: two keep up
-// with any API server, and more would mostly wake each other.
+// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers: two keep
+// up with any API server, and more would mostly wake each other.
 constexpr size_t kIoThreads = 2;
 // What one read takes at most.
 constexpr size_t kChunkBytesMax = 64 << 10;

@@ -1,4 +1,4 @@
-// Keeps the TLS library from loading the machine's certificate authorities where they are not wanted.
+// Keeps the TLS library from loading the machine's authorities where they are not wanted.
 //
 // cpprestsdk gives each new connection a TLS context of its own and has the machine's authorities
 // loaded into it. OpenSSL 3 takes some 25 ms of a processor to read the 140 of a Debian, more than
