@@ -39,7 +39,10 @@ class Contestant:
         """The definitions of its kinds; ready for jobs on return."""
         for path in self.definitions():
             stage.kubectl("apply", "--server-side", "-f", path)
-            stage.kubectl("wait", "--for=condition=Established", "-f", path)
+        for path in self.definitions():
+            # Right after it was made it has no conditions yet, which `wait` calls an error.
+            until(f"{path} to be established", lambda: stage.kubectl.succeeds(
+                "wait", "--for=condition=Established", "-f", path))
 
     def start(self, stage, number=0, elect=False):
         port = FIRST_PORT + number
@@ -61,7 +64,8 @@ class Taas(Contestant):
         if not os.path.exists(TAAS):
             raise RuntimeError(f"there is no {TAAS}: `make build` makes it")
         election = ["--leader-elect", f"--lease-namespace={NAMESPACE}"] if elect else []
-        return [TAAS, *self.flags, f"--metrics-addr=0.0.0.0:{port}", "--health-addr=", *election]
+        pages = f"0.0.0.0:{port}"
+        return [TAAS, *self.flags, f"--metrics-addr={pages}", f"--health-addr={pages}", *election]
 
     def is_ready(self, running):
         return running.page("/readyz").startswith("ok")

@@ -8,7 +8,9 @@ import functools
 import os
 import subprocess
 
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer", "build.sh")
+import programs
+
+SETUP = os.path.join(programs.TREE, "tools", "setup", "setup.sh")
 # Ten jobs at a time, and more requests than an API server of two cores answers.
 TUNED = ("--controller-threads=10", "--kube-api-qps=500", "--kube-api-burst=1000")
 
@@ -16,13 +18,15 @@ TUNED = ("--controller-threads=10", "--kube-api-qps=500", "--kube-api-burst=1000
 @functools.cache
 def folder():
     """Says on standard error what it builds; returns at once when that was done before."""
-    return subprocess.run([BUILD], check=True, text=True,
-                          stdout=subprocess.PIPE).stdout.strip()
+    subprocess.run([SETUP, "peer"], check=True)
+    programs_at = subprocess.run([SETUP, "path", "peer"], check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout.strip()
+    return os.path.dirname(programs_at)
 
 
 def program():
-    return os.path.join(folder(), "training-operator")
+    return os.path.join(folder(), "bin", "measured")
 
 
 def crd():
-    return os.path.join(folder(), "tfjobs.yaml")
+    return os.path.join(folder(), "manifests", "base", "crds", "kubeflow.org_tfjobs.yaml")

@@ -2,8 +2,9 @@
 # Builds Kubeflow's training-operator, which TaaS stands in for, from its Go module: tests migrate
 # from it, measurements compare with it.
 #
-#   tools/peer/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/training-operator{,-tuned} and
-#                                                OUT/manifests, as a user applies them
+#   tools/peer/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/training-operator, OUT/manifests, as a
+#                                                user applies them, and OUT/bin/measured, the same
+#                                                controller with limits that are flags
 #
 # Only `setup.sh peer` calls this. The caches are those of tools/kubernetes; nothing of its sources
 # comes into this tree.
@@ -20,7 +21,7 @@ mkdir -p "$out/bin"
 cd "$here"
 go build -trimpath -ldflags "-s -w" -o "$out/bin/training-operator" \
   "$module/cmd/training-operator.v1"
-go build -trimpath -ldflags "-s -w" -o "$out/bin/training-operator-tuned" ./tuned
+go build -trimpath -ldflags "-s -w" -o "$out/bin/measured" ./measured
 # Files of the module cache cannot be written, and so not be removed with their folder.
 cp -r --no-preserve=mode "$(go list -m -f '{{.Dir}}' "$module")/manifests" "$out/manifests"
 echo "setup: $(go list -m "$module"): $((SECONDS - began)) s" >&2

@@ -27,7 +27,7 @@ kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kuberne
 cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
   "$root"/tools/cluster/{*.sh,*/*})
 peer=$cache/peer/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
-  "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,tuned/main.go})
+  "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,measured/main.go})
 informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
