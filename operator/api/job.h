@@ -224,8 +224,8 @@ struct RestartRecord {
 // than 5 KB of an annotation.
 inline constexpr size_t kRestartHistoryMax = 20;
 inline constexpr size_t kRestartMessageMax = 160;
-// No count of pods, attempts or restarts that somebody may have edited is believed beyond this: it is
-// more than a job lives to see, and far from where one more would overflow.
+// No count of pods, attempts or restarts that somebody may have edited is believed beyond this: it
+// is more than a job lives to see, and far from where one more would overflow.
 inline constexpr int32_t kCountMax = 100'000'000;
 
 struct JobStatus {

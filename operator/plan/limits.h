@@ -27,8 +27,8 @@ inline constexpr std::chrono::seconds kActiveDeadlineMax{1'000'000'000};
 inline constexpr std::chrono::seconds kReleaseDelay{10};
 // It stops growing here, as kRestartDelayMax does.
 inline constexpr std::chrono::seconds kReleaseDelayMax{300};
-// A pod that is still there so long after its node should have killed it, and is not ready, will not
-// be reported as ended: its node has gone. A node's own kill and report take a second or two.
+// A pod that is still there so long after its node should have killed it, and is not ready, will
+// not be reported as ended: its node has gone. A node's own kill and report take a second or two.
 inline constexpr std::chrono::seconds kKillMargin{10};
 // Nodes that one replica keeps away from; the oldest is forgotten first, or it could run nowhere.
 inline constexpr size_t kAvoidNodesMax = 16;

@@ -1,5 +1,5 @@
-// Pods whose node has gone: the API server keeps such a pod, being deleted, until its node says that
-// it has ended, and that node never will.
+// Pods whose node has gone: the API server keeps such a pod, being deleted, until its node says
+// that it has ended, and that node never will.
 //
 // Ownership: values. Threads: any. Errors: none.
 //
