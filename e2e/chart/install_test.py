@@ -6,6 +6,7 @@
 There are no nodes, so no pod runs; that they do is the matter of the tests on a whole cluster.
 """
 
+import copy
 import json
 import re
 import unittest
@@ -184,6 +185,8 @@ class InstallTest(unittest.TestCase):
             (pod,) = helm.of_kind(found, "Pod")
             templates += [deployment["spec"]["template"]["spec"], pod["spec"]]
         for spec in templates:
+            # What is rendered once is other tests' too.
+            spec = copy.deepcopy(spec)
             pod = {"apiVersion": "v1", "kind": "Pod", "spec": spec,
                    "metadata": {"name": "tried", "namespace": "locked"}}
             tried = ["create", "--dry-run=server", "-f", "-"]
