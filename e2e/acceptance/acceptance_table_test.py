@@ -11,8 +11,8 @@ ROWS = [f"C{number:02}" for number in range(1, 36)]
 ROW = re.compile(r"^\| (C\d\d) \| (.+?) \| (.+) \|$")
 # `path`: `test`, `test` …
 TESTS = re.compile(r"\[`[^`]+`\]\(\.\./([^)]+)\): ((?:`\w+`(?:, )?)+)")
-# Of a row whose tests are a folder's.
-FOLDER = re.compile(r"^`((?:e2e|bench)/\w+/)`$")
+# Of a row that is measured.
+FOLDER = re.compile(r"^`(bench/\w+/)`$")
 
 
 def text_of(path):
