@@ -24,6 +24,8 @@ WITHOUT_ACCURACY = {"own-image"}
 
 class MainJobTest(Scenario):
 
+    lane = "training"
+
     def test_learns_over_dns_names_and_answers_kubectl(self):
         self.make_example_claims()
         self.apply_example("mnist")
@@ -108,6 +110,9 @@ class RefusedByAdmissionTest(Scenario):
 
 class MainJobUnderFault(Scenario):
     """A fault in the middle of training: the job goes on, says what happened, and succeeds."""
+
+    # Five processes that compute: beside another such job each takes several times as long.
+    lane = "training"
 
     def setUp(self):
         super().setUp()

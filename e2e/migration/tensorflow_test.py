@@ -51,6 +51,7 @@ def tf_job(name, command, **replicas):
 class TensorFlowTest(Scenario):
 
     needs = ("node",)
+    lane = "training"
     pod_security = "baseline"
 
     @classmethod
