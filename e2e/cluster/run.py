@@ -54,4 +54,6 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
+        sys.stdout.flush()
+        # Not sys.exit, which waits for threads of tests, and they wait for what is gone.
+        os._exit(128 + signal.SIGINT)

@@ -177,9 +177,13 @@ def run_all(tests, cluster):
         return result
 
     total = Result(cluster)
-    with concurrent.futures.ThreadPoolExecutor(TESTS_AT_ONCE) as pool:
+    pool = concurrent.futures.ThreadPoolExecutor(TESTS_AT_ONCE)
+    try:
         for result in pool.map(result_of, units(together)):
             total.add(result)
+    finally:
+        # At Ctrl-C those under way are not waited for: their cluster goes.
+        pool.shutdown(wait=False, cancel_futures=True)
     for unit in units(alone):
         total.add(result_of(unit))
     return total
