@@ -70,7 +70,7 @@ class OversizedTest(FaultScenario):
         self.assertTrue(accepted)
         # There is no room for a sentence in it.
         self.wait_for("a line of the log", lambda: any(
-            f"will try again: write the ledger of {self.namespace}/full" in line
+            "will try again" in line and f"write the ledger of {self.namespace}/full" in line
             for line in self.operator.log_text().splitlines()))
         self.assertEqual(self.uids().keys(), {"large-worker-0"})
         self.submit("tj", training_job("ordinary"))

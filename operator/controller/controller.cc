@@ -534,8 +534,8 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     queue_.Retry(key);
     const uint32_t failures = queue_.failures(key);
     if (failures % kFailuresToTell == 0 && !look->why.empty()) {
-      Log(LogLevel::kWarning, "will try again: " + look->why,
-          {{"job", key}, {"failures", std::to_string(failures)}});
+      Log(LogLevel::kWarning, "will try again",
+          {{"job", key}, {"failures", std::to_string(failures)}, {"why", look->why}});
     }
   }
   if (look->done > 0) queue_.AddAfter(key, kBarrier);

@@ -262,13 +262,13 @@ TEST_F(CpprestTransportTest, MoreWritesThanAllowedWaitForTheirTurnInOrderAndRead
   release.set_value();
   ASSERT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
   EXPECT_LE(most, 2);
-  // The two that are under way together may pass each other.
+  // When a write starts, one of those before it may be under way still, and come much later.
   std::vector<int> places(7);
   int place = 0;
   for (const Request& request : server_->requests()) {
     if (request.method == "POST") places.at(std::stoi(request.target.substr(1))) = place++;
   }
-  for (int i = 0; i < 7; ++i) EXPECT_NEAR(places[i], i, 1) << i;
+  for (int i = 0; i < 7; ++i) EXPECT_GE(places[i], i - 1) << i;
 }
 
 TEST_F(CpprestTransportTest, AWriteThatFailsGivesItsTurnToTheNext) {
