@@ -9,13 +9,14 @@ import taas
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 from waiting import LIMIT_S
 
-# Long enough for a fault and what follows it: 30 s to 60 s on two free cores, and many times as
-# long where others compute.
-LONG_STEPS = 30000
+# Long enough for a fault and what follows it: 10 s on two free cores, and many times as long where
+# others compute.
+LONG_STEPS = 12000
 LONG_LIMIT_S = 1200
 STEP_LINE = r"step \d+, loss = \d+\.\d+ \(\d+\.\d examples/sec; \d+\.\d+ sec/batch\)"
 REPLICAS = ("chief-0", "ps-0", "ps-1", "worker-0", "worker-1")
-ACCURACY = 0.93
+# Guessing gives 0.1. `make demo` asks for more: where others compute, gradients come late.
+ACCURACY = 0.9
 # Images of users and TFJobs keep their own security context, which may be none.
 OWN_SECURITY = {"own-image", "tfjob"}
 # It trains nothing.
@@ -85,6 +86,7 @@ class MainJobTest(Scenario):
 
 class OwnSecurityTest(Scenario):
 
+    lane = "training"
     pod_security = "baseline"
 
     def test_own_image_and_tfjob_run_where_their_security_context_is_admitted(self):
