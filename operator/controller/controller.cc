@@ -26,8 +26,8 @@ constexpr seconds kPortsTime{30};
 // a large job at once would take memory with the square of its size; this many keep a server busy.
 constexpr int kUnderWayMax = 64;
 
-// A job whose look has failed so often in a row, for half a second by then, is spoken of in the log,
-// and after each so many failures more.
+// A job whose look has failed so often in a row, for half a second by then, is spoken of in the
+// log, and after each so many failures more.
 constexpr uint32_t kFailuresToTell = 8;
 
 // Jobs that a standby remembers to speak of when it leads; one beyond is told at its next change.

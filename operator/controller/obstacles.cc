@@ -12,8 +12,8 @@ using std::chrono::seconds;
 constexpr seconds kRefusedFirst{5};
 constexpr seconds kRefusedMax{300};
 constexpr int kDoublingsMax = 6;  // 5 s · 2^6 is past the limit.
-// How long a foreign object under our name is believed in without looking: its owner may be about to
-// take it away.
+// How long a foreign object under our name is believed in without looking: its owner may be about
+// to take it away.
 constexpr seconds kForeignFirst{5};
 constexpr seconds kForeignMax{30};
 
