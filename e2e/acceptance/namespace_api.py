@@ -9,16 +9,13 @@
 Ownership: the connection. Threads: one. Errors: a Refused with the API server's answer.
 """
 
-import base64
 import collections
 import copy
 import http.client
 import json
-import os
-import ssl
-import tempfile
-import urllib.parse
 import uuid
+
+import kubeconfig
 
 GROUPS = {
     "pods": "/api/v1",
@@ -47,22 +44,9 @@ class Refused(AssertionError):
 
 class NamespaceApi:
 
-    def __init__(self, kubeconfig, namespace):
+    def __init__(self, path, namespace):
         self.namespace = namespace
-        with open(kubeconfig, encoding="utf-8") as file:
-            config = json.load(file)
-        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-        self.netloc = urllib.parse.urlparse(cluster["server"]).netloc
-        self.context = ssl.create_default_context(
-            cadata=decoded(cluster, "certificate-authority-data"))
-        # Python takes a client's certificate from a file only.
-        with tempfile.TemporaryDirectory(prefix="taas-e2e-client-") as folder:
-            path = os.path.join(folder, "client.pem")
-            with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w",
-                      encoding="ascii") as file:
-                file.write(decoded(user, "client-certificate-data") +
-                           decoded(user, "client-key-data"))
-            self.context.load_cert_chain(path)
+        self.netloc, self.context = kubeconfig.access(path)
         self.connection = self._connect()
 
     def _connect(self):
@@ -166,7 +150,3 @@ class NamespaceApi:
         other = copy.copy(self)
         other.connection = self._connect()
         return other
-
-
-def decoded(fields, name):
-    return base64.b64decode(fields[name]).decode()

@@ -3,21 +3,19 @@
 kubectl takes 50 ms of a core for each request and hides codes; tests that write hundreds of
 objects, or want a 422 to be one, use this.
 
-    api = Api(kubeconfig)
+    api = Api(cluster.kubeconfig)
     api("POST", "/api/v1/namespaces/mine/pods", pod).code        # 201
     api.all([("PATCH", path, {"status": …}), …])                 # eight at a time
 
 Threads: any. Errors: an answer with its code; a connection that fails is an OSError.
 """
 
-import base64
 import concurrent.futures
 import http.client
 import json
-import ssl
-import tempfile
 import threading
-import urllib.parse
+
+import kubeconfig
 
 # As many as keep a server of two cores busy.
 CONNECTIONS = 8
@@ -44,25 +42,10 @@ class Answer:
         return self.object.get("message", "")
 
 
-def context_of(user, cluster):
-    context = ssl.create_default_context(
-        cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
-    with tempfile.NamedTemporaryFile() as file:
-        for part in ("client-certificate-data", "client-key-data"):
-            file.write(base64.b64decode(user[part]) + b"\n")
-        file.flush()
-        context.load_cert_chain(file.name)
-    return context
-
-
 class Api:
 
-    def __init__(self, kubeconfig):
-        with open(kubeconfig, encoding="utf-8") as file:
-            config = json.load(file)
-        cluster = config["clusters"][0]["cluster"]
-        self.address = urllib.parse.urlsplit(cluster["server"]).netloc
-        self.context = context_of(config["users"][0]["user"], cluster)
+    def __init__(self, path):
+        self.address, self.context = kubeconfig.access(path)
         self.local = threading.local()
 
     def _send(self, verb, path, body, headers):
