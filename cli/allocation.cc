@@ -6,8 +6,8 @@
 #include <cstdlib>
 
 #include "cli/table.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/job.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdlib>
 
 #include "cli/job_table.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,9 +2,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

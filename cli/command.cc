@@ -5,9 +5,9 @@
 
 #include "CLI/CLI.hpp"
 #include "cli/exit_code.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -7,8 +7,8 @@
 
 #include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
-#include "nlohmann/json.hpp"
 #include "operator/kube/api_path.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -6,8 +6,8 @@
 #include "cli/job_changes.h"
 #include "cli/job_table.h"
 #include "cli/table.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,7 +1,7 @@
 #include "cli/finding.h"
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

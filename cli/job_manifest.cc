@@ -4,11 +4,11 @@
 #include <filesystem>
 
 #include "cli/job_ref.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
 #include "operator/api/validation.h"
 #include "operator/base/file_system.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

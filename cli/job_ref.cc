@@ -4,13 +4,13 @@
 #include <tuple>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/pod_decoder.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

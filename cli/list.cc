@@ -12,9 +12,9 @@
 #include "cli/job_ref.h"
 #include "cli/job_table.h"
 #include "cli/verbs.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/job_codec.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

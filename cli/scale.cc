@@ -9,9 +9,9 @@
 #include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -14,13 +14,13 @@
 #include "cli/read_input.h"
 #include "cli/submit_manifest.h"
 #include "cli/verbs.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

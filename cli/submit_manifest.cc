@@ -3,11 +3,11 @@
 #include <charconv>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

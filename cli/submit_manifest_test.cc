@@ -2,9 +2,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/validation.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -8,8 +8,8 @@
 #include "cli/completion.h"
 #include "cli/exit_code.h"
 #include "cli/verbs.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/version.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -11,10 +11,10 @@
 #include "CLI/CLI.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "operator/kube/test_server.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

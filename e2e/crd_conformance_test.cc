@@ -6,8 +6,6 @@
 #include <memory>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "e2e/control_plane.h"
 #include "e2e/http_client.h"
 #include "e2e/process.h"
@@ -18,6 +16,7 @@
 #include "operator/api/validation.h"
 #include "operator/base/clock.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

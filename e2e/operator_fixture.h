@@ -19,9 +19,9 @@
 #include "e2e/http_client.h"
 #include "e2e/process.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
+#include "third_party/json.h"
 
 namespace taas {
 

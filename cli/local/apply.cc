@@ -4,11 +4,11 @@
 #include <string_view>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/defaults.h"
 #include "operator/api/manifest.h"
 #include "operator/api/validation.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -18,10 +18,10 @@
 #include "gtest/gtest.h"
 #include "localkube/node/api_calls.h"
 #include "localkube/node/container_run.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

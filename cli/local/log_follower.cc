@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/job.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -20,11 +20,11 @@
 #include "cli/local/stop_signals.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_dirs.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "localkube/api/rest.h"
 #include "localkube/api/route.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "localkube/api/store.h"
 #include "operator/base/fake_clock.h"
 #include "operator/base/random.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 

@@ -11,7 +11,6 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -19,6 +18,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

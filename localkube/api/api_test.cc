@@ -1,11 +1,10 @@
 #include "localkube/api/api.h"
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_fixture.h"
 #include "localkube/api/object_rules.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

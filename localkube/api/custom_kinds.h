@@ -8,12 +8,12 @@
 #ifndef LOCALKUBE_API_CUSTOM_KINDS_H_
 #define LOCALKUBE_API_CUSTOM_KINDS_H_
 
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "localkube/api/kinds.h"
 #include "operator/api/crd_schema.h"
 #include "operator/api/job.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 

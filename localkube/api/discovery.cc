@@ -2,12 +2,12 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "localkube/api/custom_kinds.h"
 #include "localkube/api/kinds.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -1,9 +1,8 @@
 #include "localkube/api/discovery.h"
 
-#include <nlohmann/json.hpp>
-
 #include "gtest/gtest.h"
 #include "localkube/api/kinds.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

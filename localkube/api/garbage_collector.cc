@@ -1,13 +1,13 @@
 #include "localkube/api/garbage_collector.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
 #include "localkube/api/selectors.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

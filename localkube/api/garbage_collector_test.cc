@@ -1,12 +1,12 @@
 #include "localkube/api/garbage_collector.h"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
 #include "localkube/api/api_fixture.h"
 #include "operator/base/clock.h"
 #include "operator/base/thread_executor.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

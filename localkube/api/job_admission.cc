@@ -1,13 +1,13 @@
 #include "localkube/api/job_admission.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "localkube/api/custom_kinds.h"
 #include "localkube/api/json_path.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/object_rules.h"
 #include "operator/api/validation.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -1,8 +1,7 @@
 #include "localkube/api/json_path.h"
 
-#include <nlohmann/json.hpp>
-
 #include "gtest/gtest.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

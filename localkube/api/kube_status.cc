@@ -1,9 +1,9 @@
 #include "localkube/api/kube_status.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "operator/base/http_status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
 #include "operator/api/field_error.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -1,12 +1,12 @@
 #include "localkube/api/metrics.h"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

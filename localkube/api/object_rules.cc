@@ -1,7 +1,6 @@
 #include "localkube/api/object_rules.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/config_rules.h"
@@ -9,6 +8,7 @@
 #include "localkube/api/pod_rules.h"
 #include "localkube/api/subdomain.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

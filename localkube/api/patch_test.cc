@@ -1,10 +1,9 @@
 #include "localkube/api/patch.h"
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

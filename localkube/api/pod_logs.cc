@@ -1,7 +1,6 @@
 #include "localkube/api/pod_logs.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "localkube/api/log_filter.h"
 #include "localkube/api/object_rules.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
@@ -12,6 +11,7 @@
 #include "localkube/api/subdomain.h"
 #include "operator/api/field_error.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

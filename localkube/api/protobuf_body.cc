@@ -1,11 +1,11 @@
 #include "localkube/api/protobuf_body.h"
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/base64.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

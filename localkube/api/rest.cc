@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
 #include "localkube/api/selectors.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "localkube/api/custom_kinds.h"
 #include "localkube/api/json_path.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -1,9 +1,8 @@
 #include "localkube/api/tables.h"
 
-#include <nlohmann/json.hpp>
-
 #include "gtest/gtest.h"
 #include "operator/base/fake_clock.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

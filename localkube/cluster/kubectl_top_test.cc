@@ -14,8 +14,8 @@
 #include "localkube/cluster/local_cluster.h"
 #include "localkube/node/api_calls.h"
 #include "localkube/node/container_run.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

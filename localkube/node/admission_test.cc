@@ -1,7 +1,7 @@
 #include "localkube/node/admission.h"
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

@@ -1,6 +1,6 @@
 #include "localkube/node/api_calls.h"
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 

@@ -12,7 +12,7 @@
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 

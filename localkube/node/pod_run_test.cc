@@ -2,8 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas::localkube {
 namespace {

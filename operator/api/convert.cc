@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
@@ -16,6 +14,7 @@
 #include "operator/api/tfjob_spec_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -3,8 +3,6 @@
 #include <fstream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/dialect.h"
@@ -12,6 +10,7 @@
 #include "operator/api/manifest_cases.h"
 #include "operator/api/validation.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

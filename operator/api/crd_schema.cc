@@ -6,11 +6,10 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/schema_check.h"
 #include "operator/api/schema_node.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,11 +1,10 @@
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -3,11 +3,10 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "absl/status/statusor.h"
 #include "operator/api/manifest.h"
 #include "operator/base/check.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

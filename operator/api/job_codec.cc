@@ -5,13 +5,12 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
 #include "operator/api/tfjob_spec_codec.h"
 #include "operator/api/training_job_spec_codec.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

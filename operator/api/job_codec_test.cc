@@ -2,13 +2,12 @@
 
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/stored_job.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,10 +1,9 @@
 #include "operator/api/job_rules.h"
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/rule_twin.h"
 #include "operator/api/tfjob_rules.h"
 #include "operator/api/training_job_rules.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -18,12 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "operator/base/clock.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -4,12 +4,11 @@
 #include <cstdio>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/json_field.h"
 #include "operator/api/restart_codec.h"
 #include "operator/base/clock.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,10 +2,9 @@
 
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

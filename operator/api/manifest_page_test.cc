@@ -6,8 +6,6 @@
 #include <set>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/manifest.h"
@@ -15,6 +13,7 @@
 #include "operator/api/trainingjob_crd.h"
 #include "operator/api/validation.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,10 +2,9 @@
 
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/base/clock.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

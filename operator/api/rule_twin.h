@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/field_error.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -18,10 +18,9 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "absl/status/statusor.h"
 #include "operator/api/crd_schema.h"
+#include "third_party/json.h"
 
 namespace taas {
 

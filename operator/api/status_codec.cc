@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/dialect.h"
 #include "operator/api/restart_codec.h"
 #include "operator/base/clock.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -4,8 +4,6 @@
 #include <limits>
 #include <set>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/job_codec.h"
@@ -13,6 +11,7 @@
 #include "operator/api/trainingjob_crd.h"
 #include "operator/api/validation.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

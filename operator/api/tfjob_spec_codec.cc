@@ -4,11 +4,10 @@
 #include <cctype>
 #include <string>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/dialect.h"
 #include "operator/api/pod_template.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

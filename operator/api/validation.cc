@@ -3,14 +3,13 @@
 #include <set>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
 #include "operator/api/json_field.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -4,13 +4,12 @@
 #include <ostream>
 #include <sstream>
 
-#include <nlohmann/json.hpp>
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/api/manifest.h"
 #include "operator/api/manifest_cases.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 

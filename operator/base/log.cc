@@ -4,11 +4,11 @@
 #include <memory>
 #include <mutex>
 
-#include "nlohmann/json.hpp"
 #include "spdlog/pattern_formatter.h"
 #include "spdlog/sinks/basic_file_sink.h"
 #include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

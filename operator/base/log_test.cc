@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

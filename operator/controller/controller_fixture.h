@@ -16,11 +16,11 @@
 #include <optional>
 #include <string>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/random.h"
 #include "operator/base/sim_executor.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/fake_api.h"
+#include "third_party/json.h"
 
 namespace taas {
 

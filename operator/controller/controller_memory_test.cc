@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/controller/controller_fixture.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/controller/controller_fixture.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/kube/transport.h"
+#include "third_party/json.h"
 
 namespace taas {
 

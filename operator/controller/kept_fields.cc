@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,7 +1,7 @@
 #include "operator/controller/merge_patch.h"
 
-#include "nlohmann/json.hpp"
 #include "operator/api/job.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,7 +1,7 @@
 #include "operator/controller/merge_patch.h"
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

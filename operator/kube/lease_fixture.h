@@ -19,10 +19,10 @@
 #include <string>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/random.h"
 #include "operator/base/sim_executor.h"
 #include "operator/kube/lease_elector.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -1,8 +1,8 @@
 #include "operator/kube/lease.h"
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

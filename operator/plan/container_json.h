@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "operator/plan/pod_spec.h"
+#include "third_party/json.h"
 
 namespace taas {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/quantity.h"
 #include "operator/plan/container_json.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

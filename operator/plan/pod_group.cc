@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/plan/gang.h"
 #include "operator/plan/gang_resources.h"
 #include "operator/plan/replicas.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/container_json.h"
 #include "operator/plan/tf_config.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

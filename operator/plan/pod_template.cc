@@ -1,6 +1,6 @@
 #include "operator/plan/pod_template.h"
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
 #include "operator/plan/plan_fixture.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

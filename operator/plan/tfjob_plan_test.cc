@@ -2,12 +2,12 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/api/job_codec.h"
 #include "operator/base/status_matchers.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
 #include "operator/plan/pod_json.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

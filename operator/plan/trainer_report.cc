@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 

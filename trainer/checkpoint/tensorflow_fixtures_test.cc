@@ -9,8 +9,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/checkpoint/bundle_writer.h"
 

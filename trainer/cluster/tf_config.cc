@@ -4,9 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/comm/channel.h"
 
 namespace taas {

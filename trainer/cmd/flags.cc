@@ -3,8 +3,8 @@
 #include <charconv>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

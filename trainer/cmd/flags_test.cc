@@ -1,3 +1,4 @@
+#include "third_party/json.h"
 #include "trainer/cmd/flags.h"
 
 #include <cstdlib>
@@ -7,7 +8,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
 
 namespace taas {

@@ -20,10 +20,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/comm/listener.h"
 #include "trainer/ps/commit_ledger.h"

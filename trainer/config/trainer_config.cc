@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <limits>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {

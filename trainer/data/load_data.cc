@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/data/generated.h"
 #include "trainer/data/idx.h"
 

@@ -1,3 +1,4 @@
+#include "third_party/json.h"
 #include "trainer/data/load_data.h"
 
 #include <array>
@@ -5,7 +6,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"

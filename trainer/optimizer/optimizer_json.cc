@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {

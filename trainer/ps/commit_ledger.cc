@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/check.h"
+#include "third_party/json.h"
 
 namespace taas::ps {
 namespace {

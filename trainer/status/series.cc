@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -1,3 +1,4 @@
+#include "third_party/json.h"
 #include "trainer/status/series.h"
 
 #include <limits>
@@ -6,7 +7,6 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/status_matchers.h"
 
 namespace taas {

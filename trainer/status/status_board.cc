@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -11,8 +11,8 @@
 #include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/comm/listener.h"
 
 namespace taas {

@@ -11,10 +11,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/fake_clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 #include "trainer/comm/listener.h"
 #include "trainer/status/status_board.h"
 #include "trainer/status/status_server.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "nlohmann/json.hpp"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
