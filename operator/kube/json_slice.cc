@@ -3,91 +3,10 @@
 #include <cstdint>
 
 #include "operator/base/status.h"
+#include "operator/kube/json_scanner.h"
 
 namespace taas {
 namespace {
-
-// Walks over one JSON text, value by value.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) {}
-
-  absl::Status Error(const std::string& what) const {
-    return absl::InvalidArgumentError("invalid JSON at byte " + std::to_string(at_) + ": " + what);
-  }
-  void SkipSpace() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' ||
-                                  text_[at_] == '\r')) {
-      ++at_;
-    }
-  }
-  // Takes `c` if it is next, after white space.
-  bool Take(char c) {
-    SkipSpace();
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  bool AtEnd() {
-    SkipSpace();
-    return at_ == text_.size();
-  }
-  // A string with its quotes.
-  absl::StatusOr<std::string_view> String() {
-    SkipSpace();
-    const size_t start = at_;
-    if (!Take('"')) return Error("a string is expected");
-    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-    if (at_ >= text_.size()) {
-      at_ = text_.size();
-      return Error("the text ends within a string");
-    }
-    ++at_;
-    return text_.substr(start, at_ - start);
-  }
-  absl::StatusOr<std::string_view> Value() {
-    SkipSpace();
-    if (at_ >= text_.size()) return Error("the text ends where a value is expected");
-    const size_t start = at_;
-    if (text_[at_] == '"') return String();
-    if (text_[at_] == '{' || text_[at_] == '[') {
-      RETURN_IF_ERROR(SkipNested());
-    } else {
-      while (at_ < text_.size() && IsScalarByte(text_[at_])) ++at_;
-      if (at_ == start) return Error("a value is expected");
-    }
-    return text_.substr(start, at_ - start);
-  }
-
- private:
-  static bool IsScalarByte(char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '+' || c == '.';
-  }
-  // Up to and with the bracket that closes the one that is next.
-  absl::Status SkipNested() {
-    std::string open;
-    do {
-      if (at_ >= text_.size()) return Error("the text ends within an object or array");
-      const char c = text_[at_];
-      if (c == '"') {
-        const absl::StatusOr<std::string_view> skipped = String();
-        if (!skipped.ok()) return skipped.status();
-        continue;
-      }
-      if (c == '{' || c == '[') open += c;
-      if (c == '}' || c == ']') {
-        if (open.back() != (c == '}' ? '{' : '[')) return Error("brackets do not match");
-        open.pop_back();
-      }
-      ++at_;
-    } while (!open.empty());
-    return absl::OkStatus();
-  }
-
-  const std::string_view text_;
-  size_t at_ = 0;
-};
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -136,12 +55,27 @@ size_t UnescapeUnicode(std::string_view text, std::string* out) {
   return 10;
 }
 
+// Bytes of the character that `text` starts with, 0: it is no UTF-8 (RFC 3629).
+size_t Utf8Length(std::string_view text) {
+  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return 1;
+  const size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
+  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  // Longer than needed, a half of a pair, or beyond the last character.
+  const bool wrong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) > 0x9F) ||
+                     (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) > 0x8F);
+  return wrong ? 0 : length;
+}
+
 }  // namespace
 
 absl::Status ForEachMember(
     std::string_view json,
     const std::function<absl::Status(std::string_view key, std::string_view value)>& on_member) {
-  Scanner scanner(json);
+  JsonScanner scanner(json);
   if (!scanner.Take('{')) return scanner.Error("an object is expected");
   if (!scanner.Take('}')) {
     do {
@@ -157,7 +91,7 @@ absl::Status ForEachMember(
 
 absl::Status ForEachElement(std::string_view json,
                             const std::function<absl::Status(std::string_view value)>& on_element) {
-  Scanner scanner(json);
+  JsonScanner scanner(json);
   if (!scanner.Take('[')) return scanner.Error("an array is expected");
   if (!scanner.Take(']')) {
     do {
@@ -189,7 +123,12 @@ absl::StatusOr<std::string> StringOf(std::string_view json) {
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\\') {
-      out += text[i];
+      const size_t length = Utf8Length(text.substr(i));
+      if (length == 0 || static_cast<unsigned char>(text[i]) < 0x20) {
+        return absl::InvalidArgumentError("a byte that is no character in a JSON string");
+      }
+      out.append(text, i, length);
+      i += length - 1;
       continue;
     }
     constexpr std::string_view kEscapes = "\"\\/bfnrt";

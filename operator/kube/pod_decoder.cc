@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
+#include "operator/kube/json_scanner.h"
+#include "operator/kube/json_slice.h"
 #include "operator/kube/lease.h"
 
 namespace taas {
@@ -113,156 +116,195 @@ bool Finalizer(const Scalar& value, bool* held_by_kueue) {
 // `i` is the index in the innermost array.
 using Setter = bool (*)(Collected& c, size_t i, const Scalar& v);
 
-const std::unordered_map<std::string_view, Setter>& Fields() {
+struct Field {
+  std::string_view path;
+  Setter set;
+};
+
+const std::vector<Field>& Fields() {
   using C = Collected;
   using S = Scalar;
   constexpr size_t kCut = kPodMessageBytesMax;
 #define FIELD(path, expression) \
   { path, [](C& c, [[maybe_unused]] size_t i, const S& v) { return expression; } }
-  static const std::unordered_map<std::string_view, Setter> fields = {
-      FIELD(".metadata.namespace", Text(v, &c.meta.ns)),
-      FIELD(".metadata.name", Text(v, &c.meta.name)),
-      FIELD(".metadata.uid", Text(v, &c.meta.uid)),
-      FIELD(".metadata.resourceVersion", Text(v, &c.meta.resource_version)),
-      FIELD(".metadata.generation", Number<int64_t>(v, &c.meta.generation)),
-      FIELD(".metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
-      FIELD(".metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
-      FIELD(".metadata.deletionGracePeriodSeconds", Number<int64_t>(v, &c.deletion_grace)),
-      FIELD(".metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
-      FIELD(".metadata.ownerReferences[].kind", Text(v, &At(c.owners, i).kind)),
-      FIELD(".metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
-      FIELD(".metadata.labels.taas.dev/job-name", Text(v, &c.job)),
-      FIELD(".metadata.labels.taas.dev/role", Text(v, &c.role)),
-      FIELD(".metadata.labels.taas.dev/index", Text(v, &c.index)),
-      FIELD(".metadata.labels.taas.dev/attempt", Text(v, &c.attempt)),
-      FIELD(".metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
-      FIELD(".metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
-      FIELD(".metadata.annotations.taas.dev/epoch", Text(v, &c.epoch)),
-      FIELD(".metadata.annotations.kueue.x-k8s.io/retriable-in-group", Text(v, &c.retriable)),
-      FIELD(".metadata.annotations.taas.dev/pod-group-spec", Text(v, &c.group_spec)),
-      FIELD(".metadata.finalizers[]", Finalizer(v, &c.held_by_kueue)),
-      FIELD(".spec.minMember", Number<int32_t>(v, &c.min_member)),
-      FIELD(".spec.nodeName", Text(v, &c.node)),
-      FIELD(".spec.restartPolicy", Text(v, &c.restart_policy)),
-      FIELD(".spec.containers[].name", Text(v, &At(c.containers, i).name)),
-      FIELD(".spec.containers[].image", Text(v, &At(c.containers, i).image)),
-      FIELD(".status.phase", Text(v, &c.phase)),
-      FIELD(".status.reason", Text(v, &c.reason)),
-      FIELD(".status.message", Text(v, &c.message, kCut)),
-      FIELD(".status.podIP", Text(v, &c.ip)),
-      FIELD(".status.conditions[].type", Text(v, &At(c.conditions, i).type)),
-      FIELD(".status.conditions[].status", Text(v, &At(c.conditions, i).status)),
-      FIELD(".status.conditions[].reason", Text(v, &At(c.conditions, i).reason)),
-      FIELD(".status.conditions[].message", Text(v, &At(c.conditions, i).message, kCut)),
-      FIELD(".status.containerStatuses[].name", Text(v, &At(c.statuses, i).name)),
-      FIELD(".status.containerStatuses[].state.waiting.reason",
+  static const std::vector<Field> fields = {
+      FIELD("metadata.namespace", Text(v, &c.meta.ns)),
+      FIELD("metadata.name", Text(v, &c.meta.name)),
+      FIELD("metadata.uid", Text(v, &c.meta.uid)),
+      FIELD("metadata.resourceVersion", Text(v, &c.meta.resource_version)),
+      FIELD("metadata.generation", Number<int64_t>(v, &c.meta.generation)),
+      FIELD("metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
+      FIELD("metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
+      FIELD("metadata.deletionGracePeriodSeconds", Number<int64_t>(v, &c.deletion_grace)),
+      FIELD("metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
+      FIELD("metadata.ownerReferences[].kind", Text(v, &At(c.owners, i).kind)),
+      FIELD("metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
+      FIELD("metadata.labels.taas.dev/job-name", Text(v, &c.job)),
+      FIELD("metadata.labels.taas.dev/role", Text(v, &c.role)),
+      FIELD("metadata.labels.taas.dev/index", Text(v, &c.index)),
+      FIELD("metadata.labels.taas.dev/attempt", Text(v, &c.attempt)),
+      FIELD("metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
+      FIELD("metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
+      FIELD("metadata.annotations.taas.dev/epoch", Text(v, &c.epoch)),
+      FIELD("metadata.annotations.kueue.x-k8s.io/retriable-in-group", Text(v, &c.retriable)),
+      FIELD("metadata.annotations.taas.dev/pod-group-spec", Text(v, &c.group_spec)),
+      FIELD("metadata.finalizers[]", Finalizer(v, &c.held_by_kueue)),
+      FIELD("spec.minMember", Number<int32_t>(v, &c.min_member)),
+      FIELD("spec.nodeName", Text(v, &c.node)),
+      FIELD("spec.restartPolicy", Text(v, &c.restart_policy)),
+      FIELD("spec.containers[].name", Text(v, &At(c.containers, i).name)),
+      FIELD("spec.containers[].image", Text(v, &At(c.containers, i).image)),
+      FIELD("status.phase", Text(v, &c.phase)),
+      FIELD("status.reason", Text(v, &c.reason)),
+      FIELD("status.message", Text(v, &c.message, kCut)),
+      FIELD("status.podIP", Text(v, &c.ip)),
+      FIELD("status.conditions[].type", Text(v, &At(c.conditions, i).type)),
+      FIELD("status.conditions[].status", Text(v, &At(c.conditions, i).status)),
+      FIELD("status.conditions[].reason", Text(v, &At(c.conditions, i).reason)),
+      FIELD("status.conditions[].message", Text(v, &At(c.conditions, i).message, kCut)),
+      FIELD("status.containerStatuses[].name", Text(v, &At(c.statuses, i).name)),
+      FIELD("status.containerStatuses[].state.waiting.reason",
             Text(v, &At(c.statuses, i).waiting_reason)),
-      FIELD(".status.containerStatuses[].state.waiting.message",
+      FIELD("status.containerStatuses[].state.waiting.message",
             Text(v, &At(c.statuses, i).waiting_message, kCut)),
-      FIELD(".status.containerStatuses[].state.running.startedAt",
+      FIELD("status.containerStatuses[].state.running.startedAt",
             Time(v, &At(c.statuses, i).times.started)),
-      FIELD(".status.containerStatuses[].state.terminated.startedAt",
+      FIELD("status.containerStatuses[].state.terminated.startedAt",
             Time(v, &At(c.statuses, i).times.started)),
-      FIELD(".status.containerStatuses[].state.terminated.finishedAt",
+      FIELD("status.containerStatuses[].state.terminated.finishedAt",
             Time(v, &At(c.statuses, i).times.finished)),
-      FIELD(".status.containerStatuses[].state.terminated.exitCode",
+      FIELD("status.containerStatuses[].state.terminated.exitCode",
             Number<int32_t>(v, &At(c.statuses, i).exit_code)),
-      FIELD(".status.containerStatuses[].state.terminated.reason",
+      FIELD("status.containerStatuses[].state.terminated.reason",
             Text(v, &At(c.statuses, i).exit_reason)),
-      FIELD(".status.containerStatuses[].state.terminated.message",
+      FIELD("status.containerStatuses[].state.terminated.message",
             Text(v, &At(c.statuses, i).termination_message, kTerminationMessageBytesMax)),
-      FIELD(".status.containerStatuses[].restartCount",
+      FIELD("status.containerStatuses[].restartCount",
             Number<int32_t>(v, &At(c.statuses, i).restart_count)),
-      FIELD(".status.containerStatuses[].lastState.terminated.exitCode",
+      FIELD("status.containerStatuses[].lastState.terminated.exitCode",
             Number<int32_t>(v, &At(c.statuses, i).last_exit_code)),
-      FIELD(".status.containerStatuses[].lastState.terminated.reason",
+      FIELD("status.containerStatuses[].lastState.terminated.reason",
             Text(v, &At(c.statuses, i).last_exit_reason)),
-      FIELD(".status.containerStatuses[].lastState.terminated.message",
+      FIELD("status.containerStatuses[].lastState.terminated.message",
             Text(v, &At(c.statuses, i).last_termination_message, kTerminationMessageBytesMax)),
   };
 #undef FIELD
   return fields;
 }
 
-// Follows the parser through the text and hands the fields of the table to their setters.
-class Reader : public nlohmann::json_sax<nlohmann::json> {
- public:
-  explicit Reader(Collected* out) : out_(out) {}
-  const std::string& error() const { return error_; }
+// The table as a tree: what is on no path to a field is skipped as it is.
+struct Node {
+  std::map<std::string, Node, std::less<>> members;
+  std::unique_ptr<Node> elements;
+  const Field* field = nullptr;
+};
 
-  bool null() override { return Scalar_(std::monostate()); }
-  bool boolean(bool value) override { return Scalar_(value); }
-  bool number_integer(number_integer_t value) override { return Scalar_(int64_t{value}); }
-  bool number_unsigned(number_unsigned_t value) override {
-    if (!std::in_range<int64_t>(value)) return Scalar_(static_cast<double>(value));
-    return Scalar_(static_cast<int64_t>(value));
+void Plant(const Field& field, Node* root) {
+  Node* node = root;
+  std::string_view rest = field.path;
+  bool one_key = false;  // The names of labels and annotations have dots.
+  while (!rest.empty()) {
+    const std::string_view part = one_key ? rest : rest.substr(0, rest.find('.'));
+    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
+    one_key = part == "labels" || part == "annotations";
+    const bool array = part.ends_with("[]");
+    node = &node->members[std::string(part.substr(0, part.size() - (array ? 2 : 0)))];
+    if (!array) continue;
+    if (node->elements == nullptr) node->elements = std::make_unique<Node>();
+    node = node->elements.get();
   }
-  bool number_float(number_float_t value, const string_t&) override { return Scalar_(value); }
-  bool string(string_t& value) override { return Scalar_(std::move(value)); }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(size_t) override { return Open(false); }
-  bool end_object() override { return Close(); }
-  bool start_array(size_t) override { return Open(true); }
-  bool end_array() override { return Close(); }
-  bool key(string_t& name) override {
-    path_.resize(levels_.back().path_size);
-    path_ += "." + name;
-    return true;
+  node->field = &field;
+}
+
+const Node& FieldTree() {
+  static const Node tree = [] {
+    Node root;
+    for (const Field& field : Fields()) Plant(field, &root);
+    return root;
+  }();
+  return tree;
+}
+
+// `text`: as JSON has it. An object or array counts as not set.
+absl::StatusOr<Scalar> ScalarOf(std::string_view text) {
+  if (text == "null" || text.front() == '{' || text.front() == '[') return Scalar();
+  if (text == "true" || text == "false") return Scalar(text == "true");
+  if (text.front() == '"') {
+    ASSIGN_OR_RETURN(std::string value, StringOf(text));
+    return Scalar(std::move(value));
   }
-  bool parse_error(size_t position, const std::string&,
-                   const nlohmann::detail::exception& why) override {
-    error_ = "invalid JSON at byte " + std::to_string(position) + ": " + why.what();
-    return false;
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return Scalar(number);
+  double fraction = 0;
+  const auto [stop, trouble] = std::from_chars(text.data(), text.data() + text.size(), fraction);
+  if (trouble == std::errc::invalid_argument || stop != text.data() + text.size()) {
+    return absl::InvalidArgumentError("invalid JSON: " + std::string(text.substr(0, 40)));
+  }
+  return Scalar(fraction);
+}
+
+// Walks through the text once and hands the fields of the table to their setters.
+class Reader {
+ public:
+  Reader(std::string_view json, Collected* out) : scanner_(json), out_(out) {}
+
+  absl::Status Read() {
+    if (scanner_.Peek() != '{') return scanner_.Error("an object is expected");
+    RETURN_IF_ERROR(Value(FieldTree(), 0));
+    return scanner_.AtEnd() ? absl::OkStatus() : scanner_.Error("text after the object");
   }
 
  private:
-  struct Level {
-    bool array;
-    size_t path_size;  // Of the path up to this object or array.
-    size_t next;       // Index of the next element.
-  };
+  // No deeper than the table.
+  absl::Status Value(const Node& node, size_t index) {
+    const char next = scanner_.Peek();
+    if (next == '{' && !node.members.empty()) return Object(node, index);
+    if (next == '[' && node.elements != nullptr) return Array(*node.elements);
+    ASSIGN_OR_RETURN(const std::string_view text, scanner_.Value());
+    if (node.field == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Scalar value, ScalarOf(text));
+    if (node.field->set(*out_, index, value)) return absl::OkStatus();
+    return absl::InvalidArgumentError(std::string(node.field->path) +
+                                      " has a value of the wrong type");
+  }
 
-  // A value starts: within an array it is the next element.
-  void Enter() {
-    if (levels_.empty() || !levels_.back().array) return;
-    path_.resize(levels_.back().path_size);
-    path_ += "[]";
-    ++levels_.back().next;
+  absl::Status Object(const Node& node, size_t index) {
+    scanner_.Take('{');
+    if (scanner_.Take('}')) return absl::OkStatus();
+    do {
+      ASSIGN_OR_RETURN(const std::string_view key, scanner_.String());
+      if (!scanner_.Take(':')) return scanner_.Error("':' is expected");
+      const auto member = node.members.find(key.substr(1, key.size() - 2));
+      if (member != node.members.end()) {
+        RETURN_IF_ERROR(Value(member->second, index));
+      } else {
+        RETURN_IF_ERROR(scanner_.Value().status());
+      }
+    } while (scanner_.Take(','));
+    return scanner_.Take('}') ? absl::OkStatus() : scanner_.Error("',' or '}' is expected");
   }
-  bool Open(bool array) {
-    Enter();
-    levels_.push_back({array, path_.size(), 0});
-    return true;
-  }
-  bool Close() {
-    levels_.pop_back();
-    return true;
-  }
-  bool Scalar_(Scalar value) {
-    Enter();
-    const auto field = Fields().find(path_);
-    if (field == Fields().end()) return true;
+
+  absl::Status Array(const Node& elements) {
+    scanner_.Take('[');
+    if (scanner_.Take(']')) return absl::OkStatus();
     size_t index = 0;
-    for (const Level& level : levels_) {
-      if (level.array) index = level.next - 1;
-    }
-    if (field->second(*out_, index, value)) return true;
-    error_ = path_.substr(1) + " has a value of the wrong type";
-    return false;
+    do {
+      RETURN_IF_ERROR(Value(elements, index++));
+    } while (scanner_.Take(','));
+    return scanner_.Take(']') ? absl::OkStatus() : scanner_.Error("',' or ']' is expected");
   }
 
+  JsonScanner scanner_;
   Collected* const out_;
-  std::vector<Level> levels_;
-  std::string path_;
-  std::string error_;
 };
 
 absl::StatusOr<Collected> Collect(std::string_view json) {
   Collected collected;
-  Reader reader(&collected);
-  if (!nlohmann::json::sax_parse(json.begin(), json.end(), &reader)) {
+  const absl::Status read = Reader(json, &collected).Read();
+  if (!read.ok()) {
     return absl::InvalidArgumentError("decode object " + collected.meta.ns + "/" +
-                                      collected.meta.name + ": " + reader.error());
+                                      collected.meta.name + ": " + std::string(read.message()));
   }
   if (collected.meta.name.empty()) {
     return absl::InvalidArgumentError("decode object: metadata.name is missing");

@@ -1,9 +1,11 @@
 // Reads the few fields that the operator needs out of the JSON of a pod or of any other object.
 //
-// A SAX reader: no document is built, whatever the pod carries, and long messages are cut.
+// One pass over the text: what is not needed is skipped lexically, no document is built, whatever
+// the pod carries, and long messages are cut.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument for invalid JSON, a field of the wrong
-// type among those that are read, or an object without a name. Unknown fields are skipped.
+// Ownership: values. Threads: any. Errors: InvalidArgument for a text that is no JSON object as far
+// as it is read, a field of the wrong type, or an object without a name. Keys are compared as they
+// are written: the API server escapes none of these.
 //
 //   ASSIGN_OR_RETURN(const Pod pod, DecodePod(json));
 

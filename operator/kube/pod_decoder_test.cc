@@ -294,6 +294,34 @@ TEST(PodDecoderTest, AFieldOfTheWrongTypeIsNamed) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("exitCode")));
 }
 
+TEST(PodDecoderTest, OfATextThatIsOddJsonTheSameComesOutAsOfAnyReader) {
+  const auto pod = DecodePod(R"( {"metadata" : {"name":"first","name":"a","uid":{"x":["name"]},
+      "labels":{"taas.dev\/job-name":"escaped","taas.dev/job-name":"mnist"},
+      "finalizers":null,"ownerReferences":[{"uid":"u1"},{"uid":"u2","kind":"TrainingJob",
+        "deep":[[{"uid":"x"}],2],"controller":true},{"uid":"u3"}]},
+    "status":{"conditions":[],"containerStatuses":[[],{"name":"t","restartCount":2}]},
+    "spec":{"containers":[{"name":"s"},{"name":"trainer","image":"i"}],"nodeName":null}} )");
+  ASSERT_THAT(pod, IsOk());
+  EXPECT_EQ(pod->meta.name, "a") << "the last counts";
+  EXPECT_EQ(pod->meta.uid, "") << "an object is no text";
+  EXPECT_EQ(pod->job, "mnist");
+  EXPECT_EQ(pod->owner_uid, "u2");
+  EXPECT_EQ(pod->image, "i");
+  EXPECT_EQ(pod->node, "");
+}
+
+TEST(PodDecoderTest, WhatIsNoJsonIsRefused) {
+  for (const char* bad :
+       {R"({"metadata":{"name":"a",}})", R"({"metadata":{"name":"a"},})",
+        R"({"metadata":{"name"}})", R"({"metadata":{"name":"a"}} x)",
+        R"({"metadata":{"name":"a"}}{})", R"({"metadata":{"name":a}})",
+        R"({"metadata":{"name":"a" "uid":"b"}})", R"({"status":{"conditions":[{},]}})",
+        R"({"metadata":{"name":"a"},"spec":{"nodeName":nul}})",
+        "{\"metadata\":{\"name\":\"\xff\"}}", "{\"metadata\":{\"name\":\"a\nb\"}}"}) {
+    EXPECT_THAT(DecodePod(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
+  }
+}
+
 TEST(PodDecoderTest, NoCutOfAPodDecodes) {
   const std::string text = kFailedPod;
   for (size_t end = 0; end < text.size(); ++end) {
