@@ -16,11 +16,12 @@ WorkQueue::WorkQueue(Executor& executor, Options options, Process process)
 
 WorkQueue::~WorkQueue() {
   for (const auto& [key, timer] : timers_) executor_.Cancel(timer.id);
+  for (const auto& [key, timer] : resting_) executor_.Cancel(timer);
 }
 
 void WorkQueue::Add(const std::string& key) {
   if (!dirty_.insert(key).second) return;
-  if (processing_.contains(key)) return;  // Done puts it back.
+  if (processing_.contains(key) || resting_.contains(key)) return;  // Its end puts it back.
   ready_.push_back(key);
   PumpSoon();
 }
@@ -52,10 +53,23 @@ void WorkQueue::Retry(const std::string& key) {
 
 void WorkQueue::Forget(const std::string& key) { failures_.erase(key); }
 
-void WorkQueue::Done(const std::string& key) {
+void WorkQueue::Done(const std::string& key, Clock::Duration rest) {
   CHECK(processing_.erase(key) == 1) << "Done(" << key << ") without work on it";
-  if (dirty_.contains(key)) ready_.push_back(key);
+  if (rest > Clock::Duration::zero()) {
+    Rest(key, rest);
+  } else if (dirty_.contains(key)) {
+    ready_.push_back(key);
+  }
   PumpSoon();
+}
+
+void WorkQueue::Rest(const std::string& key, Clock::Duration rest) {
+  resting_[key] = executor_.PostAfter(rest, [this, key, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.expired()) return;
+    resting_.erase(key);
+    if (dirty_.contains(key)) ready_.push_back(key);
+    PumpSoon();
+  });
 }
 
 uint32_t WorkQueue::failures(const std::string& key) const {

@@ -50,7 +50,9 @@ class WorkQueue {
   void Retry(const std::string& key);
   // Sets the failures of `key` back to none: after a success, or when the object changed.
   void Forget(const std::string& key);
-  void Done(const std::string& key);
+  // For `rest` the key is not looked at again, though it may be added: runs whose cost grows with
+  // what they look at are kept from following each event.
+  void Done(const std::string& key, Clock::Duration rest = {});
 
   size_t depth() const { return ready_.size(); }
   size_t in_flight() const { return processing_.size(); }
@@ -62,6 +64,7 @@ class WorkQueue {
     Executor::TimerId id;
   };
 
+  void Rest(const std::string& key, Clock::Duration rest);
   void Pump();
   void PumpSoon();
 
@@ -74,6 +77,7 @@ class WorkQueue {
   std::deque<std::string> ready_;
   std::unordered_map<std::string, uint32_t> failures_;
   std::unordered_map<std::string, Timer> timers_;
+  std::unordered_map<std::string, Executor::TimerId> resting_;
   bool pump_posted_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -54,6 +54,45 @@ TEST_F(WorkQueueTest, AKeyIsNeverAtWorkTwiceAndRunsOnceMoreHoweverOftenItWasAdde
   EXPECT_THAT(started_, ElementsAre("a", "a"));
 }
 
+// Symptom: each of a thousand pods' events led to a look at all thousand.
+TEST_F(WorkQueueTest, AKeyThatRestsRunsOnceWhenItHasRestedHoweverOftenItWasAdded) {
+  queue_ = NewQueue({.in_flight_limit = 1});
+  queue_->Add("a");
+  Run();
+  queue_->Add("a");
+  queue_->Done("a", 50ms);
+  queue_->Add("a");
+  queue_->AddAfter("a", 10ms);
+  queue_->Add("b");
+  Run(49ms);
+  EXPECT_THAT(started_, ElementsAre("a", "b")) << "who rests keeps no other from its turn";
+  queue_->Done("b");
+  Run(1ms);
+  EXPECT_THAT(started_, ElementsAre("a", "b", "a"));
+  queue_->Done("a", 50ms);
+  Run(1s);
+  EXPECT_THAT(started_, ElementsAre("a", "b", "a")) << "nothing was added meanwhile";
+  queue_->Add("a");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("a", "b", "a", "a"));
+}
+
+TEST_F(WorkQueueTest, WhatComesDueAfterARestIsNotLostAndAQueueMayEndInTheMiddleOfOne) {
+  queue_->Add("a");
+  Run();
+  queue_->AddAfter("a", 80ms);
+  queue_->Done("a", 50ms);
+  Run(79ms);
+  EXPECT_THAT(started_, ElementsAre("a"));
+  Run(1ms);
+  EXPECT_THAT(started_, ElementsAre("a", "a"));
+  queue_->Done("a", 50ms);
+  queue_->Add("a");
+  queue_.reset();
+  Run(1s);
+  EXPECT_THAT(started_, ElementsAre("a", "a"));
+}
+
 TEST_F(WorkQueueTest, NoMoreKeysAreAtWorkThanTheLimit) {
   queue_ = NewQueue({.in_flight_limit = 2});
   for (const char* key : {"a", "b", "c"}) queue_->Add(key);
