@@ -129,7 +129,7 @@ def reasons_in_code():
     found |= set(re.findall(r'constexpr char k\w+\[\] = "(\w+)"', header))
     reporter = code["operator/controller/job_reporter.cc"]
     found |= set(literals(function(reporter, "FailureReason")))
-    found |= set(re.findall(r'\b(?:tell\(|Event\(job, false, )"(\w+)"', reporter))
+    found |= set(re.findall(r'\b(?:tell\(|Write\(job, false, )"(\w+)"', reporter))
     found |= set(re.findall(r'\bOnce\([^;]*?,\s*"(\w+)",\s*(?:text|\w+(?:\.|->))', everything))
     found |= set(re.findall(r'\{"reason", "(\w+)"\}', code["operator/kube/lease.cc"]))
     return found

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "nlohmann/json.hpp"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/log.h"
 #include "operator/kube/resource_version.h"
 #include "operator/plan/replicas.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -17,10 +17,6 @@ namespace {
 // What a TFJob without managedBy belongs to; so it is ours.
 constexpr std::string_view kTrainingOperator = "kubeflow.org/training-operator";
 constexpr JobKind kKinds[] = {JobKind::kTrainingJob, JobKind::kTfJob};
-
-Resource ResourceOf(JobKind kind) {
-  return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
-}
 
 // Jobs of both kinds may have one name; their pods and services would be under it, too.
 std::string IndexOf(const std::string& ns, const std::string& job) { return ns + "/" + job; }
@@ -62,6 +58,10 @@ std::string WithPlainSpec(JobKind kind, std::string_view text) {
 }
 
 }  // namespace
+
+Resource ResourceOf(JobKind kind) {
+  return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
+}
 
 // One kind in one namespace, or in all.
 struct ClusterView::JobsOfKind {

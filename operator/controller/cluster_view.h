@@ -41,6 +41,9 @@
 
 namespace taas {
 
+// Where jobs of `kind` are stored.
+Resource ResourceOf(JobKind kind);
+
 class ClusterView {
  public:
   // The key of a job that something happened to.

@@ -23,8 +23,13 @@ constexpr RetryDelay::Options kStatusRefused{.first = seconds(5), .limit = secon
 // How long before ports of 127.0.0.1 are looked for again.
 constexpr seconds kPortsTime{30};
 // Writes of one look that are under way together. A pod's request names all replicas, so those of
-// a large job at once would take memory with the square of its size; this many keep a server busy.
+// a large job at once would take memory with the square of its size; the transport sends fewer.
 constexpr int kUnderWayMax = 64;
+
+// After a look its job is left alone for so long per pod. A look takes some microseconds per pod,
+// so that events of a job of any size cost a tenth of a processor or so; a job of 10 rests half a
+// millisecond, one of 1,000 fifty.
+constexpr std::chrono::microseconds kRestPerPod{50};
 
 // A job whose look has failed so often in a row, for half a second by then, is spoken of in the
 // log, and after each so many failures more.
@@ -66,6 +71,7 @@ struct Controller::Look {
   int done = 0;
   bool retry = false;
   std::string why;  // Of a retry: what did not work last.
+  size_t pods = 0;
   seconds after{0};
   JobReporter::Changes changes;
 };
@@ -83,8 +89,11 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
               queue_.Add(key);
               metrics_.SetQueueDepth(queue_.depth());
             }),
-      writer_(transport, executor, random, view_),
-      reporter_(writer_),
+      api_(transport),
+      objects_(api_, view_),
+      writer_(api_, executor.clock(), view_),
+      events_(api_, executor.clock(), random),
+      reporter_(events_),
       poller_(executor, poll, view_, options_.addresses,
               [this](const std::string& key) { queue_.Add(key); }) {
   view_.set_on_unreadable(
@@ -151,14 +160,14 @@ void Controller::OnOrphan(const Pod& pod) {
   // Whoever comes to lead is told of all.
   if (!leads_ || options_.gang.scheduler != GangScheduler::kKueue || !IsHeldBack(pod)) return;
   const std::string name = pod.meta.ns + "/" + pod.meta.name;
-  writer_.Release({.ns = pod.meta.ns,
-                   .name = pod.meta.name,
-                   .uid = pod.meta.uid,
-                   .resource_version = pod.meta.resource_version},
-                  [name](const WriteResult& result) {
-                    if (result.kind == WriteResult::Kind::kDone) return;
-                    Log(LogLevel::kWarning, result.message, {{"pod", name}});
-                  });
+  objects_.Release({.ns = pod.meta.ns,
+                    .name = pod.meta.name,
+                    .uid = pod.meta.uid,
+                    .resource_version = pod.meta.resource_version},
+                   [name](const WriteResult& result) {
+                     if (result.kind == WriteResult::Kind::kDone) return;
+                     Log(LogLevel::kWarning, result.message, {{"pod", name}});
+                   });
 }
 
 Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& job) {
@@ -235,6 +244,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   // take the others' operator down.
   try {
     Snapshot snapshot = TakeSnapshot(key, *look->job, tracked);
+    look->pods = snapshot.pods.size();
     look->plan = MakePlan(snapshot);
   } catch (const std::exception& error) {
     return OnInternalError(look, error.what());
@@ -377,30 +387,30 @@ void Controller::Send(const std::shared_ptr<Look>& look, size_t index) {
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
     writer_.PatchLedger(job, ledger->ledger, done);
   } else if (const auto* make_pod = std::get_if<CreatePod>(&step)) {
-    writer_.Create(job.meta, *make_pod, done);
+    objects_.Create(job.meta, *make_pod, done);
   } else if (const auto* make_service = std::get_if<CreateService>(&step)) {
-    writer_.Create(job.meta, *make_service, done);
+    objects_.Create(job.meta, *make_service, done);
   } else if (const auto* drop_pod = std::get_if<DeletePod>(&step)) {
     Log(LogLevel::kInfo, "delete pod",
         {{"job", look->key}, {"pod", drop_pod->name}, {"why", drop_pod->why}});
-    writer_.Delete(*drop_pod, done);
+    objects_.Delete(*drop_pod, done);
   } else if (const auto* drop_service = std::get_if<DeleteService>(&step)) {
-    writer_.Delete(*drop_service, done);
+    objects_.Delete(*drop_service, done);
   } else if (const auto* make_group = std::get_if<CreatePodGroup>(&step)) {
-    writer_.Create(job.meta, *make_group, done);
+    objects_.Create(job.meta, *make_group, done);
   } else if (const auto* change_group = std::get_if<UpdatePodGroup>(&step)) {
-    writer_.Update(*change_group, done);
+    objects_.Update(*change_group, done);
   } else if (const auto* drop_group = std::get_if<DeletePodGroup>(&step)) {
     Log(LogLevel::kInfo, "delete PodGroup", {{"job", look->key}, {"why", drop_group->why}});
-    writer_.Delete(*drop_group, done);
+    objects_.Delete(*drop_group, done);
   } else if (const auto* release = std::get_if<ReleasePod>(&step)) {
-    writer_.Release(*release, done);
+    objects_.Release(*release, done);
   } else if (const auto* adopt = std::get_if<Adopt>(&step)) {
     Log(LogLevel::kInfo, "take over", {{"job", look->key}, {"object", adopt->name}});
-    writer_.TakeOver(*adopt, done);
+    objects_.TakeOver(*adopt, done);
   } else if (const auto* drop_job = std::get_if<DeleteJob>(&step)) {
     Log(LogLevel::kInfo, "delete job", {{"job", look->key}, {"why", drop_job->why}});
-    writer_.Delete(*drop_job, done);
+    objects_.Delete(*drop_job, done);
   }
 }
 
@@ -411,7 +421,7 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
       OnDone(*look, step);
       break;
     case WriteResult::Kind::kTaken:
-      OnTaken(*look, step, result);
+      OnTaken(*look, result);
       break;
     case WriteResult::Kind::kRefused:
       OnRefused(*look, step, result);
@@ -444,10 +454,10 @@ void Controller::OnDone(Look& look, const Step& step) {
   }
 }
 
-void Controller::OnTaken(const Look& look, const Step& step, const WriteResult& result) {
+void Controller::OnTaken(const Look& look, const WriteResult& result) {
   Tracked* tracked = SameJob(look);
   if (tracked == nullptr) return;
-  tracked->obstacles.Take(step, result, executor_.clock().Now());
+  tracked->obstacles.Take(result, executor_.clock().Now());
   queue_.Add(look.key);
 }
 
@@ -551,7 +561,7 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     const Clock::Duration delay = *look->plan.wake_at - executor_.clock().WallNow();
     queue_.AddAfter(key, std::max<Clock::Duration>(delay, milliseconds(1)));
   }
-  queue_.Done(key);
+  queue_.Done(key, kRestPerPod * look->pods);
   metrics_.SetQueueDepth(queue_.depth());
 }
 

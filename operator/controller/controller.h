@@ -34,12 +34,15 @@
 
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
+#include "operator/controller/api_writer.h"
 #include "operator/controller/cluster_view.h"
+#include "operator/controller/event_writer.h"
 #include "operator/controller/job_metrics.h"
 #include "operator/controller/job_reporter.h"
 #include "operator/controller/job_writer.h"
 #include "operator/controller/kept_fields.h"
 #include "operator/controller/metrics.h"
+#include "operator/controller/object_writer.h"
 #include "operator/controller/obstacles.h"
 #include "operator/controller/poll_transport.h"
 #include "operator/controller/port_source.h"
@@ -82,8 +85,6 @@ class Controller {
   // The highest that any object tells of.
   int64_t known_epoch() const { return view_.HighestEpoch(); }
   bool synced() const { return view_.synced(); }
-  // Nothing waits and nothing is under way; timers do not count.
-  bool idle() const { return queue_.depth() == 0 && queue_.in_flight() == 0; }
 
  private:
   // What is remembered of a job between two looks; all of it may be lost.
@@ -128,7 +129,7 @@ class Controller {
   void Send(const std::shared_ptr<Look>& look, size_t index);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);
   void OnDone(Look& look, const Step& step);
-  void OnTaken(const Look& look, const Step& step, const WriteResult& result);
+  void OnTaken(const Look& look, const WriteResult& result);
   void OnRefused(const Look& look, const Step& step, const WriteResult& result);
   void Finish(const std::shared_ptr<Look>& look);
   void WriteStatus(const std::shared_ptr<Look>& look);
@@ -147,7 +148,10 @@ class Controller {
   std::map<std::string, std::pair<Job, std::string>> unreadable_;
   WorkQueue queue_;
   ClusterView view_;
+  ApiWriter api_;
+  ObjectWriter objects_;
   JobWriter writer_;
+  EventWriter events_;
   JobReporter reporter_;
   TrainerPoller poller_;
 };

@@ -2,12 +2,14 @@
 
 #include "operator/controller/controller.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/controller/controller_fixture.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -41,6 +43,45 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
   EXPECT_THAT(cluster.metrics().Text(),
               HasSubstr("taas_jobs{kind=\"TrainingJob\",state=\"Succeeded\"} 1"));
+}
+
+TEST(ControllerTest, JobsThatWaitForTheirTurnAndLooksAreCounted) {
+  SimCluster cluster(14);
+  const auto value = [&](const std::string& name) {
+    const std::string text = cluster.metrics().Text();
+    const size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+  };
+  double longest = 0;
+  cluster.set_before_plan(
+      [&](const Snapshot&) { longest = std::max(longest, value("taas_queue_depth")); });
+  for (const char* name : {"a", "b", "c"}) cluster.CreateJob({.workers = 1}, json::object(), name);
+  cluster.RunFor(seconds(5));
+  EXPECT_GE(longest, 1);
+  EXPECT_EQ(value("taas_queue_depth"), 0);
+  EXPECT_GE(value("taas_reconcile_seconds_count"), 3);
+}
+
+// Symptom: each event of a pod led to a look at all pods of its job, and an operator with one job
+// of a thousand pods did nothing else.
+TEST(ControllerTest, EventsOfManyPodsLeadToFewLooksAndThoseOfAFewToOneEach) {
+  const auto looks_at = [](int workers) {
+    SimCluster cluster(15);
+    cluster.CreateJob({.workers = workers});
+    EXPECT_TRUE(cluster.RunUntilState("Running"));
+    cluster.RunFor(seconds(30));
+    int looks = 0;
+    cluster.set_before_plan([&](const Snapshot&) { ++looks; });
+    for (int i = 0; i < 50; ++i) {
+      json pod = *cluster.api().Find("pods", "mnist-worker-0");
+      pod["metadata"]["annotations"]["touched"] = std::to_string(i);
+      cluster.api().Put("pods", pod);
+      cluster.RunFor(milliseconds(2));
+    }
+    return looks;
+  };
+  EXPECT_GE(looks_at(1), 40);
+  EXPECT_LE(looks_at(400), 10) << "20 ms each, in 100 ms";
 }
 
 // Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was

@@ -55,7 +55,7 @@ std::string FailureReason(const Step& step) {
 void JobReporter::Once(const Job& job, Memory& memory, const std::string& cause,
                        const std::string& reason, const std::string& message) {
   if (memory.reported.size() >= kReportedMax || !memory.reported.insert(cause).second) return;
-  writer_.Event(job, /*warning=*/true, reason, message);
+  events_.Write(job, /*warning=*/true, reason, message);
 }
 
 void JobReporter::Conflict(const Job& job, Memory& memory, const ReportConflict& conflict) {
@@ -76,7 +76,7 @@ void JobReporter::Refused(const Job& job, Memory& memory, const Step& step,
 void JobReporter::Changed(const Job& job, Memory& memory, const Changes& changes) {
   Made(job, memory, changes);
   if (job.kind != JobKind::kTfJob || changes.pods_deleted.empty()) return;
-  writer_.Event(job, false, "SuccessfulDeletePod",
+  events_.Write(job, false, "SuccessfulDeletePod",
                 "Deleted " + Listed("pod", changes.pods_deleted));
 }
 
@@ -89,7 +89,7 @@ void JobReporter::Made(const Job& job, Memory& memory, const Changes& changes) {
     names.push_back(pod.name);
   }
   const auto tell = [&](const std::string& reason, const std::string& message) {
-    if (memory.creations++ < kCreationEventsMax) writer_.Event(job, false, reason, message);
+    if (memory.creations++ < kCreationEventsMax) events_.Write(job, false, reason, message);
   };
   if (job.kind != JobKind::kTfJob) {
     if (!first.empty()) tell("PodsCreated", Counted(first));
@@ -105,7 +105,7 @@ void JobReporter::Noted(const Job& job, const std::vector<LedgerNote>& notes) {
   for (const LedgerNote& note : notes) {
     Log(note.warning ? LogLevel::kWarning : LogLevel::kInfo, note.message,
         {{"job", ClusterView::KeyOf(job)}, {"reason", note.reason}});
-    writer_.Event(job, note.warning, note.reason, note.message);
+    events_.Write(job, note.warning, note.reason, note.message);
   }
 }
 

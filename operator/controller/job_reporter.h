@@ -1,8 +1,8 @@
 // What people and dashboards are told about a job beside its status: events, a few per job and
 // cause, in the words of the job's dialect.
 //
-// Ownership: the writer must outlive it. Threads: the executor's only. Errors: none; an event that
-// is lost is lost.
+// Ownership: the event writer must outlive it. Threads: the executor's only. Errors: none; an event
+// that is lost is lost.
 //
 //   reporter.Once(job, memory, "service/mnist", "NameConflict", "a service mnist exists …");
 //   reporter.Changed(job, memory, changes);
@@ -15,7 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "operator/controller/job_writer.h"
+#include "operator/controller/event_writer.h"
+#include "operator/controller/write_answer.h"
 #include "operator/plan/plan.h"
 
 namespace taas {
@@ -39,7 +40,7 @@ class JobReporter {
     std::vector<std::string> pods_deleted;
   };
 
-  explicit JobReporter(JobWriter& writer) : writer_(writer) {}
+  explicit JobReporter(EventWriter& events) : events_(events) {}
 
   // A warning, one per job and cause.
   void Once(const Job& job, Memory& memory, const std::string& cause, const std::string& reason,
@@ -53,7 +54,7 @@ class JobReporter {
  private:
   void Made(const Job& job, Memory& memory, const Changes& changes);
 
-  JobWriter& writer_;
+  EventWriter& events_;
 };
 
 }  // namespace taas

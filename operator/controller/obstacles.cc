@@ -50,15 +50,15 @@ bool Obstacles::Refuse(const WriteResult& result, bool of_ledger, Clock::Time be
   return true;
 }
 
-void Obstacles::Take(const Step& step, const WriteResult& result, Clock::Time now) {
+void Obstacles::Take(const WriteResult& result, Clock::Time now) {
   const int doublings = std::min(foreign_looks_, kDoublingsMax);
   foreign_until_ = now + std::min<seconds>(kForeignMax, kForeignFirst * (1 << doublings));
-  if (result.pod.has_value()) {
-    pods_[result.pod->meta.name] = *result.pod;
-  } else if (result.pod_group.has_value()) {
-    pod_group_ = ViewOf(*result.pod_group);
-  } else if (const auto* service = std::get_if<CreateService>(&step)) {
-    services_[service->name] = ViewOf(*result.service);
+  if (const auto* pod = std::get_if<Pod>(&result.taken_by)) {
+    pods_[pod->meta.name] = *pod;
+  } else if (const auto* service = std::get_if<OwnedObject>(&result.taken_by)) {
+    services_[service->meta.name] = ViewOf(*service);
+  } else if (const auto* group = std::get_if<PodGroup>(&result.taken_by)) {
+    pod_group_ = ViewOf(*group);
   }
 }
 

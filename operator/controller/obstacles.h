@@ -35,8 +35,8 @@ class Obstacles {
 
   // False: the look that began at `begun` has met another refusal, and one counts.
   bool Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun, Clock::Time now);
-  // The name that `step` wanted belongs to somebody else.
-  void Take(const Step& step, const WriteResult& result, Clock::Time now);
+  // A name that the job needs belongs to somebody else.
+  void Take(const WriteResult& result, Clock::Time now);
 
   // What was refused was made from another spec: this one may be the repair.
   void ForgetRefusal();

@@ -49,31 +49,33 @@ TEST(ObstaclesTest, AnotherSpecIsTriedAtOnce) {
 TEST(ObstaclesTest, WhatIsNotOursIsLookedForSoonAndThenMoreRarely) {
   Obstacles obstacles;
   WriteResult pod{.kind = WriteResult::Kind::kTaken};
-  pod.pod.emplace().meta.name = "mnist-ps-0";
+  pod.taken_by.emplace<Pod>().meta.name = "mnist-ps-0";
   Clock::Time now = kStart;
   for (const int wait : {5, 10, 20, 30, 30}) {
     obstacles.Expire(now);
-    obstacles.Take(CreatePod{}, pod, now);
+    obstacles.Take(pod, now);
     EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(wait));
     now += seconds(wait);
   }
   obstacles.Expire(now);  // It is gone.
   obstacles.Expire(now);
-  obstacles.Take(CreatePod{}, pod, now);
+  obstacles.Take(pod, now);
   EXPECT_EQ(obstacles.LookAgainAfter(now), seconds(5));
 }
 
 TEST(ObstaclesTest, WhatIsNotOursIsInTheSnapshotUntilTheViewHasItOrItsTimeIsOver) {
   Obstacles obstacles;
   WriteResult pod{.kind = WriteResult::Kind::kTaken};
-  pod.pod.emplace().meta.name = "mnist-ps-0";
-  obstacles.Take(CreatePod{}, pod, kStart);
+  pod.taken_by.emplace<Pod>().meta.name = "mnist-ps-0";
+  obstacles.Take(pod, kStart);
   WriteResult service{.kind = WriteResult::Kind::kTaken};
-  service.service.emplace().owner_uid = "somebody";
-  obstacles.Take(CreateService{.name = "mnist"}, service, kStart);
+  OwnedObject& taken = service.taken_by.emplace<OwnedObject>();
+  taken.meta.name = "mnist";
+  taken.owner_uid = "somebody";
+  obstacles.Take(service, kStart);
   WriteResult group{.kind = WriteResult::Kind::kTaken};
-  group.pod_group.emplace().owner_uid = "somebody else";
-  obstacles.Take(CreatePodGroup{.name = "mnist"}, group, kStart);
+  group.taken_by.emplace<PodGroup>().owner_uid = "somebody else";
+  obstacles.Take(group, kStart);
   Snapshot snapshot;
   obstacles.Complete(snapshot);
   ASSERT_TRUE(snapshot.pod_group.has_value());

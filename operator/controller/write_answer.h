@@ -9,8 +9,8 @@
 #define OPERATOR_CONTROLLER_WRITE_ANSWER_H_
 
 #include <chrono>
-#include <optional>
 #include <string>
+#include <variant>
 
 #include "absl/status/statusor.h"
 #include "operator/api/pod.h"
@@ -31,9 +31,7 @@ struct WriteResult {
   std::string message;             // What was attempted, on which object, and the cause.
   std::string reason;              // kRefused: the server's word, such as "Forbidden"; or empty.
   std::chrono::seconds after{0};   // kLater: not before.
-  std::optional<Pod> pod;          // kTaken, where it is a pod.
-  std::optional<OwnedObject> service;  // kTaken, where it is a service.
-  std::optional<PodGroup> pod_group;   // kTaken, where it is one.
+  std::variant<std::monostate, Pod, OwnedObject, PodGroup> taken_by;  // kTaken.
 };
 
 enum class Answer { kDone, kExists, kConflict, kMissing, kUnknown, kLater, kRefused };
