@@ -8,10 +8,14 @@
 #include "operator/api/defaults.h"
 #include "operator/base/log.h"
 #include "operator/base/version.h"
+#include "operator/cmd/arguments.h"
 #include "operator/controller/operator_process.h"
 
 namespace taas {
 namespace {
+
+// Each is a connection of its own; a whole API server serves 400 requests at once by default.
+constexpr int kApiWritesMax = 128;
 
 struct Flags {
   OperatorOptions options;
@@ -70,12 +74,21 @@ void AddGangFlags(CLI::App& app, Flags* flags) {
       ->envname("TAAS_GANG_SCHEDULER_NAME");
 }
 
-void AddFlags(CLI::App& app, Flags* flags) {
-  OperatorOptions& options = flags->options;
+void AddConnectionFlags(CLI::App& app, OperatorOptions& options) {
   app.add_option("--kubeconfig", options.kubeconfig,
                  "Kubeconfig file. Default: $KUBECONFIG, else the pod's service account, else "
                  "~/.kube/config")
       ->envname("TAAS_KUBECONFIG");
+  app.add_option("--api-writes", options.api_writes,
+                 "Writes to the API server under way at one time. Eight keep a server of two cores "
+                 "busy and leave it time for its scheduler; more where it is large or far away")
+      ->check(CLI::Range(1, kApiWritesMax))
+      ->capture_default_str()
+      ->envname("TAAS_API_WRITES");
+}
+
+void AddFlags(CLI::App& app, Flags* flags) {
+  OperatorOptions& options = flags->options;
   app.add_option("--namespaces", options.namespaces,
                  "Namespaces to work in, with commas. Default: all, which needs a ClusterRole")
       ->delimiter(',')
@@ -156,11 +169,14 @@ int Run(int argc, char** argv) {
   flags.options.trainer_image = std::string(kDefaultTrainerImage);
   CLI::App app{"Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going.", "taas-operator"};
   app.set_version_flag("--version", std::string("taas-operator ") + kVersion);
+  AddConnectionFlags(app, flags.options);
   AddFlags(app, &flags);
   AddElectionFlags(app, &flags);
   AddGangFlags(app, &flags);
   try {
-    app.parse(argc, argv);
+    const std::vector<std::string> arguments =
+        SplitEmptyValues(argc, argv, {"--health-addr", "--metrics-addr"});
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }

@@ -53,7 +53,8 @@ class Process : public OperatorProcess {
     executor_ = std::make_unique<ThreadExecutor>(clock_, "operator");
     WriteGate* const gate = elects() ? &gate_ : nullptr;
     ASSIGN_OR_RETURN(transport_,
-                     CpprestTransport::Create(access, files_, *executor_, {.gate = gate}));
+                     CpprestTransport::Create(access, files_, *executor_,
+                                              {.writes_max = options_.api_writes, .gate = gate}));
     counting_ = std::make_unique<CountingTransport>(*transport_, metrics_);
     poll_ = std::make_unique<TcpPollTransport>(*executor_);
     if (elects()) {

@@ -57,6 +57,8 @@ struct OperatorOptions {
   GangOptions gang;
   // TFJobs that another controller began are taken over.
   bool adopt = false;
+  // Writes to the API server that are under way at one time; those of leader election come on top.
+  int api_writes = 8;  // As CpprestTransport has it.
 };
 
 class OperatorProcess {

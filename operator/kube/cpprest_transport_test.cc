@@ -220,7 +220,7 @@ TEST_F(CpprestTransportTest, ManyRequestsAreInFlightAtOnce) {
     if (released.wait_for(kPatience) != std::future_status::ready) return false;
     return to.Reply(200, "");
   });
-  Connect();
+  Connect({.writes_max = 20});
   std::promise<void> done;
   std::atomic<int> replies{0};
   for (int i = 0; i < 20; ++i) {

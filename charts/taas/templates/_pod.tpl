@@ -21,6 +21,7 @@
 - --metrics-addr={{ $operator.bindAddress }}:{{ .Values.metrics.port }}
 {{- end }}
 - --trainer-image={{ include "taas.image" (list . .Values.trainer.image) }}
+- --api-writes={{ $operator.apiWrites }}
 - --gpu-resource={{ $operator.gpuResource }}
 {{- with $operator.clusterDomain }}
 - --cluster-domain={{ . }}
