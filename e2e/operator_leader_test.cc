@@ -50,9 +50,10 @@ class OperatorLeaderTest : public OperatorFixture {
   }
 
   // One chief and two workers that run, and what they are.
-  void StartJob() {
+  void StartJob(const std::string& clean_pod_policy = "Running") {
     json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
       "metadata":{"name":"mnist"},"spec":{"roles":{"chief":{},"worker":{"replicas":2}}}})");
+    job["spec"]["cleanPodPolicy"] = clean_pod_policy;
     for (json& role : job["spec"]["roles"]) {
       role["template"] =
           json::parse(R"({"spec":{"containers":[{"name":"trainer","image":"own/image:1"}]}})");
@@ -141,7 +142,7 @@ TEST_F(OperatorLeaderTest, OneThatIsKilledIsFollowedWhenItsLeaseIsOver) {
 // What has left a late process by the time it ends, in the words of the process: its writes of what
 // it saw before it froze.
 TEST_F(OperatorLeaderTest, OneThatWasFrozenForLongerThanItsLeaseWritesNothingMoreAndEnds) {
-  ASSERT_NO_FATAL_FAILURE(StartJob());
+  ASSERT_NO_FATAL_FAILURE(StartJob(/*clean_pod_policy=*/"None"));
   const json seen_job = Call("GET", std::string(kTrainingJobsPath) + "/mnist");
   ASSERT_THAT(first_->Signal(SIGSTOP), IsOk());
   Hurt();
@@ -176,13 +177,16 @@ TEST_F(OperatorLeaderTest, OneThatWasFrozenForLongerThanItsLeaseWritesNothingMor
   late["spec"].erase("nodeName");
   EXPECT_EQ(EpochOf(late), "1");
   EXPECT_EQ(Call("POST", kPodsPath, late.dump())["reason"], "AlreadyExists");
-  ASSERT_NO_FATAL_FAILURE(LiveToTheEnd());
+  End("mnist-chief-0", 0, R"({"message":"done","step":2000})");
+  ASSERT_TRUE(AwaitState("Succeeded")) << Status().dump(1);
+  ExpectNothingIsNew();  // The user wants to keep what ran at the end.
   const std::string worker = std::string(kPodsPath) + "/mnist-worker-0";
   Call("DELETE", worker, R"({"apiVersion":"v1","kind":"DeleteOptions","gracePeriodSeconds":0})");
   ASSERT_TRUE(Await([&] { return Pod("mnist-worker-0")["kind"] == "Status"; }));
   ASSERT_EQ(Call("POST", kPodsPath, late.dump())["kind"], "Pod");
   EXPECT_TRUE(Await([&] { return Pod("mnist-worker-0")["kind"] == "Status"; }))
       << Pod("mnist-worker-0").dump(1);
+  EXPECT_EQ(UidOf(Pod("mnist-worker-1")), UidOf(made_["mnist-worker-1"])) << "of this leader";
   EXPECT_EQ(Status()["state"], "Succeeded");
 }
 

@@ -7,11 +7,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/base/random.h"
 #include "operator/base/sim_executor.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/fake_api.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -44,11 +44,12 @@ class ControllerLeaderTest : public testing::Test {
   }
 
   void RunFor(milliseconds time) { executor_.RunUntil(executor_.clock().Now() + time); }
-  void CreateJob(const std::string& name = "mnist") {
+  void CreateJob(const std::string& name = "mnist", int workers = 1) {
     json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","spec":{
         "trainer":{"model":{"name":"mlp"}},"cleanPodPolicy":"None",
         "roles":{"worker":{"replicas":1}}}})");
     job["metadata"]["name"] = name;
+    job["spec"]["roles"]["worker"]["replicas"] = workers;
     api_.Put("trainingjobs", std::move(job));
   }
   static json WithEpoch(json object, const char* epoch) {
@@ -128,23 +129,32 @@ TEST_F(ControllerLeaderTest, WhatAStandbyCouldNotReadIsToldWhenItLeadsUnlessItWa
 // Symptom: the create of a process that had been frozen since before its lease ended came through
 // after the job's end, and its pod ran for ever.
 TEST_F(ControllerLeaderTest, APodThatAFormerLeaderMadeAfterTheEndOfTheJobGoes) {
-  CreateJob();
+  CreateJob("mnist", 2);
   controller_->Lead(2);
   RunFor(seconds(1));
-  const json made = Pod();
-  json ended = made;
+  const std::string other = "mnist-worker-1";
+  const json made = Pod(other);
+  ASSERT_FALSE(made.is_null());
+  json ended = Pod();
   ended["status"] = json::parse(R"({"phase":"Succeeded","containerStatuses":[{"name":"trainer",
       "image":"i","restartCount":0,"state":{"terminated":{"exitCode":0}}}]})");
   api_.Put("pods", ended);
   RunFor(seconds(60));
   ASSERT_EQ(Status().value("state", ""), "Succeeded") << Status().dump(1);
-  api_.Remove("pods", kWorker);
+  // What had not completed at the end may stay as it is: the user wants all pods kept.
+  ASSERT_FALSE(Pod(other).is_null());
+  api_.Remove("pods", other);
   RunFor(seconds(10));
-  ASSERT_TRUE(Pod().is_null()) << "a completed replica is not made again";
+  ASSERT_TRUE(Pod(other).is_null()) << "of a job that has ended nothing is made";
 
+  api_.Put("pods", WithEpoch(made, "2"));
+  RunFor(seconds(60));
+  EXPECT_FALSE(Pod(other).is_null()) << "this leader's own are kept";
+  api_.Remove("pods", other);
+  RunFor(seconds(10));
   api_.Put("pods", WithEpoch(made, "1"));
   RunFor(seconds(1));
-  EXPECT_TRUE(Pod().is_null()) << Pod().dump(1);
+  EXPECT_TRUE(Pod(other).is_null()) << Pod(other).dump(1);
   EXPECT_EQ(Status().value("state", ""), "Succeeded");
 }
 

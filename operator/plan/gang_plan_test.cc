@@ -3,10 +3,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
 #include "operator/plan/pod_json.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -469,6 +469,11 @@ TEST(KueueTest, ASuspendedJobLetsItsPodsGoAndItsNextAttemptIsAnotherGroup) {
 TEST(KueueTest, AJobThatGrowsBeginsItsNextAttemptAsAWhole) {
   Snapshot now = AdmittedJob({.ps = 1, .workers = 2});
   now.job.spec.roles[Role::kWorker].replicas = 3;
+  const auto ledgers = StepsOf<WriteLedger>(PlanJob(now));
+  ASSERT_EQ(ledgers.size(), 1u);
+  ASSERT_EQ(ledgers[0].notes.size(), 1u);
+  EXPECT_EQ(ledgers[0].notes[0].reason, "NextAttempt");
+  EXPECT_THAT(ledgers[0].notes[0].message, HasSubstr("4 replicas instead of 3"));
   const Plan plan = Follow(now);
   EXPECT_EQ(now.job.ledger->attempt, 2);
   EXPECT_EQ(now.job.ledger->group, (AdmittedGroup{.attempt = 2, .replicas = 4, .pods = 4}));

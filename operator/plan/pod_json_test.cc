@@ -1,9 +1,9 @@
 #include "operator/plan/pod_json.h"
 
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -159,6 +159,22 @@ TEST(PodJsonTest, AnImageOfTheUsersKeepsItsCommandAndItsSecurity) {
   EXPECT_EQ(container["ports"], json::parse(R"([{"name":"tfjob-port","containerPort":2222}])"));
   EXPECT_EQ(EnvOf(pod, "NVIDIA_VISIBLE_DEVICES"), nullptr);
   EXPECT_NE(EnvOf(pod, "TF_CONFIG"), nullptr);
+}
+
+TEST(PodJsonTest, TheSecurityOfAnImageOfTheUsersIsWhatTheyWrote) {
+  const char* const container = R"("image":"user/own:1","securityContext":{"runAsUser":0}}]}})";
+  const std::string head = R"({"spec":{"securityContext":{"fsGroup":7},"containers":[{"name":)";
+  Snapshot tf = StartedTfJob({.workers = 1});
+  tf.job.spec.roles[Role::kWorker].pod_template = head + R"("tensorflow",)" + container;
+  Snapshot training = StartedJob({.workers = 1});
+  training.job.spec.bundled_trainer = false;
+  training.job.spec.roles[Role::kWorker].container = 0;
+  training.job.spec.roles[Role::kWorker].pod_template = head + R"("trainer",)" + container;
+  for (Snapshot* now : {&tf, &training}) {
+    const json spec = Merged(*now)["spec"];
+    EXPECT_EQ(spec["securityContext"], json::parse(R"({"fsGroup":7})"));
+    EXPECT_EQ(spec["containers"][0]["securityContext"], json::parse(R"({"runAsUser":0})"));
+  }
 }
 
 TEST(PodJsonTest, GpusAreRequestedAndTheirTypeIsAnAffinityBesideTheUsersOwn) {

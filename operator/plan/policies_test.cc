@@ -270,6 +270,12 @@ TEST(PendingDeadlineTest, ReleasesAllReplicasWithTheReasonAndMakesThemAgainLater
   now.pods[2].unschedulable_message = "0/3 nodes are available";
   EXPECT_EQ(Follow(now).wake_at, now.now + seconds(30));
   now.now += seconds(30);
+  const auto ledgers = StepsOf<WriteLedger>(PlanJob(now));
+  ASSERT_EQ(ledgers.size(), 1u);
+  ASSERT_EQ(ledgers[0].notes.size(), 1u);
+  EXPECT_EQ(ledgers[0].notes[0].reason, "PendingDeadlineExceeded");
+  EXPECT_TRUE(ledgers[0].notes[0].warning);
+  EXPECT_THAT(ledgers[0].notes[0].message, HasSubstr("within 30 s"));
   Plan plan = Follow(now);
   EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 3u);
   EXPECT_EQ(plan.status.state, JobState::kPending);
