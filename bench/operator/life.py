@@ -78,7 +78,7 @@ def of_operator(contestant):
             since = time.time()
             live(client, contestant, pods, "life")
             time.sleep(QUIET_S)
-        requests = audit.read(plane.audit_log, names.user("operator"), since)
+        requests = audit.requests(plane.audit_log, names.user("operator"), since)
         counted = [request for request in requests
                    if not audit.is_deletion(request) and not audit.is_watching(request)]
         return {
@@ -105,9 +105,9 @@ def of_first_pods(contestant, jobs):
 
 def delays(path, moment):
     """In ms, of each job's first pod; jobs follow each other, so the next pod is a job's own."""
-    made = [request for request in audit.read(path, names.user("clients"))
+    made = [request for request in audit.requests(path, names.user("clients"))
             if request.verb == "create" and request.resource in ("tfjobs", "trainingjobs")]
-    pods = [request for request in audit.read(path, names.user("operator"))
+    pods = [request for request in audit.requests(path, names.user("operator"))
             if request.verb == "create" and request.resource == "pods"]
     found = []
     for job in made:

@@ -53,7 +53,7 @@ def of_operator(contestant, jobs, minute_s=60):
             since, cpu_s = time.time(), usage.cpu_s(running.pid)
             time.sleep(minute_s)
             sample["cpu_s"].append(usage.cpu_s(running.pid) - cpu_s)
-            requests = audit.read(plane.audit_log, names.user("operator"), since)
+            requests = audit.requests(plane.audit_log, names.user("operator"), since)
             watches = sum(map(audit.is_watching, requests))
             sample["watches"].append(watches)
             sample["requests"].append(len(requests) - watches)

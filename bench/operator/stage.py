@@ -9,7 +9,6 @@ own in the API server's flow control.
         stage.start("taas", [program, "--kubeconfig", stage.kubeconfig("operator")])
 """
 
-import json
 import os
 
 import api_client
@@ -38,10 +37,9 @@ class Stage(Cluster):
         keep = [programs.TREE, *map(programs.folder, programs.BUILT)]
         self.sandbox = Sandbox(self.instance, keep)
         authority = certificates.Authority(os.path.join(self.instance.work, "pki"))
-        self.plane = ControlPlane(self.sandbox, self.instance.work, authority)
+        audited = audit.policy(users=map(user, self.audited))
+        self.plane = ControlPlane(self.sandbox, self.instance.work, authority, audited)
         self.kubectl = self.plane.kubectl
-        if self.audited:
-            self.components["kube-apiserver"].command += self._audit_flags()
         self.plane.start()
         self.kubectl.create({"apiVersion": "v1", "kind": "Namespace",
                              "metadata": {"name": NAMESPACE}}, binding())
@@ -51,13 +49,7 @@ class Stage(Cluster):
 
     @property
     def audit_log(self):
-        return os.path.join(self.logs, "audit.log")
-
-    def _audit_flags(self):
-        path = os.path.join(self.instance.work, "audit-policy.json")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(audit.policy(map(user, self.audited)), file)
-        return ["--audit-policy-file=" + path, "--audit-log-path=" + self.audit_log]
+        return self.plane.audit_log
 
     def kubeconfig(self, name):
         if name not in self.configs:

@@ -125,8 +125,10 @@ class ApiServer:
                   "--service-account-key-file=" + key,
                   "--service-account-signing-key-file=" + key, "--authorization-mode=RBAC",
                   "--token-auth-file=" + self.path("tokens.csv"),
-                  *audit.flags(audit.write_policy(self.path("audit.json"), AUDITED_GROUPS),
-                               self.path("audit.log")),
+                  *audit.flags(
+                      audit.write_policy(self.path("audit.json"),
+                                         audit.policy(groups=AUDITED_GROUPS)),
+                      self.path("audit.log")),
                   # Nobody makes the account `default` here.
                   "--disable-admission-plugins=ServiceAccount",
                   # A loopback address may not be an endpoint.
@@ -186,8 +188,8 @@ class ApiServer:
             json.dump(value, file)
         return path
 
-    def requests_of(self, user):
-        return audit.requests(self.path("audit.log"), user)
+    def requests_of(self, user, since=0.0):
+        return audit.requests(self.path("audit.log"), user, since)
 
     def restart(self, meanwhile=lambda: None):
         """The API server alone ends at once and, after `meanwhile`, starts as it was started."""

@@ -30,7 +30,8 @@ NAMES_OF_API = ("kubernetes", "kubernetes.default", "kubernetes.default.svc",
 
 class ControlPlane:
 
-    def __init__(self, sandbox, work, authority):
+    def __init__(self, sandbox, work, authority, audited=None):
+        """`audited`: an audit policy; default: the accounts of TaaS."""
         self.sandbox = sandbox
         self.work = work
         self.authority = authority
@@ -41,6 +42,7 @@ class ControlPlane:
         self.signing_key = authority.signing_key()
         # Beside the logs, with which it is kept after a failure.
         self.audit_log = os.path.join(work, "logs", "audit.log")
+        self.audited = audited or audit.policy(groups=AUDITED_GROUPS)
         self.components = {}
         for name, flags in (
             ("etcd", self._etcd_flags()),
@@ -108,7 +110,7 @@ class ControlPlane:
             "--proxy-client-cert-file=" + proxy_crt,
             "--proxy-client-key-file=" + proxy_key,
             *audit.flags(audit.write_policy(os.path.join(self.work, "audit-policy.json"),
-                                            AUDITED_GROUPS), self.audit_log),
+                                            self.audited), self.audit_log),
         ]
 
     def _controller_manager_flags(self):

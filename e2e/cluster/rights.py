@@ -7,6 +7,8 @@
 
 from typing import NamedTuple
 
+import audit
+
 
 class Right(NamedTuple):
     verb: str
@@ -72,5 +74,6 @@ def uncovered(rights, requests):
         f"{request.verb} {request.resource}{'.' + request.group if request.group else ''} "
         f"{request.name or '(any)'} in {request.namespace or 'all namespaces'}"
         f"{'' if request.allowed else ', forbidden'}"
-        for request in requests if not any(right.covers(request) for right in rights)
+        for request in requests
+        if audit.is_of_resource(request) and not any(right.covers(request) for right in rights)
     })

@@ -53,7 +53,8 @@ class RightsTest(unittest.TestCase):
         self.objects = [role, binding]
 
     def asked(self, verb, resource, namespace, name="", group=""):
-        return audit.Request(verb, group, resource, namespace, name, 200, True, "", "", {})
+        return audit.Request(verb, group, resource, namespace, name, 200, True, "", 0.0, 0.0,
+                             {})
 
     def test_differences_are_named_each_way(self):
         granted = rights.granted(self.objects, "me", "here")
