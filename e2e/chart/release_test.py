@@ -5,11 +5,15 @@ while a job trains.
 Part of `make e2e`, which has installed the chart with its defaults.
 """
 
+import os
+
 import programs
 import taas
 from kubectl import CommandFailed
 from scenario import Scenario
 
+# The chart as it was released last: `helm package charts/taas` in a tree of that tag.
+PREVIOUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "previous.tgz")
 # The test's own limit is in the chart's values.
 LIMIT = "8m"
 # More than it will do before it is deleted.
@@ -77,13 +81,21 @@ class ReleaseTest(Scenario):
         status = self.status("long")
         self.assertEqual((status["state"], status.get("restartCount", 0)), ("Running", 0))
 
-    def test_an_upgrade_and_its_rollback_leave_a_job_that_trains_alone(self):
-        pods, before = self.begin_long_job(), self.operators()
-        self.helm("upgrade", taas.RELEASE, taas.CHART, "--reset-then-reuse-values", "--set-string",
-                  "operator.podAnnotations.e2e=upgraded", "--wait", "--timeout", LIMIT)
+    def upgrade(self, chart, mark):
+        """Returns when the operators of before have ended. They are other ones by their mark."""
+        before = self.operators()
+        self.helm("upgrade", taas.RELEASE, chart, "--reset-then-reuse-values", "--set-string",
+                  "operator.podAnnotations.e2e=" + mark, "--wait", "--timeout", LIMIT)
         self.wait_for("the end of the old operators", lambda: not self.operators() & before)
+
+    def test_an_upgrade_from_the_previous_chart_and_back_leaves_a_job_that_trains_alone(self):
+        self.upgrade(PREVIOUS, "previous")
+        pods = self.begin_long_job()
+        self.upgrade(taas.CHART, "upgraded")
         self.check_unharmed(pods)
         self.helm("rollback", taas.RELEASE, "--wait", "--timeout", LIMIT)
+        self.check_unharmed(pods)
+        self.upgrade(taas.CHART, "again")
         self.check_unharmed(pods)
 
     def test_a_job_trains_on_without_a_release_and_the_next_one_takes_it_up(self):
