@@ -99,7 +99,8 @@ class InstallTest(unittest.TestCase):
                 _, differences, error = self.server.kubectl(
                     "diff", "-f", "-", text=manifest, check=False)
                 self.assertEqual((differences, error), ("", ""))
-                self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE)
+                # The next must not meet definitions that are going.
+                self.run_helm("uninstall", helm.RELEASE, "-n", helm.NAMESPACE, "--wait")
 
     def notes(self, case, *arguments):
         text = self.install(case, "--dry-run=server", *arguments)

@@ -10,6 +10,10 @@ import time
 ROOT = "/sys/fs/cgroup"
 # The kubelet asks for these; a machine that lacks one of the others is no obstacle.
 CONTROLLERS = ("cpu", "cpuset", "memory", "pids", "io", "hugetlb")
+# The kernel shares processors between a cgroup as a whole and each single process beside it. Those
+# of a node's pods that train wait for each other many times in a step, so each step would wait for
+# every test and server that computes: ten times the share of one process.
+SHARE = {"cpu.shares": "10240", "cpu.weight": "1000"}
 # The kernel lets go of a cgroup some milliseconds after its last process.
 REMOVE_LIMIT_S = 10
 
@@ -40,6 +44,9 @@ def make(name):
             for file in ("cpuset.cpus", "cpuset.mems"):
                 if os.path.exists(os.path.join(folder, file)):
                     _write(folder, file, _read(top, file))
+        for file, share in SHARE.items():
+            if os.path.exists(os.path.join(folder, file)):
+                _write(folder, file, share)
 
 
 def _enable(folder, available):

@@ -101,8 +101,10 @@ class OversizedTest(FaultScenario):
             ("PATCH", self.pod_path(f"many-worker-{i}", "status"),
              ended("trainer", 7, TERMINATION_MESSAGE)) for i in range(TALKATIVE)])
         self.assertEqual({answer.code for answer in answers}, {200})
+        # Beside these a few may be preempted: the control plane's collector of pods deletes what it
+        # saw ending by its name, when the next pod of that name is there already.
         self.wait_for("all ends to be counted", lambda: self.status_of("tj", "many").get(
-            "restarts") == {"userError": TALKATIVE})
+            "restarts", {}).get("userError") == TALKATIVE)
         self.wait_for("all pods", lambda: len(self.uids()) == MANY)
         found = self.get_job("tj", "many")
         self.assertLess(len(json.dumps(found["status"])), STATUS_MAX)

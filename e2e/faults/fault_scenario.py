@@ -10,6 +10,7 @@
 import time
 
 import fault_cluster
+from fake_nodes import PLAYED
 from fault_jobs import PLURALS, core, jobs
 from scenario import Scenario
 
@@ -102,9 +103,14 @@ class FaultScenario(Scenario):
         found = self.api.get(core(namespace or self.namespace, "pods"))
         return {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in found["items"]}
 
+    def take_from_kwok(self, name):
+        """kwok does no more for a pod. It ends deletions by name, late or twice at times, and then
+        it is the successor that goes."""
+        self.api.done("PATCH", self.pod_path(name), {"metadata": {"annotations": {PLAYED: "yes"}}})
+
     def remove(self, name):
-        """A pod is gone at once. kwok ends deletions by name, twice at times, and then it is the
-        successor that goes."""
+        """A pod is gone at once."""
+        self.take_from_kwok(name)
         self.api.done("DELETE", self.pod_path(name) + "?gracePeriodSeconds=0")
 
     def await_other_pod(self, name, before, phase="Running"):

@@ -8,6 +8,8 @@ from kubectl import CommandFailed
 MORE_THAN_ALL = {"container_spec": {"resources": {"requests": {"cpu": "1000"}}}}
 MORE_THAN_HALF = {"resources": {"requests": {"cpu": "20"}}}
 GPUS = {"container_spec": {"resources": {"limits": {"nvidia.com/gpu": 1}}}}
+# Nobody has to confirm a deletion.
+GONE_AT_ONCE = {"terminationGracePeriodSeconds": 0}
 
 
 def on_node(name, **more):
@@ -87,9 +89,11 @@ class PreemptionTest(FaultScenario):
         self.addCleanup(self.api, "DELETE", f"{path}/{urgent}")
         for kind, node in zip(KINDS, ("fake-0", "fake-1")):
             self.submit(kind, job_of(kind, "low-" + kind, 1, on_node(
-                node, container_spec=MORE_THAN_HALF), backoffLimit=0 if kind == "tj" else 1))
+                node, container_spec=MORE_THAN_HALF, **GONE_AT_ONCE),
+                backoffLimit=0 if kind == "tj" else 1))
         for kind in KINDS:
             self.await_running(kind, "low-" + kind, 1)
+            self.take_from_kwok(f"low-{kind}-worker-0")
         for node in ("fake-0", "fake-1"):
             self.submit("tj", training_job("high-" + node, 1, on_node(
                 node, container_spec=MORE_THAN_HALF), schedulingPolicy={
@@ -113,10 +117,11 @@ class DrainTest(FaultScenario):
     def test_a_drain_waits_for_a_budget_and_counts_as_preempted(self):
         self.addCleanup(self.kubectl, "uncordon", "fake-2")
         for kind in KINDS:
-            self.submit(kind, job_of(kind, "d-" + kind, 1, on_node("fake-2"),
+            self.submit(kind, job_of(kind, "d-" + kind, 1, on_node("fake-2", **GONE_AT_ONCE),
                                      backoffLimit=0 if kind == "tj" else 1))
         for kind in KINDS:
             self.await_running(kind, "d-" + kind, 1)
+            self.take_from_kwok(f"d-{kind}-worker-0")
         budgets = f"/apis/policy/v1/namespaces/{self.namespace}/poddisruptionbudgets"
         self.api.done("POST", budgets, {"metadata": {"name": "all"}, "spec": {
             "minAvailable": 2,
