@@ -57,7 +57,7 @@ class Scenario(unittest.TestCase):
 
     def keep_traces(self):
         """What kubectl says of this test's objects, and the operator's log."""
-        path = os.path.join(self.cluster.logs, self.id() + ".txt")
+        path = os.path.join(self.cluster.logs, f"{self.id()}.{self.namespace}.txt")
         looks = (
             ("get", "tj,tfjob,pod,service,event,pvc", "-o", "wide", "-n", self.namespace),
             ("get", "tj,tfjob", "-o", "yaml", "-n", self.namespace),
