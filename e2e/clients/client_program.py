@@ -13,6 +13,8 @@ from kubernetes.utils import parse_quantity
 NAMESPACE = "default"
 # What takes longer than this hangs.
 LIMIT_S = 120
+# A status is written once a second at most.
+UPDATE_TRIES = 10
 
 
 def check(condition, what):
@@ -172,9 +174,17 @@ def tfjob_case(namespace, image):
 
 
 def suspend(training, name, wanted):
-    job = training.get_job(name)
-    job.spec.run_policy.suspend = wanted
-    training.update_job(job, name)
+    """As a user of the SDK has to: it sends the version back that it has read, and whoever writes
+    a status in between is first."""
+    for _ in range(UPDATE_TRIES):
+        job = training.get_job(name)
+        job.spec.run_policy.suspend = wanted
+        try:
+            return training.update_job(job, name)
+        except RuntimeError as error:
+            if "(409)" not in str(error):
+                raise
+    raise RuntimeError(f"{name} was changed by others {UPDATE_TRIES} times in a row")
 
 
 def life_case(namespace, image):
