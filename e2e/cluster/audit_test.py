@@ -69,11 +69,13 @@ class AuditTest(unittest.TestCase):
         self.assertEqual([audit.is_deletion(request) for request in found], [True, False])
 
     def test_the_policy_records_users_and_groups_and_nobody_else(self):
-        rules = audit.policy(groups=["team"], users=[OURS])["rules"]
+        policy = audit.policy(groups=["team"], users=[OURS])
+        self.assertEqual(policy["omitStages"], ["RequestReceived"])
+        rules = policy["rules"]
         self.assertEqual([rule["level"] for rule in rules],
                          ["Request", "Metadata", "Metadata", "None"])
         self.assertEqual(rules[1]["userGroups"], ["team"])
-        self.assertEqual(rules[2]["users"], [OURS])
+        self.assertEqual(rules[2:], [{"level": "Metadata", "users": [OURS]}, {"level": "None"}])
         for nobody in ((), iter(())):
             self.assertEqual(audit.policy(users=nobody)["rules"], [{"level": "None"}])
 

@@ -107,6 +107,7 @@ class OversizedTest(FaultScenario):
             "restarts", {}).get("userError") == TALKATIVE)
         self.wait_for("all pods", lambda: len(self.uids()) == MANY)
         found = self.get_job("tj", "many")
+        self.assertLessEqual(set(found["status"]["restarts"]), {"userError", "preempted"})
         self.assertLess(len(json.dumps(found["status"])), STATUS_MAX)
         self.assertLess(len(found["metadata"]["annotations"][LEDGER]), 48 * KIB)
 
