@@ -17,13 +17,11 @@ BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --noshow_progress --ui_event_filters=-
 TEST_FLAGS ?=
 TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
 	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
-	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients) \
-	--test_env=TAAS_INFORMER_BIN=$(shell $(SETUP) path informer)
+	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients)
 # A node needs namespaces and cgroups. The caches stay those of the caller.
 AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env TAAS_CACHE=$(CACHE))
 # What tests need beside the packages: programs of other projects, built or fetched once.
-TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python clients && \
-	$(SETUP) informer
+TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python clients
 
 help:
 	@sed -n 's/^##  *//p' Makefile

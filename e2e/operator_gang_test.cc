@@ -1,5 +1,7 @@
-// Gangs on a real kube-apiserver: PodGroups as Volcano's and coscheduling's CRDs take them, pods as
-// Kueue's contract wants them. The test plays scheduler, Kueue and kubelet.
+// Gangs on a real kube-apiserver: PodGroups of Volcano's and coscheduling's own CRDs, pods as Kueue's
+// contract wants them. The test plays scheduler, Kueue and kubelet.
+
+#include <cstdlib>
 
 #include "e2e/operator_fixture.h"
 #include "gmock/gmock.h"
@@ -18,52 +20,9 @@ constexpr char kVolcanoPath[] =
 constexpr char kCoschedulingPath[] =
     "/apis/scheduling.x-k8s.io/v1alpha1/namespaces/default/podgroups";
 
-// What of a scheduler's CRD a job has to do with; unknown fields are pruned, as there.
-json PodGroupCrd(const std::string& group, const std::string& version, const json& spec) {
-  const json status = json::parse(R"({"type":"object","properties":{
-      "phase":{"type":"string"},
-      "conditions":{"type":"array","items":{"type":"object","properties":{
-        "type":{"type":"string"},"status":{"type":"string"},"reason":{"type":"string"},
-        "message":{"type":"string"}}}}}})");
-  return {{"apiVersion", "apiextensions.k8s.io/v1"},
-          {"kind", "CustomResourceDefinition"},
-          {"metadata",
-           {{"name", "podgroups." + group},
-            {"annotations", {{"api-approved.kubernetes.io", "unapproved, of a test"}}}}},
-          {"spec",
-           {{"group", group},
-            {"scope", "Namespaced"},
-            {"names", {{"kind", "PodGroup"}, {"plural", "podgroups"}, {"singular", "podgroup"},
-                       {"listKind", "PodGroupList"}}},
-            {"versions",
-             json::array({{{"name", version},
-                           {"served", true},
-                           {"storage", true},
-                           {"subresources", {{"status", json::object()}}},
-                           {"schema",
-                            {{"openAPIV3Schema",
-                              {{"type", "object"},
-                               {"properties",
-                                {{"spec", {{"type", "object"}, {"properties", spec}}},
-                                 {"status", status}}}}}}}}})}}}};
-}
-
-json VolcanoCrd() {
-  return PodGroupCrd("scheduling.volcano.sh", "v1beta1", json::parse(R"({
-      "minMember":{"type":"integer","format":"int32"},
-      "queue":{"type":"string","default":"default"},
-      "priorityClassName":{"type":"string"},
-      "minResources":{"type":"object","additionalProperties":{
-        "anyOf":[{"type":"integer"},{"type":"string"}],"x-kubernetes-int-or-string":true}}})"));
-}
-
-json CoschedulingCrd() {
-  return PodGroupCrd("scheduling.x-k8s.io", "v1alpha1", json::parse(R"({
-      "minMember":{"type":"integer","format":"int32","minimum":1},
-      "scheduleTimeoutSeconds":{"type":"integer","format":"int32"},
-      "minResources":{"type":"object","additionalProperties":{
-        "anyOf":[{"type":"integer"},{"type":"string"}],"x-kubernetes-int-or-string":true}}})"));
-}
+// As the schedulers install them; setup.sh puts them beside the programs of Kubernetes.
+constexpr char kVolcanoCrd[] = "scheduling.volcano.sh_podgroups.yaml";
+constexpr char kCoschedulingCrd[] = "scheduling.x-k8s.io_podgroups.yaml";
 
 // 1 ps and 2 workers of an own image that ask for a CPU each.
 json TrainingJob(const std::string& name, const json& scheduling) {
@@ -81,9 +40,13 @@ json TrainingJob(const std::string& name, const json& scheduling) {
 
 class GangTest : public OperatorFixture {
  protected:
-  void BeginWith(const json& crd, const std::string& path, const std::vector<std::string>& flags) {
+  void BeginWith(const std::string& crd, const std::string& path,
+                 const std::vector<std::string>& flags) {
     ASSERT_NO_FATAL_FAILURE(BeginServer(kKubeApiServer));
-    const json created = Call("POST", kCrdsPath, crd.dump());
+    const auto text =
+        files_.ReadAll(std::string(std::getenv("TAAS_KUBERNETES_BIN")) + "/../definitions/" + crd);
+    ASSERT_THAT(text, IsOk());
+    const json created = Call("POST", kCrdsPath, *text, "application/yaml");
     ASSERT_EQ(created.value("kind", ""), "CustomResourceDefinition") << created.dump(1);
     groups_ = path;
     ASSERT_TRUE(Await([&] { return Call("GET", path).value("kind", "") == "PodGroupList"; }));
@@ -120,7 +83,8 @@ class GangTest : public OperatorFixture {
   json Group(const std::string& name) { return Call("GET", groups_ + "/" + name); }
   bool HasGroup(const std::string& name) { return Group(name).value("kind", "") == "PodGroup"; }
   void SetPhase(const std::string& name, const std::string& phase) {
-    const json after = Patch(groups_ + "/" + name + "/status", {{"status", {{"phase", phase}}}});
+    // Of Volcano: its definition has no subresource for the status.
+    const json after = Patch(groups_ + "/" + name, {{"status", {{"phase", phase}}}});
     ASSERT_EQ(after.value("kind", ""), "PodGroup") << after.dump(1);
   }
   bool AwaitPods(const std::string& job, size_t count) {
@@ -131,7 +95,7 @@ class GangTest : public OperatorFixture {
 };
 
 TEST_F(GangTest, AJobOfVolcanoWaitsForItsTurnAndItsGroupFollowsIt) {
-  ASSERT_NO_FATAL_FAILURE(BeginWith(VolcanoCrd(), kVolcanoPath, {"--gang-scheduler", "volcano"}));
+  ASSERT_NO_FATAL_FAILURE(BeginWith(kVolcanoCrd, kVolcanoPath, {"--gang-scheduler", "volcano"}));
   ASSERT_NO_FATAL_FAILURE(CreatePriorityClass());
   ASSERT_NO_FATAL_FAILURE(Create(TrainingJob(
       "gang", {{"gang", "Required"}, {"queue", "team-a"}, {"priorityClassName", "high"}})));
@@ -175,7 +139,7 @@ TEST_F(GangTest, AJobOfVolcanoWaitsForItsTurnAndItsGroupFollowsIt) {
 }
 
 TEST_F(GangTest, AGroupOfSomebodyElseUnderTheJobsNameIsToldAndNeverTouched) {
-  ASSERT_NO_FATAL_FAILURE(BeginWith(VolcanoCrd(), kVolcanoPath, {"--gang-scheduler", "volcano"}));
+  ASSERT_NO_FATAL_FAILURE(BeginWith(kVolcanoCrd, kVolcanoPath, {"--gang-scheduler", "volcano"}));
   const json theirs = Call("POST", kVolcanoPath,
                            R"({"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup",
                                "metadata":{"name":"taken"},"spec":{"minMember":7}})");
@@ -191,7 +155,7 @@ TEST_F(GangTest, AGroupOfSomebodyElseUnderTheJobsNameIsToldAndNeverTouched) {
 
 TEST_F(GangTest, ATfJobOfCoschedulingHasTheFieldsThatItsPolicyNames) {
   ASSERT_NO_FATAL_FAILURE(
-      BeginWith(CoschedulingCrd(), kCoschedulingPath,
+      BeginWith(kCoschedulingCrd, kCoschedulingPath,
                 {"--gang-scheduler", "coscheduling", "--gang-scheduler-name", "plugins"}));
   json job = json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
       "metadata":{"name":"dist"},
@@ -212,7 +176,7 @@ TEST_F(GangTest, ATfJobOfCoschedulingHasTheFieldsThatItsPolicyNames) {
 }
 
 TEST_F(GangTest, AGangThatIsRequiredIsRefusedUntilThereIsAScheduler) {
-  ASSERT_NO_FATAL_FAILURE(BeginWith(CoschedulingCrd(), kCoschedulingPath, {}));
+  ASSERT_NO_FATAL_FAILURE(BeginWith(kCoschedulingCrd, kCoschedulingPath, {}));
   ASSERT_NO_FATAL_FAILURE(Create(TrainingJob("must", {{"gang", "Required"}})));
   ASSERT_NO_FATAL_FAILURE(Create(TrainingJob("may", {{"gang", "Auto"}})));
   ASSERT_TRUE(AwaitPods("may", 3));

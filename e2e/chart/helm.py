@@ -54,6 +54,12 @@ def program(name, variable, folder=""):
     return path
 
 
+def definition(name):
+    """The path of a definition of another project, which set-up puts beside the API server."""
+    programs = os.path.dirname(program("kube-apiserver", "TAAS_KUBERNETES_BIN"))
+    return os.path.join(os.path.dirname(programs), "definitions", name)
+
+
 def run(*arguments, kubeconfig="/dev/null"):
     """What Helm printed. Its own folders are new ones, so no plugin or repository is found."""
     with tempfile.TemporaryDirectory(prefix="taas-helm-") as home:

@@ -43,16 +43,6 @@ spec:
 """
 
 
-def plain_crd(group, version, kind):
-    """A definition that takes every object, for kinds of programs that are not here."""
-    crd = json.loads(json.dumps(FOREIGN_TFJOB))
-    names = {"plural": kind.lower() + "s", "singular": kind.lower(), "kind": kind}
-    crd["metadata"]["name"] = f"{names['plural']}.{group}"
-    crd["spec"].update(group=group, names=names)
-    crd["spec"]["versions"][0]["name"] = version
-    return crd
-
-
 class InstallTest(unittest.TestCase):
 
     @classmethod
@@ -79,6 +69,12 @@ class InstallTest(unittest.TestCase):
     def apply(self, obj):
         self.server.kubectl("apply", "-f", "-", text=json.dumps(obj))
 
+    def apply_kinds_of_monitoring(self):
+        """The definitions of the Prometheus operator itself."""
+        for kind in ("servicemonitors", "prometheusrules"):
+            self.server.kubectl("apply", "--server-side", "-f",
+                                helm.definition(f"monitoring.coreos.com_{kind}.yaml"))
+
     def may(self, verb, resource, namespace=None, account=ACCOUNT, sub=""):
         where = ["-n", namespace] if namespace else ["-A"]
         code, out, _ = self.server.kubectl("auth", "can-i", verb, resource, f"--subresource={sub}",
@@ -87,8 +83,7 @@ class InstallTest(unittest.TestCase):
         return code == 0
 
     def test_the_server_takes_everything_that_the_chart_can_render(self):
-        self.apply(plain_crd("monitoring.coreos.com", "v1", "ServiceMonitor"))
-        self.apply(plain_crd("monitoring.coreos.com", "v1", "PrometheusRule"))
+        self.apply_kinds_of_monitoring()
         for case in helm.CASES:
             with self.subTest(case):
                 for namespace in ("team-a", "team-b"):
@@ -96,6 +91,9 @@ class InstallTest(unittest.TestCase):
                     self.assertTrue(code == 0 or "AlreadyExists" in error, error)
                 self.install(case)
                 manifest = self.run_helm("get", "manifest", helm.RELEASE, "-n", helm.NAMESPACE)
+                # No field that the server does not know, which it would leave out in silence.
+                self.server.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-",
+                                    text=manifest)
                 _, differences, error = self.server.kubectl(
                     "diff", "-f", "-", text=manifest, check=False)
                 self.assertEqual((differences, error), ("", ""))
@@ -219,8 +217,7 @@ class InstallTest(unittest.TestCase):
         # A change that a server refuses would be one of a field that cannot be changed.
         for namespace in ("team-a", "team-b"):
             self.server.kubectl("create", "ns", namespace, check=False)
-        self.apply(plain_crd("monitoring.coreos.com", "v1", "ServiceMonitor"))
-        self.apply(plain_crd("monitoring.coreos.com", "v1", "PrometheusRule"))
+        self.apply_kinds_of_monitoring()
         self.install("defaults")
         for case in ("single-replica", "defaults", "namespaced", "everything", "single-replica",
                      "no-tfjob", "digest", "everything", "defaults"):

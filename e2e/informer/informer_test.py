@@ -18,8 +18,8 @@ sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], "taas", "e2e", "local
 from api import Api  # pylint: disable=wrong-import-position
 from cluster import Cluster  # pylint: disable=wrong-import-position
 
-INFORMER = os.path.join(os.environ.get("TAAS_INFORMER_BIN", "/TAAS_INFORMER_BIN-is-not-set"),
-                        "informer")
+INFORMER = os.path.join(
+    os.environ.get("TAAS_KUBERNETES_BIN", "/TAAS_KUBERNETES_BIN-is-not-set"), "informer")
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 JOBS = "/apis/taas.dev/v1/namespaces/default/trainingjobs"
 # More than the store's history holds (localkube/api/store.h), so that a watch that slept is gone.
@@ -31,7 +31,7 @@ class InformerTest(unittest.TestCase):
 
     def setUp(self):
         if not os.path.exists(INFORMER):
-            raise RuntimeError(f"{INFORMER}: `make test` builds it and sets TAAS_INFORMER_BIN")
+            raise RuntimeError(f"{INFORMER}: `make test` builds it and sets TAAS_KUBERNETES_BIN")
         self.seed = int(os.environ.get("TAAS_SEED", "1"))
         print("seed", self.seed)
         self.random = random.Random(self.seed)

@@ -12,16 +12,14 @@
 set -euo pipefail
 toolchains=$1 cache=$2 out=$3
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/../setup/versions.env"
 . "$here/../kubernetes/go_env.sh"
-export GOFLAGS=-mod=readonly
 module=github.com/kubeflow/training-operator
 began=$SECONDS
 mkdir -p "$out/bin"
 cd "$here"
-go build -trimpath -ldflags "-s -w" -o "$out/bin/training-operator" \
+go build -ldflags "-s -w" -o "$out/bin/training-operator" \
   "$module/cmd/training-operator.v1"
-go build -trimpath -ldflags "-s -w" -o "$out/bin/measured" ./measured
+go build -ldflags "-s -w" -o "$out/bin/measured" ./measured
 # Files of the module cache cannot be written, and so not be removed with their folder.
 cp -r --no-preserve=mode "$(go list -m -f '{{.Dir}}' "$module")/manifests" "$out/manifests"
 echo "setup: $(go list -m "$module"): $((SECONDS - began)) s" >&2

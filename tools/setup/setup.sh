@@ -9,7 +9,6 @@
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
-#   tools/setup/setup.sh informer      the Go program of e2e/informer
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes`, `cluster`, `peer`
 #                                      or an environment lie
 #
@@ -23,12 +22,11 @@ cache=${TAAS_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/taas}
 # Folders carry a digest of what they were made from, so that a changed pin makes a new one.
 digest() { cat "$@" | sha256sum | cut -c1-12; }
 toolchains=$cache/toolchains/$(digest "$here/requirements.txt")
-kubernetes=$cache/kubernetes/$(digest "$here/versions.env" "$root"/tools/kubernetes/*)
-cluster=$cache/cluster/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
-  "$root"/tools/cluster/{*.sh,*/*})
+built_from=$(digest "$here/versions.env" "$root"/tools/kubernetes/{*.*,*/*})
+kubernetes=$cache/kubernetes/$built_from
+cluster=$cache/cluster/$built_from
 peer=$cache/peer/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
   "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,measured/main.go})
-informer=$cache/informer/$(digest "$here/versions.env" "$root"/e2e/informer/{main.go,go.mod,go.sum})
 python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
 say() { echo "setup: $*" >&2; }
@@ -83,25 +81,17 @@ make_toolchains() {
 
 make_kubernetes() {
   say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION (some minutes, once)"
-  bash "$root/tools/kubernetes/build.sh" "$toolchains" "$cache" "$1"
+  bash "$root/tools/kubernetes/build.sh" api "$toolchains" "$cache" "$1"
 }
 
 make_cluster() {
   say "building the rest of a cluster (some minutes, once)"
-  bash "$root/tools/cluster/build.sh" "$toolchains" "$cache" "$1"
+  bash "$root/tools/kubernetes/build.sh" cluster "$toolchains" "$cache" "$1"
 }
 
 make_peer() {
   say "building Kubeflow's training-operator (some minutes, once)"
   bash "$root/tools/peer/build.sh" "$toolchains" "$cache" "$1"
-}
-
-# The module and build caches are Go's own, under the private folder, as for Kubernetes.
-make_informer() {
-  say "building the informer of e2e into $1"
-  (cd "$root/e2e/informer" && env -u GOROOT PATH="$toolchains/bin:/usr/bin:/bin" GOTOOLCHAIN=local \
-    CGO_ENABLED=0 GOFLAGS=-mod=readonly GOPATH="$cache/go" GOMODCACHE="$cache/go/mod" \
-    GOCACHE="$cache/go/build" go build -trimpath -ldflags "-s -w" -o "$1/bin/" .)
 }
 
 make_python() {
@@ -119,7 +109,6 @@ case ${1:-} in
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
-  informer) once "$toolchains" make_toolchains; once "$informer" make_informer ;;
   python)
     [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
     once "$(python_of "$2")" make_python ;;
@@ -130,7 +119,6 @@ case ${1:-} in
       kubernetes) echo "$kubernetes/bin" ;;
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
-      informer) echo "$informer/bin" ;;
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
