@@ -29,6 +29,16 @@ constexpr Clock::Duration kPollInterval = milliseconds(50);
 constexpr int kStartAttempts = 3;
 constexpr size_t kLogTailBytes = 2000;
 
+constexpr char kOtherToken[] = "test-other";
+// Who wrote what and when, not the bodies.
+constexpr char kAuditPolicy[] = R"(apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- {level: Metadata, verbs: [create, update, patch, delete]}
+- {level: None}
+)";
+
 absl::StatusOr<uint16_t> FreePort() {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return ErrnoToStatus(errno, "socket", "127.0.0.1");
@@ -104,7 +114,8 @@ absl::Status ControlPlane::StartOnce() {
   client_ = std::make_unique<HttpClient>(
       HttpClient::Options{.port = port_, .ca_file = ca_file_, .token = token_});
   RETURN_IF_ERROR(AwaitReady());
-  return WriteKubeconfig();
+  RETURN_IF_ERROR(WriteKubeconfig(kubeconfig_, token_));
+  return WriteKubeconfig(other_kubeconfig(), kOtherToken);
 }
 
 absl::Status ControlPlane::StartEtcd(uint16_t port, uint16_t peer_port) {
@@ -125,7 +136,10 @@ absl::Status ControlPlane::StartApiServer(uint16_t etcd_port) {
   RETURN_IF_ERROR(WriteSigningKey(key));
   PosixFileSystem files;
   const std::string tokens = dir_ + "/tokens.csv";
-  RETURN_IF_ERROR(files.WriteAtomically(tokens, token_ + ",admin,1,\"system:masters\"\n"));
+  RETURN_IF_ERROR(files.WriteAtomically(tokens, token_ + ",admin,1,\"system:masters\"\n" +
+                                                    kOtherToken + ",other,2,\"system:masters\"\n"));
+  const std::string policy = dir_ + "/audit-policy.yaml";
+  RETURN_IF_ERROR(files.WriteAtomically(policy, kAuditPolicy));
   ASSIGN_OR_RETURN(
       api_server_,
       Process::Start({.argv = {bin_ + "/kube-apiserver",
@@ -139,6 +153,8 @@ absl::Status ControlPlane::StartApiServer(uint16_t etcd_port) {
                                "--service-account-signing-key-file=" + key,
                                "--authorization-mode=RBAC",
                                "--token-auth-file=" + tokens,
+                               "--audit-policy-file=" + policy,
+                               "--audit-log-path=" + audit_log(),
                                "--disable-admission-plugins=ServiceAccount",
                                // A loopback address may not be an endpoint.
                                "--endpoint-reconciler-type=none"},
@@ -170,9 +186,9 @@ absl::Status ControlPlane::AwaitReady() {
   return absl::UnavailableError("kube-apiserver is not ready: " + last);
 }
 
-absl::Status ControlPlane::WriteKubeconfig() {
+absl::Status ControlPlane::WriteKubeconfig(const std::string& path, const std::string& token) {
   PosixFileSystem files;
-  return files.WriteAtomically(kubeconfig_,
+  return files.WriteAtomically(path,
                                "apiVersion: v1\n"
                                "kind: Config\n"
                                "clusters:\n"
@@ -182,7 +198,7 @@ absl::Status ControlPlane::WriteKubeconfig() {
                                    "\"}\n"
                                    "users:\n"
                                    "- name: admin\n"
-                                   "  user: {token: " + token_ +
+                                   "  user: {token: " + token +
                                    "}\n"
                                    "contexts:\n"
                                    "- name: test\n"

@@ -38,6 +38,10 @@ class ControlPlane {
   const std::string& token() const { return token_; }
   const std::string& ca_file() const { return ca_file_; }
   const std::string& kubeconfig() const { return kubeconfig_; }
+  // Of the user "other", who may as much: the audit log tells who did what.
+  std::string other_kubeconfig() const { return kubeconfig_ + "-other"; }
+  // A line of JSON for each write that was answered.
+  std::string audit_log() const { return dir_ + "/audit.log"; }
 
   // Real kubectl on this server.
   absl::StatusOr<ProgramOutput> Kubectl(const std::vector<std::string>& arguments);
@@ -49,7 +53,7 @@ class ControlPlane {
   absl::Status StartEtcd(uint16_t port, uint16_t peer_port);
   absl::Status StartApiServer(uint16_t etcd_port);
   absl::Status AwaitReady();
-  absl::Status WriteKubeconfig();
+  absl::Status WriteKubeconfig(const std::string& path, const std::string& token);
 
   std::string bin_;
   std::string dir_;

@@ -30,6 +30,8 @@ class RealServer : public TestedServer {
   }
   HttpClient& client() override { return plane_->client(); }
   std::string kubeconfig() const override { return plane_->kubeconfig(); }
+  std::string other_kubeconfig() const override { return plane_->other_kubeconfig(); }
+  std::string audit_log() const override { return plane_->audit_log(); }
 
  private:
   std::unique_ptr<ControlPlane> plane_;
@@ -94,10 +96,10 @@ void OperatorFixture::BeginServer(const ServerKind& kind) {
   }));
 }
 
-void OperatorFixture::StartOperator() {
-  std::vector<std::string> argv = {"operator/cmd/taas-operator", "--kubeconfig",
-                                   server_->kubeconfig(), "--metrics-addr", "127.0.0.1:0",
-                                   "--health-addr", "127.0.0.1:0"};
+void OperatorFixture::StartOperator(const std::string& kubeconfig) {
+  std::vector<std::string> argv = {"operator/cmd/taas-operator", "--kubeconfig", kubeconfig,
+                                   "--metrics-addr", "127.0.0.1:0", "--health-addr",
+                                   "127.0.0.1:0"};
   argv.insert(argv.end(), flags_.begin(), flags_.end());
   auto started = Process::Start({.argv = argv, .log = testing::TempDir() + "/operator.log"});
   ASSERT_THAT(started, IsOk());

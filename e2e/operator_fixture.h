@@ -39,6 +39,9 @@ class TestedServer {
   virtual ~TestedServer() = default;
   virtual HttpClient& client() = 0;
   virtual std::string kubeconfig() const = 0;
+  // Of a user "other", and who wrote what; only a real API server has them.
+  virtual std::string other_kubeconfig() const { return ""; }
+  virtual std::string audit_log() const { return ""; }
 };
 
 struct ServerKind {
@@ -58,7 +61,8 @@ class OperatorFixture : public testing::Test {
   void BeginServer(const ServerKind& kind);
   // The operator ends, as a roll-out ends it, and starts again with these flags.
   void RestartOperator(const std::vector<std::string>& flags);
-  void StartOperator();
+  void StartOperator() { StartOperator(server_->kubeconfig()); }
+  void StartOperator(const std::string& kubeconfig);
 
   // An object in any case: nothing else comes from a server that serves the path.
   Json Call(const std::string& method, const std::string& path, const std::string& body = "",

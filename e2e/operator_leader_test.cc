@@ -5,7 +5,9 @@
 
 #include <map>
 
+#include "absl/strings/str_split.h"
 #include "e2e/operator_fixture.h"
+#include "gmock/gmock.h"
 #include "operator/base/status_matchers.h"
 #include "operator/kube/lease_watchdog.h"
 
@@ -14,6 +16,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
 
 constexpr char kLeasesPath[] = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 // Shorter than the defaults, so that a test need not wait for so long; long enough for a machine
@@ -25,9 +30,11 @@ const std::vector<std::string> kFlags = {"--leader-elect",          "--lease-nam
 
 class OperatorLeaderTest : public OperatorFixture {
  protected:
-  // The first leads and the second stands by.
+  // The first, another user than all others, leads and the second stands by.
   void SetUp() override {
-    ASSERT_NO_FATAL_FAILURE(Begin(kKubeApiServer, kFlags));
+    flags_ = kFlags;
+    ASSERT_NO_FATAL_FAILURE(BeginServer(kKubeApiServer));
+    ASSERT_NO_FATAL_FAILURE(StartOperator(server_->other_kubeconfig()));
     ASSERT_TRUE(Await([&] { return !Holder().empty(); }));
     first_ = std::move(operator_);
     first_holder_ = Holder();
@@ -79,6 +86,26 @@ class OperatorLeaderTest : public OperatorFixture {
   }
   static std::string UidOf(const json& object) {
     return object.value("/metadata/uid"_json_pointer, "");
+  }
+
+  // What the first one asked of the API server since that time, but for its lease.
+  std::vector<std::string> WritesOfTheFirstSince(const std::string& time) {
+    std::vector<std::string> writes;
+    const auto log = files_.ReadAll(server_->audit_log());
+    EXPECT_THAT(log, IsOk());
+    const std::vector<std::string> lines =
+        absl::StrSplit(log.value_or(""), '\n', absl::SkipEmpty());
+    for (const std::string& line : lines) {
+      const json entry = json::parse(line);
+      // Times of one length, in UTC: later is greater.
+      const bool meant = entry["user"]["username"] == "other" &&
+                         entry["requestReceivedTimestamp"].get<std::string>() > time &&
+                         entry["objectRef"]["resource"] != "leases";
+      if (!meant) continue;
+      writes.push_back(entry["verb"].get<std::string>() + " " +
+                       entry["requestURI"].get<std::string>());
+    }
+    return writes;
   }
 
   // The job is hurt now; whoever leads from now on makes the successor, and nothing else.
@@ -156,6 +183,7 @@ TEST_F(OperatorLeaderTest, OneThatWasFrozenForLongerThanItsLeaseWritesNothingMor
   EXPECT_EQ(*code, kLeaseLostExitCode);
   EXPECT_EQ(Transitions(), 2);
   ExpectNothingIsNew();
+  EXPECT_THAT(WritesOfTheFirstSince(Lease()["spec"]["acquireTime"]), IsEmpty());
 
   // A delete and a patch that had left it.
   json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
@@ -188,6 +216,28 @@ TEST_F(OperatorLeaderTest, OneThatWasFrozenForLongerThanItsLeaseWritesNothingMor
       << Pod("mnist-worker-0").dump(1);
   EXPECT_EQ(UidOf(Pod("mnist-worker-1")), UidOf(made_["mnist-worker-1"])) << "of this leader";
   EXPECT_EQ(Status()["state"], "Succeeded");
+}
+
+// Most of its creates wait their turn in the process while it stands still.
+TEST_F(OperatorLeaderTest, OneThatWasFrozenWhileItMadePodsMakesNoneOfTheRest) {
+  constexpr int kWorkers = 200;
+  json job = json::parse(R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
+      "metadata":{"name":"large"},"spec":{"roles":{"worker":{"template":{"spec":{"containers":[
+        {"name":"trainer","image":"own/image:1"}]}}}}}})");
+  job["spec"]["roles"]["worker"]["replicas"] = kWorkers;
+  ASSERT_EQ(Call("POST", kTrainingJobsPath, job.dump())["kind"], "TrainingJob");
+  ASSERT_TRUE(Await([&] { return !NamesOf(kPodsPath, "large").empty(); }));
+  ASSERT_THAT(first_->Signal(SIGSTOP), IsOk());
+  ASSERT_LT(NamesOf(kPodsPath, "large").size(), kWorkers) << "it was done before it was frozen";
+  ASSERT_TRUE(AwaitNextLeader());
+  ASSERT_THAT(first_->Signal(SIGCONT), IsOk());
+  const auto code = first_->Wait(kPatience);
+  ASSERT_THAT(code, IsOk());
+  EXPECT_EQ(*code, kLeaseLostExitCode);
+  ASSERT_TRUE(Await([&] { return NamesOf(kPodsPath, "large").size() == kWorkers; }));
+  const std::string taken_over = Lease()["spec"]["acquireTime"];
+  EXPECT_THAT(WritesOfTheFirstSince(taken_over), IsEmpty());
+  EXPECT_THAT(WritesOfTheFirstSince(""), Contains(HasSubstr("create")));
 }
 
 TEST_F(OperatorLeaderTest, ALeaseThatIsDeletedOrEditedByHandEndsItsHolderAndTheNextIsAbove) {
