@@ -5,6 +5,7 @@ while a job trains.
 Part of `make e2e`, which has installed the chart with its defaults.
 """
 
+import json
 import os
 
 import programs
@@ -50,6 +51,39 @@ class ReleaseTest(Scenario):
         job = self.kubectl.json("get", "tj", "taas-test-job", "-n", taas.NAMESPACE)
         self.assertEqual(job["status"]["progress"]["step"], 100)
 
+    def test_helm_test_trains_in_a_namespace_of_the_list_that_the_operator_has(self):
+        """Neither operator nor release is there; the operator's rights end there, too."""
+        self.upgrade(taas.CHART, "listed", "--set-json",
+                     f'operator.namespaces=["{self.namespace}"]')
+        try:
+            said = self.helm("test", taas.RELEASE, "--logs", "--timeout", LIMIT)
+            self.assertIn("Succeeded, 3/3 ready", said)
+            self.assertEqual(self.status("taas-test-job")["progress"]["step"], 100)
+        finally:
+            self.upgrade(taas.CHART, "everywhere", "--set-json",
+                         "operator.namespaces=[]")
+
+    def evict(self, pod):
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction",
+                    "metadata": {"name": pod, "namespace": taas.NAMESPACE}}
+        self.kubectl("create", "--raw",
+                     f"/api/v1/namespaces/{taas.NAMESPACE}/pods/{pod}/eviction", "-f", "-",
+                     stdin=json.dumps(eviction))
+
+    def test_a_drain_takes_one_operator_and_the_other_when_there_are_two_again(self):
+        budget = ("get", "pdb", "taas-operator", "-n", taas.NAMESPACE)
+        self.wait_for("two that are ready", lambda: self.kubectl.json(*budget)["status"].get(
+            "disruptionsAllowed") == 1)
+        first, second = self.operator_names()
+        self.evict(first)
+        with self.assertRaises(CommandFailed) as refused:
+            self.evict(second)
+        self.assertIn("would violate the pod's disruption budget", refused.exception.stderr)
+        self.wait_for("two that are ready", lambda: self.kubectl.json(*budget)["status"].get(
+            "disruptionsAllowed") == 1)
+        self.assertIn(second, self.operator_names())
+        self.evict(second)
+
     def test_who_may_edit_a_namespace_may_edit_its_jobs_and_who_may_view_only_see_them(self):
         cases = {
             "edit": {("create", "tj"): True, ("delete", "tfjobs"): True, ("get", "tj"): True},
@@ -69,9 +103,16 @@ class ReleaseTest(Scenario):
         self.wait_for("progress", lambda: self.status("long").get("progress", {}).get("step"))
         return [self.pod_uid(pod) for pod in PODS]
 
+    def operator_pods(self):
+        return self.kubectl.json("get", "pods", "-n", taas.NAMESPACE, "-l",
+                                 taas.OPERATOR)["items"]
+
     def operators(self):
-        found = self.kubectl.json("get", "pods", "-n", taas.NAMESPACE, "-l", taas.OPERATOR)
-        return {pod["metadata"]["uid"] for pod in found["items"]}
+        return {pod["metadata"]["uid"] for pod in self.operator_pods()}
+
+    def operator_names(self):
+        return sorted(pod["metadata"]["name"] for pod in self.operator_pods()
+                      if "deletionTimestamp" not in pod["metadata"])
 
     def check_unharmed(self, pods):
         """The operator that is there now sees it train; nothing was made anew."""
@@ -81,11 +122,11 @@ class ReleaseTest(Scenario):
         status = self.status("long")
         self.assertEqual((status["state"], status.get("restartCount", 0)), ("Running", 0))
 
-    def upgrade(self, chart, mark):
+    def upgrade(self, chart, mark, *settings):
         """Returns when the operators of before have ended. They are other ones by their mark."""
         before = self.operators()
         self.helm("upgrade", taas.RELEASE, chart, "--reset-then-reuse-values", "--set-string",
-                  "operator.podAnnotations.e2e=" + mark, "--wait", "--timeout", LIMIT)
+                  "operator.podAnnotations.e2e=" + mark, *settings, "--wait", "--timeout", LIMIT)
         self.wait_for("the end of the old operators", lambda: not self.operators() & before)
 
     def test_an_upgrade_from_the_previous_chart_and_back_leaves_a_job_that_trains_alone(self):

@@ -47,7 +47,6 @@ def start(plane, count, lease_s=LEASE_S):
     plane.sandbox.run("ip", "route", "add", "unreachable", POD_RANGE)
     plane.add("kwok", [
         "--kubeconfig=" + config,
-        "--manage-all-nodes=false",
         "--disregard-status-with-annotation-selector=" + PLAYED,
         f"--manage-nodes-with-annotation-selector={ANNOTATION}=fake",
         "--cidr=" + POD_RANGE,
