@@ -1,5 +1,5 @@
-// Gangs on a real kube-apiserver: PodGroups of Volcano's and coscheduling's own CRDs, pods as Kueue's
-// contract wants them. The test plays scheduler, Kueue and kubelet.
+// Gangs on a real kube-apiserver: PodGroups of Volcano's and coscheduling's own CRDs, pods as
+// Kueue's contract wants them. The test plays scheduler, Kueue and kubelet.
 
 #include <cstdlib>
 
@@ -175,6 +175,31 @@ TEST_F(GangTest, ATfJobOfCoschedulingHasTheFieldsThatItsPolicyNames) {
   EXPECT_EQ(pod["spec"]["schedulerName"], "plugins");
 }
 
+TEST_F(GangTest, ATfJobOfVolcanoHasNoPodUntilItsGroupMayStart) {
+  ASSERT_NO_FATAL_FAILURE(BeginWith(kVolcanoCrd, kVolcanoPath, {"--gang-scheduler", "volcano"}));
+  json job = json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
+      "metadata":{"name":"dist"},
+      "spec":{"runPolicy":{"schedulingPolicy":{"minAvailable":3,"queue":"team-b"}},
+              "tfReplicaSpecs":{"Chief":{},"Worker":{"replicas":2}}}})");
+  for (json& role : job["spec"]["tfReplicaSpecs"]) {
+    role["template"]["spec"]["containers"] = {{{"name", "tensorflow"}, {"image", "own/image:1"}}};
+  }
+  ASSERT_NO_FATAL_FAILURE(Create(job));
+  ASSERT_TRUE(Await([&] { return HasGroup("dist"); }));
+  EXPECT_EQ(Group("dist")["spec"]["minMember"], 3);
+  EXPECT_EQ(Group("dist")["spec"]["queue"], "team-b");
+  SetPhase("dist", "Pending");
+  const std::string path = std::string(kTfJobsPath) + "/dist";
+  ASSERT_TRUE(Await([&] {
+    return Call("GET", path).value("/status/message"_json_pointer, "") ==
+           "waits for Volcano: its PodGroup dist in queue team-b is Pending";
+  })) << Call("GET", path).dump(1);
+  EXPECT_THAT(NamesOf(kPodsPath, "dist"), IsEmpty());
+  SetPhase("dist", "Inqueue");
+  ASSERT_TRUE(AwaitPods("dist", 3));
+  EXPECT_EQ(Pod("dist-worker-1")["spec"]["schedulerName"], "volcano");
+}
+
 TEST_F(GangTest, AGangThatIsRequiredIsRefusedUntilThereIsAScheduler) {
   ASSERT_NO_FATAL_FAILURE(BeginWith(kCoschedulingCrd, kCoschedulingPath, {}));
   ASSERT_NO_FATAL_FAILURE(Create(TrainingJob("must", {{"gang", "Required"}})));
@@ -187,6 +212,10 @@ TEST_F(GangTest, AGangThatIsRequiredIsRefusedUntilThereIsAScheduler) {
   EXPECT_THAT(NamesOf(kPodsPath, "must"), IsEmpty());
   ASSERT_NO_FATAL_FAILURE(RestartOperator({"--gang-scheduler", "coscheduling"}));
   EXPECT_TRUE(AwaitPods("must", 3)) << Job("must").dump(1);
+  EXPECT_EQ(Group("must")["spec"], json::parse(R"({"minMember":3,"minResources":{"cpu":"3"}})"));
+  const json pod = Pod("must-ps-0");
+  EXPECT_EQ(pod["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"], "must");
+  EXPECT_EQ(pod["spec"]["schedulerName"], "default-scheduler") << "no other one was named";
 }
 
 TEST_F(GangTest, APodThatKueueHoldsMakesRoomForItsSuccessorOfTheSameName) {

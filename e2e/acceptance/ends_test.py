@@ -9,6 +9,7 @@ from job_kinds import KINDS, TFJOB, TRAINING_JOB, of_both_kinds
 LONG_AGO_S = 60
 # Of those that wait for nothing when the job has what it was for.
 GRACE_S = 10
+EVALUATOR_GRACE_S = 600
 # In the past as soon as the job has begun.
 PAST_DEADLINE_S = 1
 
@@ -117,6 +118,16 @@ class EndsTest(Acceptance):
                     for name in (names if job.kind is TFJOB else [job.name])}
         self.await_true("the services to go",
                         lambda: set(self.api.list("services")) == services)
+
+    def test_an_evaluator_that_does_not_end_is_waited_for_ten_minutes(self):
+        roles = {"chief": 1, "worker": 1, "evaluator": 1}
+        jobs = [kind.job(f"{kind.short}-stuck", roles, cleanPodPolicy="Running") for kind in KINDS]
+        self.start(*jobs)
+        self.await_running(*jobs)
+        for job in jobs:
+            self.kubelet.end(job.pod("chief"), 0, ago_s=EVALUATOR_GRACE_S + 1)
+        self.await_status({job: {"state": "Succeeded"} for job in jobs})
+        self.await_pods_left({job: [job.pod("chief")] for job in jobs})
 
     def test_others_have_ten_seconds_to_end_and_the_evaluator_as_long_as_it_needs(self):
         roles = {"chief": 1, "ps": 1, "worker": 1, "evaluator": 1}

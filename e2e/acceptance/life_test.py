@@ -179,3 +179,19 @@ class TroubleTest(Acceptance):
         self.await_status({job: {"ready": "2/3", "message": re.compile(
             '^worker-1 cannot start: ImagePullBackOff: Back-off pulling image "example.org/')}
             for job in jobs})
+
+
+class EventsTest(Acceptance):
+
+    MADE = {"PodsCreated", "SuccessfulCreatePod", "SuccessfulCreateService"}
+
+    def test_the_creation_of_forty_pods_is_told_in_five_events_at_most(self):
+        jobs = [kind.job(f"{kind.short}-many", {"worker": 40}) for kind in KINDS]
+        self.start(*jobs)
+        self.await_running(*jobs)
+        events = self.api.list("events").values()
+        for job in jobs:
+            told = [event for event in events if event["reason"] in self.MADE
+                    and event["involvedObject"]["name"] == job.name]
+            self.assertIn(len(told), range(1, 6), told)
+            self.assertEqual({event["count"] for event in told}, {1})

@@ -5,7 +5,7 @@ import json
 
 from acceptance import Acceptance
 from dns_question import addresses
-from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_template
+from job_kinds import IMAGE, KINDS, TFJOB, TRAINING_JOB, pod_template
 
 ALL_ROLES = {"chief": 1, "ps": 2, "worker": 2, "evaluator": 1}
 PORT = 3333
@@ -186,3 +186,21 @@ class TfConfigTest(Acceptance):
         spec = self.api.get("services", service)["spec"]
         self.assertEqual((spec["clusterIP"], spec["publishNotReadyAddresses"]), ("None", True))
         return {port["name"]: port["port"] for port in spec["ports"]}
+
+    def test_a_program_of_ones_own_keeps_its_security_context(self):
+        pod = {"runAsUser": 1234, "runAsNonRoot": True, "fsGroup": 4321}
+        own = {"runAsUser": 1235, "readOnlyRootFilesystem": False,
+               "capabilities": {"add": ["NET_BIND_SERVICE"]}}
+        said, silent = [], []
+        for kind in KINDS:
+            container = {"name": kind.container, "image": IMAGE, "securityContext": own}
+            said.append(kind.job(f"{kind.short}-said", {"worker": 1}, template={
+                "securityContext": pod, "containers": [container]}))
+            silent.append(kind.job(f"{kind.short}-silent", {"worker": 1}))
+        self.start(*said, *silent)
+        self.await_running(*said, *silent)
+        for jobs, of_pod, of_container in ((said, pod, own), (silent, {}, None)):
+            for job in jobs:
+                spec = self.api.get("pods", job.pod("worker"))["spec"]
+                self.assertEqual(spec["securityContext"], of_pod)
+                self.assertEqual(spec["containers"][0].get("securityContext"), of_container)

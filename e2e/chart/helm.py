@@ -74,9 +74,9 @@ def run(*arguments, kubeconfig="/dev/null"):
 
 
 @functools.lru_cache(maxsize=None)
-def rendered(case):
+def rendered(case, *settings):
     """The objects of a set of values, rendered once."""
-    return objects(render(case))
+    return objects(render(case, *settings))
 
 
 def values_file(case):

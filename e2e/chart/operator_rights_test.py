@@ -8,6 +8,7 @@ server is real, and what a kubelet would write is written by the test. The audit
 operator asked for: nothing may have been denied, and a right that was never used is one too many.
 """
 
+import json
 import unittest
 
 import helm
@@ -18,7 +19,8 @@ from operator_scenario import ACCOUNT, USER, OperatorScenario, operator_argument
 import rights
 
 # Asked for only when the reply to a write is lost or somebody else wrote at the same time.
-READ_BACK = ("pods", "services", "trainingjobs", "tfjobs")
+READ_BACK = ("pods", "services", "trainingjobs", "tfjobs", "podgroups")
+KUEUES_FINALIZER = "kueue.x-k8s.io/managed"
 
 TRAINING_JOB = {
     "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": "life"},
@@ -45,16 +47,18 @@ class OperatorRightsTest(OperatorScenario):
         self.addCleanup(server.stop)
         self.serve(server)
 
-    def start(self, case):
-        self.install(case)
+    def start(self, case, *settings):
+        self.install(case, *settings)
         token = self.server.kubectl("create", "token", ACCOUNT, "-n", helm.NAMESPACE)
         kubeconfig = self.server.write_kubeconfig("operator", token.strip())
-        self.start_operator(["--kubeconfig", kubeconfig, *operator_arguments(case)])
+        self.start_operator(["--kubeconfig", kubeconfig,
+                             *operator_arguments(case, settings=settings)])
 
-    def live(self, job, pods):
+    def live(self, job, pods, admit=lambda name: None):
         """Its pods run, the last is killed and comes back, all end well, the job goes."""
         kind = job["kind"].lower()
         self.create(job)
+        admit(job["metadata"]["name"])
         for name in pods:
             self.run_pod(name)
         self.replace_killed(pods[-1])
@@ -64,12 +68,12 @@ class OperatorRightsTest(OperatorScenario):
         self.until(f"the end of {path}",
                    lambda: self.object(kind, job["metadata"]["name"]) is None)
 
-    def lives(self, case, without_jobs=()):
-        self.live(TRAINING_JOB, ["life-chief-0", "life-ps-0", "life-worker-0"])
-        self.live(TF_JOB, ["old-life-worker-0"])
+    def lives(self, case, *settings, without_jobs=(), admit=lambda name: None):
+        self.live(TRAINING_JOB, ["life-chief-0", "life-ps-0", "life-worker-0"], admit)
+        self.live(TF_JOB, ["old-life-worker-0"], admit)
         requests = self.server.requests_of(USER)
         self.assertEqual([request for request in requests if not request.allowed], [])
-        granted = rights.granted(helm.rendered(case), ACCOUNT, helm.NAMESPACE)
+        granted = rights.granted(helm.rendered(case, *settings), ACCOUNT, helm.NAMESPACE)
         self.assertEqual(rights.uncovered(granted, requests), [], "asked for without a right")
         granted = {right for right in granted if right.namespace not in without_jobs
                    and not (right.verb == "get" and right.resource in READ_BACK)}
@@ -85,6 +89,50 @@ class OperatorRightsTest(OperatorScenario):
             self.server.kubectl("create", "ns", namespace)
         self.start("namespaced")
         self.lives("namespaced", without_jobs=("team-a",))
+
+    def merge(self, *what, change):
+        self.server.kubectl("patch", *what, "-n", self.namespace, "--type=merge", "-p",
+                            json.dumps(change))
+
+    def test_it_needs_exactly_the_rights_that_it_has_with_a_scheduler_of_gangs(self):
+        for scheduler, group in (("volcano", "scheduling.volcano.sh"),
+                                 ("coscheduling", "scheduling.x-k8s.io")):
+            with self.subTest(scheduler):
+                self.setUp()
+                self.server.kubectl("create", "-f",
+                                    helm.definition(f"{group}_podgroups.yaml"))
+                settings = ("--set", "operator.gangScheduler=" + scheduler)
+                self.start("single-replica", *settings)
+                self.lives("single-replica", *settings, admit=self.change_and_admit)
+
+    def change_and_admit(self, name):
+        """The group follows the job; then Volcano would say that it may have pods."""
+        group = ("podgroup", name)
+        self.until(f"the group of {name}", lambda: self.object(*group))
+        roles = ("roles", "worker") if name == "life" else ("tfReplicaSpecs", "Worker")
+        for workers in (2, 1):
+            before = self.object(*group)["spec"]
+            self.merge("tj" if name == "life" else "tfjob", name, change={
+                "spec": {roles[0]: {roles[1]: {"replicas": workers}}}})
+            self.until("a group of another size",
+                       lambda was=before: self.object(*group)["spec"] != was)
+        self.merge(*group, change={"status": {"phase": "Inqueue"}})
+
+    def test_it_needs_exactly_the_rights_that_it_has_with_kueue(self):
+        settings = ("--set", "operator.gangScheduler=kueue")
+        self.start("single-replica", *settings)
+        queued = {**TRAINING_JOB, "metadata": {"name": "queued"}, "spec": {
+            **TRAINING_JOB["spec"], "schedulingPolicy": {"queue": "team-a"}}}
+        self.create(queued)
+        worker = "queued-worker-0"
+        for name in ("queued-chief-0", "queued-ps-0", worker):
+            self.run_pod(name)
+        self.merge("pod", worker, change={"metadata": {"finalizers": [KUEUES_FINALIZER]}})
+        before = self.pod(worker)["metadata"]["uid"]
+        self.server.kubectl("delete", "pod", worker, "-n", self.namespace, "--wait=false")
+        self.until("its successor", lambda: (self.pod(worker) or {"metadata": {"uid": before}})
+                   ["metadata"]["uid"] != before)
+        self.lives("single-replica", *settings)
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ def operator_program():
     return helm.program("taas-operator", "TAAS_BIN", os.path.join(helm.ROOT, "bin"))
 
 
-def operator_arguments(case, *others):
+def operator_arguments(case, *others, settings=()):
     """Those of the rendered Deployment but for `others`, and on any free port of loopback."""
-    (deployment,) = helm.of_kind(helm.rendered(case), "Deployment")
+    (deployment,) = helm.of_kind(helm.rendered(case, *settings), "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     others = ("--health-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0", *others)
     told = {argument.split("=")[0]: argument for argument in (*container["args"], *others)}
@@ -44,9 +44,9 @@ class OperatorScenario(unittest.TestCase):
         self.server = server
         self.log = server.path("operator.log")
 
-    def install(self, case):
+    def install(self, case, *settings):
         helm.run("install", helm.RELEASE, helm.CHART, "-n", helm.NAMESPACE, "--create-namespace",
-                 "--values", helm.values_file(case), kubeconfig=self.server.kubeconfig)
+                 "--values", helm.values_file(case), *settings, kubeconfig=self.server.kubeconfig)
 
     def start_operator(self, arguments, before=(), environ=()):
         """Its process. `before` is put before its program, `environ` beside its PATH."""

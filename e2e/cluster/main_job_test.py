@@ -3,6 +3,7 @@
 import glob
 import os
 import signal
+import time
 
 import programs
 import taas
@@ -13,6 +14,11 @@ from waiting import LIMIT_S
 # others compute.
 LONG_STEPS = 12000
 LONG_LIMIT_S = 1200
+# More than a job will do before it is deleted.
+ENDLESS_STEPS = 10**9
+# Twice as long as a lease lasts.
+OUTAGE_S = 30
+LEASE_LOST_EXIT_CODE = 75
 STEP_LINE = r"step \d+, loss = \d+\.\d+ \(\d+\.\d examples/sec; \d+\.\d+ sec/batch\)"
 REPLICAS = ("chief-0", "ps-0", "ps-1", "worker-0", "worker-1")
 # Guessing gives 0.1. `make demo` asks for more: where others compute, gradients come late.
@@ -120,14 +126,19 @@ class MainJobUnderFault(Scenario):
         super().setUp()
         self.make_example_claims()
 
+    steps = LONG_STEPS
+
     def start(self):
-        self.apply_example("mnist", maxSteps=LONG_STEPS)
+        self.apply_example("mnist", maxSteps=self.steps)
         self.await_training("mnist")
+
+    def pod_uids(self):
+        return {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
 
     def check_survived(self, restarts):
         status = self.await_success("mnist", limit_s=LONG_LIMIT_S)
         self.assertEqual(status.get("restarts", {}), restarts)
-        self.assertEqual(status["progress"]["step"], LONG_STEPS)
+        self.assertEqual(status["progress"]["step"], self.steps)
         self.assertGreaterEqual(status["progress"]["evaluation"]["accuracy"], ACCURACY)
 
 
@@ -176,23 +187,61 @@ class WithoutOperatorTest(MainJobUnderFault):
         self.assertEqual(self.pod_uids(), pods)
         self.check_survived({})
 
-    def pod_uids(self):
-        return {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
+
+class WithoutApiServerTest(MainJobUnderFault):
+
+    needs = ("components", "node")
+    alone = True
+    steps = ENDLESS_STEPS
+
+    def test_an_outage_beyond_the_lease_costs_the_leader_its_process_and_no_pod_anything(self):
+        self.start()
+        self.wait_for("progress", lambda: self.step("mnist"))
+        pods, operators, before = self.pod_uids(), self.operators(), self.step("mnist")
+        server = self.cluster.plane.components["kube-apiserver"]
+        server.kill()
+        over = time.monotonic() + OUTAGE_S
+        self.wait_for("the outage", lambda: time.monotonic() >= over)
+        server.start()
+        self.cluster.plane.await_ready()
+        back = time.monotonic()
+        step = self.step("mnist")  # Nobody could write it meanwhile, or a last time at the end.
+        self.wait_for("progress that the next leader writes", lambda: self.step("mnist") > step)
+        print(f"a leader {time.monotonic() - back:.1f} s after an outage of {OUTAGE_S} s, in which "
+              f"the job made {self.step('mnist') - before} steps", flush=True)
+        self.assertEqual(self.pod_uids(), pods)
+        self.assertEqual(self.status("mnist").get("restarts", {}), {})
+        (ended,) = [state for name, state in self.operators().items()
+                    if state["restartCount"] != operators[name]["restartCount"]]
+        self.assertEqual(ended["lastState"]["terminated"]["exitCode"], LEASE_LOST_EXIT_CODE)
+
+    def operators(self):
+        """The state of each operator's container, by pod."""
+        found = self.kubectl.json("get", "pods", "-n", taas.NAMESPACE, "-l", taas.OPERATOR)
+        return {pod["metadata"]["name"]: pod["status"]["containerStatuses"][0]
+                for pod in found["items"]}
 
 
-class KilledProcessTest(MainJobUnderFault):
+class ProcessTest(MainJobUnderFault):
 
     needs = ("node",)
+    steps = 3 * LONG_STEPS
 
-    def test_kill_9_of_a_worker(self):
+    def process_of(self, role, index):
+        (pid,) = self.cluster.sandbox.processes(
+            TAAS_JOB=f"{self.namespace}/mnist", TAAS_ROLE=role, TAAS_INDEX=str(index))
+        return pid
+
+    def test_kill_9_of_a_process_of_each_role(self):
         self.start()
-        pids = self.cluster.sandbox.processes(
-            TAAS_JOB=f"{self.namespace}/mnist", TAAS_ROLE="worker", TAAS_INDEX="1")
-        self.assertEqual(len(pids), 1)
-        before = self.pod_uid("mnist-worker-1")
-        os.kill(pids[0], signal.SIGKILL)
-        self.await_successor("mnist-worker-1", before)
-        self.check_survived({"killed": 1})
+        for number, (role, index) in enumerate((("worker", 1), ("ps", 1), ("chief", 0)), 1):
+            pod = f"mnist-{role}-{index}"
+            before = self.pod_uid(pod)
+            os.kill(self.process_of(role, index), signal.SIGKILL)
+            self.await_successor(pod, before)
+            self.wait_for("the count", lambda n=number: self.status("mnist").get("restarts") ==
+                          {"killed": n})
+        self.check_survived({"killed": 3})
 
 
 class DrainTest(MainJobUnderFault):
@@ -213,23 +262,47 @@ class DrainTest(MainJobUnderFault):
         self.check_survived({"preempted": 5})
 
 
-class OutOfMemoryTest(Scenario):
+class OwnProgramTest(Scenario):
+    """A program that a node ends once, as a replica of both kinds."""
 
-    def test_own_image_that_runs_out_of_memory_once_comes_back(self):
-        program = '[ "$TAAS_POD_NUMBER" = 1 ] && exec tail /dev/zero; echo enough'
+    def template(self, program, **more):
         container = {
-            "name": "trainer",
             "image": "busybox:1.37",
-            "command": ["sh", "-c", program],
-            "resources": {"limits": {"memory": "32Mi"}},
+            # The second pod of a replica has nothing to do.
+            "command": ["sh", "-c", f'[ "$TAAS_POD_NUMBER" = 1 ] && {{ {program}; }}; echo enough'],
             "securityContext": CONTAINER_SECURITY,
+            **more,
         }
-        template = {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
+        return {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
+
+    def check_both_kinds_come_back(self, template, restarts):
+        own, = template["spec"]["containers"]
+        meta = {"name": "own", "namespace": self.namespace}
         self.kubectl.create({
-            "apiVersion": "taas.dev/v1",
-            "kind": "TrainingJob",
-            "metadata": {"name": "hungry", "namespace": self.namespace},
-            "spec": {"roles": {"worker": {"replicas": 1, "template": template}}},
+            "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": meta,
+            "spec": {"roles": {"worker": {
+                "replicas": 1,
+                "template": {"spec": {**template["spec"],
+                                      "containers": [{**own, "name": "trainer"}]}}}}},
+        }, {
+            "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": meta,
+            "spec": {"tfReplicaSpecs": {"Worker": {
+                "replicas": 1, "restartPolicy": "ExitCode",
+                "template": {"spec": {**template["spec"],
+                                      "containers": [{**own, "name": "tensorflow"}]}}}}},
         })
-        status = self.await_success("hungry")
-        self.assertEqual(status["restarts"], {"outOfMemory": 1})
+        for kind in ("tj", "tfjob"):
+            with self.subTest(kind):
+                self.assertEqual(self.await_success("own", kind)["restarts"], restarts)
+
+    def test_that_ran_out_of_memory(self):
+        self.check_both_kinds_come_back(
+            self.template("exec tail /dev/zero", resources={"limits": {"memory": "32Mi"}}),
+            {"outOfMemory": 1})
+
+    def test_that_wrote_more_than_its_volume_may_hold(self):
+        template = self.template(
+            "dd if=/dev/zero of=/scratch/file bs=1M count=8; exec sleep 3600",
+            volumeMounts=[{"name": "scratch", "mountPath": "/scratch"}])
+        template["spec"]["volumes"] = [{"name": "scratch", "emptyDir": {"sizeLimit": "1Mi"}}]
+        self.check_both_kinds_come_back(template, {"preempted": 1})

@@ -4,7 +4,7 @@ import json
 
 import programs
 from fault_api import APPLY
-from fault_jobs import KINDS, LEDGER, ended, job_of, jobs, training_job
+from fault_jobs import KINDS, LEDGER, core, ended, job_of, jobs, training_job
 from fault_scenario import FaultScenario
 
 KIB = 1024
@@ -55,24 +55,33 @@ class FieldValidationTest(FaultScenario):
 
 class OversizedTest(FaultScenario):
 
-    def large_job(self, name, size):
+    def large_job(self, kind, name, size):
         text = {"env": [{"name": "BALLAST", "value": "x" * size}]}
-        return training_job(name, 1, {"container_spec": text})
+        return job_of(kind, name, 1, {"container_spec": text})
+
+    def warnings(self, name):
+        found = self.api.get(core(self.namespace, "events"))["items"]
+        return [event["message"] for event in found
+                if event["type"] == "Warning" and event["involvedObject"]["name"] == name]
 
     def test_a_large_job_runs_and_one_that_cannot_be_changed_any_more_is_told_of(self):
-        self.submit("tj", self.large_job("large", LARGE))
-        self.await_running("tj", "large", 1)
-        path = jobs(self.namespace, "tj")
-        self.assertEqual(self.api("POST", path, self.large_job("huge", REQUEST_MAX)).code, 413)
-        sizes = range(OBJECT_MAX - KIB, LARGE, -STEP)
-        accepted = any(self.api("POST", path, self.large_job("full", size)).code == 201
-                       for size in sizes)
-        self.assertTrue(accepted)
-        # There is no room for a sentence in it.
-        self.wait_for("a line of the log", lambda: any(
-            "will try again" in line and f"write the ledger of {self.namespace}/full" in line
-            for line in self.operator.log_text().splitlines()))
-        self.assertEqual(self.uids().keys(), {"large-worker-0"})
+        for kind in KINDS:
+            self.submit(kind, self.large_job(kind, "large-" + kind, LARGE))
+            path = jobs(self.namespace, kind)
+            huge = self.large_job(kind, "huge", REQUEST_MAX)
+            self.assertEqual(self.api("POST", path, huge).code, 413)
+            sizes = range(OBJECT_MAX - KIB, LARGE, -STEP)
+            accepted = any(
+                self.api("POST", path, self.large_job(kind, "full-" + kind, size)).code == 201
+                for size in sizes)
+            self.assertTrue(accepted)
+        for kind in KINDS:
+            self.await_running(kind, "large-" + kind, 1)
+            # There is no room for a sentence in the other one.
+            self.wait_for("an event", lambda k=kind: any(
+                "write the ledger of" in message and "request is too large" in message
+                for message in self.warnings("full-" + k)))
+        self.assertEqual(self.uids().keys(), {f"large-{kind}-worker-0" for kind in KINDS})
         self.submit("tj", training_job("ordinary"))
         self.await_running("tj", "ordinary", 1)
 
@@ -164,6 +173,10 @@ LIES = {
     "restarts": {"userError": 2147483647, "killed": 2147483647},
     "conditions": [{"type": "Succeeded", "status": "True", "reason": "Lie", "message": "lie",
                     "lastTransitionTime": "9999-12-31T23:59:59Z"}],
+    # As many ends as a budget would not bear.
+    "history": [{"role": "worker", "index": 0, "attempt": 1, "podNumber": number,
+                 "cause": "userError", "exitCode": 1, "time": "2020-01-01T00:00:00Z"}
+                for number in range(1, 21)],
 }
 WRONG_TYPES = {"state": 3, "attempt": "many", "conditions": "none", "startTime": "noon",
                "restarts": [1]}

@@ -1,7 +1,7 @@
 """An operator without one of its rights says which one it lacks, and goes on when it has it.
 
 Each right is missing in a namespace of its own. One operator works in all of these; those that may
-not list something cannot begin, so each of them is an operator of its own.
+not list something or lead cannot begin, so each of them is an operator of its own.
 """
 
 import copy
@@ -71,8 +71,8 @@ MISSING = [
 ]
 LISTS = [Right("list", resource, "tfjob" if resource == "tfjobs" else "tj", "log")
          for resource in ("pods", "services", "trainingjobs", "tfjobs")]
-
-
+# To lead is to begin.
+LEASES = [Right(verb, "leases", "tj", "log") for verb in ("get", "create", "update")]
 
 
 class RightsTest(FaultScenario):
@@ -82,19 +82,23 @@ class RightsTest(FaultScenario):
         # It has all rights everywhere.
         self.operator.freeze()
         self.addCleanup(self.operator.thaw)
-        role = self.api.get(f"{RBAC}/clusterroles/taas-operator")
-        self.rules = role["rules"]
+        roles = (f"{RBAC}/clusterroles/taas-operator",
+                 f"{RBAC}/namespaces/{taas.NAMESPACE}/roles/taas-operator-lease")
+        self.rules = [rule for role in roles for rule in self.api.get(role)["rules"]]
         self.rights = [dataclasses.replace(right, namespace=f"{self.namespace}-{i}")
-                       for i, right in enumerate(MISSING + LISTS)]
+                       for i, right in enumerate(MISSING + LISTS + LEASES)]
         for right in self.rights:
             self.make_namespace(right)
-        several = [right for right in self.rights if right.verb != "list"]
+        several = self.rights[:len(MISSING)]
         self.operators = {}
         shared = self.start("several", several)
         for right in several:
             self.operators[right.namespace] = shared
         for right in self.rights[len(several):]:
-            self.operators[right.namespace] = self.start("no-list-" + right.resource, [right])
+            flags = (["--leader-elect", "--lease-namespace=" + right.namespace]
+                     if right.resource == "leases" else [])
+            self.operators[right.namespace] = self.start(
+                f"no-{right.verb}-{right.resource}", [right], *flags)
 
     def make_namespace(self, right):
         self.api.done("POST", "/api/v1/namespaces", taas.namespace(right.namespace, "baseline"))
@@ -109,9 +113,9 @@ class RightsTest(FaultScenario):
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User",
                           "name": self.namespace}]})
 
-    def start(self, name, rights):
+    def start(self, name, rights, *flags):
         operator = self.cluster.start_operator(
-            name, "--namespaces=" + ",".join(right.namespace for right in rights),
+            name, "--namespaces=" + ",".join(right.namespace for right in rights), *flags,
             account=self.namespace)
         self.addCleanup(operator.stop)
         return operator

@@ -46,8 +46,9 @@ Resource ResourceOf(JobKind kind);
 
 class ClusterView {
  public:
-  // The key of a job that something happened to.
-  using OnChange = std::function<void(const std::string& key)>;
+  // The key of a job that something happened to. `more`: the like of it soon happens to others of
+  // its replicas too, so a moment's wait saves looks and writes.
+  using OnChange = std::function<void(const std::string& key, bool more)>;
   // A job that cannot be read and never could, and why: all of it but for the spec.
   using OnUnreadable = std::function<void(const Job& job, const std::string& why)>;
   // A pod of a job that is no more.
@@ -125,7 +126,7 @@ class ClusterView {
   bool IsOrphan(const Pod& pod) const;
   void TellOrphans();
   // Tells of every job that goes by the name that a pod's or a service's label says.
-  void Touch(const std::string& ns, const std::string& job);
+  void Touch(const std::string& ns, const std::string& job, bool more = false);
 
   KubeTransport& transport_;
   Executor& executor_;

@@ -226,6 +226,25 @@ TEST(ControllerTest, TheCreationOfAllPodsIsOneEvent) {
   EXPECT_EQ(cluster.api().events()[0]["involvedObject"]["kind"], "TrainingJob");
 }
 
+TEST(ControllerTest, EndsOfSeveralReplicasAreWrittenDownTogether) {
+  SimCluster cluster(21);
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 8});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(10));
+  const int before = cluster.api().writes();
+  for (int i = 0; i < 8; ++i) {
+    json pod = *cluster.api().Find("pods", "mnist-worker-" + std::to_string(i));
+    pod["status"]["phase"] = "Succeeded";
+    pod["status"]["containerStatuses"][0]["state"] = {{"terminated", {{"exitCode", 0}}}};
+    cluster.api().Put("pods", std::move(pod));
+    cluster.RunFor(milliseconds(10));
+  }
+  cluster.RunFor(seconds(10));
+  EXPECT_EQ(cluster.Status()["replicaStatuses"]["worker"].value("succeeded", 0), 8)
+      << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.api().writes() - before, 2) << "the ledger and the status";
+}
+
 // Symptom: a job whose ledger could not be written had an empty status for ever.
 TEST(ControllerTest, ARefusedLedgerIsToldInTheMessageAndTriedAgain) {
   SimCluster cluster(14);

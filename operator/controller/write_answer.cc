@@ -4,6 +4,15 @@
 
 namespace taas {
 
+namespace {
+
+// The API server answers 500 where an object is more than etcd takes (1.5 MiB by default).
+bool TooLargeForEtcd(const HttpReply& reply) {
+  return reply.body.find("request is too large") != std::string::npos;
+}
+
+}  // namespace
+
 using Kind = WriteResult::Kind;
 
 Answer Classify(const absl::StatusOr<HttpReply>& reply) {
@@ -26,7 +35,7 @@ Answer Classify(const absl::StatusOr<HttpReply>& reply) {
     case 503:
       return Answer::kLater;
     default:
-      return code >= 500 ? Answer::kUnknown : Answer::kRefused;
+      return code >= 500 && !TooLargeForEtcd(*reply) ? Answer::kUnknown : Answer::kRefused;
   }
 }
 

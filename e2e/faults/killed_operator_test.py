@@ -1,0 +1,77 @@
+"""An operator that is killed again and again: jobs become what they would have become anyhow."""
+
+import os
+import random
+
+from fault_jobs import KINDS, ended, job_of, replicas_patch, suspend_patch
+from fault_scenario import FaultScenario
+
+SEED = int(os.environ.get("TAAS_SEED", "1"))
+# After each change: while it works on it, and while the next one does.
+KILLS = 2
+# Longer than an operator takes from its start until it has done what was asked for.
+MOMENT_S = 0.8
+CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
+
+
+class KilledOperatorTest(FaultScenario):
+
+    def setUp(self):
+        super().setUp()
+        print("seed", SEED, flush=True)
+        self.random = random.Random(SEED)
+        # It works in all namespaces.
+        self.operator.freeze()
+        self.addCleanup(self.operator.thaw)
+        self.killed = self.cluster.start_operator("killed", "--namespaces=" + self.namespace)
+        self.addCleanup(self.killed.stop)
+
+    def kill_while(self, change):
+        for kind in KINDS:
+            change(kind)
+        for _ in range(KILLS):
+            self.pass_time(self.random.uniform(0, MOMENT_S))
+            self.killed.kill()
+            self.killed.start()
+
+    def edit_all(self, patch_of, value):
+        self.kill_while(lambda kind: self.edit(kind, kind, patch_of(kind, value)))
+
+    def check(self, workers, numbers, restarts):
+        """All run; the pods of each job have these numbers, as labels have them."""
+        for kind in KINDS:
+            status = self.await_running(kind, kind, workers)
+            self.assertEqual(status.get("restarts", {}), restarts)
+        self.wait_for("the others to be gone", lambda: len(self.uids()) == len(KINDS) * workers)
+        for kind in KINDS:
+            found = [self.pod(f"{kind}-worker-{index}")["metadata"]["labels"]
+                     ["taas.dev/pod-number"] for index in range(workers)]
+            self.assertEqual(found, numbers)
+
+    def test_killed_at_any_moment_it_makes_no_pod_twice_and_forgets_none(self):
+        self.kill_while(lambda kind: self.submit(kind, job_of(kind, kind, 6)))
+        self.check(6, ["1"] * 6, {})
+        first = self.uids()
+        self.edit_all(replicas_patch, 9)
+        self.check(9, ["1"] * 9, {})
+        self.edit_all(replicas_patch, 3)
+        self.check(3, ["1"] * 3, {})
+        self.assertLessEqual(self.uids().items(), first.items())
+        self.kill_while(lambda kind: self.remove(kind + "-worker-1"))
+        self.check(3, ["1", "2", "1"], {"preempted": 1})
+        self.edit_all(suspend_patch, True)
+        for kind in KINDS:
+            self.wait_for("the suspension", lambda k=kind: self.status_of(k, k).get("state") ==
+                          "Suspended")
+        self.wait_for("no pods", lambda: not self.uids())
+        self.edit_all(suspend_patch, False)
+        for kind in KINDS:
+            self.await_running(kind, kind, 3)
+            self.assertEqual(self.status_of(kind, kind)["attempt"], 2)
+        self.assertEqual(len(self.uids()), 3 * len(KINDS))
+        self.kill_while(lambda kind: self.api.done(
+            "PATCH", self.pod_path(kind + "-worker-0", "status"), ended(CONTAINER[kind], 0)))
+        for kind in KINDS:
+            status = self.await_end(kind, kind)
+            self.assertEqual((status["state"], status["restarts"]),
+                             ("Succeeded", {"preempted": 1}))
