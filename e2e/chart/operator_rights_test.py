@@ -94,16 +94,17 @@ class OperatorRightsTest(OperatorScenario):
         self.server.kubectl("patch", *what, "-n", self.namespace, "--type=merge", "-p",
                             json.dumps(change))
 
-    def test_it_needs_exactly_the_rights_that_it_has_with_a_scheduler_of_gangs(self):
-        for scheduler, group in (("volcano", "scheduling.volcano.sh"),
-                                 ("coscheduling", "scheduling.x-k8s.io")):
-            with self.subTest(scheduler):
-                self.setUp()
-                self.server.kubectl("create", "-f",
-                                    helm.definition(f"{group}_podgroups.yaml"))
-                settings = ("--set", "operator.gangScheduler=" + scheduler)
-                self.start("single-replica", *settings)
-                self.lives("single-replica", *settings, admit=self.change_and_admit)
+    def live_in_gangs(self, scheduler, group):
+        self.server.kubectl("create", "-f", helm.definition(f"{group}_podgroups.yaml"))
+        settings = ("--set", "operator.gangScheduler=" + scheduler)
+        self.start("single-replica", *settings)
+        self.lives("single-replica", *settings, admit=self.change_and_admit)
+
+    def test_it_needs_exactly_the_rights_that_it_has_with_volcano(self):
+        self.live_in_gangs("volcano", "scheduling.volcano.sh")
+
+    def test_it_needs_exactly_the_rights_that_it_has_with_coscheduling(self):
+        self.live_in_gangs("coscheduling", "scheduling.x-k8s.io")
 
     def change_and_admit(self, name):
         """The group follows the job; then Volcano would say that it may have pods."""

@@ -114,7 +114,7 @@ class HeldTest(Scenario):
             os.kill(pid, signal.SIGKILL)
             until("the end of its network",
                   lambda: f"taase2e{number}" not in os.listdir("/sys/class/net"))
-            self.assertTrue(os.path.isdir(work))
+            # What is left of it goes with the next one, here or in another test.
             subprocess.run([*run, "up", "--name", name], check=True, stdout=subprocess.DEVNULL)
             self.assertFalse(os.path.isdir(work))
             self.assertEqual(subprocess.run([*run, "down", "--name", name]).returncode, 0)

@@ -211,9 +211,13 @@ class WithoutApiServerTest(MainJobUnderFault):
               f"the job made {self.step('mnist') - before} steps", flush=True)
         self.assertEqual(self.pod_uids(), pods)
         self.assertEqual(self.status("mnist").get("restarts", {}), {})
-        (ended,) = [state for name, state in self.operators().items()
-                    if state["restartCount"] != operators[name]["restartCount"]]
+        (ended,) = self.wait_for("a kubelet's word of the one that ended",
+                                 lambda: self.started_again_since(operators))
         self.assertEqual(ended["lastState"]["terminated"]["exitCode"], LEASE_LOST_EXIT_CODE)
+
+    def started_again_since(self, before):
+        return [state for name, state in self.operators().items()
+                if state["restartCount"] != before[name]["restartCount"]]
 
     def operators(self):
         """The state of each operator's container, by pod."""
@@ -276,24 +280,24 @@ class OwnProgramTest(Scenario):
         return {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
 
     def check_both_kinds_come_back(self, template, restarts):
-        own, = template["spec"]["containers"]
-        meta = {"name": "own", "namespace": self.namespace}
-        self.kubectl.create({
-            "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": meta,
-            "spec": {"roles": {"worker": {
-                "replicas": 1,
-                "template": {"spec": {**template["spec"],
-                                      "containers": [{**own, "name": "trainer"}]}}}}},
-        }, {
-            "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": meta,
-            "spec": {"tfReplicaSpecs": {"Worker": {
-                "replicas": 1, "restartPolicy": "ExitCode",
-                "template": {"spec": {**template["spec"],
-                                      "containers": [{**own, "name": "tensorflow"}]}}}}},
-        })
+        self.kubectl.create(self.job_of_kind("tj", template), self.job_of_kind("tfjob", template))
         for kind in ("tj", "tfjob"):
             with self.subTest(kind):
-                self.assertEqual(self.await_success("own", kind)["restarts"], restarts)
+                self.assertEqual(self.await_success("own-" + kind, kind)["restarts"], restarts)
+
+    def job_of_kind(self, kind, template):
+        """A job of one worker."""
+        (container,) = template["spec"]["containers"]
+        container = {**container, "name": "trainer" if kind == "tj" else "tensorflow"}
+        worker = {"replicas": 1,
+                  "template": {"spec": {**template["spec"], "containers": [container]}}}
+        meta = {"name": "own-" + kind, "namespace": self.namespace}
+        if kind == "tj":
+            return {"apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": meta,
+                    "spec": {"roles": {"worker": worker}}}
+        worker["restartPolicy"] = "ExitCode"
+        return {"apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": meta,
+                "spec": {"tfReplicaSpecs": {"Worker": worker}}}
 
     def test_that_ran_out_of_memory(self):
         self.check_both_kinds_come_back(

@@ -3,14 +3,13 @@
 import os
 import random
 
-from fault_jobs import KINDS, ended, job_of, replicas_patch, suspend_patch
+from fault_jobs import KINDS, LEDGER, ended, job_of, replicas_patch, suspend_patch
 from fault_scenario import FaultScenario
 
 SEED = int(os.environ.get("TAAS_SEED", "1"))
-# After each change: while it works on it, and while the next one does.
-KILLS = 2
-# Longer than an operator takes from its start until it has done what was asked for.
-MOMENT_S = 0.8
+# After the first thing that it did about a change, and after its start: up to so much later.
+AMID_S = 0.05
+BEGUN_S = 0.8
 CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
 
 
@@ -27,12 +26,20 @@ class KilledOperatorTest(FaultScenario):
         self.addCleanup(self.killed.stop)
 
     def kill_while(self, change):
+        """Once in the middle of what follows, and once when the next one is at it."""
+        before = self.done()
         for kind in KINDS:
             change(kind)
-        for _ in range(KILLS):
-            self.pass_time(self.random.uniform(0, MOMENT_S))
+        self.wait_for("the first thing that is done", lambda: self.done() != before)
+        for limit_s in (AMID_S, BEGUN_S):
+            self.pass_time(self.random.uniform(0, limit_s))
             self.killed.kill()
             self.killed.start()
+
+    def done(self):
+        """What tells of work on the jobs: their ledgers and their pods."""
+        jobs = [self.get_job(kind, kind) or {"metadata": {}} for kind in KINDS]
+        return self.uids(), [job["metadata"].get("annotations", {}).get(LEDGER) for job in jobs]
 
     def edit_all(self, patch_of, value):
         self.kill_while(lambda kind: self.edit(kind, kind, patch_of(kind, value)))

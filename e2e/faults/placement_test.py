@@ -10,6 +10,8 @@ MORE_THAN_HALF = {"resources": {"requests": {"cpu": "20"}}}
 GPUS = {"container_spec": {"resources": {"limits": {"nvidia.com/gpu": 1}}}}
 # Nobody has to confirm a deletion.
 GONE_AT_ONCE = {"terminationGracePeriodSeconds": 0}
+# More often than anybody is preempted in one test.
+SEVERAL = 5
 
 
 def on_node(name, **more):
@@ -90,7 +92,7 @@ class PreemptionTest(FaultScenario):
         for kind, node in zip(KINDS, ("fake-0", "fake-1")):
             self.submit(kind, job_of(kind, "low-" + kind, 1, on_node(
                 node, container_spec=MORE_THAN_HALF, **GONE_AT_ONCE),
-                backoffLimit=0 if kind == "tj" else 1))
+                backoffLimit=0 if kind == "tj" else SEVERAL))
         for kind in KINDS:
             self.await_running(kind, "low-" + kind, 1)
             self.take_from_kwok(f"low-{kind}-worker-0")
@@ -104,8 +106,11 @@ class PreemptionTest(FaultScenario):
             self.await_running("tj", "high-" + node, 1)
             self.api.done("DELETE", self.job_path("tj", "high-" + node))
         for kind in KINDS:
-            status = self.await_running(kind, "low-" + kind, 1)
-            self.assertEqual(status["restarts"], {"preempted": 1})
+            restarts = self.await_running(kind, "low-" + kind, 1)["restarts"]
+            labels = self.pod(f"low-{kind}-worker-0")["metadata"]["labels"]
+            # Now and then the scheduler preempts the successor too, which has no node yet.
+            self.assertIn(restarts["preempted"], range(1, SEVERAL))
+            self.assertEqual(restarts, {"preempted": int(labels["taas.dev/pod-number"]) - 1})
 
 
 class DrainTest(FaultScenario):

@@ -4,7 +4,6 @@ Each right is missing in a namespace of its own. One operator works in all of th
 not list something or lead cannot begin, so each of them is an operator of its own.
 """
 
-import copy
 import dataclasses
 
 import taas
@@ -12,6 +11,7 @@ from fault_jobs import core, ended, foreign_pod, foreign_service, job_of, jobs, 
 from fault_scenario import FaultScenario
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
+LEASES_OF = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
 CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
 
 
@@ -35,17 +35,18 @@ class Right:
         return f'cannot {self.verb} resource "{self.resource}"'
 
     def left_out_of(self, rules):
-        rules = copy.deepcopy(rules)
+        """Of each rule that gives it: all that it gives beside."""
+        left = []
         for rule in rules:
-            if self.resource in rule["resources"] and self.verb in rule["verbs"]:
-                rest = [name for name in rule["resources"] if name != self.resource]
-                if rest:
-                    rules.append({**rule, "resources": rest})
-                rule["resources"] = [self.resource]
-                rule["verbs"] = [verb for verb in rule["verbs"] if verb != self.verb]
-                break
-        # The API takes no rule without a verb.
-        return [rule for rule in rules if rule["verbs"]]
+            others = [name for name in rule["resources"] if name != self.resource]
+            verbs = [verb for verb in rule["verbs"] if verb != self.verb]
+            if len(others) == len(rule["resources"]) or len(verbs) == len(rule["verbs"]):
+                left.append(rule)
+                continue
+            left.append({**rule, "resources": others})
+            left.append({**rule, "resources": [self.resource], "verbs": verbs})
+        # The API takes no rule without a resource or a verb.
+        return [rule for rule in left if rule["resources"] and rule["verbs"]]
 
 
 MISSING = [
@@ -95,8 +96,13 @@ class RightsTest(FaultScenario):
         for right in several:
             self.operators[right.namespace] = shared
         for right in self.rights[len(several):]:
-            flags = (["--leader-elect", "--lease-namespace=" + right.namespace]
-                     if right.resource == "leases" else [])
+            flags = []
+            if right.resource == "leases":
+                flags = ["--leader-elect", "--lease-namespace=" + right.namespace]
+                if right.verb == "update":
+                    # Nobody holds it, so it is taken, not made.
+                    self.api.done("POST", LEASES_OF.format(right.namespace),
+                                  {"metadata": {"name": "taas-operator"}, "spec": {}})
             self.operators[right.namespace] = self.start(
                 f"no-{right.verb}-{right.resource}", [right], *flags)
 

@@ -17,8 +17,10 @@ import time
 
 # What takes longer than this hangs: the slowest step here takes a tenth of it on two busy cores.
 LIMIT_S = 240
-# Between two looks at something that another process changes.
-POLL_S = 0.02
+# Between two looks at something that another process changes: a look is a program, and what is
+# looked at wants the processor too.
+POLL_S = 0.1
+LOG_LINES = 30
 
 RUNFILES = os.path.join(os.environ["TEST_SRCDIR"], "taas")
 
@@ -105,8 +107,19 @@ class Cluster:
             if check():
                 return
             time.sleep(POLL_S)
+        raise AssertionError(f"{what} did not come within {LIMIT_S} s\n{self.traces()}")
+
+    def traces(self):
+        """What the cluster, its jobs and their pods say at last."""
         with open(os.path.join(self.dir, "up.log"), encoding="utf-8") as log:
-            raise AssertionError(f"{what} did not come within {LIMIT_S} s\n{log.read()[-4000:]}")
+            texts = [log.read()[-4000:]]
+        looks = [("get", "tj,tfjob,pods", "-o", "wide")]
+        looks += [("logs", pod, f"--tail={LOG_LINES}") for pod in
+                  self.kubectl("get", "pods", "-o", "name", check=False).stdout.split()]
+        for look in looks:
+            done = self.kubectl(*look, check=False)
+            texts.append(f"$ kubectl {' '.join(look)}\n{done.stdout}{done.stderr}")
+        return "\n".join(texts)
 
     def processes(self, **environ):
         """Pids of programs below self.bin whose environment has all of `environ`."""

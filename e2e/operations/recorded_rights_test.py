@@ -88,7 +88,9 @@ class RecordedRightsTest(Scenario):
                                         str(revision["revision"])).stdout
             objects = [obj for obj in yaml.safe_load_all(manifest) if obj]
             found |= rights.granted(objects, taas.ACCOUNT, taas.NAMESPACE)
-        return found
+        # A revision with a list of namespaces gave in these what others give in all.
+        return {right if right.namespace == taas.NAMESPACE else right._replace(namespace="")
+                for right in found}
 
     def live_to_the_end(self):
         """Jobs that end and go, so that each right is needed whatever other tests did."""

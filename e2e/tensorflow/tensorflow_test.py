@@ -103,6 +103,15 @@ class TensorFlowTest(unittest.TestCase):
 
     def start(self, manifest):
         self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(manifest))
+        self.addCleanup(self.delete, manifest)
+
+    def delete(self, manifest):
+        """It computes no more when the next test does."""
+        self.cluster.kubectl("delete", "--ignore-not-found", self.kind_and_name(manifest))
+        self.cluster.wait_for(
+            "the end of its pods",
+            lambda: "No resources" in self.cluster.kubectl("get", "pods").stderr,
+        )
 
     def finish(self, manifest):
         """Waits for the end, which must be a good one; returns the log of worker 0."""
@@ -115,11 +124,6 @@ class TensorFlowTest(unittest.TestCase):
             "get", self.kind_and_name(manifest), "-o", "yaml"
         ).stdout
         self.assertIn("Succeeded", self.conditions(manifest), f"{description}\n{log[-4000:]}")
-        self.cluster.kubectl("delete", self.kind_and_name(manifest))
-        self.cluster.wait_for(
-            "the end of its pods",
-            lambda: "No resources" in self.cluster.kubectl("get", "pods").stderr,
-        )
         return log
 
     def kill_worker_1(self, manifest, after):

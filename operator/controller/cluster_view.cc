@@ -167,7 +167,7 @@ void ClusterView::OnSynced() {
     if (scope->pod_group_reflector != nullptr && !scope->pod_group_reflector->synced()) return;
   }
   synced_ = true;
-  for (const auto& job : Jobs()) on_change_(KeyOf(*job), /*more=*/false);
+  for (const auto& job : Jobs()) on_change_(KeyOf(*job), Haste::kAtOnce);
   TellOrphans();
 }
 
@@ -354,7 +354,7 @@ void ClusterView::OnJob(const std::shared_ptr<const Job>& before,
   }
   const std::string key = KeyOf(*(after != nullptr ? after : before));
   if (after == nullptr) flaws_.erase(key);
-  on_change_(key, /*more=*/false);
+  on_change_(key, Haste::kAtOnce);
 }
 
 void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
@@ -372,14 +372,14 @@ void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
   if (synced_ && after != nullptr && IsOrphan(*after)) on_orphan_(*after);
   const bool succeeded = !another && after->phase == PodPhase::kSucceeded &&
                          before->phase != PodPhase::kSucceeded;
-  Touch(pod->meta.ns, pod->job, /*more=*/succeeded);
+  Touch(pod->meta.ns, pod->job, succeeded ? Haste::kWithItsLike : Haste::kAtOnce);
 }
 
-void ClusterView::Touch(const std::string& ns, const std::string& job, bool more) {
+void ClusterView::Touch(const std::string& ns, const std::string& job, Haste haste) {
   for (const JobKind kind : kKinds) {
     const Store<Job>* jobs = JobsIn(kind, ns);
     if (jobs == nullptr || jobs->Find(ns, job) == nullptr) continue;
-    on_change_(KeyOf(kind, {.ns = ns, .name = job}), more);
+    on_change_(KeyOf(kind, {.ns = ns, .name = job}), haste);
   }
 }
 

@@ -12,7 +12,8 @@
 // Ownership: transport, executor and random must outlive it; destroying it ends the watches.
 // Threads: the executor's only. Errors: none; reflectors try again for ever.
 //
-//   ClusterView view(transport, executor, random, {}, [&](const auto& key) { queue.Add(key); });
+//   ClusterView view(transport, executor, random, {},
+//                    [&](const std::string& key, ClusterView::Haste) { queue.Add(key); });
 //   view.Start();
 
 #ifndef OPERATOR_CONTROLLER_CLUSTER_VIEW_H_
@@ -46,9 +47,11 @@ Resource ResourceOf(JobKind kind);
 
 class ClusterView {
  public:
-  // The key of a job that something happened to. `more`: the like of it soon happens to others of
-  // its replicas too, so a moment's wait saves looks and writes.
-  using OnChange = std::function<void(const std::string& key, bool more)>;
+  // Of a change: whether the like of it soon happens to others of the job's replicas, so that a
+  // moment's wait saves looks and writes.
+  enum class Haste { kAtOnce, kWithItsLike };
+  // The key of a job that something happened to.
+  using OnChange = std::function<void(const std::string& key, Haste haste)>;
   // A job that cannot be read and never could, and why: all of it but for the spec.
   using OnUnreadable = std::function<void(const Job& job, const std::string& why)>;
   // A pod of a job that is no more.
@@ -126,7 +129,7 @@ class ClusterView {
   bool IsOrphan(const Pod& pod) const;
   void TellOrphans();
   // Tells of every job that goes by the name that a pod's or a service's label says.
-  void Touch(const std::string& ns, const std::string& job, bool more = false);
+  void Touch(const std::string& ns, const std::string& job, Haste haste = Haste::kAtOnce);
 
   KubeTransport& transport_;
   Executor& executor_;

@@ -89,8 +89,9 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
       leads_(!options_.standby),
       queue_(executor, options_.queue, [this](const std::string& key) { Process(key); }),
       view_(transport, executor, random, ViewOptions(options_),
-            [this](const std::string& key, bool more) {
-              more ? queue_.AddAfter(key, kGatherTime) : queue_.Add(key);
+            [this](const std::string& key, ClusterView::Haste haste) {
+              const bool gather = haste == ClusterView::Haste::kWithItsLike;
+              queue_.AddAfter(key, gather ? kGatherTime : milliseconds(0));
               metrics_.SetQueueDepth(queue_.depth());
             }),
       api_(transport),

@@ -1,14 +1,17 @@
 #include "operator/controller/write_answer.h"
 
+#include "absl/strings/match.h"
 #include "operator/kube/api_error.h"
 
 namespace taas {
-
 namespace {
 
-// The API server answers 500 where an object is more than etcd takes (1.5 MiB by default).
+// An object that is more than etcd takes, 1.5 MiB by default, or more than the API server sends to
+// it: both are a 500, whose words the API server's own rest.go looks for in the same way.
 bool TooLargeForEtcd(const HttpReply& reply) {
-  return reply.body.find("request is too large") != std::string::npos;
+  return reply.code == 500 &&
+         (absl::StrContains(reply.body, "etcdserver: request is too large") ||
+          absl::StrContains(reply.body, "trying to send message larger than max"));
 }
 
 }  // namespace

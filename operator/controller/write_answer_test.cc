@@ -27,6 +27,9 @@ TEST(WriteAnswerTest, AnObjectThatEtcdDoesNotTakeIsRefusedThoughTheCodeIs500) {
   EXPECT_EQ(Classify(Reply(500, R"({"message":"etcdserver: leader changed"})")), Answer::kUnknown);
   const HttpReply large = Reply(500, R"({"message":"etcdserver: request is too large"})");
   EXPECT_EQ(Classify(large), Answer::kRefused);
+  EXPECT_EQ(Classify(Reply(500, "rpc error: trying to send message larger than max (9 vs. 2)")),
+            Answer::kRefused);
+  EXPECT_EQ(Classify(Reply(504, large.body)), Answer::kUnknown);
   EXPECT_THAT(Refused(large, "write the ledger of ns/a").message,
               AllOf(HasSubstr("write the ledger of ns/a"), HasSubstr("request is too large")));
 }
