@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "operator/api/job.h"
 #include "operator/kube/lease_times.h"
+#include "operator/kube/transport.h"
 #include "operator/plan/address_scheme.h"
 #include "operator/plan/gang_scheduler.h"
 
@@ -58,7 +59,7 @@ struct OperatorOptions {
   // TFJobs that another controller began are taken over.
   bool adopt = false;
   // Writes to the API server that are under way at one time; those of leader election come on top.
-  int api_writes = 8;  // As CpprestTransport has it.
+  int api_writes = kApiWritesDefault;
 };
 
 class OperatorProcess {

@@ -34,11 +34,7 @@ class CpprestTransport : public KubeTransport {
     std::string user_agent = std::string("taas/") + kVersion;
     // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
     size_t body_bytes_max = 64 << 20;
-    // Writes under way at one time; more wait for their turn, in order. Each needs a connection,
-    // which costs both ends a greeting and 100 KB. Eight keep a server of two cores busy; with 32
-    // it made 2,000 pods no faster, and its scheduler was half a minute late
-    // (docs/design/0006-limits-of-requests.md).
-    int writes_max = 8;
+    int writes_max = kApiWritesDefault;
     // Each write passes it when it is sent and directly before its body leaves; outlives the
     // transport. Null: all may pass.
     WriteGate* gate = nullptr;

@@ -28,6 +28,12 @@
 
 namespace taas {
 
+// Writes under way at one time where nobody says another number. More wait for their turn, in
+// order; each needs a connection, which costs both ends a greeting and 100 KB. Sixteen keep a
+// server of two cores busy; 24 or 32 make 2,000 pods no faster and cost its scheduler time
+// (docs/design/0006-limits-of-requests.md).
+inline constexpr int kApiWritesDefault = 16;
+
 enum class Verb { kGet, kPost, kPut, kPatch, kDelete };
 
 struct HttpRequest {
