@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build images demo test formats e2e asan tsan survive bench clean
+.PHONY: help setup build images demo test formats e2e e2e-setup asan tsan survive bench clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -46,10 +46,14 @@ formats: setup
 E2E_NODE ?= real
 # A variable of the environment is not meant: `make e2e` must not install into what kubectl uses.
 E2E_FLAGS = $(if $(filter command line,$(origin KUBECONFIG)),--kubeconfig $(KUBECONFIG)) --node $(E2E_NODE)
-e2e: images
+e2e:
+	@$(MAKE) --no-print-directory --jobs=2 images e2e-setup
+	@$(AS_ROOT) e2e/cluster/run.py test $(E2E_FLAGS) $(TESTS)
+
+# Beside the compilation of our own programs: what waits for registries leaves the cores to it.
+e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
 	$(SETUP) python tensorflow && $(SETUP) python clients
-	@$(AS_ROOT) e2e/cluster/run.py test $(E2E_FLAGS) $(TESTS)
 
 ## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
 build: setup

@@ -81,7 +81,8 @@ void AddConnectionFlags(CLI::App& app, OperatorOptions& options) {
       ->envname("TAAS_KUBECONFIG");
   app.add_option("--api-writes", options.api_writes,
                  "Writes to the API server under way at one time. Sixteen keep a server of two "
-                 "cores busy and leave it time for its scheduler; more where it is large or far away")
+                 "cores busy and leave it time for its scheduler; more where it is large or far "
+                 "away")
       ->check(CLI::Range(1, kApiWritesMax))
       ->capture_default_str()
       ->envname("TAAS_API_WRITES");
