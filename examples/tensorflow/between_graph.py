@@ -20,6 +20,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 import numpy as np
 import tensorflow.compat.v1 as tf
 
+# Between two looks at what another worker does.
+POLL_S = 0.2
+
 
 def parse_flags():
     flags = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -136,6 +139,14 @@ class EvaluateAtEnd(tf.train.SessionRunHook):
         self.result = float(session.run(self._accuracy, self._feed))
 
 
+def await_variables(server, config):
+    """Until the first worker has made them. TensorFlow looks once and then only every 30 s."""
+    missing = tf.report_uninitialized_variables(tf.global_variables())
+    with tf.Session(server.target, config=config) as session:
+        while session.run(missing).size > 0:
+            time.sleep(POLL_S)
+
+
 def main():
     began = time.time()
     flags = parse_flags()
@@ -168,6 +179,8 @@ def main():
         if flags.sync:
             hooks.append(optimizer.make_session_run_hook(is_chief, num_tokens=0))
         random = np.random.RandomState(rank)
+        if not is_chief:
+            await_variables(server, config)
         with tf.train.MonitoredTrainingSession(
             master=server.target,
             is_chief=is_chief,
