@@ -22,7 +22,8 @@ class LeaderTest(Acceptance):
 
     def test_a_leader_that_is_killed_while_it_makes_pods_is_followed_without_duplicates(self):
         jobs = [kind.job(f"{kind.short}-large", {"chief": 1, "worker": WORKERS}) for kind in KINDS]
-        leader = self.leader()
+        # None, for a moment, where a test before has replaced the operators.
+        leader = until("a leader", self.leader)
         pid = self.process_of(leader)
         self.start(*jobs)
         until("the first pods", lambda: self.api.list("pods"), poll_s=QUICKLY_S)

@@ -199,8 +199,10 @@ def life_case(namespace, image):
     training.wait_for_job_conditions("life", expected_conditions={"Running"}, polling_interval=1,
                                      wait_timeout=LIMIT_S)
     check(training.get_job_pod_names("life", is_master=True) == ["life-chief-0"], "the master")
-    one = training.get_job_pods("life", replica_type="worker", replica_index=1)
-    check([pod.metadata.name for pod in one] == ["life-worker-1"], "worker 1")
+    # Between its first pod and its second there is none.
+    await_true("one pod of worker 1", lambda: ["life-worker-1"] == [
+        pod.metadata.name for pod in training.get_job_pods(
+            "life", replica_type="worker", replica_index=1)])
     await_true("the workers' ends among the events", lambda: "exited with code 130" in str(
         training.get_job_logs("life", verbose=True)[1]["tfjob/life"]))
     suspend(training, "life", True)

@@ -30,7 +30,7 @@ NAMES_OF_API = ("kubernetes", "kubernetes.default", "kubernetes.default.svc",
 
 class ControlPlane:
 
-    def __init__(self, sandbox, work, authority, audited=None):
+    def __init__(self, sandbox, work, authority, audited=None, scheduler_flags=()):
         """`audited`: an audit policy; default: the accounts of TaaS."""
         self.sandbox = sandbox
         self.work = work
@@ -48,7 +48,7 @@ class ControlPlane:
             ("etcd", self._etcd_flags()),
             ("kube-apiserver", self._api_server_flags()),
             ("kube-controller-manager", self._controller_manager_flags()),
-            ("kube-scheduler", self._scheduler_flags()),
+            ("kube-scheduler", [*self._scheduler_flags(), *scheduler_flags]),
         ):
             self.add(name, flags)
 
