@@ -7,6 +7,7 @@ import time
 
 import programs
 import taas
+from cluster import SHELL_IMAGE
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 from waiting import LIMIT_S
 
@@ -271,7 +272,7 @@ class OwnProgramTest(Scenario):
 
     def template(self, program, **more):
         container = {
-            "image": "busybox:1.37",
+            "image": SHELL_IMAGE,
             # The second pod of a replica has nothing to do.
             "command": ["sh", "-c", f'[ "$TAAS_POD_NUMBER" = 1 ] && {{ {program}; }}; echo enough'],
             "securityContext": CONTAINER_SECURITY,

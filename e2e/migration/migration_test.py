@@ -137,9 +137,13 @@ class MigrationTest(Scenario):
         return {name.partition("/")[2] for name in names}
 
     def metric(self, name):
-        """Its sum over all operators, by the API server's way to their pods."""
-        pods = self.kubectl("get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "-o",
-                            "jsonpath={.items[*].metadata.name}").split()
+        """Its sum over all operators, by the API server's way to their pods.
+
+        Of a pod that a roll-out is taking away nothing may be left that answers.
+        """
+        pods = [pod["metadata"]["name"] for pod in self.kubectl.json(
+            "get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE)["items"]
+            if "deletionTimestamp" not in pod["metadata"]]
         path = f"/api/v1/namespaces/{taas.NAMESPACE}/pods/{{}}:8080/proxy/metrics"
         lines = [line for pod in pods
                  for line in self.kubectl("get", "--raw", path.format(pod)).splitlines()]

@@ -344,6 +344,27 @@ bool StartsAgain(std::string_view restart_policy, int32_t exit_code) {
   return restart_policy != "Never" && (restart_policy != "OnFailure" || exit_code != 0);
 }
 
+// A kubelet that finds no trace of a container any more says that its run ended so, and is followed
+// by one that waits, even where none follows: of a pod that is over or is never started again.
+constexpr std::string_view kContainerLost = "ContainerStatusUnknown";
+
+void TakeBackRunsThatNeverCome(Collected* c) {
+  const PodPhase phase = PhaseOf(c->phase);
+  const bool over = phase == PodPhase::kSucceeded || phase == PodPhase::kFailed;
+  if (!over && c->restart_policy != "Never") return;
+  for (ContainerStatus& status : c->statuses) {
+    const bool lost = status.last_exit_reason == kContainerLost && status.restart_count > 0 &&
+                      !status.exit_code.has_value();
+    if (!lost) continue;
+    --status.restart_count;
+    status.exit_code = std::exchange(status.last_exit_code, std::nullopt);
+    status.exit_reason = std::exchange(status.last_exit_reason, "");
+    status.termination_message = std::exchange(status.last_termination_message, "");
+    status.waiting_reason.clear();
+    status.waiting_message.clear();
+  }
+}
+
 // A kubelet tells how the containers of a pod ended before it tells the phase that follows, and
 // with that the reason (Evicted, ...): both are held back while it takes the pod down.
 bool IsPhaseHeldBack(const Collected& c) {
@@ -434,6 +455,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
   const int32_t number = LabelNumber(c.pod_number);
   pod.pod_number = number > kCountMax ? 0 : std::max(0, number);
   pod.phase = PhaseOf(c.phase);
+  TakeBackRunsThatNeverCome(&c);
   TakeConditions(c.conditions, &pod);
   TakeContainer(c, &pod);
   // Who ended it is not known yet, and by its exit code an eviction would be the program's fault.

@@ -1,5 +1,6 @@
 #include "operator/kube/pod_decoder.h"
 
+#include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -223,6 +224,41 @@ TEST(PodDecoderTest, APodHasNotEndedWhileItsKubeletHoldsBackThePhaseAndSoTheReas
         std::to_string(c.exit_code) + "}}}]}}");
     ASSERT_THAT(pod, IsOk());
     EXPECT_EQ(pod->container_ended, c.ended) << c.policy << " " << c.phase << " " << c.other;
+  }
+}
+
+// Symptom: a worker that its node evicted had two restarts, one of them "killed", when the kubelet
+// had lost sight of its container.
+TEST(PodDecoderTest, AContainerThatItsKubeletLostIsNoRunOfANewOne) {
+  struct {
+    const char* policy;
+    const char* phase;
+    int restarts;
+    std::optional<int32_t> exit_code;
+    bool ended;
+  } constexpr kCases[] = {
+      {"Never", "Failed", 0, 137, true},
+      {"OnFailure", "Failed", 0, 137, false},  // Its phase says that it is over.
+      // The reason may still come with the phase.
+      {"Never", "Running", 0, 137, false},
+      // After a restart of its node.
+      {"OnFailure", "Running", 1, std::nullopt, false},
+  };
+  for (const auto& c : kCases) {
+    const auto pod = DecodePod(
+        R"({"metadata":{"name":"a"},"spec":{"restartPolicy":")" + std::string(c.policy) +
+        R"(","containers":[{"name":"trainer"}]},"status":{"phase":")" + c.phase +
+        R"(","containerStatuses":[{"name":"trainer","restartCount":1,
+            "state":{"waiting":{"reason":"ContainerCreating"}},
+            "lastState":{"terminated":{"exitCode":137,"reason":"ContainerStatusUnknown",
+                                       "message":"could not be located"}}}]}})");
+    ASSERT_THAT(pod, IsOk());
+    SCOPED_TRACE(std::string(c.policy) + " " + c.phase);
+    EXPECT_EQ(pod->restart_count, c.restarts);
+    EXPECT_EQ(pod->exit_code, c.exit_code);
+    EXPECT_EQ(pod->container_ended, c.ended);
+    EXPECT_EQ(pod->waiting_reason.empty(), c.exit_code.has_value());
+    EXPECT_EQ(pod->last_termination_message.empty(), c.exit_code.has_value());
   }
 }
 
