@@ -21,7 +21,8 @@ REPLY_LIMIT_S = 120
 WATCH_S = 3600
 CHUNK_BYTES = 1 << 18
 
-Event = collections.namedtuple("Event", "kind rows")
+# `version`: the newest that the server has told; 0 where it has forgotten what came then.
+Event = collections.namedtuple("Event", "kind rows version")
 
 
 class Refused(RuntimeError):
@@ -81,11 +82,12 @@ class ApiClient:
             if not token:
                 return items
 
-    def watch(self, path, opened=lambda: None):
-        """Events as rows of a table, which are short: [cell, …] in the columns' order. Ends when
-        the server ends it."""
+    def watch(self, path, opened=lambda: None, version=0):
+        """Events as rows of a table, which are short: [cell, …] in the columns' order. What came
+        after `version`, or all that there is and what follows. Ends when the server ends it."""
         connection = self.connect(limit_s=WATCH_S)
-        query = f"watch=1&timeoutSeconds={WATCH_S}&includeObject=None"
+        since = f"&resourceVersion={version}" if version else ""
+        query = f"watch=1&timeoutSeconds={WATCH_S}&includeObject=None{since}"
         connection.request("GET", f"{path}?{query}", headers={"Accept": TABLE})
         reply = connection.getresponse()
         if reply.status != 200:
@@ -95,8 +97,12 @@ class ApiClient:
             for line in lines_of(reply):
                 event = json.loads(line)
                 if event["type"] == "ERROR":
-                    return  # Such as a server that is behind with its own watches.
-                yield Event(event["type"], [row["cells"] for row in event["object"]["rows"]])
+                    yield Event("ERROR", [], 0)
+                    return
+                table = event["object"]
+                # The first events are of what there is, in any order.
+                version = max(version, int(table["metadata"]["resourceVersion"]))
+                yield Event(event["type"], [row["cells"] for row in table["rows"]], version)
         finally:
             connection.close()
 

@@ -34,16 +34,18 @@ class PodObserver:
         self.thread = threading.Thread(target=self._watch, daemon=True)
 
     def _watch(self):
+        version = 0
         try:
             while True:
-                for event in self.client.watch(self.path, self.opened.set):
+                for event in self.client.watch(self.path, self.opened.set, version):
                     now = time.monotonic()
+                    version = event.version
                     with self.changed:
                         for row in event.rows:
                             self.note(event.kind, row[NAME], row[STATUS], now)
                         self.changed.notify_all()
-                # The server ends the watch of one who is too slow. The next begins with all that
-                # there is: what came in between is noted late.
+                # The server ends the watch of one who is too slow. The next begins where that
+                # one ended, so that it costs the server no more than any program's would.
                 self.breaks += 1
                 time.sleep(AGAIN_S)
         except Exception as error:  # Told by whoever waits.

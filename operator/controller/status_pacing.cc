@@ -9,7 +9,7 @@ namespace taas {
 namespace {
 
 // Replicas start together; their counts are written together.
-constexpr std::chrono::milliseconds kStatusSpacing{500};
+constexpr std::chrono::milliseconds kStatusSpacing{1000};
 constexpr std::chrono::seconds kProgressSpacing{10};
 
 bool OnlyProgressDiffers(const Job& job, JobStatus wanted, const KeptFields& kept) {
