@@ -7,8 +7,8 @@ import re
 
 from acceptance import Acceptance, moment, now
 from job_kinds import KINDS, TFJOB, TRAINING_JOB, of_both_kinds
+from taas import LEDGER
 
-LEDGER = "taas.dev/ledger"
 LONG_AGO_S = 60
 # Of those that wait for nothing when the job has what it was for.
 GRACE_S = 10

@@ -18,6 +18,8 @@ OPERATOR = "app.kubernetes.io/name=taas-operator"
 ACCOUNT = "taas-operator"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 INSTALL_LIMIT = "3m"
+# The annotation in which the operator remembers what became of a job.
+LEDGER = "taas.dev/ledger"
 
 
 def archives():

@@ -5,8 +5,9 @@ import json
 
 import programs
 from fault_api import APPLY
-from fault_jobs import KINDS, LEDGER, core, ended, job_of, jobs, training_job
+from fault_jobs import KINDS, core, ended, job_of, jobs, training_job
 from fault_scenario import FaultScenario
+from taas import LEDGER
 
 KIB = 1024
 # The API's limit of all annotations of one object.

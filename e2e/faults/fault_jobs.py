@@ -9,7 +9,6 @@ TOLERATION = {"key": ANNOTATION, "operator": "Exists"}
 GROUPS = {"tj": "/apis/taas.dev/v1", "tfjob": "/apis/kubeflow.org/v1"}
 PLURALS = {"tj": "trainingjobs", "tfjob": "tfjobs"}
 KINDS = ("tj", "tfjob")
-LEDGER = "taas.dev/ledger"
 
 
 def jobs(namespace, kind, name="", part=""):

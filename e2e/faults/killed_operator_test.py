@@ -3,8 +3,9 @@
 import os
 import random
 
-from fault_jobs import KINDS, LEDGER, ended, job_of, replicas_patch, suspend_patch
+from fault_jobs import KINDS, ended, job_of, replicas_patch, suspend_patch
 from fault_scenario import FaultScenario
+from taas import LEDGER
 
 SEED = int(os.environ.get("TAAS_SEED", "1"))
 # After the first thing that it did about a change, and after its start: up to so much later.
