@@ -487,7 +487,7 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
       auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
-                               tracked->status_writes, executor_.clock());
+                               &tracked->status_writes, executor_.clock());
       const auto refused_for = tracked->status_refused_until - executor_.clock().Now();
       if (delay.has_value()) delay = std::max<Clock::Duration>(*delay, refused_for);
       if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);

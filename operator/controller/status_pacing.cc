@@ -8,7 +8,9 @@
 namespace taas {
 namespace {
 
-// Replicas start together; their counts are written together.
+// Replicas start together: their counts are written together, and with what follows from the last
+// of them.
+constexpr std::chrono::milliseconds kStatusGathering{300};
 constexpr std::chrono::milliseconds kStatusSpacing{1000};
 constexpr std::chrono::seconds kProgressSpacing{10};
 
@@ -47,14 +49,20 @@ bool StatusDiffers(const Job& job, const JobStatus& wanted, const KeptFields& ke
 }
 
 std::optional<Clock::Duration> StatusDelay(const Job& job, const JobStatus& wanted,
-                                           const KeptFields& kept, const StatusWrites& writes,
+                                           const KeptFields& kept, StatusWrites* writes,
                                            const Clock& clock) {
-  if (!StatusDiffers(job, wanted, kept)) return std::nullopt;
-  if (!writes.any || IsUrgent(job.status, wanted, kept)) return Clock::Duration::zero();
+  if (!StatusDiffers(job, wanted, kept)) {
+    writes->waiting_since.reset();
+    return std::nullopt;
+  }
+  if (!writes->any || IsUrgent(job.status, wanted, kept)) return Clock::Duration::zero();
+  if (!writes->waiting_since.has_value()) writes->waiting_since = clock.Now();
   const Clock::Duration spacing = OnlyProgressDiffers(job, wanted, kept)
                                       ? Clock::Duration(kProgressSpacing)
                                       : Clock::Duration(kStatusSpacing);
-  return std::max(UntilOutcome(job, clock.WallNow()), writes.last + spacing - clock.Now());
+  const Clock::Time due =
+      std::max<Clock::Time>(writes->last + spacing, *writes->waiting_since + kStatusGathering);
+  return std::max(UntilOutcome(job, clock.WallNow()), due - clock.Now());
 }
 
 }  // namespace taas
