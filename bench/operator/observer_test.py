@@ -79,6 +79,14 @@ class PodObserverTest(unittest.TestCase):
         self.assertLess(pods.created["b"], pods.running["a"])
         self.assertEqual(set(pods.running), {"a"})
 
+    def test_a_wait_ends_when_the_one_under_test_has_died(self):
+        def died():
+            raise RuntimeError("the operator has ended")
+
+        pods = PodObserver(None, "bench")
+        with self.assertRaisesRegex(RuntimeError, "the operator has ended"):
+            pods.until("a pod", lambda: False, unless=died)
+
 
 if __name__ == "__main__":
     unittest.main()

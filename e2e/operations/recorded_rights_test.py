@@ -116,8 +116,9 @@ class RecordedRightsTest(Scenario):
     def meet_other_writers(self):
         """A write that meets a later version reads the job anew."""
         for resource, kind in BOTH_KINDS.items():
+            make = training_job if kind == "tj" else tf_job
+
             def read_back():
-                make = training_job if kind == "tj" else tf_job
                 # Each change has the operator write something, and the next is soon there.
                 jobs = [self.here(make("busy", suspend=number % 2 == 0))
                         for number in range(CHANGES)]
