@@ -40,6 +40,13 @@ def install(kubectl):
                 "--wait", "--timeout", INSTALL_LIMIT)
 
 
+def operators(kubectl):
+    """Names of the operator's pods that stay: of one that is going nothing may be left."""
+    pods = kubectl.json("get", "pods", "-n", NAMESPACE, "-l", OPERATOR)["items"]
+    return sorted(pod["metadata"]["name"] for pod in pods
+                  if "deletionTimestamp" not in pod["metadata"])
+
+
 def uninstall(kubectl):
     kubectl.run(programs.path("helm"), "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
     kubectl("delete", "namespace", NAMESPACE, "--ignore-not-found")

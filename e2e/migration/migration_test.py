@@ -137,15 +137,9 @@ class MigrationTest(Scenario):
         return {name.partition("/")[2] for name in names}
 
     def metric(self, name):
-        """Its sum over all operators, by the API server's way to their pods.
-
-        Of a pod that a roll-out is taking away nothing may be left that answers.
-        """
-        pods = [pod["metadata"]["name"] for pod in self.kubectl.json(
-            "get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE)["items"]
-            if "deletionTimestamp" not in pod["metadata"]]
+        """Its sum over all operators, by the API server's way to their pods."""
         path = f"/api/v1/namespaces/{taas.NAMESPACE}/pods/{{}}:8080/proxy/metrics"
-        lines = [line for pod in pods
+        lines = [line for pod in taas.operators(self.kubectl)
                  for line in self.kubectl("get", "--raw", path.format(pod)).splitlines()]
         return sum(float(line.split()[1]) for line in lines if line.startswith(name + " "))
 
