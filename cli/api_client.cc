@@ -7,7 +7,7 @@
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/cpprest_transport.h"
-#include "operator/kube/json_slice.h"
+#include "operator/kube/list_page.h"
 
 namespace taas {
 namespace {

@@ -30,7 +30,8 @@ HttpClient::~HttpClient() = default;
 
 absl::StatusOr<HttpAnswer> HttpClient::Exchange(const std::string& method,
                                                 const std::string& target, const std::string& body,
-                                                const std::string& content_type) {
+                                                const std::string& content_type,
+                                                std::string_view accept) {
   if (connection_ == nullptr) {
     auto fresh = std::make_unique<Connection>();
     fresh->tls.load_verify_file(options_.ca_file);
@@ -46,6 +47,7 @@ absl::StatusOr<HttpAnswer> HttpClient::Exchange(const std::string& method,
   http::request<http::string_body> request(http::string_to_verb(method), target, 11);
   request.set(http::field::host, "127.0.0.1");
   request.set(http::field::authorization, "Bearer " + options_.token);
+  request.set(http::field::accept, beast::string_view(accept.data(), accept.size()));
   if (!body.empty()) request.set(http::field::content_type, content_type);
   request.body() = body;
   request.prepare_payload();
@@ -59,9 +61,10 @@ absl::StatusOr<HttpAnswer> HttpClient::Exchange(const std::string& method,
 
 absl::StatusOr<HttpAnswer> HttpClient::Do(const std::string& method, const std::string& target,
                                           const std::string& body,
-                                          const std::string& content_type) {
+                                          const std::string& content_type,
+                                          std::string_view accept) {
   try {
-    return Exchange(method, target, body, content_type);
+    return Exchange(method, target, body, content_type, accept);
   } catch (const boost::system::system_error& error) {
     connection_.reset();
     return absl::UnavailableError(method + " " + target + " on port " +

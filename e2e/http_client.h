@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 
@@ -36,13 +37,15 @@ class HttpClient {
 
   absl::StatusOr<HttpAnswer> Do(const std::string& method, const std::string& target,
                                 const std::string& body = "",
-                                const std::string& content_type = "application/json");
+                                const std::string& content_type = "application/json",
+                                std::string_view accept = "application/json");
 
  private:
   struct Connection;
 
   absl::StatusOr<HttpAnswer> Exchange(const std::string& method, const std::string& target,
-                                      const std::string& body, const std::string& content_type);
+                                      const std::string& body, const std::string& content_type,
+                                      std::string_view accept);
 
   const Options options_;
   std::unique_ptr<Connection> connection_;

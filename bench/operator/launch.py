@@ -34,6 +34,11 @@ def submit(client, contestant, size):
         ])
 
 
+def took(plane, before):
+    """Seconds of CPU of each program since."""
+    return {name: round(now - before.get(name, 0), 2) for name, now in plane.cpu_s().items()}
+
+
 def await_pods(pods, total, began, check):
     """Seconds until all exist, and until all run."""
     pods.until(f"{total} pods", lambda: len(pods.created) >= total, unless=check)
@@ -51,12 +56,14 @@ def of_operator(contestant, size, keep=False):
         pid = running.pid
         sample = {"idle_mb": usage.rss_mb(pid), "idle_cpu_s": usage.cpu_s(pid)}
         with PodObserver(client, names.NAMESPACE) as pods:
+            before = plane.cpu_s()
             began = time.monotonic()
             submit(client, contestant, size)
             sample["submitted_s"] = time.monotonic() - began
             sample["exist_s"], sample["run_s"] = await_pods(
                 pods, total, began,
                 Progress(client, contestant, pods, running.component.check))
+            sample["programs"] = took(plane, before)
             sample["watch_breaks"] = pods.breaks
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)
@@ -74,10 +81,12 @@ def of_bare_clients(contestant, size, objects):
                 for job in client.list(contestant.jobs_path)}
         total = size.jobs * size.replicas
         with PodObserver(client, names.NAMESPACE) as pods:
+            before = plane.cpu_s()
             began = time.monotonic()
             bare.create(client, objects, uids)
             created_s = time.monotonic() - began
             exist_s, run_s = await_pods(
                 pods, total, began, Progress(client, contestant, pods, plane.plane.healthy))
+            programs = took(plane, before)
         return {"exist_s": exist_s, "run_s": run_s, "created_s": created_s,
-                "objects": len(objects)}
+                "objects": len(objects), "programs": programs}

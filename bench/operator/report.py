@@ -67,6 +67,15 @@ def launch_table(samples, row):
          "of bare clients", "CPU, s", "RSS, MB"), lines)
 
 
+def programs_table(samples, row):
+    taken = {name: samples.of(row, name, "programs") for name in samples.who(row)}
+    programs = dict.fromkeys(program for found in taken.values() for one in found
+                             for program in one)
+    return table.markdown(("CPU until all run, s", *map(title, taken)), [
+        [program, *(figures.text([one[program] for one in found if program in one])
+                    for found in taken.values())] for program in programs])
+
+
 def life_table(samples, row):
     names = samples.who(row)
     kinds = sorted({kind for name in names for kind in samples.last(row, name, "requests")})
@@ -110,6 +119,8 @@ def figures_table(samples, row, keys):
 REST = (("requests", "requests a minute"), ("watches", "lists and watches a minute"),
         ("cpu_s", "CPU s a minute"), ("rss_mb", "RSS, MB"))
 OTHERS = {
+    "write": (("status_ms", "its status, CPU of the API server, ms"),
+              ("annotation_ms", "an annotation, ms")),
     "rest2k": REST,
     "rest10k": REST,
     "repair": (("repair_ms", "lost to made again, ms"),),
@@ -120,7 +131,7 @@ OTHERS = {
 
 def of_row(samples, row):
     if row in rows.LAUNCHES:
-        return launch_table(samples, row)
+        return f"{launch_table(samples, row)}\n\n{programs_table(samples, row)}"
     if row == "life":
         return life_table(samples, row)
     if row == "first":

@@ -15,9 +15,9 @@ def sample(row, contestant, **values):
     return {"row": row, "contestant": contestant, "run": 0, "small": False, **values}
 
 
-def launched(contestant, exist_s, run_s, row="one"):
+def launched(contestant, exist_s, run_s, row="one", **values):
     return sample(row, contestant, exist_s=exist_s, run_s=run_s, cpu_s=1.0, rss_mb=20.0,
-                  idle_mb=11.0)
+                  idle_mb=11.0, **values)
 
 
 def cells(text, start):
@@ -39,6 +39,15 @@ class ReportTest(unittest.TestCase):
                           "80 % / 90 %", "1 (1 … 1)", "20 (20 … 20)"])
         # The peer has a service for each replica, too.
         self.assertEqual(cells(text, "training-operator, tuned")[5], "40 % / 30 %")
+
+    def test_what_each_program_took_is_told_where_it_was_kept(self):
+        text = report.text([
+            launched("taas-tfjob", 5, 9, programs={"etcd": 2.0, "operator": 4.0}),
+            launched("taas-tfjob", 5, 9, programs={"etcd": 3.0, "operator": 4.0}),
+            launched("bare-tfjob", 4, 9, programs={"etcd": 1.0}),
+        ])
+        self.assertEqual(cells(text, "etcd")[1:], ["2.5 (2 … 3)", "1"])
+        self.assertEqual(cells(text, "operator")[1:], ["4 (4 … 4)", "—"])
 
     def test_a_target_is_met_or_not(self):
         text = report.text([launched("taas-tfjob", 5, 9), launched("peer-tuned", 10, 30),

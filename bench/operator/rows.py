@@ -25,6 +25,8 @@ ALL = {
     "scale": Row("1,000 jobs × 10 replicas on 500 nodes", Size(1000, 10, 500), Size(20, 10, 5),
                  (*OURS, TUNED)),
     "life": Row("requests of one life of 10 replicas", None, None, (*OURS, DEFAULT)),
+    "write": Row("a write of a job of 10 replicas", 500, 20,
+                 ("taas-trainingjob", "taas-tfjob", DEFAULT)),
     "first": Row("first pod of a job", 200, 20, AS_SHIPPED),
     "rest2k": Row("2,000 finished jobs at rest", 2000, 30, AT_REST),
     "rest10k": Row("10,000 finished jobs at rest", 10000, 60, AT_REST),

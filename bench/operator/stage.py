@@ -16,6 +16,7 @@ import audit
 import certificates
 import fake_nodes
 import programs
+import usage
 from cluster import Cluster
 from component import Component
 from control_plane import ControlPlane
@@ -64,6 +65,11 @@ class Stage(Cluster):
         authority = self.plane.authority
         return api_client.ApiClient(self.plane.server, authority.crt, authority.file(name + ".crt"),
                                     authority.file(name + ".key"))
+
+    def cpu_s(self):
+        """Of each program so far; whoever is under test is the operator, at each of its starts."""
+        return {"operator" if name.startswith("operator-") else name:
+                usage.cpu_s(component.pid()) for name, component in self.components.items()}
 
     def start(self, name, command):
         """A program under test, as one more component."""

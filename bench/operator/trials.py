@@ -14,6 +14,7 @@ import names
 import recovery
 import rest
 import rows
+import writes
 from contestants import BY_NAME
 
 # In a rehearsal nobody waits for whole minutes.
@@ -56,6 +57,7 @@ def trials(row, small, only):
     of = {
         "life": life.of_operator,
         "first": lambda contestant: life.of_first_pods(contestant, size),
+        "write": lambda contestant: writes.of_status(contestant, size),
         "rest2k": lambda contestant: rest.of_operator(contestant, size, minute_s),
         "rest10k": lambda contestant: rest.of_operator(contestant, size, minute_s),
         "repair": lambda contestant: recovery.of_lost_pods(contestant, size),

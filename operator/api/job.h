@@ -72,6 +72,7 @@ struct ObjectMeta {
   int64_t generation = 0;
   std::optional<Clock::WallTime> creation_time;
   std::optional<Clock::WallTime> deletion_time;
+  bool operator==(const ObjectMeta&) const = default;
 };
 
 struct RoleSpec {

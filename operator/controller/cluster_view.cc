@@ -127,10 +127,14 @@ std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns
   const std::string ours(kJobLabel);
   scope->pod_reflector = std::make_unique<Reflector<Pod>>(
       transport_, executor_, random_, scope->pods, DecodePod,
-      ReflectorOptions{.path = CollectionPath(Resource::kPods, ns), .label_selector = ours});
+      ReflectorOptions{.path = CollectionPath(Resource::kPods, ns),
+                       .label_selector = ours,
+                       .protobuf = true});
   scope->service_reflector = std::make_unique<Reflector<OwnedObject>>(
       transport_, executor_, random_, scope->services, DecodeOwnedObject,
-      ReflectorOptions{.path = CollectionPath(Resource::kServices, ns), .label_selector = ours});
+      ReflectorOptions{.path = CollectionPath(Resource::kServices, ns),
+                       .label_selector = ours,
+                       .protobuf = true});
   if (options_.pod_groups.has_value()) {
     scope->pod_groups.set_on_change([this](const auto& before, const auto& after) {
       const PodGroup& group = *(after != nullptr ? after : before);

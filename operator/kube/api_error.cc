@@ -4,7 +4,11 @@
 #include <optional>
 
 #include "absl/strings/cord.h"
+#include "operator/api/kube_protobuf.h"
 #include "operator/base/http_status.h"
+#include "operator/base/protobuf_slice.h"
+#include "operator/base/status.h"
+#include "operator/base/utf8.h"
 #include "operator/kube/json_slice.h"
 
 namespace taas {
@@ -33,9 +37,7 @@ absl::Status ReadStatusObject(std::string_view body, ApiError* error) {
     if (key == "code") {
       if (const int64_t code = NumberOf(value); code > 0) error->code = static_cast<int>(code);
     } else if (key == "reason" || key == "message") {
-      const absl::StatusOr<std::string> text = StringOf(value);
-      if (!text.ok()) return text.status();
-      (key == "reason" ? error->reason : error->message) = *text;
+      ASSIGN_OR_RETURN((key == "reason" ? error->reason : error->message), StringOf(value));
     } else if (key == "details" && value != "null") {
       return ForEachMember(value, [&](std::string_view inner, std::string_view seconds) {
         if (inner == "retryAfterSeconds") {
@@ -48,11 +50,32 @@ absl::Status ReadStatusObject(std::string_view body, ApiError* error) {
   });
 }
 
+absl::Status ReadProtobufStatus(std::string_view body, ApiError* error) {
+  constexpr int kMessage = 3, kReason = 4, kDetails = 5, kCode = 6;
+  constexpr int kDetailsRetryAfterSeconds = 5;
+  ASSIGN_OR_RETURN(const std::string_view status, UnwrapKubeProtobuf(body));
+  return ForEachField(status, [error](const ProtobufField& field) {
+    if (field.number == kMessage) error->message = WithValidUtf8(field.bytes);
+    if (field.number == kReason) error->reason = WithValidUtf8(field.bytes);
+    const auto code = static_cast<int32_t>(field.varint);
+    if (field.number == kCode && code > 0) error->code = code;
+    if (field.number != kDetails) return absl::OkStatus();
+    return ForEachField(field.bytes, [error](const ProtobufField& inner) {
+      if (inner.number == kDetailsRetryAfterSeconds) {
+        error->retry_after = std::chrono::seconds(static_cast<int32_t>(inner.varint));
+      }
+      return absl::OkStatus();
+    });
+  });
+}
+
 }  // namespace
 
 ApiError ParseApiError(std::string_view body, int http_code) {
   ApiError error{.code = http_code};
-  if (!ReadStatusObject(body, &error).ok() || (error.reason.empty() && error.message.empty())) {
+  const absl::Status read =
+      IsKubeProtobuf(body) ? ReadProtobufStatus(body, &error) : ReadStatusObject(body, &error);
+  if (!read.ok() || (error.reason.empty() && error.message.empty())) {
     const std::string_view line = body.substr(0, body.find('\n'));
     error = ApiError{.code = http_code,
                      .message = std::string(line.substr(0, kForeignBodyBytesMax))};

@@ -28,7 +28,8 @@ struct ApiError {
   std::chrono::seconds retry_after{0};
 };
 
-// Reads a metav1.Status; `http_code` stands in where the body names no code.
+// Reads a metav1.Status, in JSON or in protobuf; `http_code` stands in where the body names no
+// code.
 ApiError ParseApiError(std::string_view body, int http_code);
 
 // OK for 2xx. `what` says what was attempted on which object: "create pod ns/a".

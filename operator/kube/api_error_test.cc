@@ -2,6 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/api/kube_protobuf.h"
+#include "operator/base/protobuf_slice.h"
 #include "operator/base/status.h"
 #include "operator/base/status_matchers.h"
 
@@ -51,6 +53,24 @@ TEST(ApiErrorTest, RetryAfterComesFromTheHeaderElseFromTheDetails) {
   HttpReply reply{.code = 429, .body = kBusy};
   reply.retry_after = std::chrono::seconds(2);
   EXPECT_EQ(ApiRetryAfter(StatusOfReply(reply, "x")).count(), 2);
+}
+
+TEST(ApiErrorTest, AStatusInProtobufSaysTheSame) {
+  std::string details, status;
+  AppendField(1, std::string_view("a"), &details);
+  AppendField(5, uint64_t{7}, &details);
+  AppendField(2, std::string_view("Failure"), &status);
+  AppendField(3, std::string_view("too many \xFF"), &status);
+  AppendField(4, std::string_view("TooManyRequests"), &status);
+  AppendField(5, details, &status);
+  AppendField(6, uint64_t{429}, &status);
+  const ApiError error = ParseApiError(WrapKubeProtobuf(status), 500);
+  EXPECT_EQ(error.code, 429);
+  EXPECT_EQ(error.reason, "TooManyRequests");
+  EXPECT_EQ(error.message, "too many \xEF\xBF\xBD");
+  EXPECT_EQ(error.retry_after.count(), 7);
+  const std::string cut = WrapKubeProtobuf(status.substr(0, status.size() - 1));
+  EXPECT_EQ(ParseApiError(cut, 503).code, 503);
 }
 
 TEST(ApiErrorTest, AProxysPageIsQuotedUpToItsFirstLine) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "operator/base/status.h"
+#include "operator/base/utf8.h"
 #include "operator/kube/json_scanner.h"
 
 namespace taas {
@@ -53,21 +54,6 @@ size_t UnescapeUnicode(std::string_view text, std::string* out) {
                  (static_cast<uint32_t>(low) - 0xDC00),
              out);
   return 10;
-}
-
-// Bytes of the character that `text` starts with, 0: it is no UTF-8 (RFC 3629).
-size_t Utf8Length(std::string_view text) {
-  const auto byte = [text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  if (byte(0) < 0x80) return 1;
-  const size_t length = byte(0) >= 0xF0 ? 4 : byte(0) >= 0xE0 ? 3 : 2;
-  if (byte(0) < 0xC2 || byte(0) > 0xF4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Longer than needed, a half of a pair, or beyond the last character.
-  const bool wrong = (byte(0) == 0xE0 && byte(1) < 0xA0) || (byte(0) == 0xED && byte(1) > 0x9F) ||
-                     (byte(0) == 0xF0 && byte(1) < 0x90) || (byte(0) == 0xF4 && byte(1) > 0x8F);
-  return wrong ? 0 : length;
 }
 
 }  // namespace
@@ -143,31 +129,6 @@ absl::StatusOr<std::string> StringOf(std::string_view json) {
     i += used;
   }
   return out;
-}
-
-absl::StatusOr<ListPage> ReadListPage(
-    std::string_view json, const std::function<absl::Status(std::string_view item)>& on_item) {
-  ListPage page;
-  bool has_items = false;
-  bool has_metadata = false;
-  RETURN_IF_ERROR(ForEachMember(json, [&](std::string_view key, std::string_view value) {
-    if (key == "items") {
-      has_items = true;
-      return value == "null" ? absl::OkStatus() : ForEachElement(value, on_item);
-    }
-    if (key != "metadata") return absl::OkStatus();
-    has_metadata = true;
-    return ForEachMember(value, [&](std::string_view name, std::string_view text) -> absl::Status {
-      if (name != "resourceVersion" && name != "continue") return absl::OkStatus();
-      ASSIGN_OR_RETURN((name == "continue" ? page.continue_token : page.resource_version),
-                       StringOf(text));
-      return absl::OkStatus();
-    });
-  }));
-  if (!has_items || !has_metadata) {
-    return absl::InvalidArgumentError("the reply is no list: it has no items or no metadata");
-  }
-  return page;
 }
 
 }  // namespace taas

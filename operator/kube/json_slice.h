@@ -1,8 +1,8 @@
 // Finds values inside a JSON text without reading the text into a document.
 //
-// A list of 500 jobs is cut into 500 slices of the reply's own bytes; each is then decoded by
-// whoever knows the kind. Slices are only looked at lexically: their decoder is the judge of
-// whether they are valid.
+// A list of 500 jobs is cut into 500 slices of the reply's own bytes (list_page.h); each is then
+// decoded by whoever knows the kind. Slices are only looked at lexically: their decoder is the
+// judge of whether they are valid.
 //
 // Ownership: slices point into the caller's text. Threads: any. Errors: InvalidArgument with the
 // byte offset where the text stops being JSON of the expected shape. Nesting costs no stack.
@@ -33,15 +33,6 @@ absl::StatusOr<std::optional<std::string_view>> FindMember(std::string_view json
                                                            std::string_view key);
 // The value of a JSON string, escapes resolved.
 absl::StatusOr<std::string> StringOf(std::string_view json);
-
-// One page of a list as the API server sends it.
-struct ListPage {
-  std::string resource_version;
-  std::string continue_token;  // Empty: the last page.
-};
-// Calls `on_item` with the raw JSON of each item.
-absl::StatusOr<ListPage> ReadListPage(
-    std::string_view json, const std::function<absl::Status(std::string_view item)>& on_item);
 
 }  // namespace taas
 

@@ -15,48 +15,6 @@ using ::testing::HasSubstr;
 
 absl::Status Ignore(std::string_view) { return absl::OkStatus(); }
 
-TEST(JsonSliceTest, ItemsComeAsTheyWereWrittenWhateverTheOrderOfTheMembers) {
-  std::vector<std::string> items;
-  const auto keep = [&](std::string_view item) {
-    items.emplace_back(item);
-    return absl::OkStatus();
-  };
-  const absl::StatusOr<ListPage> page = ReadListPage(
-      R"( {"kind":"PodList", "items":[ {"a":"]}\"{"} , {"b":[{}, [1]]},3],
-          "metadata":{"resourceVersion":"17","continue":"x\/y","remainingItemCount":4}} )",
-      keep);
-  ASSERT_THAT(page, IsOk());
-  EXPECT_THAT(items, ElementsAre(R"({"a":"]}\"{"})", R"({"b":[{}, [1]]})", "3"));
-  EXPECT_EQ(page->resource_version, "17");
-  EXPECT_EQ(page->continue_token, "x/y");
-}
-
-TEST(JsonSliceTest, NoItemsMayBeAnEmptyArrayOrNull) {
-  for (const char* items : {"[]", "null", "[ ]"}) {
-    const std::string text =
-        std::string(R"({"metadata":{"resourceVersion":"1"},"items":)") + items + "}";
-    EXPECT_THAT(ReadListPage(text, Ignore), IsOk()) << items;
-  }
-}
-
-TEST(JsonSliceTest, AReplyThatIsNoListIsRefused) {
-  EXPECT_THAT(ReadListPage(R"({"kind":"Status","metadata":{}})", Ignore),
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no list")));
-  EXPECT_THAT(ReadListPage("", Ignore), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(ReadListPage("<html>", Ignore), StatusIs(absl::StatusCode::kInvalidArgument));
-}
-
-TEST(JsonSliceTest, EveryCutOfAListIsAnErrorAndNeverAShorterList) {
-  const std::string text =
-      R"({"items":[{"a":"x\\\"y"},{"b":1}],"metadata":{"resourceVersion":"1"}})";
-  ASSERT_THAT(ReadListPage(text, Ignore), IsOk());
-  for (size_t end = 0; end < text.size(); ++end) {
-    EXPECT_THAT(ReadListPage(text.substr(0, end), Ignore),
-                StatusIs(absl::StatusCode::kInvalidArgument))
-        << text.substr(0, end);
-  }
-}
-
 TEST(JsonSliceTest, BracketsThatDoNotMatchAreAnError) {
   EXPECT_THAT(ForEachElement(R"([{"a":[}]])", Ignore),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("byte")));

@@ -3,317 +3,19 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
-#include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
-#include "operator/kube/json_scanner.h"
-#include "operator/kube/json_slice.h"
 #include "operator/kube/lease.h"
+#include "operator/kube/object_fields.h"
 
 namespace taas {
 namespace {
 
-constexpr std::string_view kKueueFinalizer = "kueue.x-k8s.io/managed";
-
-using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string>;
-
-struct Owner {
-  std::string uid, kind;
-  bool controller = false;
-};
-struct PodCondition {
-  std::string type, status, reason, message;
-};
-struct Container {
-  std::string name, image;
-};
-struct Times {
-  std::optional<Clock::WallTime> started, finished;
-};
-struct ContainerStatus {
-  std::string name, waiting_reason, waiting_message, exit_reason, termination_message;
-  std::optional<int32_t> exit_code;
-  Times times;
-  int32_t restart_count = 0;
-  // Of the run before this one.
-  std::optional<int32_t> last_exit_code;
-  std::string last_exit_reason, last_termination_message;
-};
-
-// Everything that is read, before it is put together.
-struct Collected {
-  ObjectMeta meta;
-  std::vector<Owner> owners;
-  std::string job, role, index, attempt, pod_number, bootstrap, epoch;
-  std::string node, restart_policy, phase, reason, message, ip;
-  int64_t deletion_grace = 0;
-  bool held_by_kueue = false;
-  std::string retriable, group_spec;
-  int32_t min_member = 0;
-  std::vector<PodCondition> conditions;
-  std::vector<Container> containers;
-  std::vector<ContainerStatus> statuses;
-};
-
-// Cuts before the character that crosses the limit.
-std::string CutAt(std::string text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  text.resize(bytes_max);
-  return text;
-}
-
-template <typename T>
-T& At(std::vector<T>& items, size_t index) {
-  if (items.size() <= index) items.resize(index + 1);
-  return items[index];
-}
-
-// Each takes null for "not set" and says whether the type was right.
-bool Text(const Scalar& value, std::string* out, size_t bytes_max = SIZE_MAX) {
-  if (std::holds_alternative<std::monostate>(value)) return true;
-  const auto* text = std::get_if<std::string>(&value);
-  if (text != nullptr) *out = CutAt(*text, bytes_max);
-  return text != nullptr;
-}
-bool Flag(const Scalar& value, bool* out) {
-  if (std::holds_alternative<std::monostate>(value)) return true;
-  const auto* flag = std::get_if<bool>(&value);
-  if (flag != nullptr) *out = *flag;
-  return flag != nullptr;
-}
-template <typename Int, typename Out>
-bool Number(const Scalar& value, Out* out) {
-  if (std::holds_alternative<std::monostate>(value)) return true;
-  const auto* number = std::get_if<int64_t>(&value);
-  if (number == nullptr || !std::in_range<Int>(*number)) return false;
-  *out = static_cast<Int>(*number);
-  return true;
-}
-bool Time(const Scalar& value, std::optional<Clock::WallTime>* out) {
-  if (std::holds_alternative<std::monostate>(value)) return true;
-  const auto* text = std::get_if<std::string>(&value);
-  Clock::WallTime time;
-  if (text == nullptr || !ParseRfc3339(*text, &time)) return false;
-  *out = time;
-  return true;
-}
-
-bool Finalizer(const Scalar& value, bool* held_by_kueue) {
-  std::string name;
-  if (!Text(value, &name)) return false;
-  if (name == kKueueFinalizer) *held_by_kueue = true;
-  return true;
-}
-
-// `i` is the index in the innermost array.
-using Setter = bool (*)(Collected& c, size_t i, const Scalar& v);
-
-struct Field {
-  std::string_view path;
-  Setter set;
-};
-
-const std::vector<Field>& Fields() {
-  using C = Collected;
-  using S = Scalar;
-  constexpr size_t kCut = kPodMessageBytesMax;
-#define FIELD(path, expression) \
-  { path, [](C& c, [[maybe_unused]] size_t i, const S& v) { return expression; } }
-  static const std::vector<Field> fields = {
-      FIELD("metadata.namespace", Text(v, &c.meta.ns)),
-      FIELD("metadata.name", Text(v, &c.meta.name)),
-      FIELD("metadata.uid", Text(v, &c.meta.uid)),
-      FIELD("metadata.resourceVersion", Text(v, &c.meta.resource_version)),
-      FIELD("metadata.generation", Number<int64_t>(v, &c.meta.generation)),
-      FIELD("metadata.creationTimestamp", Time(v, &c.meta.creation_time)),
-      FIELD("metadata.deletionTimestamp", Time(v, &c.meta.deletion_time)),
-      FIELD("metadata.deletionGracePeriodSeconds", Number<int64_t>(v, &c.deletion_grace)),
-      FIELD("metadata.ownerReferences[].uid", Text(v, &At(c.owners, i).uid)),
-      FIELD("metadata.ownerReferences[].kind", Text(v, &At(c.owners, i).kind)),
-      FIELD("metadata.ownerReferences[].controller", Flag(v, &At(c.owners, i).controller)),
-      FIELD("metadata.labels.taas.dev/job-name", Text(v, &c.job)),
-      FIELD("metadata.labels.taas.dev/role", Text(v, &c.role)),
-      FIELD("metadata.labels.taas.dev/index", Text(v, &c.index)),
-      FIELD("metadata.labels.taas.dev/attempt", Text(v, &c.attempt)),
-      FIELD("metadata.labels.taas.dev/pod-number", Text(v, &c.pod_number)),
-      FIELD("metadata.annotations.taas.dev/bootstrap", Text(v, &c.bootstrap)),
-      FIELD("metadata.annotations.taas.dev/epoch", Text(v, &c.epoch)),
-      FIELD("metadata.annotations.kueue.x-k8s.io/retriable-in-group", Text(v, &c.retriable)),
-      FIELD("metadata.annotations.taas.dev/pod-group-spec", Text(v, &c.group_spec)),
-      FIELD("metadata.finalizers[]", Finalizer(v, &c.held_by_kueue)),
-      FIELD("spec.minMember", Number<int32_t>(v, &c.min_member)),
-      FIELD("spec.nodeName", Text(v, &c.node)),
-      FIELD("spec.restartPolicy", Text(v, &c.restart_policy)),
-      FIELD("spec.containers[].name", Text(v, &At(c.containers, i).name)),
-      FIELD("spec.containers[].image", Text(v, &At(c.containers, i).image)),
-      FIELD("status.phase", Text(v, &c.phase)),
-      FIELD("status.reason", Text(v, &c.reason)),
-      FIELD("status.message", Text(v, &c.message, kCut)),
-      FIELD("status.podIP", Text(v, &c.ip)),
-      FIELD("status.conditions[].type", Text(v, &At(c.conditions, i).type)),
-      FIELD("status.conditions[].status", Text(v, &At(c.conditions, i).status)),
-      FIELD("status.conditions[].reason", Text(v, &At(c.conditions, i).reason)),
-      FIELD("status.conditions[].message", Text(v, &At(c.conditions, i).message, kCut)),
-      FIELD("status.containerStatuses[].name", Text(v, &At(c.statuses, i).name)),
-      FIELD("status.containerStatuses[].state.waiting.reason",
-            Text(v, &At(c.statuses, i).waiting_reason)),
-      FIELD("status.containerStatuses[].state.waiting.message",
-            Text(v, &At(c.statuses, i).waiting_message, kCut)),
-      FIELD("status.containerStatuses[].state.running.startedAt",
-            Time(v, &At(c.statuses, i).times.started)),
-      FIELD("status.containerStatuses[].state.terminated.startedAt",
-            Time(v, &At(c.statuses, i).times.started)),
-      FIELD("status.containerStatuses[].state.terminated.finishedAt",
-            Time(v, &At(c.statuses, i).times.finished)),
-      FIELD("status.containerStatuses[].state.terminated.exitCode",
-            Number<int32_t>(v, &At(c.statuses, i).exit_code)),
-      FIELD("status.containerStatuses[].state.terminated.reason",
-            Text(v, &At(c.statuses, i).exit_reason)),
-      FIELD("status.containerStatuses[].state.terminated.message",
-            Text(v, &At(c.statuses, i).termination_message, kTerminationMessageBytesMax)),
-      FIELD("status.containerStatuses[].restartCount",
-            Number<int32_t>(v, &At(c.statuses, i).restart_count)),
-      FIELD("status.containerStatuses[].lastState.terminated.exitCode",
-            Number<int32_t>(v, &At(c.statuses, i).last_exit_code)),
-      FIELD("status.containerStatuses[].lastState.terminated.reason",
-            Text(v, &At(c.statuses, i).last_exit_reason)),
-      FIELD("status.containerStatuses[].lastState.terminated.message",
-            Text(v, &At(c.statuses, i).last_termination_message, kTerminationMessageBytesMax)),
-  };
-#undef FIELD
-  return fields;
-}
-
-// The table as a tree: what is on no path to a field is skipped as it is.
-struct Node {
-  std::map<std::string, Node, std::less<>> members;
-  std::unique_ptr<Node> elements;
-  const Field* field = nullptr;
-};
-
-void Plant(const Field& field, Node* root) {
-  Node* node = root;
-  std::string_view rest = field.path;
-  bool one_key = false;  // The names of labels and annotations have dots.
-  while (!rest.empty()) {
-    const std::string_view part = one_key ? rest : rest.substr(0, rest.find('.'));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    one_key = part == "labels" || part == "annotations";
-    const bool array = part.ends_with("[]");
-    node = &node->members[std::string(part.substr(0, part.size() - (array ? 2 : 0)))];
-    if (!array) continue;
-    if (node->elements == nullptr) node->elements = std::make_unique<Node>();
-    node = node->elements.get();
-  }
-  node->field = &field;
-}
-
-const Node& FieldTree() {
-  static const Node tree = [] {
-    Node root;
-    for (const Field& field : Fields()) Plant(field, &root);
-    return root;
-  }();
-  return tree;
-}
-
-// `text`: as JSON has it. An object or array counts as not set.
-absl::StatusOr<Scalar> ScalarOf(std::string_view text) {
-  if (text == "null" || text.front() == '{' || text.front() == '[') return Scalar();
-  if (text == "true" || text == "false") return Scalar(text == "true");
-  if (text.front() == '"') {
-    ASSIGN_OR_RETURN(std::string value, StringOf(text));
-    return Scalar(std::move(value));
-  }
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return Scalar(number);
-  double fraction = 0;
-  const auto [stop, trouble] = std::from_chars(text.data(), text.data() + text.size(), fraction);
-  if (trouble == std::errc::invalid_argument || stop != text.data() + text.size()) {
-    return absl::InvalidArgumentError("invalid JSON: " + std::string(text.substr(0, 40)));
-  }
-  return Scalar(fraction);
-}
-
-// Walks through the text once and hands the fields of the table to their setters.
-class Reader {
- public:
-  Reader(std::string_view json, Collected* out) : scanner_(json), out_(out) {}
-
-  absl::Status Read() {
-    if (scanner_.Peek() != '{') return scanner_.Error("an object is expected");
-    RETURN_IF_ERROR(Value(FieldTree(), 0));
-    return scanner_.AtEnd() ? absl::OkStatus() : scanner_.Error("text after the object");
-  }
-
- private:
-  // No deeper than the table.
-  absl::Status Value(const Node& node, size_t index) {
-    const char next = scanner_.Peek();
-    if (next == '{' && !node.members.empty()) return Object(node, index);
-    if (next == '[' && node.elements != nullptr) return Array(*node.elements);
-    ASSIGN_OR_RETURN(const std::string_view text, scanner_.Value());
-    if (node.field == nullptr) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const Scalar value, ScalarOf(text));
-    if (node.field->set(*out_, index, value)) return absl::OkStatus();
-    return absl::InvalidArgumentError(std::string(node.field->path) +
-                                      " has a value of the wrong type");
-  }
-
-  absl::Status Object(const Node& node, size_t index) {
-    scanner_.Take('{');
-    if (scanner_.Take('}')) return absl::OkStatus();
-    do {
-      ASSIGN_OR_RETURN(const std::string_view key, scanner_.String());
-      if (!scanner_.Take(':')) return scanner_.Error("':' is expected");
-      const auto member = node.members.find(key.substr(1, key.size() - 2));
-      if (member != node.members.end()) {
-        RETURN_IF_ERROR(Value(member->second, index));
-      } else {
-        RETURN_IF_ERROR(scanner_.Value().status());
-      }
-    } while (scanner_.Take(','));
-    return scanner_.Take('}') ? absl::OkStatus() : scanner_.Error("',' or '}' is expected");
-  }
-
-  absl::Status Array(const Node& elements) {
-    scanner_.Take('[');
-    if (scanner_.Take(']')) return absl::OkStatus();
-    size_t index = 0;
-    do {
-      RETURN_IF_ERROR(Value(elements, index++));
-    } while (scanner_.Take(','));
-    return scanner_.Take(']') ? absl::OkStatus() : scanner_.Error("',' or ']' is expected");
-  }
-
-  JsonScanner scanner_;
-  Collected* const out_;
-};
-
-absl::StatusOr<Collected> Collect(std::string_view json) {
-  Collected collected;
-  const absl::Status read = Reader(json, &collected).Read();
-  if (!read.ok()) {
-    return absl::InvalidArgumentError("decode object " + collected.meta.ns + "/" +
-                                      collected.meta.name + ": " + std::string(read.message()));
-  }
-  if (collected.meta.name.empty()) {
-    return absl::InvalidArgumentError("decode object: metadata.name is missing");
-  }
-  return collected;
-}
-
-Owner ControllerOf(const std::vector<Owner>& owners) {
-  for (const Owner& owner : owners) {
+OwnerReference ControllerOf(const std::vector<OwnerReference>& owners) {
+  for (const OwnerReference& owner : owners) {
     if (owner.controller) return owner;
   }
   return {};
@@ -348,7 +50,7 @@ bool StartsAgain(std::string_view restart_policy, int32_t exit_code) {
 // by one that waits, even where none follows: of a pod that is over or is never started again.
 constexpr std::string_view kContainerLost = "ContainerStatusUnknown";
 
-void TakeBackRunsThatNeverCome(Collected* c) {
+void TakeBackRunsThatNeverCome(ObjectFields* c) {
   const PodPhase phase = PhaseOf(c->phase);
   const bool over = phase == PodPhase::kSucceeded || phase == PodPhase::kFailed;
   if (!over && c->restart_policy != "Never") return;
@@ -367,7 +69,7 @@ void TakeBackRunsThatNeverCome(Collected* c) {
 
 // A kubelet tells how the containers of a pod ended before it tells the phase that follows, and
 // with that the reason (Evicted, ...): both are held back while it takes the pod down.
-bool IsPhaseHeldBack(const Collected& c) {
+bool IsPhaseHeldBack(const ObjectFields& c) {
   const PodPhase told = PhaseOf(c.phase);
   if (told != PodPhase::kPending && told != PodPhase::kRunning) return false;
   if (c.statuses.size() < c.containers.size()) return false;
@@ -413,13 +115,13 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
 }
 
 // The container of the owner's dialect (`trainer`, `tensorflow`), else the only one.
-void TakeContainer(Collected& c, Pod* pod) {
+void TakeContainer(ObjectFields& c, Pod* pod) {
   const JobKind kind = pod->owner_kind == DialectOf(JobKind::kTfJob).kind_name
                            ? JobKind::kTfJob
                            : JobKind::kTrainingJob;
   std::string name(DialectOf(kind).container);
   if (c.containers.size() == 1) name = c.containers[0].name;
-  for (const Container& container : c.containers) {
+  for (const ContainerSpec& container : c.containers) {
     if (container.name == name) pod->image = container.image;
   }
   for (ContainerStatus& status : c.statuses) {
@@ -435,17 +137,17 @@ void TakeContainer(Collected& c, Pod* pod) {
     pod->last_exit_code = status.last_exit_code;
     pod->last_exit_reason = std::move(status.last_exit_reason);
     pod->last_termination_message = std::move(status.last_termination_message);
-    pod->started_at = status.times.started;
-    pod->finished_at = status.times.finished;
+    pod->started_at = status.started;
+    pod->finished_at = status.finished;
   }
 }
 
 }  // namespace
 
-absl::StatusOr<Pod> DecodePod(std::string_view json) {
-  ASSIGN_OR_RETURN(Collected c, Collect(json));
+absl::StatusOr<Pod> DecodePod(std::string_view object) {
+  ASSIGN_OR_RETURN(ObjectFields c, ReadObjectFields(object));
   Pod pod;
-  Owner owner = ControllerOf(c.owners);
+  OwnerReference owner = ControllerOf(c.owners);
   pod.owner_uid = std::move(owner.uid);
   pod.owner_kind = std::move(owner.kind);
   pod.role = RoleFromName(c.role);
@@ -479,8 +181,8 @@ absl::StatusOr<Pod> DecodePod(std::string_view json) {
 }
 
 absl::StatusOr<PodGroup> DecodePodGroup(std::string_view json) {
-  ASSIGN_OR_RETURN(Collected c, Collect(json));
-  Owner owner = ControllerOf(c.owners);
+  ASSIGN_OR_RETURN(ObjectFields c, ReadObjectFields(json));
+  OwnerReference owner = ControllerOf(c.owners);
   PodGroup group{.meta = std::move(c.meta),
                  .owner_uid = std::move(owner.uid),
                  .owner_kind = std::move(owner.kind),
@@ -495,9 +197,9 @@ absl::StatusOr<PodGroup> DecodePodGroup(std::string_view json) {
   return group;
 }
 
-absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json) {
-  ASSIGN_OR_RETURN(Collected c, Collect(json));
-  Owner owner = ControllerOf(c.owners);
+absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view object) {
+  ASSIGN_OR_RETURN(ObjectFields c, ReadObjectMetadata(object));
+  OwnerReference owner = ControllerOf(c.owners);
   return OwnedObject{.meta = std::move(c.meta),
                      .owner_uid = std::move(owner.uid),
                      .owner_kind = std::move(owner.kind),

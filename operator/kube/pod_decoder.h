@@ -1,13 +1,8 @@
-// Reads the few fields that the operator needs out of the JSON of a pod or of any other object.
+// What a pod, or another object beside a job, says of itself, as far as the operator asks.
 //
-// One pass over the text: what is not needed is skipped lexically, no document is built, whatever
-// the pod carries, and long messages are cut.
+// Ownership: values. Threads: any. Errors: those of object_fields.h, which reads the fields.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument for a text that is no JSON object as far
-// as it is read, a field of the wrong type, or an object without a name. Keys are compared as they
-// are written: the API server escapes none of these.
-//
-//   ASSIGN_OR_RETURN(const Pod pod, DecodePod(json));
+//   ASSIGN_OR_RETURN(const Pod pod, DecodePod(reply.body));
 
 #ifndef OPERATOR_KUBE_POD_DECODER_H_
 #define OPERATOR_KUBE_POD_DECODER_H_
@@ -21,13 +16,7 @@
 
 namespace taas {
 
-// Conditions' and reasons' messages are cut here, at a character: enough for a sentence in
-// status.message.
-inline constexpr size_t kPodMessageBytesMax = 256;
-// What Kubernetes itself keeps of a termination message; it is JSON, so it is not cut shorter.
-inline constexpr size_t kTerminationMessageBytesMax = 4096;
-
-absl::StatusOr<Pod> DecodePod(std::string_view json);
+absl::StatusOr<Pod> DecodePod(std::string_view object);
 
 // Any object with metadata, such as a service: who it is and whose.
 struct OwnedObject {
@@ -37,7 +26,7 @@ struct OwnedObject {
   std::string job;         // Label taas.dev/job-name.
   int64_t epoch = 0;       // Annotation taas.dev/epoch; 0: none that makes sense.
 };
-absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view json);
+absl::StatusOr<OwnedObject> DecodeOwnedObject(std::string_view object);
 
 // A PodGroup of Volcano or of the coscheduling plugin.
 struct PodGroup {

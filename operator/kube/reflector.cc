@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "operator/api/kube_protobuf.h"
 #include "operator/base/log.h"
+#include "operator/base/protobuf_slice.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/json_slice.h"
-#include "operator/kube/line_splitter.h"
-#include "operator/kube/watch_decoder.h"
+#include "operator/kube/list_page.h"
 
 namespace taas::reflector_internal {
 namespace {
@@ -18,22 +19,42 @@ constexpr size_t kErrorBodyBytesMax = 64 << 10;
 // A server that cannot start a watch says so as InternalError; after this many a list may help it.
 constexpr uint32_t kInternalErrorsMax = 3;
 
-}  // namespace
-
-absl::StatusOr<Identity> IdentityOf(std::string_view json) {
-  ASSIGN_OR_RETURN(const std::optional<std::string_view> meta, FindMember(json, "metadata"));
+absl::Status ReadJson(std::string_view object, Identity* who) {
+  ASSIGN_OR_RETURN(const std::optional<std::string_view> meta, FindMember(object, "metadata"));
   if (!meta.has_value()) return absl::InvalidArgumentError("the object has no metadata");
-  Identity who;
-  RETURN_IF_ERROR(ForEachMember(*meta, [&](std::string_view key, std::string_view value) {
-    std::string* const field = key == "namespace"         ? &who.ns
-                               : key == "name"            ? &who.name
-                               : key == "resourceVersion" ? &who.version
+  return ForEachMember(*meta, [who](std::string_view key, std::string_view value) {
+    std::string* const field = key == "namespace"         ? &who->ns
+                               : key == "name"            ? &who->name
+                               : key == "resourceVersion" ? &who->version
                                                           : nullptr;
     if (field == nullptr) return absl::OkStatus();
     absl::StatusOr<std::string> text = StringOf(value);
     if (text.ok()) *field = *std::move(text);
     return text.status();
-  }));
+  });
+}
+
+absl::Status ReadProtobuf(std::string_view object, Identity* who) {
+  constexpr int kMetadata = 1, kName = 1, kNamespace = 3, kResourceVersion = 6;
+  ASSIGN_OR_RETURN(const std::string_view message, UnwrapKubeProtobuf(object));
+  return ForEachField(message, [who](const ProtobufField& field) {
+    if (field.number != kMetadata) return absl::OkStatus();
+    return ForEachField(field.bytes, [who](const ProtobufField& meta) {
+      std::string* const out = meta.number == kNamespace         ? &who->ns
+                               : meta.number == kName            ? &who->name
+                               : meta.number == kResourceVersion ? &who->version
+                                                                 : nullptr;
+      if (out != nullptr) *out = std::string(meta.bytes);
+      return absl::OkStatus();
+    });
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Identity> IdentityOf(std::string_view object) {
+  Identity who;
+  RETURN_IF_ERROR(IsKubeProtobuf(object) ? ReadProtobuf(object, &who) : ReadJson(object, &who));
   if (who.version.empty()) {
     return absl::InvalidArgumentError("the object has no metadata.resourceVersion");
   }
@@ -45,9 +66,9 @@ struct Core::WatchState {
   Clock::Time started;
   int code = 0;  // 0: no reply yet.
   std::string error_body;
-  LineSplitter lines;
+  WatchReader events;
   bool any_event = false;
-  // What an error of a line leads to.
+  // What an error of an event leads to.
   Next next = Next::kRelist;
   std::chrono::seconds retry_after{0};
 };
@@ -97,6 +118,7 @@ void Core::AskPage(const std::string& continue_token) {
   request.path = WithQuery(options_.path, {{"labelSelector", options_.label_selector},
                                            {"limit", std::to_string(options_.page_size)},
                                            {"continue", continue_token}});
+  if (options_.protobuf) request.accept = kProtobufOrJson;
   request.timeout = options_.list_timeout;
   transport_.Do(std::move(request),
                 Guarded([this, continue_token](absl::StatusOr<HttpReply> reply) {
@@ -174,6 +196,7 @@ void Core::Watch() {
                                            {"allowWatchBookmarks", "true"},
                                            {"resourceVersion", version_},
                                            {"timeoutSeconds", std::to_string(seconds)}});
+  if (options_.protobuf) request.accept = kProtobufOrJson;
   request.timeout = options_.idle_limit;
   stream_ = transport_.Stream(
       std::move(request),
@@ -189,13 +212,12 @@ void Core::OnChunk(std::string_view chunk) {
     return;
   }
   const absl::Status status =
-      watch_->lines.Add(chunk, [this](std::string_view line) { return OnLine(line); });
+      watch_->events.Add(chunk, [this](const WatchEvent& event) { return OnEvent(event); });
   if (status.ok()) return;
   Later(watch_->next, Annotate(status, "watch " + options_.path), watch_->retry_after);
 }
 
-absl::Status Core::OnLine(std::string_view line) {
-  ASSIGN_OR_RETURN(const WatchEvent event, DecodeWatchLine(line));
+absl::Status Core::OnEvent(const WatchEvent& event) {
   switch (event.type) {
     case WatchType::kAdded:
     case WatchType::kModified:
@@ -214,7 +236,7 @@ absl::Status Core::OnLine(std::string_view line) {
     case WatchType::kUnknown:
       break;
   }
-  Skip("watch event", absl::UnimplementedError(std::string(line.substr(0, 80))));
+  Skip("watch event", absl::UnimplementedError(std::string(event.type_name)));
   return absl::OkStatus();
 }
 

@@ -3,7 +3,7 @@
 //
 //   Listing ──page … page──▶ Watching ──end, refused, 429──▶ Watching from the last version
 //      ▲                        │
-//      └───── after a delay ────┘ 410, no event, too long a line, versions that go backwards
+//      └───── after a delay ────┘ 410, no event, one too long, versions that go backwards
 //
 // Every LIST is a quorum read (no resourceVersion) in pages: a list from an API server's cache may
 // travel back in time after a restart (kubernetes#59848) and is never paged.
@@ -34,12 +34,16 @@
 #include "operator/kube/retry_delay.h"
 #include "operator/kube/store.h"
 #include "operator/kube/transport.h"
+#include "operator/kube/watch_reader.h"
 
 namespace taas {
 
 struct ReflectorOptions {
   std::string path;  // Of the collection, without query.
   std::string label_selector;
+  // In protobuf where the server has it for this kind: it is shorter, and the server encodes an
+  // event once for all who watch in it. `Decode` has to read both forms.
+  bool protobuf = false;
   int page_size = 500;
   // The API server may not know this kind (its CRD is not installed): then there are no objects,
   // and it is looked for again soon, as a CRD that is being replaced is back soon, and ever more
@@ -73,21 +77,21 @@ struct ReflectorCounts {
 
 namespace reflector_internal {
 
-// Who an object is, out of its metadata.
+// Who an object is, out of its metadata; objects come in JSON or in protobuf.
 struct Identity {
   std::string ns, name, version;
 };
-absl::StatusOr<Identity> IdentityOf(std::string_view json);
+absl::StatusOr<Identity> IdentityOf(std::string_view object);
 
 // What the state machine tells the typed part.
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual void BeginList() = 0;
-  virtual absl::Status AddItem(std::string_view json) = 0;
+  virtual absl::Status AddItem(std::string_view object) = 0;
   // `restored`: the version is earlier than one seen before, so nothing known before counts.
   virtual void EndList(const std::string& version, bool restored) = 0;
-  virtual absl::Status Upsert(std::string_view json) = 0;
+  virtual absl::Status Upsert(std::string_view object) = 0;
   virtual void Remove(const std::string& ns, const std::string& name,
                       const std::string& version) = 0;
   virtual void Seen(const std::string& version) = 0;
@@ -120,7 +124,7 @@ class Core {
   void OnAbsent();
   void Watch();
   void OnChunk(std::string_view chunk);
-  absl::Status OnLine(std::string_view line);
+  absl::Status OnEvent(const WatchEvent& event);
   absl::Status OnErrorEvent(std::string_view object);
   absl::Status OnObject(bool deleted, std::string_view object);
   absl::Status Advance(const std::string& version);
@@ -163,9 +167,9 @@ class Core {
 template <typename T>
 class Reflector : private reflector_internal::Sink {
  public:
-  using Decode = std::function<absl::StatusOr<T>(std::string_view json)>;
-  // An object that `Decode` refused: its raw JSON and why. Optional.
-  using OnUndecodable = std::function<void(std::string_view json, const absl::Status& why)>;
+  using Decode = std::function<absl::StatusOr<T>(std::string_view object)>;
+  // An object that `Decode` refused: its raw text and why. Optional.
+  using OnUndecodable = std::function<void(std::string_view object, const absl::Status& why)>;
 
   Reflector(KubeTransport& transport, Executor& executor, Random& random, Store<T>& store,
             Decode decode, ReflectorOptions options)
@@ -185,26 +189,26 @@ class Reflector : private reflector_internal::Sink {
 
  private:
   void BeginList() override { listed_.clear(); }
-  absl::Status AddItem(std::string_view json) override {
-    absl::StatusOr<T> object = decode_(json);
+  absl::Status AddItem(std::string_view raw) override {
+    absl::StatusOr<T> object = decode_(raw);
     if (object.ok()) {
       listed_.push_back(*std::move(object));
       return absl::OkStatus();
     }
     // It exists: its last good state stays, or we would take it for deleted.
-    const absl::StatusOr<reflector_internal::Identity> who = reflector_internal::IdentityOf(json);
+    const absl::StatusOr<reflector_internal::Identity> who = reflector_internal::IdentityOf(raw);
     const auto known = who.ok() ? store_.Find(who->ns, who->name) : nullptr;
     if (known != nullptr) listed_.push_back(*known);
-    return Refused(json, object.status());
+    return Refused(raw, object.status());
   }
   void EndList(const std::string& version, bool restored) override {
     store_.Replace(std::move(listed_), version, !restored);
     listed_.clear();
     if (on_synced_) on_synced_();
   }
-  absl::Status Upsert(std::string_view json) override {
-    absl::StatusOr<T> object = decode_(json);
-    if (!object.ok()) return Refused(json, object.status());
+  absl::Status Upsert(std::string_view raw) override {
+    absl::StatusOr<T> object = decode_(raw);
+    if (!object.ok()) return Refused(raw, object.status());
     store_.Apply(*std::move(object));
     return absl::OkStatus();
   }
@@ -212,8 +216,8 @@ class Reflector : private reflector_internal::Sink {
     store_.Remove(ns, name, version);
   }
   void Seen(const std::string& version) override { store_.Seen(version); }
-  absl::Status Refused(std::string_view json, const absl::Status& why) {
-    if (on_undecodable_) on_undecodable_(json, why);
+  absl::Status Refused(std::string_view raw, const absl::Status& why) {
+    if (on_undecodable_) on_undecodable_(raw, why);
     return why;
   }
 

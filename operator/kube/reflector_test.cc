@@ -6,6 +6,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/api/kube_protobuf.h"
+#include "operator/base/protobuf_slice.h"
 #include "operator/base/sim_executor.h"
 #include "operator/kube/fake_transport.h"
 #include "operator/kube/pod_decoder.h"
@@ -35,6 +37,19 @@ std::string Failure(int code, const std::string& reason) {
   return R"({"kind":"Status","status":"Failure","reason":")" + reason +
          R"(","message":"m","code":)" + std::to_string(code) + "}";
 }
+// A message with one field, and what a server makes of it.
+std::string Message(int number, std::string_view bytes) {
+  std::string message;
+  AppendField(number, bytes, &message);
+  return message;
+}
+std::string ProtobufObject(std::string_view name, std::string_view version) {
+  return Message(1, Message(1, name) + Message(3, "ns") + Message(6, version));
+}
+std::string Frame(std::string_view type, std::string_view object) {
+  const std::string event = Message(1, type) + Message(2, Message(1, WrapKubeProtobuf(object)));
+  return std::string("\0\0\0", 3) + static_cast<char>(event.size()) + event;
+}
 HttpReply List(const std::vector<std::string>& items, int version, const std::string& token = "") {
   std::string body = R"({"metadata":{"resourceVersion":")" + std::to_string(version) +
                      R"(","continue":")" + token + R"("},"items":[)";
@@ -47,6 +62,15 @@ class ReflectorTest : public testing::Test {
   ReflectorTest() { reflector_->Start(); }
 
   void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
+  // Another one, in place of the first.
+  void Restart(ReflectorOptions options) {
+    reflector_->Stop();
+    transport_.Reply(List({}, 1));  // Of the one that was stopped.
+    Run();
+    reflector_ = std::make_unique<Reflector<OwnedObject>>(transport_, executor_, random_, store_,
+                                                          DecodeOwnedObject, std::move(options));
+    reflector_->Start();
+  }
   void Answer(absl::StatusOr<HttpReply> reply) {
     transport_.Reply(std::move(reply));
     Run();
@@ -97,15 +121,7 @@ class ReflectorTest : public testing::Test {
 
 class AbsentKindTest : public ReflectorTest {
  protected:
-  AbsentKindTest() {
-    reflector_->Stop();
-    transport_.Reply(List({}, 1));  // Of the one that was stopped.
-    Run();
-    reflector_ = std::make_unique<Reflector<OwnedObject>>(
-        transport_, executor_, random_, store_, DecodeOwnedObject,
-        ReflectorOptions{.path = "/apis/kubeflow.org/v1/tfjobs", .may_be_absent = true});
-    reflector_->Start();
-  }
+  AbsentKindTest() { Restart({.path = "/apis/kubeflow.org/v1/tfjobs", .may_be_absent = true}); }
 };
 
 TEST_F(AbsentKindTest, AKindThatTheServerDoesNotHaveIsSyncedAndLookedForAgain) {
@@ -167,6 +183,29 @@ TEST_F(ReflectorTest, EventsChangeTheStore) {
   Send(Event("DELETED", Object("b", 13)));
   EXPECT_THAT(Names(), ElementsAre("a@12"));
   EXPECT_EQ(reflector_->counts().events, 3u);
+}
+
+TEST_F(ReflectorTest, AServerThatHasProtobufIsListedAndWatchedInIt) {
+  EXPECT_THAT(transport_.request().accept, IsEmpty());
+  Restart({.path = "/api/v1/pods", .protobuf = true});
+  EXPECT_THAT(transport_.request().accept, HasSubstr("protobuf"));
+  Answer(HttpReply{.code = 200,
+                   .body = WrapKubeProtobuf(Message(1, Message(2, "10")) +
+                                            Message(2, ProtobufObject("a", "3")))});
+  EXPECT_THAT(transport_.stream().request.accept, HasSubstr("protobuf"));
+  transport_.stream().Open(200);
+  Send(Frame("MODIFIED", ProtobufObject("a", "12")) + Frame("ADDED", ProtobufObject("b", "13")));
+  EXPECT_THAT(Names(), ElementsAre("a@12", "b@13"));
+  Send(Frame("DELETED", ProtobufObject("a", "14")));
+  Send(Frame("BOOKMARK", Message(1, Message(6, "20"))));
+  EXPECT_THAT(Names(), ElementsAre("b@13"));
+  End();
+  EXPECT_EQ(WatchedFrom(), "20");
+  transport_.stream().Open(200);
+  std::string expired = Message(4, "Expired");
+  AppendField(6, uint64_t{410}, &expired);
+  Send(Frame("ERROR", expired));
+  EXPECT_EQ(Next(), "list");
 }
 
 TEST_F(ReflectorTest, C1LineSplitAtEachByte) {
