@@ -54,11 +54,12 @@ def launch_table(samples, row):
     for name in samples.who(row):
         line = [title(name)]
         line += [figures.text(samples.of(row, name, key)) for key in ("exist_s", "run_s")]
+        # Of bare clients too: as much as any operator could be.
+        line += [both(*compared(samples, row, name, other)) if name != other else "1"
+                 for other in (TUNED, DEFAULT)]
         if name.startswith("bare-"):
-            line += ["—"] * 5
+            line += ["—"] * 3
         else:
-            line += [both(*compared(samples, row, name, other)) if name != other else "1"
-                     for other in (TUNED, DEFAULT)]
             line.append(both(*compared(samples, row, name, ceiling(name)), table.share))
             line += [figures.text(samples.of(row, name, key)) for key in ("cpu_s", "rss_mb")]
         lines.append(line)
@@ -91,11 +92,13 @@ def first_table(samples, row):
     lines = []
     for name in samples.who(row):
         line = [title(name)]
-        for key in ("asked_ms", "exists_ms"):
+        for key in ("asked_ms", "exists_ms", "server_ms"):
             found = samples.of(row, name, key)
-            line += [figures.number(figures.percentile(found, share)) for share in (0.5, 0.99)]
+            line += [figures.number(figures.percentile(found, share)) if found else "—"
+                     for share in (0.5, 0.99)]
         lines.append(line)
-    return table.markdown(("", "asked for, p50, ms", "p99", "exists, p50, ms", "p99"), lines)
+    return table.markdown(("", "asked for, p50, ms", "p99", "exists, p50, ms", "p99",
+                           "of it the API server's, p50, ms", "p99"), lines)
 
 
 def limits_table(samples, row):

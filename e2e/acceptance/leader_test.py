@@ -8,7 +8,6 @@ from acceptance import Acceptance, all_of
 from job_kinds import KINDS
 from waiting import LIMIT_S, until
 
-LEASE = "taas-operator"
 # Of each job: to make them takes longer than to notice the first and kill the one that makes them.
 WORKERS = 60
 QUICKLY_S = 0.01
@@ -39,10 +38,7 @@ class LeaderTest(Acceptance):
         self.assertEqual(set(made.values()), {1}, made)
 
     def leader(self):
-        """The name of the pod that leads, which begins the holder's name."""
-        holder = self.kubectl.json("get", "lease", LEASE, "-n", taas.NAMESPACE)["spec"].get(
-            "holderIdentity", "")
-        return holder.rpartition("_")[0]
+        return taas.leader(self.kubectl)
 
     def process_of(self, pod):
         for pid in self.cluster.sandbox.processes(HOSTNAME=pod):

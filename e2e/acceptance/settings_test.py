@@ -12,7 +12,6 @@ DOMAIN = "cluster.local"
 VALUES = (f"operator.clusterDomain={DOMAIN}", "operator.tfjobServices=PerJob",
           "operator.tfjobLegacyLabels=true")
 DEPLOYMENT = "deployment/taas-operator"
-LEASE = "taas-operator"
 
 
 class SettingsTest(Acceptance):
@@ -40,12 +39,10 @@ class SettingsTest(Acceptance):
         self.await_true("a leader among the pods with these values", self.leads)
 
     def leads(self):
-        holder = self.kubectl.json("get", "lease", LEASE, "-n", taas.NAMESPACE)["spec"].get(
-            "holderIdentity", "")
         pods = self.kubectl("get", "pods", "-l", taas.OPERATOR, "-n", taas.NAMESPACE,
                             "--field-selector=status.phase=Running", "-o",
                             "jsonpath={.items[*].metadata.name}").split()
-        return holder.rpartition("_")[0] in pods
+        return taas.leader(self.kubectl) in pods
 
     def test_cluster_domain_and_one_service_per_tfjob_make_names_that_are_found(self):
         jobs = [kind.job(f"{kind.short}-domain", {"ps": 1, "worker": 2}) for kind in KINDS]

@@ -17,6 +17,7 @@ NAMESPACE = "taas-system"
 OPERATOR = "app.kubernetes.io/name=taas-operator"
 ACCOUNT = "taas-operator"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+LEASE = "taas-operator"
 INSTALL_LIMIT = "3m"
 # The annotation in which the operator remembers what became of a job.
 LEDGER = "taas.dev/ledger"
@@ -45,6 +46,12 @@ def operators(kubectl):
     pods = kubectl.json("get", "pods", "-n", NAMESPACE, "-l", OPERATOR)["items"]
     return sorted(pod["metadata"]["name"] for pod in pods
                   if "deletionTimestamp" not in pod["metadata"])
+
+
+def leader(kubectl):
+    """The name of the operator's pod that leads, which begins the holder's name; or none."""
+    lease = kubectl.json("get", "lease", LEASE, "-n", NAMESPACE)
+    return lease["spec"].get("holderIdentity", "").rpartition("_")[0]
 
 
 def uninstall(kubectl):

@@ -200,7 +200,7 @@ void Controller::Forget(const std::string& key) {
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
   found->second.counted.Leave(metrics_);
-  if (found->second.hands_off) metrics_.AddHandsOff(-1);
+  if (found->second.hands_off) CountHandsOff(-1);
   tracked_.erase(found);
 }
 
@@ -267,9 +267,14 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   Execute(look);
 }
 
+void Controller::CountHandsOff(int jobs) {
+  hands_off_ += jobs;
+  metrics_.AddHandsOff(jobs);
+}
+
 void Controller::KeepHandsOff(const Look& look, Tracked& tracked) {
   const bool hands_off = look.plan.hands_off;
-  if (hands_off != tracked.hands_off) metrics_.AddHandsOff(hands_off ? 1 : -1);
+  if (hands_off != tracked.hands_off) CountHandsOff(hands_off ? 1 : -1);
   tracked.hands_off = hands_off;
   if (!hands_off) return;
   reporter_.Once(*look.job, tracked.told, "AnotherController", "AnotherController",
@@ -318,6 +323,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.legacy_labels = options_.legacy_labels;
   snapshot.gang = options_.gang;
   snapshot.adopt = options_.adopt;
+  snapshot.other_controller_about = hands_off_ > 0;
   return snapshot;
 }
 

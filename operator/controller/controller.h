@@ -113,6 +113,7 @@ class Controller {
   int64_t LaterEpochOf(const Job& job) const;
   void OnOrphan(const Pod& pod);
   void KeepHandsOff(const Look& look, Tracked& tracked);
+  void CountHandsOff(int jobs);
   Tracked& TrackedOf(const std::string& key, const Job& job);
   // What is remembered of the job that `look` is about; null: it is another by now.
   Tracked* SameJob(const Look& look);
@@ -143,6 +144,7 @@ class Controller {
   std::map<JobKind, KeptFields> kept_;      // Of the status; both kinds' CRDs may be another's.
   bool leads_;
   int64_t epoch_ = 0;      // 0: leaders are not elected.
+  int hands_off_ = 0;      // Jobs that another controller is at work on.
   int64_t disproved_ = 0;  // Epochs up to this one, though later, are nobody's.
   // What a standby could not read, by key, and has told nobody yet.
   std::map<std::string, std::pair<Job, std::string>> unreadable_;

@@ -75,6 +75,21 @@ TEST_F(TakeoverTest, AJobOfAnotherControllerIsLeftAloneAndSaysSoOnce) {
   EXPECT_THAT(cluster_.metrics().Text(), HasSubstr("taas_tfjobs_of_another_controller 0"));
 }
 
+TEST_F(TakeoverTest, BesideItANewJobIsBegunOnceTheOtherControllerHasLetItBe) {
+  CreateForeign(1);
+  cluster_.RunFor(seconds(30));
+  const json foreign = cluster_.Job();
+  cluster_.api().Put("tfjobs", {{"apiVersion", foreign["apiVersion"]},
+                                {"kind", foreign["kind"]},
+                                {"metadata", {{"name", "fresh"}}},
+                                {"spec", foreign["spec"]}});
+  cluster_.RunFor(seconds(9));
+  EXPECT_EQ(cluster_.api().Names("pods").size(), 1u);
+  cluster_.RunFor(seconds(2));
+  EXPECT_EQ(cluster_.api().Names("pods").size(), 2u);
+  EXPECT_NE(cluster_.api().Find("pods", "fresh-worker-0"), nullptr);
+}
+
 TEST_F(TakeoverTest, WithAdoptTheJobGoesOnWithTheSamePods) {
   CreateForeign(2);
   cluster_.RunFor(seconds(10));

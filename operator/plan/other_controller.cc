@@ -5,6 +5,10 @@
 namespace taas {
 namespace {
 
+// Training-operator writes the status of a new job after its pods, of which it makes some dozens in
+// this time at its defaults.
+constexpr std::chrono::seconds kOtherControllerTime{10};
+
 bool HasEnded(const JobStatus& status) {
   return status.state == JobState::kSucceeded || status.state == JobState::kFailed;
 }
@@ -25,6 +29,15 @@ bool EndedElsewhere(const Snapshot& snapshot) {
   const Job& job = snapshot.job;
   return job.other_controller.has_value() && !snapshot.adopt && !job.ledger.has_value() &&
          HasEnded(job.status);
+}
+
+std::optional<Clock::WallTime> WaitsForOtherUntil(const Snapshot& snapshot) {
+  const Job& job = snapshot.job;
+  if (!snapshot.other_controller_about || snapshot.adopt || job.kind != JobKind::kTfJob) return {};
+  if (job.ledger.has_value() || !job.meta.creation_time.has_value()) return {};
+  const Clock::WallTime until = *job.meta.creation_time + kOtherControllerTime;
+  if (snapshot.now >= until) return {};
+  return until;
 }
 
 std::string WhyHandsOff(const Snapshot& snapshot) {

@@ -21,6 +21,10 @@ namespace taas {
 // A sentence; empty: the job is ours.
 std::string WhyHandsOff(const Snapshot& snapshot);
 
+// Where another controller is about it may take a new job as well, which it says in the job's
+// status: until when that is waited for.
+std::optional<Clock::WallTime> WaitsForOtherUntil(const Snapshot& snapshot);
+
 // It ran to its end under another controller, and nothing is left to be done.
 bool EndedElsewhere(const Snapshot& snapshot);
 

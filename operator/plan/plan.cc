@@ -67,6 +67,10 @@ Plan PlanJob(const Snapshot& snapshot) {
     plan.status.conditions = WithRefusal(snapshot, why);
     return plan;
   }
+  if (const auto until = WaitsForOtherUntil(snapshot); until.has_value()) {
+    plan.wake_at = until;
+    return plan;
+  }
   if (IsRefused(snapshot)) {
     plan.status = DeriveStatus(snapshot, LedgerDraft(snapshot).ledger());
     return plan;

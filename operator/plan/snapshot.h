@@ -76,6 +76,8 @@ struct Snapshot {
   std::set<std::string> late;
   GangOptions gang;
   bool adopt = false;  // TFJobs: what another controller began is taken over.
+  // Another controller is at work on some TFJob, and may take any new one for its own.
+  bool other_controller_about = false;
 };
 
 }  // namespace taas

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // One that training-operator began: a status, no ledger of ours, pods without our labels.
 Snapshot ForeignTfJob() {
@@ -71,6 +72,27 @@ TEST(OtherControllerTest, AJobThatEndedUnderItStaysAsItIs) {
   EXPECT_FALSE(plan.hands_off);
   EXPECT_THAT(plan.steps, IsEmpty());
   EXPECT_EQ(plan.status, now.job.status);
+}
+
+// Else both would make its pods, until one of them has written its status.
+TEST(OtherControllerTest, ANewJobIsBegunOnlyAfterTheOtherOneHasHadItsChance) {
+  Snapshot now = ForeignTfJob();
+  now.job.other_controller.reset();
+  now.job.status = {};
+  now.pods.clear();
+  now.job.meta.creation_time = now.now - seconds(9);
+  EXPECT_THAT(StepsOf<WriteLedger>(PlanJob(now)), SizeIs(1));
+  now.other_controller_about = true;
+  const Plan plan = PlanJob(now);
+  EXPECT_THAT(plan.steps, IsEmpty());
+  EXPECT_EQ(plan.status, now.job.status);
+  EXPECT_FALSE(plan.hands_off);
+  ASSERT_EQ(plan.wake_at, now.now + seconds(1));
+  now.now += seconds(1);
+  EXPECT_THAT(StepsOf<WriteLedger>(PlanJob(now)), SizeIs(1));
+  now.now -= seconds(1);
+  now.adopt = true;
+  EXPECT_THAT(StepsOf<WriteLedger>(PlanJob(now)), SizeIs(1));
 }
 
 TEST(AdoptTest, TheJobIsTakenOverWithItsPodsAndServicesAndNoneIsMadeTwice) {
