@@ -1,12 +1,15 @@
 """The main job and all examples in real pods: what they learn, what they say, what they survive."""
 
+import copy
 import glob
+import json
 import os
 import signal
 import time
 
 import programs
 import taas
+import yaml
 from cluster import SHELL_IMAGE
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 from waiting import LIMIT_S
@@ -20,6 +23,10 @@ ENDLESS_STEPS = 10**9
 # Twice as long as a lease lasts.
 OUTAGE_S = 30
 LEASE_LOST_EXIT_CODE = 75
+# With it a trainer takes some 60 MB; without its first batch it has 25.
+LARGE_BATCH = 5000
+TOO_LITTLE, ENOUGH = "32Mi", "1Gi"
+KILLED_FOR_MEMORY = "exit code 137 (OOMKilled)"
 STEP_LINE = r"step \d+, loss = \d+\.\d+ \(\d+\.\d examples/sec; \d+\.\d+ sec/batch\)"
 REPLICAS = ("chief-0", "ps-0", "ps-1", "worker-0", "worker-1")
 # Guessing gives 0.1. `make demo` asks for more: where others compute, gradients come late.
@@ -265,6 +272,87 @@ class DrainTest(MainJobUnderFault):
         finally:
             self.kubectl("uncordon", node)
         self.check_survived({"preempted": 5})
+
+
+class OutOfMemoryTest(MainJobUnderFault):
+    """The kernel kills workers of the bundled trainer at their first step."""
+
+    pod_security = "baseline"
+    # The chief makes some 20 in a second.
+    steps = 1000
+
+    def limits(self, memory):
+        return {"spec": {"containers": [
+            {"name": "trainer", "resources": {"limits": {"memory": memory}}}]}}
+
+    def read(self, name):
+        with open(self.example(name), encoding="utf-8") as file:
+            return yaml.safe_load(file)
+
+    def submit(self, job):
+        self.k("create", "-f", "-", stdin=json.dumps(job))
+
+    def check_history(self, status):
+        last = status["history"][-1]
+        self.assertEqual((last["role"], last["cause"], last["exitCode"]),
+                         ("worker", "outOfMemory", 137))
+
+    def told(self):
+        """The status, once both workers have come back and their end stands in the message."""
+        status = self.status("mnist")
+        often = status.get("restarts", {}).get("outOfMemory", 0) > 2
+        return status if often and KILLED_FOR_MEMORY in status.get("message", "") else None
+
+    def has_enough(self, worker):
+        return self.k("get", "pod", worker, "--ignore-not-found", "-o", "jsonpath={.status.phase} "
+                      "{.spec.containers[0].resources.limits.memory}") == "Running " + ENOUGH
+
+    def test_workers_come_back_until_they_are_given_enough_and_no_budget_is_used(self):
+        job = self.read("mnist")
+        job["spec"]["trainer"].update(batchSize=LARGE_BATCH, maxSteps=self.steps)
+        job["spec"]["roles"]["worker"]["template"] = self.limits(TOO_LITTLE)
+        job["spec"]["backoffLimit"] = 0
+        self.submit(job)
+        status = self.wait_for("the cause in the message", self.told)
+        self.assertRegex(status["message"], r"^worker-[01] .* times in a row and starts again at")
+        self.assertEqual(status["state"], "Restarting")
+        self.check_history(status)
+        self.wait_for("steps that the chief makes without them", lambda: self.step("mnist"))
+        change = {"spec": {"roles": {"worker": {"template": self.limits(ENOUGH)}}}}
+        self.k("patch", "tj", "mnist", "--type=merge", "-p", json.dumps(change))
+        self.wait_for("workers with enough", lambda: self.has_enough("mnist-worker-0") and
+                      self.has_enough("mnist-worker-1"))
+        status = self.wait_for("all to run", self.all_run)
+        self.check_survived(status["restarts"])
+
+    def all_run(self):
+        status = self.status("mnist")
+        return status if (status["state"], status["ready"]) == ("Running", "5/5") else None
+
+    def test_a_tfjob_s_budget_is_used_up_and_it_fails_with_the_cause(self):
+        job = self.read("tfjob")
+        replicas = job["spec"]["tfReplicaSpecs"]
+        # One text in the file is the template of all.
+        worker = replicas["Worker"]["template"] = copy.deepcopy(replicas["Worker"]["template"])
+        (container,) = worker["spec"]["containers"]
+        container["resources"] = {"limits": {"memory": TOO_LITTLE}}
+        (variable,) = container["env"]
+        trainer = {**json.loads(variable["value"]), "batchSize": LARGE_BATCH,
+                   "maxSteps": ENDLESS_STEPS}
+        trainer["model"]["hidden"] = [500]
+        for each in replicas.values():
+            (own,) = each["template"]["spec"]["containers"]
+            own["env"] = [{**variable, "value": json.dumps(trainer)}]
+        job["spec"]["runPolicy"]["backoffLimit"] = 2
+        self.submit(job)
+        status = self.await_end("tfjob", "tfjob", LONG_LIMIT_S)
+        self.assertRegex(status["message"], r"^worker-[01] failed again after 1 restarts .* "
+                         r"backoffLimit is 2: exit code 137 \(OOMKilled\)")
+        self.assertEqual((status["state"], status["restarts"]), ("Failed", {"outOfMemory": 1}))
+        self.assertEqual(status["conditions"][-1]["type"], "Failed")
+        self.check_history(status)
+        self.wait_for("the others to be gone", lambda: not self.pod_uid("tfjob-chief-0") and
+                      not self.pod_uid("tfjob-ps-0"))
 
 
 class OwnProgramTest(Scenario):

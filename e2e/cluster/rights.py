@@ -1,13 +1,18 @@
 """What an account may do by its roles, held against what it did.
 
     rights = granted(objects, "taas-operator", "taas-system")     rendered by the chart, say
+    rights = of_operator(manifest)                  the same, of what Helm prints
     unused(rights, audit.requests(log, user))       rights that nothing needed
     uncovered(rights, audit.requests(log, user))    what was asked for without a right
 """
 
+import json
 from typing import NamedTuple
 
 import audit
+import programs
+import taas
+import yaml
 
 
 class Right(NamedTuple):
@@ -49,6 +54,29 @@ def granted(objects, account, namespace):
         role = roles[(kind, where if kind == "Role" else "", name)]
         rights |= {right for rule in role["rules"] for right in rights_of(rule, where)}
     return rights
+
+
+def of_operator(manifest):
+    """The operator's, by the roles in a text of the chart's objects."""
+    objects = [obj for obj in yaml.safe_load_all(manifest) if obj]
+    return granted(objects, taas.ACCOUNT, taas.NAMESPACE)
+
+
+def of_chart(kubectl, *settings):
+    """The operator's, as the chart would give them: `settings` are flags of `helm template`."""
+    return of_operator(kubectl.run(
+        programs.path("helm"), "template", taas.RELEASE, taas.CHART, "--namespace",
+        taas.NAMESPACE, "--show-only=templates/rbac.yaml", *settings).stdout)
+
+
+def of_release(kubectl):
+    """The operator's, by each revision of the release that Helm remembers."""
+    helm = [programs.path("helm"), "-n", taas.NAMESPACE]
+    history = json.loads(kubectl.run(*helm, "history", taas.RELEASE, "-o", "json").stdout)
+    return set().union(*(
+        of_operator(kubectl.run(*helm, "get", "manifest", taas.RELEASE, "--revision",
+                                str(revision["revision"])).stdout)
+        for revision in history))
 
 
 def rights_of(rule, namespace):

@@ -1,8 +1,9 @@
 """A control plane to be broken: nodes of kwok, and the operator as a process of its sandbox.
 
 What is stopped, frozen or taken away here is missed by no other test. It is started when the first
-test wants it and ends with the run. The operator has the account and the rights of the chart; it is
-started before there are definitions of the two kinds.
+test wants it and ends with the run. The operator has the account, its groups and the rights of the
+chart, and so stands in the API server's record; it is started before there are definitions of the
+two kinds.
 
     cluster = fault_cluster.shared(stack)
     cluster.operator.freeze()
@@ -17,6 +18,7 @@ import urllib.request
 import fault_api
 import fault_jobs
 import programs
+import rights
 import taas
 from cluster import Cluster
 from component import Component
@@ -26,7 +28,8 @@ NODES = 4
 # kwok's nodes renew every 2 s, so that a node may be found lost within some seconds.
 LEASE_S = 8
 PROGRAM = os.path.join(programs.TREE, "bin", "taas-operator")
-ACCOUNT = f"system:serviceaccount:{taas.NAMESPACE}:taas-operator"
+# What the account's token would say of it. OpenSSL takes several organisations as one subject.
+GROUPS = "/O=".join(("system:serviceaccounts", "system:serviceaccounts:" + taas.NAMESPACE))
 # In the sandbox's own network nobody else listens.
 METRICS_PORTS = itertools.count(9100)
 
@@ -37,7 +40,8 @@ class Operator(Component):
     def __init__(self, plane, name, account, flags):
         self.metrics = f"http://{plane.address}:{next(METRICS_PORTS)}/metrics"
         port = self.metrics.rpartition(":")[2].partition("/")[0]
-        command = [PROGRAM, "--kubeconfig", plane.identity("operator-" + name, account),
+        groups = GROUPS if account == taas.USER else None
+        command = [PROGRAM, "--kubeconfig", plane.identity("operator-" + name, account, groups),
                    "--metrics-addr=0.0.0.0:" + port, "--health-addr=127.0.0.1:0", *flags]
         super().__init__(plane.sandbox, "operator-" + name, command,
                          os.path.join(plane.work, "logs"))
@@ -70,17 +74,26 @@ class Operator(Component):
 
 class FaultCluster(Cluster):
 
+    lease_s = LEASE_S
+    # Of the first operator, and the chart's values that give it the rights for them.
+    flags = ()
+    values = ()
+
     def __init__(self):
-        super().__init__(real_node=False, fake_nodes=NODES, fake_lease_s=LEASE_S)
+        super().__init__(real_node=False, fake_nodes=NODES, fake_lease_s=self.lease_s)
 
     def _start(self):
         super()._start()
         self.api = fault_api.Api(self.kubeconfig)
+        self._prepare()
         self._grant()
-        self.operator = self.start_operator("main")
+        self.operator = self.start_operator("main", *self.flags)
         until("the operator to look for the definitions", lambda: self.operator.check() and
               self.operator.log_text().count("does not have this kind") == 2)
         self.define()
+
+    def _prepare(self):
+        """What is there before the operator."""
 
     def _grant(self):
         """The chart's account and roles, without what would run."""
@@ -88,8 +101,10 @@ class FaultCluster(Cluster):
         rendered = self.kubectl.run(
             programs.path("helm"), "template", taas.RELEASE, taas.CHART, "--namespace",
             taas.NAMESPACE, "--show-only=templates/rbac.yaml",
-            "--show-only=templates/serviceaccount.yaml").stdout
+            "--show-only=templates/serviceaccount.yaml",
+            *(f"--set={value}" for value in self.values)).stdout
         self.kubectl("apply", "--namespace", taas.NAMESPACE, "-f", "-", stdin=rendered)
+        self.granted = rights.of_operator(rendered)
 
     def define(self):
         """Both kinds, as the tree has them."""
@@ -98,7 +113,7 @@ class FaultCluster(Cluster):
         until("both kinds to be served", lambda: all(
             self.api("GET", path).code == 200 for path in fault_jobs.GROUPS.values()))
 
-    def start_operator(self, name, *flags, account=ACCOUNT):
+    def start_operator(self, name, *flags, account=taas.USER):
         if not os.path.exists(PROGRAM):
             raise RuntimeError(f"there is no {PROGRAM}: `make build` makes it")
         operator = Operator(self.plane, name, account, flags)

@@ -88,3 +88,9 @@ def foreign_pod(name, **metadata):
 def foreign_service(name, **metadata):
     return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, **metadata},
             "spec": {"ports": [{"port": 80}]}}
+
+
+def owner(kind, name, uid):
+    return {"apiVersion": "taas.dev/v1" if kind == "tj" else "kubeflow.org/v1",
+            "kind": "TrainingJob" if kind == "tj" else "TFJob", "name": name, "uid": uid,
+            "controller": True, "blockOwnerDeletion": True}

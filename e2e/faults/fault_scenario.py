@@ -28,8 +28,11 @@ class FaultScenario(Scenario):
     # What kwok's nodes run has no program, so it needs no rights either.
     pod_security = "baseline"
 
+    def find_cluster(self):
+        return fault_cluster.shared(self.until_end)
+
     def setUp(self):
-        self.cluster = fault_cluster.shared(self.until_end)
+        self.cluster = self.find_cluster()
         self.plane = self.cluster.plane
         self.api = self.cluster.api
         self.operator = self.cluster.operator
@@ -156,3 +159,23 @@ class FaultScenario(Scenario):
         """Gives the operator the time to do what it should not do."""
         until = time.monotonic() + seconds
         self.wait_for(f"{seconds} s to pass", lambda: time.monotonic() >= until)
+
+
+class ForeignScenario(FaultScenario):
+    """Objects that are nobody's business, and what became of them."""
+
+    def make(self, *objects):
+        """The uids of what was made, by path."""
+        found = {}
+        for one in objects:
+            resource = one["kind"].lower() + "s"
+            made = self.api.done("POST", core(self.namespace, resource), one)
+            found[core(self.namespace, resource, made["metadata"]["name"])] = (
+                made["metadata"]["uid"])
+        return found
+
+    def check_untouched(self, made):
+        for path, uid in made.items():
+            metadata = self.api.get(path)["metadata"]
+            self.assertEqual(metadata["uid"], uid, path)
+            self.assertNotIn("deletionTimestamp", metadata, path)

@@ -1,15 +1,9 @@
 """Objects of others in a job's way, and those that pretend to be the job's: none is touched."""
 
 from fault_jobs import (
-    KINDS, core, foreign_pod, foreign_service, job_of, jobs, replicas_patch, suspend_patch,
+    KINDS, foreign_pod, foreign_service, job_of, jobs, owner, replicas_patch, suspend_patch,
     tf_job, training_job)
-from fault_scenario import FaultScenario
-
-
-def owner(kind, name, uid):
-    return {"apiVersion": "taas.dev/v1" if kind == "tj" else "kubeflow.org/v1",
-            "kind": "TrainingJob" if kind == "tj" else "TFJob", "name": name, "uid": uid,
-            "controller": True, "blockOwnerDeletion": True}
+from fault_scenario import ForeignScenario
 
 
 def labels_of(job, index=0, number=1):
@@ -17,25 +11,6 @@ def labels_of(job, index=0, number=1):
     return {"app.kubernetes.io/managed-by": "taas", "taas.dev/job-name": job["metadata"]["name"],
             "taas.dev/job-uid": job["metadata"]["uid"], "taas.dev/role": "worker",
             "taas.dev/index": str(index), "taas.dev/pod-number": str(number)}
-
-
-class ForeignScenario(FaultScenario):
-
-    def make(self, *objects):
-        """The uids of what was made, by path."""
-        found = {}
-        for one in objects:
-            resource = one["kind"].lower() + "s"
-            made = self.api.done("POST", core(self.namespace, resource), one)
-            found[core(self.namespace, resource, made["metadata"]["name"])] = (
-                made["metadata"]["uid"])
-        return found
-
-    def check_untouched(self, made):
-        for path, uid in made.items():
-            metadata = self.api.get(path)["metadata"]
-            self.assertEqual(metadata["uid"], uid, path)
-            self.assertNotIn("deletionTimestamp", metadata, path)
 
 
 class NamesTest(ForeignScenario):

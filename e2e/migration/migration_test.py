@@ -7,8 +7,10 @@ as it ended. The cluster is one of its own, since definitions and webhooks belon
 import os
 import tempfile
 
+import audit
 import peer
 import programs
+import rights
 import taas
 from cluster import SHELL_IMAGE, Cluster
 from guide import Guide
@@ -172,8 +174,17 @@ class MigrationTest(Scenario):
         self.assertEqual(self.conditions("steady")[0]["reason"], "AnotherController")
         self.wait_for("the metric", lambda: self.metric("taas_tfjobs_of_another_controller") ==
                       len(unfinished))
+        self.check_a_new_job_goes_to_the_other_one()
         self.assertEqual(self.labelled(), set())
         self.check_undisturbed()
+
+    def check_a_new_job_goes_to_the_other_one(self):
+        self.submit(tf_job("fresh", {"Worker": (1, "true")}))
+        self.await_state("fresh", "Succeeded")
+        self.assertEqual(self.labelled(), set())
+        fresh = self.json("get", TFJOB, "fresh")
+        self.assertNotIn(taas.LEDGER, fresh["metadata"].get("annotations", {}))
+        self.k("delete", TFJOB, "fresh", "--cascade=foreground")
 
     def check_taken_over(self):
         # Each has a service of its name.
@@ -236,6 +247,20 @@ class MigrationTest(Scenario):
         chief = f"{name}-chief-0"
         self.assertEqual(self.pods()[chief], (uids[chief], "Succeeded"))
 
+    def check_rights(self):
+        """What the operator asked for on the whole way, and what `operator.adopt` is for."""
+        requests = audit.requests(self.cluster.plane.audit_log, taas.USER)
+        granted = rights.of_release(self.kubectl)
+        self.assertEqual(rights.uncovered(granted, requests), [], "asked for without a right")
+        adopting = (rights.of_chart(self.kubectl, "--set", "operator.adopt=true") -
+                    rights.of_chart(self.kubectl))
+        self.assertTrue(adopting)
+        self.assertEqual(rights.unused(adopting, requests), [], "granted and never needed")
+        # Whoever was not told to adopt did not try.
+        refused = [request for request in requests if not request.allowed and
+                   any(right.covers(request) for right in adopting)]
+        self.assertEqual(refused, [])
+
     def k_fields(self, name):
         return self.json("get", TFJOB, name, "--show-managed-fields")["metadata"]["managedFields"]
 
@@ -268,3 +293,4 @@ class MigrationTest(Scenario):
         peer.await_ready(self.kubectl)
         self.check_back("beside", uids)
         self.assertEqual(self.guide.left(), [])
+        self.check_rights()

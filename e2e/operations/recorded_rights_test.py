@@ -6,10 +6,8 @@ import unittest
 
 import audit
 import operations_page
-import programs
 import rights
 import taas
-import yaml
 from cluster import SHELL_IMAGE
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 
@@ -80,17 +78,9 @@ class RecordedRightsTest(Scenario):
 
     def granted(self):
         """By the roles of the release, of each revision that Helm remembers."""
-        helm = [programs.path("helm"), "-n", taas.NAMESPACE]
-        history = self.kubectl.run(*helm, "history", taas.RELEASE, "-o", "json").stdout
-        found = set()
-        for revision in json.loads(history):
-            manifest = self.kubectl.run(*helm, "get", "manifest", taas.RELEASE, "--revision",
-                                        str(revision["revision"])).stdout
-            objects = [obj for obj in yaml.safe_load_all(manifest) if obj]
-            found |= rights.granted(objects, taas.ACCOUNT, taas.NAMESPACE)
         # A revision with a list of namespaces gave in these what others give in all.
         return {right if right.namespace == taas.NAMESPACE else right._replace(namespace="")
-                for right in found}
+                for right in rights.of_release(self.kubectl)}
 
     def live_to_the_end(self):
         """Jobs that end and go, so that each right is needed whatever other tests did."""

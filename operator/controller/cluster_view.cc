@@ -122,6 +122,7 @@ std::unique_ptr<ClusterView::Scope> ClusterView::MakeScope(const std::string& ns
   scope->services.set_on_change([this](const auto& before, const auto& after) {
     const OwnedObject& service = *(after != nullptr ? after : before);
     Touch(service.meta.ns, service.job);
+    TouchFormer(before, after);
   });
   // Everything that is ours carries this label.
   const std::string ours(kJobLabel);
@@ -283,13 +284,14 @@ std::vector<Pod> ClusterView::GoneOf(const std::string& uid) const {
   return found == gone_.end() ? std::vector<Pod>() : found->second;
 }
 
-void ClusterView::ForgetCounted(const std::string& uid, const Ledger& ledger) {
-  const auto found = gone_.find(uid);
-  if (found == gone_.end()) return;
-  std::erase_if(found->second, [&](const Pod& pod) {
-    if (ledger.outcome.has_value() || !pod.role.has_value()) return true;
-    const LedgerReplica* entry = FindReplica(ledger, *pod.role, pod.index);
-    return entry != nullptr && (entry->completed || entry->pod_number > pod.pod_number);
+void ClusterView::ForgetCounted(const Job& job) {
+  const auto found = gone_.find(job.meta.uid);
+  if (found == gone_.end() || !job.ledger.has_value()) return;
+  std::erase_if(found->second, [&job, &ledger = *job.ledger](const Pod& pod) {
+    if (ledger.outcome.has_value()) return true;
+    const LedgerReplica* entry = FindReplicaOf(job, ledger, pod);
+    if (entry == nullptr) return !pod.role.has_value();
+    return entry->completed || entry->pod_number > BelievedNumber(pod, entry);
   });
   if (found->second.empty()) gone_.erase(found);
 }
@@ -377,6 +379,14 @@ void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
   const bool succeeded = !another && after->phase == PodPhase::kSucceeded &&
                          before->phase != PodPhase::kSucceeded;
   Touch(pod->meta.ns, pod->job, succeeded ? Haste::kWithItsLike : Haste::kAtOnce);
+  TouchFormer(before, after);
+}
+
+// The job that an object was of by its label: somebody may have given it to another.
+template <typename Object>
+void ClusterView::TouchFormer(const Object& before, const Object& after) {
+  if (before == nullptr || after == nullptr || before->job == after->job) return;
+  Touch(before->meta.ns, before->job);
 }
 
 void ClusterView::Touch(const std::string& ns, const std::string& job, Haste haste) {

@@ -95,8 +95,8 @@ class ClusterView {
   std::shared_ptr<const PodGroup> PodGroupOf(const Job& job) const;
   // Pods of the job `uid` that are gone and not yet forgotten.
   std::vector<Pod> GoneOf(const std::string& uid) const;
-  // Drops those that `ledger` has counted.
-  void ForgetCounted(const std::string& uid, const Ledger& ledger);
+  // Drops those that the job's ledger has counted.
+  void ForgetCounted(const Job& job);
   void ForgetJob(const std::string& uid) { gone_.erase(uid); }
 
   // Replies of our own writes. InvalidArgument: the job cannot be read.
@@ -130,6 +130,8 @@ class ClusterView {
   void TellOrphans();
   // Tells of every job that goes by the name that a pod's or a service's label says.
   void Touch(const std::string& ns, const std::string& job, Haste haste = Haste::kAtOnce);
+  template <typename Object>
+  void TouchFormer(const Object& before, const Object& after);
 
   KubeTransport& transport_;
   Executor& executor_;

@@ -6,6 +6,7 @@
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
 #include "operator/plan/gang.h"
+#include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
 
 namespace taas {
@@ -123,9 +124,7 @@ void Controller::Lead(int64_t epoch) {
 
 void Controller::Follow(const std::string& key) {
   const std::shared_ptr<const Job> job = view_.FindJob(key);
-  if (job != nullptr && job->ledger.has_value()) {
-    view_.ForgetCounted(job->meta.uid, *job->ledger);
-  }
+  if (job != nullptr) view_.ForgetCounted(*job);
   if (job != nullptr) unreadable_.erase(key);
   queue_.Forget(key);
   queue_.Done(key);
@@ -227,7 +226,7 @@ void Controller::Process(const std::string& key) {
     queue_.Done(key);
     return;
   }
-  if (job->ledger.has_value()) view_.ForgetCounted(job->meta.uid, *job->ledger);
+  view_.ForgetCounted(*job);
   auto look = std::make_shared<Look>();
   look->key = key;
   look->job = job;
@@ -307,6 +306,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   }
   snapshot.epoch = epoch_;
   snapshot.gone = view_.GoneOf(job.meta.uid);
+  TakeIncredibleNumbers(snapshot);
   for (const auto& service : view_.ServicesOf(job)) {
     snapshot.services[service->meta.name] = ViewOf(*service);
   }

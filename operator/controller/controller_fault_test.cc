@@ -14,6 +14,7 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using testing::HasSubstr;
 
 // What must not depend on the fault.
 struct End {
@@ -273,6 +274,58 @@ TEST(HeldWatchTest, AViewThatIsSecondsOldNeitherDoublesAPodNorCountsOneAsLost) {
   EXPECT_FALSE(cluster.Status().contains("restarts") && !cluster.Status()["restarts"].empty() &&
                cluster.Status()["restarts"].dump().find_first_of("123456789") != std::string::npos);
   for (const auto& [pod, count] : cluster.api().pod_creates()) EXPECT_EQ(count, 1) << pod;
+}
+
+// A user edits labels of a pod that the job has made.
+class EditedLabelsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    cluster_.CreateJob({.workers = 1});
+    ASSERT_TRUE(cluster_.RunUntilState("Running"));
+    cluster_.RunFor(seconds(30));
+  }
+  void Edit(const std::string& label, const json& value) {
+    json pod = *cluster_.api().Find("pods", kPod);
+    pod["metadata"]["labels"]["taas.dev/" + label] = value;
+    cluster_.api().Put("pods", std::move(pod));
+    cluster_.RunFor(seconds(1));
+  }
+  // Its deletion and its end come in one moment.
+  void Lose() {
+    cluster_.api().faults().hold_watches = true;
+    cluster_.api().Remove("pods", kPod);
+    cluster_.api().faults().hold_watches = false;
+    cluster_.api().Release();
+    cluster_.RunFor(seconds(60));
+  }
+  int creates() { return cluster_.api().pod_creates().at(kPod); }
+
+  static constexpr char kPod[] = "mnist-worker-0";
+  SimCluster cluster_{5};
+};
+
+TEST_F(EditedLabelsTest, ALargeNumberIsCountedOnAndNoPodIsMadeAgainAndAgain) {
+  Edit("pod-number", std::to_string(kCountMax));
+  Lose();
+  EXPECT_LE(creates(), 3);
+  EXPECT_EQ(cluster_.Status()["state"], "Running") << cluster_.Status().dump(1);
+}
+
+TEST_F(EditedLabelsTest, APodThatIsGivenToAnotherJobIsMissedAtOnce) {
+  Edit("job-name", "another");
+  cluster_.RunFor(seconds(10));
+  EXPECT_THAT(cluster_.Status()["message"].dump(),
+              HasSubstr("mnist-worker-0 has lost the label taas.dev/job-name"));
+  Lose();
+  EXPECT_EQ(creates(), 2);
+  EXPECT_EQ(cluster_.Status()["state"], "Running") << cluster_.Status().dump(1);
+}
+
+TEST_F(EditedLabelsTest, TheLossOfAPodWithoutARoleIsCounted) {
+  Edit("role", "boss");
+  Lose();
+  EXPECT_EQ(cluster_.Status()["restarts"], json({{"preempted", 1}})) << cluster_.Status().dump(1);
+  EXPECT_EQ(cluster_.Ledger()["replicas"]["worker"]["0"]["pod"], 2) << cluster_.Ledger().dump(1);
 }
 
 }  // namespace

@@ -153,9 +153,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.role = RoleFromName(c.role);
   pod.index = LabelNumber(c.index);
   pod.attempt = std::max(0, LabelNumber(c.attempt));
-  // Whoever may edit a pod may write anything there, and the next pod has one more.
-  const int32_t number = LabelNumber(c.pod_number);
-  pod.pod_number = number > kCountMax ? 0 : std::max(0, number);
+  pod.pod_number = std::max(0, LabelNumber(c.pod_number));
   pod.phase = PhaseOf(c.phase);
   TakeBackRunsThatNeverCome(&c);
   TakeConditions(c.conditions, &pod);

@@ -1,5 +1,6 @@
 #include "operator/kube/pod_decoder.h"
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -302,12 +303,15 @@ TEST(PodDecoderTest, LabelsThatAreNotOursLeaveThePodNobodys) {
   EXPECT_EQ(pod->owner_uid, "");
 }
 
-// Symptom: a tenant's label made the next pod's number negative, and no pod could be made any more.
-TEST(PodDecoderTest, APodNumberBeyondAllIsNone) {
-  const auto pod = DecodePod(
-      R"({"metadata":{"name":"a","labels":{"taas.dev/pod-number":"2147483647"}}})");
-  ASSERT_THAT(pod, IsOk());
-  EXPECT_EQ(pod->pod_number, 0);
+// Whether it is believed is for those to say who know the ledger.
+TEST(PodDecoderTest, APodNumberIsWhatItsLabelSaysUnlessThatIsNone) {
+  for (const auto& [label, number] : std::map<std::string, int32_t>{
+           {"7", 7}, {"2147483647", INT32_MAX}, {"2147483648", 0}, {"-1", 0}, {"first", 0}}) {
+    const auto pod = DecodePod(R"({"metadata":{"name":"a","labels":{"taas.dev/pod-number":")" +
+                               label + R"("}}})");
+    ASSERT_THAT(pod, IsOk());
+    EXPECT_EQ(pod->pod_number, number) << label;
+  }
 }
 
 TEST(PodDecoderTest, LongMessagesAreCutAtACharacter) {

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/plan/plan_fixture.h"
+#include "operator/plan/replicas.h"
 
 namespace taas {
 namespace {
@@ -48,6 +49,26 @@ TEST(LedgerTest, APermanentFailureEndsTheJobAndQuotesTheProcess) {
   EXPECT_EQ(ledger.outcome_message,
             "worker-1 failed for good: exit code 1: open /data/x: No such file or directory");
   EXPECT_TRUE(ledger.restarts.empty());
+}
+
+// Symptom: a tenant's label made the next pod's number negative, and no pod could be made any more;
+// or its own pod was taken for an older one, and made and deleted several times a second.
+TEST(LedgerTest, ANumberBeyondAllIsBelievedOnlyOfThePodThatTheLedgerSpeaksOf) {
+  Snapshot now = StartedJob({.workers = 2});
+  now.pods = {PodOf(now, Role::kWorker, 0), PodOf(now, Role::kWorker, 1)};
+  now.pods[0].pod_number = now.pods[1].pod_number = kCountMax + 1;
+  now.pods[1].role.reset();  // It is known by its name.
+  now.job.ledger->replicas[Role::kWorker][1].pod_number = kCountMax + 1;
+  now.gone = {now.pods[0], now.pods[0]};
+  now.gone[0].pod_number = kCountMax;
+  TakeIncredibleNumbers(now);
+  EXPECT_EQ(now.pods[0].pod_number, 0);
+  EXPECT_EQ(now.pods[1].pod_number, kCountMax + 1);
+  EXPECT_EQ(now.gone[0].pod_number, kCountMax);
+  EXPECT_EQ(now.gone[1].pod_number, 0);
+  now.job.ledger.reset();
+  TakeIncredibleNumbers(now);
+  EXPECT_EQ(now.pods[1].pod_number, 0);
 }
 
 // Symptom: whoever wrote 2147483647 into a status that the ledger was rebuilt from made pods with

@@ -93,10 +93,15 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     if (IsOfEarlierJob(pod, snapshot.job)) {
       return {Trouble::kToBeMade, "waits until the pod of an earlier job of this name is gone"};
     }
-    if (pod.owner_uid == snapshot.job.meta.uid) {
+    if (pod.owner_uid == snapshot.job.meta.uid && snapshot.job.kind == JobKind::kTfJob) {
       return {Trouble::kForeign, "cannot be made: another controller made the pod " +
                                      replica.name +
                                    " for this job; stop it and start this operator with --adopt"};
+    }
+    if (pod.owner_uid == snapshot.job.meta.uid) {
+      return {Trouble::kForeign, "cannot be made: the pod " + replica.name +
+                                     " has lost the label " + std::string(kJobLabel) +
+                                     "; delete it, or give it the job's name again"};
     }
     return {Trouble::kForeign, "cannot be made: the pod " + replica.name + " " +
                                    NotOurs(pod.owner_kind, pod.owner_uid) +

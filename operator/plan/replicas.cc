@@ -117,6 +117,34 @@ const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index)
   return found == of_role->second.end() ? nullptr : &found->second;
 }
 
+const LedgerReplica* FindReplicaOf(const Job& job, const Ledger& ledger, const Pod& pod) {
+  if (pod.role.has_value() && PodName(job, *pod.role, pod.index) == pod.meta.name) {
+    return FindReplica(ledger, *pod.role, pod.index);
+  }
+  for (const auto& [role, entries] : ledger.replicas) {
+    for (const auto& [index, entry] : entries) {
+      if (PodName(job, role, index) == pod.meta.name) return &entry;
+    }
+  }
+  return nullptr;
+}
+
+int32_t BelievedNumber(const Pod& pod, const LedgerReplica* entry) {
+  const bool current = entry != nullptr && entry->pod_number == pod.pod_number;
+  return current || pod.pod_number <= kCountMax ? pod.pod_number : 0;
+}
+
+void TakeIncredibleNumbers(Snapshot& snapshot) {
+  const Job& job = snapshot.job;
+  for (std::vector<Pod>* pods : {&snapshot.pods, &snapshot.gone}) {
+    for (Pod& pod : *pods) {
+      if (pod.pod_number <= kCountMax) continue;  // As nearly all; the search is long.
+      pod.pod_number = BelievedNumber(
+          pod, job.ledger.has_value() ? FindReplicaOf(job, *job.ledger, pod) : nullptr);
+    }
+  }
+}
+
 CurrentPod FindCurrentPod(const ReplicaView& replica, const LedgerReplica& entry) {
   if (replica.pod != nullptr && replica.pod->pod_number == entry.pod_number) {
     return {.pod = replica.pod};

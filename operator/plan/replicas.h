@@ -49,6 +49,14 @@ bool IsOfEarlierJob(const PodGroupView& group, const Job& job);
 const ServiceView* FindService(const Snapshot& snapshot, const std::string& name);
 
 const LedgerReplica* FindReplica(const Ledger& ledger, Role role, int32_t index);
+// Of the replica whose pod has this name, whatever its labels say; null: there is none.
+const LedgerReplica* FindReplicaOf(const Job& job, const Ledger& ledger, const Pod& pod);
+
+// Whoever may edit a pod may write any number there, and the next pod has one more: a large one is
+// believed only of the pod that the ledger speaks of. `entry`: the replica's, or null.
+int32_t BelievedNumber(const Pod& pod, const LedgerReplica* entry);
+// From all pods, so that the others are left.
+void TakeIncredibleNumbers(Snapshot& snapshot);
 
 // The pod that the ledger speaks of: the live one of this number, else the gone one of this number.
 struct CurrentPod {
