@@ -53,7 +53,7 @@ e2e:
 # Beside the compilation of our own programs: what waits for registries leaves the cores to it.
 e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
-	$(SETUP) python tensorflow && $(SETUP) python clients
+	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients
 
 ## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
 build: setup

@@ -34,6 +34,9 @@ SHELL_NAMES = (PAUSE_IMAGE, "docker.io/library/" + SHELL_IMAGE)
 
 class Cluster:
 
+    # Sets of programs that it starts.
+    built = tuple(programs.BUILT)
+
     def __init__(self, real_node=True, fake_nodes=0, fake_lease_s=fake_nodes.LEASE_S):
         self.real_node = real_node
         self.fake_nodes = fake_nodes
@@ -77,7 +80,7 @@ class Cluster:
         return self
 
     def _start(self):
-        keep = [programs.TREE, *map(programs.folder, programs.BUILT)]
+        keep = [programs.TREE, *map(programs.folder, self.built)]
         self.sandbox = Sandbox(self.instance, keep)
         authority = certificates.Authority(os.path.join(self.instance.work, "pki"))
         self.plane = ControlPlane(self.sandbox, self.instance.work, authority)
