@@ -36,7 +36,7 @@ class Node:
         self.address = plane.address
         self.cgroup = plane.sandbox.instance.name
         self.folder = os.path.join(plane.work, "node")
-        for name in ("cni", "containerd", "opt"):
+        for name in ("cni", "containerd", "opt", "registries"):
             os.makedirs(os.path.join(self.folder, name))
         plane.add("containerd", ["--config", self._containerd_config()])
         plane.add("kubelet", self._kubelet_flags())
@@ -76,6 +76,8 @@ disabled_plugins = [{", ".join(unused)}]
   [plugins."{cri}".cni]
     bin_dir = "{CNI_PROGRAMS}"
     conf_dir = "{self._cni_config()}"
+  [plugins."{cri}".registry]
+    config_path = "{self.folder}/registries"
   [plugins."{cri}".containerd]
     snapshotter = "{self._snapshotter()}"
   [plugins."{cri}".containerd.runtimes.runc]
@@ -207,6 +209,12 @@ disabled_plugins = [{", ".join(unused)}]
                 full = "docker.io/" + line if "/" in line else "docker.io/library/" + line
                 self._ctr("images", "tag", "--force", line, full)
                 self._ctr("images", "remove", line)
+
+    def trust(self, registry, authority):
+        """Lets it pull from a registry whose certificate the authority in that file has signed."""
+        os.mkdir(os.path.join(self.folder, "registries", registry))
+        self._write(f"registries/{registry}/hosts.toml",
+                    f'[host."https://{registry}"]\n  ca = "{authority}"\n')
 
     def description(self):
         """What the log says of the node: the kubelet and its version, as the API has them."""

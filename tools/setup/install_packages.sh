@@ -3,11 +3,32 @@
 #
 #   tools/setup/install_packages.sh PACKAGE…
 #
-# containerd is wanted as a program, which tests start where nobody else sees it. A service of the
-# whole machine would be a side effect of running tests.
+# containerd, a registry or Prometheus are wanted as programs, which tests start where nobody else
+# sees them. A service of the whole machine would be a side effect of running tests.
 
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
+
+installed() {
+  dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u
+}
+
+# disable_services_of PACKAGE   in systemd and in the run levels of SysV, now and after upgrades.
+disable_services_of() {
+  local file
+  dpkg-query -L "$1" | while read -r file; do
+    case $file in
+      /etc/init.d/*)
+        [ ! -x "$file" ] || update-rc.d "${file##*/}" disable ;;
+      /lib/systemd/system/*.* | /usr/lib/systemd/system/*.*)
+        # Without this section there is nothing that could be enabled. The variable is what the
+        # program knows its callers by.
+        ! grep -qs '^\[Install\]' "$file" ||
+          DPKG_MAINTSCRIPT_PACKAGE=$1 deb-systemd-helper disable "${file##*/}" ;;
+    esac
+  done
+}
+
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
   trap 'rm -f $policy' EXIT
@@ -15,10 +36,10 @@ if [ ! -e $policy ]; then
   chmod 755 $policy
 fi
 apt-get update -qq
+before=$(installed)
 apt-get install -y -qq --no-install-recommends "$@" >/dev/null
-for package in "$@"; do
-  [ "$package" = containerd ] || continue
-  # It came with this call, so nobody else has asked for the service. The variable is what the
-  # program knows its callers by.
-  DPKG_MAINTSCRIPT_PACKAGE=containerd deb-systemd-helper disable containerd.service
+# What came with this call, be it for the sake of another package, brings services that nobody else
+# has asked for. One that was there before is its owner's.
+for package in $(comm -13 <(echo "$before") <(installed)); do
+  disable_services_of "$package"
 done
