@@ -31,7 +31,7 @@ FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migr
            "e2e/operations")
 # Beside the real node, with room for some hundred pods that run nothing; or instead of it.
 FAKE_NODES = 4
-# Each test asks with kubectl, and its job trains: on two cores a fourth makes all of them slower.
+# Most of the time each waits. With four of them two cores are busy; 218 tests took 1,285 s so.
 TESTS_AT_ONCE = 4
 # A machine that others use too makes one test or another wait too long. Each that failed beside
 # others is tried once more, alone; where so many need that, it is not the machine.
