@@ -148,6 +148,15 @@ class TamperedScenario(ForeignScenario):
             self.assertEqual(self.message_of(kind, name), "")
         self.check_untouched(self.others)
 
+    def check_left_alone_until_gone(self, jobs, uids):
+        """All pods stay those of `uids`; where a user deletes worker 0's another one comes."""
+        self.check_calm(jobs)
+        self.assertEqual(self.uids(), uids)
+        before = self.replace(jobs)
+        for name in jobs:
+            self.await_other_pod(name + "-worker-0", before[name])
+        self.check_ends_well(jobs)
+
     def await_all_told(self, jobs, *words):
         """Until the message of each names what is in its way: its pod or its service."""
 
@@ -234,12 +243,7 @@ class LabelsTest(TamperedScenario):
         # Only TFJobs are taken over.
         self.assertEqual([name for name, kind in jobs.items() if kind == "tj" and
                           "--adopt" in self.message_of(kind, name)], [])
-        self.check_calm(jobs)
-        self.assertEqual(self.uids(), uids)
-        before = self.replace(jobs)
-        for name in jobs:
-            self.await_other_pod(name + "-worker-0", before[name])
-        self.check_ends_well(jobs)
+        self.check_left_alone_until_gone(jobs, uids)
 
 
 class OwnersTest(TamperedScenario):
@@ -267,12 +271,7 @@ class OwnersTest(TamperedScenario):
         for name, kind in jobs.items():
             whose = f"uid {self.other['uid']}" if "other" in name else "owner: none"
             self.assertIn(whose, self.message_of(kind, name))
-        self.check_calm(jobs)
-        self.assertEqual(self.uids(), uids)
-        before = self.replace(jobs)
-        for name in jobs:
-            self.await_other_pod(name + "-worker-0", before[name])
-        self.check_ends_well(jobs)
+        self.check_left_alone_until_gone(jobs, uids)
 
     def test_a_pod_whose_owner_does_not_exist_is_collected_and_made_again(self):
         jobs = self.start(["collected"])

@@ -55,7 +55,7 @@ const LedgerReplica* FindReplicaOf(const Job& job, const Ledger& ledger, const P
 // Whoever may edit a pod may write any number there, and the next pod has one more: a large one is
 // believed only of the pod that the ledger speaks of. `entry`: the replica's, or null.
 int32_t BelievedNumber(const Pod& pod, const LedgerReplica* entry);
-// From all pods, so that the others are left.
+// Makes the numbers of all pods of the snapshot those that are believed.
 void TakeIncredibleNumbers(Snapshot& snapshot);
 
 // The pod that the ledger speaks of: the live one of this number, else the gone one of this number.
