@@ -3,14 +3,25 @@
 
 import unittest
 
-from processes import Job
+from processes import ENDLESS, TOGETHER, Job
 
 
 class DialectsTest(unittest.TestCase):
 
+    def expect_led_by(self, job, leader):
+        """All train, and replicas join the leader only."""
+        for name, process in job.processes.items():
+            if not name.startswith("ps"):
+                process.says("step ")
+                if name != leader:
+                    job.processes[leader].says(f"replica joined replica={name} ")
+        for name, process in job.processes.items():
+            if name != leader:
+                self.assertNotIn("replica joined", process.log(), job.logs())
+
     # On one address with many ports only the list of workers tells who leads the training.
     def test_dynamic_workers_and_their_parameter_servers_find_worker_zero(self):
-        with Job(ps=2, workers=2) as job:
+        with Job(ps=2, workers=2, maxSteps=ENDLESS) as job:
             ps, workers = job.cluster["ps"], job.cluster["worker"]
             listed = {"TAAS_WORKER_HOSTS": ",".join(workers)}
             job.start_replica("ps", 0, {"worker": {}, "ps": ps[:1]}, environment=listed)
@@ -18,12 +29,11 @@ class DialectsTest(unittest.TestCase):
             for index, address in enumerate(workers):
                 job.start_replica("worker", index, {"worker": {str(index): address}, "ps": ps},
                                   environment=listed)
-            job.expect_all_done(self)
-            self.assertIn("evaluation at step 600", job.processes["worker-0"].log())
+            self.expect_led_by(job, "worker-0")
 
     # Its TF_CONFIG names no chief to worker 0, which led the training beside it.
     def test_chief_among_dynamic_workers_is_the_only_one(self):
-        with Job(chief=True, ps=1, workers=2) as job:
+        with Job(chief=True, ps=1, workers=2, maxSteps=ENDLESS) as job:
             ps, workers = job.cluster["ps"], job.cluster["worker"]
             listed = {"TAAS_WORKER_HOSTS": ",".join(workers),
                       "TAAS_CHIEF_HOSTS": ",".join(job.cluster["chief"])}
@@ -33,13 +43,17 @@ class DialectsTest(unittest.TestCase):
                                   environment=listed)
             job.start_replica("chief", 0, {"worker": {}, "ps": ps, "chief": job.cluster["chief"]},
                               environment=listed)
-            job.expect_all_done(self)
-            evaluated = [name for name, process in job.processes.items()
-                         if "evaluation at step 600" in process.log()]
-            self.assertEqual(evaluated, ["chief-0"], job.logs())
-            # All three train: the chief is a peer of both workers.
+            self.expect_led_by(job, "chief-0")
+
+    def test_lone_dynamic_worker_and_its_parameter_servers_end(self):
+        with Job(ps=2, workers=1) as job:
+            listed = {"TAAS_WORKER_HOSTS": job.cluster["worker"][0]}
             for index in range(2):
-                self.assertIn("\nstep ", job.processes[f"worker-{index}"].log())
+                job.start_replica("ps", index, {"worker": {}, "ps": job.cluster["ps"]},
+                                  environment=listed)
+            job.start_replica("worker", environment=listed)
+            job.expect_all_done(self)
+            self.assertIn("evaluation at step 600", job.processes["worker-0"].log())
 
     def test_sparse_cluster_that_does_not_say_who_leads_ends_with_1_and_the_variable(self):
         with Job(ps=1, workers=1) as job:
@@ -48,7 +62,7 @@ class DialectsTest(unittest.TestCase):
             self.assertIn("TAAS_WORKER_HOSTS", process.end()["message"])
 
     def test_master_is_the_chief(self):
-        with Job(chief=True, ps=1, workers=1) as job:
+        with Job(chief=True, ps=1, workers=1, strategy=TOGETHER) as job:
             job.cluster["master"] = job.cluster.pop("chief")
             job.start_all()
             job.expect_all_done(self)

@@ -7,7 +7,7 @@ import signal
 import time
 import unittest
 
-from processes import CONFIG, Job, wait_until
+from processes import CONFIG, TOGETHER, Job, wait_until
 
 
 def newest_checkpoint(job):
@@ -24,7 +24,7 @@ def evaluated(process):
 class EndsTest(unittest.TestCase):
 
     def six(self, **config):
-        job = Job(chief=True, ps=2, workers=2, **config)
+        job = Job(chief=True, ps=2, workers=2, strategy=TOGETHER, **config)
         job.checkpoints()
         job.config["summaries"] = {"dir": os.path.join(job.directory, "events"), "everySteps": 50}
         job.config["evaluation"] = {"everySeconds": 1}
@@ -88,14 +88,14 @@ class EndsTest(unittest.TestCase):
             self.assertEqual(after[0], before[0])
 
     def test_evaluator_is_killed_and_the_next_one_goes_on(self):
-        with self.six(maxSteps=20_000) as job:
+        with self.six(maxSteps=5_000) as job:
             job.start_all()
             first = job.start_replica("evaluator")
             wait_until("an evaluation", lambda: evaluated(first))
             first.kill()
             second = job.start_replica("evaluator")
             job.expect_all_done(self)
-            self.assertEqual(evaluated(second)[-1], 20_000)
+            self.assertEqual(evaluated(second)[-1], 5_000)
 
     def test_evaluator_waits_for_a_directory_and_passes_over_what_is_broken(self):
         with self.six() as job:
@@ -128,7 +128,7 @@ class EndsTest(unittest.TestCase):
             self.assertIn("checkpoint.dir", evaluator.end()["message"])
 
     def test_evaluator_of_another_model_ends_with_1(self):
-        with Job() as job:
+        with Job(strategy=TOGETHER) as job:
             job.checkpoints()
             job.start_all()
             job.expect_all_done(self)
@@ -139,7 +139,7 @@ class EndsTest(unittest.TestCase):
 
     def test_evaluator_takes_the_averages_of_the_variables(self):
         # An average that is never moved from its first value: chance, whatever was learned.
-        with Job(movingAverage={"decay": 0.9}) as job:
+        with Job(movingAverage={"decay": 0.9}, strategy=TOGETHER) as job:
             job.checkpoints()
             job.start_all()
             evaluator = job.start_replica("evaluator")
@@ -152,7 +152,7 @@ class EndsTest(unittest.TestCase):
             self.assertNotEqual(plain.end()["evaluation"]["loss"], averaged["loss"])
 
     def test_last_checkpoint_is_written_once_the_disk_is_back(self):
-        with Job(maxSteps=30_000) as job:
+        with Job(maxSteps=10_000, strategy=TOGETHER) as job:
             job.config["checkpoint"] = {"dir": job.out}
             job.start_all()
             chief = job.processes["worker-0"]
@@ -166,7 +166,7 @@ class EndsTest(unittest.TestCase):
             os.remove(job.out)
             os.rename(job.out + ".away", job.out)
             job.expect_all_done(self)
-            self.assertEqual(newest_checkpoint(job), 30_000)
+            self.assertEqual(newest_checkpoint(job), 10_000)
 
     def test_terminated_job_saves_its_step_and_ends_with_143(self):
         with self.six(maxSteps=1_000_000) as job:

@@ -17,8 +17,11 @@ TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/
 # A job of these tests that has not ended by then hangs.
 PATIENCE_S = 90
 POLL_S = 0.01
-# Linux gives outgoing connections 32768 and up.
-PORTS = range(12_000, 20_000)
+# Steps that no job of these tests ends.
+ENDLESS = 100_000_000
+# Linux gives outgoing connections 32768 and up. Each is handed out once: one that a replica has
+# not bound yet is free to whoever asks.
+_PORTS = iter(random.sample(range(12_000, 20_000), 8_000))
 
 CONFIG = {
     "model": {"name": "mlp", "hidden": [64]},
@@ -27,13 +30,16 @@ CONFIG = {
     "batchSize": 32, "maxSteps": 600, "logSteps": 10,
 }
 
+# No step without a gradient of each: nobody is done before the others have come. The leader of an
+# asynchronous job trains these few steps alone in the time that another process takes to start.
+TOGETHER = {"mode": "Sync"}
+
 
 def free_ports(count):
     """Ports that are free now. No program's outgoing connection gets one of these by chance."""
     ports = []
-    for port in random.sample(PORTS, len(PORTS)):
-        if len(ports) == count:
-            break
+    while len(ports) < count:
+        port = next(_PORTS)
         try:
             socket.create_server(("127.0.0.1", port)).close()
         except OSError:

@@ -7,7 +7,7 @@ import socket
 import time
 import unittest
 
-from processes import CONFIG, Job, free_ports
+from processes import CONFIG, ENDLESS, TOGETHER, Job, free_ports
 
 # The barrier names who is missing within this.
 NAMED_WITHIN_S = 10
@@ -22,7 +22,7 @@ def classic(job, role, index):
 class ClassicStartTest(unittest.TestCase):
 
     def run_job(self, args_of, environment_of):
-        with Job(ps=1, workers=2) as job:
+        with Job(ps=1, workers=2, strategy=TOGETHER) as job:
             for role, addresses in job.cluster.items():
                 for index in range(len(addresses)):
                     job.start(f"{role}-{index}", args_of(job, role, index),
@@ -33,11 +33,11 @@ class ClassicStartTest(unittest.TestCase):
 
     def test_flags_alone_start_a_ps_and_two_workers(self):
         self.run_job(lambda job, role, index:
-                     ["--config", json.dumps(CONFIG), *classic(job, role, index)],
+                     ["--config", json.dumps(job.config), *classic(job, role, index)],
                      lambda *_: {})
 
     def test_environment_alone_starts_them_too(self):
-        self.run_job(lambda *_: ["--config", json.dumps(CONFIG)],
+        self.run_job(lambda job, *_: ["--config", json.dumps(job.config)],
                      lambda job, role, index: {
                          "PS_HOSTS": ",".join(job.cluster["ps"]),
                          "WORKER_HOSTS": ",".join(job.cluster["worker"]),
@@ -45,7 +45,7 @@ class ClassicStartTest(unittest.TestCase):
 
     def test_flags_go_over_tf_config(self):
         self.run_job(lambda job, role, index:
-                     ["--config", json.dumps(CONFIG), *classic(job, role, index)],
+                     ["--config", json.dumps(job.config), *classic(job, role, index)],
                      lambda *_: {"TF_CONFIG": "{not json"})
 
     def test_one_node_cluster_trains_alone_and_starts_no_server(self):
@@ -107,7 +107,7 @@ class BarrierTest(unittest.TestCase):
             self.assertEqual(worker.get("/status")["state"], "WaitingForPeers")
 
     def test_workers_do_not_wait_for_each_other(self):
-        with Job(ps=1, workers=3) as job:
+        with Job(ps=1, workers=3, maxSteps=ENDLESS) as job:
             job.start_replica("ps", 0)
             job.start_replica("worker", 0)
             second = job.start_replica("worker", 1)
@@ -117,7 +117,7 @@ class BarrierTest(unittest.TestCase):
 
     # It read past the end of its own split of the model.
     def test_worker_that_lists_fewer_parameter_servers_trains_with_those_of_the_chief(self):
-        with Job(ps=3, workers=2) as job:
+        with Job(ps=3, workers=2, strategy=TOGETHER) as job:
             for index in range(3):
                 job.start_replica("ps", index)
             fewer = {**job.cluster, "ps": job.cluster["ps"][:1]}

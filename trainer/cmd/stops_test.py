@@ -9,9 +9,7 @@ import signal
 import time
 import unittest
 
-from processes import Job, wait_until
-
-ENDLESS = 100_000_000
+from processes import ENDLESS, Job, wait_until
 
 
 def terminate(processes):

@@ -328,7 +328,7 @@ TEST(TrainerProcessTest, TerminatedChiefSavesACheckpointAndItsSuccessorResumes) 
   job.workers = 0;
   job.UseCheckpoints();
   job.config["checkpoint"].erase("everySteps");
-  job.config["maxSteps"] = 100'000;
+  job.config["maxSteps"] = 10'000'000;
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 50; })) << job.Logs();
   Child& chief = *job.children["chief-0"];
@@ -439,7 +439,7 @@ TEST(TrainerProcessTest, ChiefNamesAParameterServerThatIsMissingWithinTenSeconds
 
 TEST(TrainerProcessTest, WorkerThatIsAddedToARunningJobTakesPart) {
   Job job;
-  job.config["maxSteps"] = 100'000;
+  job.config["maxSteps"] = 10'000'000;
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 50; })) << job.Logs();
   json larger = job.cluster;
