@@ -64,6 +64,8 @@ def of_operator(contestant, size, keep=False):
                 pods, total, began,
                 Progress(client, contestant, pods, running.component.check))
             sample["programs"] = took(plane, before)
+            sample["programs"] |= {f"the operator's threads “{name}”": cpu_s
+                                   for name, cpu_s in usage.thread_cpu_s(pid).items()}
             sample["watch_breaks"] = pods.breaks
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)

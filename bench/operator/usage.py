@@ -1,24 +1,46 @@
 """Memory and processor time of a process, as the kernel counts them.
 
-    rss_mb(pid), cpu_s(pid)
+    rss_mb(pid), cpu_s(pid), thread_cpu_s(pid)
 """
 
+import collections
 import os
 
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
+def stat(directory):
+    """The name, which may hold spaces, and the fields after it of a process or a thread."""
+    with open(f"{directory}/stat", encoding="utf-8", errors="replace") as file:
+        before, _, after = file.read().rpartition(")")
+    return before.partition("(")[2], after.split()
+
+
 def fields(pid):
-    """Those of /proc/PID/stat after the name, which may hold spaces."""
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()
+    return stat(f"/proc/{pid}")[1]
+
+
+def ticks_s(found):
+    """In user and kernel mode."""
+    return (int(found[11]) + int(found[12])) / TICKS_PER_S
 
 
 def cpu_s(pid):
-    """Of all its threads, in user and kernel mode."""
-    stat = fields(pid)
-    return (int(stat[11]) + int(stat[12])) / TICKS_PER_S
+    """Of all its threads, also those that have ended."""
+    return ticks_s(fields(pid))
+
+
+def thread_cpu_s(pid):
+    """Of the threads that it has now, by their names."""
+    taken = collections.Counter()
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            name, found = stat(f"/proc/{pid}/task/{thread}")
+        except FileNotFoundError:  # It has just ended.
+            continue
+        taken[name] += ticks_s(found)
+    return dict(taken)
 
 
 def rss_mb(pid):

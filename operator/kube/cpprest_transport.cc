@@ -1,5 +1,7 @@
 #include "operator/kube/cpprest_transport.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -20,9 +22,9 @@
 namespace taas {
 namespace {
 
-// All I/O of the process is asynchronous, so these only copy, encrypt and parse headers: two keep
-// up with any API server, and more would mostly wake each other.
-constexpr size_t kIoThreads = 2;
+// All I/O of the process is asynchronous, so this only copies, encrypts and parses headers: one
+// keeps up with any API server, and a second one would mostly wait for the first one's locks.
+constexpr size_t kIoThreads = 1;
 // What one read takes at most.
 constexpr size_t kChunkBytesMax = 64 << 10;
 // cpprest's own timer must never fire before ours, which know what they time.
@@ -89,6 +91,8 @@ void InitializeThreads() {
     OPENSSL_init_ssl(0, nullptr);
     try {
       crossplat::threadpool::initialize_with_threads(kIoThreads);
+      crossplat::threadpool::shared_instance().service().post(
+          [] { pthread_setname_np(pthread_self(), "http"); });
     } catch (const std::exception& e) {
       Log(LogLevel::kInfo, "cpprest keeps the threads it has", {{"why", e.what()}});
     }
@@ -333,7 +337,7 @@ class CpprestTransport::Core::Exchange
   using NextByte = pplx::task<concurrency::streams::streambuf<uint8_t>::int_type>;
 
   // Takes what is there, and waits for a byte when there is nothing. Each wait is a task of the
-  // library's pool, that is two threads to be woken; most replies have come whole.
+  // library's thread; most replies have come whole.
   void ReadMore() {
     while (true) {
       const NextByte next = body_.getc();
