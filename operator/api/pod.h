@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "operator/api/job.h"
+#include "operator/base/rare_text.h"
 
 namespace taas {
 
@@ -49,8 +50,8 @@ struct Pod {
 
   std::string node;
   PodPhase phase = PodPhase::kPending;
-  std::string reason;   // status.reason, such as Evicted.
-  std::string message;  // status.message.
+  RareText reason;   // status.reason, such as Evicted.
+  RareText message;  // status.message.
   bool ready = false;
   // The condition DisruptionTarget is True: preempted, drained or evicted through the API.
   bool disrupted = false;
@@ -59,23 +60,23 @@ struct Pod {
   // The control plane took it away because its node does not answer, or is no more.
   bool node_lost = false;
   // The condition PodScheduled is False: why, in the scheduler's words.
-  std::string unschedulable_reason;
-  std::string unschedulable_message;
+  RareText unschedulable_reason;
+  RareText unschedulable_message;
 
   // Of the dialect's container (`trainer`, `tensorflow`), else of the only container.
   std::string image;
-  std::string image_note;      // Why its program may not be the image's; empty: it is.
-  std::string waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
-  std::string waiting_message;
+  RareText image_note;      // Why its program may not be the image's; empty: it is.
+  RareText waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
+  RareText waiting_message;
   std::optional<int32_t> exit_code;
-  std::string exit_reason;          // OOMKilled, Error, Completed.
-  std::string termination_message;  // What the process wrote at its end.
+  RareText exit_reason;          // OOMKilled, Error, Completed.
+  RareText termination_message;  // What the process wrote at its end.
   // Starts of that container beyond the first, which its node made by itself, and how the run
   // before this one ended.
   int32_t restart_count = 0;
   std::optional<int32_t> last_exit_code;
-  std::string last_exit_reason;
-  std::string last_termination_message;
+  RareText last_exit_reason;
+  RareText last_termination_message;
   std::optional<Clock::WallTime> started_at;
   std::optional<Clock::WallTime> finished_at;
   // It has ended and its node will not start it again, though other containers may still run.

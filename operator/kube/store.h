@@ -31,6 +31,7 @@ template <typename T>
 class Store {
  public:
   using Object = std::shared_ptr<const T>;
+  using Objects = std::map<std::string, Object, std::less<>>;  // By key.
   using IndexOf = std::function<std::string(const T&)>;
   // `before` is null for a new object, `after` for one that is gone.
   using OnChange = std::function<void(const Object& before, const Object& after)>;
@@ -54,10 +55,10 @@ class Store {
     std::vector<Object> out;
     const auto keys = index_.find(index);
     if (keys == index_.end()) return out;
-    for (const std::string& key : keys->second) out.push_back(objects_.at(key));
+    for (const std::string_view key : keys->second) out.push_back(objects_.find(key)->second);
     return out;
   }
-  const std::map<std::string, Object>& objects() const { return objects_; }
+  const Objects& objects() const { return objects_; }
   size_t size() const { return objects_.size(); }
 
   // The reply to our own create or update. Ignored where the watch has already shown this state or
@@ -120,8 +121,8 @@ class Store {
     }
     const Object after = std::make_shared<const T>(std::move(object));
     if (before != nullptr) Unindex(key, *before);
-    objects_[key] = after;
-    if (index_of_) index_[index_of_(*after)].insert(key);
+    const auto at = objects_.insert_or_assign(key, after).first;
+    if (index_of_) index_[index_of_(*after)].insert(at->first);
     if (on_change_) on_change_(before, after);
   }
   void Erase(const std::string& key) {
@@ -141,8 +142,8 @@ class Store {
 
   const IndexOf index_of_;
   OnChange on_change_;
-  std::map<std::string, Object> objects_;
-  std::map<std::string, std::set<std::string>> index_;
+  Objects objects_;
+  std::map<std::string, std::set<std::string_view>> index_;  // Keys of objects_, of which it is.
   std::string seen_version_;  // The latest that the reflector saw; empty before the first list.
 };
 

@@ -129,7 +129,7 @@ std::string DescribeEnd(const Pod& pod) {
   const std::string said = MessageOfTermination(pod.termination_message);
   return Describe(pod.exit_code, pod.exit_reason,
                   pod.reason.empty() ? "ended without an exit code" : pod.reason,
-                  said.empty() ? pod.message : said, pod.image_note);
+                  said.empty() ? pod.message.str() : said, pod.image_note);
 }
 
 std::string DescribeLastRun(const Pod& pod) {
