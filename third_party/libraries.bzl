@@ -61,3 +61,6 @@ ABSL_LIBRARIES = [
 ARCHIVES = (["-Wl,--start-group"] +
             ["-l:lib" + name + ".a" for name in ABSL_LIBRARIES + ["yaml-cpp"]] +
             ["-Wl,--end-group", "-Wl,--as-needed"])
+
+# Copts where a library of templates (Beast, CLI11) makes much code of which little ever runs.
+SMALL = ["-Os"]
