@@ -67,7 +67,7 @@ class ApiClient {
   std::string ns_;
   std::string source_;
   ThreadExecutor executor_;
-  // Ends first: until then its I/O threads post to the executor.
+  // Ends first: until then its I/O thread posts to the executor.
   std::unique_ptr<KubeTransport> transport_;
 };
 

@@ -32,13 +32,13 @@ std::string PhaseOf(const Pod& pod) {
   if (!pod.waiting_reason.empty()) return pod.waiting_reason;
   switch (pod.phase) {
     case PodPhase::kPending:
-      return pod.unschedulable_reason.empty() ? "Pending" : pod.unschedulable_reason;
+      return pod.unschedulable_reason.empty() ? "Pending" : pod.unschedulable_reason.str();
     case PodPhase::kRunning:
       return pod.ready ? "Running" : "Starting";
     case PodPhase::kSucceeded:
       return "Completed";
     case PodPhase::kFailed:
-      return pod.reason.empty() ? "Failed" : pod.reason;
+      return pod.reason.empty() ? "Failed" : pod.reason.str();
     case PodPhase::kUnknown:
       break;
   }

@@ -1,5 +1,6 @@
-"""The libraries of Abseil, which Debian has as shared ones and as archives."""
+"""How programs are linked and compiled where their memory counts."""
 
+# Debian has each as a shared library and as an archive.
 ABSL_LIBRARIES = [
     "absl_bad_any_cast_impl",
     "absl_bad_optional_access",

@@ -34,9 +34,14 @@ def submit(client, contestant, size):
         ])
 
 
-def took(plane, before):
-    """Seconds of CPU of each program since."""
-    return {name: round(now - before.get(name, 0), 2) for name, now in plane.cpu_s().items()}
+def threads(pid):
+    """Seconds of CPU of the operator's threads."""
+    return {f"the operator's “{name}”": cpu_s for name, cpu_s in usage.thread_cpu_s(pid).items()}
+
+
+def took(now, before):
+    """Seconds of CPU since."""
+    return {name: round(cpu_s - before.get(name, 0), 2) for name, cpu_s in now.items()}
 
 
 def await_pods(pods, total, began, check):
@@ -56,16 +61,14 @@ def of_operator(contestant, size, keep=False):
         pid = running.pid
         sample = {"idle_mb": usage.rss_mb(pid), "idle_cpu_s": usage.cpu_s(pid)}
         with PodObserver(client, names.NAMESPACE) as pods:
-            before = plane.cpu_s()
+            before = {**plane.cpu_s(), **threads(pid)}
             began = time.monotonic()
             submit(client, contestant, size)
             sample["submitted_s"] = time.monotonic() - began
             sample["exist_s"], sample["run_s"] = await_pods(
                 pods, total, began,
                 Progress(client, contestant, pods, running.component.check))
-            sample["programs"] = took(plane, before)
-            sample["programs"] |= {f"the operator's threads “{name}”": cpu_s
-                                   for name, cpu_s in usage.thread_cpu_s(pid).items()}
+            sample["programs"] = took({**plane.cpu_s(), **threads(pid)}, before)
             sample["watch_breaks"] = pods.breaks
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)
@@ -89,6 +92,6 @@ def of_bare_clients(contestant, size, objects):
             created_s = time.monotonic() - began
             exist_s, run_s = await_pods(
                 pods, total, began, Progress(client, contestant, pods, plane.plane.healthy))
-            programs = took(plane, before)
+            programs = took(plane.cpu_s(), before)
         return {"exist_s": exist_s, "run_s": run_s, "created_s": created_s,
                 "objects": len(objects), "programs": programs}

@@ -37,7 +37,7 @@ def thread_cpu_s(pid):
     for thread in os.listdir(f"/proc/{pid}/task"):
         try:
             name, found = stat(f"/proc/{pid}/task/{thread}")
-        except FileNotFoundError:  # It has just ended.
+        except (FileNotFoundError, ProcessLookupError):  # It has just ended.
             continue
         taken[name] += ticks_s(found)
     return dict(taken)

@@ -31,12 +31,16 @@ class RareText {
 
   bool empty() const { return text_ == nullptr; }
   void clear() { text_.reset(); }
-  const std::string& str() const {
+  // Not of a temporary, which a reference would outlive.
+  const std::string& str() const& {
     static const std::string none;
     return text_ == nullptr ? none : *text_;
   }
-  operator const std::string&() const { return str(); }
-  operator std::string_view() const { return str(); }
+  const std::string& str() const&& = delete;
+  operator const std::string&() const& { return str(); }
+  operator const std::string&() const&& = delete;
+  operator std::string_view() const& { return str(); }
+  operator std::string_view() const&& = delete;
 
   friend bool operator==(const RareText& a, const RareText& b) { return a.str() == b.str(); }
   template <std::convertible_to<std::string_view> T>

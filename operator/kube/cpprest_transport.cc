@@ -6,6 +6,7 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -87,7 +88,7 @@ bool NothingSent(std::string_view what) {
 void InitializeThreads() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // What is set up last ends first at exit: OpenSSL must not, while the pool's threads use it.
+    // What is set up last ends first at exit: OpenSSL must not, while the pool's thread uses it.
     OPENSSL_init_ssl(0, nullptr);
     try {
       crossplat::threadpool::initialize_with_threads(kIoThreads);
@@ -107,7 +108,9 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   Core(const ClusterAccess& access, FileSystem& files, Executor& executor, Options options)
       : options(std::move(options)),
         credentials(access, files, executor.clock(), CheckTls),
-        executor_(executor) {}
+        executor_(executor) {
+    if (access.ca.empty() && !access.insecure_skip_tls_verify) roots_.emplace();
+  }
 
   class Exchange;
 
@@ -115,10 +118,6 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   Credentials credentials;
 
   absl::StatusOr<std::shared_ptr<Client>> ClientFor(Verb verb);
-  bool needs_machine_roots() const {
-    const ClusterAccess& access = credentials.access();
-    return access.ca.empty() && !access.insecure_skip_tls_verify;
-  }
 
   // After Close nothing is posted and nothing that was posted runs.
   void Post(std::function<void()> call) {
@@ -170,6 +169,7 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
 
  private:
   Executor& executor_;
+  std::optional<WantedMachineRoots> roots_;  // Where no authority is named.
   std::mutex mutex_;
   std::atomic<bool> closed_{false};
   std::set<std::shared_ptr<Exchange>> exchanges_;
@@ -277,8 +277,6 @@ class CpprestTransport::Core::Exchange
                                                                       : request_.content_type);
       }
       GuardBody(message);
-      // A connection that is made for this request is made within the call.
-      const WithoutMachineRoots without(!core_->needs_machine_roots());
       (*client)
           ->request(message, cancel_.get_token())
           .then([self = shared_from_this()](pplx::task<web::http::http_response> task) {

@@ -6,7 +6,7 @@
 // HTTP/1.1 and ignores proxy variables, which is documented as unsupported.
 //
 // Ownership: files and executor must outlive it; destroying it cancels everything and drops the
-// callbacks. Threads: as KubeTransport; own I/O threads, a pool of the process. Errors: as
+// callbacks. Threads: as KubeTransport; one I/O thread of the process. Errors: as
 // KubeTransport; Create fails for credentials that cannot be read.
 //
 //   ASSIGN_OR_RETURN(const std::unique_ptr<CpprestTransport> transport,

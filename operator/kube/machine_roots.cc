@@ -2,26 +2,26 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+
 #include "openssl/ssl.h"
 #include "operator/base/check.h"
 
 namespace taas {
 namespace {
 
-thread_local bool skipped = false;
+std::atomic<int> wanted = 0;
 
 }  // namespace
 
-WithoutMachineRoots::WithoutMachineRoots(bool wanted) : before_(skipped) {
-  if (wanted) skipped = true;
-}
-WithoutMachineRoots::~WithoutMachineRoots() { skipped = before_; }
+WantedMachineRoots::WantedMachineRoots() { ++wanted; }
+WantedMachineRoots::~WantedMachineRoots() { --wanted; }
 
 }  // namespace taas
 
 // Of a program and its libraries the program's own definition counts, for the libraries' calls too.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX* context) {
-  if (taas::skipped) return 1;
+  if (taas::wanted == 0) return 1;
   using Original = int (*)(SSL_CTX*);
   static const auto original =
       reinterpret_cast<Original>(dlsym(RTLD_NEXT, "SSL_CTX_set_default_verify_paths"));

@@ -37,6 +37,8 @@ class Store {
   using OnChange = std::function<void(const Object& before, const Object& after)>;
 
   explicit Store(IndexOf index_of = nullptr) : index_of_(std::move(index_of)) {}
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
 
   // Called after each change, by reflector or Observe.
   void set_on_change(OnChange on_change) { on_change_ = std::move(on_change); }

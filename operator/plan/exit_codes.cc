@@ -128,7 +128,7 @@ Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
 std::string DescribeEnd(const Pod& pod) {
   const std::string said = MessageOfTermination(pod.termination_message);
   return Describe(pod.exit_code, pod.exit_reason,
-                  pod.reason.empty() ? "ended without an exit code" : pod.reason,
+                  pod.reason.empty() ? "ended without an exit code" : pod.reason.str(),
                   said.empty() ? pod.message.str() : said, pod.image_note);
 }
 

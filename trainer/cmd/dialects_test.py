@@ -47,11 +47,12 @@ class DialectsTest(unittest.TestCase):
 
     def test_lone_dynamic_worker_and_its_parameter_servers_end(self):
         with Job(ps=2, workers=1) as job:
-            listed = {"TAAS_WORKER_HOSTS": job.cluster["worker"][0]}
-            for index in range(2):
-                job.start_replica("ps", index, {"worker": {}, "ps": job.cluster["ps"]},
-                                  environment=listed)
-            job.start_replica("worker", environment=listed)
+            ps, worker = job.cluster["ps"], job.cluster["worker"][0]
+            listed = {"TAAS_WORKER_HOSTS": worker}
+            job.start_replica("ps", 0, {"worker": {}, "ps": ps[:1]}, environment=listed)
+            job.start_replica("ps", 1, {"worker": {}, "ps": {"1": ps[1]}}, environment=listed)
+            job.start_replica("worker", 0, {"worker": {"0": worker}, "ps": ps},
+                              environment=listed)
             job.expect_all_done(self)
             self.assertIn("evaluation at step 600", job.processes["worker-0"].log())
 

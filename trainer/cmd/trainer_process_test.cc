@@ -283,32 +283,32 @@ TEST(TrainerProcessTest, AWorkerThatComesWhenAllIsDoneIsToldSoAndEndsWithZero) {
 TEST(TrainerProcessTest, WorkerIsKilledAndReplacedAndEveryBatchStillCountsOnce) {
   Job job;
   job.UseCheckpoints();
-  job.config["maxSteps"] = 3000;
+  job.config["maxSteps"] = 20'000;
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
   job.children["worker-1"]->Kill();
   job.Start("worker", 1);
   job.ExpectAllDone();
-  job.ExpectCheckpoint(3000);
+  job.ExpectCheckpoint(20'000);
 }
 
 TEST(TrainerProcessTest, ParameterServerIsKilledAndReplacedAndTheJobGoesOnFromTheLastCut) {
   Job job;
   job.UseCheckpoints();
-  job.config["maxSteps"] = 3000;
+  job.config["maxSteps"] = 20'000;
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
   job.children["ps-1"]->Kill();
   job.Start("ps", 1);
   job.ExpectAllDone();
-  job.ExpectCheckpoint(3000);
+  job.ExpectCheckpoint(20'000);
   EXPECT_THAT(job.children["chief-0"]->Log(), HasSubstr("going back to the last cut"));
 }
 
 TEST(TrainerProcessTest, ChiefIsKilledAndReplacedAndTheJobGoesOnFromItsCheckpoint) {
   Job job;
   job.UseCheckpoints();
-  job.config["maxSteps"] = 6000;
+  job.config["maxSteps"] = 20'000;
   job.StartAll();
   // Far from the end, and after the first checkpoint.
   ASSERT_TRUE(WaitUntil([&] {
@@ -317,7 +317,7 @@ TEST(TrainerProcessTest, ChiefIsKilledAndReplacedAndTheJobGoesOnFromItsCheckpoin
   job.children["chief-0"]->Kill();
   job.Start("chief", 0);
   job.ExpectAllDone();
-  job.ExpectCheckpoint(6000);
+  job.ExpectCheckpoint(20'000);
   EXPECT_THAT(job.children["chief-0"]->Log(), HasSubstr("resuming from checkpoint"));
 }
 
@@ -362,7 +362,7 @@ TEST(TrainerProcessTest, ParameterServerThatIsToldToStopLeavesAtOnceWithAllSteps
   Job job;
   job.UseCheckpoints();
   job.KeepLedgers();
-  job.config["maxSteps"] = 4000;
+  job.config["maxSteps"] = 20'000;
   job.config["checkpoint"].erase("everySteps");
   job.StartAll();
   ASSERT_TRUE(WaitUntil([&] { return job.PrintedStep("chief-0") >= 100; })) << job.Logs();
@@ -379,8 +379,8 @@ TEST(TrainerProcessTest, ParameterServerThatIsToldToStopLeavesAtOnceWithAllSteps
   EXPECT_LT(clock.Now() - told, 10s);
   job.Start("ps", 1);
   job.ExpectAllDone();
-  job.ExpectCheckpoint(4000);
-  job.ExpectWholeLedgers(4000, 1);
+  job.ExpectCheckpoint(20'000);
+  job.ExpectWholeLedgers(20'000, 1);
   const std::string log = job.children["chief-0"]->Log();
   const size_t back = log.find("going back to the last cut step=");
   ASSERT_NE(back, std::string::npos) << log;
