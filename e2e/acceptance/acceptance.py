@@ -41,7 +41,7 @@ class Acceptance(Scenario):
         super().setUp()
         self.api = NamespaceApi(self.cluster.kubeconfig, self.namespace)
         self.addCleanup(self.api.close)
-        self.since = self.api.version("pods")
+        self.since = self.api.mark_pods()
         self.kubelet = PlayedKubelet(self.api)
         self.addCleanup(self.kubelet.stop)
         # Nobody confirms a deletion any more.

@@ -3,7 +3,7 @@
     api = NamespaceApi(cluster.kubeconfig, "my-namespace")
     api.create("tfjobs", {…})
     api.list("pods")["mnist-worker-0"]["status"]["phase"]
-    since = api.version("pods")
+    since = api.mark_pods()
     api.changes_of_pods(since)      every ADDED, MODIFIED and DELETED after that
 
 Ownership: the connection. Threads: one. Errors: a Refused with the API server's answer.
@@ -112,13 +112,25 @@ class NamespaceApi:
     def version(self, resource):
         return self.call("GET", self.path(resource) + "?limit=1")["metadata"]["resourceVersion"]
 
+    def mark_pods(self):
+        """A version for changes_of_pods."""
+        # Of a pod of our own: an API server that has forgotten all changes before a version does
+        # not know whether there were more between it and the next one that it remembers.
+        mark = "mark-" + uuid.uuid4().hex
+        version = self._create_mark(mark)["metadata"]["resourceVersion"]
+        self.delete("pods", mark)
+        return version
+
+    def _create_mark(self, name):
+        return self.create("pods", {"metadata": {"name": name}, "spec": {
+            "schedulingGates": [{"name": "e2e.taas.dev/never"}],
+            "containers": [{"name": "none", "image": "none"}]}})
+
     def changes_of_pods(self, since):
         """All that there have been after the version `since`, in their order."""
         # A watch does not say when it has told all that has been; this one's pod is the last.
         mark = "mark-" + uuid.uuid4().hex
-        self.create("pods", {"metadata": {"name": mark}, "spec": {
-            "schedulingGates": [{"name": "e2e.taas.dev/never"}],
-            "containers": [{"name": "none", "image": "none"}]}})
+        self._create_mark(mark)
         try:
             found = []
             for change in self.watch("pods", since, LIMIT_S):

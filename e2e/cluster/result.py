@@ -22,7 +22,7 @@ class Result(unittest.TestResult):
         self.cluster = cluster
         self.passed = 0
         self.failed = []
-        self.unsteady = []  # Failed beside others, passed alone; they count as passed.
+        self.unsteady = []  # Failed once, passed when nothing else ran; they count as passed.
 
     def startTest(self, test):
         super().startTest(test)

@@ -33,8 +33,8 @@ FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migr
 FAKE_NODES = 4
 # Most of the time each waits. With four of them two cores are busy; 218 tests took 1,285 s so.
 TESTS_AT_ONCE = 4
-# A machine that others use too makes one test or another wait too long. Each that failed beside
-# others is tried once more, alone; where so many need that, it is not the machine.
+# A machine that others use too makes one test or another wait too long. Each that failed is tried
+# once more, when nothing else runs; where so many need that, it is not the machine.
 SECOND_TRIES_MAX = 3
 
 
@@ -84,8 +84,6 @@ def flat(tests):
 
 def selected(names):
     found = [test for path in modules() for test in flat(load(path))]
-    # A test with `last` looks at what all others did.
-    found.sort(key=lambda test: getattr(test, "last", False))
     return [test for test in found if not names or any(name in test.id() for name in names)]
 
 
@@ -145,7 +143,7 @@ def run(kubeconfig, node, names):
         # A cluster of our own has all that tests need.
         result.failed += [test.id() for test in elsewhere]
     for name in result.unsteady:
-        print(f"UNSTEADY {name}: failed beside others, passed alone")
+        print(f"UNSTEADY {name}: failed once, passed when nothing else ran")
     for name in result.failed:
         print(f"FAILED {name}")
     print(f"e2e took {time.monotonic() - began:.0f} s")
@@ -175,10 +173,10 @@ def units(tests):
 
 
 def run_all(tests, cluster):
-    # Those that look at what all others did come last: `tests` is in that order.
-    alone = [test for test in tests
-             if getattr(test, "alone", False) or getattr(test, "last", False)]
-    together = [test for test in tests if test not in alone]
+    # Those that look at what all others did.
+    last = [test for test in tests if getattr(test, "last", False)]
+    alone = [test for test in tests if getattr(test, "alone", False) and test not in last]
+    together = [test for test in tests if test not in alone and test not in last]
 
     def result_of(unit):
         result = Result(cluster)
@@ -193,10 +191,12 @@ def run_all(tests, cluster):
     finally:
         # At Ctrl-C those under way are not waited for: their cluster goes.
         pool.shutdown(wait=False, cancel_futures=True)
-    again = [test for test in together if test.id() in total.failed]
+    for unit in units(alone):
+        total.add(result_of(unit))
+    again = [test for test in together + alone if test.id() in total.failed]
     if len(again) <= SECOND_TRIES_MAX:
         for test in again:
             total.add_second_try(test, result_of([test]))
-    for unit in units(alone):
+    for unit in units(last):
         total.add(result_of(unit))
     return total
