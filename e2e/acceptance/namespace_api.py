@@ -116,21 +116,20 @@ class NamespaceApi:
         """A version for changes_of_pods."""
         # Of a pod of our own: an API server that has forgotten all changes before a version does
         # not know whether there were more between it and the next one that it remembers.
-        mark = "mark-" + uuid.uuid4().hex
-        version = self._create_mark(mark)["metadata"]["resourceVersion"]
-        self.delete("pods", mark)
-        return version
+        mark = self._create_mark()
+        self.delete("pods", mark["name"])
+        return mark["resourceVersion"]
 
-    def _create_mark(self, name):
-        return self.create("pods", {"metadata": {"name": name}, "spec": {
+    def _create_mark(self):
+        """Its metadata."""
+        return self.create("pods", {"metadata": {"name": "mark-" + uuid.uuid4().hex}, "spec": {
             "schedulingGates": [{"name": "e2e.taas.dev/never"}],
-            "containers": [{"name": "none", "image": "none"}]}})
+            "containers": [{"name": "none", "image": "none"}]}})["metadata"]
 
     def changes_of_pods(self, since):
         """All that there have been after the version `since`, in their order."""
         # A watch does not say when it has told all that has been; this one's pod is the last.
-        mark = "mark-" + uuid.uuid4().hex
-        self._create_mark(mark)
+        mark = self._create_mark()["name"]
         try:
             found = []
             for change in self.watch("pods", since, LIMIT_S):
