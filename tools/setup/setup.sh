@@ -3,7 +3,8 @@
 # well under a second when nothing is missing.
 #
 #   tools/setup/setup.sh packages      Debian packages (as root, or through sudo); with `e2e` also
-#                                      those that tests on a whole cluster need
+#                                      those that tests on a whole cluster need; their versions
+#                                      for Bazel, in .bazelrc.packages
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
@@ -34,10 +35,28 @@ python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
 
 say() { echo "setup: $*" >&2; }
 
+# names LIST…   the packages of lists.
+names() { sed 's/#.*//' "$@" | tr -s ' \n' '\n' | sed '/^$/d' | sort -u; }
+
 # Those of the named lists that are not installed.
 missing_of() {
-  comm -23 <(sed 's/#.*//' "$@" | tr -s ' \n' '\n' | sed '/^$/d' | sort -u) \
+  comm -23 <(names "$@") \
     <(dpkg-query -W -f '${db:Status-Status} ${Package}\n' | sed -n 's/^installed //p' | sort -u)
+}
+
+# Bazel knows a compiler and a header of /usr by its path only. What else they are, the versions of
+# the packages they come from, goes into the environment of each action, so that nothing that was
+# made from others is taken from a cache. Libraries that are linked when a program starts do not
+# matter.
+tell_bazel() {
+  local rc=$root/.bazelrc.packages list=$here/packages.txt versions
+  [ "$rc" -nt /var/lib/dpkg/status ] && [ "$rc" -nt "$list" ] && [ "$rc" -nt "$0" ] && return
+  versions=$(names "$list" | xargs apt-cache depends --recurse --installed --no-recommends \
+    --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances |
+    grep -E '^([a-z0-9.+-]+-dev|(g\+\+|gcc|cpp)-[0-9]+|binutils|protobuf-compiler[a-z-]*)$' |
+    sort -u | xargs dpkg-query -W -f '${Package} ${Version}\n' | digest)
+  printf 'build --%s=TAAS_PACKAGES=%s\n' action_env "$versions" host_action_env "$versions" >"$rc.$$"
+  mv "$rc.$$" "$rc"
 }
 
 # packages [e2e]
@@ -49,7 +68,7 @@ packages() {
     *) say "no such list of packages: $1"; exit 2 ;;
   esac
   missing=$(missing_of "${lists[@]}")
-  [ -z "$missing" ] && return
+  [ -n "$missing" ] || return 0
   # shellcheck disable=SC2086
   say "installing Debian packages:" $missing
   if [ "$(id -u)" != 0 ]; then
@@ -112,7 +131,7 @@ make_python() {
 }
 
 case ${1:-} in
-  packages) packages "${2:-}" ;;
+  packages) packages "${2:-}"; tell_bazel ;;
   toolchains) once "$toolchains" make_toolchains ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
@@ -132,5 +151,5 @@ case ${1:-} in
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,16s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,17s/^# //p' "$0" >&2; exit 2 ;;
 esac
