@@ -1,11 +1,13 @@
 """What docs/operations.md says there is, and what the code has: metrics, events, log lines, flags.
 
     metrics_on_page() == metrics_in_code()      {name: labels}
+    types_on_page() == types_in_code()          of metrics
     reasons_on_page() == reasons_in_code()      of events
-    log_lines_on_page() == log_lines_in_code()  (message, fields)
+    log_lines_on_page() == log_lines_in_code()  {(message, fields): levels}
     flags_on_page() == flags_in_help(text)      {flag: default}
 """
 
+import collections
 import glob
 import os
 import re
@@ -48,6 +50,12 @@ def code_words(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
+def types_on_page():
+    """Of each metric: the first word of what the page says of it."""
+    return {code_words(name)[0]: re.match(r"\w+", text).group(0)
+            for name, _, text in rows("Metrics")}
+
+
 def metrics_on_page():
     return {code_words(name)[0]: set(code_words(labels)) for name, labels, *_ in rows("Metrics")}
 
@@ -72,9 +80,12 @@ def reasons_on_page():
 
 
 def log_lines_on_page():
-    return {(message, tuple(sorted(code_words(fields))))
-            for _, messages, fields, *_ in rows("Log")
-            for message in (code_words(messages) or [VARIES])}
+    """The levels of each message with its fields."""
+    found = collections.defaultdict(set)
+    for levels, messages, fields, *_ in rows("Log"):
+        for message in code_words(messages) or [VARIES]:
+            found[message, tuple(sorted(code_words(fields)))] |= set(levels.split(", "))
+    return dict(found)
 
 
 def log_fields_on_page():
@@ -87,6 +98,12 @@ def flags_on_page():
 
 
 # The code.
+
+def types_in_code():
+    text = read("operator", "controller", "metrics.cc")
+    return {name: type_.lower() for type_, name in
+            re.findall(r'Build(\w+)\(\)\s*\.Name\("(\w+)"\)', text)}
+
 
 def metrics_in_code():
     text = read("operator", "controller", "metrics.cc")
@@ -161,15 +178,18 @@ def arguments(text, start):
 
 
 def log_lines_in_code():
-    found = set()
+    """The levels of each message with its fields."""
+    found = collections.defaultdict(set)
     for path, text in sources().items():
         if path == "operator/base/log.cc":
             continue
         for call in re.finditer(r"(?<![\w:])Log\(", text):
-            _, message, *rest = arguments(text, call.end())
+            level, message, *rest = arguments(text, call.end())
             fields = tuple(sorted(re.findall(r'\{"(\w+)",', rest[0]))) if rest else ()
-            found |= {(line, fields) for line in literals(message) or [VARIES]}
-    return found
+            for line in literals(message) or [VARIES]:
+                found[line, fields] |= {
+                    name.lower() for name in re.findall(r"LogLevel::k(\w+)", level)}
+    return dict(found)
 
 
 def flags_in_help(text):

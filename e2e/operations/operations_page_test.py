@@ -21,8 +21,9 @@ class OperationsPageTest(unittest.TestCase):
 
     maxDiff = None
 
-    def test_it_has_each_metric_with_its_labels(self):
+    def test_it_has_each_metric_with_its_type_and_labels(self):
         self.assertIn("taas_jobs", page.metrics_in_code())
+        self.assertEqual(page.types_on_page(), page.types_in_code())
         self.assertEqual(page.metrics_on_page(), page.metrics_in_code())
 
     def test_it_has_each_state_and_each_cause(self):
@@ -34,7 +35,7 @@ class OperationsPageTest(unittest.TestCase):
         self.assertIn("Restarting", page.reasons_in_code())
         self.assertEqual(page.reasons_on_page(), page.reasons_in_code())
 
-    def test_it_has_each_log_line_with_its_fields(self):
+    def test_it_has_each_log_line_with_its_levels_and_fields(self):
         self.assertIn(("operator started", ("credentials", "server")), page.log_lines_in_code())
         self.assertEqual(page.log_lines_on_page(), page.log_lines_in_code())
 

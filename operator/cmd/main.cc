@@ -104,7 +104,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->capture_default_str()
       ->envname("TAAS_KINDS");
   app.add_option("--metrics-addr", options.metrics_addr,
-                 "Where /metrics is served; loopback since it names jobs; empty: nowhere")
+                 "Where /metrics is served; loopback since it is open to all; empty: nowhere")
       ->capture_default_str()
       ->envname("TAAS_METRICS_ADDR");
   app.add_option("--health-addr", options.health_addr,

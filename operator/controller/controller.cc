@@ -91,6 +91,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
       queue_(executor, options_.queue, [this](const std::string& key) { Process(key); }),
       view_(transport, executor, random, ViewOptions(options_),
             [this](const std::string& key, ClusterView::Haste haste) {
+              Hear(key);
               const bool gather = haste == ClusterView::Haste::kWithItsLike;
               queue_.AddAfter(key, gather ? kGatherTime : milliseconds(0));
               metrics_.SetQueueDepth(queue_.depth());
@@ -177,7 +178,12 @@ void Controller::OnOrphan(const Pod& pod) {
 Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& job) {
   const auto found = tracked_.find(key);
   if (found != tracked_.end() && found->second.uid != job.meta.uid) Forget(key);
-  Tracked& tracked = tracked_[key];
+  const auto [entry, is_new] = tracked_.try_emplace(key);
+  Tracked& tracked = entry->second;
+  if (is_new) {
+    const auto heard = heard_.extract(key);
+    tracked.counted.Hear(job, heard.empty() ? executor_.clock().WallNow() : heard.mapped());
+  }
   tracked.uid = job.meta.uid;
   if (tracked.generation != job.meta.generation) {
     tracked.generation = job.meta.generation;
@@ -194,8 +200,14 @@ Controller::Tracked* Controller::SameJob(const Look& look) {
   return same ? &found->second : nullptr;
 }
 
+void Controller::Hear(const std::string& key) {
+  if (!leads_ || !view_.synced() || tracked_.contains(key)) return;
+  heard_.try_emplace(key, executor_.clock().WallNow());
+}
+
 void Controller::Forget(const std::string& key) {
   poller_.Forget(key);
+  heard_.erase(key);
   const auto found = tracked_.find(key);
   if (found == tracked_.end()) return;
   found->second.counted.Leave(metrics_);
@@ -260,8 +272,10 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
     look->plan.status.message = tracked.obstacles.refusal();
   }
   KeepHandsOff(*look, tracked);
-  tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state);
+  const Clock::WallTime now = executor_.clock().WallNow();
+  tracked.counted.SetState(metrics_, look->job->kind, look->plan.status.state, now);
   tracked.counted.SetGpus(metrics_, *look->job, look->plan.status);
+  tracked.counted.Launched(metrics_, look->plan.status, now);
   poller_.Follow(key, *look->job, look->plan.status);
   Execute(look);
 }
@@ -456,6 +470,9 @@ void Controller::OnDone(Look& look, const Step& step) {
     CountRestarts(metrics_, *look.job, ledger->ledger);
     reporter_.Noted(*look.job, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
+    if (Tracked* tracked = SameJob(look)) {
+      tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
+    }
     changes.pods_made.push_back(
         {.name = made->pod.name, .role = made->pod.role, .pod_number = made->pod.pod_number});
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
@@ -485,9 +502,6 @@ void Controller::OnRefused(const Look& look, const Step& step, const WriteResult
 
 void Controller::Finish(const std::shared_ptr<Look>& look) {
   if (Tracked* tracked = SameJob(*look)) {
-    if (!look->changes.pods_made.empty()) {
-      tracked->counted.PodsMade(metrics_, *look->job, executor_.clock().WallNow());
-    }
     reporter_.Changed(*look->job, tracked->told, look->changes);
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
@@ -510,9 +524,6 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
     if (result.kind == WriteResult::Kind::kDone && tracked != nullptr) {
       tracked->status_refusals = 0;
       tracked->status_writes = {.any = true, .last = executor_.clock().Now()};
-      if (look->plan.status.state == JobState::kRunning) {
-        tracked->counted.AllRun(metrics_, *look->job, executor_.clock().WallNow());
-      }
       // Where the state is not kept, each write would seem to change it.
       const bool changed = look->job->status.state != look->plan.status.state;
       if (changed && kept_[look->job->kind].Keeps("state")) {

@@ -118,6 +118,8 @@ class Controller {
   // What is remembered of the job that `look` is about; null: it is another by now.
   Tracked* SameJob(const Look& look);
   void Forget(const std::string& key);
+  // Something is to be seen of the job; the first time counts as when its launch began.
+  void Hear(const std::string& key);
   Snapshot TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked);
   Plan MakePlan(Snapshot& snapshot);
   std::set<int32_t> PortsInUse() const;
@@ -141,6 +143,7 @@ class Controller {
   Metrics& metrics_;
   const Options options_;
   std::map<std::string, Tracked> tracked_;  // By key.
+  std::map<std::string, Clock::WallTime> heard_;  // Of jobs that wait for their first look.
   std::map<JobKind, KeptFields> kept_;      // Of the status; both kinds' CRDs may be another's.
   bool leads_;
   int64_t epoch_ = 0;      // 0: leaders are not elected.

@@ -45,13 +45,37 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
               HasSubstr("taas_jobs{kind=\"TrainingJob\",state=\"Succeeded\"} 1"));
 }
 
+// Of a metric without labels; -1: there is none.
+double ValueOf(SimCluster& cluster, const std::string& name) {
+  const std::string text = cluster.metrics().Text();
+  const size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+}
+
+TEST(ControllerTest, TheFirstPodOfALaunchIsMeasuredBeforeTheOthersExist) {
+  SimCluster cluster(16);
+  cluster.CreateJob({.workers = 200});
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return ValueOf(cluster, "taas_first_pod_seconds_count") == 1; }, seconds(5)));
+  EXPECT_LT(cluster.api().pod_creates().size(), 200u);
+}
+
+TEST(ControllerTest, ALaunchLastsUntilAllReplicasRunNotUntilTrainingBegins) {
+  SimCluster cluster(17);
+  cluster.set_unschedulable("mnist-worker-1");
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 2});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(60));
+  EXPECT_EQ(ValueOf(cluster, "taas_all_pods_seconds_count"), 0);
+  cluster.set_unschedulable("");
+  cluster.RunFor(seconds(20));
+  EXPECT_EQ(ValueOf(cluster, "taas_all_pods_seconds_count"), 1);
+  EXPECT_GT(ValueOf(cluster, "taas_all_pods_seconds_sum"), 60);
+}
+
 TEST(ControllerTest, JobsThatWaitForTheirTurnAndLooksAreCounted) {
   SimCluster cluster(14);
-  const auto value = [&](const std::string& name) {
-    const std::string text = cluster.metrics().Text();
-    const size_t at = text.find("\n" + name + " ");
-    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
-  };
+  const auto value = [&](const std::string& name) { return ValueOf(cluster, name); };
   double longest = 0;
   cluster.set_before_plan(
       [&](const Snapshot&) { longest = std::max(longest, value("taas_queue_depth")); });

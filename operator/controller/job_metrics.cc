@@ -5,9 +5,21 @@
 namespace taas {
 namespace {
 
-// The clocks of API server and operator may differ.
-Clock::Duration Since(Clock::WallTime created, Clock::WallTime now) {
-  return std::max<Clock::Duration>(now - created, Clock::Duration::zero());
+// Of a creation the API server tells the second only.
+constexpr std::chrono::seconds kCreationTick{1};
+
+// The machine's clock may have been set back.
+Clock::Duration Since(Clock::WallTime begun, Clock::WallTime now) {
+  return std::max<Clock::Duration>(now - begun, Clock::Duration::zero());
+}
+
+bool AllRun(const JobStatus& status) {
+  if (status.state != JobState::kRunning) return false;
+  return std::all_of(status.replica_statuses.begin(), status.replica_statuses.end(),
+                     [](const auto& entry) {
+                       const ReplicaStatus& role = entry.second;
+                       return role.ready + role.succeeded + role.failed >= role.desired;
+                     });
 }
 
 bool AsksForPods(JobState state) {
@@ -17,9 +29,22 @@ bool AsksForPods(JobState state) {
 
 }  // namespace
 
-void JobMetrics::SetState(Metrics& metrics, JobKind kind, JobState state) {
+void JobMetrics::Hear(const Job& job, Clock::WallTime heard) {
+  if (job.ledger.has_value()) return;
+  launching_since_ = heard;
+  if (!job.meta.creation_time.has_value()) return;
+  launching_since_ = std::min(heard, *job.meta.creation_time + kCreationTick);
+}
+
+void JobMetrics::SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now) {
   if (state_ == state) return;
   metrics.MoveJob(kind, state_.has_value() ? &*state_ : nullptr, &state);
+  if (state == JobState::kSuspended) {
+    launching_since_.reset();
+  } else if (state_ == JobState::kSuspended) {
+    launching_since_ = now;
+    has_pod_ = false;
+  }
   kind_ = kind;
   state_ = state;
 }
@@ -48,18 +73,17 @@ void JobMetrics::Leave(Metrics& metrics) {
   state_.reset();
 }
 
-void JobMetrics::PodsMade(Metrics& metrics, const Job& job, Clock::WallTime now) {
-  if (first_pod_ || !job.meta.creation_time.has_value()) return;
-  first_pod_ = true;
-  if (job.status.start_time.has_value()) return;  // The operator came back in the middle.
-  metrics.ObserveFirstPod(Since(*job.meta.creation_time, now));
+void JobMetrics::PodMade(Metrics& metrics, Clock::WallTime now) {
+  if (launching_since_.has_value() && !has_pod_) {
+    metrics.ObserveFirstPod(Since(*launching_since_, now));
+  }
+  has_pod_ = true;
 }
 
-void JobMetrics::AllRun(Metrics& metrics, const Job& job, Clock::WallTime now) {
-  if (all_pods_) return;
-  all_pods_ = true;
-  if (job.status.state != JobState::kPending || !job.meta.creation_time.has_value()) return;
-  metrics.ObserveAllPods(Since(*job.meta.creation_time, now));
+void JobMetrics::Launched(Metrics& metrics, const JobStatus& status, Clock::WallTime now) {
+  if (!launching_since_.has_value() || !AllRun(status)) return;
+  metrics.ObserveAllPods(Since(*launching_since_, now));
+  launching_since_.reset();
 }
 
 void CountRestarts(Metrics& metrics, const Job& job, const Ledger& written) {

@@ -20,23 +20,26 @@ namespace taas {
 
 class JobMetrics {
  public:
-  void SetState(Metrics& metrics, JobKind kind, JobState state);
+  // The first that is said of a job. Only of one that no operator has begun a launch is measured,
+  // or of one that is resumed.
+  void Hear(const Job& job, Clock::WallTime heard);
+  void SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now);
   // What it asks for, and what its pods hold by `status`.
   void SetGpus(Metrics& metrics, const Job& job, const JobStatus& status);
   void Leave(Metrics& metrics);
 
-  // The first pods of `job` were made. A job that began under an earlier operator is not measured.
-  void PodsMade(Metrics& metrics, const Job& job, Clock::WallTime now);
-  // All replicas run now; `job` is as it was before.
-  void AllRun(Metrics& metrics, const Job& job, Clock::WallTime now);
+  // The API server has answered that a pod exists.
+  void PodMade(Metrics& metrics, Clock::WallTime now);
+  // Measures the launch when all replicas run by `status`, or have ended.
+  void Launched(Metrics& metrics, const JobStatus& status, Clock::WallTime now);
 
  private:
   JobKind kind_ = JobKind::kTrainingJob;
   std::optional<JobState> state_;
   int64_t gpus_requested_ = 0;
   int64_t gpus_held_ = 0;
-  bool first_pod_ = false;
-  bool all_pods_ = false;
+  std::optional<Clock::WallTime> launching_since_;  // Until all run.
+  bool has_pod_ = false;  // Of this launch.
 };
 
 // Those that `written` has and the stored ledger of `job` had not.

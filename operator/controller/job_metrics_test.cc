@@ -6,6 +6,7 @@
 namespace taas {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
@@ -20,9 +21,9 @@ Job NewJob() {
 TEST(JobMetricsTest, AJobCountsInItsLastStateUntilItLeaves) {
   Metrics metrics;
   JobMetrics job;
-  job.SetState(metrics, JobKind::kTfJob, JobState::kPending);
-  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning);
-  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning);
+  job.SetState(metrics, JobKind::kTfJob, JobState::kPending, kCreated);
+  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning, kCreated);
+  job.SetState(metrics, JobKind::kTfJob, JobState::kRunning, kCreated);
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Pending\"} 0"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_jobs{kind=\"TFJob\",state=\"Running\"} 1"));
   job.Leave(metrics);
@@ -57,29 +58,63 @@ TEST(JobMetricsTest, GpusAreAskedForUntilTheEndAndHeldByPods) {
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_gpus_held{kind=\"TrainingJob\"} 0\n"));
 }
 
-TEST(JobMetricsTest, ALaunchIsMeasuredOnce) {
+JobStatus StatusOf(JobState state, int32_t running) {
+  JobStatus status;
+  status.state = state;
+  status.replica_statuses[Role::kChief] = {.desired = 1, .ready = 1};
+  status.replica_statuses[Role::kWorker] = {.desired = 3, .ready = running, .succeeded = 1};
+  return status;
+}
+
+TEST(JobMetricsTest, ALaunchIsMeasuredOnceAndEndsWhenAllRun) {
   Metrics metrics;
   JobMetrics job;
+  job.Hear(NewJob(), kCreated + milliseconds(250));
   for (const int after : {2, 9}) {
-    job.PodsMade(metrics, NewJob(), kCreated + seconds(after));
-    job.AllRun(metrics, NewJob(), kCreated + seconds(after + 1));
+    job.PodMade(metrics, kCreated + seconds(after));
+    job.Launched(metrics, StatusOf(JobState::kRunning, 1), kCreated + seconds(after + 1));
   }
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_sum 2\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_sum 1.75\n"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_count 1\n"));
-  EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_sum 3\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_count 0\n"));
+  for (const int after : {20, 90}) {
+    job.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(after));
+  }
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_sum 19.75\n"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_count 1\n"));
+}
+
+TEST(JobMetricsTest, AJobThatIsHeardOfLateIsMeasuredFromItsCreation) {
+  Metrics metrics;
+  JobMetrics job;
+  job.Hear(NewJob(), kCreated + seconds(60));  // There was no operator for a minute.
+  job.PodMade(metrics, kCreated + seconds(61));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_sum 60\n"));
 }
 
 TEST(JobMetricsTest, ALaunchUnderAnEarlierOperatorIsNotMeasured) {
   Metrics metrics;
   JobMetrics counted;
   Job job = NewJob();
-  job.status.start_time = kCreated;
-  job.status.state = JobState::kRestarting;
-  counted.PodsMade(metrics, job, kCreated + seconds(100));
-  counted.AllRun(metrics, job, kCreated + seconds(100));
+  job.ledger.emplace();
+  counted.Hear(job, kCreated + seconds(99));
+  counted.PodMade(metrics, kCreated + seconds(100));
+  counted.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(100));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_count 0\n"));
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_count 0\n"));
+}
+
+TEST(JobMetricsTest, ASuspensionIsNoPartOfALaunch) {
+  Metrics metrics;
+  JobMetrics job;
+  job.Hear(NewJob(), kCreated);
+  job.PodMade(metrics, kCreated + seconds(1));
+  job.SetState(metrics, JobKind::kTfJob, JobState::kSuspended, kCreated + seconds(2));
+  job.SetState(metrics, JobKind::kTfJob, JobState::kPending, kCreated + seconds(1000));
+  job.PodMade(metrics, kCreated + seconds(1003));
+  job.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(1010));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_sum 4\n"));  // 1 and 3.
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_sum 10\n"));
 }
 
 TEST(JobMetricsTest, OnlyRestartsThatTheStoredLedgerDoesNotHaveAreNew) {

@@ -72,7 +72,7 @@ struct Metrics::Families {
                                  .Register(registry);
   Family<Counter>& restarts = BuildCounter()
                                   .Name("taas_restarts_total")
-                                  .Help("Replicas that got a new pod, by kind of job and cause.")
+                                  .Help("Restarts of replicas, by kind of job and cause.")
                                   .Register(registry);
   Family<Counter>& requests = BuildCounter()
                                   .Name("taas_api_requests_total")
@@ -100,12 +100,12 @@ struct Metrics::Families {
                              .Add({}, ReconcileBuckets());
   Histogram& first_pod = BuildHistogram()
                              .Name("taas_first_pod_seconds")
-                             .Help("From the creation of a job to the creation of its first pod.")
+                             .Help("From a job's creation or resumption until it has a pod.")
                              .Register(registry)
                              .Add({}, LaunchBuckets());
   Histogram& all_pods = BuildHistogram()
                             .Name("taas_all_pods_seconds")
-                            .Help("From the creation of a job until all its pods run.")
+                            .Help("From a job's creation or resumption until all its pods run.")
                             .Register(registry)
                             .Add({}, LaunchBuckets());
 };
