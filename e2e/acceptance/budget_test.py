@@ -51,6 +51,8 @@ class QuietLifeTest(Scenario):
 class AtRestTest(Scenario):
 
     needs = ("components",)
+    # It waits for minutes, and so begins among the first.
+    lane = "rest"
 
     def test_jobs_that_are_over_are_asked_nothing_about(self):
         rests = measured("rest2k", ("taas-trainingjob", "taas-tfjob"))

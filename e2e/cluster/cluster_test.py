@@ -87,6 +87,7 @@ class ComponentsTest(Scenario):
 class SideBySideTest(Scenario):
 
     needs = ("components",)
+    lane = "clusters"
 
     def test_second_cluster_has_nodes_of_its_own_and_leaves_nothing(self):
         with Cluster(real_node=False, fake_nodes=2) as other:
@@ -101,6 +102,7 @@ class SideBySideTest(Scenario):
 class HeldTest(Scenario):
 
     needs = ("components",)
+    lane = "clusters"
 
     def test_killed_holder_takes_its_cluster_along_and_the_next_one_its_remains(self):
         with tempfile.TemporaryDirectory() as caches:

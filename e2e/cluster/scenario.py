@@ -11,7 +11,8 @@
 look at processes of a node; "fake nodes", on which pods run nothing and end as the test says. A
 cluster that is not ours has none of these; what needs them is listed as not run there.
 `alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
-API server that stops. Tests with the same `lane` run one after the other.
+API server that stops. `shared = False` is for what has a cluster of its own, where nothing of that
+is felt. Tests with the same `lane` run one after the other.
 """
 
 import os
@@ -36,6 +37,7 @@ class Scenario(unittest.TestCase):
 
     needs = ()
     alone = False
+    shared = True
     lane = ""
     pod_security = "restricted"
     # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.

@@ -3,12 +3,11 @@
     sys.exit(suite.run(kubeconfig="", node="real", names=[]))
 
 Test modules are the files *_test.py in FOLDERS. Several run at once, since they wait most of the
-time; those that disturb others run alone, at the end. Counts are of tests; one that is skipped by
-itself has failed, and one that failed beside others and passed alone is listed. What an existing
-cluster cannot offer is listed as not run there.
+time; those that disturb others of the shared cluster run alone there, at the end (schedule.py).
+Counts are of tests; one that is skipped by itself has failed, and one that failed beside others and
+passed alone is listed. What an existing cluster cannot offer is listed as not run there.
 """
 
-import concurrent.futures
 import contextlib
 import glob
 import importlib.util
@@ -20,6 +19,7 @@ import time
 import unittest
 
 import programs
+import schedule
 import taas
 from cluster import Cluster
 from existing import ExistingCluster
@@ -31,8 +31,9 @@ FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migr
            "e2e/operations")
 # Beside the real node, with room for some hundred pods that run nothing; or instead of it.
 FAKE_NODES = 4
-# Most of the time each waits. With four of them two cores are busy; 218 tests took 1,285 s so.
-TESTS_AT_ONCE = 4
+# Most of the time each waits. With five of them two cores are busy until the last third, which those
+# take that run alone.
+TESTS_AT_ONCE = 5
 # A machine that others use too makes one test or another wait too long. Each that failed is tried
 # once more, when nothing else runs; where so many need that, it is not the machine.
 SECOND_TRIES_MAX = 3
@@ -161,42 +162,41 @@ def sorted_out(tests, cluster, installed):
     return runnable, elsewhere
 
 
+def where(test):
+    """A test that is no scenario starts what it needs by itself."""
+    if not getattr(test, "shared", False):
+        return schedule.OWN
+    return schedule.ALONE if test.alone else schedule.SHARED
+
+
 def units(tests):
     """Tests that must run in one thread: those of a lane, and of a class with a set-up."""
     found = {}
     for test in tests:
         shares = type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__
-        lane = getattr(test, "lane", None) or (type(test) if shares else test.id())
-        found.setdefault(lane, []).append(test)
-    # The long ones first, or one of them would be left over for the end.
-    return sorted(found.values(), key=len, reverse=True)
+        lane = getattr(test, "lane", "")
+        key = where(test), lane or (type(test) if shares else test.id())
+        found.setdefault(key, schedule.Unit([], where(test), lane)).tests.append(test)
+    return list(found.values())
 
 
 def run_all(tests, cluster):
     # Those that look at what all others did.
     last = [test for test in tests if getattr(test, "last", False)]
-    alone = [test for test in tests if getattr(test, "alone", False) and test not in last]
-    together = [test for test in tests if test not in alone and test not in last]
+    first = [test for test in tests if test not in last]
 
-    def result_of(unit):
+    def result_of(found):
         result = Result(cluster)
-        unittest.TestSuite(unit).run(result)
+        unittest.TestSuite(found).run(result)
         return result
 
     total = Result(cluster)
-    pool = concurrent.futures.ThreadPoolExecutor(TESTS_AT_ONCE)
-    try:
-        for result in pool.map(result_of, units(together)):
-            total.add(result)
-    finally:
-        # At Ctrl-C those under way are not waited for: their cluster goes.
-        pool.shutdown(wait=False, cancel_futures=True)
-    for unit in units(alone):
-        total.add(result_of(unit))
-    again = [test for test in together + alone if test.id() in total.failed]
+    for result in schedule.run(units(first), lambda unit: result_of(unit.tests), TESTS_AT_ONCE):
+        total.add(result)
+    again = [test for test in first if test.id() in total.failed]
     if len(again) <= SECOND_TRIES_MAX:
         for test in again:
             total.add_second_try(test, result_of([test]))
-    for unit in units(last):
-        total.add(result_of(unit))
+    for unit in schedule.ordered(units(last)):
+        total.add(result_of(unit.tests))
     return total

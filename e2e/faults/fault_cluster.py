@@ -5,7 +5,7 @@ test wants it and ends with the run. The operator has the account, its groups an
 chart, and so stands in the API server's record; it is started before there are definitions of the
 two kinds.
 
-    cluster = fault_cluster.shared(stack)
+    cluster = fault_cluster.shared("faults", stack)
     cluster.operator.freeze()
     other = cluster.start_operator("other", "--namespaces=mine", account="somebody")
 """
@@ -121,12 +121,16 @@ class FaultCluster(Cluster):
         return operator
 
 
-_shared = []
+_shared = {}
 
 
-def shared(stack):
-    if not _shared:
-        cluster = stack.enter_context(FaultCluster())
-        _shared.append(cluster)
-        print(f"cluster to be broken up after {cluster.seconds_to_start:.1f} s", flush=True)
-    return _shared[0]
+def shared(lane, stack):
+    """That of the tests of a lane, of which one runs at a time."""
+    if lane not in _shared:
+        _shared[lane] = stack.enter_context(FaultCluster())
+        print(f"cluster of lane {lane} up after {_shared[lane].seconds_to_start:.1f} s", flush=True)
+    return _shared[lane]
+
+
+def started():
+    return list(_shared.values())

@@ -23,13 +23,14 @@ REST_S = 3
 class FaultScenario(Scenario):
 
     needs = ("components",)
-    # What one of them breaks others would miss.
+    shared = False
+    # What one of them breaks others would miss. Each lane has a cluster.
     lane = "faults"
     # What kwok's nodes run has no program, so it needs no rights either.
     pod_security = "baseline"
 
     def find_cluster(self):
-        return fault_cluster.shared(self.until_end)
+        return fault_cluster.shared(self.lane, self.until_end)
 
     def setUp(self):
         self.cluster = self.find_cluster()
@@ -163,6 +164,9 @@ class FaultScenario(Scenario):
 
 class ForeignScenario(FaultScenario):
     """Objects that are nobody's business, and what became of them."""
+
+    # They break nothing of the cluster, so that those which do run beside them, on another one.
+    lane = "objects"
 
     def make(self, *objects):
         """The uids of what was made, by path."""

@@ -4,6 +4,7 @@ Operators of other accounts, from which a right is taken, are not looked at.
 """
 
 import audit
+import fault_cluster
 import rights
 import taas
 from fault_jobs import KINDS, job_of, jobs
@@ -30,5 +31,7 @@ class FaultsRecordTest(FaultScenario):
             self.api.done("DELETE", jobs(self.namespace, kind, kind))
         requests = audit.requests(self.plane.audit_log, taas.USER)
         self.assertEqual(ASKED - set(audit.by_resource(requests)), set(), "not in the record")
-        self.assertEqual(rights.uncovered(self.cluster.granted, requests), [],
-                         "asked for without a right")
+        for cluster in fault_cluster.started():
+            self.assertEqual(rights.uncovered(
+                cluster.granted, audit.requests(cluster.plane.audit_log, taas.USER)), [],
+                "asked for without a right")
