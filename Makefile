@@ -83,7 +83,7 @@ survive: setup
 	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
 	//e2e/local:survival_test
 
-## make bench   the measurements of docs/benchmarks.md
+## make bench   the measurements of docs/benchmarks.md but those of the operator (sudo bench/operator/run.py)
 bench: build
 	@bench/run.sh
 

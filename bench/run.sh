@@ -1,5 +1,6 @@
 #!/bin/bash
-# All measurements of docs/benchmarks.md, one after the other, as markdown.
+# The measurements of docs/benchmarks.md, one after the other, as markdown; those of the operator, which
+# take hours and root, are bench/operator/run.py.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -139,6 +139,25 @@ class OperatorLeaderTest : public OperatorFixture {
     ExpectNothingIsNew();
   }
 
+  // The first one stands still with `job`, of so many workers, half made; `first_made` is where its
+  // first objects are.
+  void FreezeInTheMiddle(const char* jobs_path, const json& job, const char* first_made,
+                         size_t workers) {
+    ASSERT_EQ(Call("POST", jobs_path, job.dump())["kind"], job["kind"]);
+    ASSERT_TRUE(Await([&] { return !NamesOf(first_made, "large").empty(); }));
+    ASSERT_THAT(first_->Signal(SIGSTOP), IsOk());
+    ASSERT_LT(NamesOf(kPodsPath, "large").size(), workers) << "it was done before it was frozen";
+    ASSERT_TRUE(AwaitNextLeader());
+    ASSERT_THAT(first_->Signal(SIGCONT), IsOk());
+    const auto code = first_->Wait(kPatience);
+    ASSERT_THAT(code, IsOk());
+    EXPECT_EQ(*code, kLeaseLostExitCode);
+    ASSERT_TRUE(Await([&] { return NamesOf(kPodsPath, "large").size() == workers; }));
+    const std::string taken_over = Lease()["spec"]["acquireTime"];
+    EXPECT_THAT(WritesOfTheFirstSince(taken_over), IsEmpty());
+    EXPECT_THAT(WritesOfTheFirstSince(""), Contains(HasSubstr("create")));
+  }
+
   const std::vector<std::string> kPods = {"mnist-chief-0", "mnist-worker-0", "mnist-worker-1"};
   std::unique_ptr<Process> first_;
   std::unique_ptr<Process> second_;
@@ -233,19 +252,18 @@ TEST_F(OperatorLeaderTest, OneThatWasFrozenWhileItMadePodsMakesNoneOfTheRest) {
       "metadata":{"name":"large"},"spec":{"roles":{"worker":{"template":{"spec":{"containers":[
         {"name":"trainer","image":"own/image:1"}]}}}}}})");
   job["spec"]["roles"]["worker"]["replicas"] = kWorkers;
-  ASSERT_EQ(Call("POST", kTrainingJobsPath, job.dump())["kind"], "TrainingJob");
-  ASSERT_TRUE(Await([&] { return !NamesOf(kPodsPath, "large").empty(); }));
-  ASSERT_THAT(first_->Signal(SIGSTOP), IsOk());
-  ASSERT_LT(NamesOf(kPodsPath, "large").size(), kWorkers) << "it was done before it was frozen";
-  ASSERT_TRUE(AwaitNextLeader());
-  ASSERT_THAT(first_->Signal(SIGCONT), IsOk());
-  const auto code = first_->Wait(kPatience);
-  ASSERT_THAT(code, IsOk());
-  EXPECT_EQ(*code, kLeaseLostExitCode);
-  ASSERT_TRUE(Await([&] { return NamesOf(kPodsPath, "large").size() == kWorkers; }));
-  const std::string taken_over = Lease()["spec"]["acquireTime"];
-  EXPECT_THAT(WritesOfTheFirstSince(taken_over), IsEmpty());
-  EXPECT_THAT(WritesOfTheFirstSince(""), Contains(HasSubstr("create")));
+  FreezeInTheMiddle(kTrainingJobsPath, job, kPodsPath, kWorkers);
+}
+
+// Of a TFJob each replica has a service, which is made before the first pod.
+TEST_F(OperatorLeaderTest, OneThatWasFrozenWhileItMadeServicesLeavesTheRestToTheNext) {
+  constexpr int kWorkers = 60;
+  json job = json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
+      "metadata":{"name":"large"},"spec":{"tfReplicaSpecs":{"Worker":{"restartPolicy":"ExitCode",
+        "template":{"spec":{"containers":[{"name":"tensorflow","image":"own/image:1"}]}}}}}})");
+  job["spec"]["tfReplicaSpecs"]["Worker"]["replicas"] = kWorkers;
+  FreezeInTheMiddle(kTfJobsPath, job, kServicesPath, kWorkers);
+  EXPECT_EQ(NamesOf(kServicesPath, "large").size(), kWorkers);
 }
 
 TEST_F(OperatorLeaderTest, ALeaseThatIsDeletedOrEditedByHandEndsItsHolderAndTheNextIsAbove) {

@@ -84,6 +84,15 @@ class ImagesTest(unittest.TestCase):
         finally:
             os.umask(umask)
 
+    def test_no_program_holds_the_path_that_it_was_compiled_below(self):
+        """Else another clone, or another user's, would give another digest."""
+        for path in (f"{RUNFILES}/operator/cmd/taas-operator", f"{RUNFILES}/cli/taas",
+                     f"{RUNFILES}/trainer/cmd/taas-trainer"):
+            outputs, found, _ = os.path.realpath(path).partition("/execroot/")
+            self.assertTrue(found, path)
+            with open(path, "rb") as file:
+                self.assertNotIn(outputs.encode(), file.read(), path)
+
     def test_they_are_small(self):
         for name, image in self.images.items():
             self.assertLessEqual(os.path.getsize(image.path), SIZE_MAX[name], name)

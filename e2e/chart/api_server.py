@@ -43,6 +43,9 @@ AUDITED_GROUPS = ["system:serviceaccounts"]
 
 class ApiServer:
 
+    # More of kube-apiserver.
+    flags = ()
+
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="taas-api-")
         self.processes = []
@@ -120,7 +123,7 @@ class ApiServer:
         with open(self.path("tokens.csv"), "w", encoding="utf-8") as file:
             file.write(f'{TOKEN},admin,1,"system:masters"\n')
         self._run("kube-apiserver", "--etcd-servers=" + url % etcd, "--bind-address=127.0.0.1",
-                  f"--secure-port={self.port}", *self.certificate_flags(),
+                  f"--secure-port={self.port}", *self.certificate_flags(), *self.flags,
                   "--service-account-issuer=https://kubernetes.default.svc",
                   "--service-account-key-file=" + key,
                   "--service-account-signing-key-file=" + key, "--authorization-mode=RBAC",

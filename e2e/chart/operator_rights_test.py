@@ -19,7 +19,9 @@ from operator_scenario import ACCOUNT, USER, OperatorScenario, operator_argument
 import rights
 
 # Asked for only when the reply to a write is lost or somebody else wrote at the same time.
-READ_BACK = ("pods", "services", "trainingjobs", "tfjobs", "podgroups")
+READ_BACK = ("pods", "services", "trainingjobs", "tfjobs")
+# The API server asks for it, of whoever makes an object that holds up the deletion of its owner.
+GUARDED = ("trainingjobs/finalizers", "tfjobs/finalizers")
 KUEUES_FINALIZER = "kueue.x-k8s.io/managed"
 
 TRAINING_JOB = {
@@ -40,10 +42,18 @@ TF_JOB = {
 }
 
 
-class OperatorRightsTest(OperatorScenario):
+class GuardingServer(ApiServer):
+    """As that of OpenShift."""
+
+    flags = ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+
+
+class RightsScenario(OperatorScenario):
+
+    server_type = ApiServer
 
     def setUp(self):
-        server = ApiServer()
+        server = self.server_type()
         self.addCleanup(server.stop)
         self.serve(server)
 
@@ -76,8 +86,12 @@ class OperatorRightsTest(OperatorScenario):
         granted = rights.granted(helm.rendered(case, *settings), ACCOUNT, helm.NAMESPACE)
         self.assertEqual(rights.uncovered(granted, requests), [], "asked for without a right")
         granted = {right for right in granted if right.namespace not in without_jobs
-                   and not (right.verb == "get" and right.resource in READ_BACK)}
+                   and not (right.verb == "get" and right.resource in READ_BACK)
+                   and right.resource not in GUARDED}
         self.assertEqual(rights.unused(granted, requests), [], "granted and never used")
+
+
+class OperatorRightsTest(RightsScenario):
 
     def test_it_needs_exactly_the_rights_that_it_has_in_all_namespaces(self):
         self.start("single-replica")
@@ -94,10 +108,26 @@ class OperatorRightsTest(OperatorScenario):
         self.server.kubectl("patch", *what, "-n", self.namespace, "--type=merge", "-p",
                             json.dumps(change))
 
+    def find_name_taken(self, group):
+        """Somebody's own PodGroup has the name of a job's: it is read, and left alone."""
+        kind = f"podgroups.{group}"
+        (served,) = self.server.get("crd", kind)["spec"]["versions"]
+        own = {"apiVersion": f"{group}/{served['name']}", "kind": "PodGroup",
+               "metadata": {"name": "taken"}, "spec": {"minMember": 77}}
+        self.create(own)
+        self.create({**TRAINING_JOB, "metadata": {"name": "taken"},
+                     "spec": {**TRAINING_JOB["spec"],
+                              "schedulingPolicy": {"gang": "Required"}}})
+        self.until("the message to name the PodGroup", lambda: "PodGroup taken" in self.object(
+            "tj", "taken").get("status", {}).get("message", ""))
+        self.assertEqual(self.object("podgroup", "taken")["spec"]["minMember"], 77)
+        self.server.kubectl("delete", "tj/taken", "podgroup/taken", "-n", self.namespace)
+
     def live_in_gangs(self, scheduler, group):
         self.server.kubectl("create", "-f", helm.definition(f"{group}_podgroups.yaml"))
         settings = ("--set", "operator.gangScheduler=" + scheduler)
         self.start("single-replica", *settings)
+        self.find_name_taken(group)
         self.lives("single-replica", *settings, admit=self.change_and_admit)
 
     def test_it_needs_exactly_the_rights_that_it_has_with_volcano(self):
@@ -134,6 +164,22 @@ class OperatorRightsTest(OperatorScenario):
         self.until("its successor", lambda: (self.pod(worker) or {"metadata": {"uid": before}})
                    ["metadata"]["uid"] != before)
         self.lives("single-replica", *settings)
+
+
+class GuardedOwnersTest(RightsScenario):
+
+    server_type = GuardingServer
+
+    def test_with_the_right_to_finalizers_jobs_live_as_anywhere(self):
+        settings = ("--set", "rbac.finalizers=true")
+        self.start("single-replica", *settings)
+        self.lives("single-replica", *settings)
+
+    def test_without_it_the_job_says_what_is_missing(self):
+        self.start("single-replica")
+        self.create(TRAINING_JOB)
+        self.until("the API server's words", lambda: "cannot set blockOwnerDeletion" in self.object(
+            "tj", "life").get("status", {}).get("message", ""))
 
 
 if __name__ == "__main__":

@@ -12,13 +12,17 @@ ON_A_REAL_NODE = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecuti
 
 class NodeMessagesTest(Scenario):
 
-    def submit(self, kind, name, image, **container):
+    def submit(self, kind, name, image, restart_policy=None, **container):
         job = job_of(kind, name, 1, {
             "affinity": ON_A_REAL_NODE,
             "securityContext": POD_SECURITY,
             "container_spec": {"image": image, "securityContext": CONTAINER_SECURITY,
                                **container}})
         job["metadata"]["namespace"] = self.namespace
+        if restart_policy is not None:
+            spec = job["spec"]
+            role = spec["roles"]["worker"] if kind == "tj" else spec["tfReplicaSpecs"]["Worker"]
+            role["restartPolicy"] = restart_policy
         self.kubectl.create(job)
 
     def await_message(self, kind, name, *words):
@@ -41,3 +45,11 @@ class NodeMessagesTest(Scenario):
         self.k("create", "configmap", "settings", "--from-literal=A=b")
         for kind in KINDS:
             self.await_success("settings-" + kind, kind)
+
+    def test_a_program_that_its_node_starts_in_vain_is_quoted(self):
+        for kind in KINDS:
+            self.submit(kind, "vain-" + kind, SHELL_IMAGE, "OnFailure",
+                        command=["sh", "-c", "echo no module of this name >&2; exit 3"])
+        for kind in KINDS:
+            self.await_message(kind, "vain-" + kind, "worker-0 fails again and again: ",
+                               "CrashLoopBackOff", "exit code 3: no module of this name")

@@ -75,6 +75,7 @@ REPLICAS = STEADY | {"partly-worker-0", "partly-worker-1", "done-worker-0", "fai
 class MigrationTest(Scenario):
 
     needs = ("components", "node")
+    shared = False
     pod_security = "baseline"
 
     @classmethod
@@ -163,11 +164,17 @@ class MigrationTest(Scenario):
         self.assertEqual(self.states(), STATES)
         self.assertEqual(self.started(), sorted(REPLICAS))
 
-    def check_kept_off(self):
-        """With TFJobs given to both controllers, ours touches none that the other began."""
+    def give_taas_tfjobs_too(self):
         self.kubectl.run(programs.path("helm"), "upgrade", taas.RELEASE, taas.CHART,
                          "--namespace", taas.NAMESPACE, "--reuse-values", "--wait", "--set",
                          "operator.kinds={TrainingJob,TFJob}")
+
+    def refused(self, job):
+        return any(condition["type"] == "Refused" for condition in self.conditions(job))
+
+    def check_kept_off(self):
+        """With TFJobs given to both controllers, ours touches none that the other began."""
+        self.give_taas_tfjobs_too()
         unfinished = ("steady", "partly", "paused")
         self.wait_for("the refusals", lambda: all(
             self.conditions(job)[0]["type"] == "Refused" for job in unfinished))
@@ -190,8 +197,8 @@ class MigrationTest(Scenario):
         # Each has a service of its name.
         self.wait_for("our labels on what is at work",
                       lambda: AT_WORK <= self.labelled() and self.services_labelled())
-        self.wait_for("the end of the refusals", lambda: all(
-            condition["type"] != "Refused" for job in STATES for condition in self.conditions(job)))
+        self.wait_for("the end of the refusals",
+                      lambda: not any(self.refused(job) for job in STATES))
         self.check_undisturbed()
         self.assertEqual(self.metric("taas_tfjobs_of_another_controller"), 0)
 
@@ -247,6 +254,19 @@ class MigrationTest(Scenario):
         chief = f"{name}-chief-0"
         self.assertEqual(self.pods()[chief], (uids[chief], "Succeeded"))
 
+    def check_an_idle_one_is_noticed(self):
+        """Without a TFJob nothing tells ours of the other one: both begin the first, and ours
+        leaves it to the other as soon as that one writes its status."""
+        self.k("delete", TFJOB, "--all", "--cascade=foreground")
+        self.give_taas_tfjobs_too()
+        self.submit(tf_job("first", {"Chief": (1, WORK), "Worker": (1, WORK)}))
+        self.wait_for("the refusal", lambda: self.refused("first"))
+        replicas = ["first-chief-0", "first-worker-0"]
+        self.wait_for("both replicas", lambda: set(replicas) <= set(self.started()))
+        self.let_go("first")
+        self.await_state("first", "Succeeded")
+        self.assertEqual([name for name in self.started() if name.startswith("first")], replicas)
+
     def check_rights(self):
         """What the operator asked for on the whole way, and what `operator.adopt` is for."""
         requests = audit.requests(self.cluster.plane.audit_log, taas.USER)
@@ -292,5 +312,6 @@ class MigrationTest(Scenario):
         self.guide.follow("Back from there")
         peer.await_ready(self.kubectl)
         self.check_back("beside", uids)
+        self.check_an_idle_one_is_noticed()
         self.assertEqual(self.guide.left(), [])
         self.check_rights()
