@@ -31,8 +31,8 @@ FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migr
            "e2e/operations")
 # Beside the real node, with room for some hundred pods that run nothing; or instead of it.
 FAKE_NODES = 4
-# Most of the time each waits. With five of them two cores are busy until the last third, which those
-# take that run alone.
+# Most of the time each waits. With five of them two cores are busy until the last third, in which
+# those run that run alone.
 TESTS_AT_ONCE = 5
 # A machine that others use too makes one test or another wait too long. Each that failed is tried
 # once more, when nothing else runs; where so many need that, it is not the machine.

@@ -31,6 +31,17 @@ std::string HostList(const Job& job, const AddressBook& addresses, Role role) {
   return list;
 }
 
+bool IsSparse(const Job& job) { return job.kind == JobKind::kTfJob && job.spec.dynamic_worker; }
+
+// A list of all replicas stands in TF_CONFIG already, and of a large job it is half of a pod. So
+// whoever wants it by itself says so: $(TAAS_PS_HOSTS) in a command, or the name in a script.
+bool NeedsHostList(const Job& job, Role role, std::string_view variable) {
+  if (IsSparse(job) || !HasTfConfig(job)) return true;
+  const RoleSpec& spec = job.spec.roles.at(role);
+  return spec.pod_template.find(variable) != std::string::npos ||
+         spec.env.find(variable) != std::string::npos;
+}
+
 // The roles in the order of their names, as every reader of TF_CONFIG has seen them.
 ordered_json FullCluster(const Job& job, const AddressBook& addresses, Role reader) {
   std::map<std::string, ordered_json> by_name;
@@ -77,7 +88,7 @@ ordered_json SparseCluster(const Job& job, const AddressBook& addresses, Role ro
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
                                      int32_t index) {
   ordered_json config;
-  const bool sparse = job.kind == JobKind::kTfJob && job.spec.dynamic_worker;
+  const bool sparse = IsSparse(job);
   config["cluster"] = sparse ? SparseCluster(job, addresses, role, index)
                              : FullCluster(job, addresses, role);
   config["task"] = {{"type", std::string(RoleNameIn(job, role))}, {"index", index}};
@@ -131,13 +142,15 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironm
       {"TAAS_INDEX", index_text},
       {"TAAS_ATTEMPT", std::to_string(ledger.attempt)},
       {"TAAS_POD_NUMBER", std::to_string(replica.pod_number)},
-      {"TAAS_PS_HOSTS", HostList(job, addresses, Role::kPs)},
-      {"TAAS_WORKER_HOSTS", HostList(job, addresses, Role::kWorker)},
       {"TAAS_JOB_NAME", role_name},
       {"TAAS_TASK_INDEX", index_text},
       {"TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index))},
   };
   env.insert(env.end(), ours.begin(), ours.end());
+  for (const auto& [name, listed] :
+       {std::pair("TAAS_PS_HOSTS", Role::kPs), std::pair("TAAS_WORKER_HOSTS", Role::kWorker)}) {
+    if (NeedsHostList(job, role, name)) env.emplace_back(name, HostList(job, addresses, listed));
+  }
   // A sparse TF_CONFIG names the chief to nobody else.
   if (std::string chief = HostList(job, addresses, Role::kChief); !chief.empty()) {
     env.emplace_back("TAAS_CHIEF_HOSTS", std::move(chief));

@@ -44,14 +44,38 @@ TEST(TfConfigTest, TheEnvironmentIsThatOfTheContract) {
                      {"TAAS_INDEX", "0"},
                      {"TAAS_ATTEMPT", "2"},
                      {"TAAS_POD_NUMBER", "3"},
-                     {"TAAS_PS_HOSTS",
-                      "mnist-ps-0.mnist.default.svc:2222,mnist-ps-1.mnist.default.svc:2222"},
-                     {"TAAS_WORKER_HOSTS", "mnist-worker-0.mnist.default.svc:2222"},
                      {"TAAS_CHIEF_HOSTS", "mnist-chief-0.mnist.default.svc:2222"},
                      {"TAAS_JOB_NAME", "worker"},
                      {"TAAS_TASK_INDEX", "0"},
                      {"TAAS_STATUS_PORT", "2223"},
                      {"TAAS_TRAINER", R"({"model":{"name":"mlp"}})"}}));
+}
+
+// Of a job of a thousand replicas each list would be as long as TF_CONFIG, in each pod.
+TEST(TfConfigTest, ListsOfHostsAreForThoseWhoNameThem) {
+  Snapshot now = StartedJob({.chiefs = 1, .ps = 2, .workers = 1});
+  now.job.spec.roles[Role::kWorker].pod_template =
+      R"json({"spec":{"containers":[{"args":["--ps_hosts=$(TAAS_PS_HOSTS)"]}]}})json";
+  now.job.spec.roles[Role::kChief].env =
+      R"json([{"name":"WORKERS","value":"$(TAAS_WORKER_HOSTS)"}])json";
+  auto env = EnvOf(now, Role::kWorker, 0);
+  EXPECT_EQ(env["TAAS_PS_HOSTS"],
+            "mnist-ps-0.mnist.default.svc:2222,mnist-ps-1.mnist.default.svc:2222");
+  EXPECT_EQ(env.count("TAAS_WORKER_HOSTS"), 0u);
+  env = EnvOf(now, Role::kChief, 0);
+  EXPECT_EQ(env.count("TAAS_PS_HOSTS"), 0u);
+  EXPECT_EQ(env["TAAS_WORKER_HOSTS"], "mnist-worker-0.mnist.default.svc:2222");
+  EXPECT_EQ(EnvOf(now, Role::kPs, 0).count("TAAS_WORKER_HOSTS"), 0u);
+}
+
+TEST(TfConfigTest, WhatTfConfigLeavesOutIsListed) {
+  Snapshot sparse = StartedTfJob({.ps = 1, .workers = 2});
+  sparse.job.spec.dynamic_worker = true;
+  EXPECT_EQ(EnvOf(sparse, Role::kWorker, 1)["TAAS_WORKER_HOSTS"],
+            "mnist-worker-0.default.svc:2222,mnist-worker-1.default.svc:2222");
+  const Snapshot single = StartedTfJob({.workers = 1});
+  EXPECT_EQ(EnvOf(single, Role::kWorker, 0)["TAAS_WORKER_HOSTS"],
+            "mnist-worker-0.default.svc:2222");
 }
 
 TEST(TfConfigTest, TheTrainersConfigurationIsTheBundledTrainersOnly) {
@@ -64,9 +88,9 @@ TEST(TfConfigTest, ThePortsOfTheRolesAndOfTheNetworkStandInTheAddresses) {
   Snapshot now = StartedJob({.ps = 1, .workers = 1});
   now.job.spec.port = 3333;
   now.job.spec.roles[Role::kPs].port = 4444;
-  const auto env = EnvOf(now, Role::kPs, 0);
-  EXPECT_EQ(env.at("TAAS_PS_HOSTS"), "mnist-ps-0.mnist.default.svc:4444");
-  EXPECT_EQ(env.at("TAAS_WORKER_HOSTS"), "mnist-worker-0.mnist.default.svc:3333");
+  const json cluster = json::parse(EnvOf(now, Role::kPs, 0).at("TF_CONFIG"))["cluster"];
+  EXPECT_EQ(cluster["ps"][0], "mnist-ps-0.mnist.default.svc:4444");
+  EXPECT_EQ(cluster["worker"][0], "mnist-worker-0.mnist.default.svc:3333");
 }
 
 struct EvaluatorCase {
@@ -162,8 +186,9 @@ TEST(TfJobTfConfigTest, UnderDynamicWorkersTheChiefsAddressStandsBesideTfConfig)
 TEST(TfJobTfConfigTest, WithOneServicePerJobTheNamesAreThoseOfATrainingJob) {
   Snapshot now = StartedTfJob({.workers = 2});
   now.addresses.service_per_job = true;
-  EXPECT_EQ(EnvOf(now, Role::kWorker, 0).at("TAAS_WORKER_HOSTS"),
-            "mnist-worker-0.mnist.default.svc:2222,mnist-worker-1.mnist.default.svc:2222");
+  const json cluster = json::parse(EnvOf(now, Role::kWorker, 0).at("TF_CONFIG"))["cluster"];
+  EXPECT_EQ(cluster["worker"], json({"mnist-worker-0.mnist.default.svc:2222",
+                                     "mnist-worker-1.mnist.default.svc:2222"}));
 }
 
 TEST(TfJobTfConfigTest, OnTheLocalClusterEachReplicaHasItsOwnPort) {
