@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build images demo test formats e2e e2e-setup asan tsan survive bench clean
+.PHONY: help setup build images demo test formats e2e e2e-setup asan tsan survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -86,6 +86,11 @@ survive: setup
 ## make bench   the measurements of docs/benchmarks.md but those of the operator (sudo bench/operator/run.py)
 bench: build
 	@bench/run.sh
+
+## make bench-tools    bin/creator, which bench/operator/run.py compares with
+bench-tools: setup
+	@$(BAZEL) build $(BAZEL_FLAGS) //bench/operator:creator
+	@mkdir -p bin && install -m 755 "$$($(BAZEL) info bazel-bin 2>/dev/null)/bench/operator/creator" bin/
 
 ## make clean   removes bin/, dist/ and Bazel's output; the caches outside the tree stay
 clean:

@@ -1,17 +1,19 @@
-"""Bare clients: eight connections that create the objects which an operator made for the same
-jobs. How fast these are is how fast any operator could be.
+"""A bare client (creator.cc): it creates the objects which an operator made for the same jobs, with
+as many requests under way, and decides nothing.
 
     kept = objects_of(client, "bench")                   after an operator has made them
-    create(client, kept, uids_of_new_jobs)
+    start(stage, kept, uids_of_new_jobs)
 """
 
 import collections
 import json
+import os
 
-import api_client
 import names
 
-CONNECTIONS = 8
+CREATOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin", "creator")
+# As the operator by default.
+AT_ONCE = 16
 
 Kept = collections.namedtuple("Kept", "path job uid body")
 
@@ -49,7 +51,17 @@ def renewed(item, uids):
     return item.path, item.body.replace(item.uid.encode(), uids[item.job].encode())
 
 
-def create(client, items, uids):
-    requests = [renewed(item, uids) for item in items]
-    with api_client.Fleet(client, CONNECTIONS) as fleet:
-        fleet.post(requests)
+def start(stage, items, uids):
+    """The client, which creates them for the jobs that have these uids and stays."""
+    if not os.path.exists(CREATOR):
+        raise RuntimeError(f"there is no {CREATOR}: `make bench-tools` makes it")
+    wanted = os.path.join(stage.instance.work, "wanted")
+    with open(wanted, "wb") as file:
+        for item in items:
+            path, body = renewed(item, uids)
+            file.write(path.encode() + b"\t" + body + b"\n")
+    stage.kubeconfig("bare")
+    authority = stage.plane.authority
+    return stage.start("bare client", [
+        CREATOR, stage.plane.server, authority.file("bare.crt"), authority.file("bare.key"), wanted,
+        str(AT_ONCE)])

@@ -88,10 +88,8 @@ def of_bare_clients(contestant, size, objects):
         with PodObserver(client, names.NAMESPACE) as pods:
             before = plane.cpu_s()
             began = time.monotonic()
-            bare.create(client, objects, uids)
-            created_s = time.monotonic() - began
+            creator = bare.start(plane, objects, uids)
             exist_s, run_s = await_pods(
-                pods, total, began, Progress(client, contestant, pods, plane.plane.healthy))
+                pods, total, began, Progress(client, contestant, pods, creator.check))
             programs = took(plane.cpu_s(), before)
-        return {"exist_s": exist_s, "run_s": run_s, "created_s": created_s,
-                "objects": len(objects), "programs": programs}
+        return {"exist_s": exist_s, "run_s": run_s, "objects": len(objects), "programs": programs}

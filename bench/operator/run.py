@@ -4,8 +4,9 @@
   sudo bench/operator/run.py [--rows one,many,…] [--only NAME,…] [--runs 3] [--out FILE] [--small]
   bench/operator/run.py --report FILE…
 
-Needs `make build`; builds the peer and the programs of Kubernetes when they are missing. Samples
-are kept in FILE after each trial, and a later run adds to them; --report prints them as tables.
+Needs `make build bench-tools`; builds the peer and the programs of Kubernetes when they are
+missing. Samples are kept in FILE after each trial, and a later run adds to them; --report prints
+them as tables.
 """
 
 import argparse
