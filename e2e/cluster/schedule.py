@@ -64,7 +64,7 @@ class Queue:
 
 
 def run(units, work, at_once):
-    """What `work` makes of each, in the order of their ends."""
+    """What `work` makes of each, in no order."""
     queue = Queue(units)
 
     def each():

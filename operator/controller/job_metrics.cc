@@ -30,7 +30,7 @@ bool AsksForPods(JobState state) {
 }  // namespace
 
 void JobMetrics::Hear(const Job& job, Clock::WallTime heard) {
-  if (job.ledger.has_value()) return;
+  if (job.ledger.has_value() || job.status.start_time.has_value()) return;
   launching_since_ = heard;
   if (!job.meta.creation_time.has_value()) return;
   launching_since_ = std::min(heard, *job.meta.creation_time + kCreationTick);
@@ -81,7 +81,7 @@ void JobMetrics::PodMade(Metrics& metrics, Clock::WallTime now) {
 }
 
 void JobMetrics::Launched(Metrics& metrics, const JobStatus& status, Clock::WallTime now) {
-  if (!launching_since_.has_value() || !AllRun(status)) return;
+  if (!launching_since_.has_value() || !has_pod_ || !AllRun(status)) return;
   metrics.ObserveAllPods(Since(*launching_since_, now));
   launching_since_.reset();
 }

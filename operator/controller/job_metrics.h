@@ -4,7 +4,7 @@
 // Ownership: value type; what it has counted of a job goes with Leave. Threads: the executor's
 // only. Errors: none.
 //
-//   tracked.counted.SetState(metrics, job.kind, plan.status.state);
+//   tracked.counted.SetState(metrics, job.kind, plan.status.state, now);
 
 #ifndef OPERATOR_CONTROLLER_JOB_METRICS_H_
 #define OPERATOR_CONTROLLER_JOB_METRICS_H_
@@ -20,8 +20,8 @@ namespace taas {
 
 class JobMetrics {
  public:
-  // The first that is said of a job. Only of one that no operator has begun a launch is measured,
-  // or of one that is resumed.
+  // The first that is said of a job. A launch is measured where nobody has begun the job yet, and
+  // when it is resumed; one that another operator or controller began is not.
   void Hear(const Job& job, Clock::WallTime heard);
   void SetState(Metrics& metrics, JobKind kind, JobState state, Clock::WallTime now);
   // What it asks for, and what its pods hold by `status`.

@@ -104,6 +104,21 @@ TEST(JobMetricsTest, ALaunchUnderAnEarlierOperatorIsNotMeasured) {
   EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_count 0\n"));
 }
 
+// Symptom: each job that was taken over counted as one that needed days to start.
+TEST(JobMetricsTest, AJobOfAnotherControllerHasNoLaunchOfOurs) {
+  Metrics metrics;
+  JobMetrics begun, taken;
+  Job job = NewJob();
+  taken.Hear(job, kCreated);  // The other one takes it before we make a pod.
+  taken.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(9));
+  job.status.start_time = kCreated;
+  begun.Hear(job, kCreated + seconds(100'000));
+  begun.PodMade(metrics, kCreated + seconds(100'001));
+  begun.Launched(metrics, StatusOf(JobState::kRunning, 2), kCreated + seconds(100'002));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_first_pod_seconds_count 0\n"));
+  EXPECT_THAT(metrics.Text(), HasSubstr("taas_all_pods_seconds_count 0\n"));
+}
+
 TEST(JobMetricsTest, ASuspensionIsNoPartOfALaunch) {
   Metrics metrics;
   JobMetrics job;
