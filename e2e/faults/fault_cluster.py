@@ -15,6 +15,7 @@ import itertools
 import os
 import urllib.request
 
+import audit
 import fault_api
 import fault_jobs
 import programs
@@ -105,6 +106,10 @@ class FaultCluster(Cluster):
             *(f"--set={value}" for value in self.values)).stdout
         self.kubectl("apply", "--namespace", taas.NAMESPACE, "-f", "-", stdin=rendered)
         self.granted = rights.of_operator(rendered)
+
+    def asked_without_right(self):
+        """Of all that operators with the chart's account asked for here."""
+        return rights.uncovered(self.granted, audit.requests(self.plane.audit_log, taas.USER))
 
     def define(self):
         """Both kinds, as the tree has them."""

@@ -5,7 +5,6 @@ Operators of other accounts, from which a right is taken, are not looked at.
 
 import audit
 import fault_cluster
-import rights
 import taas
 from fault_jobs import KINDS, job_of, jobs
 from fault_scenario import FaultScenario
@@ -32,6 +31,4 @@ class FaultsRecordTest(FaultScenario):
         requests = audit.requests(self.plane.audit_log, taas.USER)
         self.assertEqual(ASKED - set(audit.by_resource(requests)), set(), "not in the record")
         for cluster in fault_cluster.started():
-            self.assertEqual(rights.uncovered(
-                cluster.granted, audit.requests(cluster.plane.audit_log, taas.USER)), [],
-                "asked for without a right")
+            self.assertEqual(cluster.asked_without_right(), [], "asked for without a right")

@@ -1,7 +1,6 @@
 """Gangs that find no room, or room for one of them only, on a scheduler that knows gangs."""
 
 import audit
-import rights
 import taas
 from fault_cluster import NODES
 from fault_jobs import KINDS, TOLERATION, core, ended, job_of, jobs, replicas_patch
@@ -46,8 +45,7 @@ class GangTest(FaultScenario):
         self.assertTrue(self.plane.healthy())
         requests = audit.requests(self.plane.audit_log, taas.USER)
         self.assertIn(("create", "podgroups"), audit.by_resource(requests))
-        self.assertEqual(rights.uncovered(self.cluster.granted, requests), [],
-                         "asked for without a right")
+        self.assertEqual(self.cluster.asked_without_right(), [], "asked for without a right")
         super().tearDown()
 
     def await_empty_nodes(self):
