@@ -25,8 +25,10 @@ def creatable(found):
     """The object as a client would send it."""
     metadata = {key: value for key, value in found["metadata"].items()
                 if key not in SERVER_METADATA}
-    spec = {key: value for key, value in found["spec"].items() if key != "nodeName"}
-    return {"apiVersion": "v1", "kind": found["kind"], "metadata": metadata, "spec": spec}
+    rest = {key: value for key, value in found.items() if key not in ("metadata", "status")}
+    if "spec" in rest:
+        rest["spec"] = {key: value for key, value in rest["spec"].items() if key != "nodeName"}
+    return {**rest, "apiVersion": "v1", "metadata": metadata}
 
 
 def kept(kind, found):
@@ -38,9 +40,9 @@ def kept(kind, found):
 
 
 def objects_of(client, namespace=names.NAMESPACE):
-    """Services come before the pods of their job, as operators make them."""
+    """Services and ConfigMaps come before the pods of their job, as operators make them."""
     found = []
-    for kind in ("Service", "Pod"):
+    for kind in ("Service", "ConfigMap", "Pod"):
         items = client.list(f"/api/v1/namespaces/{namespace}/{kind.lower()}s")
         found += [kept(kind, item) for item in items if item["metadata"].get("ownerReferences")]
     return sorted(found, key=lambda item: item.job)

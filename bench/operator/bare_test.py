@@ -38,7 +38,16 @@ class BareTest(unittest.TestCase):
         self.assertEqual(made["metadata"]["ownerReferences"][0]["uid"], "u-new")
         self.assertEqual(made["metadata"]["labels"], {"taas.dev/job-uid": "u-new"})
 
-    def test_services_come_before_pods_of_their_job(self):
+    def test_a_config_map_keeps_what_it_says(self):
+        found = {"metadata": POD["metadata"], "immutable": True, "data": {"cluster": "{}"}}
+        item = bare.kept("ConfigMap", found)
+        made = json.loads(item.body)
+        self.assertEqual(item.path, "/api/v1/namespaces/bench/configmaps")
+        self.assertEqual((made["kind"], made["data"], made["immutable"]),
+                         ("ConfigMap", {"cluster": "{}"}, True))
+        self.assertNotIn("spec", made)
+
+    def test_services_and_config_maps_come_before_pods_of_their_job(self):
         class Client:
             def list(self, path):
                 owner = [{"name": "a", "uid": "u"}]
@@ -48,7 +57,8 @@ class BareTest(unittest.TestCase):
                 return [item, {"metadata": {"name": "foreign", "namespace": "bench"}, "spec": {}}]
 
         found = bare.objects_of(Client())
-        self.assertEqual([item.path.rpartition("/")[2] for item in found], ["services", "pods"])
+        self.assertEqual([item.path.rpartition("/")[2] for item in found],
+                         ["services", "configmaps", "pods"])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,9 @@ import rights
 READ_BACK = ("pods", "services", "trainingjobs", "tfjobs")
 # The API server asks for it, of whoever makes an object that holds up the deletion of its owner.
 GUARDED = ("trainingjobs/finalizers", "tfjobs/finalizers")
+# The list of its replicas is too long for each of its pods.
+LARGE = "large-" + "x" * 40
+LARGE_WORKERS = 80
 KUEUES_FINALIZER = "kueue.x-k8s.io/managed"
 
 TRAINING_JOB = {
@@ -78,7 +81,16 @@ class RightsScenario(OperatorScenario):
         self.until(f"the end of {path}",
                    lambda: self.object(kind, job["metadata"]["name"]) is None)
 
+    def begin_large_job(self, admit):
+        self.create({**TRAINING_JOB, "metadata": {"name": LARGE}, "spec": {
+            **TRAINING_JOB["spec"],
+            "roles": {"ps": {"replicas": 1}, "worker": {"replicas": LARGE_WORKERS}}}})
+        admit(LARGE)
+        self.until("all pods of a large job",
+                   lambda: self.pod(f"{LARGE}-worker-{LARGE_WORKERS - 1}") is not None)
+
     def lives(self, case, *settings, without_jobs=(), admit=lambda name: None):
+        self.begin_large_job(admit)
         self.live(TRAINING_JOB, ["life-chief-0", "life-ps-0", "life-worker-0"], admit)
         self.live(TF_JOB, ["old-life-worker-0"], admit)
         requests = self.server.requests_of(USER)
@@ -141,7 +153,7 @@ class OperatorRightsTest(RightsScenario):
         group = ("podgroup", name)
         self.until(f"the group of {name}", lambda: self.object(*group))
         roles = ("roles", "worker") if name == "life" else ("tfReplicaSpecs", "Worker")
-        for workers in (2, 1):
+        for workers in (2, 1) if name != LARGE else ():
             before = self.object(*group)["spec"]
             self.merge("tj" if name == "life" else "tfjob", name, change={
                 "spec": {roles[0]: {roles[1]: {"replicas": workers}}}})

@@ -40,7 +40,7 @@ OF_THE_CONTAINER = [
 # Rights that are a way to others, or to what is nobody's business.
 NEVER = {
     "resources": {"*", "secrets", "serviceaccounts", "nodes", "pods/exec", "pods/attach",
-                  "pods/ephemeralcontainers", "configmaps", "roles", "clusterroles"},
+                  "pods/ephemeralcontainers", "roles", "clusterroles"},
     "verbs": {"*", "bind", "escalate", "impersonate"},
     "apiGroups": {"*", "rbac.authorization.k8s.io"},
 }
@@ -52,6 +52,7 @@ OPERATOR_VERBS = {
     "pods": {"get", "list", "watch", "create", "delete"},
     "services": {"get", "list", "watch", "create", "delete"},
     "events": {"create"},
+    "configmaps": {"create"},  # It reads none.
 }
 
 

@@ -47,6 +47,8 @@ void ApiWriter::Write(HttpRequest request, Attempt attempt) {
     switch (next) {
       case Next::kReadBack:
         return attempt.read_back();
+      case Next::kDone:
+        return attempt.done({});
       case Next::kReplan:
         return attempt.done({.kind = Kind::kReplan, .message = Cause(reply, attempt.what)});
       case Next::kLater:

@@ -37,7 +37,7 @@ class ApiWriter {
 
   // What the answers whose meaning depends on the verb lead to.
   struct Meaning {
-    enum class Next { kReadBack, kReplan, kLater, kRefused };
+    enum class Next { kReadBack, kDone, kReplan, kLater, kRefused };
     Next exists = Next::kReadBack;
     Next conflict = Next::kReadBack;
     Next missing = Next::kReadBack;

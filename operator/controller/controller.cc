@@ -5,6 +5,7 @@
 
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
+#include "operator/plan/cluster_map.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
@@ -49,7 +50,8 @@ bool HasLedgerStep(const Plan& plan) {
 
 bool Creates(const Step& step) {
   return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step) ||
-         std::holds_alternative<CreatePodGroup>(step);
+         std::holds_alternative<CreatePodGroup>(step) ||
+         std::holds_alternative<CreateConfigMap>(step);
 }
 
 ClusterView::Options ViewOptions(const Controller::Options& options) {
@@ -325,8 +327,10 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
     snapshot.services[service->meta.name] = ViewOf(*service);
   }
   if (const auto group = view_.PodGroupOf(job)) snapshot.pod_group = ViewOf(*group);
-  tracked.obstacles.Expire(executor_.clock().Now());
+  const Clock::Time now = executor_.clock().Now();
+  tracked.obstacles.Expire(now);
   tracked.obstacles.Complete(snapshot);
+  snapshot.cluster_map = tracked.cluster_map.Believed(LacksConfiguration(snapshot.pods), now);
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
   snapshot.polled = poller_.ReportOf(key);
@@ -421,6 +425,8 @@ void Controller::Send(const std::shared_ptr<Look>& look, size_t index) {
     objects_.Delete(*drop_pod, done);
   } else if (const auto* drop_service = std::get_if<DeleteService>(&step)) {
     objects_.Delete(*drop_service, done);
+  } else if (const auto* make_map = std::get_if<CreateConfigMap>(&step)) {
+    objects_.Create(*make_map, done);
   } else if (const auto* make_group = std::get_if<CreatePodGroup>(&step)) {
     objects_.Create(job.meta, *make_group, done);
   } else if (const auto* change_group = std::get_if<UpdatePodGroup>(&step)) {
@@ -477,6 +483,11 @@ void Controller::OnDone(Look& look, const Step& step) {
         {.name = made->pod.name, .role = made->pod.role, .pod_number = made->pod.pod_number});
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
     changes.services_made.push_back(service->name);
+  } else if (const auto* map = std::get_if<CreateConfigMap>(&step)) {
+    if (Tracked* tracked = SameJob(look)) {
+      tracked->cluster_map.Remember(map->name, executor_.clock().Now());
+    }
+    queue_.Add(look.key);  // No watch tells of it.
   } else if (const auto* pod = std::get_if<DeletePod>(&step)) {
     changes.pods_deleted.push_back(pod->name);
   }
@@ -577,6 +588,8 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     if (look->done > 0) obstacles.Progress();
     const auto after = obstacles.LookAgainAfter(now);
     if (after.has_value()) queue_.AddAfter(key, *after);
+    const auto doubt = found->second.cluster_map.LookAgainAfter(now);
+    if (doubt.has_value()) queue_.AddAfter(key, std::max<Clock::Duration>(*doubt, milliseconds(1)));
   }
   if (look->plan.wake_at.has_value()) {
     // At least a millisecond: a clock that was set back must not make this a busy loop.

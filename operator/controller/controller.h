@@ -35,6 +35,7 @@
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/controller/api_writer.h"
+#include "operator/controller/cluster_map_memory.h"
 #include "operator/controller/cluster_view.h"
 #include "operator/controller/event_writer.h"
 #include "operator/controller/job_metrics.h"
@@ -98,6 +99,7 @@ class Controller {
     Obstacles obstacles;
     JobReporter::Memory told;
     bool hands_off = false;  // Another controller is at work on it.
+    ClusterMapMemory cluster_map;
   };
   // One look at one job, until the last reply to its writes.
   struct Look;

@@ -155,7 +155,25 @@ void SimCluster::TickPodGroup(const std::string& name) {
   api_.Put("podgroups", std::move(group));
 }
 
+// The environment refers to a ConfigMap that is not there.
+bool SimCluster::LacksConfigMap(const Json& pod) const {
+  for (const Json& item : pod["spec"]["containers"][0].value("env", Json::array())) {
+    const auto name = item.value("/valueFrom/configMapKeyRef/name"_json_pointer, "");
+    if (!name.empty() && api_.Find("configmaps", name) == nullptr) return true;
+  }
+  return false;
+}
+
 void SimCluster::StartContainer(Json pod) {
+  if (LacksConfigMap(pod)) {
+    Json container = ContainerOf(pod);
+    container["state"] = {{"waiting", {{"reason", "CreateContainerConfigError"}}}};
+    const Json status = {{"phase", "Pending"}, {"containerStatuses", {container}}};
+    if (pod.value("status", Json()) == status) return;
+    pod["status"] = status;
+    api_.Put("pods", std::move(pod));
+    return;
+  }
   started_[pod["metadata"]["uid"]] = executor_.clock().Now();
   Json container = ContainerOf(pod);
   container["state"] = {

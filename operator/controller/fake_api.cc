@@ -359,7 +359,7 @@ void FakeApi::DeleteJob(const std::string& kind, const std::string& name) {
   if (job == nullptr) return;
   const std::string uid = (*job)["metadata"]["uid"];
   Remove(kind, name);
-  for (const char* resource : {"pods", "services", "podgroups"}) {
+  for (const char* resource : {"pods", "services", "podgroups", "configmaps"}) {
     for (const std::string& child : Names(resource)) {
       const Json* object = Find(resource, child);
       const Json& owners = object->at("metadata").value("ownerReferences", Json::array());

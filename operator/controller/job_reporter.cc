@@ -43,6 +43,7 @@ std::string Counted(const std::vector<JobReporter::PodMade>& pods) {
 std::string FailureReason(const Step& step) {
   if (std::holds_alternative<CreatePod>(step)) return "FailedCreatePod";
   if (std::holds_alternative<CreateService>(step)) return "FailedCreateService";
+  if (std::holds_alternative<CreateConfigMap>(step)) return "FailedCreateConfigMap";
   if (std::holds_alternative<DeletePod>(step)) return "FailedDeletePod";
   if (std::holds_alternative<DeleteService>(step)) return "FailedDeleteService";
   if (std::holds_alternative<CreatePodGroup>(step)) return "FailedCreatePodGroup";

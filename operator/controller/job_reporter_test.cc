@@ -57,7 +57,7 @@ TEST_F(JobReporterTest, ARefusalIsToldInTheWordsOfTfJobsOnceForEachKindOfStep) {
                             .reason = "Forbidden"};
   const std::vector<Step> steps = {CreatePod(),     CreateService(),  CreatePodGroup(),
                                    DeletePod(),     DeleteService(),  DeletePodGroup(),
-                                   ReleasePod()};
+                                   CreateConfigMap(), ReleasePod()};
   for (int round = 0; round < 2; ++round) {
     for (const Step& step : steps) {
       reporter_.Refused(JobOf(JobKind::kTfJob), memory_, step, refused);
@@ -65,7 +65,8 @@ TEST_F(JobReporterTest, ARefusalIsToldInTheWordsOfTfJobsOnceForEachKindOfStep) {
   }
   EXPECT_THAT(Reasons(),
               UnorderedElementsAre("FailedCreatePod", "FailedCreateService",
-                                   "FailedCreatePodGroup", "FailedDeletePod",
+                                   "FailedCreatePodGroup", "FailedCreateConfigMap",
+                                   "FailedDeletePod",
                                    "FailedDeleteService", "FailedDeletePodGroup", "Refused"));
   for (const json& event : api_.events()) {
     EXPECT_EQ(event["type"], "Warning");

@@ -126,6 +126,23 @@ void ObjectWriter::Create(const ObjectMeta& job, const CreatePodGroup& step, Wri
                  std::move(done));
 }
 
+void ObjectWriter::Create(const CreateConfigMap& step, WriteDone done) {
+  const std::string what = "create ConfigMap " + step.ns + "/" + step.name;
+  HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kConfigMaps, step.ns)};
+  request.accept = kProtobufOrJson;
+  request.body = ConfigMapJson(step);
+  // One that is there says the same, or its name would be another. So no right to read any is
+  // needed, and after a reply that was lost it is sent once more.
+  api_.Write(std::move(request),
+             {.what = what,
+              .meaning = {.exists = Next::kDone,
+                          .conflict = Next::kLater,
+                          .missing = Next::kRefused},
+              .take = [](const HttpReply&) { return true; },
+              .read_back = [what, done] { done({.kind = Kind::kLater, .message = what}); },
+              .done = done});
+}
+
 void ObjectWriter::Update(const UpdatePodGroup& step, WriteDone done) {
   HttpRequest request{.path = ObjectPath(ResourceOf(step.scheduler), step.ns, step.name)};
   request.content_type = kMergePatch;

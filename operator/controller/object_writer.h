@@ -25,6 +25,8 @@ class ObjectWriter {
   void Create(const ObjectMeta& job, const CreatePod& step, WriteDone done);
   void Create(const ObjectMeta& job, const CreateService& step, WriteDone done);
   void Create(const ObjectMeta& job, const CreatePodGroup& step, WriteDone done);
+  // The view does not know it: that it is there is for the caller to remember.
+  void Create(const CreateConfigMap& step, WriteDone done);
   void Update(const UpdatePodGroup& step, WriteDone done);
   void Release(const ReleasePod& step, WriteDone done);
   void TakeOver(const Adopt& step, WriteDone done);

@@ -16,6 +16,8 @@ Place PlaceOf(Resource resource) {
       return {"/api/v1", "pods"};
     case Resource::kServices:
       return {"/api/v1", "services"};
+    case Resource::kConfigMaps:
+      return {"/api/v1", "configmaps"};
     case Resource::kEvents:
       return {"/api/v1", "events"};
     case Resource::kNamespaces:

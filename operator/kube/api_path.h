@@ -20,6 +20,7 @@ namespace taas {
 enum class Resource {
   kPods,
   kServices,
+  kConfigMaps,
   kEvents,
   kNamespaces,
   kPersistentVolumeClaims,

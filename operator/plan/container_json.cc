@@ -59,14 +59,20 @@ bool AsksForGpus(const json& container) {
                      [](const auto& item) { return IsGpu(item.key()); });
 }
 
+json EnvJson(const EnvVariable& variable) {
+  if (variable.config_map.empty()) return {{"name", variable.name}, {"value", variable.value}};
+  const json key = {{"name", variable.config_map}, {"key", variable.value}};
+  return {{"name", variable.name}, {"valueFrom", {{"configMapKeyRef", key}}}};
+}
+
 // Ours first, so that the user's can refer to them as $(TAAS_JOB); of the user's, those of the role
 // replace those of the template.
 void CompleteEnv(const PodSpec& pod, const Environment& ours, json& container) {
   json env = json::array();
   std::set<std::string> names;
-  for (const auto& [name, value] : ours) {
-    env.push_back({{"name", name}, {"value", value}});
-    names.insert(name);
+  for (const EnvVariable& variable : ours) {
+    env.push_back(EnvJson(variable));
+    names.insert(variable.name);
   }
   const json of_role = ParseOr(pod.user.env, json::array());
   json users = json::array();

@@ -8,17 +8,15 @@
 #ifndef OPERATOR_PLAN_CONTAINER_JSON_H_
 #define OPERATOR_PLAN_CONTAINER_JSON_H_
 
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "operator/plan/pod_spec.h"
+#include "operator/plan/tf_config.h"
 #include "third_party/json.h"
 
 namespace taas {
 
-// Names and values.
-using Environment = std::vector<std::pair<std::string, std::string>>;
+using Environment = std::vector<EnvVariable>;
 
 // `container` is the template's, or an empty object; `ours` wins over the user's variables.
 void CompleteContainer(const PodSpec& pod, const Environment& ours, nlohmann::json& container);

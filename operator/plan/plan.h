@@ -60,6 +60,18 @@ struct DeleteService {
   std::string why;
 };
 
+// What all pods of a large job refer to: cluster_map.h. It cannot be changed.
+struct CreateConfigMap {
+  std::string ns;
+  std::string name;
+  JobKind owner_kind = JobKind::kTrainingJob;
+  std::string job_name;  // The owner.
+  std::string job_uid;
+  std::map<std::string, std::string> labels;
+  std::string key;
+  std::string value;
+};
+
 struct CreatePod {
   PodSpec pod;
 };
@@ -142,7 +154,7 @@ struct DeleteJob {
 
 using Step = std::variant<WriteLedger, CreateService, CreatePod, DeletePod, DeleteService,
                           ReportConflict, DeleteJob, CreatePodGroup, UpdatePodGroup,
-                          DeletePodGroup, ReleasePod, Adopt>;
+                          DeletePodGroup, ReleasePod, Adopt, CreateConfigMap>;
 
 struct Plan {
   std::vector<Step> steps;

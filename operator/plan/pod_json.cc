@@ -105,7 +105,8 @@ absl::StatusOr<Environment> EnvironmentOf(const PodSpec& pod) {
   if (pod.cluster == nullptr) return Environment();
   const ClusterFacts& facts = *pod.cluster;
   const AddressBook addresses(facts.job, facts.ledger, facts.addresses);
-  return ReplicaEnvironment(facts.job, facts.ledger, addresses, pod.role, pod.index);
+  return ReplicaEnvironment(facts.job, facts.ledger, addresses, pod.role, pod.index,
+                            facts.cluster_map);
 }
 
 absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
@@ -194,6 +195,19 @@ std::string ServiceJson(const CreateService& service) {
                  {"publishNotReadyAddresses", true},
                  {"selector", service.selector},
                  {"ports", std::move(ports)}}}});
+}
+
+std::string ConfigMapJson(const CreateConfigMap& map) {
+  const json owner = Owner(map.owner_kind, map.job_name, map.job_uid);
+  return Dump({{"apiVersion", "v1"},
+               {"kind", "ConfigMap"},
+               {"metadata",
+                {{"name", map.name},
+                 {"namespace", map.ns},
+                 {"labels", map.labels},
+                 {"ownerReferences", json::array({owner})}}},
+               {"immutable", true},
+               {"data", {{map.key, map.value}}}});
 }
 
 std::string PodGroupJson(const CreatePodGroup& group) {

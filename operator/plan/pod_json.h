@@ -22,6 +22,7 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod);
 // Headless, and it publishes addresses before pods are ready: replicas look for each other to
 // become so.
 std::string ServiceJson(const CreateService& service);
+std::string ConfigMapJson(const CreateConfigMap& map);
 std::string PodGroupJson(const CreatePodGroup& group);
 
 }  // namespace taas

@@ -23,6 +23,7 @@ struct ClusterFacts {
   Job job;
   Ledger ledger;
   AddressOptions addresses;
+  std::string cluster_map;  // Name of the ConfigMap that has the list of replicas; empty: none.
 };
 
 struct PodSpec {

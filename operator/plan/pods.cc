@@ -4,6 +4,7 @@
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
+#include "operator/plan/cluster_map.h"
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
@@ -137,6 +138,7 @@ class Children {
     const bool has_gang = PlanGang();
     const bool reachable = has_gang && PlanJobService();
     for (const ReplicaView& replica : replicas_) PlanReplica(replica, reachable);
+    if (LacksConfiguration(now_.pods)) HasClusterMap();
     return std::move(out_);
   }
 
@@ -388,12 +390,27 @@ class Children {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
       return;
     }
+    if (!HasClusterMap()) return;
     if (cluster_ == nullptr) {
       cluster_ = std::make_shared<const ClusterFacts>(
-          ClusterFacts{.job = now_.job, .ledger = stored_, .addresses = now_.addresses});
+          ClusterFacts{.job = now_.job,
+                       .ledger = stored_,
+                       .addresses = now_.addresses,
+                       .cluster_map = cluster_map_->has_value() ? (*cluster_map_)->name : ""});
     }
     out_.steps.push_back(
         CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
+  }
+
+  // False while pods would wait for a ConfigMap that is still to be made.
+  bool HasClusterMap() {
+    if (!cluster_map_.has_value()) {
+      cluster_map_ = ClusterMapOf(now_.job, addresses_);
+      if (cluster_map_->has_value() && (*cluster_map_)->name != now_.cluster_map) {
+        out_.steps.push_back(**cluster_map_);
+      }
+    }
+    return !cluster_map_->has_value() || (*cluster_map_)->name == now_.cluster_map;
   }
 
   const Snapshot& now_;
@@ -403,6 +420,7 @@ class Children {
   const AddressBook addresses_;
   std::string bootstrap_;
   std::shared_ptr<const ClusterFacts> cluster_;
+  std::optional<std::optional<CreateConfigMap>> cluster_map_;  // Found out when it is needed.
   ChildSteps out_;
 };
 

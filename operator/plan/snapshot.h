@@ -56,6 +56,7 @@ struct Snapshot {
   // By name: those of the namespace that carry our job label or one of our names, ours or not.
   std::map<std::string, ServiceView> services;
   std::optional<PodGroupView> pod_group;  // With the job's name, ours or not.
+  std::string cluster_map;  // Name of the job's ConfigMap that is known to be there, if any.
   Clock::WallTime now{};
   AddressOptions addresses;
   // For the loopback scheme: ports of 127.0.0.1 that nobody uses, as far as anybody can know.

@@ -83,28 +83,20 @@ ordered_json SparseCluster(const Job& job, const AddressBook& addresses, Role ro
   return cluster;
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
-                                     int32_t index) {
-  ordered_json config;
-  const bool sparse = IsSparse(job);
-  config["cluster"] = sparse ? SparseCluster(job, addresses, role, index)
-                             : FullCluster(job, addresses, role);
-  config["task"] = {{"type", std::string(RoleNameIn(job, role))}, {"index", index}};
-  if (!sparse) config["environment"] = "cloud";
-  std::string text = config.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  if (text.size() > kTfConfigBytesMax) {
-    return absl::InvalidArgumentError(
-        "TF_CONFIG of " + std::string(RoleNameIn(job, role)) + "-" + std::to_string(index) +
-        " would be " + std::to_string(text.size()) +
-        " bytes, and an environment variable holds at most " + std::to_string(kTfConfigBytesMax) +
-        ": use fewer replicas or a shorter job name");
-  }
-  return text;
+std::string Dump(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses) {
+// TF_CONFIG around what stands under "cluster" in it.
+std::string Around(const std::string& cluster, const Job& job, Role role, int32_t index) {
+  ordered_json rest;
+  rest["task"] = {{"type", std::string(RoleNameIn(job, role))}, {"index", index}};
+  if (!IsSparse(job)) rest["environment"] = "cloud";
+  return R"({"cluster":)" + cluster + "," + Dump(rest).substr(1);
+}
+
+// Of TF_CONFIG: no text is longer, and few are much shorter.
+size_t BytesAtMost(const Job& job, const AddressBook& addresses) {
   constexpr size_t kAroundAnAddress = 3;      // "",
   constexpr size_t kAroundARole = 32;         // Its name, and the brackets of its list.
   constexpr size_t kAroundTheCluster = 128;   // The task and the environment.
@@ -116,7 +108,40 @@ bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses) {
     const size_t longest = addresses.Cluster(role, spec.replicas - 1).size() + kPortDigits;
     bound += kAroundARole + static_cast<size_t>(spec.replicas) * (longest + kAroundAnAddress);
   }
-  return bound <= kTfConfigBytesMax;
+  return bound;
+}
+
+// Whoever is told of the evaluators where workers are, or not where workers are not.
+bool ReadsAsWorkersDo(const Job& job, Role role) {
+  return SeesEvaluator(job, role) == SeesEvaluator(job, Role::kWorker);
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
+                                     int32_t index) {
+  const ordered_json cluster = IsSparse(job) ? SparseCluster(job, addresses, role, index)
+                                             : FullCluster(job, addresses, role);
+  std::string text = Around(Dump(cluster), job, role, index);
+  if (text.size() > kTfConfigBytesMax) {
+    return absl::InvalidArgumentError(
+        "TF_CONFIG of " + std::string(RoleNameIn(job, role)) + "-" + std::to_string(index) +
+        " would be " + std::to_string(text.size()) +
+        " bytes, and an environment variable holds at most " + std::to_string(kTfConfigBytesMax) +
+        ": use fewer replicas or a shorter job name");
+  }
+  return text;
+}
+
+bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses) {
+  return BytesAtMost(job, addresses) <= kTfConfigBytesMax;
+}
+
+std::string SharedCluster(const Job& job, const AddressBook& addresses) {
+  // On 127.0.0.1 a replica may get another port any time, and the machine holds few of them.
+  if (addresses.loopback() || IsSparse(job) || !HasTfConfig(job)) return "";
+  if (BytesAtMost(job, addresses) <= kInlineClusterBytesMax) return "";
+  return Dump(FullCluster(job, addresses, Role::kWorker));
 }
 
 bool HasTfConfig(const Job& job) {
@@ -125,17 +150,24 @@ bool HasTfConfig(const Job& job) {
   return DialectOf(job.kind).tf_config_of_one || replicas != 1;
 }
 
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironment(
-    const Job& job, const Ledger& ledger, const AddressBook& addresses, Role role, int32_t index) {
-  std::vector<std::pair<std::string, std::string>> env;
-  if (HasTfConfig(job)) {
+absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, const Ledger& ledger,
+                                                            const AddressBook& addresses,
+                                                            Role role, int32_t index,
+                                                            const std::string& cluster_map) {
+  std::vector<EnvVariable> env;
+  if (!cluster_map.empty() && ReadsAsWorkersDo(job, role)) {
+    // The kubelet replaces references to variables that it has seen already.
+    const std::string name(kClusterVariable);
+    env.push_back({.name = name, .value = std::string(kClusterKey), .config_map = cluster_map});
+    env.push_back({.name = "TF_CONFIG", .value = Around("$(" + name + ")", job, role, index)});
+  } else if (HasTfConfig(job)) {
     ASSIGN_OR_RETURN(std::string tf_config, TfConfig(job, addresses, role, index));
-    env.emplace_back("TF_CONFIG", std::move(tf_config));
+    env.push_back({.name = "TF_CONFIG", .value = std::move(tf_config)});
   }
   const std::string role_name(RoleName(role));
   const std::string index_text = std::to_string(index);
   const LedgerReplica& replica = ledger.replicas.at(role).at(index);
-  const std::vector<std::pair<std::string, std::string>> ours = {
+  const std::vector<EnvVariable> ours = {
       {"TAAS_JOB", job.meta.ns + "/" + job.meta.name},
       {"TAAS_JOB_UID", job.meta.uid},
       {"TAAS_ROLE", role_name},
@@ -149,13 +181,16 @@ absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironm
   env.insert(env.end(), ours.begin(), ours.end());
   for (const auto& [name, listed] :
        {std::pair("TAAS_PS_HOSTS", Role::kPs), std::pair("TAAS_WORKER_HOSTS", Role::kWorker)}) {
-    if (NeedsHostList(job, role, name)) env.emplace_back(name, HostList(job, addresses, listed));
+    if (!NeedsHostList(job, role, name)) continue;
+    env.push_back({.name = name, .value = HostList(job, addresses, listed)});
   }
   // A sparse TF_CONFIG names the chief to nobody else.
   if (std::string chief = HostList(job, addresses, Role::kChief); !chief.empty()) {
-    env.emplace_back("TAAS_CHIEF_HOSTS", std::move(chief));
+    env.push_back({.name = "TAAS_CHIEF_HOSTS", .value = std::move(chief)});
   }
-  if (job.spec.bundled_trainer) env.emplace_back("TAAS_TRAINER", job.spec.trainer.config);
+  if (job.spec.bundled_trainer) {
+    env.push_back({.name = "TAAS_TRAINER", .value = job.spec.trainer.config});
+  }
   return env;
 }
 

@@ -2,13 +2,12 @@
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument if TF_CONFIG would not fit.
 //
-//   ASSIGN_OR_RETURN(auto env, ReplicaEnvironment(job, ledger, addresses, Role::kWorker, 0));
+//   ASSIGN_OR_RETURN(auto env, ReplicaEnvironment(job, ledger, addresses, Role::kWorker, 0, ""));
 
 #ifndef OPERATOR_PLAN_TF_CONFIG_H_
 #define OPERATOR_PLAN_TF_CONFIG_H_
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,8 +29,31 @@ bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses);
 // False for a TFJob of one replica in all, whose program is none of a cluster.
 bool HasTfConfig(const Job& job);
 
-absl::StatusOr<std::vector<std::pair<std::string, std::string>>> ReplicaEnvironment(
-    const Job& job, const Ledger& ledger, const AddressBook& addresses, Role role, int32_t index);
+// Every replica is named to every replica, so the pods of a job grow with the square of its size:
+// of 1,000 with 50 KB each, 50 MB in the cluster's store. A list that may be longer than this (some
+// 160 replicas) is kept once, in a ConfigMap beside the pods; see cluster_map.h.
+inline constexpr size_t kInlineClusterBytesMax = 8'192;
+inline constexpr std::string_view kClusterVariable = "TAAS_CLUSTER";
+
+// What stands under "cluster" in the TF_CONFIG of all replicas but perhaps the evaluators'; empty:
+// each pod has its own, since it is short, or differs from pod to pod, or is not there.
+std::string SharedCluster(const Job& job, const AddressBook& addresses);
+
+struct EnvVariable {
+  std::string name;
+  std::string value;
+  std::string config_map;  // Not empty: `value` is a key of that one, and the value stands there.
+
+  bool operator==(const EnvVariable&) const = default;
+};
+
+// `cluster_map`: of the ConfigMap that has SharedCluster under the key kClusterKey; empty: none
+// has.
+inline constexpr std::string_view kClusterKey = "cluster";
+absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, const Ledger& ledger,
+                                                            const AddressBook& addresses,
+                                                            Role role, int32_t index,
+                                                            const std::string& cluster_map);
 
 }  // namespace taas
 

@@ -16,9 +16,11 @@ using testing::HasSubstr;
 
 std::map<std::string, std::string> EnvOf(const Snapshot& now, Role role, int32_t index) {
   const AddressBook book(now.job, *now.job.ledger, now.addresses);
-  const auto env = ReplicaEnvironment(now.job, *now.job.ledger, book, role, index);
+  const auto env = ReplicaEnvironment(now.job, *now.job.ledger, book, role, index, "");
   EXPECT_THAT(env, IsOk());
-  return {env->begin(), env->end()};
+  std::map<std::string, std::string> values;
+  for (const EnvVariable& variable : *env) values[variable.name] = variable.value;
+  return values;
 }
 
 TEST(TfConfigTest, NamesEveryReplicaAndWhoTheReaderIs) {

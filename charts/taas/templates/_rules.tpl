@@ -60,7 +60,7 @@
   resources: [pods, services]
   verbs: [get, list, watch, create, delete]
 - apiGroups: [""]
-  resources: [events]
+  resources: [events, configmaps]
   verbs: [create]
 {{- if eq .Values.operator.gangScheduler "volcano" }}
 - apiGroups: [scheduling.volcano.sh]

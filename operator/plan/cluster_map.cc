@@ -1,0 +1,56 @@
+#include "operator/plan/cluster_map.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "operator/plan/tf_config.h"
+
+namespace taas {
+namespace {
+
+// FNV-1a (Fowler, Noll, Vo), 64 bits. It tells the sizes that one job has had from each other, and
+// jobs of one name; it is no protection from those who may write in the namespace.
+uint64_t Hash(std::string_view text) {
+  constexpr uint64_t kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
+  uint64_t hash = kBasis;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return hash;
+}
+
+std::string Hex(uint64_t number) {
+  constexpr size_t kDigits = 16;
+  std::array<char, kDigits> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  const std::string text(digits.data(), end);
+  return std::string(kDigits - text.size(), '0') + text;
+}
+
+}  // namespace
+
+std::optional<CreateConfigMap> ClusterMapOf(const Job& job, const AddressBook& addresses) {
+  std::string cluster = SharedCluster(job, addresses);
+  if (cluster.empty()) return std::nullopt;
+  const std::string hash = Hex(Hash(job.meta.uid + "/" + cluster));
+  return CreateConfigMap{.ns = job.meta.ns,
+                         .name = job.meta.name + "-cluster-" + hash,
+                         .owner_kind = job.kind,
+                         .job_name = job.meta.name,
+                         .job_uid = job.meta.uid,
+                         .labels = {{"app.kubernetes.io/managed-by", "taas"},
+                                    {std::string(kJobLabel), job.meta.name},
+                                    {std::string(kUidLabel), job.meta.uid}},
+                         .key = std::string(kClusterKey),
+                         .value = std::move(cluster)};
+}
+
+bool LacksConfiguration(const std::vector<Pod>& pods) {
+  return std::any_of(pods.begin(), pods.end(), [](const Pod& pod) {
+    return pod.waiting_reason == "CreateContainerConfigError";
+  });
+}
+
+}  // namespace taas
