@@ -1,6 +1,7 @@
 #include "operator/controller/cluster_view.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "operator/api/dialect.h"
@@ -55,6 +56,24 @@ std::string WithPlainSpec(JobKind kind, std::string_view text) {
                              {"name":"tensorflow","image":"i"}]}}}}})"_json
                        : R"({"roles":{"worker":{}},"trainer":{"model":{"name":"mlp"}}})"_json;
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+bool Succeeds(const Pod& before, const Pod& after) {
+  return after.phase == PodPhase::kSucceeded && before.phase != PodPhase::kSucceeded;
+}
+
+// It gets a node, an address, runs, is ready: nothing that the plan has to do anything about.
+bool Starts(const Pod& before, const Pod& after) {
+  const auto trouble = [](const Pod& pod) {
+    return std::tie(pod.reason, pod.waiting_reason, pod.unschedulable_reason, pod.restart_count,
+                    pod.disrupted, pod.node_silent, pod.node_lost, pod.container_ended,
+                    pod.meta.deletion_time, pod.owner_uid, pod.job);
+  };
+  const auto is_under_way = [](PodPhase phase) {
+    return phase == PodPhase::kPending || phase == PodPhase::kRunning;
+  };
+  return is_under_way(before.phase) && is_under_way(after.phase) && after.phase >= before.phase &&
+         after.ready >= before.ready && trouble(before) == trouble(after);
 }
 
 }  // namespace
@@ -376,9 +395,8 @@ void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
     if (HasOwner(*before)) gone_[before->owner_uid].push_back(*before);
   }
   if (synced_ && after != nullptr && IsOrphan(*after)) on_orphan_(*after);
-  const bool succeeded = !another && after->phase == PodPhase::kSucceeded &&
-                         before->phase != PodPhase::kSucceeded;
-  Touch(pod->meta.ns, pod->job, succeeded ? Haste::kWithItsLike : Haste::kAtOnce);
+  const bool expected = !another && (Succeeds(*before, *after) || Starts(*before, *after));
+  Touch(pod->meta.ns, pod->job, expected ? Haste::kWithItsLike : Haste::kAtOnce);
   TouchFormer(before, after);
 }
 

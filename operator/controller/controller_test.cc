@@ -98,7 +98,7 @@ TEST(ControllerTest, EventsOfManyPodsLeadToFewLooksAndThoseOfAFewToOneEach) {
     cluster.set_before_plan([&](const Snapshot&) { ++looks; });
     for (int i = 0; i < 50; ++i) {
       json pod = *cluster.api().Find("pods", "mnist-worker-0");
-      pod["metadata"]["annotations"]["touched"] = std::to_string(i);
+      pod["status"]["reason"] = "Reason" + std::to_string(i);
       cluster.api().Put("pods", pod);
       cluster.RunFor(milliseconds(2));
     }
@@ -106,6 +106,29 @@ TEST(ControllerTest, EventsOfManyPodsLeadToFewLooksAndThoseOfAFewToOneEach) {
   };
   EXPECT_GE(looks_at(1), 40);
   EXPECT_LE(looks_at(400), 10) << "20 ms each, in 100 ms";
+}
+
+// Symptom: each pod that got a node and each that ran led to a look at its job, and of many jobs the
+// same state was written twice, for the first replicas that ran and for the last.
+TEST(ControllerTest, PodsThatStartAreLookedAtTogetherAndOneInTroubleAtOnce) {
+  SimCluster cluster(15);
+  cluster.CreateJob({.workers = 10});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(30));
+  int looks = 0;
+  cluster.set_before_plan([&](const Snapshot&) { ++looks; });
+  const auto change = [&](int worker, const json& status) {
+    json pod = *cluster.api().Find("pods", "mnist-worker-" + std::to_string(worker));
+    pod["status"].merge_patch(status);
+    cluster.api().Put("pods", std::move(pod));
+    cluster.RunFor(milliseconds(5));
+  };
+  for (int i = 0; i < 10; ++i) change(i, {{"podIP", "10.0.1." + std::to_string(i)}});
+  EXPECT_EQ(looks, 0);
+  cluster.RunFor(milliseconds(100));
+  EXPECT_EQ(looks, 1);
+  change(3, {{"reason", "NodeLost"}});
+  EXPECT_EQ(looks, 2);
 }
 
 // Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was

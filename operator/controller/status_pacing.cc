@@ -45,6 +45,7 @@ Clock::Duration UntilOutcome(const Job& job, Clock::WallTime now) {
 
 // Encodings compared: what is not written cannot differ to a reader.
 bool StatusDiffers(const Job& job, const JobStatus& wanted, const KeptFields& kept) {
+  if (job.status == wanted) return false;
   return kept.Of(EncodeStatus(job, job.status)) != kept.Of(EncodeStatus(job, wanted));
 }
 
