@@ -33,8 +33,8 @@ constexpr int kUnderWayMax = 64;
 // millisecond, one of 1,000 fifty.
 constexpr std::chrono::microseconds kRestPerPod{50};
 
-// Replicas start within moments of each other, and those that have done their part end so. Each that
-// is told by itself costs a look, and often a request.
+// Replicas start within moments of each other, and those that have done their part end so. Each
+// that is told by itself costs a look, and often a request.
 constexpr milliseconds kGatherTime{100};
 
 // A job whose look has failed so often in a row, for half a second by then, is spoken of in the

@@ -108,8 +108,8 @@ TEST(ControllerTest, EventsOfManyPodsLeadToFewLooksAndThoseOfAFewToOneEach) {
   EXPECT_LE(looks_at(400), 10) << "20 ms each, in 100 ms";
 }
 
-// Symptom: each pod that got a node and each that ran led to a look at its job, and of many jobs the
-// same state was written twice, for the first replicas that ran and for the last.
+// Symptom: each pod that got a node and each that ran led to a look at its job, and of many jobs
+// the same state was written twice, for the first replicas that ran and for the last.
 TEST(ControllerTest, PodsThatStartAreLookedAtTogetherAndOneInTroubleAtOnce) {
   SimCluster cluster(15);
   cluster.CreateJob({.workers = 10});
