@@ -2,18 +2,13 @@
 as many requests under way, and decides nothing.
 
     kept = objects_of(client, "bench")                   after an operator has made them
-    start(stage, kept, uids_of_new_jobs)
+    path, body = renewed(kept[0], uids_of_new_jobs)
 """
 
 import collections
 import json
-import os
 
 import names
-
-CREATOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bin", "creator")
-# As the operator by default.
-AT_ONCE = 16
 
 Kept = collections.namedtuple("Kept", "path job uid body")
 
@@ -51,19 +46,3 @@ def objects_of(client, namespace=names.NAMESPACE):
 def renewed(item, uids):
     """The request that makes it for the new job of the same name."""
     return item.path, item.body.replace(item.uid.encode(), uids[item.job].encode())
-
-
-def start(stage, items, uids):
-    """The client, which creates them for the jobs that have these uids and stays."""
-    if not os.path.exists(CREATOR):
-        raise RuntimeError(f"there is no {CREATOR}: `make bench-tools` makes it")
-    wanted = os.path.join(stage.instance.work, "wanted")
-    with open(wanted, "wb") as file:
-        for item in items:
-            path, body = renewed(item, uids)
-            file.write(path.encode() + b"\t" + body + b"\n")
-    stage.kubeconfig("bare")
-    authority = stage.plane.authority
-    return stage.start("bare client", [
-        CREATOR, stage.plane.server, authority.file("bare.crt"), authority.file("bare.key"), wanted,
-        str(AT_ONCE)])

@@ -15,7 +15,6 @@ import programs
 from names import NAMESPACE
 from waiting import until
 
-TAAS = os.path.join(programs.TREE, "bin", "taas-operator")
 CRDS = [os.path.join(programs.TREE, "crds", name) for name in ("trainingjobs.yaml", "tfjobs.yaml")]
 # The network namespace is the control plane's own.
 FIRST_PORT = 18080
@@ -66,11 +65,10 @@ class Taas(Contestant):
         return CRDS
 
     def command(self, port, elect):
-        if not os.path.exists(TAAS):
-            raise RuntimeError(f"there is no {TAAS}: `make build` makes it")
         election = ["--leader-elect", f"--lease-namespace={NAMESPACE}"] if elect else []
         pages = f"0.0.0.0:{port}"
-        return [TAAS, *self.flags, f"--metrics-addr={pages}", f"--health-addr={pages}", *election]
+        return [programs.ours("taas-operator"), *self.flags, f"--metrics-addr={pages}",
+                f"--health-addr={pages}", *election]
 
     def is_ready(self, running):
         return running.page("/readyz").startswith("ok")

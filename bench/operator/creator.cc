@@ -9,7 +9,6 @@
 // answered, and stays until it is told to end, so that its CPU can be read. A reply that is not
 // 2xx ends it with exit code 1.
 
-#include <malloc.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -17,35 +16,20 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <future>
-#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench/operator/request_loop.h"
 #include "boost/asio/ssl.hpp"
-#include "cpprest/http_client.h"
-#include "operator/kube/machine_roots.h"
-#include "pplx/threadpool.h"
+#include "operator/api/kube_protobuf.h"
 
 namespace {
-
-using Client = web::http::client::http_client;
-
-constexpr char kAccept[] = "application/vnd.kubernetes.protobuf,application/json";
 
 struct Wanted {
   std::string path;
   std::string body;
-};
-
-struct Work {
-  Client client;
-  std::vector<Wanted> all;
-  std::atomic<size_t> next = 0;
-  std::atomic<int> under_way;
-  std::promise<void> done;
-  std::atomic<bool> failed = false;
 };
 
 std::vector<Wanted> Read(const char* path) {
@@ -70,48 +54,32 @@ web::http::client::http_client_config ConfigOf(const char* certificate, const ch
   return config;
 }
 
-// One after the other until none is left. A failure ends them all.
-void Create(const std::shared_ptr<Work>& work) {
-  const size_t index = work->next.fetch_add(1);
-  if (index >= work->all.size()) {
-    if (work->under_way.fetch_sub(1) == 1) work->done.set_value();
-    return;
-  }
-  const Wanted& wanted = work->all[index];
+web::http::http_request RequestFor(const Wanted& wanted) {
   web::http::http_request request(web::http::methods::POST);
   request.set_request_uri(web::uri(wanted.path));
-  request.headers().add("Accept", kAccept);
+  request.headers().add("Accept", std::string(taas::kProtobufOrJson));
   request.set_body(wanted.body, "application/json");
-  work->client.request(request)
-      .then([](const web::http::http_response& reply) {
-        if (reply.status_code() < 300) return reply.extract_vector();
-        throw std::runtime_error("the server answered " + std::to_string(reply.status_code()));
-      })
-      .then([work, index](const pplx::task<std::vector<unsigned char>>& body) {
-        try {
-          body.get();
-        } catch (const std::exception& error) {
-          // This one stays under way, so that nobody calls it done.
-          if (!work->failed.exchange(true)) {
-            work->done.set_exception(std::make_exception_ptr(
-                std::runtime_error(work->all[index].path + ": " + error.what())));
-          }
-          return;
-        }
-        if (!work->failed) Create(work);
-      });
+  return request;
+}
+
+void Check(const web::http::http_response& reply) {
+  if (reply.status_code() < 300) return;
+  throw std::runtime_error("the server answered " + std::to_string(reply.status_code()));
 }
 
 void CreateAll(char** argv) {
   const int at_once = std::atoi(argv[5]);
   if (at_once < 1) throw std::runtime_error("AT_ONCE must be 1 or more");
-  crossplat::threadpool::initialize_with_threads(1);
-  const auto work = std::make_shared<Work>(Client(web::uri(argv[1]), ConfigOf(argv[2], argv[3])),
-                                           Read(argv[4]));
-  work->under_way = at_once;
-  for (int i = 0; i < at_once; ++i) Create(work);
-  work->done.get_future().get();
-  std::printf("created %zu\n", work->all.size());
+  const std::vector<Wanted> all = Read(argv[4]);
+  std::atomic<size_t> next = 0;
+  taas::SendAll({web::uri(argv[1]), ConfigOf(argv[2], argv[3])}, at_once,
+                [&]() -> std::optional<web::http::http_request> {
+                  const size_t index = next.fetch_add(1);
+                  if (index >= all.size()) return std::nullopt;
+                  return RequestFor(all[index]);
+                },
+                Check);
+  std::printf("created %zu\n", all.size());
   std::fflush(stdout);
   while (true) pause();
 }
@@ -123,7 +91,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: creator SERVER CERTIFICATE KEY FILE AT_ONCE\n");
     return 2;
   }
-  mallopt(M_ARENA_MAX, 1);
+  taas::KeepLibrarySmall();
   try {
     CreateAll(argv);
     return 0;

@@ -5,12 +5,14 @@
 """
 
 import json
+import os
 import time
 
 import api_client
 import bare
 import manifests
 import names
+import programs
 import stage
 import usage
 from observer import PodObserver
@@ -18,6 +20,8 @@ from progress import Progress
 
 # Users send their jobs by more than one connection, too.
 SUBMITTERS = 8
+# Requests of a bare client under way; as the operator's by default.
+AT_ONCE = 16
 
 
 def job_names(size):
@@ -76,6 +80,20 @@ def of_operator(contestant, size, keep=False):
         return sample, bare.objects_of(client) if keep else []
 
 
+def start_bare_client(stage, items, uids):
+    """It creates them for the jobs that have these uids, and stays."""
+    wanted = os.path.join(stage.instance.work, "wanted")
+    with open(wanted, "wb") as file:
+        for item in items:
+            path, body = bare.renewed(item, uids)
+            file.write(path.encode() + b"\t" + body + b"\n")
+    stage.kubeconfig("bare")
+    authority = stage.plane.authority
+    return stage.start("bare client", [
+        programs.ours("creator", by="make bench-tools"), stage.plane.server,
+        authority.file("bare.crt"), authority.file("bare.key"), wanted, str(AT_ONCE)])
+
+
 def of_bare_clients(contestant, size, objects):
     """The same objects for the same jobs, which are there already and which nobody works on."""
     with stage.Stage(size.nodes) as plane:
@@ -88,7 +106,7 @@ def of_bare_clients(contestant, size, objects):
         with PodObserver(client, names.NAMESPACE) as pods:
             before = plane.cpu_s()
             began = time.monotonic()
-            creator = bare.start(plane, objects, uids)
+            creator = start_bare_client(plane, objects, uids)
             exist_s, run_s = await_pods(
                 pods, total, began, Progress(client, contestant, pods, creator.check))
             programs = took(plane.cpu_s(), before)

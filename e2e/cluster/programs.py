@@ -1,6 +1,7 @@
 """Where the programs of a cluster lie: those that set-up builds, and those of Debian.
 
     programs.path("kubelet")          an absolute path, or a sentence that says how to get it
+    programs.ours("taas-operator")    the same of one of this project's
     programs.version("kubelet")       what the program itself says, e.g. "Kubernetes v1.34.4"
 """
 
@@ -48,6 +49,14 @@ def path(name):
         f"{SYSTEM_PATH}: `tools/setup/setup.sh kubernetes`, `… cluster` and `… packages e2e` "
         "bring all of them"
     )
+
+
+def ours(name, by="make build"):
+    """A program that `by` puts into bin/."""
+    found = os.path.join(TREE, "bin", name)
+    if not os.access(found, os.X_OK):
+        raise ProgramMissing(f"there is no {found}: `{by}` makes it")
+    return found
 
 
 def version(name):

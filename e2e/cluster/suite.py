@@ -90,10 +90,8 @@ def selected(names):
 
 def make_data(folder):
     """Generated data of MNIST's form: what is tested is the cluster, not the learning."""
-    if not os.path.exists(taas.CLI):
-        raise RuntimeError(f"there is no {taas.CLI}: `make build` makes it")
-    subprocess.run([taas.CLI, "data", "fetch", "mnist", folder, "--generate"], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([programs.ours("taas"), "data", "fetch", "mnist", folder, "--generate"],
+                   check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

@@ -28,7 +28,6 @@ from waiting import until
 NODES = 4
 # kwok's nodes renew every 2 s, so that a node may be found lost within some seconds.
 LEASE_S = 8
-PROGRAM = os.path.join(programs.TREE, "bin", "taas-operator")
 # What the account's token would say of it. OpenSSL takes several organisations as one subject.
 GROUPS = "/O=".join(("system:serviceaccounts", "system:serviceaccounts:" + taas.NAMESPACE))
 # In the sandbox's own network nobody else listens.
@@ -42,7 +41,8 @@ class Operator(Component):
         self.metrics = f"http://{plane.address}:{next(METRICS_PORTS)}/metrics"
         port = self.metrics.rpartition(":")[2].partition("/")[0]
         groups = GROUPS if account == taas.USER else None
-        command = [PROGRAM, "--kubeconfig", plane.identity("operator-" + name, account, groups),
+        command = [programs.ours("taas-operator"),
+                   "--kubeconfig", plane.identity("operator-" + name, account, groups),
                    "--metrics-addr=0.0.0.0:" + port, "--health-addr=127.0.0.1:0", *flags]
         super().__init__(plane.sandbox, "operator-" + name, command,
                          os.path.join(plane.work, "logs"))
@@ -119,8 +119,6 @@ class FaultCluster(Cluster):
             self.api("GET", path).code == 200 for path in fault_jobs.GROUPS.values()))
 
     def start_operator(self, name, *flags, account=taas.USER):
-        if not os.path.exists(PROGRAM):
-            raise RuntimeError(f"there is no {PROGRAM}: `make build` makes it")
         operator = Operator(self.plane, name, account, flags)
         operator.start()
         return operator
