@@ -142,7 +142,10 @@ class InstallTest(unittest.TestCase):
             for verb in ("get", "list", "watch", "create", "delete"):
                 self.assertTrue(self.may(verb, resource), f"{verb} {resource}")
             self.assertFalse(self.may("patch", resource))
-        self.assertTrue(self.may("create", "events"))
+        for resource in ("events", "configmaps"):
+            self.assertTrue(self.may("create", resource), resource)
+        for verb in ("list", "watch", "update", "patch", "delete"):
+            self.assertFalse(self.may(verb, "configmaps"), verb)
         self.assertTrue(self.may("update", "leases/taas-operator", helm.NAMESPACE))
         self.assertFalse(self.may("update", "leases/another", helm.NAMESPACE))
         self.assertFalse(self.may("get", "leases/taas-operator", "default"))

@@ -12,6 +12,8 @@ from fault_scenario import FaultScenario
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 LEASES_OF = "/apis/coordination.k8s.io/v1/namespaces/{}/leases"
+# Workers whose list is too long for each pod.
+LARGE = 170
 CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}
 
 
@@ -58,6 +60,7 @@ MISSING = [
     Right("patch", "tfjobs", "tfjob"),
     Right("patch", "trainingjobs/status", "tj", "log"),
     Right("patch", "tfjobs/status", "tfjob", "log"),
+    Right("create", "configmaps", "tj", then=LARGE),
     Right("create", "events", "tj", "log"),
     Right("watch", "pods", "tj", "log"),
     Right("watch", "services", "tj", "log"),

@@ -22,6 +22,11 @@ def pod_template(name):
     return {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
 
 
+# The list of its replicas is too long for each of its pods.
+LARGE = "large-" + "x" * 40
+LARGE_WORKERS = 80
+
+
 def training_job(name, **more):
     return {
         "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": name},
@@ -91,6 +96,17 @@ class RecordedRightsTest(Scenario):
             self.wait_for(f"the end of all of {kind}",
                           lambda: not self.k("get", kind, "-o", "name"))
 
+    def begin_large_job(self):
+        """One whose list of replicas has an object of its own."""
+        job = training_job(LARGE)
+        worker = job["spec"]["roles"]["worker"]
+        worker["replicas"] = LARGE_WORKERS
+        worker["template"]["spec"]["nodeSelector"] = {"no-node-has": "this"}
+        self.kubectl.create(self.here(job))
+        self.wait_for("the list of its replicas", lambda: self.k(
+            "get", "configmap", "-l", "taas.dev/job-name=" + LARGE, "-o", "name"))
+        self.k("delete", "tj", LARGE)
+
     def meet_foreign_objects(self):
         """Names that are taken already are looked at: whose are they?"""
         template = pod_template("trainer")
@@ -124,6 +140,7 @@ class RecordedRightsTest(Scenario):
 
     def test_the_operator_needed_each_right_that_it_has_and_no_other(self):
         self.live_to_the_end()
+        self.begin_large_job()
         self.meet_foreign_objects()
         self.meet_other_writers()
         granted, requests = self.granted(), self.requests()

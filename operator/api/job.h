@@ -333,6 +333,8 @@ inline constexpr std::string_view kLedgerAnnotation = "taas.dev/ledger";
 inline constexpr std::string_view kPodGroupSpecAnnotation = "taas.dev/pod-group-spec";
 // On pods: the chief's address that this pod was started with.
 inline constexpr std::string_view kBootstrapAnnotation = "taas.dev/bootstrap";
+// Of a pod of a large job: the ConfigMap that its environment refers to.
+inline constexpr std::string_view kClusterMapAnnotation = "taas.dev/cluster-map";
 
 // "J-role-i", also the pod's hostname.
 std::string PodName(std::string_view job, Role role, int32_t index);

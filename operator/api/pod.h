@@ -38,6 +38,7 @@ struct Pod {
   int32_t attempt = 0;
   int32_t pod_number = 0;
   std::string bootstrap;  // Annotation taas.dev/bootstrap.
+  RareText cluster_map;   // Annotation taas.dev/cluster-map.
   int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
 
   // Kueue has a finalizer on it, so it stays after its deletion.
@@ -83,6 +84,11 @@ struct Pod {
   bool container_ended = false;
   std::string ip;
 };
+
+// Of a container's waiting reason: it is on its way and needs nobody.
+inline bool IsOrdinaryWait(std::string_view reason) {
+  return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
+}
 
 }  // namespace taas
 

@@ -4,7 +4,7 @@
 // Ownership: value type. Threads: the executor's only. Errors: none.
 //
 //   memory.Remember(step.name, now);
-//   snapshot.cluster_map = memory.Believed(LacksConfiguration(snapshot.pods), now);
+//   snapshot.cluster_map = memory.Believed(AnyLacks(snapshot.pods, memory.name()), now);
 //   if (const auto after = memory.LookAgainAfter(now)) queue.AddAfter(key, *after);
 
 #ifndef OPERATOR_CONTROLLER_CLUSTER_MAP_MEMORY_H_
@@ -27,8 +27,10 @@ class ClusterMapMemory {
     doubted_ = false;
   }
 
-  // Its name; empty: it is to be made. `lacking`: some pod lacks something that its environment
-  // refers to. That may be the user's; so the doubt is tried out, but not without end.
+  const std::string& name() const { return name_; }
+
+  // Its name; empty: none is known. `lacking`: the node of some pod says that it is not there,
+  // which a node may also say of what it has not heard of yet.
   const std::string& Believed(bool lacking, Clock::Time now) {
     if (lacking && now - since_ >= kTrust) name_.clear();
     doubted_ = lacking && !name_.empty();
@@ -42,7 +44,7 @@ class ClusterMapMemory {
   }
 
  private:
-  // A request in so many seconds, of a job whose user's ConfigMap is missing.
+  // Longer than a node needs to hear of an object that was just made.
   static constexpr std::chrono::seconds kTrust{10};
 
   std::string name_;

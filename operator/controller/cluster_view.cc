@@ -62,10 +62,15 @@ bool Succeeds(const Pod& before, const Pod& after) {
   return after.phase == PodPhase::kSucceeded && before.phase != PodPhase::kSucceeded;
 }
 
+const std::string& WaitingFor(const Pod& pod) {
+  static const std::string nothing;
+  return IsOrdinaryWait(pod.waiting_reason) ? nothing : pod.waiting_reason.str();
+}
+
 // It gets a node, an address, runs, is ready: nothing that the plan has to do anything about.
 bool Starts(const Pod& before, const Pod& after) {
   const auto trouble = [](const Pod& pod) {
-    return std::tie(pod.reason, pod.waiting_reason, pod.unschedulable_reason, pod.restart_count,
+    return std::tie(pod.reason, WaitingFor(pod), pod.unschedulable_reason, pod.restart_count,
                     pod.disrupted, pod.node_silent, pod.node_lost, pod.container_ended,
                     pod.meta.deletion_time, pod.owner_uid, pod.job);
   };

@@ -24,8 +24,8 @@ constexpr seconds kBarrier{10};
 constexpr RetryDelay::Options kStatusRefused{.first = seconds(5), .limit = seconds(300)};
 // How long before ports of 127.0.0.1 are looked for again.
 constexpr seconds kPortsTime{30};
-// Writes of one look that are under way together. A pod's request names all replicas, so those of
-// a large job at once would take memory with the square of its size; the transport sends fewer.
+// Writes of one look that are under way together. A pod's request has some kilobytes, so those of a
+// large job at once would take as many megabytes; the transport sends fewer.
 constexpr int kUnderWayMax = 64;
 
 // After a look its job is left alone for so long per pod. A look takes some microseconds per pod,
@@ -330,7 +330,8 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   const Clock::Time now = executor_.clock().Now();
   tracked.obstacles.Expire(now);
   tracked.obstacles.Complete(snapshot);
-  snapshot.cluster_map = tracked.cluster_map.Believed(LacksConfiguration(snapshot.pods), now);
+  ClusterMapMemory& made = tracked.cluster_map;
+  snapshot.cluster_map = made.Believed(AnyLacks(snapshot.pods, made.name()), now);
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
   snapshot.polled = poller_.ReportOf(key);

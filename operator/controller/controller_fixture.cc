@@ -155,19 +155,21 @@ void SimCluster::TickPodGroup(const std::string& name) {
   api_.Put("podgroups", std::move(group));
 }
 
-// The environment refers to a ConfigMap that is not there.
-bool SimCluster::LacksConfigMap(const Json& pod) const {
+// To which its environment refers, and which is not there.
+std::string SimCluster::MissingConfigMapOf(const Json& pod) const {
   for (const Json& item : pod["spec"]["containers"][0].value("env", Json::array())) {
     const auto name = item.value("/valueFrom/configMapKeyRef/name"_json_pointer, "");
-    if (!name.empty() && api_.Find("configmaps", name) == nullptr) return true;
+    if (!name.empty() && api_.Find("configmaps", name) == nullptr) return name;
   }
-  return false;
+  return "";
 }
 
 void SimCluster::StartContainer(Json pod) {
-  if (LacksConfigMap(pod)) {
+  if (const std::string missing = MissingConfigMapOf(pod); !missing.empty()) {
     Json container = ContainerOf(pod);
-    container["state"] = {{"waiting", {{"reason", "CreateContainerConfigError"}}}};
+    container["state"] = {{"waiting",
+                           {{"reason", "CreateContainerConfigError"},
+                            {"message", "configmap \"" + missing + "\" not found"}}}};
     const Json status = {{"phase", "Pending"}, {"containerStatuses", {container}}};
     if (pod.value("status", Json()) == status) return;
     pod["status"] = status;

@@ -100,7 +100,7 @@ class SimCluster {
   void TickKubelets();
   void TickPod(const std::string& name);
   void TickPodGroup(const std::string& name);
-  bool LacksConfigMap(const Json& pod) const;
+  std::string MissingConfigMapOf(const Json& pod) const;
   void StartContainer(Json pod);
   void EndContainer(Json pod, int code, std::chrono::milliseconds ran);
   static Json ContainerOf(const Json& pod);

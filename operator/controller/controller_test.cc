@@ -123,12 +123,40 @@ TEST(ControllerTest, PodsThatStartAreLookedAtTogetherAndOneInTroubleAtOnce) {
     cluster.api().Put("pods", std::move(pod));
     cluster.RunFor(milliseconds(5));
   };
-  for (int i = 0; i < 10; ++i) change(i, {{"podIP", "10.0.1." + std::to_string(i)}});
+  const auto waits = [](const std::string& reason) {
+    return json{{"phase", "Pending"},
+                {"containerStatuses",
+                 {{{"name", "trainer"}, {"state", {{"waiting", {{"reason", reason}}}}}}}}};
+  };
+  const json running = {
+      {"phase", "Running"},
+      {"podIP", "10.0.1.1"},
+      {"containerStatuses",
+       {{{"name", "trainer"},
+         {"ready", true},
+         {"state", {{"running", {{"startedAt", "2026-01-01T00:00:00Z"}}}}}}}}};
+  const auto becomes = [](const char* condition, const char* status) {
+    return json{{"conditions", {{{"type", condition}, {"status", status}}}}};
+  };
+  // As a kubelet tells of a pod that starts again from the beginning.
+  change(3, waits(""));
+  cluster.RunFor(milliseconds(200));
+  looks = 0;
+  change(3, waits("ContainerCreating"));
+  change(3, running);
+  change(3, becomes("Ready", "True"));
   EXPECT_EQ(looks, 0);
   cluster.RunFor(milliseconds(100));
   EXPECT_EQ(looks, 1);
-  change(3, {{"reason", "NodeLost"}});
-  EXPECT_EQ(looks, 2);
+  const std::vector<json> troubles = {becomes("Ready", "False"), waits("ErrImagePull"),
+                                      becomes("DisruptionTarget", "True"),
+                                      {{"reason", "NodeLost"}}};
+  for (const json& trouble : troubles) {
+    const int before = looks;
+    change(3, trouble);
+    EXPECT_EQ(looks, before + 1) << trouble;
+    cluster.RunFor(milliseconds(200));
+  }
 }
 
 // Symptom: kubectl get showed an empty STATE, since only what differed from the defaults was

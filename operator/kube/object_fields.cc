@@ -126,12 +126,13 @@ struct Field {
 
 constexpr size_t kCut = kPodMessageBytesMax;
 
-// The numbers: generated.proto of k8s.io/api/core/v1 (a Pod) and of
-// k8s.io/apimachinery/pkg/apis/meta/v1.
-const std::vector<Field>& Fields() {
 #define FIELD(path, numbers, expression)                                         \
   { path, numbers,                                                               \
     [](ObjectFields& c, [[maybe_unused]] size_t i, const Scalar& v) { return expression; } }
+
+// The numbers: generated.proto of k8s.io/api/core/v1 (a Pod) and of
+// k8s.io/apimachinery/pkg/apis/meta/v1.
+const std::vector<Field>& Fields() {
   static const std::vector<Field> fields = {
       FIELD("metadata.namespace", "1.3", Text(v, &c.meta.ns)),
       FIELD("metadata.name", "1.1", Text(v, &c.meta.name)),
@@ -151,6 +152,7 @@ const std::vector<Field>& Fields() {
       FIELD("metadata.labels.taas.dev/attempt", "1.11", Text(v, &c.attempt)),
       FIELD("metadata.labels.taas.dev/pod-number", "1.11", Text(v, &c.pod_number)),
       FIELD("metadata.annotations.taas.dev/bootstrap", "1.12", Text(v, &c.bootstrap)),
+      FIELD("metadata.annotations.taas.dev/cluster-map", "1.12", Text(v, &c.cluster_map)),
       FIELD("metadata.annotations.taas.dev/epoch", "1.12", Text(v, &c.epoch)),
       FIELD("metadata.annotations.kueue.x-k8s.io/retriable-in-group", "1.12",
             Text(v, &c.retriable)),
@@ -195,9 +197,9 @@ const std::vector<Field>& Fields() {
       FIELD("status.containerStatuses[].lastState.terminated.message", "3.8.3.3.4",
             Text(v, &At(c.statuses, i).last_termination_message, kTerminationMessageBytesMax)),
   };
-#undef FIELD
   return fields;
 }
+#undef FIELD
 
 // The table as a tree: what is on no path to a field is passed over as it is.
 struct Node {

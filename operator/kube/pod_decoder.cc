@@ -167,6 +167,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.meta = std::move(c.meta);
   pod.job = std::move(c.job);
   pod.bootstrap = std::move(c.bootstrap);
+  pod.cluster_map = std::move(c.cluster_map);
   pod.epoch = EpochOf(c.epoch);
   pod.held_by_kueue = c.held_by_kueue;
   pod.ends_group = c.retriable == "false";

@@ -47,9 +47,23 @@ std::optional<CreateConfigMap> ClusterMapOf(const Job& job, const AddressBook& a
                          .value = std::move(cluster)};
 }
 
-bool LacksConfiguration(const std::vector<Pod>& pods) {
-  return std::any_of(pods.begin(), pods.end(), [](const Pod& pod) {
-    return pod.waiting_reason == "CreateContainerConfigError";
+bool Lacks(const Pod& pod, const std::string& cluster_map) {
+  return pod.waiting_reason == "CreateContainerConfigError" && !cluster_map.empty() &&
+         pod.waiting_message.str().find('"' + cluster_map + '"') != std::string::npos;
+}
+
+bool AnyLacks(const std::vector<Pod>& pods, const std::string& cluster_map) {
+  return std::any_of(pods.begin(), pods.end(),
+                     [&](const Pod& pod) { return Lacks(pod, cluster_map); });
+}
+
+bool IsThere(const Snapshot& snapshot, const std::string& cluster_map) {
+  if (snapshot.cluster_map == cluster_map) return true;
+  if (AnyLacks(snapshot.pods, cluster_map)) return false;
+  return std::any_of(snapshot.pods.begin(), snapshot.pods.end(), [&](const Pod& pod) {
+    // An evaluator may have a list of its own.
+    return pod.owner_uid == snapshot.job.meta.uid && pod.role != Role::kEvaluator &&
+           pod.cluster_map == cluster_map && pod.phase == PodPhase::kRunning;
   });
 }
 

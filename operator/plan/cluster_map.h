@@ -8,7 +8,7 @@
 // Ownership: values. Threads: any. Errors: none.
 //
 //   const auto map = ClusterMapOf(job, addresses);
-//   if (map.has_value() && snapshot.cluster_map != map->name) steps.push_back(*map);
+//   if (map.has_value() && !IsThere(snapshot, map->name)) steps.push_back(*map);
 
 #ifndef OPERATOR_PLAN_CLUSTER_MAP_H_
 #define OPERATOR_PLAN_CLUSTER_MAP_H_
@@ -24,9 +24,13 @@ namespace taas {
 // Nothing: pods have the list in their own TF_CONFIG.
 std::optional<CreateConfigMap> ClusterMapOf(const Job& job, const AddressBook& addresses);
 
-// True while a pod cannot start since something that its environment refers to is not there: the
-// job's ConfigMap, if somebody deleted it, or one of the user's.
-bool LacksConfiguration(const std::vector<Pod>& pods);
+// Its node says that this one is not there. (What is missing may also be the user's.)
+bool Lacks(const Pod& pod, const std::string& cluster_map);
+bool AnyLacks(const std::vector<Pod>& pods, const std::string& cluster_map);
+
+// As far as the operator can know, which reads none: it was made a moment ago, or a pod has started
+// with it.
+bool IsThere(const Snapshot& snapshot, const std::string& cluster_map);
 
 }  // namespace taas
 

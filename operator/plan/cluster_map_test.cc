@@ -128,15 +128,44 @@ TEST(ClusterMapTest, EachSizeOfAJobHasItsOwnAndTwoJobsShareNone) {
   EXPECT_NE(MapOf(successor)->name, name);
 }
 
-TEST(ClusterMapTest, WhereAllPodsAreThereItIsMadeAgainOnlyIfOneLacksSomething) {
+TEST(ClusterMapTest, WhereAllPodsAreThereItIsMadeAgainOnlyIfOneLacksIt) {
   Snapshot now = StartedJob({.workers = 300});
-  for (int32_t i = 0; i < 300; ++i) now.pods.push_back(PodOf(now, Role::kWorker, i));
+  const std::string name = MapOf(now)->name;
+  for (int32_t i = 0; i < 300; ++i) {
+    now.pods.push_back(PodOf(now, Role::kWorker, i));
+    now.pods.back().cluster_map = name;
+  }
   EXPECT_THAT(StepsOf<CreateConfigMap>(PlanJob(now)), IsEmpty());
   now.pods[7].phase = PodPhase::kPending;
   now.pods[7].waiting_reason = "CreateContainerConfigError";
-  EXPECT_THAT(StepsOf<CreateConfigMap>(PlanJob(now)), SizeIs(1));
-  now.cluster_map = MapOf(now)->name;
+  now.pods[7].waiting_message = "configmap \"settings\" not found";
   EXPECT_THAT(StepsOf<CreateConfigMap>(PlanJob(now)), IsEmpty());
+  now.pods[7].waiting_message = "configmap \"" + name + "\" not found";
+  EXPECT_THAT(StepsOf<CreateConfigMap>(PlanJob(now)), SizeIs(1));
+  now.cluster_map = name;
+  EXPECT_THAT(StepsOf<CreateConfigMap>(PlanJob(now)), IsEmpty());
+}
+
+TEST(ClusterMapTest, APodThatRunsWithItShowsThatItIsThere) {
+  Snapshot now = StartedJob({.workers = 300, .evaluators = 1});
+  const std::string name = MapOf(now)->name;
+  now.pods.push_back(PodOf(now, Role::kWorker, 0));
+  now.pods[0].cluster_map = name;
+  EXPECT_TRUE(IsThere(now, name));
+  EXPECT_FALSE(IsThere(now, "another"));
+  now.pods[0].phase = PodPhase::kPending;
+  EXPECT_FALSE(IsThere(now, name));
+  now.pods[0] = PodOf(now, Role::kEvaluator, 0);
+  now.pods[0].cluster_map = name;
+  EXPECT_FALSE(IsThere(now, name)) << "evaluators may have their own";
+}
+
+TEST(ClusterMapTest, AtFirstALargeTfJobGetsItsListAndNothingElse) {
+  Snapshot now = StartedTfJob(kLarge);
+  now.services.clear();
+  const Plan plan = PlanJob(now);
+  EXPECT_THAT(plan.steps, SizeIs(1));
+  EXPECT_THAT(StepsOf<CreateConfigMap>(plan), SizeIs(1));
 }
 
 TEST(ClusterMapTest, ItBelongsToTheJobAndCannotBeChanged) {

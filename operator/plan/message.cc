@@ -37,11 +37,6 @@ std::string NotOurs(const std::string& kind, const std::string& uid) {
          uid + ")";
 }
 
-// Waiting reasons of a container that is on its way and needs nobody.
-bool IsOrdinaryWait(const std::string& reason) {
-  return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";
-}
-
 std::string WithDetail(const std::string& reason, const std::string& detail) {
   return detail.empty() ? reason : reason + ": " + detail;
 }

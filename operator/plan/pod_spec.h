@@ -45,8 +45,8 @@ struct PodSpec {
   bool bundled_trainer = true;
   std::string container;  // That gets TF_CONFIG: its name, if it has to be made.
   std::string image;      // Of the bundled trainer.
-  // Our variables, which win over the user's, are written from this only when the pod is sent: the
-  // variables of one pod name every replica, so a plan that held those of all its pods would grow
+  // Our variables, which win over the user's, are written from this only when the pod is sent:
+  // those of one pod may name every replica, so a plan that held them for all its pods could grow
   // with the square of the job. All pods of a plan share it.
   std::shared_ptr<const ClusterFacts> cluster;
   std::string port_name;

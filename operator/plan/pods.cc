@@ -1,6 +1,7 @@
 #include "operator/plan/pods.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
@@ -55,6 +56,9 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   PodSpec pod{.ns = job.meta.ns, .name = replica.name};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
+  if (cluster != nullptr && !cluster->cluster_map.empty()) {
+    pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster_map;
+  }
   if (snapshot.epoch > 0) {
     pod.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
   }
@@ -138,7 +142,9 @@ class Children {
     const bool has_gang = PlanGang();
     const bool reachable = has_gang && PlanJobService();
     for (const ReplicaView& replica : replicas_) PlanReplica(replica, reachable);
-    if (LacksConfiguration(now_.pods)) HasClusterMap();
+    for (const Pod& pod : now_.pods) {
+      if (Lacks(pod, pod.cluster_map) && pod.cluster_map == ClusterMapName()) HasClusterMap();
+    }
     return std::move(out_);
   }
 
@@ -352,6 +358,8 @@ class Children {
       Drop(pod, "the replica failed for good");
     } else if (OutstaysFinish(replica)) {
       Drop(pod, "the job has what it was for");
+    } else if (Lacks(pod, pod.cluster_map) && pod.cluster_map != ClusterMapName()) {
+      Drop(pod, "the list of replicas that it was made with is gone");
     } else {
       DropIfUncalledFor(replica, entry);
     }
@@ -385,32 +393,36 @@ class Children {
 
   void Create(const ReplicaView& replica, const LedgerReplica& entry) {
     if (addresses_.loopback() && (entry.port == 0 || entry.status_port == 0)) return;
+    // Before the services, of which a TFJob has as many as pods: that look ends soon.
+    if (!HasClusterMap()) return;
     if (!KeepReplicaService(replica)) return;
     if (entry.not_before.has_value() && *entry.not_before > now_.now) {
       out_.wake_at = std::min(out_.wake_at.value_or(*entry.not_before), *entry.not_before);
       return;
     }
-    if (!HasClusterMap()) return;
     if (cluster_ == nullptr) {
       cluster_ = std::make_shared<const ClusterFacts>(
           ClusterFacts{.job = now_.job,
                        .ledger = stored_,
                        .addresses = now_.addresses,
-                       .cluster_map = cluster_map_->has_value() ? (*cluster_map_)->name : ""});
+                       .cluster_map = ClusterMapName()});
     }
     out_.steps.push_back(
         CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
   }
 
+  // Empty: each pod has the list of replicas in its own environment.
+  std::string ClusterMapName() {
+    if (!cluster_map_.has_value()) cluster_map_ = ClusterMapOf(now_.job, addresses_);
+    return cluster_map_->has_value() ? (*cluster_map_)->name : "";
+  }
+
   // False while pods would wait for a ConfigMap that is still to be made.
   bool HasClusterMap() {
-    if (!cluster_map_.has_value()) {
-      cluster_map_ = ClusterMapOf(now_.job, addresses_);
-      if (cluster_map_->has_value() && (*cluster_map_)->name != now_.cluster_map) {
-        out_.steps.push_back(**cluster_map_);
-      }
-    }
-    return !cluster_map_->has_value() || (*cluster_map_)->name == now_.cluster_map;
+    const std::string name = ClusterMapName();
+    if (name.empty() || IsThere(now_, name)) return true;
+    if (!std::exchange(makes_cluster_map_, true)) out_.steps.push_back(**cluster_map_);
+    return false;
   }
 
   const Snapshot& now_;
@@ -421,6 +433,7 @@ class Children {
   std::string bootstrap_;
   std::shared_ptr<const ClusterFacts> cluster_;
   std::optional<std::optional<CreateConfigMap>> cluster_map_;  // Found out when it is needed.
+  bool makes_cluster_map_ = false;
   ChildSteps out_;
 };
 
