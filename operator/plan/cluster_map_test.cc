@@ -168,6 +168,19 @@ TEST(ClusterMapTest, AtFirstALargeTfJobGetsItsListAndNothingElse) {
   EXPECT_THAT(StepsOf<CreateConfigMap>(plan), SizeIs(1));
 }
 
+TEST(ClusterMapTest, AllServicesOfALargeTfJobAreMadeBeforeItsFirstPod) {
+  Snapshot now = StartedTfJob(kLarge);
+  now.services.clear();
+  now.cluster_map = MapOf(now)->name;
+  const Plan plan = PlanJob(now);
+  ASSERT_THAT(plan.steps, SizeIs(608));
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    ASSERT_EQ(std::holds_alternative<CreateService>(plan.steps[i]), i < 304) << i;
+  }
+  // In the order of the replicas, in which they find each other.
+  EXPECT_EQ(std::get<CreatePod>(plan.steps[304]).pod.name, "mnist-chief-0");
+}
+
 TEST(ClusterMapTest, ItBelongsToTheJobAndCannotBeChanged) {
   const Snapshot now = StartedJob(kLarge);
   const json object = json::parse(ConfigMapJson(*MapOf(now)));

@@ -142,6 +142,7 @@ class Children {
     const bool has_gang = PlanGang();
     const bool reachable = has_gang && PlanJobService();
     for (const ReplicaView& replica : replicas_) PlanReplica(replica, reachable);
+    PutServicesFirst();
     for (const Pod& pod : now_.pods) {
       if (Lacks(pod, pod.cluster_map) && pod.cluster_map == ClusterMapName()) HasClusterMap();
     }
@@ -409,6 +410,15 @@ class Children {
     }
     out_.steps.push_back(
         CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
+  }
+
+  // Until the last of some hundred services is made, the first pods would run and ask for its name;
+  // and that there is none is what servers of names remember for a while.
+  void PutServicesFirst() {
+    if (cluster_ == nullptr || cluster_->cluster_map.empty()) return;  // Few, or none is made.
+    std::stable_partition(out_.steps.begin(), out_.steps.end(), [](const Step& step) {
+      return std::holds_alternative<CreateService>(step);
+    });
   }
 
   // Empty: each pod has the list of replicas in its own environment.
