@@ -422,17 +422,21 @@ class Children {
   }
 
   // Empty: each pod has the list of replicas in its own environment.
-  std::string ClusterMapName() {
-    if (!cluster_map_.has_value()) cluster_map_ = ClusterMapOf(now_.job, addresses_);
-    return cluster_map_->has_value() ? (*cluster_map_)->name : "";
+  const std::string& ClusterMapName() {
+    if (!cluster_map_.has_value()) {
+      cluster_map_ = ClusterMapOf(now_.job, addresses_).value_or(CreateConfigMap());
+    }
+    return cluster_map_->name;
   }
 
   // False while pods would wait for a ConfigMap that is still to be made.
   bool HasClusterMap() {
-    const std::string name = ClusterMapName();
-    if (name.empty() || IsThere(now_, name)) return true;
-    if (!std::exchange(makes_cluster_map_, true)) out_.steps.push_back(**cluster_map_);
-    return false;
+    if (!has_cluster_map_.has_value()) {
+      const std::string& name = ClusterMapName();
+      has_cluster_map_ = name.empty() || IsThere(now_, name);
+      if (!*has_cluster_map_) out_.steps.push_back(*cluster_map_);
+    }
+    return *has_cluster_map_;
   }
 
   const Snapshot& now_;
@@ -442,8 +446,9 @@ class Children {
   const AddressBook addresses_;
   std::string bootstrap_;
   std::shared_ptr<const ClusterFacts> cluster_;
-  std::optional<std::optional<CreateConfigMap>> cluster_map_;  // Found out when it is needed.
-  bool makes_cluster_map_ = false;
+  // Found out once, when it is needed: a look at each replica would look at all pods.
+  std::optional<CreateConfigMap> cluster_map_;  // Without a name: there is to be none.
+  std::optional<bool> has_cluster_map_;
   ChildSteps out_;
 };
 
