@@ -35,16 +35,8 @@ std::optional<CreateConfigMap> ClusterMapOf(const Job& job, const AddressBook& a
   std::string cluster = SharedCluster(job, addresses);
   if (cluster.empty()) return std::nullopt;
   const std::string hash = Hex(Hash(job.meta.uid + "/" + cluster));
-  return CreateConfigMap{.ns = job.meta.ns,
-                         .name = job.meta.name + "-cluster-" + hash,
-                         .owner_kind = job.kind,
-                         .job_name = job.meta.name,
-                         .job_uid = job.meta.uid,
-                         .labels = {{"app.kubernetes.io/managed-by", "taas"},
-                                    {std::string(kJobLabel), job.meta.name},
-                                    {std::string(kUidLabel), job.meta.uid}},
-                         .key = std::string(kClusterKey),
-                         .value = std::move(cluster)};
+  return CreateConfigMap{OwnedBy(job, job.meta.name + "-cluster-" + hash),
+                         std::string(kClusterKey), std::move(cluster)};
 }
 
 bool Lacks(const Pod& pod, const std::string& cluster_map) {

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "operator/plan/ledger.h"
+#include "operator/plan/new_object.h"
 #include "operator/plan/pod_spec.h"
 #include "operator/plan/snapshot.h"
 
@@ -41,14 +42,7 @@ struct ServicePort {
 };
 
 // A headless service through which replicas are found: one per job, or one per replica of a TFJob.
-struct CreateService {
-  std::string ns;
-  std::string name;
-  JobKind owner_kind = JobKind::kTrainingJob;
-  std::string job_name;  // The owner.
-  std::string job_uid;
-  std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;
+struct CreateService : NewObject {
   std::map<std::string, std::string> selector;
   std::vector<ServicePort> ports;
 };
@@ -61,13 +55,7 @@ struct DeleteService {
 };
 
 // What all pods of a large job refer to: cluster_map.h. It cannot be changed.
-struct CreateConfigMap {
-  std::string ns;
-  std::string name;
-  JobKind owner_kind = JobKind::kTrainingJob;
-  std::string job_name;  // The owner.
-  std::string job_uid;
-  std::map<std::string, std::string> labels;
+struct CreateConfigMap : NewObject {
   std::string key;
   std::string value;
 };
@@ -86,14 +74,8 @@ struct DeletePod {
 };
 
 // The gang, for Volcano or coscheduling: an object of the job's name.
-struct CreatePodGroup {
-  std::string ns;
-  std::string name;
+struct CreatePodGroup : NewObject {
   GangScheduler scheduler = GangScheduler::kNone;
-  JobKind owner_kind = JobKind::kTrainingJob;
-  std::string job_name;  // The owner.
-  std::string job_uid;
-  std::map<std::string, std::string> labels;
   std::string spec;  // JSON.
 };
 

@@ -50,16 +50,7 @@ std::string SpecOf(const Snapshot& snapshot, const Ledger& ledger,
 
 CreatePodGroup Make(const Snapshot& snapshot, std::string spec) {
   const Job& job = snapshot.job;
-  return {.ns = job.meta.ns,
-          .name = job.meta.name,
-          .scheduler = snapshot.gang.scheduler,
-          .owner_kind = job.kind,
-          .job_name = job.meta.name,
-          .job_uid = job.meta.uid,
-          .labels = {{"app.kubernetes.io/managed-by", "taas"},
-                     {std::string(kJobLabel), job.meta.name},
-                     {std::string(kUidLabel), job.meta.uid}},
-          .spec = std::move(spec)};
+  return {OwnedBy(job, job.meta.name), snapshot.gang.scheduler, std::move(spec)};
 }
 
 }  // namespace

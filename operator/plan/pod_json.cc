@@ -6,6 +6,7 @@
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/container_json.h"
+#include "operator/plan/new_object.h"
 #include "operator/plan/tf_config.h"
 #include "third_party/json.h"
 
@@ -20,10 +21,17 @@ constexpr int kTerminationGraceSeconds = 30;
 // Claims become writable for this group; also the group of the trainer image's user.
 constexpr int kVolumeGroup = 65532;
 
-json Owner(JobKind kind, const std::string& job, const std::string& uid) {
-  const Dialect& dialect = DialectOf(kind);
-  return {{"apiVersion", dialect.group_version}, {"kind", dialect.kind_name}, {"name", job},
-          {"uid", uid},           {"controller", true},    {"blockOwnerDeletion", true}};
+json MetadataOf(const NewObject& object) {
+  const Dialect& dialect = DialectOf(object.owner_kind);
+  const json owner = {{"apiVersion", dialect.group_version}, {"kind", dialect.kind_name},
+                      {"name", object.job_name},             {"uid", object.job_uid},
+                      {"controller", true},                  {"blockOwnerDeletion", true}};
+  json metadata = {{"name", object.name},
+                   {"namespace", object.ns},
+                   {"labels", object.labels},
+                   {"ownerReferences", json::array({owner})}};
+  if (!object.annotations.empty()) metadata["annotations"] = object.annotations;
+  return metadata;
 }
 
 void SetDefault(json& object, const char* key, json value) {
@@ -149,18 +157,13 @@ absl::StatusOr<std::string> MakePod(const PodSpec& pod) {
   if (!pod.user.pod_template.empty()) pod_template = json::parse(pod.user.pod_template);
   const json users = pod_template.value("metadata", json::object());
   ASSIGN_OR_RETURN(json spec, SpecOf(pod, pod_template.value("spec", json::object())));
-  const json owner = Owner(pod.owner_kind, pod.job_name, pod.job_uid);
-  const json object = {
-      {"apiVersion", "v1"},
-      {"kind", "Pod"},
-      {"metadata",
-       {{"name", pod.name},
-        {"namespace", pod.ns},
-        {"labels", WithOurs(users.value("labels", json()), pod.labels)},
-        {"annotations", WithOurs(users.value("annotations", json()), pod.annotations)},
-        {"ownerReferences", json::array({owner})}}},
-      {"spec", std::move(spec)}};
-  return Dump(object);
+  json metadata = MetadataOf(pod);
+  metadata["labels"] = WithOurs(users.value("labels", json()), pod.labels);
+  metadata["annotations"] = WithOurs(users.value("annotations", json()), pod.annotations);
+  return Dump({{"apiVersion", "v1"},
+               {"kind", "Pod"},
+               {"metadata", std::move(metadata)},
+               {"spec", std::move(spec)}});
 }
 
 }  // namespace
@@ -181,15 +184,9 @@ std::string ServiceJson(const CreateService& service) {
   for (const ServicePort& port : service.ports) {
     ports.push_back({{"name", port.name}, {"port", port.port}, {"protocol", "TCP"}});
   }
-  const json owner = Owner(service.owner_kind, service.job_name, service.job_uid);
-  json meta = {{"name", service.name},
-               {"namespace", service.ns},
-               {"labels", service.labels},
-               {"ownerReferences", json::array({owner})}};
-  if (!service.annotations.empty()) meta["annotations"] = service.annotations;
   return Dump({{"apiVersion", "v1"},
                {"kind", "Service"},
-               {"metadata", std::move(meta)},
+               {"metadata", MetadataOf(service)},
                {"spec",
                 {{"clusterIP", "None"},
                  {"publishNotReadyAddresses", true},
@@ -198,30 +195,21 @@ std::string ServiceJson(const CreateService& service) {
 }
 
 std::string ConfigMapJson(const CreateConfigMap& map) {
-  const json owner = Owner(map.owner_kind, map.job_name, map.job_uid);
   return Dump({{"apiVersion", "v1"},
                {"kind", "ConfigMap"},
-               {"metadata",
-                {{"name", map.name},
-                 {"namespace", map.ns},
-                 {"labels", map.labels},
-                 {"ownerReferences", json::array({owner})}}},
+               {"metadata", MetadataOf(map)},
                {"immutable", true},
                {"data", {{map.key, map.value}}}});
 }
 
 std::string PodGroupJson(const CreatePodGroup& group) {
   const bool volcano = group.scheduler == GangScheduler::kVolcano;
-  const json owner = Owner(group.owner_kind, group.job_name, group.job_uid);
+  json metadata = MetadataOf(group);
+  metadata["annotations"] = {{std::string(kPodGroupSpecAnnotation), group.spec}};
   return Dump({{"apiVersion",
                 volcano ? "scheduling.volcano.sh/v1beta1" : "scheduling.x-k8s.io/v1alpha1"},
                {"kind", "PodGroup"},
-               {"metadata",
-                {{"name", group.name},
-                 {"namespace", group.ns},
-                 {"labels", group.labels},
-                 {"annotations", {{std::string(kPodGroupSpecAnnotation), group.spec}}},
-                 {"ownerReferences", json::array({owner})}}},
+               {"metadata", std::move(metadata)},
                {"spec", json::parse(group.spec)}});
 }
 

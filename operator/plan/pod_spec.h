@@ -8,13 +8,13 @@
 #define OPERATOR_PLAN_POD_SPEC_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "operator/api/job.h"
 #include "operator/plan/address_scheme.h"
+#include "operator/plan/new_object.h"
 
 namespace taas {
 
@@ -26,14 +26,7 @@ struct ClusterFacts {
   std::string cluster_map;  // Name of the ConfigMap that has the list of replicas; empty: none.
 };
 
-struct PodSpec {
-  std::string ns;
-  std::string name;
-  std::map<std::string, std::string> labels;
-  std::map<std::string, std::string> annotations;
-  JobKind owner_kind = JobKind::kTrainingJob;
-  std::string job_name;  // The owner.
-  std::string job_uid;
+struct PodSpec : NewObject {
   std::string hostname;  // Empty: none, where addresses do not come from it.
   std::string subdomain;
   std::string restart_policy = "Never";

@@ -35,10 +35,8 @@ std::map<std::string, std::string> LabelsOf(const Snapshot& snapshot, const Ledg
   const Job& job = snapshot.job;
   std::map<std::string, std::string> labels =
       ForeignLabels(job, replica.role, replica.index, snapshot.legacy_labels);
-  labels.insert({{"app.kubernetes.io/managed-by", "taas"},
-                 {std::string(kJobLabel), job.meta.name},
-                 {std::string(kUidLabel), job.meta.uid},
-                 {std::string(kRoleLabel), std::string(RoleName(replica.role))},
+  labels.merge(OwnedBy(job, replica.name).labels);
+  labels.insert({{std::string(kRoleLabel), std::string(RoleName(replica.role))},
                  {std::string(kIndexLabel), std::to_string(replica.index)},
                  {std::string(kAttemptLabel), std::to_string(ledger.attempt)},
                  {std::string(kPodNumberLabel), std::to_string(pod_number)}});
@@ -53,7 +51,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   const LedgerReplica* known = FindReplica(ledger, replica.role, replica.index);
   const LedgerReplica entry = known == nullptr ? LedgerReplica() : *known;
   const RoleSpec& role = job.spec.roles.at(replica.role);
-  PodSpec pod{.ns = job.meta.ns, .name = replica.name};
+  PodSpec pod{OwnedBy(job, replica.name)};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
   if (cluster != nullptr && !cluster->cluster_map.empty()) {
@@ -62,9 +60,6 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   if (snapshot.epoch > 0) {
     pod.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
   }
-  pod.owner_kind = job.kind;
-  pod.job_name = job.meta.name;
-  pod.job_uid = job.meta.uid;
   if (!addresses.loopback() && !HasServicePerReplica(job, snapshot.addresses)) {
     pod.hostname = replica.name;
     pod.subdomain = job.meta.name;

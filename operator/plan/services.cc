@@ -11,15 +11,7 @@ namespace taas {
 namespace {
 
 CreateService Service(const Snapshot& snapshot, const std::string& name) {
-  const Job& job = snapshot.job;
-  CreateService service{.ns = job.meta.ns,
-                        .name = name,
-                        .owner_kind = job.kind,
-                        .job_name = job.meta.name,
-                        .job_uid = job.meta.uid};
-  service.labels = {{"app.kubernetes.io/managed-by", "taas"},
-                    {std::string(kJobLabel), job.meta.name},
-                    {std::string(kUidLabel), job.meta.uid}};
+  CreateService service{OwnedBy(snapshot.job, name), {}, {}};
   if (snapshot.epoch > 0) {
     service.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
   }
