@@ -115,6 +115,22 @@ TEST(PodGroupTest, CoschedulingsPodsAreMadeWithTheGroupAndFoundByALabel) {
   EXPECT_EQ(pod["spec"]["schedulerName"], "second-scheduler");
 }
 
+// 300 workers are told of each other by a ConfigMap.
+TEST(PodGroupTest, AllOfALargeJobAreInItsGroup) {
+  Snapshot now = GangJob(kVolcano, {.ps = 1, .workers = 300});
+  const CreatePodGroup group = StepsOf<CreatePodGroup>(PlanJob(now)).at(0);
+  EXPECT_EQ(json::parse(group.spec)["minMember"], 301);
+  Take(now, group, "Inqueue");
+  Plan plan = PlanJob(now);
+  EXPECT_THAT(StepsOf<CreatePod>(plan), IsEmpty());
+  now.cluster_map = StepsOf<CreateConfigMap>(plan).at(0).name;
+  plan = PlanJob(now);
+  EXPECT_EQ(StepsOf<CreatePod>(plan).size(), 301u);
+  for (const CreatePod& step : StepsOf<CreatePod>(plan)) {
+    EXPECT_EQ(step.pod.annotations.at("scheduling.k8s.io/group-name"), "mnist");
+  }
+}
+
 TEST(PodGroupTest, ATfJobsSaysWhatItsSchedulingPolicySays) {
   Snapshot now = StartedTfJob({.chiefs = 1, .workers = 2, .evaluators = 1});
   now.gang = kVolcano;

@@ -4,19 +4,22 @@
 // The operator of the model sees pods late, is killed between any two steps (which wipes what it
 // remembers), loses replies, and meets people who delete pods and wipe the status. A model that is
 // asked to loses its ledgers too, each time when the status has told what they held. Gangs are let
-// in late by Volcano, and Kueue keeps pods that are deleted.
+// in late by Volcano, and Kueue keeps pods that are deleted. Of large jobs people delete the list
+// of replicas, without which no pod starts.
 
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "operator/api/dialect.h"
 #include "operator/base/random.h"
 #include "operator/plan/budget.h"
+#include "operator/plan/cluster_map.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
@@ -27,12 +30,20 @@ namespace {
 
 using std::chrono::seconds;
 
+// The list of so many, of the longest names, is too long for each pod.
+constexpr JobShape kLarge{.ps = 1, .workers = 120};
+constexpr size_t kLongName = 48;
+
 class Model {
  public:
   enum class Ledgers { kKept, kLost };
   Model(uint64_t seed, JobShape shape, Ledgers ledgers = Ledgers::kKept)
       : random_(seed), view_(NewJob(shape)), loses_ledgers_(ledgers == Ledgers::kLost) {
     view_.job.spec.backoff_limit = 3;
+    if (shape.workers >= kLarge.workers) {
+      view_.job.meta.name = std::string(kLongName, 'x');
+      killed_percent_ = 1;
+    }
     ChoosePolicies(view_.job);
     job_ = view_.job;
     foreign_ = PodOf(view_, Role::kWorker, 900);
@@ -48,6 +59,7 @@ class Model {
       if (Chance(4)) SomebodyEditsTheJob();
       if (Chance(40)) GangIsLookedAt();
       if (Chance(3)) StatusIsWiped();
+      if (Chance(2)) lists_.clear();  // By a person.
       if (loses_ledgers_ && Chance(10)) LedgerIsWiped();
       view_.now += seconds(random_.Below(20));
       Check();
@@ -84,6 +96,8 @@ class Model {
     EXPECT_TRUE(Settled()) << "the job never ended, or nobody looked; message: "
                            << job_.status.message;
   }
+
+  bool had_list() const { return !lists_made_.empty(); }
 
  private:
   void ChoosePolicies(Job& job) {
@@ -134,6 +148,13 @@ class Model {
     changed_ = true;
   }
   void Start(Pod& pod) {
+    if (!pod.cluster_map.empty() && lists_.count(pod.cluster_map) == 0) {
+      pod.waiting_reason = "CreateContainerConfigError";
+      pod.waiting_message = "configmap \"" + pod.cluster_map.str() + "\" not found";
+      return Touch(pod.meta);
+    }
+    pod.waiting_reason.clear();
+    pod.waiting_message = "";
     pod.phase = PodPhase::kRunning;
     pod.node = "node-" + std::to_string(random_.Below(3));
     pod.started_at = view_.now;
@@ -209,6 +230,7 @@ class Model {
       seen.erase(pod.meta.uid);
     }
     for (const auto& [uid, pod] : seen) view_.gone.push_back(pod);
+    if (AnyLacks(view_.pods, view_.cluster_map)) view_.cluster_map.clear();
   }
 
   void OperatorIsKilled() {
@@ -216,6 +238,7 @@ class Model {
     view_.gone.clear();
     view_.pods.clear();
     for (const auto& [name, pod] : pods_) view_.pods.push_back(pod);
+    view_.cluster_map.clear();
   }
 
   // By `kubectl patch --subresource=status`, or by a restore that leaves it out.
@@ -245,7 +268,7 @@ class Model {
     const Plan plan = PlanJob(view_);
     wake_at_ = plan.wake_at;
     for (const Step& step : plan.steps) {
-      if (Chance(10)) return OperatorIsKilled();
+      if (Chance(killed_percent_)) return OperatorIsKilled();
       std::visit([this](const auto& s) { Execute(s); }, step);
     }
     if (!plan.steps.empty() || job_.status == plan.status) return;
@@ -298,7 +321,13 @@ class Model {
     view_.services[step.name] = OurService(view_);
     changed_ = true;
   }
-  void Execute(const CreateConfigMap&) { FAIL() << "these jobs are small"; }
+  void Execute(const CreateConfigMap& step) {
+    ASSERT_FALSE(Ended()) << "a list for an ended job was made";
+    lists_.insert(step.name);
+    lists_made_.insert(step.name);
+    view_.cluster_map = step.name;
+    changed_ = true;
+  }
   void Execute(const DeleteService& step) {
     if (view_.services.erase(step.name) > 0) changed_ = true;
   }
@@ -319,6 +348,8 @@ class Model {
       ASSERT_EQ(view_.pod_group->phase, "Inqueue") << step.pod.name << " has no turn yet";
     }
     Pod pod = PodFromSpec(step.pod, "pod-" + std::to_string(++version_));
+    ASSERT_TRUE(pod.cluster_map.empty() || lists_made_.count(pod.cluster_map) > 0)
+        << step.pod.name << " was made before its list";
     const auto group = step.pod.labels.find("kueue.x-k8s.io/pod-group-name");
     pod.held_by_kueue = group != step.pod.labels.end();
     if (pod.held_by_kueue) JoinGroup(pod, group->second, step.pod.annotations);
@@ -404,6 +435,10 @@ class Model {
   Job job_;
   Pod foreign_;
   std::map<std::string, Pod> pods_;
+  // Lists of replicas: that are there, and that ever were.
+  std::set<std::string> lists_;
+  std::set<std::string> lists_made_;
+  uint64_t killed_percent_ = 10;  // Of steps, so that a plan with many is sometimes followed.
   const bool loses_ledgers_;
   std::map<std::string, int64_t> last_number_;
   // Ends of containers: of dispensable replicas by name, and of all others.
@@ -425,15 +460,19 @@ void LiveAll(uint64_t lives, Model::Ledgers ledgers) {
   constexpr JobShape kShapes[] = {{.workers = 1},
                                   {.workers = 3, .evaluators = 1},
                                   {.chiefs = 1, .ps = 2, .workers = 2, .evaluators = 1}};
+  constexpr uint64_t kLargeEvery = 20;
   const char* chosen = std::getenv("TAAS_SEED");
   const uint64_t first = chosen == nullptr ? 1 : std::strtoull(chosen, nullptr, 10);
   const uint64_t last = chosen == nullptr ? lives : first;
+  bool had_list = false;
   for (uint64_t seed = first; seed <= last; ++seed) {
-    Model model(seed, kShapes[seed % 3], ledgers);
+    Model model(seed, seed % kLargeEvery == 0 ? kLarge : kShapes[seed % 3], ledgers);
     model.RandomLife(static_cast<int>(20 + seed % 200));
     model.CalmLife();
+    had_list = had_list || model.had_list();
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << " (TAAS_SEED repeats it)";
   }
+  EXPECT_TRUE(had_list || chosen != nullptr);
 }
 
 TEST(PlanPropertyTest, NoLifeOfAJobBreaksAPromiseAndEachOneEnds) {
