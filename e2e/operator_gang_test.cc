@@ -245,7 +245,10 @@ TEST_F(GangTest, APodThatKueueHoldsMakesRoomForItsSuccessorOfTheSameName) {
   const json next = Pod("queued-worker-0");
   EXPECT_EQ(next["metadata"]["labels"]["kueue.x-k8s.io/pod-group-name"], group);
   EXPECT_EQ(next["metadata"]["annotations"]["kueue.x-k8s.io/role-hash"], "worker");
-  EXPECT_EQ(Job("queued")["status"]["restarts"], json::parse(R"({"preempted":1})"));
+  // Told with what comes next, up to a second later.
+  EXPECT_TRUE(Await([&] {
+    return Job("queued")["status"]["restarts"] == json::parse(R"({"preempted":1})");
+  })) << Job("queued").dump(1);
 }
 
 TEST_F(GangTest, TheEndOfAJobIsToldToKueueOnAPodThatStays) {
