@@ -1,8 +1,10 @@
 """A bare client (creator.cc): it creates the objects which an operator made for the same jobs, with
-as many requests under way, and decides nothing.
+as many requests under way, and decides nothing. A telling client also writes what the operator
+wrote of the jobs themselves: its note of what it is about to make, and their status once all run.
 
-    kept = objects_of(client, "bench")                   after an operator has made them
-    path, body = renewed(kept[0], uids_of_new_jobs)
+    kept = objects_of(client, jobs_path)            after an operator has made them
+    kept = without_words(kept)                      what is not told
+    line = renewed(kept[0], uids_of_new_jobs)       for creator.cc
 """
 
 import collections
@@ -10,7 +12,9 @@ import json
 
 import names
 
-Kept = collections.namedtuple("Kept", "path job uid body")
+Kept = collections.namedtuple("Kept", "method path job uid body")
+CREATE, WRITE = "POST", "PATCH"
+LEDGER = "taas.dev/ledger"
 
 # What the server has added, and takes from nobody or makes anew.
 SERVER_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
@@ -31,18 +35,34 @@ def kept(kind, found):
     item = creatable({**found, "kind": kind})
     (owner,) = found["metadata"]["ownerReferences"]
     path = f"/api/v1/namespaces/{found['metadata']['namespace']}/{kind.lower()}s"
-    return Kept(path, owner["name"], owner["uid"], json.dumps(item).encode())
+    return Kept(CREATE, path, owner["name"], owner["uid"], json.dumps(item).encode())
 
 
-def objects_of(client, namespace=names.NAMESPACE):
-    """Services and ConfigMaps come before the pods of their job, as operators make them."""
-    found = []
+def words(jobs_path, job):
+    """Of a job whose replicas run: what was written before them, and after."""
+    name, uid = job["metadata"]["name"], job["metadata"]["uid"]
+    note = {"metadata": {"annotations": {LEDGER: job["metadata"]["annotations"][LEDGER]}}}
+    return [Kept(WRITE, f"{jobs_path}/{name}{part}", name, uid, json.dumps(body).encode())
+            for part, body in (("", note), ("/status", {"status": job["status"]}))]
+
+
+def objects_of(client, jobs_path, namespace=names.NAMESPACE):
+    """Services and ConfigMaps come before the pods of their job, as operators make them, and its
+    status comes last."""
+    told = [words(jobs_path, job) for job in client.list(jobs_path)]
+    found = [note for note, _ in told]
     for kind in ("Service", "ConfigMap", "Pod"):
         items = client.list(f"/api/v1/namespaces/{namespace}/{kind.lower()}s")
         found += [kept(kind, item) for item in items if item["metadata"].get("ownerReferences")]
+    found += [status for _, status in told]
     return sorted(found, key=lambda item: item.job)
 
 
+def without_words(items):
+    return [item for item in items if item.method == CREATE]
+
+
 def renewed(item, uids):
-    """The request that makes it for the new job of the same name."""
-    return item.path, item.body.replace(item.uid.encode(), uids[item.job].encode())
+    """The request that makes it for the new job of the same name, as a line."""
+    body = item.body.replace(item.uid.encode(), uids[item.job].encode())
+    return b"\t".join((item.method.encode(), item.path.encode(), body)) + b"\n"

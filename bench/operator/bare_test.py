@@ -32,9 +32,10 @@ class BareTest(unittest.TestCase):
         self.assertEqual((made["apiVersion"], made["kind"]), ("v1", "Pod"))
 
     def test_each_object_belongs_to_the_new_job_of_its_name(self):
-        path, body = bare.renewed(bare.kept("Pod", POD), {"a": "u-new", "b": "u-other"})
+        line = bare.renewed(bare.kept("Pod", POD), {"a": "u-new", "b": "u-other"}).decode()
+        method, path, body = line.removesuffix("\n").split("\t")
         made = json.loads(body)
-        self.assertEqual(path, "/api/v1/namespaces/bench/pods")
+        self.assertEqual((method, path), ("POST", "/api/v1/namespaces/bench/pods"))
         self.assertEqual(made["metadata"]["ownerReferences"][0]["uid"], "u-new")
         self.assertEqual(made["metadata"]["labels"], {"taas.dev/job-uid": "u-new"})
 
@@ -47,18 +48,28 @@ class BareTest(unittest.TestCase):
                          ("ConfigMap", {"cluster": "{}"}, True))
         self.assertNotIn("spec", made)
 
-    def test_services_and_config_maps_come_before_pods_of_their_job(self):
+    def test_services_and_config_maps_come_before_pods_of_their_job_and_its_status_last(self):
         class Client:
             def list(self, path):
+                if path == "jobs":
+                    return [{"metadata": {"name": "a", "uid": "u", "labels": {},
+                                          "annotations": {"taas.dev/ledger": "1", "other": "2"}},
+                             "spec": {}, "status": {"state": "Running"}}]
                 owner = [{"name": "a", "uid": "u"}]
                 name = path.rpartition("/")[2]
                 item = {"metadata": {"name": name, "namespace": "bench", "ownerReferences": owner},
                         "spec": {}}
                 return [item, {"metadata": {"name": "foreign", "namespace": "bench"}, "spec": {}}]
 
-        found = bare.objects_of(Client())
+        found = bare.objects_of(Client(), "jobs")
         self.assertEqual([item.path.rpartition("/")[2] for item in found],
-                         ["services", "configmaps", "pods"])
+                         ["a", "services", "configmaps", "pods", "status"])
+        self.assertEqual([item.path for item in found if item.method == "PATCH"],
+                         ["jobs/a", "jobs/a/status"])
+        self.assertEqual(json.loads(found[0].body),
+                         {"metadata": {"annotations": {"taas.dev/ledger": "1"}}})
+        self.assertEqual(json.loads(found[-1].body), {"status": {"state": "Running"}})
+        self.assertEqual(len(bare.without_words(found)), 3)
 
 
 if __name__ == "__main__":

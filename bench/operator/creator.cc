@@ -1,13 +1,13 @@
-// A bare client: creates what a file lists as fast as the API server answers, decides nothing and
-// notes nothing. It is built as the operator is: cpprestsdk with one thread, as many writes under
-// way, replies in protobuf.
+// A bare client: sends what a file lists as fast as the API server answers, and decides nothing. It
+// is built as the operator is: cpprestsdk with one thread, as many writes under way, replies in
+// protobuf where the server has them.
 //
 //   creator SERVER CERTIFICATE KEY FILE AT_ONCE
 //
 // SERVER is https://ADDRESS; CERTIFICATE and KEY are PEM files of the client. Each line of FILE is
-// a path, a tab and the object to POST there, as JSON. Prints "created N" when all have been
-// answered, and stays until it is told to end, so that its CPU can be read. A reply that is not
-// 2xx ends it with exit code 1.
+// POST or PATCH (a merge patch), a path and the JSON to send there, with tabs between. Prints
+// "sent N" when all have been answered, and stays until it is told to end, so that its CPU can be
+// read. A reply that is not 2xx ends it with exit code 1.
 
 #include <unistd.h>
 
@@ -28,6 +28,7 @@
 namespace {
 
 struct Wanted {
+  std::string method;
   std::string path;
   std::string body;
 };
@@ -36,9 +37,10 @@ std::vector<Wanted> Read(const char* path) {
   std::ifstream file(path);
   std::vector<Wanted> found;
   for (std::string line; std::getline(file, line);) {
-    const size_t tab = line.find('\t');
-    if (tab == std::string::npos) throw std::runtime_error("a line has no tab");
-    found.push_back({line.substr(0, tab), line.substr(tab + 1)});
+    const size_t first = line.find('\t'), second = line.find('\t', first + 1);
+    if (second == std::string::npos) throw std::runtime_error("a line has less than two tabs");
+    found.push_back({line.substr(0, first), line.substr(first + 1, second - first - 1),
+                     line.substr(second + 1)});
   }
   if (found.empty()) throw std::runtime_error("nothing is listed");
   return found;
@@ -55,10 +57,11 @@ web::http::client::http_client_config ConfigOf(const char* certificate, const ch
 }
 
 web::http::http_request RequestFor(const Wanted& wanted) {
-  web::http::http_request request(web::http::methods::POST);
+  web::http::http_request request(wanted.method);
   request.set_request_uri(web::uri(wanted.path));
   request.headers().add("Accept", std::string(taas::kProtobufOrJson));
-  request.set_body(wanted.body, "application/json");
+  const bool patch = wanted.method == web::http::methods::PATCH;
+  request.set_body(wanted.body, patch ? "application/merge-patch+json" : "application/json");
   return request;
 }
 
@@ -67,7 +70,7 @@ void Check(const web::http::http_response& reply) {
   throw std::runtime_error("the server answered " + std::to_string(reply.status_code()));
 }
 
-void CreateAll(char** argv) {
+void SendWanted(char** argv) {
   const int at_once = std::atoi(argv[5]);
   if (at_once < 1) throw std::runtime_error("AT_ONCE must be 1 or more");
   const std::vector<Wanted> all = Read(argv[4]);
@@ -79,7 +82,7 @@ void CreateAll(char** argv) {
                   return RequestFor(all[index]);
                 },
                 Check);
-  std::printf("created %zu\n", all.size());
+  std::printf("sent %zu\n", all.size());
   std::fflush(stdout);
   while (true) pause();
 }
@@ -93,7 +96,7 @@ int main(int argc, char** argv) {
   }
   taas::KeepLibrarySmall();
   try {
-    CreateAll(argv);
+    SendWanted(argv);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "creator: %s: %s\n", argv[4], error.what());

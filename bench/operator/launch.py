@@ -1,7 +1,8 @@
 """From the creation of jobs until their pods exist and run, and what that costs the operator.
 
     sample, objects = of_operator(contestant, rows.Size(jobs=200, replicas=10, nodes=100))
-    sample = of_bare_clients(contestant, size, objects)
+    sample = of_bare_clients(contestant, size, bare.without_words(objects))
+    sample = of_telling_clients(contestant, size, objects)
 """
 
 import json
@@ -17,6 +18,7 @@ import stage
 import usage
 from observer import PodObserver
 from progress import Progress
+from waiting import until
 
 # Users send their jobs by more than one connection, too.
 SUBMITTERS = 8
@@ -24,17 +26,17 @@ SUBMITTERS = 8
 AT_ONCE = 16
 
 
-def job_names(size):
-    return [f"job-{index:05d}" for index in range(size.jobs)]
+def job_names(size, prefix="job"):
+    return [f"{prefix}-{index:05d}" for index in range(size.jobs)]
 
 
-def submit(client, contestant, size):
+def submit(client, contestant, size, prefix="job"):
     counts = manifests.roles(size.replicas)
     with api_client.Fleet(client, SUBMITTERS) as fleet:
         fleet.post([
             (contestant.jobs_path,
              json.dumps(contestant.manifest(name, names.NAMESPACE, counts)).encode())
-            for name in job_names(size)
+            for name in job_names(size, prefix)
         ])
 
 
@@ -63,7 +65,7 @@ def of_operator(contestant, size, keep=False):
         client = plane.client("clients")
         running = contestant.start(plane).await_ready()
         pid = running.pid
-        sample = {"idle_mb": usage.rss_mb(pid), "idle_cpu_s": usage.cpu_s(pid)}
+        sample = {"idle_mb": usage.rss_mb(pid)}
         with PodObserver(client, names.NAMESPACE) as pods:
             before = {**plane.cpu_s(), **threads(pid)}
             began = time.monotonic()
@@ -77,7 +79,15 @@ def of_operator(contestant, size, keep=False):
         sample["cpu_s"] = usage.cpu_s(pid)
         sample["rss_mb"] = usage.rss_mb(pid)
         sample["peak_mb"] = usage.peak_mb(pid)
-        return sample, bare.objects_of(client) if keep else []
+        return sample, objects(client, contestant) if keep else []
+
+
+def objects(client, contestant):
+    """When all jobs have been told of."""
+    until("all jobs to be Running", lambda: all(
+        job.get("status", {}).get("state") == "Running"
+        for job in client.list(contestant.jobs_path)))
+    return bare.objects_of(client, contestant.jobs_path)
 
 
 def start_bare_client(stage, items, uids):
@@ -85,8 +95,7 @@ def start_bare_client(stage, items, uids):
     wanted = os.path.join(stage.instance.work, "wanted")
     with open(wanted, "wb") as file:
         for item in items:
-            path, body = bare.renewed(item, uids)
-            file.write(path.encode() + b"\t" + body + b"\n")
+            file.write(bare.renewed(item, uids))
     stage.kubeconfig("bare")
     authority = stage.plane.authority
     return stage.start("bare client", [
@@ -94,7 +103,7 @@ def start_bare_client(stage, items, uids):
         authority.file("bare.crt"), authority.file("bare.key"), wanted, str(AT_ONCE)])
 
 
-def of_bare_clients(contestant, size, objects):
+def of_bare_clients(contestant, size, items, meanwhile=lambda client: None):
     """The same objects for the same jobs, which are there already and which nobody works on."""
     with stage.Stage(size.nodes) as plane:
         contestant.install(plane)
@@ -106,8 +115,16 @@ def of_bare_clients(contestant, size, objects):
         with PodObserver(client, names.NAMESPACE) as pods:
             before = plane.cpu_s()
             began = time.monotonic()
-            creator = start_bare_client(plane, objects, uids)
+            creator = start_bare_client(plane, items, uids)
+            meanwhile(client)
             exist_s, run_s = await_pods(
                 pods, total, began, Progress(client, contestant, pods, creator.check))
             programs = took(plane.cpu_s(), before)
-        return {"exist_s": exist_s, "run_s": run_s, "objects": len(objects), "programs": programs}
+        return {"exist_s": exist_s, "run_s": run_s, "objects": len(items), "programs": programs}
+
+
+def of_telling_clients(contestant, size, items):
+    """Meanwhile users make as many jobs as with an operator: others, since a pod names its job's
+    uid, which nobody can choose."""
+    return of_bare_clients(contestant, size, items,
+                           lambda client: submit(client, contestant, size, "other"))

@@ -9,7 +9,6 @@ they have ended.
 import fake_nodes
 
 IMAGE = "localhost/bench/program:1"
-TOLERATION = {"key": fake_nodes.ANNOTATION, "operator": "Exists"}
 
 
 def roles(replicas):
@@ -23,7 +22,7 @@ def roles(replicas):
 def template(container):
     return {"spec": {
         "containers": [{"name": container, "image": IMAGE, "command": ["train"]}],
-        "tolerations": [TOLERATION],
+        "tolerations": [fake_nodes.TOLERATION],
     }}
 
 

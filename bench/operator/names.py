@@ -26,12 +26,19 @@ def bare(name):
     return "bare-" + name.removeprefix("taas-")
 
 
-def ceiling(name):
-    """The bare clients with the same kinds of objects: the peer has a service for each replica."""
-    return bare("taas-tfjob" if name in PEERS else name)
+def telling(name):
+    """Those that also write what it wrote of the jobs."""
+    return "telling-" + name.removeprefix("taas-")
+
+
+def ceilings(name):
+    """The clients with the same kinds of objects: the peer has a service for each replica."""
+    name = "taas-tfjob" if name in PEERS else name
+    return bare(name), telling(name)
 
 
 def title(name):
     if name in TITLES:
         return TITLES[name]
-    return "bare clients, objects of " + TITLES["taas-" + name.removeprefix("bare-")]
+    clients, _, operator = name.partition("-")
+    return f"{clients} clients, objects of " + TITLES["taas-" + operator]

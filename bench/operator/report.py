@@ -7,7 +7,7 @@ import figures
 import rows
 import table
 import targets
-from names import DEFAULT, TUNED, ceiling, title
+from names import DEFAULT, TITLES, TUNED, ceilings, title
 
 
 class Samples:
@@ -54,18 +54,19 @@ def launch_table(samples, row):
     for name in samples.who(row):
         line = [title(name)]
         line += [figures.text(samples.of(row, name, key)) for key in ("exist_s", "run_s")]
-        # Of bare clients too: as much as any operator could be.
+        # Of clients too: as much as any operator could be.
         line += [both(*compared(samples, row, name, other)) if name != other else "1"
                  for other in (TUNED, DEFAULT)]
-        if name.startswith("bare-"):
-            line += ["—"] * 3
+        if name not in TITLES:
+            line += ["—"] * 4
         else:
-            line.append(both(*compared(samples, row, name, ceiling(name)), table.share))
+            line += [both(*compared(samples, row, name, other), table.share)
+                     for other in ceilings(name)]
             line += [figures.text(samples.of(row, name, key)) for key in ("cpu_s", "rss_mb")]
         lines.append(line)
     return table.markdown(
         ("", "all pods exist, s", "all run, s", "times as fast as tuned", "… as default",
-         "of bare clients", "CPU, s", "RSS, MB"), lines)
+         "of bare clients", "of telling clients", "CPU, s", "RSS, MB"), lines)
 
 
 def programs_table(samples, row):

@@ -32,11 +32,11 @@ class ReportTest(unittest.TestCase):
         text = report.text([
             *(launched("taas-tfjob", exist, 10) for exist in (5, 4, 60)),
             launched("peer-tuned", 10, 30), launched("peer-default", 50, 100),
-            launched("bare-tfjob", 4, 9),
+            launched("bare-tfjob", 4, 9), launched("telling-tfjob", 5, 10),
         ])
         self.assertEqual(cells(text, "TaaS, TFJob")[1:],
                          ["5 (4 … 60)", "10 (10 … 10)", "2.0× / 3.0×", "10.0× / 10.0×",
-                          "80 % / 90 %", "1 (1 … 1)", "20 (20 … 20)"])
+                          "80 % / 90 %", "100 % / 100 %", "1 (1 … 1)", "20 (20 … 20)"])
         # The peer has a service for each replica, too.
         self.assertEqual(cells(text, "training-operator, tuned")[5], "40 % / 30 %")
 

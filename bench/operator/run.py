@@ -30,7 +30,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--rows", default=",".join(rows.ALL), help="default: all")
     parser.add_argument("--only", default="", help="contestants: " + ", ".join(
-        [*names.TITLES, "bare"]) + "; default: all")
+        [*names.TITLES, "bare", "telling"]) + "; default: all")
     parser.add_argument("--runs", type=int, default=3, help="of each contestant, in turn")
     parser.add_argument("--out", default="operator-bench.json", help="where samples are kept")
     parser.add_argument("--small", action="store_true", help="sizes that take seconds: a rehearsal")

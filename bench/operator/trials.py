@@ -7,6 +7,7 @@ A trial that fails is a sample {"failed": why}: what breaks is a result, too.
 
 import time
 
+import bare
 import launch
 import life
 import limits
@@ -31,7 +32,7 @@ def guarded(trial):
 
 
 def launches(name, size, only):
-    """The contestant, then the bare clients with what it made."""
+    """The contestant, then bare and telling clients with what it made."""
     contestant = BY_NAME[name]
     made = []
 
@@ -43,7 +44,11 @@ def launches(name, size, only):
     if wanted(name, only):
         yield name, guarded(of_operator)
     if made and wanted("bare", only):
-        yield names.bare(name), guarded(lambda: launch.of_bare_clients(contestant, size, made))
+        yield names.bare(name), guarded(
+            lambda: launch.of_bare_clients(contestant, size, bare.without_words(made)))
+    if made and wanted("telling", only):
+        yield names.telling(name), guarded(
+            lambda: launch.of_telling_clients(contestant, size, made))
 
 
 def wanted(name, only):
