@@ -23,8 +23,7 @@ def pod_template(container, **fields):
     return {
         "metadata": {"annotations": {fake_nodes.PLAYED: "yes"}},
         "spec": {
-            "nodeSelector": {"type": "kwok"},
-            "tolerations": [{"key": fake_nodes.ANNOTATION, "operator": "Exists"}],
+            **fake_nodes.ON_FAKE_NODES,
             "containers": [{"name": container, "image": IMAGE}],
             **fields,
         },

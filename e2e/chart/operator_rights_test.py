@@ -22,9 +22,6 @@ import rights
 READ_BACK = ("pods", "services", "trainingjobs", "tfjobs")
 # The API server asks for it, of whoever makes an object that holds up the deletion of its owner.
 GUARDED = ("trainingjobs/finalizers", "tfjobs/finalizers")
-# The list of its replicas is too long for each of its pods.
-LARGE = "large-" + "x" * 40
-LARGE_WORKERS = 80
 KUEUES_FINALIZER = "kueue.x-k8s.io/managed"
 
 TRAINING_JOB = {
@@ -82,12 +79,12 @@ class RightsScenario(OperatorScenario):
                    lambda: self.object(kind, job["metadata"]["name"]) is None)
 
     def begin_large_job(self, admit):
-        self.create({**TRAINING_JOB, "metadata": {"name": LARGE}, "spec": {
+        self.create({**TRAINING_JOB, "metadata": {"name": rights.LARGE_JOB}, "spec": {
             **TRAINING_JOB["spec"],
-            "roles": {"ps": {"replicas": 1}, "worker": {"replicas": LARGE_WORKERS}}}})
-        admit(LARGE)
-        self.until("all pods of a large job",
-                   lambda: self.pod(f"{LARGE}-worker-{LARGE_WORKERS - 1}") is not None)
+            "roles": {"ps": {"replicas": 1}, "worker": {"replicas": rights.LARGE_JOB_WORKERS}}}})
+        admit(rights.LARGE_JOB)
+        last = f"{rights.LARGE_JOB}-worker-{rights.LARGE_JOB_WORKERS - 1}"
+        self.until("all pods of a large job", lambda: self.pod(last) is not None)
 
     def lives(self, case, *settings, without_jobs=(), admit=lambda name: None):
         self.begin_large_job(admit)
@@ -153,7 +150,7 @@ class OperatorRightsTest(RightsScenario):
         group = ("podgroup", name)
         self.until(f"the group of {name}", lambda: self.object(*group))
         roles = ("roles", "worker") if name == "life" else ("tfReplicaSpecs", "Worker")
-        for workers in (2, 1) if name != LARGE else ():
+        for workers in (2, 1) if name != rights.LARGE_JOB else ():
             before = self.object(*group)["spec"]
             self.merge("tj" if name == "life" else "tfjob", name, change={
                 "spec": {roles[0]: {roles[1]: {"replicas": workers}}}})

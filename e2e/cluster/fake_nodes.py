@@ -1,8 +1,6 @@
 """Nodes of kwok: no containers, but pods on them become Running, thousands if need be.
 
-They carry a taint, so that only pods which tolerate it are put there:
-
-    tolerations: [{key: kwok.x-k8s.io/node, operator: Exists}]
+They carry a taint, so that only pods which tolerate it are put there.
 
 kwok confirms a deletion twice and by name, the second time perhaps that of a successor. Where this
 matters the pods are played by the test itself.
@@ -15,6 +13,13 @@ ANNOTATION = "kwok.x-k8s.io/node"
 # Of pods that kwok leaves alone: a test plays their kubelet.
 PLAYED = "e2e.taas.dev/played"
 TAINT = {"key": ANNOTATION, "value": "fake", "effect": "NoSchedule"}
+TOLERATION = {"key": ANNOTATION, "operator": "Exists"}
+# Fields of a pod's spec.
+ON_FAKE_NODES = {"nodeSelector": {"type": "kwok"}, "tolerations": [TOLERATION]}
+# Fake nodes have every image and end no program.
+ON_A_REAL_NODE = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+    "nodeSelectorTerms": [{"matchExpressions": [
+        {"key": "type", "operator": "NotIn", "values": ["kwok"]}]}]}}}}
 POD_RANGE = "10.245.0.0/16"
 # Nobody listens there.
 NODE_ADDRESS = "10.246.0.1"

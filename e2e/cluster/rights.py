@@ -14,6 +14,10 @@ import programs
 import taas
 import yaml
 
+# A job of so long a name and so many workers that the list of them is too long for each pod: it
+# has a ConfigMap, which takes a right to make.
+LARGE_JOB, LARGE_JOB_WORKERS = "large-" + "x" * 40, 80
+
 
 class Right(NamedTuple):
     verb: str

@@ -3,9 +3,8 @@
     api("POST", jobs("mine", "tj"), training_job("a", workers=2, backoffLimit=0))
 """
 
-from fake_nodes import ANNOTATION
+from fake_nodes import TOLERATION
 
-TOLERATION = {"key": ANNOTATION, "operator": "Exists"}
 GROUPS = {"tj": "/apis/taas.dev/v1", "tfjob": "/apis/kubeflow.org/v1"}
 PLURALS = {"tj": "trainingjobs", "tfjob": "tfjobs"}
 KINDS = ("tj", "tfjob")

@@ -2,17 +2,13 @@
 
 import json
 
-from fake_nodes import ANNOTATION
+from fake_nodes import ON_A_REAL_NODE, ON_FAKE_NODES
+from fault_jobs import suspend_patch
 from scenario import CONTAINER_SECURITY, POD_SECURITY, SHELL_IMAGE, Scenario
 
 WORKERS = 100
 # Of a length with which the list of so many is too long for each pod.
 PADDING = "-" + "x" * 44
-ON_FAKE_NODES = {"nodeSelector": {"type": "kwok"},
-                 "tolerations": [{"key": ANNOTATION, "operator": "Exists"}]}
-ON_A_REAL_NODE = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-    "nodeSelectorTerms": [{"matchExpressions": [
-        {"key": "type", "operator": "NotIn", "values": ["kwok"]}]}]}}}}
 SAYS_WHAT_IT_SEES = ["sh", "-c", 'echo "$TF_CONFIG"; exec sleep 3600']
 
 
@@ -58,9 +54,8 @@ class LargeJobTest(Scenario):
         return found["metadata"]
 
     def suspend(self, job, kind, suspended):
-        spec = {"suspend": suspended}
         self.k("patch", kind, job, "--type=merge", "-p", json.dumps(
-            {"spec": spec if kind == "tj" else {"runPolicy": spec}}))
+            suspend_patch(kind, suspended)))
 
     def lose_list(self, job, kind, wanted):
         """The node of a job without pods has forgotten its ConfigMap; then nobody has it."""

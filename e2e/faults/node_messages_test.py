@@ -1,20 +1,15 @@
 """What a real node says of a pod that it cannot start stands in the job's message."""
 
+from fake_nodes import ON_A_REAL_NODE
 from fault_jobs import KINDS, job_of
 from scenario import CONTAINER_SECURITY, POD_SECURITY, SHELL_IMAGE, Scenario
-
-
-# kwok's nodes have every image.
-ON_A_REAL_NODE = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
-    "nodeSelectorTerms": [{"matchExpressions": [
-        {"key": "type", "operator": "NotIn", "values": ["kwok"]}]}]}}}
 
 
 class NodeMessagesTest(Scenario):
 
     def submit(self, kind, name, image, restart_policy=None, **container):
         job = job_of(kind, name, 1, {
-            "affinity": ON_A_REAL_NODE,
+            **ON_A_REAL_NODE,
             "securityContext": POD_SECURITY,
             "container_spec": {"image": image, "securityContext": CONTAINER_SECURITY,
                                **container}})

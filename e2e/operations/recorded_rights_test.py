@@ -22,11 +22,6 @@ def pod_template(name):
     return {"spec": {"securityContext": POD_SECURITY, "containers": [container]}}
 
 
-# The list of its replicas is too long for each of its pods.
-LARGE = "large-" + "x" * 40
-LARGE_WORKERS = 80
-
-
 def training_job(name, **more):
     return {
         "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": name},
@@ -98,14 +93,14 @@ class RecordedRightsTest(Scenario):
 
     def begin_large_job(self):
         """One whose list of replicas has an object of its own."""
-        job = training_job(LARGE)
+        job = training_job(rights.LARGE_JOB)
         worker = job["spec"]["roles"]["worker"]
-        worker["replicas"] = LARGE_WORKERS
+        worker["replicas"] = rights.LARGE_JOB_WORKERS
         worker["template"]["spec"]["nodeSelector"] = {"no-node-has": "this"}
         self.kubectl.create(self.here(job))
         self.wait_for("the list of its replicas", lambda: self.k(
-            "get", "configmap", "-l", "taas.dev/job-name=" + LARGE, "-o", "name"))
-        self.k("delete", "tj", LARGE)
+            "get", "configmap", "-l", "taas.dev/job-name=" + rights.LARGE_JOB, "-o", "name"))
+        self.k("delete", "tj", rights.LARGE_JOB)
 
     def meet_foreign_objects(self):
         """Names that are taken already are looked at: whose are they?"""
