@@ -9,6 +9,7 @@
 #include "operator/plan/gang.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
+#include "operator/plan/tfjob_text.h"
 
 namespace taas {
 namespace {
@@ -52,6 +53,13 @@ bool Creates(const Step& step) {
   return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step) ||
          std::holds_alternative<CreatePodGroup>(step) ||
          std::holds_alternative<CreateConfigMap>(step);
+}
+
+// By us or by another controller: it may run, or have ended well.
+bool HasBegun(const Job& job) {
+  const std::vector<Condition>& conditions = job.status.conditions;
+  const bool told = !conditions.empty() && conditions.back().reason != kFailedValidation;
+  return job.ledger.has_value() || told;
 }
 
 ClusterView::Options ViewOptions(const Controller::Options& options) {
@@ -143,8 +151,8 @@ void Controller::OnUnreadable(const Job& job, const std::string& why) {
 }
 
 void Controller::TellUnreadable(const Job& job, const std::string& why) {
-  // One that ran already is left as it is: its spec may be mended.
-  const bool invalid = job.kind == JobKind::kTfJob && !job.ledger.has_value();
+  // One that has begun is left as it is: its spec may be mended.
+  const bool invalid = job.kind == JobKind::kTfJob && !HasBegun(job);
   const std::string text =
       invalid ? "TFJob " + job.meta.ns + "/" + job.meta.name +
                     " cannot run: the spec is invalid: " + why

@@ -131,5 +131,28 @@ TEST_F(TakeoverTest, ASpecThatWeWouldRefuseIsTheOtherControllersBusiness) {
   EXPECT_EQ(cluster_.api().writes(), 0);
 }
 
+// Symptom: a job that had succeeded under the other controller became a failed one.
+TEST_F(TakeoverTest, WhatWeCannotReadOfTheOtherControllersIsToldAndKeepsItsConditions) {
+  CreateForeign(1);
+  const std::string uid = UidOf("mnist-worker-0");
+  for (const char* end : {"Running", "Succeeded"}) {
+    json job = cluster_.Job();
+    job["spec"]["runPolicy"]["backoffLimit"] = "many";
+    json& conditions = job["status"]["conditions"];
+    if (conditions.back()["type"] != end) {
+      conditions.back()["status"] = "False";
+      conditions.push_back({{"type", end}, {"status", "True"}, {"reason", "TFJobSucceeded"}});
+    }
+    job["status"].erase("message");
+    const json before = job["status"]["conditions"];
+    cluster_.api().Put("tfjobs", job);
+    cluster_.RestartWith({}, /*adopt=*/true);
+    cluster_.RunFor(seconds(30));
+    EXPECT_EQ(cluster_.Status()["conditions"], before) << end;
+    EXPECT_THAT(cluster_.Status().value("message", ""), HasSubstr("backoffLimit")) << end;
+    EXPECT_EQ(UidOf("mnist-worker-0"), uid) << end;
+  }
+}
+
 }  // namespace
 }  // namespace taas

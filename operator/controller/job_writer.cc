@@ -6,6 +6,7 @@
 #include "operator/base/log.h"
 #include "operator/controller/merge_patch.h"
 #include "operator/kube/api_path.h"
+#include "operator/plan/tfjob_text.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -100,7 +101,7 @@ void JobWriter::PatchMessage(const ObjectMeta& job, JobKind kind, const std::str
 void JobWriter::PatchInvalid(const ObjectMeta& job, JobKind kind, const std::string& message) {
   const std::string time = FormatRfc3339(clock_.WallNow());
   const json condition = {
-      {"type", "Failed"},   {"status", "True"},       {"reason", "TFJobFailedValidation"},
+      {"type", "Failed"},   {"status", "True"},       {"reason", kFailedValidation},
       {"message", message}, {"lastUpdateTime", time}, {"lastTransitionTime", time}};
   PatchFlaw(job, kind,
             {{"state", "Failed"}, {"conditions", json::array({condition})}, {"message", message}});

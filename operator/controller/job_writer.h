@@ -32,7 +32,8 @@ class JobWriter {
   void PatchRefusal(const Job& job, const JobStatus& status, KeptFields& kept, WriteDone done);
   // Only a sentence, on a job that cannot be read.
   void PatchMessage(const ObjectMeta& job, JobKind kind, const std::string& message);
-  // The condition Failed, with what is wrong, on a TFJob that was stored although it is invalid.
+  // The condition Failed, with what is wrong and as the only one, on a TFJob that was stored
+  // although it is invalid and that nobody has begun.
   void PatchInvalid(const ObjectMeta& job, JobKind kind, const std::string& message);
 
  private:

@@ -43,7 +43,7 @@ ConditionText OutcomeText(const Job& job, const Ledger& ledger) {
   if (ledger.outcome_reason == kDeadlineExceeded) {
     return {"TFJobFailed", failed + "was active longer than specified deadline"};
   }
-  return {"TFJobFailedValidation",
+  return {kFailedValidation,
           FullName(job) + " has failed because the spec is invalid: " + ledger.outcome_message};
 }
 

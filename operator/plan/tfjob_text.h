@@ -32,6 +32,8 @@ ConditionText TfJobResumed(const Job& job);
 inline constexpr char kReplicaFailed[] = "ReplicaFailed";
 inline constexpr char kBackoffLimitExceeded[] = "BackoffLimitExceeded";
 inline constexpr char kDeadlineExceeded[] = "DeadlineExceeded";
+// Of the condition Failed of a TFJob that cannot be followed.
+inline constexpr char kFailedValidation[] = "TFJobFailedValidation";
 
 }  // namespace taas
 
