@@ -11,6 +11,11 @@ namespace {
 // Whoever may edit a status may write any number there.
 int32_t Believed(int32_t count) { return std::clamp(count, 0, kCountMax); }
 
+// Likewise any time: a job starts after it was created, and not in the future.
+Clock::WallTime Believed(Clock::WallTime start, const Snapshot& snapshot) {
+  return std::min(std::max(start, snapshot.job.meta.creation_time.value_or(start)), snapshot.now);
+}
+
 // The ledger as it was stored; for a job without one (new, or the annotation was wiped) what status
 // and pods still tell of it.
 Ledger StoredOrRebuilt(const Snapshot& snapshot) {
@@ -18,7 +23,9 @@ Ledger StoredOrRebuilt(const Snapshot& snapshot) {
   if (job.ledger.has_value()) return *job.ledger;
   Ledger ledger;
   ledger.attempt = std::max(1, Believed(job.status.attempt));
-  ledger.start_time = job.status.start_time;
+  if (job.status.start_time.has_value()) {
+    ledger.start_time = Believed(*job.status.start_time, snapshot);
+  }
   ledger.suspended = job.status.state == JobState::kSuspended;
   ledger.restarts = job.status.restarts;
   for (auto& [cause, count] : ledger.restarts) count = Believed(count);

@@ -233,6 +233,21 @@ TEST(LedgerTest, AWipedLedgerIsRebuiltFromStatusAndPods) {
   EXPECT_EQ(ledger.restarts.at(RestartCause::kKilled), 4);
 }
 
+// Symptom: a job whose ledger was lost and whose status somebody had edited failed at once, because
+// its deadline was over since the year 1.
+TEST(LedgerTest, AWipedLedgerTakesNoStartBeforeTheJobWasCreatedNorInTheFuture) {
+  Snapshot now = NewJob({.workers = 1});
+  now.job.spec.active_deadline_seconds = 1000;
+  now.pods = {PodOf(now, Role::kWorker, 0)};
+  now.job.meta.creation_time = now.now - seconds(100);
+  for (const auto& [told, believed] : {std::pair(-10'000, -100), {-50, -50}, {10'000, 0}}) {
+    now.job.status.start_time = now.now + seconds(told);
+    const Ledger ledger = AdvanceLedger(now).ledger;
+    EXPECT_EQ(ledger.start_time, now.now + seconds(believed)) << told;
+    EXPECT_FALSE(ledger.outcome.has_value()) << told;
+  }
+}
+
 // Symptom: the pod of a replica that had been scaled away just before the ledger was lost stayed.
 TEST(LedgerTest, AWipedLedgerKnowsThePodsOfReplicasThatWereScaledAway) {
   Snapshot now = NewJob({.workers = 1});

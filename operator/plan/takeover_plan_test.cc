@@ -22,6 +22,7 @@ Snapshot ForeignTfJob() {
   now.job.status.conditions = {{.type = "Created", .status = true, .reason = "TFJobCreated"},
                                {.type = "Running", .status = true, .reason = "TFJobRunning"}};
   now.job.status.state = JobState::kRunning;
+  now.job.meta.creation_time = now.now - seconds(101);
   now.job.status.start_time = now.now - seconds(100);
   return now;
 }
