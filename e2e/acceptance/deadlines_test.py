@@ -3,7 +3,7 @@
 import re
 
 from acceptance import Acceptance, moment, now, runs
-from job_kinds import KINDS, TRAINING_JOB, pod_template
+from job_kinds import KINDS, TFJOB, TRAINING_JOB, pod_template
 
 DEADLINE_S = 4
 TIME_TO_LIVE_S = 4
@@ -11,6 +11,9 @@ TIME_TO_LIVE_S = 4
 LATE_S = 2
 # Long enough for what gets its place to run.
 PENDING_S = 4
+PENDING_FIELDS = {TRAINING_JOB: "pendingDeadlineSeconds",
+                  TFJOB: "taas.dev/pending-deadline-seconds"}
+ROLES = {"chief": 1, "worker": 2}
 # Before a job that was released once begins its next attempt.
 RELEASED_S = 10
 
@@ -67,21 +70,19 @@ class DeadlinesTest(Acceptance):
 
     def test_a_gang_that_does_not_start_in_time_is_released_and_tried_again(self):
         here = "acceptance.taas.dev/" + self.namespace
-        job = TRAINING_JOB.job("gang", {"chief": 1, "worker": 2},
-                               pendingDeadlineSeconds=PENDING_S)
-        job.manifest["spec"]["roles"]["worker"]["template"] = pod_template(
-            TRAINING_JOB.container, nodeSelector={here: "yes"})
-        self.start(job)
+        jobs = {kind: self.gang(kind, here) for kind in KINDS}
+        self.start(*jobs.values())
         self.await_status({job: {"state": "Pending", "attempt": 2, "message": re.compile(
             r"^all replicas are released until \S+, because not all of them ran within "
-            r"pendingDeadlineSeconds: worker-0 \(and 1 more\) cannot be scheduled: "
-            r"Unschedulable: .*nodes are available")}})
+            + PENDING_FIELDS[kind] + r": worker-0 \(and 1 more\) cannot be scheduled: "
+            r"Unschedulable: .*nodes are available")} for kind, job in jobs.items()})
         # All of it, also what had its place.
         self.await_true("the release", lambda: not self.api.list("pods"))
         self.assertEqual({change.object["metadata"]["name"] for change in self.changes_of_pods()
-                          if runs(change.object)}, {job.pod("chief")})
+                          if runs(change.object)},
+                         {job.pod("chief") for job in jobs.values()})
         self.give_a_node(here)
-        self.await_running(job)
+        self.await_running(*jobs.values())
         made = self.api.list("pods")
         first = {change.object["metadata"]["name"]: change.object["metadata"]
                  for change in reversed(self.changes_of_pods()) if change.kind == "ADDED"}
@@ -91,7 +92,20 @@ class DeadlinesTest(Acceptance):
                 seconds(first[name]["creationTimestamp"], pod["metadata"]["creationTimestamp"]),
                 RELEASED_S)
         # Nobody has erred.
-        self.await_status({job: {"restarts": {}, "message": lambda text: not text}})
+        self.await_status({job: {"restarts": {}, "message": lambda text: not text}
+                           for job in jobs.values()})
+
+    def gang(self, kind, label):
+        """Its workers find room on nodes of this label only."""
+        name = kind.short + "-gang"
+        if kind is TRAINING_JOB:
+            job = kind.job(name, ROLES, pendingDeadlineSeconds=PENDING_S)
+        else:
+            job = kind.job(name, ROLES)
+            job.manifest["metadata"]["annotations"] = {PENDING_FIELDS[kind]: str(PENDING_S)}
+        worker = job.manifest["spec"][kind.roles_field()][kind.role_key("worker")]
+        worker["template"] = pod_template(kind.container, nodeSelector={label: "yes"})
+        return job
 
     def give_a_node(self, label):
         node = next(name for name, item in self.api.list("nodes").items()

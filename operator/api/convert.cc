@@ -60,9 +60,11 @@ class Converter {
       if (value != source_["metadata"].end() && !value->is_null()) metadata[field] = *value;
     }
     if (metadata.contains("annotations")) {
-      // Both tell of the TFJob: kubectl's copy of its manifest, and the operator's ledger.
+      // All are the TFJob's: kubectl's copy of its manifest, the operator's ledger, and what stands
+      // in the spec of a TrainingJob.
       metadata["annotations"].erase("kubectl.kubernetes.io/last-applied-configuration");
       metadata["annotations"].erase(std::string(kLedgerAnnotation));
+      metadata["annotations"].erase(std::string(kPendingDeadlineAnnotation));
       if (metadata["annotations"].empty()) metadata.erase("annotations");
     }
     return metadata;
@@ -153,6 +155,9 @@ class Converter {
       Warn("activeDeadlineSeconds was 0 and is 1 now, the least that a TrainingJob takes.");
     } else if (from.active_deadline_seconds.has_value()) {
       (*spec)["activeDeadlineSeconds"] = *from.active_deadline_seconds;
+    }
+    if (from.pending_deadline_seconds.has_value()) {
+      (*spec)["pendingDeadlineSeconds"] = *from.pending_deadline_seconds;
     }
     if (from.ttl_seconds_after_finished.has_value()) {
       (*spec)["ttlSecondsAfterFinished"] = *from.ttl_seconds_after_finished;

@@ -84,6 +84,14 @@ TEST(ConvertTfJobTest, TemplatesKeepWhatAPodCanHave) {
   EXPECT_FALSE(spec["roles"]["ps"]["template"]["spec"]["containers"][0].contains("ports"));
 }
 
+TEST(ConvertTfJobTest, TheAnnotationOfItsPendingDeadlineBecomesTheField) {
+  Json tf_job = TfJob();
+  tf_job["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"] = "900";
+  const Json manifest = Json::parse(ConvertTfJob(tf_job.dump())->manifest);
+  EXPECT_EQ(manifest["spec"]["pendingDeadlineSeconds"], 900);
+  EXPECT_EQ(manifest["metadata"]["annotations"], Json::parse(R"({"c": "d"})"));
+}
+
 TEST(ConvertTfJobTest, OfTheMetadataThatOfTheUserStays) {
   EXPECT_EQ(Json::parse(ConvertTfJob(TfJob().dump())->manifest)["metadata"],
             Json::parse(R"({"name": "dist", "namespace": "ns", "labels": {"a": "b"},

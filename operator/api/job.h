@@ -329,6 +329,8 @@ inline constexpr std::string_view kIndexLabel = "taas.dev/index";
 inline constexpr std::string_view kAttemptLabel = "taas.dev/attempt";
 inline constexpr std::string_view kPodNumberLabel = "taas.dev/pod-number";
 inline constexpr std::string_view kLedgerAnnotation = "taas.dev/ledger";
+// On TFJobs, which have no field for it: spec.pendingDeadlineSeconds of a TrainingJob.
+inline constexpr std::string_view kPendingDeadlineAnnotation = "taas.dev/pending-deadline-seconds";
 // On PodGroups: the spec as the operator wrote it last.
 inline constexpr std::string_view kPodGroupSpecAnnotation = "taas.dev/pod-group-spec";
 // On pods: the chief's address that this pod was started with.

@@ -1,6 +1,7 @@
 #include "operator/api/job_codec.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -50,6 +51,21 @@ absl::Status ReadOtherController(const JsonField& managed, std::optional<OtherCo
   return absl::OkStatus();
 }
 
+absl::Status ReadPendingDeadline(const JsonField& annotation, JobSpec* out) {
+  if (!annotation.present()) return absl::OkStatus();
+  constexpr int64_t kSecondsMax = 315'360'000;  // Ten years, as in the CRD of TrainingJobs.
+  std::string text;
+  RETURN_IF_ERROR(annotation.Read(&text));
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || seconds < 1 || seconds > kSecondsMax) {
+    return annotation.Wrong("a whole number of seconds from 1 to " + std::to_string(kSecondsMax));
+  }
+  out->pending_deadline_seconds = seconds;
+  return absl::OkStatus();
+}
+
 absl::Status ReadLedgerOf(const JsonField& annotation, Job* out) {
   if (!annotation.present()) return absl::OkStatus();
   std::string text;
@@ -77,10 +93,13 @@ absl::StatusOr<Job> DecodeJob(JobKind kind, std::string_view json) {
   RETURN_IF_ERROR(kind == JobKind::kTfJob ? ReadTfJobSpec(spec, &job.spec)
                                           : ReadTrainingJobSpec(spec, &job.spec))
       .With(what);
+  const JsonField annotations = root["metadata"]["annotations"];
+  if (kind == JobKind::kTfJob) {
+    const JsonField deadline = annotations[std::string(kPendingDeadlineAnnotation)];
+    RETURN_IF_ERROR(ReadPendingDeadline(deadline, &job.spec)).With(what);
+  }
   RETURN_IF_ERROR(ReadStatus(kind, root["status"], &job.status)).With(what);
-  RETURN_IF_ERROR(
-      ReadLedgerOf(root["metadata"]["annotations"][std::string(kLedgerAnnotation)], &job))
-      .With(what);
+  RETURN_IF_ERROR(ReadLedgerOf(annotations[std::string(kLedgerAnnotation)], &job)).With(what);
   return job;
 }
 

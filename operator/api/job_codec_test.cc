@@ -372,6 +372,24 @@ TEST(DecodeTfJobTest, TheLastWriteOfAnotherControllerToTheStatusIsSeen) {
   }
 }
 
+TEST(DecodeTfJobTest, ItsPendingDeadlineIsAnAnnotation) {
+  Json object = TfObject();
+  Json& text = object["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"];
+  text = "900";
+  EXPECT_EQ(DecodeJob(JobKind::kTfJob, object.dump())->spec.pending_deadline_seconds, 900);
+  for (const char* wrong : {"", "0", "-1", "1.5", "60s", " 60", "315360001", "1e3"}) {
+    text = wrong;
+    EXPECT_THAT(DecodeJob(JobKind::kTfJob, object.dump()),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr("taas.dev/pending-deadline-seconds"),
+                               HasSubstr("a whole number of seconds"))))
+        << wrong;
+  }
+  object["metadata"].erase("annotations");
+  EXPECT_FALSE(
+      DecodeJob(JobKind::kTfJob, object.dump())->spec.pending_deadline_seconds.has_value());
+}
+
 TEST(DecodeTfJobTest, AMasterIsAChiefByAnotherName) {
   Json object = TfObject();
   object["spec"]["tfReplicaSpecs"]["master"] = object["spec"]["tfReplicaSpecs"]["Ps"];

@@ -166,6 +166,11 @@ std::string SuspendField(const Job& job) {
   return job.kind == JobKind::kTfJob ? "spec.runPolicy.suspend" : "spec.suspend";
 }
 
+std::string PendingDeadlineField(const Job& job) {
+  return job.kind == JobKind::kTfJob ? std::string(kPendingDeadlineAnnotation)
+                                     : "pendingDeadlineSeconds";
+}
+
 // The job has what it was for, and somebody is still at work.
 std::string WhyNotFinished(const Snapshot& snapshot, const Ledger& ledger) {
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
@@ -240,7 +245,7 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
   if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
   if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {
     return "all replicas are released until " + FormatRfc3339(*ledger.released_until) +
-           ", because not all of them ran within pendingDeadlineSeconds: " +
+           ", because not all of them ran within " + PendingDeadlineField(job) + ": " +
            ledger.released_because;
   }
   if (const std::string no_gang = WhyNoGang(snapshot).message; !no_gang.empty()) {
