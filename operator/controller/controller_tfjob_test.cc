@@ -274,6 +274,22 @@ TEST(TfJobTest, AfterAnEarlierCrdWasReplacedTheStatusComesBackWithTheNextChange)
   EXPECT_EQ(cluster.Status().value("state", ""), "Succeeded");
 }
 
+// Most programs of users have no page, and of a thousand jobs each poll would cost.
+TEST(TfJobTest, AnImageWithoutAPageIsAskedEverLessAndOneThatComesLateIsFound) {
+  SimCluster cluster(33);
+  cluster.CreateTfJob({.workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(300));
+  EXPECT_EQ(cluster.polls(), 7);  // After 5, 10, 20, 40 and three times 60 s.
+  cluster.set_report(R"({"step":500,"state":"Training"})");
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("/progress/step"_json_pointer, 0) == 500; },
+      seconds(61)));
+  const int polls = cluster.polls();
+  cluster.RunFor(seconds(60));
+  EXPECT_EQ(cluster.polls() - polls, 12);
+}
+
 TEST(TfJobTest, AJobThatAnotherControllerManagesIsLeftAlone) {
   SimCluster cluster(10);
   cluster.CreateTfJob({.workers = 1}, "Never",

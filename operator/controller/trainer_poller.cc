@@ -1,5 +1,6 @@
 #include "operator/controller/trainer_poller.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/plan/replicas.h"
@@ -10,17 +11,20 @@ namespace {
 using std::chrono::seconds;
 
 constexpr seconds kPollEvery{5};
-// A fresh chief answers soon, and short jobs want to be seen; an image that never answers is asked
-// less.
+// A fresh chief of the bundled trainer answers soon, and short jobs want to be seen.
 constexpr seconds kFirstPoll{1};
 constexpr int kFirstPolls = 3;
-// Own images need not have such a page; one that comes late is still found.
 constexpr int kSilentPolls = 6;
+// Whoever does not answer and comes late is still found.
 constexpr seconds kSilentPollEvery{60};
 
-seconds DelayAfter(int polls, int silent) {
-  if (polls <= kFirstPolls) return kFirstPoll;
-  return silent < kSilentPolls ? kPollEvery : kSilentPollEvery;
+seconds DelayAfter(int polls, int silent, bool bundled) {
+  if (bundled && polls <= kFirstPolls) return kFirstPoll;
+  if (silent == 0) return kPollEvery;
+  if (bundled) return silent < kSilentPolls ? kPollEvery : kSilentPollEvery;
+  // Own images need not have such a page, and most have none: 10 s, 20 s, 40 s, 60 s.
+  return silent < kSilentPolls ? std::min(kPollEvery * (1 << silent), kSilentPollEvery)
+                               : kSilentPollEvery;
 }
 
 std::optional<TrainerReport> ReportIn(const absl::StatusOr<std::string>& body,
@@ -71,10 +75,10 @@ void TrainerPoller::Follow(const std::string& key, const Job& job, const JobStat
   Polled& polled = jobs_[key];
   polled.uid = job.meta.uid;
   if (polled.timer != 0 || polled.under_way) return;
-  polled.timer = executor_.PostAfter(DelayAfter(++polled.polls, polled.silent),
-                                     [this, key, alive = std::weak_ptr<bool>(alive_)] {
-                                       if (!alive.expired()) Poll(key);
-                                     });
+  const auto delay = DelayAfter(++polled.polls, polled.silent, job.spec.bundled_trainer);
+  polled.timer = executor_.PostAfter(delay, [this, key, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) Poll(key);
+  });
 }
 
 void TrainerPoller::Poll(const std::string& key) {
