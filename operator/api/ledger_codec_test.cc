@@ -67,6 +67,43 @@ TEST(LedgerTest, IsReadBackAsItWasToTheNanosecond) {
   EXPECT_EQ(DecodeLedger(EncodeLedger(Ledger())).value(), Ledger());
 }
 
+// Release 0.1.0 wrote this. It stands on users' jobs: a later operator reads it, and an earlier one
+// what a later one wrote, so it grows and never changes.
+constexpr char kOf010[] = R"({
+  "attempt": 3, "startTime": "2027-01-15T08:00:01.000000005Z", "suspended": true,
+  "pendingSince": "2027-01-15T08:00:02Z", "releases": 2,
+  "releasedUntil": "2027-01-15T08:00:03.999999999Z",
+  "releasedBecause": "worker-1 is unschedulable: 0/3 nodes have 2 GPUs",
+  "finishingSince": "2027-01-15T08:00:04Z",
+  "group": {"attempt": 3, "replicas": 5, "pods": 4},
+  "takenOver": "2027-01-15T08:00:04.000000003Z",
+  "history": [
+    {"role": "evaluator", "index": 1, "attempt": 2, "podNumber": 4, "cause": "nodeLost",
+     "exitCode": 137, "message": "gone", "node": "node-a",
+     "time": "2027-01-15T08:00:05.000000007Z"},
+    {"role": "ps", "index": 0, "attempt": 1, "podNumber": 1, "cause": "killed",
+     "time": "2027-01-15T08:00:06Z"}],
+  "restarts": {"userError": 1, "outOfMemory": 2, "killed": 3, "preempted": 4, "nodeLost": 5,
+               "badNode": 6},
+  "replicas": {
+    "chief": {"0": {"pod": 2, "completed": true}},
+    "ps": {},
+    "worker": {"11": {"pod": 9, "firstPod": 8, "failed": true, "restartsInPlace": 7,
+                      "ownRestarts": 5, "quickFailures": 3,
+                      "notBefore": "2027-01-15T08:00:05.123456789Z",
+                      "avoidNodes": ["node-a", "node-b"], "port": 20001, "statusPort": 20002}},
+    "evaluator": {"0": {"pod": 4, "firstPod": 3, "failed": true}}},
+  "outcome": "Failed", "outcomeReason": "PermanentError",
+  "outcomeMessage": "open /data: \"no such file\"",
+  "outcomeTime": "2027-01-15T08:00:06.000000001Z"})";
+
+TEST(LedgerTest, WhatTheFirstReleaseWroteIsReadAndWrittenAsItWasMeant) {
+  const auto ledger = DecodeLedger(kOf010);
+  ASSERT_THAT(ledger, IsOk());
+  EXPECT_EQ(*ledger, FullLedger());
+  EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())), Json::parse(kOf010));
+}
+
 TEST(LedgerTest, EachFieldOfTheStructIsOneThatIsWritten) {
   // A field that is added to the structs and not to the codec is lost when the operator restarts:
   // then this does not compile, and the number of members below is to grow with the codec.
