@@ -7,6 +7,7 @@
 #include "operator/kube/retry_delay.h"
 #include "operator/plan/cluster_map.h"
 #include "operator/plan/gang.h"
+#include "operator/plan/other_controller.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
 #include "operator/plan/tfjob_text.h"
@@ -42,7 +43,8 @@ constexpr milliseconds kGatherTime{100};
 // log, and after each so many failures more.
 constexpr uint32_t kFailuresToTell = 8;
 
-// Jobs that a standby remembers to speak of when it leads; one beyond is told at its next change.
+// Jobs that are still to be spoken of, by a standby when it leads; one beyond is told at its next
+// change.
 constexpr size_t kUnreadableMax = 1000;
 
 bool HasLedgerStep(const Plan& plan) {
@@ -129,7 +131,7 @@ void Controller::Lead(int64_t epoch) {
   for (const auto& job : view_.Jobs()) queue_.Add(ClusterView::KeyOf(*job));
   metrics_.SetQueueDepth(queue_.depth());
   for (const auto& [key, what] : std::exchange(unreadable_, {})) {
-    TellUnreadable(what.first, what.second);
+    OnUnreadable(what.first, what.second);
   }
 }
 
@@ -142,12 +144,26 @@ void Controller::Follow(const std::string& key) {
 }
 
 void Controller::OnUnreadable(const Job& job, const std::string& why) {
+  const std::string key = ClusterView::KeyOf(job);
+  unreadable_.erase(key);
   // What we would call invalid may run well under the one that is at work on it.
   if (job.other_controller.has_value() && !job.ledger.has_value() && !options_.adopt) return;
-  if (leads_) return TellUnreadable(job, why);
-  const std::string key = ClusterView::KeyOf(job);
-  if (unreadable_.size() >= kUnreadableMax && unreadable_.count(key) == 0) return;
-  unreadable_.insert_or_assign(key, std::pair(job, why));
+  const Snapshot seen{.job = job,
+                      .now = executor_.clock().WallNow(),
+                      .adopt = options_.adopt,
+                      .other_controller_about = hands_off_ > 0};
+  const auto others_until = WaitsForOtherUntil(seen);
+  if (leads_ && !others_until.has_value()) return TellUnreadable(job, why);
+  if (unreadable_.size() >= kUnreadableMax) return;
+  unreadable_.emplace(key, std::pair(job, why));
+  if (leads_) queue_.AddAfter(key, *others_until - seen.now);
+}
+
+void Controller::LookAtUnreadable(const std::string& key) {
+  queue_.Forget(key);
+  const auto found = unreadable_.extract(key);
+  if (!found.empty()) OnUnreadable(found.mapped().first, found.mapped().second);
+  queue_.Done(key);
 }
 
 void Controller::TellUnreadable(const Job& job, const std::string& why) {
@@ -244,10 +260,9 @@ void Controller::Process(const std::string& key) {
   // A job whose manifest leaves it to another controller is as good as none.
   if (job == nullptr || !job->spec.managed_by.empty()) {
     Forget(key);
-    queue_.Forget(key);
-    queue_.Done(key);
-    return;
+    return LookAtUnreadable(key);
   }
+  unreadable_.erase(key);
   view_.ForgetCounted(*job);
   auto look = std::make_shared<Look>();
   look->key = key;

@@ -108,6 +108,8 @@ class Controller {
   void PlanAndExecute(const std::shared_ptr<Look>& look);
   void OnInternalError(const std::shared_ptr<Look>& look, const std::string& what);
   void OnUnreadable(const Job& job, const std::string& why);
+  // Ends the look at a job that the view does not have: says what is wrong with it, if anything.
+  void LookAtUnreadable(const std::string& key);
   void TellUnreadable(const Job& job, const std::string& why);
   // What a standby does with a key.
   void Follow(const std::string& key);
@@ -151,7 +153,7 @@ class Controller {
   int64_t epoch_ = 0;      // 0: leaders are not elected.
   int hands_off_ = 0;      // Jobs that another controller is at work on.
   int64_t disproved_ = 0;  // Epochs up to this one, though later, are nobody's.
-  // What a standby could not read, by key, and has told nobody yet.
+  // What cannot be read, by key, and nobody has been told of yet.
   std::map<std::string, std::pair<Job, std::string>> unreadable_;
   WorkQueue queue_;
   ClusterView view_;

@@ -131,6 +131,23 @@ TEST_F(TakeoverTest, ASpecThatWeWouldRefuseIsTheOtherControllersBusiness) {
   EXPECT_EQ(cluster_.api().writes(), 0);
 }
 
+// Symptom: the other controller ran a new job, which was failed meanwhile.
+TEST_F(TakeoverTest, ANewJobThatWeCannotReadIsTheOtherControllersForTenSeconds) {
+  CreateForeign(1);
+  cluster_.RestartWith({});
+  cluster_.RunFor(seconds(5));
+  ASSERT_THAT(cluster_.Status()["conditions"].dump(), HasSubstr("Refused"));
+  cluster_.CreateTfJob({.workers = 1}, "Never", {{"successPolicy", "ChiefOnly"}}, "odd");
+  const auto reasons = [&] {
+    const json* job = cluster_.api().Find("tfjobs", "odd");
+    return job->value("status", json::object()).value("conditions", json::array()).dump();
+  };
+  cluster_.RunFor(seconds(9));
+  EXPECT_EQ(reasons(), "[]");
+  cluster_.RunFor(seconds(3));
+  EXPECT_THAT(reasons(), HasSubstr("TFJobFailedValidation"));
+}
+
 // Symptom: a job that had succeeded under the other controller became a failed one.
 TEST_F(TakeoverTest, WhatWeCannotReadOfTheOtherControllersIsToldAndKeepsItsConditions) {
   CreateForeign(1);
