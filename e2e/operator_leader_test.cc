@@ -91,8 +91,12 @@ class OperatorLeaderTest : public OperatorFixture {
     return object.value("/metadata/uid"_json_pointer, "");
   }
 
-  // What the first one asked of the API server since that time, but for its lease.
-  std::vector<std::string> WritesOfTheFirstSince(const std::string& time) {
+  // What the first one asked of the API server since that time, but for its lease. One that was
+  // writing when it froze may have sent a head: the body does not follow, or a precondition fails,
+  // and the server refuses what it has.
+  enum class Refused { kLeftOut, kToo };
+  std::vector<std::string> WritesOfTheFirstSince(const std::string& time,
+                                                 Refused refused = Refused::kLeftOut) {
     std::vector<std::string> writes;
     const auto log = files_.ReadAll(server_->audit_log());
     EXPECT_THAT(log, IsOk());
@@ -102,13 +106,11 @@ class OperatorLeaderTest : public OperatorFixture {
       const json entry = json::parse(line, nullptr, /*allow_exceptions=*/false);
       if (!entry.is_object()) continue;  // Still being written.
       // Times of one length, in UTC: later is greater.
-      // One that had passed the gate may have sent its head: the body does not follow, and the
-      // server refuses what it has.
       const int code = entry.value("/responseStatus/code"_json_pointer, 0);
       const bool meant = entry["user"]["username"] == "other" &&
                          entry["requestReceivedTimestamp"].get<std::string>() > time &&
                          entry.value("/objectRef/resource"_json_pointer, "") != "leases" &&
-                         code < 400;
+                         (code < 400 || refused == Refused::kToo);
       if (!meant) continue;
       writes.push_back(entry["verb"].get<std::string>() + " " +
                        entry["requestURI"].get<std::string>() + " " + std::to_string(code));
@@ -171,7 +173,7 @@ TEST_F(OperatorLeaderTest, OneThatIsStoppedHandsOverAtOnceAndTheJobGoesOn) {
   const Clock::Time begun = clock_.Now();
   ASSERT_THAT(first_->Signal(SIGTERM), IsOk());
   ASSERT_TRUE(AwaitNextLeader());
-  EXPECT_LT(clock_.Now() - begun, kLease - 1s) << "it was waited for as if it had crashed";
+  EXPECT_LT(clock_.Now() - begun, kLease / 2) << "it was waited for as if it had crashed";
   const auto code = first_->Wait(kPatience);
   ASSERT_THAT(code, IsOk());
   EXPECT_EQ(*code, 0);
@@ -210,7 +212,7 @@ TEST_F(OperatorLeaderTest, OneThatWasFrozenForLongerThanItsLeaseWritesNothingMor
   EXPECT_EQ(*code, kLeaseLostExitCode);
   EXPECT_EQ(Transitions(), 2);
   ExpectNothingIsNew();
-  EXPECT_THAT(WritesOfTheFirstSince(Lease()["spec"]["acquireTime"]), IsEmpty());
+  EXPECT_THAT(WritesOfTheFirstSince(Lease()["spec"]["acquireTime"], Refused::kToo), IsEmpty());
 
   // A delete and a patch that had left it.
   json options = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};

@@ -35,8 +35,9 @@ def measured(row, contestants):
 class QuietLifeTest(Scenario):
 
     needs = ("components",)
-    # Where others compute, pods begin to run one after the other, each with something to note.
-    alone = True
+    # So it comes late: where others compute, pods begin to run one after the other, each with
+    # something to note.
+    shared = False
 
     def test_a_quiet_life_takes_no_more_requests_than_promised(self):
         lives = measured("life", REQUESTS)
@@ -51,6 +52,7 @@ class QuietLifeTest(Scenario):
 class AtRestTest(Scenario):
 
     needs = ("components",)
+    shared = False
     # It waits for minutes, and so begins among the first.
     lane = "rest"
 

@@ -393,6 +393,18 @@ class OwnProgramTest(Scenario):
             self.template("exec tail /dev/zero", resources={"limits": {"memory": "32Mi"}}),
             {"outOfMemory": 1})
 
+    def test_that_failed_for_good_is_read_with_kubectl_afterwards(self):
+        words = "no such file: /data/train"
+        template = self.template(f"echo {words}; exit 1")
+        self.kubectl.create(self.job_of_kind("tj", template), self.job_of_kind("tfjob", template))
+        for kind in ("tj", "tfjob"):
+            with self.subTest(kind):
+                self.k("wait", f"{kind}/own-{kind}", "--for=jsonpath={.status.state}=Failed",
+                       f"--timeout={LONG_LIMIT_S}s")
+                self.assertEqual(self.k("logs", f"own-{kind}-worker-0").strip(), words)
+                described = self.k("describe", kind, "own-" + kind)
+                self.assertRegex(described, r"(?s)Status:.*exit code 1.*Events:.*Failed")
+
     def test_that_wrote_more_than_its_volume_may_hold(self):
         template = self.template(
             "dd if=/dev/zero of=/scratch/file bs=1M count=8; exec sleep 3600",

@@ -57,6 +57,8 @@ class Result(unittest.TestResult):
         super().addSkip(test, reason)
         self.good = False
         print(f"skipped: {reason}", flush=True)
+        if not isinstance(test, unittest.TestCase):
+            self.failed.append(str(test))
 
     def stopTest(self, test):
         super().stopTest(test)

@@ -282,7 +282,10 @@ class EditedStatusTest(FaultScenario):
                     self.api.done("PATCH", jobs(self.namespace, kind, name, "status"),
                                   {"status": {"startTime": time}})
                     self.operator.thaw()
-                    # A job that began before all clocks has had its time.
-                    over = time.startswith("0001")
-                    self.wait_for("an end, or a run", lambda: self.status_of(kind, name).get(
-                        "state") == ("Failed" if over else "Running"))
+                    self.wait_for("a time that can be true", lambda: self.status_of(
+                        kind, name).get("startTime", time) != time)
+                    self.await_running(kind, name, 1)
+                    job = self.get_job(kind, name)
+                    self.assertIn(LEDGER, job["metadata"]["annotations"])
+                    self.assertGreaterEqual(job["status"]["startTime"],
+                                            job["metadata"]["creationTimestamp"])

@@ -9,7 +9,7 @@ from fault_scenario import FaultScenario
 SHORT = ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"]
 TAINT = {"key": "e2e/silent", "value": "yes", "effect": "NoSchedule"}
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-# How a TFJob says how long a node may be away; without them the server adds 300 s.
+# How a TFJob says how long a node may be away; without them the operator gives its pods 60 s.
 TOLERATIONS = [{"key": "node.kubernetes.io/" + key, "operator": "Exists", "effect": "NoExecute",
                 "tolerationSeconds": 1} for key in ("unreachable", "not-ready")]
 

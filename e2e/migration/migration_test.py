@@ -15,6 +15,7 @@ import taas
 from cluster import SHELL_IMAGE, Cluster
 from guide import Guide
 from scenario import Scenario
+from waiting import LIMIT_S
 
 GUIDE = "docs/migrate-from-kubeflow.md"
 CLAIM = "state"
@@ -26,9 +27,9 @@ TFJOB = "tfjobs.kubeflow.org"
 TFJOB_WEBHOOK = "validator.tfjob.training-operator.kubeflow.org"
 
 
-def template(program, job):
+def template(program, job, container_name="tensorflow"):
     container = {
-        "name": "tensorflow",
+        "name": container_name,
         "image": SHELL_IMAGE,
         "command": ["sh", "-c", program.format(job=job)],
         "volumeMounts": [{"name": CLAIM, "mountPath": "/state"}],
@@ -38,7 +39,7 @@ def template(program, job):
                      "terminationGracePeriodSeconds": 1}}
 
 
-def tf_job(name, roles, suspend=False, **spec):
+def tf_job(name, roles, suspend=False, policy="Never", **spec):
     """`roles` has for each how many, and what they run."""
     return {
         "apiVersion": "kubeflow.org/v1",
@@ -47,7 +48,7 @@ def tf_job(name, roles, suspend=False, **spec):
         "spec": {
             "runPolicy": {"cleanPodPolicy": "Running", "suspend": suspend},
             "tfReplicaSpecs": {
-                role: {"replicas": count, "restartPolicy": "Never",
+                role: {"replicas": count, "restartPolicy": policy,
                        "template": template(program, name)}
                 for role, (count, program) in roles.items()
             },
@@ -56,8 +57,27 @@ def tf_job(name, roles, suspend=False, **spec):
     }
 
 
+def pytorch_job(name):
+    """Of a kind that stays with the other controller."""
+    master = {"replicas": 1, "restartPolicy": "Never",
+              "template": template(WORK, name, "pytorch")}
+    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": name},
+            "spec": {"pytorchReplicaSpecs": {"Master": master}}}
+
+
 # Worker 1 has completed when the job moves; worker 0, at whose end the job ends, has not.
 FIRST_WORKER_WORKS = 'case $(hostname) in *-0) ' + WORK + ";; *) " + STARTED + ";; esac"
+# The first of each fails, in a way that is tried again, when it is told to; the next works.
+FAIL_ONCE = ("if [ -e /state/$(hostname) ]; then " + WORK.partition("; ")[2] + "; exit 0; fi; "
+             "touch /state/$(hostname); until [ -e /state/fail-{job} ]; do sleep 0.2; done; "
+             "exit 130")
+# What happens to it while nobody looks at TFJobs is not what happens to the others.
+GAP = "gap"
+GAP_JOB = tf_job(GAP, {"Chief": (1, WORK), "Worker": (2, STARTED + "; " + FAIL_ONCE)},
+                 policy="ExitCode")
+# Taken, and run, by training-operator; TaaS would refuse it.
+ODD = GAP + "-odd"
+ODD_JOB = tf_job(ODD, {"Worker": (1, WORK)}, successPolicy="ChiefOnly")
 JOBS = (
     tf_job("steady", {"Chief": (1, WORK), "PS": (1, SERVE), "Worker": (2, WORK)}),
     tf_job("partly", {"Worker": (2, FIRST_WORKER_WORKS)}, successPolicy="AllWorkers"),
@@ -77,6 +97,7 @@ class MigrationTest(Scenario):
     needs = ("components", "node")
     shared = False
     pod_security = "baseline"
+    second_try = False
 
     @classmethod
     def setUpClass(cls):
@@ -130,9 +151,11 @@ class MigrationTest(Scenario):
         return {pod["metadata"]["name"]: (pod["metadata"]["uid"], pod["status"]["phase"])
                 for pod in found}
 
-    def started(self):
-        """Names of replicas, one for each time that one was started."""
-        return sorted(self.shell.run("cat", "/claim/started").split())
+    def started(self, gap=False):
+        """Names of replicas, one for each time that one was started: of jobs of GAP, or of all
+        others."""
+        return sorted(name for name in self.shell.run("cat", "/claim/started").split()
+                      if name.startswith(GAP + "-") == gap)
 
     def labelled(self):
         """Pods and services with our labels."""
@@ -192,6 +215,42 @@ class MigrationTest(Scenario):
         fresh = self.json("get", TFJOB, "fresh")
         self.assertNotIn(taas.LEDGER, fresh["metadata"].get("annotations", {}))
         self.k("delete", TFJOB, "fresh", "--cascade=foreground")
+
+    def begin_what_will_fail(self):
+        self.submit(GAP_JOB)
+        self.submit(ODD_JOB)
+        self.replicas_of_gap = [f"{GAP}-chief-0", f"{ODD}-worker-0", f"{GAP}-worker-0",
+                                f"{GAP}-worker-1"]
+        self.wait_for("their replicas", lambda: self.started(gap=True) == self.replicas_of_gap)
+        for job in (GAP, ODD):
+            self.await_state(job, "Running")
+        self.stay = {pod: self.pod_uid(pod) for pod in (f"{GAP}-chief-0", f"{ODD}-worker-0")}
+
+    def fail_while_nobody_looks(self):
+        """One ends, another is deleted; both wait."""
+        self.k("delete", "pod", f"{GAP}-worker-1")
+        self.shell.run("touch", f"/claim/fail-{GAP}")
+        self.wait_for("the end of a worker", lambda: self.pods()[f"{GAP}-worker-0"][1] == "Failed")
+        self.assertEqual(self.started(gap=True), self.replicas_of_gap)
+
+    def check_what_failed_goes_on(self):
+        again = [f"{GAP}-worker-0", f"{GAP}-worker-1"]
+        self.wait_for("successors of both", lambda: self.started(gap=True) ==
+                      sorted(self.replicas_of_gap + again))
+        self.let_go(GAP)
+        self.await_state(GAP, "Succeeded")
+
+    def check_what_cannot_be_read_stays(self):
+        """The old definition has no place for a message, so the log tells of it."""
+        self.wait_for("a word about it", lambda: f"{self.namespace}/{ODD}" in self.log_lines(
+            "job cannot be read"))
+        self.assertEqual({pod: self.pod_uid(pod) for pod in self.stay}, self.stay)
+        self.assertEqual(self.state(ODD), "Running")
+        self.k("delete", TFJOB, GAP, ODD, "--cascade=foreground")
+
+    def log_lines(self, message):
+        log = self.kubectl("logs", "-l", taas.OPERATOR, "-n", taas.NAMESPACE, "--tail=-1")
+        return "\n".join(line for line in log.splitlines() if f'"{message}"' in line)
 
     def check_taken_over(self):
         # Each has a service of its name.
@@ -254,6 +313,12 @@ class MigrationTest(Scenario):
         chief = f"{name}-chief-0"
         self.assertEqual(self.pods()[chief], (uids[chief], "Succeeded"))
 
+    def check_pytorch_job(self, name):
+        """The other controller ends it."""
+        self.let_go(name)
+        self.k("wait", "pytorchjobs.kubeflow.org/" + name, "--for=condition=Succeeded",
+               f"--timeout={LIMIT_S}s")
+
     def check_an_idle_one_is_noticed(self):
         """Without a TFJob nothing tells ours of the other one: both begin the first, and ours
         leaves it to the other as soon as that one writes its status."""
@@ -291,8 +356,12 @@ class MigrationTest(Scenario):
         self.assertNotIn(taas.RELEASE, self.k("get", "crd", TFJOB, "-o", "yaml"))
         self.check_undisturbed()
         self.check_kept_off()
+        self.begin_what_will_fail()
         self.guide.follow("2. Stop the old controller")
+        self.fail_while_nobody_looks()
         self.guide.follow("3. Take the jobs over")
+        self.check_what_failed_goes_on()
+        self.check_what_cannot_be_read_stays()
         self.check_taken_over()
         self.guide.follow("4. Hand the definition over")
         self.check_handed_over()
@@ -305,9 +374,13 @@ class MigrationTest(Scenario):
         self.check_back("returns", uids)
         self.submit(tf_job("once-more", {"Worker": (1, STARTED)}))
         self.await_state("once-more", "Succeeded")
+        self.submit(pytorch_job("torch-before"))
         self.guide.follow("Training-operator stays for other kinds")
         self.guide.follow("3. Take the jobs over")
+        self.submit(pytorch_job("torch-after"))
         uids = self.begin_under_taas("beside")
+        for name in ("torch-before", "torch-after"):
+            self.check_pytorch_job(name)
         self.guide.follow("Back")
         self.guide.follow("Back from there")
         peer.await_ready(self.kubectl)

@@ -102,9 +102,9 @@ class RotationTest(OperatorScenario):
     def credentials_since(self, moment):
         return {request.credential for request in self.server.requests_of(USER, moment)}
 
-    def start_as_pod(self):
+    def start_as_pod(self, token):
         self.files = PodFiles(self.server.path("pod-" + self._testMethodName))
-        self.write_files(self.make_token("first"))
+        self.write_files(token)
         self.operator = self.start_operator(
             operator_arguments("defaults"), before=[*AS_IN_A_POD, self.files.folder],
             environ={"KUBERNETES_SERVICE_HOST": "127.0.0.1",
@@ -115,7 +115,7 @@ class RotationTest(OperatorScenario):
             self.files.write(token=token, namespace=helm.NAMESPACE, ca_crt=file.read())
 
     def test_a_token_that_is_replaced_is_used_from_then_on_and_the_old_one_no_more(self):
-        self.start_as_pod()
+        self.start_as_pod(self.make_token("first"))
         self.begin_job()
         (first,) = self.credentials_since(self.began)
         self.assertRegex(first, "^JTI=")
@@ -139,13 +139,26 @@ class RotationTest(OperatorScenario):
         with open(self.server.path("token"), "w", encoding="utf-8") as file:
             file.write(self.make_token("for-bundle"))
         self.start_with_kubeconfig("defaults", tokenFile=file.name)
+        self.check_follows("next", self.server.write_bundle)
+
+    def test_a_pod_follows_an_authority_that_is_replaced_among_its_files(self):
+        token = self.make_token("of-pod")
+        self.start_as_pod(token)
+
+        def write(*authorities):
+            self.server.write_bundle(*authorities)
+            self.write_files(token)
+
+        self.check_follows("of-pod", write)
+
+    def check_follows(self, authority, write_bundle):
         self.begin_job()
-        self.server.write_bundle(self.server.shown, "next")
+        write_bundle(self.server.shown, authority)
         self.await_anew(1)
-        self.server.serve_certificate_of("next")
+        self.server.serve_certificate_of(authority)
         self.check_goes_on()
         # Connections are made anew, and only the new authority can vouch for the server now.
-        self.server.write_bundle("next")
+        write_bundle(authority)
         self.await_anew(2)
         self.check_goes_on()
         self.assertNotIn("SSL handshake", self.logged())
