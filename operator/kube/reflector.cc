@@ -250,7 +250,9 @@ absl::Status Core::OnObject(bool deleted, std::string_view object) {
     sink_.Remove(who.ns, who.name, who.version);
     return absl::OkStatus();
   }
-  if (const absl::Status status = sink_.Upsert(object); !status.ok()) {
+  if (sink_.Knows(who)) {
+    sink_.Seen(who.version);
+  } else if (const absl::Status status = sink_.Upsert(object); !status.ok()) {
     Skip("object in watch", status);
     sink_.Seen(who.version);
   }

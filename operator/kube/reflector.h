@@ -91,6 +91,8 @@ class Sink {
   virtual absl::Status AddItem(std::string_view object) = 0;
   // `restored`: the version is earlier than one seen before, so nothing known before counts.
   virtual void EndList(const std::string& version, bool restored) = 0;
+  // Whether this state of the object is known: of our own writes from their replies.
+  virtual bool Knows(const Identity& who) const = 0;
   virtual absl::Status Upsert(std::string_view object) = 0;
   virtual void Remove(const std::string& ns, const std::string& name,
                       const std::string& version) = 0;
@@ -205,6 +207,10 @@ class Reflector : private reflector_internal::Sink {
     store_.Replace(std::move(listed_), version, !restored);
     listed_.clear();
     if (on_synced_) on_synced_();
+  }
+  bool Knows(const reflector_internal::Identity& who) const override {
+    const auto known = store_.Find(who.ns, who.name);
+    return known != nullptr && known->meta.resource_version == who.version;
   }
   absl::Status Upsert(std::string_view raw) override {
     absl::StatusOr<T> object = decode_(raw);

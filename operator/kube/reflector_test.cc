@@ -114,8 +114,13 @@ class ReflectorTest : public testing::Test {
   FakeTransport transport_{executor_};
   SeededRandom random_{1};
   Store<OwnedObject> store_;
+  int decoded_ = 0;
   std::unique_ptr<Reflector<OwnedObject>> reflector_ = std::make_unique<Reflector<OwnedObject>>(
-      transport_, executor_, random_, store_, DecodeOwnedObject,
+      transport_, executor_, random_, store_,
+      [this](std::string_view raw) {
+        ++decoded_;
+        return DecodeOwnedObject(raw);
+      },
       ReflectorOptions{.path = "/api/v1/pods", .label_selector = "a=b"});
 };
 
@@ -183,6 +188,19 @@ TEST_F(ReflectorTest, EventsChangeTheStore) {
   Send(Event("DELETED", Object("b", 13)));
   EXPECT_THAT(Names(), ElementsAre("a@12"));
   EXPECT_EQ(reflector_->counts().events, 3u);
+}
+
+TEST_F(ReflectorTest, TheEventOfAnOwnWriteIsCountedAndNotDecodedOnceMore) {
+  Sync({}, 10);
+  store_.Observe(*DecodeOwnedObject(Object("a", 11)));
+  Send(Event("ADDED", Object("a", 11)));
+  EXPECT_EQ(decoded_, 0);
+  EXPECT_EQ(reflector_->counts().events, 1u);
+  store_.Observe(*DecodeOwnedObject(Object("late", 11)));
+  EXPECT_THAT(Names(), ElementsAre("a@11")) << "that the watch is as far was forgotten";
+  Send(Event("MODIFIED", Object("a", 12)));
+  EXPECT_EQ(decoded_, 1);
+  EXPECT_THAT(Names(), ElementsAre("a@12"));
 }
 
 TEST_F(ReflectorTest, AServerThatHasProtobufIsListedAndWatchedInIt) {
