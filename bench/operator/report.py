@@ -103,13 +103,13 @@ def first_table(samples, row):
 
 
 def limits_table(samples, row):
-    """Of the last run: what breaks once breaks again."""
+    """Of each trial: what breaks once breaks again."""
     return table.markdown(
         ("", "jobs × replicas", "all pods exist, s", "all run, s", "CPU, s", "RSS, MB", "broke"),
-        [[title(name), step["size"],
-          *(figures.text([step[key]] if key in step else [])
-            for key in ("exist_s", "run_s", "cpu_s", "rss_mb")), step.get("broke", "")]
-         for name in samples.who(row) for step in samples.last(row, name, "steps")])
+        [[title(sample["contestant"]), sample["size"],
+          *(figures.text([sample[key]] if key in sample else [])
+            for key in ("exist_s", "run_s", "cpu_s", "rss_mb")), sample.get("broke", "")]
+         for sample in samples.samples if sample["row"] == row])
 
 
 def figures_table(samples, row, keys):

@@ -68,10 +68,13 @@ def trials(row, small, only):
         "repair": lambda contestant: recovery.of_lost_pods(contestant, size),
         "restart": lambda contestant: recovery.of_restarts(contestant, size),
         "handover": lambda contestant: recovery.of_hand_overs(contestant, size),
-        "limits": lambda contestant: limits.of_operator(contestant, size),
     }
     for name in rows.ALL[row].who:
         if row in rows.LAUNCHES:
             yield from launches(name, size, only)
+        elif row == "limits" and wanted(name, only):
+            for larger in size:
+                yield name, guarded(lambda contestant=BY_NAME[name], size=larger:
+                                    limits.of_operator(contestant, size))
         elif wanted(name, only):
             yield name, guarded(lambda contestant=BY_NAME[name]: of[row](contestant))

@@ -3,7 +3,7 @@
 //
 // Two controllers that do not know of each other would each delete what the other made. The API
 // server notes who wrote which status when, so a job tells by itself; no lease has to be read, and
-// one that holds none is noticed, too.
+// one that holds none is noticed, too (docs/design/0008-another-controller.md).
 //
 // Ownership: values. Threads: any. Errors: none.
 //
