@@ -289,3 +289,4 @@ class EditedStatusTest(FaultScenario):
                     self.assertIn(LEDGER, job["metadata"]["annotations"])
                     self.assertGreaterEqual(job["status"]["startTime"],
                                             job["metadata"]["creationTimestamp"])
+                    self.assertLess(job["status"]["startTime"], "9999")

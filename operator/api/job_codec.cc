@@ -1,7 +1,6 @@
 #include "operator/api/job_codec.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -48,21 +47,6 @@ absl::Status ReadOtherController(const JsonField& managed, std::optional<OtherCo
     RETURN_IF_ERROR(entry["time"].Read(&writer.wrote_at));
     if (!out->has_value() || (*out)->wrote_at < writer.wrote_at) *out = std::move(writer);
   }
-  return absl::OkStatus();
-}
-
-absl::Status ReadPendingDeadline(const JsonField& annotation, JobSpec* out) {
-  if (!annotation.present()) return absl::OkStatus();
-  constexpr int64_t kSecondsMax = 315'360'000;  // Ten years, as in the CRD of TrainingJobs.
-  std::string text;
-  RETURN_IF_ERROR(annotation.Read(&text));
-  int64_t seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || seconds < 1 || seconds > kSecondsMax) {
-    return annotation.Wrong("a whole number of seconds from 1 to " + std::to_string(kSecondsMax));
-  }
-  out->pending_deadline_seconds = seconds;
   return absl::OkStatus();
 }
 

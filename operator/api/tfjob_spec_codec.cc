@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <string>
 
 #include "operator/api/dialect.h"
@@ -105,6 +106,21 @@ absl::Status ReadTfJobSpec(const JsonField& spec, JobSpec* out) {
   RETURN_IF_ERROR(spec["successPolicy"].ReadName(TfSuccessPolicyFromName, "\"\" or AllWorkers",
                                                  &out->success_policy));
   return spec["enableDynamicWorker"].Read(&out->dynamic_worker);
+}
+
+absl::Status ReadPendingDeadline(const JsonField& annotation, JobSpec* out) {
+  if (!annotation.present()) return absl::OkStatus();
+  constexpr int64_t kSecondsMax = 315'360'000;  // Ten years, as in the CRD of TrainingJobs.
+  std::string text;
+  RETURN_IF_ERROR(annotation.Read(&text));
+  int64_t seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || seconds < 1 || seconds > kSecondsMax) {
+    return annotation.Wrong("a whole number of seconds from 1 to " + std::to_string(kSecondsMax));
+  }
+  out->pending_deadline_seconds = seconds;
+  return absl::OkStatus();
 }
 
 }  // namespace taas

@@ -31,6 +31,9 @@ std::optional<TfRole> TfRoleFromKey(std::string_view key);
 
 absl::Status ReadTfJobSpec(const JsonField& spec, JobSpec* out);
 
+// Of the annotation kPendingDeadlineAnnotation, which no definition of the kind can check.
+absl::Status ReadPendingDeadline(const JsonField& annotation, JobSpec* out);
+
 }  // namespace taas
 
 #endif  // OPERATOR_API_TFJOB_SPEC_CODEC_H_

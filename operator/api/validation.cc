@@ -7,6 +7,7 @@
 #include "operator/api/job_rules.h"
 #include "operator/api/json_field.h"
 #include "operator/api/tfjob_crd.h"
+#include "operator/api/tfjob_spec_codec.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -174,6 +175,16 @@ void CheckNamed(const Json& object, std::vector<FieldError>* errors) {
   }
 }
 
+// No definition can say anything of annotations; whoever writes one wrong is told here.
+void CheckPendingDeadline(const Json& object, std::vector<FieldError>* errors) {
+  const JsonField root(&object, "");
+  JobSpec spec;
+  const JsonField text = root["metadata"]["annotations"][std::string(kPendingDeadlineAnnotation)];
+  const absl::Status read = ReadPendingDeadline(text, &spec);
+  if (read.ok()) return;
+  errors->push_back({text.path(), std::string(kFieldInvalid), std::string(read.message())});
+}
+
 // A server looks at the rules between fields only if each field is what the rules expect.
 bool BlocksRules(const std::vector<FieldError>& errors) {
   for (const FieldError& error : errors) {
@@ -210,6 +221,7 @@ std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* o
   CheckKind(dialect, object, &errors);
   if (BlocksRules(errors)) return errors;
   for (FieldError& error : BrokenRules(kind, object, old)) errors.push_back(std::move(error));
+  if (kind == JobKind::kTfJob) CheckPendingDeadline(object, &errors);
   return errors;
 }
 

@@ -89,6 +89,18 @@ TEST(KindOfManifestTest, IsReadFromTheTextAlone) {
   EXPECT_EQ(KindOfManifest("["), std::nullopt);
 }
 
+TEST(ValidateTfJobTest, TheAnnotationOfItsPendingDeadlineIsANumberOfSeconds) {
+  Json job = Json::parse(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+      "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {
+          "containers": [{"name": "tensorflow", "image": "i"}]}}}}}})");
+  Json& text = job["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"];
+  text = "900";
+  EXPECT_THAT(Validate(JobKind::kTfJob, job.dump()), testing::IsEmpty());
+  text = "15m";
+  EXPECT_EQ(PathsOf(Validate(JobKind::kTfJob, job.dump())),
+            std::vector<std::string>{"metadata.annotations.taas.dev/pending-deadline-seconds"});
+}
+
 TEST(ValidateTrainingJobTest, TheExamplesAreAccepted) {
   for (const char* path : {"examples/mnist.yaml", "examples/mnist-local.yaml"}) {
     const auto documents = ManifestDocuments(ReadFile(path));
@@ -173,6 +185,18 @@ TEST(PruneUnknownFieldsTest, OnlyUnknownFieldsGo) {
   job["metadata"]["nam"] = "x";
   job["spec"]["volumes"][0]["subPath"] = "x";
   EXPECT_EQ(Json::parse(PruneUnknownFields(JobKind::kTrainingJob, job.dump()).value()), before);
+}
+
+TEST(ValidateTest, TheAnnotationOfATfJobsPendingDeadlineIsANumberOfSeconds) {
+  Json job = Json::parse(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
+      "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {
+          "containers": [{"name": "tensorflow", "image": "i"}]}}}}}})");
+  Json& text = job["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"];
+  text = "900";
+  EXPECT_THAT(Validate(JobKind::kTfJob, job.dump()), testing::IsEmpty());
+  text = "15m";
+  EXPECT_EQ(PathsOf(Validate(JobKind::kTfJob, job.dump())),
+            std::vector<std::string>{"metadata.annotations.taas.dev/pending-deadline-seconds"});
 }
 
 struct TrainerCase {

@@ -47,7 +47,7 @@ std::string BrokenRulesOf(JobKind kind, std::string_view text) {
   return errors.empty() ? "" : FormatFieldErrors(errors);
 }
 
-// The same object with a spec that can be read, whatever stands there.
+// The same object with a spec that can be read, whatever stands there or in what belongs to it.
 std::string WithPlainSpec(JobKind kind, std::string_view text) {
   nlohmann::json object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return "";
@@ -55,6 +55,10 @@ std::string WithPlainSpec(JobKind kind, std::string_view text) {
                        ? R"({"tfReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[
                              {"name":"tensorflow","image":"i"}]}}}}})"_json
                        : R"({"roles":{"worker":{}},"trainer":{"model":{"name":"mlp"}}})"_json;
+  const auto annotations = "/metadata/annotations"_json_pointer;
+  if (object.contains(annotations) && object[annotations].is_object()) {
+    object[annotations].erase(std::string(kPendingDeadlineAnnotation));
+  }
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -43,8 +43,8 @@ constexpr milliseconds kGatherTime{100};
 // log, and after each so many failures more.
 constexpr uint32_t kFailuresToTell = 8;
 
-// Jobs that are still to be spoken of, by a standby when it leads; one beyond is told at its next
-// change.
+// Jobs that are still to be spoken of, by a standby when it leads; of more than these one is told
+// at its next change.
 constexpr size_t kUnreadableMax = 1000;
 
 bool HasLedgerStep(const Plan& plan) {
@@ -60,8 +60,10 @@ bool Creates(const Step& step) {
 // By us or by another controller: it may run, or have ended well.
 bool HasBegun(const Job& job) {
   const std::vector<Condition>& conditions = job.status.conditions;
-  const bool told = !conditions.empty() && conditions.back().reason != kFailedValidation;
-  return job.ledger.has_value() || told;
+  return job.ledger.has_value() ||
+         std::any_of(conditions.begin(), conditions.end(), [](const Condition& condition) {
+           return condition.reason != kFailedValidation;
+         });
 }
 
 ClusterView::Options ViewOptions(const Controller::Options& options) {
@@ -148,13 +150,15 @@ void Controller::OnUnreadable(const Job& job, const std::string& why) {
   unreadable_.erase(key);
   // What we would call invalid may run well under the one that is at work on it.
   if (job.other_controller.has_value() && !job.ledger.has_value() && !options_.adopt) return;
+  // And that one may be about although no job of its own has been looked at yet.
   const Snapshot seen{.job = job,
                       .now = executor_.clock().WallNow(),
                       .adopt = options_.adopt,
-                      .other_controller_about = hands_off_ > 0};
+                      .other_controller_about = true};
   const auto others_until = WaitsForOtherUntil(seen);
   if (leads_ && !others_until.has_value()) return TellUnreadable(job, why);
-  if (unreadable_.size() >= kUnreadableMax) return;
+  // One that was deleted is still there: nobody tells of the end of what could not be read.
+  if (unreadable_.size() >= kUnreadableMax) unreadable_.erase(unreadable_.begin());
   unreadable_.emplace(key, std::pair(job, why));
   if (leads_) queue_.AddAfter(key, *others_until - seen.now);
 }

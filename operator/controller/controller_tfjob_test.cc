@@ -206,6 +206,15 @@ TEST(TfJobTest, ARunningJobThatIsEditedIntoNonsenseRunsOnAsBefore) {
       [&] { return cluster.Status().value("message", "").find("Boss") != std::string::npos; },
       seconds(10)))
       << cluster.Job().dump(1);
+  // So is an annotation that belongs to the spec.
+  json job = cluster.Job();
+  job["spec"]["tfReplicaSpecs"].erase("Boss");
+  job["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"] = "15m";
+  cluster.api().Put("tfjobs", job);
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.Status().value("message", "").find("deadline") != std::string::npos; },
+      seconds(10)))
+      << cluster.Job().dump(1);
   cluster.api().Remove("pods", "mnist-worker-1");
   EXPECT_TRUE(cluster.RunUntil(
       [&] { return cluster.api().pod_creates().at("mnist-worker-1") == 2; }, seconds(30)))

@@ -114,7 +114,8 @@ void JobWriter::PatchFlaw(const ObjectMeta& job, JobKind kind, const json& statu
       RequestBody({{"metadata", {{"resourceVersion", job.resource_version}}}, {"status", status}});
   request.content_type = kMergePatch;
   api_.Send(std::move(request), [job](absl::StatusOr<HttpReply> reply) {
-    if (Classify(reply) == Answer::kDone) return;
+    const Answer answer = Classify(reply);
+    if (answer == Answer::kDone || answer == Answer::kMissing) return;
     Log(LogLevel::kWarning, Cause(reply, "write what is wrong with the job"),
         {{"job", NameOf(job)}});
   });
