@@ -187,18 +187,6 @@ TEST(PruneUnknownFieldsTest, OnlyUnknownFieldsGo) {
   EXPECT_EQ(Json::parse(PruneUnknownFields(JobKind::kTrainingJob, job.dump()).value()), before);
 }
 
-TEST(ValidateTest, TheAnnotationOfATfJobsPendingDeadlineIsANumberOfSeconds) {
-  Json job = Json::parse(R"({"apiVersion": "kubeflow.org/v1", "kind": "TFJob",
-      "metadata": {"name": "a"}, "spec": {"tfReplicaSpecs": {"Worker": {"template": {"spec": {
-          "containers": [{"name": "tensorflow", "image": "i"}]}}}}}})");
-  Json& text = job["metadata"]["annotations"]["taas.dev/pending-deadline-seconds"];
-  text = "900";
-  EXPECT_THAT(Validate(JobKind::kTfJob, job.dump()), testing::IsEmpty());
-  text = "15m";
-  EXPECT_EQ(PathsOf(Validate(JobKind::kTfJob, job.dump())),
-            std::vector<std::string>{"metadata.annotations.taas.dev/pending-deadline-seconds"});
-}
-
 struct TrainerCase {
   const char* name;
   const char* model;
