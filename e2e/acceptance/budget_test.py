@@ -35,9 +35,8 @@ def measured(row, contestants):
 class QuietLifeTest(Scenario):
 
     needs = ("components",)
-    # So it comes late: where others compute, pods begin to run one after the other, each with
-    # something to note.
-    shared = False
+    # Where others compute, pods begin to run one after the other, each with something to note.
+    alone = True
 
     def test_a_quiet_life_takes_no_more_requests_than_promised(self):
         lives = measured("life", REQUESTS)
