@@ -117,7 +117,9 @@ absl::Status ReadPendingDeadline(const JsonField& annotation, JobSpec* out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || seconds < 1 || seconds > kSecondsMax) {
-    return annotation.Wrong("a whole number of seconds from 1 to " + std::to_string(kSecondsMax));
+    return absl::InvalidArgumentError(annotation.path() +
+                                      ": it must be a whole number of seconds from 1 to " +
+                                      std::to_string(kSecondsMax));
   }
   out->pending_deadline_seconds = seconds;
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/strip.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
 #include "operator/api/json_field.h"
@@ -182,7 +183,9 @@ void CheckPendingDeadline(const Json& object, std::vector<FieldError>* errors) {
   const JsonField text = root["metadata"]["annotations"][std::string(kPendingDeadlineAnnotation)];
   const absl::Status read = ReadPendingDeadline(text, &spec);
   if (read.ok()) return;
-  errors->push_back({text.path(), std::string(kFieldInvalid), std::string(read.message())});
+  // Whoever prints the error puts the path before it.
+  const std::string said(absl::StripPrefix(read.message(), text.path() + ": "));
+  errors->push_back({text.path(), std::string(kFieldInvalid), "Invalid value: " + said});
 }
 
 // A server looks at the rules between fields only if each field is what the rules expect.

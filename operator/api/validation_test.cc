@@ -99,6 +99,9 @@ TEST(ValidateTfJobTest, TheAnnotationOfItsPendingDeadlineIsANumberOfSeconds) {
   text = "15m";
   EXPECT_EQ(PathsOf(Validate(JobKind::kTfJob, job.dump())),
             std::vector<std::string>{"metadata.annotations.taas.dev/pending-deadline-seconds"});
+  EXPECT_EQ(FormatFieldErrors(Validate(JobKind::kTfJob, job.dump())),
+            "metadata.annotations.taas.dev/pending-deadline-seconds: Invalid value: it must "
+            "be a whole number of seconds from 1 to 315360000");
 }
 
 TEST(ValidateTrainingJobTest, TheExamplesAreAccepted) {

@@ -19,12 +19,11 @@ constexpr int kSilentPolls = 6;
 constexpr seconds kSilentPollEvery{60};
 
 seconds DelayAfter(int polls, int silent, bool bundled) {
-  if (bundled && polls <= kFirstPolls) return kFirstPoll;
-  if (silent == 0) return kPollEvery;
-  if (bundled) return silent < kSilentPolls ? kPollEvery : kSilentPollEvery;
   // Own images need not have such a page, and most have none: 10 s, 20 s, 40 s, 60 s.
-  return silent < kSilentPolls ? std::min(kPollEvery * (1 << silent), kSilentPollEvery)
-                               : kSilentPollEvery;
+  const int doublings = std::min(silent, kSilentPolls);
+  if (!bundled) return std::min(kPollEvery * (1 << doublings), kSilentPollEvery);
+  if (polls <= kFirstPolls) return kFirstPoll;
+  return silent < kSilentPolls ? kPollEvery : kSilentPollEvery;
 }
 
 std::optional<TrainerReport> ReportIn(const absl::StatusOr<std::string>& body,
