@@ -9,7 +9,7 @@ import os
 import taas
 from scenario import Scenario
 
-DECIDES = "operator"
+DECIDES = "io"
 # Of <sys/ptrace.h> and <linux/wait.h>.
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
 WALL = 0x40000000

@@ -31,33 +31,21 @@ void ThreadExecutor::Stop() {
 void ThreadExecutor::Post(Task task) { PostAfter(Clock::Duration::zero(), std::move(task)); }
 
 Executor::TimerId ThreadExecutor::PostAfter(Clock::Duration delay, Task task) {
-  TimerId id;
-  bool first = false;
+  TaskQueue::Added added;
   {
     std::lock_guard lock(mutex_);
-    id = ++last_id_;
-    // Tasks without a delay keep their order and go before any timer that becomes due later.
-    const Clock::Time due =
-        delay <= Clock::Duration::zero() ? Clock::Time::min() : clock_.Now() + delay;
-    const auto added = tasks_.emplace(Key{due, id}, std::move(task)).first;
-    first = added == tasks_.begin();
-    due_.emplace(id, due);
+    added = tasks_.Add(clock_.Now(), delay, std::move(task));
   }
   // A thread that sleeps until an earlier task need not wake for this one.
-  if (first) wake_.notify_one();
-  return id;
+  if (added.first) wake_.notify_one();
+  return added.id;
 }
 
 bool ThreadExecutor::Cancel(TimerId id) {
-  Task dropped;  // Declared before the lock, so destroyed after it: its captures may post.
+  std::optional<Task> dropped;  // Destroyed after the lock.
   std::lock_guard lock(mutex_);
-  const auto found = due_.find(id);
-  if (found == due_.end()) return false;
-  const auto task = tasks_.find(Key{found->second, id});
-  dropped = std::move(task->second);
-  tasks_.erase(task);
-  due_.erase(found);
-  return true;
+  dropped = tasks_.Remove(id);
+  return dropped.has_value();
 }
 
 void ThreadExecutor::Run() {
@@ -67,18 +55,15 @@ void ThreadExecutor::Run() {
       wake_.wait(lock);
       continue;
     }
-    const auto first = tasks_.begin();
     const Clock::Time now = clock_.Now();
-    if (first->first.due > now) {
-      wake_.wait_for(lock, first->first.due - now);
+    std::optional<Task> task = tasks_.TakeDue(now);
+    if (!task.has_value()) {
+      wake_.wait_for(lock, tasks_.next_due() - now);
       continue;
     }
-    due_.erase(first->first.id);
-    Task task = std::move(first->second);
-    tasks_.erase(first);
     lock.unlock();
-    task();
-    task = nullptr;
+    (*task)();
+    task.reset();
     lock.lock();
   }
 }

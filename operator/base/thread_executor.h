@@ -11,13 +11,12 @@
 #define OPERATOR_BASE_THREAD_EXECUTOR_H_
 
 #include <condition_variable>
-#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <unordered_map>
 
 #include "operator/base/executor.h"
+#include "operator/base/task_queue.h"
 
 namespace taas {
 
@@ -36,21 +35,12 @@ class ThreadExecutor : public Executor {
   void Stop();
 
  private:
-  // Ordered by due time, then by order of posting.
-  struct Key {
-    Clock::Time due;
-    TimerId id;
-    auto operator<=>(const Key&) const = default;
-  };
-
   void Run();
 
   const Clock& clock_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::map<Key, Task> tasks_;
-  std::unordered_map<TimerId, Clock::Time> due_;
-  TimerId last_id_ = 0;
+  TaskQueue tasks_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -8,6 +8,7 @@
 #include "operator/api/job_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/log.h"
+#include "operator/kube/json_slice.h"
 #include "operator/kube/resource_version.h"
 #include "operator/plan/replicas.h"
 #include "third_party/json.h"
@@ -45,6 +46,18 @@ std::string BrokenRulesOf(JobKind kind, std::string_view text) {
   if (!known.ok()) return std::string(known.status().message());
   const std::vector<FieldError> errors = Validate(kind, *known);
   return errors.empty() ? "" : FormatFieldErrors(errors);
+}
+
+// Who wrote which field takes as much room as the job itself, and only of TFJobs, which may have
+// another controller, it is asked. What is no object stays as it is, for its decoder to say so.
+std::string WithoutWriters(std::string_view text) {
+  const auto metadata = FindMember(text, "metadata");
+  if (!metadata.ok() || !metadata->has_value()) return std::string(text);
+  const auto writers = FindMember(**metadata, "managedFields");
+  if (!writers.ok() || !writers->has_value()) return std::string(text);
+  const size_t begin = (*writers)->data() - text.data();
+  std::string rest(text.substr(0, begin));
+  return rest.append("[]").append(text.substr(begin + (*writers)->size()));
 }
 
 // The same object with a spec that can be read, whatever stands there or in what belongs to it.
@@ -325,7 +338,8 @@ void ClusterView::ForgetCounted(const Job& job) {
 }
 
 absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
-  absl::StatusOr<Job> job = DecodeJob(kind, json);
+  absl::StatusOr<Job> job = kind == JobKind::kTfJob ? DecodeJob(kind, json)
+                                                    : DecodeJob(kind, WithoutWriters(json));
   ObjectMeta meta;
   if (job.ok()) {
     meta = job->meta;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/kube/json_slice.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -57,10 +58,11 @@ void Drop(json& value, const std::set<std::string>& dropped, const std::string& 
 
 void KeptFields::Learn(std::string_view sent, std::string_view stored) {
   const json wanted = json::parse(sent, nullptr, /*allow_exceptions=*/false);
-  const json object = json::parse(stored, nullptr, /*allow_exceptions=*/false);
-  if (!wanted.is_object() || !object.is_object()) return;
+  const auto status = FindMember(stored, "status");
+  if (!wanted.is_object() || !status.ok()) return;
+  const json kept = json::parse(status->value_or("{}"), nullptr, /*allow_exceptions=*/false);
   Comparison comparison;
-  comparison.Add(wanted, object.value("status", json::object()), "");
+  comparison.Add(wanted, kept, "");
   for (const std::string& path : comparison.kept) dropped_.erase(path);
   dropped_.merge(comparison.dropped);
 }

@@ -11,12 +11,12 @@
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
-#include "operator/base/thread_executor.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/http_pages.h"
 #include "operator/controller/metrics.h"
 #include "operator/controller/poll_transport.h"
 #include "operator/controller/port_source.h"
+#include "operator/kube/cpprest_executor.h"
 #include "operator/kube/cpprest_transport.h"
 #include "operator/kube/kubeconfig.h"
 #include "operator/kube/lease_elector.h"
@@ -50,7 +50,7 @@ class Process : public OperatorProcess {
     if (options_.trainer_image.empty()) options_.trainer_image = std::string(kDefaultTrainerImage);
     ASSIGN_OR_RETURN(const ClusterAccess access,
                      FindClusterAccess(files_, ProcessEnv, options_.kubeconfig, /*context=*/""));
-    executor_ = std::make_unique<ThreadExecutor>(clock_, "operator");
+    executor_ = std::make_unique<CpprestExecutor>(clock_);
     WriteGate* const gate = elects() ? &gate_ : nullptr;
     ASSIGN_OR_RETURN(transport_,
                      CpprestTransport::Create(access, files_, *executor_,
@@ -234,7 +234,7 @@ class Process : public OperatorProcess {
   std::atomic<Clock::Duration::rep> last_beat_{clock_.Now().time_since_epoch().count()};
   std::mutex stop_mutex_;
   WriteGate gate_{clock_};
-  std::unique_ptr<ThreadExecutor> executor_;
+  std::unique_ptr<CpprestExecutor> executor_;
   std::unique_ptr<CpprestTransport> transport_;
   std::unique_ptr<CountingTransport> counting_;
   std::unique_ptr<CpprestTransport> election_transport_;

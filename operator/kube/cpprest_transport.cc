@@ -1,7 +1,5 @@
 #include "operator/kube/cpprest_transport.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -16,16 +14,13 @@
 #include "cpprest/http_client.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "operator/kube/cpprest_io.h"
 #include "operator/kube/credentials.h"
 #include "operator/kube/machine_roots.h"
-#include "pplx/threadpool.h"
 
 namespace taas {
 namespace {
 
-// All I/O of the process is asynchronous, so this only copies, encrypts and parses headers: one
-// keeps up with any API server, and a second one would mostly wait for the first one's locks.
-constexpr size_t kIoThreads = 1;
 // What one read takes at most.
 constexpr size_t kChunkBytesMax = 64 << 10;
 // cpprest's own timer must never fire before ours, which know what they time.
@@ -83,21 +78,6 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
 bool NothingSent(std::string_view what) {
   return StartsWith(what, "Failed to connect") || StartsWith(what, "Error resolving") ||
          StartsWith(what, "Error in SSL handshake");
-}
-
-void InitializeThreads() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    // What is set up last ends first at exit: OpenSSL must not, while the pool's thread uses it.
-    OPENSSL_init_ssl(0, nullptr);
-    try {
-      crossplat::threadpool::initialize_with_threads(kIoThreads);
-      crossplat::threadpool::shared_instance().service().post(
-          [] { pthread_setname_np(pthread_self(), "http"); });
-    } catch (const std::exception& e) {
-      Log(LogLevel::kInfo, "cpprest keeps the threads it has", {{"why", e.what()}});
-    }
-  });
 }
 
 }  // namespace
@@ -504,7 +484,7 @@ void CpprestTransport::Core::Close() {
 
 absl::StatusOr<std::unique_ptr<CpprestTransport>> CpprestTransport::Create(
     const ClusterAccess& access, FileSystem& files, Executor& executor, Options options) {
-  InitializeThreads();
+  CpprestIo();  // Before the library makes threads by itself.
   auto core = std::make_shared<Core>(access, files, executor, std::move(options));
   RETURN_IF_ERROR(core->credentials.Load());
   RETURN_IF_ERROR(core->ClientFor(Verb::kGet).status());

@@ -1,5 +1,4 @@
-// KubeTransport over cpprestsdk. Its headers are included by the .cc beside this file and nowhere
-// else.
+// KubeTransport over cpprestsdk, whose headers the files cpprest_*.cc here include and no others.
 //
 // cpprestsdk is archived, and repeats a POST when a kept connection turns out to be closed: names
 // are deterministic and updates carry versions, so a repeated write is harmless (README.md). It is
