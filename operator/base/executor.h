@@ -1,7 +1,8 @@
 // Runs closures one after the other, now or later.
 //
 // The operator's reflector, queue, planner and writer run on one executor, so their state needs no
-// lock. In production that is a thread (thread_executor.h), in simulations it is virtual time
+// lock. In production that is the thread of its I/O (kube/cpprest_executor.h), in programs that
+// wait for results a thread of its own (thread_executor.h), in simulations virtual time
 // (sim_executor.h).
 //
 // Ownership: outlives everything that posts to it. Threads: Post, PostAfter and Cancel are safe

@@ -1,12 +1,13 @@
 #include "operator/base/task_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace taas {
 
 TaskQueue::Added TaskQueue::Add(Clock::Time now, Clock::Duration delay, Task task) {
   const TimerId id = ++last_id_;
-  const Clock::Time due = delay <= Clock::Duration::zero() ? Clock::Time::min() : now + delay;
+  const Clock::Time due = now + std::max(delay, Clock::Duration::zero());
   const auto added = tasks_.emplace(Key{due, id}, std::move(task)).first;
   due_.emplace(id, due);
   return {.id = id, .first = added == tasks_.begin()};

@@ -1,6 +1,7 @@
 // What an Executor has to run, in the order of time: what every one on a real clock does alike.
 //
-// Tasks without a delay keep their order and go before any timer that becomes due later.
+// Tasks run in the order in which they are due, those of one moment in the order of posting: what
+// has no delay is due when it is posted, and keeps no timer waiting that was due before.
 //
 // Ownership: keeps tasks until they are taken or dropped. Threads: none of its own; the caller
 // locks, and destroys what it was given after its lock, since what a task captured may post.
@@ -37,7 +38,7 @@ class TaskQueue {
   std::optional<Task> TakeDue(Clock::Time now);
 
   bool empty() const { return tasks_.empty(); }
-  // When the next one is due; in the past for one without a delay. Of a queue that is not empty.
+  // When the next one is due. Of a queue that is not empty.
   Clock::Time next_due() const { return tasks_.begin()->first.due; }
 
  private:

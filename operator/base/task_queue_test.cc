@@ -26,13 +26,20 @@ class TaskQueueTest : public testing::Test {
   std::vector<int> ran_;
 };
 
-TEST_F(TaskQueueTest, TasksWithoutADelayKeepTheirOrderAndGoBeforeTimers) {
+TEST_F(TaskQueueTest, TasksWithoutADelayKeepTheirOrderAndGoBeforeTimersOfLater) {
   Add(1ms, 3);
   Add(0ms, 1);
   Add(-5s, 2);
   RunDue(kStart + 1ms);
   EXPECT_THAT(ran_, ElementsAre(1, 2, 3));
   EXPECT_TRUE(queue_.empty());
+}
+
+TEST_F(TaskQueueTest, ATimerHasItsTurnHoweverManyTasksFollow) {
+  Add(1ms, 1);
+  queue_.Add(kStart + 2ms, 0ms, [this] { ran_.push_back(2); });
+  RunDue(kStart + 2ms);
+  EXPECT_THAT(ran_, ElementsAre(1, 2));
 }
 
 TEST_F(TaskQueueTest, WhatIsNotDueStays) {

@@ -165,7 +165,7 @@ LogLevel LevelOf(const std::string& name) {
 }
 
 int Run(int argc, char** argv) {
-  // Two threads do all the work and rarely at once: heaps of their own would only lie half empty.
+  // One thread does nearly all the work: heaps of the others would only lie half empty.
   mallopt(M_ARENA_MAX, 1);
   Flags flags;
   flags.options.metrics_addr = "127.0.0.1:8080";

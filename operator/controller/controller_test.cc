@@ -45,6 +45,24 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
               HasSubstr("taas_jobs{kind=\"TrainingJob\",state=\"Succeeded\"} 1"));
 }
 
+// What says who wrote each field is left out where a job is read, and nothing else.
+TEST(ControllerTest, AJobIsReadWhoeverWroteItsFields) {
+  SimCluster cluster(18);
+  cluster.set_script(OrdinaryLife(cluster));
+  cluster.api().faults().hold_watches = true;
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 1});
+  json job = cluster.Job();
+  job["metadata"]["managedFields"] = {
+      {{"manager", "a } ] \" in a name"}, {"fieldsV1", {{"f:spec", json::object()}}}},
+      {{"manager", "kubectl"}}};
+  job["metadata"]["annotations"]["example.com/notes"] = R"({"managedFields":[7],"metadata":{}})";
+  cluster.api().Put("trainingjobs", job);
+  cluster.api().faults().hold_watches = false;
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.Status()["ready"], "3/3");
+  EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
+}
+
 // Of a metric without labels; -1: there is none.
 double ValueOf(SimCluster& cluster, const std::string& name) {
   const std::string text = cluster.metrics().Text();

@@ -40,7 +40,9 @@ TEST(KeptFieldsTest, AfterTheCrdIsReplacedTheFieldsCount) {
 
 TEST(KeptFieldsTest, AnAnswerThatIsNoObjectTeachesNothing) {
   KeptFields kept;
-  kept.Learn(kSent, "<html>");
+  for (const char* answer : {"<html>", "", "[]", R"({"status":7})", R"({"status":{)"}) {
+    kept.Learn(kSent, answer);
+  }
   EXPECT_TRUE(kept.Keeps("state"));
 }
 

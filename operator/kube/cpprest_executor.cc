@@ -55,10 +55,14 @@ class CpprestExecutor::State : public std::enable_shared_from_this<State> {
     timer_.cancel();
   }
 
+  // What a task captured may post another when it goes.
   void Drop() {
-    TaskQueue dropped;  // Destroyed after the lock.
-    std::lock_guard lock(mutex_);
-    std::swap(dropped, tasks_);
+    for (bool more = true; more;) {
+      TaskQueue dropped;  // Destroyed after the lock.
+      std::lock_guard lock(mutex_);
+      std::swap(dropped, tasks_);
+      more = !dropped.empty();
+    }
   }
 
  private:
@@ -70,9 +74,8 @@ class CpprestExecutor::State : public std::enable_shared_from_this<State> {
     std::unique_lock lock(mutex_);
     if (stopped_) return;
     running_in_ = std::this_thread::get_id();
-    const Clock::Time now = clock_.Now();
     for (int i = 0; i < kTasksInARow && !stopped_; ++i) {
-      std::optional<Task> task = tasks_.TakeDue(now);
+      std::optional<Task> task = tasks_.TakeDue(clock_.Now());
       if (!task.has_value()) break;
       lock.unlock();
       (*task)();
@@ -81,7 +84,7 @@ class CpprestExecutor::State : public std::enable_shared_from_this<State> {
     }
     running_in_ = {};
     if (stopped_) return at_rest_.notify_all();
-    run_posted_ = !tasks_.empty() && tasks_.next_due() <= now;
+    run_posted_ = !tasks_.empty() && tasks_.next_due() <= clock_.Now();
     run_posted_ ? PostRun() : SetTimer();
   }
 

@@ -23,6 +23,8 @@ namespace {
 
 // What one read takes at most.
 constexpr size_t kChunkBytesMax = 64 << 10;
+// A timer that is so late tells that this process stood still; what came meanwhile goes first.
+constexpr std::chrono::seconds kStoodStill{1};
 // cpprest's own timer must never fire before ours, which know what they time.
 constexpr std::chrono::hours kLibraryTimeout{24};
 
@@ -118,7 +120,11 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
     std::lock_guard lock(mutex_);
     if (!closed_ && id != 0) executor_.Cancel(id);
   }
-  Clock::Time Now() const { return executor_.clock().Now(); }
+  // After Close the clock may be gone, and nobody asks for the time any more.
+  Clock::Time Now() {
+    std::lock_guard lock(mutex_);
+    return closed_ ? Clock::Time() : executor_.clock().Now();
+  }
 
   // Nobody asks the gate after Close: it may be gone, while the library still works on a request.
   absl::StatusOr<WriteGate::Pass> EnterGate() {
@@ -198,15 +204,19 @@ class CpprestTransport::Core::Exchange
         core_->PostAfter(delay, [self = shared_from_this()] { self->OnTimer(); });
     std::lock_guard lock(mutex_);
     timer_ = timer;
+    timer_due_ = core_->Now() + delay;
   }
   void OnTimer() {
     if (finished_) return;
-    Clock::Time heard;
+    const Clock::Time now = core_->Now();
+    Clock::Time heard, due;
     {
       std::lock_guard lock(mutex_);
       heard = heard_;
+      due = timer_due_;
     }
-    const Clock::Duration left = heard + request_.timeout - core_->Now();
+    if (now - due > kStoodStill) return Watch(kStoodStill);
+    const Clock::Duration left = heard + request_.timeout - now;
     if (streaming_ && left > Clock::Duration::zero()) return Watch(left);
     const std::string limit = std::to_string(request_.timeout.count()) + " ms";
     const std::string text =
@@ -406,6 +416,7 @@ class CpprestTransport::Core::Exchange
 
   std::mutex mutex_;
   Executor::TimerId timer_ = 0;
+  Clock::Time timer_due_{};
   Clock::Time heard_{};
   WriteGate::Pass pass_;
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -18,6 +19,7 @@
 #include "operator/base/status_matchers.h"
 #include "operator/base/thread_executor.h"
 #include "operator/base/version.h"
+#include "operator/kube/cpprest_executor.h"
 #include "operator/kube/test_certificates.h"
 #include "operator/kube/test_server.h"
 
@@ -32,11 +34,31 @@ using Connection = TestServer::Connection;
 // Longer than any of these tests takes when it passes.
 constexpr auto kPatience = 20s;
 
-class CpprestTransportTest : public testing::Test {
+// The operator has the executor on the thread of the I/O, other programs one of its own.
+struct Running {
+  std::unique_ptr<Executor> executor;
+  std::function<void()> stop;
+};
+using Start = Running (*)(const Clock& clock);
+Running OnIoThread(const Clock& clock) {
+  auto executor = std::make_unique<CpprestExecutor>(clock);
+  const auto stop = [e = executor.get()] { e->Stop(); };
+  return {std::move(executor), stop};
+}
+Running OnOwnThread(const Clock& clock) {
+  auto executor = std::make_unique<ThreadExecutor>(clock, "test");
+  const auto stop = [e = executor.get()] { e->Stop(); };
+  return {std::move(executor), stop};
+}
+std::string NameOf(const testing::TestParamInfo<Start>& info) {
+  return info.param == OnIoThread ? "OnIoThread" : "OnOwnThread";
+}
+
+class CpprestTransportTest : public testing::TestWithParam<Start> {
  protected:
   CpprestTransportTest() { EXPECT_THAT(files_.MakeDirs(dir_), IsOk()); }
   ~CpprestTransportTest() override {
-    executor_.Stop();
+    running_.stop();
     transport_.reset();
   }
 
@@ -101,13 +123,14 @@ class CpprestTransportTest : public testing::Test {
   const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/transport";
   PosixFileSystem files_;
   RealClock clock_;
-  ThreadExecutor executor_{clock_, "test"};
+  const Running running_{GetParam()(clock_)};
+  Executor& executor_{*running_.executor};
   ClusterAccess access_;
   std::unique_ptr<TestServer> server_;
   std::unique_ptr<CpprestTransport> transport_;
 };
 
-TEST_F(CpprestTransportTest, ARequestArrivesAsItWasGivenAndItsReplyComesBack) {
+TEST_P(CpprestTransportTest, ARequestArrivesAsItWasGivenAndItsReplyComesBack) {
   access_.token.text = "secret";
   Serve([](const Request&, Connection& to) { return to.Reply(201, "made", "Retry-After: 7\r\n"); });
   const auto reply = Do({.verb = Verb::kPatch,
@@ -127,19 +150,19 @@ TEST_F(CpprestTransportTest, ARequestArrivesAsItWasGivenAndItsReplyComesBack) {
   EXPECT_EQ(request.user_agent, std::string("taas/") + kVersion);
 }
 
-TEST_F(CpprestTransportTest, APathOfTheServerIsPutBeforeEachRequest) {
+TEST_P(CpprestTransportTest, APathOfTheServerIsPutBeforeEachRequest) {
   Serve([](const Request&, Connection& to) { return to.Reply(200, ""); });
   access_.server += "/k8s/clusters/c1";
   ASSERT_THAT(Get("/api/v1/pods"), IsOk());
   EXPECT_EQ(server_->requests()[0].target, "/k8s/clusters/c1/api/v1/pods");
 }
 
-TEST_F(CpprestTransportTest, RepliesOfAnyCodeAreReplies) {
+TEST_P(CpprestTransportTest, RepliesOfAnyCodeAreReplies) {
   Serve([](const Request&, Connection& to) { return to.Reply(409, "conflict"); });
   EXPECT_EQ(Do({.verb = Verb::kPost, .path = "/x", .body = "{}"})->code, 409);
 }
 
-TEST_F(CpprestTransportTest, ABodyOfManyChunksIsPutTogether) {
+TEST_P(CpprestTransportTest, ABodyOfManyChunksIsPutTogether) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
     for (int i = 0; i < 100; ++i) to.Chunk(std::string(10'000, static_cast<char>('a' + i % 26)));
@@ -151,7 +174,7 @@ TEST_F(CpprestTransportTest, ABodyOfManyChunksIsPutTogether) {
   EXPECT_EQ(reply->body[10'000], 'b');
 }
 
-TEST_F(CpprestTransportTest, NobodyListeningIsUnavailableForReadsAndWrites) {
+TEST_P(CpprestTransportTest, NobodyListeningIsUnavailableForReadsAndWrites) {
   Serve([](const Request&, Connection& to) { return to.Reply(200, ""); });
   server_.reset();
   EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("/x")));
@@ -159,7 +182,7 @@ TEST_F(CpprestTransportTest, NobodyListeningIsUnavailableForReadsAndWrites) {
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
-TEST_F(CpprestTransportTest, AReplyThatNeverComesEndsAtTheDeadline) {
+TEST_P(CpprestTransportTest, AReplyThatNeverComesEndsAtTheDeadline) {
   Serve([](const Request&, Connection& to) { return to.WaitForClose(); });
   EXPECT_THAT(Get("/x", 50ms), StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("50 ms")));
   // A write may have been applied.
@@ -167,7 +190,7 @@ TEST_F(CpprestTransportTest, AReplyThatNeverComesEndsAtTheDeadline) {
               StatusIs(absl::StatusCode::kUnknown));
 }
 
-TEST_F(CpprestTransportTest, ADeadlineCountsToTheLastByteHoweverOftenOneComes) {
+TEST_P(CpprestTransportTest, ADeadlineCountsToTheLastByteHoweverOftenOneComes) {
   std::atomic<bool> stop{false};
   Serve([&](const Request&, Connection& to) {
     to.StartChunks(200);
@@ -178,7 +201,7 @@ TEST_F(CpprestTransportTest, ADeadlineCountsToTheLastByteHoweverOftenOneComes) {
   stop = true;
 }
 
-TEST_F(CpprestTransportTest, AConnectionClosedWithinTheReplyIsAnError) {
+TEST_P(CpprestTransportTest, AConnectionClosedWithinTheReplyIsAnError) {
   Serve([](const Request&, Connection& to) {
     to.Write("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     return false;
@@ -188,14 +211,14 @@ TEST_F(CpprestTransportTest, AConnectionClosedWithinTheReplyIsAnError) {
               StatusIs(absl::StatusCode::kUnknown));
 }
 
-TEST_F(CpprestTransportTest, AReplyThatIsTooLongIsRefused) {
+TEST_P(CpprestTransportTest, AReplyThatIsTooLongIsRefused) {
   Serve([](const Request&, Connection& to) { return to.Reply(200, std::string(2'000, 'x')); });
   Connect({.body_bytes_max = 1'000});
   EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("1000 bytes")));
 }
 
 // D9: the library sends a POST again when a kept connection was closed; the caller must not care.
-TEST_F(CpprestTransportTest, APostOnAConnectionThatTheServerClosedArrivesOnceOrTwiceAndEndsOnce) {
+TEST_P(CpprestTransportTest, APostOnAConnectionThatTheServerClosedArrivesOnceOrTwiceAndEndsOnce) {
   Serve([](const Request& request, Connection& to) {
     if (request.number == 1) return to.Reply(200, "");
     if (request.number == 2) return false;
@@ -211,7 +234,7 @@ TEST_F(CpprestTransportTest, APostOnAConnectionThatTheServerClosedArrivesOnceOrT
   }
 }
 
-TEST_F(CpprestTransportTest, ManyRequestsAreInFlightAtOnce) {
+TEST_P(CpprestTransportTest, ManyRequestsAreInFlightAtOnce) {
   std::promise<void> all_here;
   std::shared_future<void> released(all_here.get_future());
   std::atomic<int> here{0};
@@ -233,7 +256,7 @@ TEST_F(CpprestTransportTest, ManyRequestsAreInFlightAtOnce) {
   ASSERT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
-TEST_F(CpprestTransportTest, MoreWritesThanAllowedWaitForTheirTurnInOrderAndReadsDoNot) {
+TEST_P(CpprestTransportTest, MoreWritesThanAllowedWaitForTheirTurnInOrderAndReadsDoNot) {
   std::promise<void> release;
   std::shared_future<void> released(release.get_future());
   std::atomic<int> here{0}, most{0};
@@ -271,7 +294,7 @@ TEST_F(CpprestTransportTest, MoreWritesThanAllowedWaitForTheirTurnInOrderAndRead
   for (int i = 0; i < 7; ++i) EXPECT_GE(places[i], i - 1) << i;
 }
 
-TEST_F(CpprestTransportTest, AWriteThatFailsGivesItsTurnToTheNext) {
+TEST_P(CpprestTransportTest, AWriteThatFailsGivesItsTurnToTheNext) {
   Serve([](const Request&, Connection& to) { return to.Reply(200, ""); });
   server_.reset();
   Connect({.writes_max = 1});
@@ -287,7 +310,7 @@ TEST_F(CpprestTransportTest, AWriteThatFailsGivesItsTurnToTheNext) {
   EXPECT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
-TEST_F(CpprestTransportTest, DestroyingTheTransportDropsWhatWaitsForItsTurn) {
+TEST_P(CpprestTransportTest, DestroyingTheTransportDropsWhatWaitsForItsTurn) {
   std::promise<void> arrived;
   Serve([&](const Request&, Connection& to) {
     arrived.set_value();  // Throws, should a second one arrive.
@@ -308,7 +331,7 @@ TEST_F(CpprestTransportTest, DestroyingTheTransportDropsWhatWaitsForItsTurn) {
   EXPECT_EQ(Requests(), 1);
 }
 
-TEST_F(CpprestTransportTest, ARotatedTokenIsReadAgainAfterA401AndTheRequestRepeatedOnce) {
+TEST_P(CpprestTransportTest, ARotatedTokenIsReadAgainAfterA401AndTheRequestRepeatedOnce) {
   access_.token.file = Write("token", "old\n");
   Serve([](const Request& request, Connection& to) {
     return to.Reply(request.authorization == "Bearer new" ? 200 : 401, "");
@@ -322,7 +345,7 @@ TEST_F(CpprestTransportTest, ARotatedTokenIsReadAgainAfterA401AndTheRequestRepea
   EXPECT_EQ(Get("/x")->code, 200);  // Nobody complained, so it was not read again yet.
 }
 
-TEST_F(CpprestTransportTest, AStreamBringsEachChunkAsItComesAndThenItsEnd) {
+TEST_P(CpprestTransportTest, AStreamBringsEachChunkAsItComesAndThenItsEnd) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
     to.Chunk("one\n");
@@ -335,7 +358,7 @@ TEST_F(CpprestTransportTest, AStreamBringsEachChunkAsItComesAndThenItsEnd) {
   EXPECT_EQ(seen->text, "one\ntwo\n");
 }
 
-TEST_F(CpprestTransportTest, ARefusedStreamBringsTheErrorsBody) {
+TEST_P(CpprestTransportTest, ARefusedStreamBringsTheErrorsBody) {
   Serve([](const Request&, Connection& to) { return to.Reply(410, "gone"); });
   const auto seen = Stream({.path = "/watch", .timeout = kPatience});
   EXPECT_THAT(End(*seen), IsOk());
@@ -343,7 +366,7 @@ TEST_F(CpprestTransportTest, ARefusedStreamBringsTheErrorsBody) {
   EXPECT_EQ(seen->text, "gone");
 }
 
-TEST_F(CpprestTransportTest, AStreamThatIsCutEndsWithAnError) {
+TEST_P(CpprestTransportTest, AStreamThatIsCutEndsWithAnError) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
     to.Chunk("one\n");
@@ -354,7 +377,7 @@ TEST_F(CpprestTransportTest, AStreamThatIsCutEndsWithAnError) {
   EXPECT_EQ(seen->text, "one\n");
 }
 
-TEST_F(CpprestTransportTest, ASilentStreamEndsAtTheIdleLimit) {
+TEST_P(CpprestTransportTest, ASilentStreamEndsAtTheIdleLimit) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
     to.Chunk("one\n");
@@ -364,7 +387,7 @@ TEST_F(CpprestTransportTest, ASilentStreamEndsAtTheIdleLimit) {
   EXPECT_THAT(End(*seen), StatusIs(absl::StatusCode::kDeadlineExceeded, HasSubstr("100 ms")));
 }
 
-TEST_F(CpprestTransportTest, DestroyingTheHandleClosesTheConnectionAndNoCallComesAfter) {
+TEST_P(CpprestTransportTest, DestroyingTheHandleClosesTheConnectionAndNoCallComesAfter) {
   std::promise<void> started, closed;
   Serve([&](const Request&, Connection& to) {
     to.StartChunks(200);
@@ -381,7 +404,7 @@ TEST_F(CpprestTransportTest, DestroyingTheHandleClosesTheConnectionAndNoCallCome
   EXPECT_EQ(seen->ended.get_future().wait_for(0s), std::future_status::timeout);
 }
 
-TEST_F(CpprestTransportTest, DestroyingTheTransportDropsWhatIsUnderWay) {
+TEST_P(CpprestTransportTest, DestroyingTheTransportDropsWhatIsUnderWay) {
   std::promise<void> arrived;
   Serve([&](const Request&, Connection& to) {
     arrived.set_value();
@@ -398,7 +421,7 @@ TEST_F(CpprestTransportTest, DestroyingTheTransportDropsWhatIsUnderWay) {
   EXPECT_FALSE(called);
 }
 
-TEST_F(CpprestTransportTest, AStreamMayBeDestroyedWithinItsOwnCall) {
+TEST_P(CpprestTransportTest, AStreamMayBeDestroyedWithinItsOwnCall) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);
     to.Chunk("one\n");
@@ -420,6 +443,24 @@ TEST_F(CpprestTransportTest, AStreamMayBeDestroyedWithinItsOwnCall) {
   EXPECT_EQ(gone.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
+// A pipe that nobody reads, a machine that sleeps: a reply that came meanwhile is no timeout.
+TEST_P(CpprestTransportTest, AReplyThatCameWhileTheProcessStoodStillCounts) {
+  constexpr std::chrono::milliseconds kTimeout = 100ms;
+  constexpr auto kStandsStill = kTimeout + 1500ms;
+  std::promise<void> stands_still;
+  Serve([&](const Request&, Connection& to) {
+    executor_.Post([&] {
+      stands_still.set_value();
+      clock_.SleepUntil(clock_.Now() + kStandsStill);
+    });
+    stands_still.get_future().wait();
+    return to.Reply(200, "meanwhile");
+  });
+  const auto reply = Get("/x", kTimeout);
+  ASSERT_THAT(reply, IsOk());
+  EXPECT_EQ(reply->body, "meanwhile");
+}
+
 class CpprestTlsTest : public CpprestTransportTest {
  protected:
   void ServeTls(const TestAuthority& authority, const std::string& client_ca = "",
@@ -432,7 +473,7 @@ class CpprestTlsTest : public CpprestTransportTest {
   const TestAuthority b_{"authority b"};
 };
 
-TEST_F(CpprestTlsTest, AServerOfTheNamedAuthorityIsTrusted) {
+TEST_P(CpprestTlsTest, AServerOfTheNamedAuthorityIsTrusted) {
   ServeTls(a_);
   access_.ca.text = a_.certificate();
   EXPECT_THAT(Get("/x"), IsOk());
@@ -440,7 +481,7 @@ TEST_F(CpprestTlsTest, AServerOfTheNamedAuthorityIsTrusted) {
 
 // Each connection took 25 ms of a processor for reading the machine's authorities, which then were
 // dropped.
-TEST_F(CpprestTlsTest, WithAnAuthorityOfItsOwnTheMachinesAreNotRead) {
+TEST_P(CpprestTlsTest, WithAnAuthorityOfItsOwnTheMachinesAreNotRead) {
   ServeTls(a_);
   access_.ca.text = a_.certificate();
   const std::string roots = Write("roots", b_.certificate());
@@ -455,14 +496,14 @@ TEST_F(CpprestTlsTest, WithAnAuthorityOfItsOwnTheMachinesAreNotRead) {
   close(watched);
 }
 
-TEST_F(CpprestTlsTest, WithoutAnAuthorityOfItsOwnTheMachinesCount) {
+TEST_P(CpprestTlsTest, WithoutAnAuthorityOfItsOwnTheMachinesCount) {
   ServeTls(a_);
   setenv("SSL_CERT_FILE", Write("roots", a_.certificate()).c_str(), 1);
   EXPECT_THAT(Get("/x"), IsOk());
   unsetenv("SSL_CERT_FILE");
 }
 
-TEST_F(CpprestTlsTest, AServerOfAnotherAuthorityIsNotAndTheMessageNamesTheConfig) {
+TEST_P(CpprestTlsTest, AServerOfAnotherAuthorityIsNotAndTheMessageNamesTheConfig) {
   ServeTls(b_);
   access_.ca.text = a_.certificate();
   EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the test")));
@@ -471,19 +512,19 @@ TEST_F(CpprestTlsTest, AServerOfAnotherAuthorityIsNotAndTheMessageNamesTheConfig
   EXPECT_EQ(Requests(), 0);
 }
 
-TEST_F(CpprestTlsTest, ACertificateForAnotherAddressIsNotTrusted) {
+TEST_P(CpprestTlsTest, ACertificateForAnotherAddressIsNotTrusted) {
   ServeTls(a_, "", "127.0.0.2");
   access_.ca.text = a_.certificate();
   EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable));
 }
 
-TEST_F(CpprestTlsTest, WithoutVerificationAnyServerWill) {
+TEST_P(CpprestTlsTest, WithoutVerificationAnyServerWill) {
   ServeTls(b_);
   access_.insecure_skip_tls_verify = true;
   EXPECT_THAT(Get("/x"), IsOk());
 }
 
-TEST_F(CpprestTlsTest, AnAuthorityThatChangedOnDiskIsTakenUpAfterTheFailure) {
+TEST_P(CpprestTlsTest, AnAuthorityThatChangedOnDiskIsTakenUpAfterTheFailure) {
   ServeTls(b_);
   access_.ca.file = Write("ca", a_.certificate());
   EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable));
@@ -491,7 +532,7 @@ TEST_F(CpprestTlsTest, AnAuthorityThatChangedOnDiskIsTakenUpAfterTheFailure) {
   EXPECT_THAT(Get("/x"), IsOk());
 }
 
-TEST_F(CpprestTlsTest, AClientCertificateSaysWhoWeAre) {
+TEST_P(CpprestTlsTest, AClientCertificateSaysWhoWeAre) {
   ServeTls(a_, b_.certificate());
   const TestAuthority::Pair alice = b_.Issue("alice");
   access_.ca.text = a_.certificate();
@@ -502,7 +543,7 @@ TEST_F(CpprestTlsTest, AClientCertificateSaysWhoWeAre) {
   EXPECT_EQ(reply->body, "alice");
 }
 
-TEST_F(CpprestTlsTest, ACertificateWithAnotherKeyIsRefusedAtTheStart) {
+TEST_P(CpprestTlsTest, ACertificateWithAnotherKeyIsRefusedAtTheStart) {
   access_.server = "https://127.0.0.1:1";
   access_.source = "the test";
   access_.client_certificate.text = b_.Issue("alice").certificate;
@@ -514,6 +555,11 @@ TEST_F(CpprestTlsTest, ACertificateWithAnotherKeyIsRefusedAtTheStart) {
   EXPECT_THAT(CpprestTransport::Create(access_, files_, executor_, {}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("PEM")));
 }
+
+INSTANTIATE_TEST_SUITE_P(Executors, CpprestTransportTest, testing::Values(OnIoThread, OnOwnThread),
+                         NameOf);
+INSTANTIATE_TEST_SUITE_P(Executors, CpprestTlsTest, testing::Values(OnIoThread, OnOwnThread),
+                         NameOf);
 
 }  // namespace
 }  // namespace taas
