@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operator/api/defaults.h"
+#include "operator/plan/json_object.h"
 
 namespace taas {
 namespace {
@@ -60,9 +61,12 @@ bool AsksForGpus(const json& container) {
 }
 
 json EnvJson(const EnvVariable& variable) {
-  if (variable.config_map.empty()) return {{"name", variable.name}, {"value", variable.value}};
-  const json key = {{"name", variable.config_map}, {"key", variable.value}};
-  return {{"name", variable.name}, {"valueFrom", {{"configMapKeyRef", key}}}};
+  if (variable.config_map.empty()) {
+    return JsonObject("name", variable.name, "value", variable.value);
+  }
+  json key = JsonObject("name", variable.config_map, "key", variable.value);
+  return JsonObject("name", variable.name, "valueFrom",
+                    JsonObject("configMapKeyRef", std::move(key)));
 }
 
 // Ours first, so that the user's can refer to them as $(TAAS_JOB); of the user's, those of the role
@@ -88,7 +92,7 @@ void CompleteEnv(const PodSpec& pod, const Environment& ours, json& container) {
   if (pod.hide_gpus && !AsksForGpus(container)) {
     for (const auto& [name, value] :
          {std::pair("NVIDIA_VISIBLE_DEVICES", "void"), std::pair("CUDA_VISIBLE_DEVICES", "")}) {
-      if (user_names.count(name) == 0) env.push_back({{"name", name}, {"value", value}});
+      if (user_names.count(name) == 0) env.push_back(JsonObject("name", name, "value", value));
     }
   }
   for (json& item : users) {
@@ -108,7 +112,7 @@ void SetPort(json& ports, const std::string& name, int32_t number) {
     port["containerPort"] = number;
     return;
   }
-  ports.push_back({{"name", name}, {"containerPort", number}, {"protocol", "TCP"}});
+  ports.push_back(JsonObject("name", name, "containerPort", number, "protocol", "TCP"));
 }
 
 void CompletePorts(const PodSpec& pod, json& container) {
@@ -125,7 +129,7 @@ void CompleteMounts(const PodSpec& pod, json& container) {
   for (const json& mount : mounts) paths.insert(mount.value("mountPath", ""));
   for (const VolumeSpec& volume : pod.volumes) {
     if (paths.count(volume.mount_path) > 0) continue;
-    json mount = {{"name", volume.name}, {"mountPath", volume.mount_path}};
+    json mount = JsonObject("name", volume.name, "mountPath", volume.mount_path);
     if (volume.read_only) mount["readOnly"] = true;
     mounts.push_back(std::move(mount));
   }

@@ -6,6 +6,7 @@
 #include "operator/api/dialect.h"
 #include "operator/base/status.h"
 #include "operator/plan/container_json.h"
+#include "operator/plan/json_object.h"
 #include "operator/plan/new_object.h"
 #include "operator/plan/tf_config.h"
 #include "third_party/json.h"
@@ -21,16 +22,26 @@ constexpr int kTerminationGraceSeconds = 30;
 // Claims become writable for this group; also the group of the trainer image's user.
 constexpr int kVolumeGroup = 65532;
 
-json MetadataOf(const NewObject& object) {
+json WithOurs(json users, const std::map<std::string, std::string>& ours) {
+  if (!users.is_object()) users = json::object();
+  for (const auto& [key, value] : ours) users[key] = value;
+  return users;
+}
+
+// `users`: labels and annotations, of which ours win.
+json MetadataOf(const NewObject& object, const json& users = json::object()) {
   const Dialect& dialect = DialectOf(object.owner_kind);
-  const json owner = {{"apiVersion", dialect.group_version}, {"kind", dialect.kind_name},
-                      {"name", object.job_name},             {"uid", object.job_uid},
-                      {"controller", true},                  {"blockOwnerDeletion", true}};
-  json metadata = {{"name", object.name},
-                   {"namespace", object.ns},
-                   {"labels", object.labels},
-                   {"ownerReferences", json::array({owner})}};
-  if (!object.annotations.empty()) metadata["annotations"] = object.annotations;
+  json owners = json::array();
+  owners.push_back(JsonObject("apiVersion", dialect.group_version, "kind", dialect.kind_name,
+                              "name", object.job_name, "uid", object.job_uid, "controller", true,
+                              "blockOwnerDeletion", true));
+  json metadata =
+      JsonObject("name", object.name, "namespace", object.ns, "ownerReferences", std::move(owners));
+  for (const auto& [key, ours] :
+       {std::pair("labels", &object.labels), std::pair("annotations", &object.annotations)}) {
+    json all = WithOurs(users.value(key, json()), *ours);
+    if (!all.empty()) metadata[key] = std::move(all);
+  }
   return metadata;
 }
 
@@ -47,10 +58,8 @@ void AddTolerations(const PodSpec& pod, json& spec) {
       return other.value("key", "") == key && (effect.empty() || effect == "NoExecute");
     });
     if (said) continue;
-    tolerations.push_back({{"key", key},
-                           {"operator", "Exists"},
-                           {"effect", "NoExecute"},
-                           {"tolerationSeconds", pod.node_loss_seconds}});
+    tolerations.push_back(JsonObject("key", key, "operator", "Exists", "effect", "NoExecute",
+                                     "tolerationSeconds", pod.node_loss_seconds));
   }
   spec["tolerations"] = std::move(tolerations);
 }
@@ -114,7 +123,7 @@ absl::StatusOr<Environment> EnvironmentOf(const PodSpec& pod) {
   const ClusterFacts& facts = *pod.cluster;
   const AddressBook addresses(facts.job, facts.ledger, facts.addresses);
   return ReplicaEnvironment(facts.job, facts.ledger, addresses, pod.role, pod.index,
-                            facts.cluster_map);
+                            facts.cluster);
 }
 
 absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
@@ -125,10 +134,9 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
     SetDefault(spec, "enableServiceLinks", false);
     SetDefault(spec, "terminationGracePeriodSeconds", kTerminationGraceSeconds);
     SetDefault(spec, "securityContext",
-               {{"runAsNonRoot", true},
-                {"fsGroup", kVolumeGroup},
-                {"fsGroupChangePolicy", "OnRootMismatch"},
-                {"seccompProfile", {{"type", "RuntimeDefault"}}}});
+               JsonObject("runAsNonRoot", true, "fsGroup", kVolumeGroup,  //
+                          "fsGroupChangePolicy", "OnRootMismatch",        //
+                          "seccompProfile", JsonObject("type", "RuntimeDefault")));
   }
   if (!pod.priority_class.empty()) SetDefault(spec, "priorityClassName", pod.priority_class);
   if (!pod.scheduler_name.empty()) SetDefault(spec, "schedulerName", pod.scheduler_name);
@@ -142,12 +150,6 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
   return spec;
 }
 
-json WithOurs(json users, const std::map<std::string, std::string>& ours) {
-  if (!users.is_object()) users = json::object();
-  for (const auto& [key, value] : ours) users[key] = value;
-  return users;
-}
-
 std::string Dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -155,15 +157,12 @@ std::string Dump(const json& value) {
 absl::StatusOr<std::string> MakePod(const PodSpec& pod) {
   json pod_template = json::object();
   if (!pod.user.pod_template.empty()) pod_template = json::parse(pod.user.pod_template);
-  const json users = pod_template.value("metadata", json::object());
-  ASSIGN_OR_RETURN(json spec, SpecOf(pod, pod_template.value("spec", json::object())));
-  json metadata = MetadataOf(pod);
-  metadata["labels"] = WithOurs(users.value("labels", json()), pod.labels);
-  metadata["annotations"] = WithOurs(users.value("annotations", json()), pod.annotations);
-  return Dump({{"apiVersion", "v1"},
-               {"kind", "Pod"},
-               {"metadata", std::move(metadata)},
-               {"spec", std::move(spec)}});
+  json theirs = json::object();
+  if (pod_template.contains("spec")) theirs = std::move(pod_template["spec"]);
+  ASSIGN_OR_RETURN(json spec, SpecOf(pod, std::move(theirs)));
+  json metadata = MetadataOf(pod, pod_template.value("metadata", json::object()));
+  return Dump(JsonObject("apiVersion", "v1", "kind", "Pod", "metadata", std::move(metadata), "spec",
+                         std::move(spec)));
 }
 
 }  // namespace
@@ -182,16 +181,12 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
 std::string ServiceJson(const CreateService& service) {
   json ports = json::array();
   for (const ServicePort& port : service.ports) {
-    ports.push_back({{"name", port.name}, {"port", port.port}, {"protocol", "TCP"}});
+    ports.push_back(JsonObject("name", port.name, "port", port.port, "protocol", "TCP"));
   }
-  return Dump({{"apiVersion", "v1"},
-               {"kind", "Service"},
-               {"metadata", MetadataOf(service)},
-               {"spec",
-                {{"clusterIP", "None"},
-                 {"publishNotReadyAddresses", true},
-                 {"selector", service.selector},
-                 {"ports", std::move(ports)}}}});
+  json spec = JsonObject("clusterIP", "None", "publishNotReadyAddresses", true, "selector",
+                         service.selector, "ports", std::move(ports));
+  return Dump(JsonObject("apiVersion", "v1", "kind", "Service", "metadata", MetadataOf(service),
+                         "spec", std::move(spec)));
 }
 
 std::string ConfigMapJson(const CreateConfigMap& map) {

@@ -15,6 +15,7 @@
 #include "operator/api/job.h"
 #include "operator/plan/address_scheme.h"
 #include "operator/plan/new_object.h"
+#include "operator/plan/tf_config.h"
 
 namespace taas {
 
@@ -23,7 +24,7 @@ struct ClusterFacts {
   Job job;
   Ledger ledger;
   AddressOptions addresses;
-  std::string cluster_map;  // Name of the ConfigMap that has the list of replicas; empty: none.
+  ClusterText cluster;
 };
 
 struct PodSpec : NewObject {

@@ -54,8 +54,8 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   PodSpec pod{OwnedBy(job, replica.name)};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
-  if (cluster != nullptr && !cluster->cluster_map.empty()) {
-    pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster_map;
+  if (cluster != nullptr && !cluster->cluster.config_map.empty()) {
+    pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster.config_map;
   }
   if (snapshot.epoch > 0) {
     pod.annotations[std::string(kEpochAnnotation)] = std::to_string(snapshot.epoch);
@@ -397,11 +397,12 @@ class Children {
       return;
     }
     if (cluster_ == nullptr) {
-      cluster_ = std::make_shared<const ClusterFacts>(
-          ClusterFacts{.job = now_.job,
-                       .ledger = stored_,
-                       .addresses = now_.addresses,
-                       .cluster_map = ClusterMapName()});
+      ClusterText text{.config_map = ClusterMapName(), .common = ""};
+      if (text.config_map.empty()) text.common = CommonCluster(now_.job, addresses_);
+      cluster_ = std::make_shared<const ClusterFacts>(ClusterFacts{.job = now_.job,
+                                                                   .ledger = stored_,
+                                                                   .addresses = now_.addresses,
+                                                                   .cluster = std::move(text)});
     }
     out_.steps.push_back(
         CreatePod{MakePod(now_, stored_, replica, addresses_, bootstrap_, cluster_)});
@@ -410,7 +411,8 @@ class Children {
   // Until the last of some hundred services is made, the first pods would run and ask for its name;
   // and that there is none is what servers of names remember for a while.
   void PutServicesFirst() {
-    if (cluster_ == nullptr || cluster_->cluster_map.empty()) return;  // Few, or none is made.
+    // Few, or none is made.
+    if (cluster_ == nullptr || cluster_->cluster.config_map.empty()) return;
     std::stable_partition(out_.steps.begin(), out_.steps.end(), [](const Step& step) {
       return std::holds_alternative<CreateService>(step);
     });

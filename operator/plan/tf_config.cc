@@ -118,11 +118,19 @@ bool ReadsAsWorkersDo(const Job& job, Role role) {
 
 }  // namespace
 
+std::string CommonCluster(const Job& job, const AddressBook& addresses) {
+  if (IsSparse(job) || !HasTfConfig(job)) return "";
+  return Dump(FullCluster(job, addresses, Role::kWorker));
+}
+
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
-                                     int32_t index) {
-  const ordered_json cluster = IsSparse(job) ? SparseCluster(job, addresses, role, index)
-                                             : FullCluster(job, addresses, role);
-  std::string text = Around(Dump(cluster), job, role, index);
+                                     int32_t index, const std::string& common_cluster) {
+  const auto own_cluster = [&] {
+    return Dump(IsSparse(job) ? SparseCluster(job, addresses, role, index)
+                              : FullCluster(job, addresses, role));
+  };
+  const bool common = !common_cluster.empty() && ReadsAsWorkersDo(job, role);
+  std::string text = Around(common ? common_cluster : own_cluster(), job, role, index);
   if (text.size() > kTfConfigBytesMax) {
     return absl::InvalidArgumentError(
         "TF_CONFIG of " + std::string(RoleNameIn(job, role)) + "-" + std::to_string(index) +
@@ -139,9 +147,9 @@ bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses) {
 
 std::string SharedCluster(const Job& job, const AddressBook& addresses) {
   // On 127.0.0.1 a replica may get another port any time, and the machine holds few of them.
-  if (addresses.loopback() || IsSparse(job) || !HasTfConfig(job)) return "";
+  if (addresses.loopback()) return "";
   if (BytesAtMost(job, addresses) <= kInlineClusterBytesMax) return "";
-  return Dump(FullCluster(job, addresses, Role::kWorker));
+  return CommonCluster(job, addresses);
 }
 
 bool HasTfConfig(const Job& job) {
@@ -153,44 +161,43 @@ bool HasTfConfig(const Job& job) {
 absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, const Ledger& ledger,
                                                             const AddressBook& addresses,
                                                             Role role, int32_t index,
-                                                            const std::string& cluster_map) {
+                                                            const ClusterText& cluster) {
   std::vector<EnvVariable> env;
-  if (!cluster_map.empty() && ReadsAsWorkersDo(job, role)) {
+  if (!cluster.config_map.empty() && ReadsAsWorkersDo(job, role)) {
     // The kubelet replaces references to variables that it has seen already.
     const std::string name(kClusterVariable);
-    env.push_back({.name = name, .value = std::string(kClusterKey), .config_map = cluster_map});
+    env.push_back(
+        {.name = name, .value = std::string(kClusterKey), .config_map = cluster.config_map});
     env.push_back({.name = "TF_CONFIG", .value = Around("$(" + name + ")", job, role, index)});
   } else if (HasTfConfig(job)) {
-    ASSIGN_OR_RETURN(std::string tf_config, TfConfig(job, addresses, role, index));
+    ASSIGN_OR_RETURN(std::string tf_config,
+                     TfConfig(job, addresses, role, index, cluster.common));
     env.push_back({.name = "TF_CONFIG", .value = std::move(tf_config)});
   }
-  const std::string role_name(RoleName(role));
   const std::string index_text = std::to_string(index);
   const LedgerReplica& replica = ledger.replicas.at(role).at(index);
-  const std::vector<EnvVariable> ours = {
-      {"TAAS_JOB", job.meta.ns + "/" + job.meta.name},
-      {"TAAS_JOB_UID", job.meta.uid},
-      {"TAAS_ROLE", role_name},
-      {"TAAS_INDEX", index_text},
-      {"TAAS_ATTEMPT", std::to_string(ledger.attempt)},
-      {"TAAS_POD_NUMBER", std::to_string(replica.pod_number)},
-      {"TAAS_JOB_NAME", role_name},
-      {"TAAS_TASK_INDEX", index_text},
-      {"TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index))},
+  const auto add = [&env](const char* name, std::string value) {
+    env.push_back({.name = name, .value = std::move(value)});
   };
-  env.insert(env.end(), ours.begin(), ours.end());
+  add("TAAS_JOB", job.meta.ns + "/" + job.meta.name);
+  add("TAAS_JOB_UID", job.meta.uid);
+  add("TAAS_ROLE", std::string(RoleName(role)));
+  add("TAAS_INDEX", index_text);
+  add("TAAS_ATTEMPT", std::to_string(ledger.attempt));
+  add("TAAS_POD_NUMBER", std::to_string(replica.pod_number));
+  add("TAAS_JOB_NAME", std::string(RoleName(role)));
+  add("TAAS_TASK_INDEX", index_text);
+  add("TAAS_STATUS_PORT", std::to_string(addresses.StatusPortOf(role, index)));
   for (const auto& [name, listed] :
        {std::pair("TAAS_PS_HOSTS", Role::kPs), std::pair("TAAS_WORKER_HOSTS", Role::kWorker)}) {
     if (!NeedsHostList(job, role, name)) continue;
-    env.push_back({.name = name, .value = HostList(job, addresses, listed)});
+    add(name, HostList(job, addresses, listed));
   }
   // A sparse TF_CONFIG names the chief to nobody else.
   if (std::string chief = HostList(job, addresses, Role::kChief); !chief.empty()) {
-    env.push_back({.name = "TAAS_CHIEF_HOSTS", .value = std::move(chief)});
+    add("TAAS_CHIEF_HOSTS", std::move(chief));
   }
-  if (job.spec.bundled_trainer) {
-    env.push_back({.name = "TAAS_TRAINER", .value = job.spec.trainer.config});
-  }
+  if (job.spec.bundled_trainer) add("TAAS_TRAINER", job.spec.trainer.config);
   return env;
 }
 

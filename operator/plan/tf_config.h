@@ -19,9 +19,14 @@ namespace taas {
 // for what a shell in between may add.
 inline constexpr size_t kTfConfigBytesMax = 120'000;
 
-// InvalidArgument if the text is longer than kTfConfigBytesMax.
+// What stands under "cluster" in the TF_CONFIG of a worker and of all who are told as much as one;
+// empty: each replica has its own, or none.
+std::string CommonCluster(const Job& job, const AddressBook& addresses);
+
+// InvalidArgument if the text is longer than kTfConfigBytesMax. `common_cluster` is CommonCluster,
+// which whoever writes many need not have found anew for each, or empty.
 absl::StatusOr<std::string> TfConfig(const Job& job, const AddressBook& addresses, Role role,
-                                     int32_t index);
+                                     int32_t index, const std::string& common_cluster = "");
 
 // True where the text is certainly short enough, found without writing it; false: write it and see.
 bool SurelyHoldsTfConfig(const Job& job, const AddressBook& addresses);
@@ -35,8 +40,8 @@ bool HasTfConfig(const Job& job);
 inline constexpr size_t kInlineClusterBytesMax = 8'192;
 inline constexpr std::string_view kClusterVariable = "TAAS_CLUSTER";
 
-// What stands under "cluster" in the TF_CONFIG of all replicas but perhaps the evaluators'; empty:
-// each pod has its own, since it is short, or differs from pod to pod, or is not there.
+// The same where it is kept once; empty: each pod has its own, since it is short, or differs from
+// pod to pod, or is not there.
 std::string SharedCluster(const Job& job, const AddressBook& addresses);
 
 struct EnvVariable {
@@ -47,13 +52,18 @@ struct EnvVariable {
   bool operator==(const EnvVariable&) const = default;
 };
 
-// `cluster_map`: of the ConfigMap that has SharedCluster under the key kClusterKey; empty: none
-// has.
+// Of the key under which a ConfigMap has SharedCluster.
 inline constexpr std::string_view kClusterKey = "cluster";
+
+// The list of replicas, as far as it need not be found for each; both empty: it has to be.
+struct ClusterText {
+  std::string config_map;  // Name of the ConfigMap that has it under kClusterKey.
+  std::string common;      // CommonCluster, where no ConfigMap has it.
+};
 absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, const Ledger& ledger,
                                                             const AddressBook& addresses,
                                                             Role role, int32_t index,
-                                                            const std::string& cluster_map);
+                                                            const ClusterText& cluster);
 
 }  // namespace taas
 

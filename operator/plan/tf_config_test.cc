@@ -16,8 +16,13 @@ using testing::HasSubstr;
 
 std::map<std::string, std::string> EnvOf(const Snapshot& now, Role role, int32_t index) {
   const AddressBook book(now.job, *now.job.ledger, now.addresses);
-  const auto env = ReplicaEnvironment(now.job, *now.job.ledger, book, role, index, "");
+  const auto env = ReplicaEnvironment(now.job, *now.job.ledger, book, role, index, {});
   EXPECT_THAT(env, IsOk());
+  // Found once for all replicas, the list of them is the same to each.
+  const ClusterText once{.config_map = "", .common = CommonCluster(now.job, book)};
+  const auto same = ReplicaEnvironment(now.job, *now.job.ledger, book, role, index, once);
+  EXPECT_THAT(same, IsOk());
+  EXPECT_EQ(*same, *env);
   std::map<std::string, std::string> values;
   for (const EnvVariable& variable : *env) values[variable.name] = variable.value;
   return values;
