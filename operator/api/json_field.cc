@@ -57,7 +57,9 @@ absl::StatusOr<std::vector<JsonField>> JsonField::Items() const {
 }
 
 JsonField JsonField::operator[](const std::string& key) const {
-  std::string below = path_.empty() ? key : path_ + "." + key;
+  std::string below;
+  below.reserve(path_.size() + 1 + key.size());
+  below.append(path_).append(path_.empty() ? "" : ".").append(key);
   if (!present() || !value_->is_object()) return JsonField(nullptr, std::move(below));
   const auto member = value_->find(key);
   return JsonField(member == value_->end() ? nullptr : &*member, std::move(below));

@@ -200,19 +200,11 @@ bool BlocksRules(const std::vector<FieldError>& errors) {
   return false;
 }
 
-std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* old) {
-  TwiceFinder twice;
-  Json object = Json::parse(
-      json, [&twice](int depth, Json::parse_event_t event,
-                     Json& parsed) { return twice.OnEvent(depth, event, parsed); },
-      /*allow_exceptions=*/false);
-  if (twice.deep()) return std::move(twice).Take();
-  if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
-  if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
-
+// `errors`: of the text.
+std::vector<FieldError> CheckObject(JobKind kind, Json object, const Json* old,
+                                    std::vector<FieldError> errors) {
   const Dialect& dialect = DialectOf(kind);
   const CrdSchema& schema = SchemaOf(kind);
-  std::vector<FieldError> errors = std::move(twice).Take();
   CheckVersion(dialect, object, &errors);
   CheckMetadataTypes(object.value("metadata", Json::object()), &errors);
   for (FieldError& error : schema.UnknownFields(object)) errors.push_back(std::move(error));
@@ -226,6 +218,18 @@ std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* o
   for (FieldError& error : BrokenRules(kind, object, old)) errors.push_back(std::move(error));
   if (kind == JobKind::kTfJob) CheckPendingDeadline(object, &errors);
   return errors;
+}
+
+std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* old) {
+  TwiceFinder twice;
+  Json object = Json::parse(
+      json, [&twice](int depth, Json::parse_event_t event,
+                     Json& parsed) { return twice.OnEvent(depth, event, parsed); },
+      /*allow_exceptions=*/false);
+  if (twice.deep()) return std::move(twice).Take();
+  if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
+  if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
+  return CheckObject(kind, std::move(object), old, std::move(twice).Take());
 }
 
 const Json& Below(const Json& from, const char* key) {
@@ -273,6 +277,14 @@ std::optional<JobKind> KindOfManifest(std::string_view json) {
 
 std::vector<FieldError> Validate(JobKind kind, std::string_view json) {
   return Check(kind, json, nullptr);
+}
+
+std::vector<FieldError> ValidateStored(JobKind kind, std::string_view json) {
+  absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
+  object->erase("status");
+  SchemaOf(kind).Prune(&*object);
+  return CheckObject(kind, *std::move(object), nullptr, {});
 }
 
 std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,

@@ -30,6 +30,10 @@ std::optional<JobKind> KindOfManifest(std::string_view json);
 // `json`: one object, as written by a user or as completed by a server.
 std::vector<FieldError> Validate(JobKind kind, std::string_view json);
 
+// Of an object that a server has stored, perhaps under a CRD without our rules: its status is not
+// looked at, and fields that nobody knows are left out of it.
+std::vector<FieldError> ValidateStored(JobKind kind, std::string_view json);
+
 // Replacing `old_json`, a stored object, by `new_json`: all that Validate checks, and what may not
 // change while the job exists.
 std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,

@@ -149,6 +149,17 @@ TEST(ValidateTrainingJobTest, DepthWithoutEndIsRefusedNotFollowed) {
   EXPECT_EQ(errors[0].message, "nested more than 100 levels deep");
 }
 
+TEST(ValidateStoredTest, SaysWhatTheRulesSayAndNothingOfStatusAndUnknownFields) {
+  Json job = Example();
+  job["status"] = "no status at all";
+  job["spec"]["colour"] = "green";
+  EXPECT_EQ(FormatFieldErrors(ValidateStored(JobKind::kTrainingJob, job.dump())), "");
+  job["spec"]["roles"]["worker"]["replicas"] = -1;
+  EXPECT_THAT(PathsOf(ValidateStored(JobKind::kTrainingJob, job.dump())),
+              testing::Contains("spec.roles.worker.replicas"));
+  EXPECT_FALSE(ValidateStored(JobKind::kTrainingJob, "[]").empty());
+}
+
 TEST(ApplyDefaultsTest, AbsentFieldsGetTheSchemasValues) {
   Json job = Example();
   job["spec"]["trainer"].erase("strategy");

@@ -29,22 +29,19 @@ std::string_view PrefixOf(JobKind kind) {
 
 // A TFJob of another controller's is not ours to speak about, whatever it says.
 bool IsManagedByOthers(std::string_view text) {
-  const auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  const auto path = "/spec/runPolicy/managedBy"_json_pointer;
-  return object.is_object() && object.contains(path) && object.at(path).is_string() &&
-         object.at(path).get<std::string>() != kTrainingOperator;
+  for (const char* key : {"spec", "runPolicy", "managedBy"}) {
+    const auto member = FindMember(text, key);
+    if (!member.ok() || !member->has_value()) return false;
+    text = **member;
+  }
+  const absl::StatusOr<std::string> name = StringOf(text);
+  return name.ok() && *name != kTrainingOperator;
 }
 
-// What the rules of the kind say against a stored spec; empty: nothing. Under a CRD without them
-// (an earlier operator's) anything can be stored. Fields that nobody knows are left out of it.
+// What the rules of the kind say against a stored object; empty: nothing. Under a CRD without them
+// (an earlier operator's) anything can be stored.
 std::string BrokenRulesOf(JobKind kind, std::string_view text) {
-  auto object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return "not an object";
-  object.erase("status");
-  const auto known = PruneUnknownFields(
-      kind, object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-  if (!known.ok()) return std::string(known.status().message());
-  const std::vector<FieldError> errors = Validate(kind, *known);
+  const std::vector<FieldError> errors = ValidateStored(kind, text);
   return errors.empty() ? "" : FormatFieldErrors(errors);
 }
 
