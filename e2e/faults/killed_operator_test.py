@@ -27,6 +27,8 @@ class KilledOperatorTest(FaultScenario):
         self.operator.freeze()
         self.addCleanup(self.operator.thaw)
         self.killed = self.cluster.start_operator("killed", "--namespaces=" + self.namespace)
+        # Pods that the test takes away: that they are gone is none of its work.
+        self.taken = set()
         self.addCleanup(self.killed.stop)
 
     def kill_while(self, change):
@@ -43,34 +45,73 @@ class KilledOperatorTest(FaultScenario):
     def done(self):
         """What tells of work on the jobs: their ledgers and their pods."""
         jobs = [self.get_job(kind, kind) or {"metadata": {}} for kind in KINDS]
-        return self.uids(), [job["metadata"].get("annotations", {}).get(LEDGER) for job in jobs]
+        ledgers = [job["metadata"].get("annotations", {}).get(LEDGER) for job in jobs]
+        return set(self.uids().values()) - self.taken, ledgers
 
     def edit_all(self, patch_of, value):
         self.kill_while(lambda kind: self.edit(kind, kind, patch_of(kind, value)))
 
-    def check(self, workers, numbers, restarts):
-        """All run; the pods of each job have these numbers, as labels have them."""
+    def check(self, workers):
+        """All run, and none of them was ever counted as lost."""
         for kind in KINDS:
-            # The status of before may still stand there, if nobody lived to write another.
-            self.wait_for(f"the restarts of {kind}", lambda k=kind: self.await_running(
-                k, k, workers).get("restarts", {}) == restarts)
+            self.await_running(kind, kind, workers)
+            self.await_restarts(kind, 0)
         self.wait_for("the others to be gone", lambda: len(self.uids()) == len(KINDS) * workers)
         for kind in KINDS:
-            found = [self.pod(f"{kind}-worker-{index}")["metadata"]["labels"]
-                     ["taas.dev/pod-number"] for index in range(workers)]
-            self.assertEqual(found, numbers)
+            self.assertEqual([self.number(kind, index) for index in range(workers)], [1] * workers)
+
+    def number(self, kind, index):
+        return int(self.pod(f"{kind}-worker-{index}")["metadata"]["labels"]["taas.dev/pod-number"])
+
+    def await_restarts(self, kind, count):
+        # The status of before may still stand there, if nobody lived to write another.
+        wanted = {"preempted": count} if count else {}
+        self.wait_for(f"the restarts of {kind} to be {wanted}",
+                      lambda: self.status_of(kind, kind).get("restarts", {}) == wanted)
+
+    def lose_one(self):
+        """How often each job was restarted for a pod that goes: once, or not at all if whoever
+        should have seen it was killed before. Then its pod is made again under its number."""
+        before = self.uids()
+        lost = {kind: kind + "-worker-1" for kind in KINDS}
+        self.taken = {before[name] for name in lost.values()}
+        self.kill_while(lambda kind: self.remove(lost[kind]))
+        counts = {}
+        for kind in KINDS:
+            self.await_other_pod(lost[kind], before[lost[kind]])
+            counts[kind] = self.number(kind, 1) - 1
+            self.await_running(kind, kind, 3)
+            self.await_restarts(kind, counts[kind])
+            self.assertEqual([self.number(kind, index) for index in (0, 2)], [1, 1])
+        # The first thing that was done was to count one of them.
+        self.assertIn(sorted(counts.values()), ([0, 1], [1, 1]))
+        kept = {name: uid for name, uid in self.uids().items() if name not in lost.values()}
+        self.assertLessEqual(kept.items(), before.items())
+        return counts
+
+    def lose_one_unseen(self):
+        before = self.uids()
+        lost = [kind + "-worker-2" for kind in KINDS]
+        self.killed.kill()
+        for name in lost:
+            self.remove(name)
+        self.killed.start()
+        for kind, name in zip(KINDS, lost):
+            self.await_other_pod(name, before[name])
+            self.await_running(kind, kind, 3)
+            self.assertEqual(self.number(kind, 2), 1)
 
     def test_killed_at_any_moment_it_makes_no_pod_twice_and_forgets_none(self):
         self.kill_while(lambda kind: self.submit(kind, job_of(kind, kind, 6)))
-        self.check(6, ["1"] * 6, {})
+        self.check(6)
         first = self.uids()
         self.edit_all(replicas_patch, 9)
-        self.check(9, ["1"] * 9, {})
+        self.check(9)
         self.edit_all(replicas_patch, 3)
-        self.check(3, ["1"] * 3, {})
+        self.check(3)
         self.assertLessEqual(self.uids().items(), first.items())
-        self.kill_while(lambda kind: self.remove(kind + "-worker-1"))
-        self.check(3, ["1", "2", "1"], {"preempted": 1})
+        counts = self.lose_one()
+        self.lose_one_unseen()
         self.edit_all(suspend_patch, True)
         for kind in KINDS:
             self.wait_for("the suspension", lambda k=kind: self.status_of(k, k).get("state") ==
@@ -85,5 +126,5 @@ class KilledOperatorTest(FaultScenario):
             "PATCH", self.pod_path(kind + "-worker-0", "status"), ended(CONTAINER[kind], 0)))
         for kind in KINDS:
             status = self.await_end(kind, kind)
-            self.assertEqual((status["state"], status["restarts"]),
-                             ("Succeeded", {"preempted": 1}))
+            self.assertEqual((status["state"], status.get("restarts", {}).get("preempted", 0)),
+                             ("Succeeded", counts[kind]))
