@@ -1,5 +1,6 @@
 """An operator that is killed again and again: jobs become what they would have become anyhow."""
 
+import json
 import os
 import random
 
@@ -27,26 +28,27 @@ class KilledOperatorTest(FaultScenario):
         self.operator.freeze()
         self.addCleanup(self.operator.thaw)
         self.killed = self.cluster.start_operator("killed", "--namespaces=" + self.namespace)
-        # Pods that the test takes away: that they are gone is none of its work.
-        self.taken = set()
         self.addCleanup(self.killed.stop)
 
-    def kill_while(self, change):
-        """Once in the middle of what follows, and once when the next one is at it."""
+    def kill_while(self, change, begun=None):
+        """Once in the middle of what follows, and once when the next one is at it. `begun`: that
+        the first thing is done."""
         before = self.done()
         for kind in KINDS:
             change(kind)
-        self.wait_for("the first thing that is done", lambda: self.done() != before)
+        self.wait_for("the first thing that is done", begun or (lambda: self.done() != before))
         for limit_s in (AMID_S, BEGUN_S):
             self.pass_time(self.random.uniform(0, limit_s))
             self.killed.kill()
             self.killed.start()
 
+    def ledger(self, kind):
+        job = self.get_job(kind, kind) or {"metadata": {}}
+        return json.loads(job["metadata"].get("annotations", {}).get(LEDGER, "{}"))
+
     def done(self):
         """What tells of work on the jobs: their ledgers and their pods."""
-        jobs = [self.get_job(kind, kind) or {"metadata": {}} for kind in KINDS]
-        ledgers = [job["metadata"].get("annotations", {}).get(LEDGER) for job in jobs]
-        return set(self.uids().values()) - self.taken, ledgers
+        return self.uids(), [self.ledger(kind) for kind in KINDS]
 
     def edit_all(self, patch_of, value):
         self.kill_while(lambda kind: self.edit(kind, kind, patch_of(kind, value)))
@@ -69,13 +71,25 @@ class KilledOperatorTest(FaultScenario):
         self.wait_for(f"the restarts of {kind} to be {wanted}",
                       lambda: self.status_of(kind, kind).get("restarts", {}) == wanted)
 
+    def await_look(self):
+        """Until the newest one has looked at both jobs: what it has not seen it cannot miss."""
+
+        def has_looked():
+            try:
+                return sum(self.killed.values("taas_jobs").values()) == len(KINDS)
+            except OSError:
+                return False  # It is only just starting.
+
+        self.wait_for("a look at each job", has_looked)
+
     def lose_one(self):
         """How often each job was restarted for a pod that goes: once, or not at all if whoever
         should have seen it was killed before. Then its pod is made again under its number."""
+        self.await_look()
         before = self.uids()
         lost = {kind: kind + "-worker-1" for kind in KINDS}
-        self.taken = {before[name] for name in lost.values()}
-        self.kill_while(lambda kind: self.remove(lost[kind]))
+        self.kill_while(lambda kind: self.remove(lost[kind]),
+                        lambda: any(self.ledger(kind).get("restarts") for kind in KINDS))
         counts = {}
         for kind in KINDS:
             self.await_other_pod(lost[kind], before[lost[kind]])
@@ -83,7 +97,6 @@ class KilledOperatorTest(FaultScenario):
             self.await_running(kind, kind, 3)
             self.await_restarts(kind, counts[kind])
             self.assertEqual([self.number(kind, index) for index in (0, 2)], [1, 1])
-        # The first thing that was done was to count one of them.
         self.assertIn(sorted(counts.values()), ([0, 1], [1, 1]))
         kept = {name: uid for name, uid in self.uids().items() if name not in lost.values()}
         self.assertLessEqual(kept.items(), before.items())
