@@ -23,6 +23,8 @@ using Json = nlohmann::json;
 constexpr int kMaxDepth = 100;
 constexpr size_t kMaxGeneratedNameBase = 54 - 5;  // A server adds five characters.
 
+std::string TooDeep() { return "nested more than " + std::to_string(kMaxDepth) + " levels deep"; }
+
 FieldError Malformed(const std::string& path, const std::string& message) {
   return {path, std::string(kMalformed), message};
 }
@@ -34,8 +36,7 @@ class TwiceFinder {
     if (deep_) return false;  // The verdict stands; what follows is not even kept.
     if (depth > kMaxDepth) {
       deep_ = true;
-      errors_.push_back(
-          Malformed("", "nested more than " + std::to_string(kMaxDepth) + " levels deep"));
+      errors_.push_back(Malformed("", TooDeep()));
       return false;
     }
     switch (event) {
@@ -97,7 +98,15 @@ class TwiceFinder {
 };
 
 absl::StatusOr<Json> ParseObject(std::string_view text) {
-  Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool deep = false;
+  Json object = Json::parse(
+      text,
+      [&deep](int depth, Json::parse_event_t, Json&) {
+        deep = deep || depth > kMaxDepth;
+        return !deep;
+      },
+      /*allow_exceptions=*/false);
+  if (deep) return absl::InvalidArgumentError("read an object: the text is " + TooDeep());
   if (object.is_discarded()) {
     return absl::InvalidArgumentError("read an object: the text is not JSON");
   }

@@ -160,6 +160,18 @@ TEST(ValidateStoredTest, SaysWhatTheRulesSayAndNothingOfStatusAndUnknownFields) 
   EXPECT_FALSE(ValidateStored(JobKind::kTrainingJob, "[]").empty());
 }
 
+// A server keeps 10,000 levels; what is recursive here is not to try.
+TEST(ValidateStoredTest, RefusesWhatIsNestedWithoutEnd) {
+  Json job = Example();
+  job["spec"]["roles"]["worker"]["template"]["deep"] = "levels";
+  std::string text = job.dump();
+  const std::string levels = "\"levels\"";
+  text.replace(text.find(levels), levels.size(), std::string(9'990, '[') + std::string(9'990, ']'));
+  const auto errors = ValidateStored(JobKind::kTrainingJob, text);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_THAT(errors[0].message, testing::HasSubstr("nested more than 100 levels deep"));
+}
+
 TEST(ApplyDefaultsTest, AbsentFieldsGetTheSchemasValues) {
   Json job = Example();
   job["spec"]["trainer"].erase("strategy");
