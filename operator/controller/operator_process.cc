@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "operator/api/defaults.h"
+#include "operator/base/file_pages.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -214,6 +215,7 @@ class Process : public OperatorProcess {
     last_beat_ = clock_.Now().time_since_epoch().count();
     if (!ready_ && controller_->synced()) {
       ready_ = true;
+      GiveBackFilePages();  // Two thirds of what it holds by now, if there are few jobs.
       // Whoever could not see the jobs would only keep another from leading.
       if (elector_ != nullptr) elector_->Start();
     }
