@@ -75,6 +75,11 @@ struct ObjectMeta {
   bool operator==(const ObjectMeta&) const = default;
 };
 
+struct ContainerPort {
+  std::string name;  // May be empty.
+  int32_t port = 0;
+};
+
 struct RoleSpec {
   int32_t replicas = 1;
   RestartPolicy restart_policy = RestartPolicy::kExitCode;
@@ -90,7 +95,8 @@ struct RoleSpec {
   std::string pod_template;  // A core/v1 PodTemplateSpec.
   // Of the template's container that gets TF_CONFIG; -1: the template has none, so it is added.
   int32_t container = -1;
-  // That container's port of the dialect's port name; 0: none is declared.
+  std::vector<ContainerPort> ports;  // That container's, as it declares them.
+  // Of these the one of the dialect's port name; 0: none is declared.
   int32_t port = 0;
 };
 

@@ -201,6 +201,10 @@ TEST(DecodeTrainingJobTest, EachFieldOfARoleIsReadOrKeptAsItWasWritten) {
   EXPECT_EQ(Json::parse(role.pod_template), written["template"]);
   EXPECT_EQ(role.container, 1);
   EXPECT_EQ(role.port, 9);
+  ASSERT_EQ(role.ports.size(), 2u);
+  EXPECT_EQ(role.ports[0].name, "http");
+  EXPECT_EQ(role.ports[0].port, 80);
+  EXPECT_EQ(role.ports[1].port, 9);
   EXPECT_EQ(job->spec.roles.at(Role::kWorker).restart_policy, RestartPolicy::kExitCode);
 }
 

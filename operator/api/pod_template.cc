@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "operator/base/status.h"
@@ -28,12 +29,15 @@ absl::StatusOr<int32_t> FindContainer(const std::vector<JsonField>& containers,
                                     std::string(dialect.container));
 }
 
-absl::Status ReadPort(const JsonField& container, const Dialect& dialect, int32_t* out) {
+absl::Status ReadPorts(const JsonField& container, const Dialect& dialect, RoleSpec* out) {
   ASSIGN_OR_RETURN(const std::vector<JsonField> ports, container["ports"].Items());
-  for (const JsonField& port : ports) {
-    std::string name;
-    RETURN_IF_ERROR(port["name"].Read(&name));
-    if (name == dialect.port_name) return port["containerPort"].Read(out);
+  for (const JsonField& declared : ports) {
+    ContainerPort port;
+    RETURN_IF_ERROR(declared["name"].Read(&port.name));
+    RETURN_IF_ERROR(declared["containerPort"].Read(&port.port));
+    if (port.port == 0) continue;
+    if (out->port == 0 && port.name == dialect.port_name) out->port = port.port;
+    out->ports.push_back(std::move(port));
   }
   return absl::OkStatus();
 }
@@ -63,7 +67,7 @@ absl::Status ReadPodTemplate(const JsonField& pod_template, const Dialect& diale
   ASSIGN_OR_RETURN(out->container, FindContainer(containers, dialect, may_add, pod_template));
   if (out->container < 0) return absl::OkStatus();
   const JsonField& container = containers[out->container];
-  RETURN_IF_ERROR(ReadPort(container, dialect, &out->port));
+  RETURN_IF_ERROR(ReadPorts(container, dialect, out));
   return ReadGpuLimit(container["resources"], &out->gpu_limit);
 }
 

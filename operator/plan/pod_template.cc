@@ -17,25 +17,6 @@ json SpecOf(const std::string& pod_template) {
 
 }  // namespace
 
-std::vector<ContainerPort> ContainerPorts(const RoleSpec& role) {
-  const json spec = SpecOf(role.pod_template);
-  const json containers = spec.is_object() ? spec.value("containers", json()) : json();
-  const size_t index = static_cast<size_t>(role.container);
-  if (role.container < 0 || !containers.is_array() || index >= containers.size()) return {};
-  const json& container = containers[index];
-  const json ports = container.is_object() ? container.value("ports", json()) : json();
-  std::vector<ContainerPort> read;
-  if (!ports.is_array()) return read;
-  for (const json& port : ports) {
-    if (!port.is_object()) continue;
-    const json number = port.value("containerPort", json());
-    const json name = port.value("name", json());
-    if (!number.is_number_integer()) continue;
-    read.push_back({name.is_string() ? name.get<std::string>() : "", number.get<int32_t>()});
-  }
-  return read;
-}
-
 std::string TemplateScheduler(const std::string& pod_template) {
   const json spec = SpecOf(pod_template);
   const json name = spec.is_object() ? spec.value("schedulerName", json()) : json();

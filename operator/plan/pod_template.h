@@ -3,24 +3,14 @@
 // Ownership: values. Threads: any. Errors: a text that is not such an object has none of it; the
 // codec has refused it before.
 //
-//   for (const ServicePort& port : ContainerPorts(role_spec)) Declare(port);
+//   if (TemplateScheduler(role_spec.pod_template) == "volcano") JoinItsQueue();
 
 #ifndef OPERATOR_PLAN_POD_TEMPLATE_H_
 #define OPERATOR_PLAN_POD_TEMPLATE_H_
 
 #include <string>
-#include <vector>
-
-#include "operator/api/job.h"
 
 namespace taas {
-
-struct ContainerPort {
-  std::string name;
-  int32_t port = 0;
-};
-// Of the container that gets TF_CONFIG.
-std::vector<ContainerPort> ContainerPorts(const RoleSpec& role);
 
 // The scheduler that the template names; empty: none.
 std::string TemplateScheduler(const std::string& pod_template);

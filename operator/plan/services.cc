@@ -5,7 +5,6 @@
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
-#include "operator/plan/pod_template.h"
 
 namespace taas {
 namespace {
@@ -41,17 +40,13 @@ CreateService ReplicaService(const Snapshot& snapshot, const ReplicaView& replic
   service.labels[std::string(kIndexLabel)] = std::to_string(replica.index);
   const std::string port_name(DialectOf(job.kind).port_name);
   const RoleSpec& role = job.spec.roles.at(replica.role);
-  const std::vector<ContainerPort> declared = ContainerPorts(role);
   // A service has each name and number once, and no port without a name beside others. The port
   // through which the replica is found goes first: whatever shares its number is that port.
-  int32_t cluster_port = job.spec.port;
-  for (const ContainerPort& port : declared) {
-    if (port.name == port_name) cluster_port = port.port;
-  }
+  const int32_t cluster_port = role.port != 0 ? role.port : job.spec.port;
   service.ports.push_back({port_name, cluster_port});
   std::set<std::string> names = {port_name};
   std::set<int32_t> numbers = {cluster_port};
-  for (const ContainerPort& port : declared) {
+  for (const ContainerPort& port : role.ports) {
     const std::string name = port.name.empty() ? "port-" + std::to_string(port.port) : port.name;
     if (names.count(name) > 0 || !numbers.insert(port.port).second) continue;
     names.insert(name);

@@ -58,9 +58,7 @@ std::vector<std::string> ConditionsOf(const Plan& plan) {
 TEST(TfJobPlanTest, EachReplicaHasAServiceOfItsNameWithThePortsOfItsContainer) {
   Snapshot now = StartedTfJob({.ps = 1, .workers = 1});
   now.services.clear();
-  now.job.spec.roles[Role::kWorker].pod_template =
-      R"({"spec":{"containers":[{"name":"tensorflow","ports":[
-          {"name":"tfjob-port","containerPort":4444},{"name":"profile","containerPort":6009}]}]}})";
+  now.job.spec.roles[Role::kWorker].ports = {{"tfjob-port", 4444}, {"profile", 6009}};
   now.job.spec.roles[Role::kWorker].port = 4444;
   const auto services = StepsOf<CreateService>(PlanJob(now));
   ASSERT_EQ(services.size(), 2u);
@@ -81,13 +79,10 @@ TEST(TfJobPlanTest, EachReplicaHasAServiceOfItsNameWithThePortsOfItsContainer) {
 // Symptom: a template whose port 2222 had no name, or another one, made a service that the API
 // server refuses: the job waited for ever.
 TEST(TfJobPlanTest, AServiceHasThePortOfTheJobOnceWhateverTheTemplateCallsIt) {
-  for (const char* port :
-       {R"({"containerPort":2222})", R"({"name":"grpc","containerPort":2222})"}) {
+  for (const char* name : {"", "grpc"}) {
     Snapshot now = StartedTfJob({.workers = 1});
     now.services.clear();
-    now.job.spec.roles[Role::kWorker].pod_template =
-        R"({"spec":{"containers":[{"name":"tensorflow","ports":[{"containerPort":6009},)" +
-        std::string(port) + "]}]}}";
+    now.job.spec.roles[Role::kWorker].ports = {{"", 6009}, {name, 2222}};
     const auto services = StepsOf<CreateService>(PlanJob(now));
     ASSERT_EQ(services.size(), 1u);
     EXPECT_THAT(services[0].ports,
