@@ -1,19 +1,22 @@
 """A bare client (creator.cc): it creates the objects which an operator made for the same jobs, with
 as many requests under way, and decides nothing. A telling client also writes what the operator
-wrote of the jobs themselves: its note of what it is about to make, and their status once all run.
+wrote of the jobs themselves, its note of what it is about to make and their status once all run,
+and hears what an operator has to hear: what becomes of the jobs, the pods and the services.
 
     kept = objects_of(client, jobs_path)            after an operator has made them
     kept = without_words(kept)                      what is not told
     line = renewed(kept[0], uids_of_new_jobs)       for creator.cc
+    line = heard("/api/v1/pods")                    likewise
 """
 
 import collections
 import json
+import urllib.parse
 
 import names
 
 Kept = collections.namedtuple("Kept", "method path job uid body")
-CREATE, WRITE = "POST", "PATCH"
+CREATE, WRITE, HEAR = "POST", "PATCH", "GET"
 LEDGER = "taas.dev/ledger"
 
 # What the server has added, and takes from nobody or makes anew.
@@ -66,3 +69,9 @@ def renewed(item, uids):
     """The request that makes it for the new job of the same name, as a line."""
     body = item.body.replace(item.uid.encode(), uids[item.job].encode())
     return b"\t".join((item.method.encode(), item.path.encode(), body)) + b"\n"
+
+
+def heard(path, **parameters):
+    """The watch of what is there and what becomes of it, as a line."""
+    query = urllib.parse.urlencode({"watch": "true", **parameters})
+    return f"{HEAR}\t{path}?{query}\t\n".encode()

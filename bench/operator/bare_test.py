@@ -71,6 +71,10 @@ class BareTest(unittest.TestCase):
         self.assertEqual(json.loads(found[-1].body), {"status": {"state": "Running"}})
         self.assertEqual(len(bare.without_words(found)), 3)
 
+    def test_what_is_heard_is_a_watch_with_nothing_to_send(self):
+        self.assertEqual(bare.heard("/api/v1/pods", labelSelector="a/b"),
+                         b"GET\t/api/v1/pods?watch=true&labelSelector=a%2Fb\t\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,13 +5,15 @@
 //   creator SERVER CERTIFICATE KEY FILE AT_ONCE
 //
 // SERVER is https://ADDRESS; CERTIFICATE and KEY are PEM files of the client. Each line of FILE is
-// POST or PATCH (a merge patch), a path and the JSON to send there, with tabs between. Prints
-// "sent N" when all have been answered, and stays until it is told to end, so that its CPU can be
-// read. A reply that is not 2xx ends it with exit code 1.
+// POST or PATCH (a merge patch), a path and the JSON to send there, with tabs between; or GET, the
+// path of a watch, which is read and dropped, and nothing. Prints "sent N" when all that is sent has
+// been answered, and stays until it is told to end, so that its CPU can be read. A reply that is not
+// 2xx ends it with exit code 1.
 
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -27,27 +29,37 @@
 
 namespace {
 
+// Of what is watched there may be no word for a while.
+constexpr std::chrono::hours kLibraryTimeout{1};
+
 struct Wanted {
   std::string method;
   std::string path;
   std::string body;
 };
 
-std::vector<Wanted> Read(const char* path) {
+struct List {
+  std::vector<Wanted> watches;
+  std::vector<Wanted> writes;
+};
+
+List Read(const char* path) {
   std::ifstream file(path);
-  std::vector<Wanted> found;
+  List found;
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find('\t'), second = line.find('\t', first + 1);
     if (second == std::string::npos) throw std::runtime_error("a line has less than two tabs");
-    found.push_back({line.substr(0, first), line.substr(first + 1, second - first - 1),
-                     line.substr(second + 1)});
+    const Wanted wanted = {line.substr(0, first), line.substr(first + 1, second - first - 1),
+                           line.substr(second + 1)};
+    (wanted.method == web::http::methods::GET ? found.watches : found.writes).push_back(wanted);
   }
-  if (found.empty()) throw std::runtime_error("nothing is listed");
+  if (found.writes.empty()) throw std::runtime_error("nothing is listed");
   return found;
 }
 
 web::http::client::http_client_config ConfigOf(const char* certificate, const char* key) {
   web::http::client::http_client_config config;
+  config.set_timeout(kLibraryTimeout);
   config.set_validate_certificates(false);  // It tells nobody anything that is secret.
   config.set_ssl_context_callback([certificate, key](boost::asio::ssl::context& context) {
     context.use_certificate_chain_file(certificate);
@@ -60,6 +72,7 @@ web::http::http_request RequestFor(const Wanted& wanted) {
   web::http::http_request request(wanted.method);
   request.set_request_uri(web::uri(wanted.path));
   request.headers().add("Accept", std::string(taas::kProtobufOrJson));
+  if (wanted.method == web::http::methods::GET) return request;
   const bool patch = wanted.method == web::http::methods::PATCH;
   request.set_body(wanted.body, patch ? "application/merge-patch+json" : "application/json");
   return request;
@@ -70,19 +83,30 @@ void Check(const web::http::http_response& reply) {
   throw std::runtime_error("the server answered " + std::to_string(reply.status_code()));
 }
 
+[[noreturn]] void End(const std::string& what, const std::string& why) {
+  std::fprintf(stderr, "creator: %s: %s\n", what.c_str(), why.c_str());
+  std::fflush(stderr);
+  _exit(1);  // Requests are under way still.
+}
+
 void SendWanted(char** argv) {
   const int at_once = std::atoi(argv[5]);
   if (at_once < 1) throw std::runtime_error("AT_ONCE must be 1 or more");
-  const std::vector<Wanted> all = Read(argv[4]);
+  const List list = Read(argv[4]);
+  const web::http::client::http_client client(web::uri(argv[1]), ConfigOf(argv[2], argv[3]));
+  for (const Wanted& watch : list.watches) {
+    taas::Hear(client, [watch] { return RequestFor(watch); }, Check,
+               [watch](const std::string& why) { End(watch.path, why); });
+  }
   std::atomic<size_t> next = 0;
-  taas::SendAll({web::uri(argv[1]), ConfigOf(argv[2], argv[3])}, at_once,
+  taas::SendAll(client, at_once,
                 [&]() -> std::optional<web::http::http_request> {
                   const size_t index = next.fetch_add(1);
-                  if (index >= all.size()) return std::nullopt;
-                  return RequestFor(all[index]);
+                  if (index >= list.writes.size()) return std::nullopt;
+                  return RequestFor(list.writes[index]);
                 },
                 Check);
-  std::printf("sent %zu\n", all.size());
+  std::printf("sent %zu\n", list.writes.size());
   std::fflush(stdout);
   while (true) pause();
 }
@@ -99,8 +123,6 @@ int main(int argc, char** argv) {
     SendWanted(argv);
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "creator: %s: %s\n", argv[4], error.what());
-    std::fflush(stderr);
-    _exit(1);  // Requests are under way still.
+    End(argv[4], error.what());
   }
 }

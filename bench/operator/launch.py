@@ -24,6 +24,8 @@ from waiting import TookTooLong, until
 SUBMITTERS = 8
 # Requests of a bare client under way; as the operator's by default.
 AT_ONCE = 16
+# What the operator watches of pods and services.
+OURS = "taas.dev/job-name"
 
 
 def job_names(size, prefix="job"):
@@ -94,12 +96,11 @@ def objects(client, contestant):
     return bare.objects_of(client, contestant.jobs_path)
 
 
-def start_bare_client(stage, items, uids):
-    """It creates them for the jobs that have these uids, and stays."""
+def start_bare_client(stage, lines):
+    """It does what they say, and stays."""
     wanted = os.path.join(stage.instance.work, "wanted")
     with open(wanted, "wb") as file:
-        for item in items:
-            file.write(bare.renewed(item, uids))
+        file.writelines(lines)
     stage.kubeconfig("bare")
     authority = stage.plane.authority
     return stage.start("bare client", [
@@ -107,7 +108,7 @@ def start_bare_client(stage, items, uids):
         authority.file("bare.crt"), authority.file("bare.key"), wanted, str(AT_ONCE)])
 
 
-def of_bare_clients(contestant, size, items, meanwhile=lambda client: None):
+def of_bare_clients(contestant, size, items, watches=(), meanwhile=lambda client: None):
     """The same objects for the same jobs, which are there already and which nobody works on."""
     with stage.Stage(size.nodes) as plane:
         contestant.install(plane)
@@ -119,7 +120,8 @@ def of_bare_clients(contestant, size, items, meanwhile=lambda client: None):
         with PodObserver(client, names.NAMESPACE) as pods:
             before = plane.cpu_s()
             began = time.monotonic()
-            creator = start_bare_client(plane, items, uids)
+            creator = start_bare_client(
+                plane, [*watches, *(bare.renewed(item, uids) for item in items)])
             meanwhile(client)
             exist_s, run_s = await_pods(
                 pods, total, began, Progress(client, contestant, pods, creator.check))
@@ -130,5 +132,8 @@ def of_bare_clients(contestant, size, items, meanwhile=lambda client: None):
 def of_telling_clients(contestant, size, items):
     """Meanwhile users make as many jobs as with an operator: others, since a pod names its job's
     uid, which nobody can choose."""
-    return of_bare_clients(contestant, size, items,
+    ours = {"labelSelector": OURS}
+    watches = [bare.heard(contestant.jobs_path), bare.heard("/api/v1/pods", **ours),
+               bare.heard("/api/v1/services", **ours)]
+    return of_bare_clients(contestant, size, items, watches,
                            lambda client: submit(client, contestant, size, "other"))

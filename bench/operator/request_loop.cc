@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <future>
@@ -55,6 +56,47 @@ void Send(const std::shared_ptr<Loop>& loop) {
       });
 }
 
+struct Stream {
+  web::http::client::http_client client;
+  NewRequest ask;
+  CheckReply check;
+  std::function<void(const std::string& why)> failed;
+  concurrency::streams::streambuf<uint8_t> body;
+  std::vector<uint8_t> piece;
+};
+
+void Open(const std::shared_ptr<Stream>& stream);
+
+// As the operator's transport does: a wait for a byte, then all that has come with it.
+void ReadOn(const std::shared_ptr<Stream>& stream) {
+  stream->body.getc().then([stream](const pplx::task<int>& next) {
+    try {
+      if (next.get() == concurrency::streams::streambuf<uint8_t>::traits::eof()) {
+        return Open(stream);
+      }
+      stream->piece.resize(std::max<size_t>(stream->body.in_avail(), 1));
+      stream->body.getn(stream->piece.data(), stream->piece.size()).get();
+      ReadOn(stream);
+    } catch (const std::exception& error) {
+      stream->failed(error.what());
+    }
+  });
+}
+
+void Open(const std::shared_ptr<Stream>& stream) {
+  stream->client.request(stream->ask())
+      .then([stream](const pplx::task<web::http::http_response>& answer) {
+        try {
+          const web::http::http_response reply = answer.get();
+          stream->check(reply);
+          stream->body = reply.body().streambuf();
+          ReadOn(stream);
+        } catch (const std::exception& error) {
+          stream->failed(error.what());
+        }
+      });
+}
+
 }  // namespace
 
 void KeepLibrarySmall() {
@@ -68,6 +110,14 @@ void SendAll(web::http::client::http_client client, int at_once, NextRequest nex
                                            at_once, std::promise<void>());
   for (int i = 0; i < at_once; ++i) Send(loop);
   loop->done.get_future().get();
+}
+
+void Hear(web::http::client::http_client client, NewRequest ask, CheckReply check,
+          std::function<void(const std::string& why)> failed) {
+  Open(std::make_shared<Stream>(Stream{.client = std::move(client),
+                                       .ask = std::move(ask),
+                                       .check = std::move(check),
+                                       .failed = std::move(failed)}));
 }
 
 }  // namespace taas

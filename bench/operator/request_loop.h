@@ -1,10 +1,11 @@
 // Requests with cpprestsdk, so many under way at a time, as the operator sends them: one thread,
 // one heap, and none of the machine's authorities.
 //
-// Ownership: arguments are copied or taken. Threads: any, once; `next` and `check` are called by
-// the library's. Errors: std::runtime_error with the path of the first request that failed.
+// Ownership: arguments are copied or taken. Threads: any; what is handed over is called by the
+// library's. Errors: std::runtime_error with the path of the first request that failed.
 //
 //   KeepLibrarySmall();
+//   Hear(client, watch, check, [](const std::string& why) { Complain(why); });
 //   SendAll(client, 16, next, [](const web::http::http_response& reply) { … });
 
 #ifndef BENCH_OPERATOR_REQUEST_LOOP_H_
@@ -12,6 +13,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "cpprest/http_client.h"
 
@@ -28,6 +30,13 @@ using CheckReply = std::function<void(const web::http::http_response& reply)>;
 // Returns when all have been answered. After a failure requests may be under way still.
 void SendAll(web::http::client::http_client client, int at_once, NextRequest next,
              CheckReply check);
+
+using NewRequest = std::function<web::http::http_request()>;
+
+// Reads the reply piece by piece as it comes, and drops it. One that the server ends, as it does to
+// watches of whoever is slow, is asked for again. `failed` is told why that cannot be.
+void Hear(web::http::client::http_client client, NewRequest ask, CheckReply check,
+          std::function<void(const std::string& why)> failed);
 
 }  // namespace taas
 
