@@ -6,9 +6,9 @@
 //
 // SERVER is https://ADDRESS; CERTIFICATE and KEY are PEM files of the client. Each line of FILE is
 // POST or PATCH (a merge patch), a path and the JSON to send there, with tabs between; or GET, the
-// path of a watch, which is read and dropped, and nothing. Prints "sent N" when all that is sent has
-// been answered, and stays until it is told to end, so that its CPU can be read. A reply that is not
-// 2xx ends it with exit code 1.
+// path of a watch, which is read and dropped, and nothing. Prints "sent N" when all that is sent
+// has been answered, and stays until it is told to end, so that its CPU can be read. A reply that
+// is not 2xx ends it with exit code 1.
 
 #include <unistd.h>
 
