@@ -10,7 +10,8 @@
 namespace taas {
 namespace {
 
-// A segment that was never writable is as it stands in the file.
+// A segment that was never writable is as it stands in the file: what the linker has to relocate is
+// elsewhere in all code that is independent of its position.
 int GiveBackReadOnlySegments(dl_phdr_info* object, size_t, void*) {
   const uintptr_t page = sysconf(_SC_PAGESIZE);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
