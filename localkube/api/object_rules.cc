@@ -7,6 +7,7 @@
 #include "localkube/api/kube_status.h"
 #include "localkube/api/pod_rules.h"
 #include "localkube/api/subdomain.h"
+#include "operator/api/json_depth.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -14,26 +15,6 @@ namespace taas::localkube {
 namespace {
 
 using nlohmann::json;
-
-// Objects nested deeper than kDepthMax; strings are skipped.
-bool IsTooDeep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kDepthMax) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 bool IsStringMap(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& member) {
@@ -177,7 +158,7 @@ json FixedPodSpec(const json& object, bool without_node) {
 }  // namespace
 
 absl::StatusOr<json> ParseBody(std::string_view text, const std::string& what) {
-  if (IsTooDeep(text)) {
+  if (IsNestedDeeper(text, kDepthMax)) {
     return BadRequest(what + " is nested deeper than " + std::to_string(kDepthMax) + " levels");
   }
   json value = json::parse(text, nullptr, false);

@@ -236,6 +236,50 @@ TEST(DecodeTrainingJobTest, AnOwnImagesContainerIsTheOneNamedTrainerOrTheOnlyOne
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a number of GPUs")));
 }
 
+Json WithPorts(const std::string& ports) {
+  Json object = OwnImage(R"([{"name": "trainer"}])");
+  object["spec"]["roles"]["worker"]["template"]["spec"]["containers"][0]["ports"] =
+      Json::parse(ports);
+  return object;
+}
+
+TEST(DecodeTrainingJobTest, PortsAreThoseWithANumberAndTheFirstOfOurNameIsTheClusters) {
+  const auto job = DecodeJob(JobKind::kTrainingJob, WithPorts(R"([2222, {}, {"containerPort": 7},
+      {"name": "taas", "containerPort": 1}, {"name": "taas", "containerPort": 65535}])").dump());
+  ASSERT_THAT(job, IsOk());
+  const RoleSpec& role = job->spec.roles.at(Role::kWorker);
+  EXPECT_EQ(role.port, 1);
+  ASSERT_EQ(role.ports.size(), 3u);
+  EXPECT_EQ(role.ports[0].name, "");
+  EXPECT_EQ(role.ports[0].port, 7);
+  EXPECT_EQ(role.ports[2].port, 65535);
+}
+
+// Symptom: the definition of a TFJob does not look at ports, and a service with such a port was
+// tried again without end.
+TEST(DecodeTrainingJobTest, APortThatIsNoneIsNamed) {
+  for (const char* port : {"-1", "0", "65536", "70000", "99999999999", "1.5", R"("80")"}) {
+    const std::string ports = R"([{"containerPort": )" + std::string(port) + "}]";
+    const auto job = DecodeJob(JobKind::kTrainingJob, WithPorts(ports).dump());
+    EXPECT_THAT(job, StatusIs(absl::StatusCode::kInvalidArgument,
+                              HasSubstr("containers[0].ports[0].containerPort: ")))
+        << port;
+  }
+}
+
+// A server keeps 10,000 levels in a template; what is recursive here is not to try.
+TEST(DecodeJobTest, WhatIsNestedWithoutEndIsRefusedForBothKinds) {
+  const std::string levels = std::string(9'990, '[') + std::string(9'990, ']');
+  const std::string tail = R"("template": {"deep": )" + levels + "}}}}}";
+  const std::string role = R"({"metadata": {"name": "a"}, "spec": {)";
+  for (const auto& [kind, text] : {
+           std::pair{JobKind::kTrainingJob, role + R"("roles": {"worker": {)" + tail},
+           std::pair{JobKind::kTfJob, role + R"("tfReplicaSpecs": {"Worker": {)" + tail}}) {
+    EXPECT_THAT(DecodeJob(kind, text), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                HasSubstr("nested more than 100 levels deep")));
+  }
+}
+
 TEST(DecodeTrainingJobTest, GpusMayStandInTheResourcesOfARole) {
   const auto job = DecodeJob(
       JobKind::kTrainingJob,

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "operator/api/json_depth.h"
+
 namespace taas {
 namespace {
 
@@ -33,6 +35,10 @@ std::string DumpJson(const Json& value) {
 }
 
 absl::StatusOr<Json> ParseJsonObject(std::string_view text) {
+  if (IsNestedDeeper(text, kJsonDepthMax)) {
+    return absl::InvalidArgumentError("the text is nested more than " +
+                                      std::to_string(kJsonDepthMax) + " levels deep");
+  }
   Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) return absl::InvalidArgumentError("the text is not JSON");
   if (!object.is_object()) return absl::InvalidArgumentError("the text is not a JSON object");

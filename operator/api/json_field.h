@@ -94,7 +94,7 @@ class JsonField {
   std::string path_;
 };
 
-// The whole text as an object.
+// The whole text as an object; an error if it is none, or nested more deeply than kJsonDepthMax.
 absl::StatusOr<nlohmann::json> ParseJsonObject(std::string_view text);
 
 // The text of a member of `object`; empty if there is none, as null is none, and where `object` is

@@ -11,6 +11,7 @@ namespace taas {
 namespace {
 
 constexpr char kGpuResource[] = "nvidia.com/gpu";
+constexpr int32_t kPortMax = 65535;
 
 // The container's index, -1 if it is to be added.
 absl::StatusOr<int32_t> FindContainer(const std::vector<JsonField>& containers,
@@ -34,8 +35,10 @@ absl::Status ReadPorts(const JsonField& container, const Dialect& dialect, RoleS
   for (const JsonField& declared : ports) {
     ContainerPort port;
     RETURN_IF_ERROR(declared["name"].Read(&port.name));
-    RETURN_IF_ERROR(declared["containerPort"].Read(&port.port));
-    if (port.port == 0) continue;
+    const JsonField number = declared["containerPort"];
+    if (!number.present()) continue;  // The API server says so of each pod.
+    RETURN_IF_ERROR(number.Read(&port.port));
+    if (port.port < 1 || port.port > kPortMax) return number.Wrong("a port from 1 to 65535");
     if (out->port == 0 && port.name == dialect.port_name) out->port = port.port;
     out->ports.push_back(std::move(port));
   }

@@ -18,51 +18,41 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Deeper objects are refused before something recursive runs out of stack; ours are ten levels
-// deep.
-constexpr int kMaxDepth = 100;
 constexpr size_t kMaxGeneratedNameBase = 54 - 5;  // A server adds five characters.
-
-std::string TooDeep() { return "nested more than " + std::to_string(kMaxDepth) + " levels deep"; }
 
 FieldError Malformed(const std::string& path, const std::string& message) {
   return {path, std::string(kMalformed), message};
 }
 
-// Finds keys that stand twice in one object, which a DOM forgets, and depth without end.
-class TwiceFinder {
+// Finds keys that stand twice in one object, which a DOM forgets. (The library's parser with a
+// callback would do, too, but takes the square of the number of members for each object.)
+class TwiceFinder : public nlohmann::json_sax<Json> {
  public:
-  bool OnEvent(int depth, Json::parse_event_t event, Json& parsed) {
-    if (deep_) return false;  // The verdict stands; what follows is not even kept.
-    if (depth > kMaxDepth) {
-      deep_ = true;
-      errors_.push_back(Malformed("", TooDeep()));
-      return false;
-    }
-    switch (event) {
-      case Json::parse_event_t::object_start:
-        levels_.push_back({ChildPath(), {}, "", false, 0});
-        break;
-      case Json::parse_event_t::array_start:
-        levels_.push_back({ChildPath(), {}, "", true, 0});
-        break;
-      case Json::parse_event_t::object_end:
-      case Json::parse_event_t::array_end:
-        levels_.pop_back();
-        CountItem();
-        break;
-      case Json::parse_event_t::key:
-        OnKey(parsed.get<std::string>());
-        break;
-      case Json::parse_event_t::value:
-        CountItem();
-        break;
+  std::vector<FieldError> Take() && { return std::move(errors_); }
+
+  bool null() override { return CountItem(); }
+  bool boolean(bool) override { return CountItem(); }
+  bool number_integer(number_integer_t) override { return CountItem(); }
+  bool number_unsigned(number_unsigned_t) override { return CountItem(); }
+  bool number_float(number_float_t, const string_t&) override { return CountItem(); }
+  bool string(string_t&) override { return CountItem(); }
+  bool binary(binary_t&) override { return CountItem(); }
+  bool start_object(size_t) override { return Enter(/*array=*/false); }
+  bool end_object() override { return Leave(); }
+  bool start_array(size_t) override { return Enter(/*array=*/true); }
+  bool end_array() override { return Leave(); }
+  bool key(string_t& key) override {
+    Level& top = levels_.back();
+    top.key = key;
+    if (!top.keys.insert(key).second) {
+      const std::string path = ChildPath();
+      errors_.push_back({path, std::string(kFieldTwice), "duplicate field \"" + path + "\""});
     }
     return true;
   }
-
-  bool deep() const { return deep_; }
-  std::vector<FieldError> Take() && { return std::move(errors_); }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
 
  private:
   struct Level {
@@ -80,40 +70,26 @@ class TwiceFinder {
     return top.path.empty() ? top.key : top.path + "." + top.key;
   }
 
-  void OnKey(const std::string& key) {
-    Level& top = levels_.back();
-    top.key = key;
-    if (top.keys.insert(key).second) return;
-    const std::string path = ChildPath();
-    errors_.push_back({path, std::string(kFieldTwice), "duplicate field \"" + path + "\""});
+  bool Enter(bool array) {
+    levels_.push_back({ChildPath(), {}, "", array, 0});
+    return true;
   }
-
-  void CountItem() {
+  bool Leave() {
+    levels_.pop_back();
+    return CountItem();
+  }
+  bool CountItem() {
     if (!levels_.empty() && levels_.back().array) ++levels_.back().count;
+    return true;
   }
 
-  bool deep_ = false;
   std::vector<Level> levels_;
   std::vector<FieldError> errors_;
 };
 
 absl::StatusOr<Json> ParseObject(std::string_view text) {
-  bool deep = false;
-  Json object = Json::parse(
-      text,
-      [&deep](int depth, Json::parse_event_t, Json&) {
-        deep = deep || depth > kMaxDepth;
-        return !deep;
-      },
-      /*allow_exceptions=*/false);
-  if (deep) return absl::InvalidArgumentError("read an object: the text is " + TooDeep());
-  if (object.is_discarded()) {
-    return absl::InvalidArgumentError("read an object: the text is not JSON");
-  }
-  if (!object.is_object()) {
-    return absl::InvalidArgumentError(std::string("read an object: the text is a JSON ") +
-                                      object.type_name());
-  }
+  absl::StatusOr<Json> object = ParseJsonObject(text);
+  if (!object.ok()) return Annotate(object.status(), "read an object");
   return object;
 }
 
@@ -209,20 +185,18 @@ bool BlocksRules(const std::vector<FieldError>& errors) {
   return false;
 }
 
-// `errors`: of the text.
-std::vector<FieldError> CheckObject(JobKind kind, Json object, const Json* old,
-                                    std::vector<FieldError> errors) {
-  const Dialect& dialect = DialectOf(kind);
-  const CrdSchema& schema = SchemaOf(kind);
-  CheckVersion(dialect, object, &errors);
-  CheckMetadataTypes(object.value("metadata", Json::object()), &errors);
-  for (FieldError& error : schema.UnknownFields(object)) errors.push_back(std::move(error));
-  if (!errors.empty()) return errors;
+void CheckEnvelope(JobKind kind, const Json& object, std::vector<FieldError>* errors) {
+  CheckVersion(DialectOf(kind), object, errors);
+  CheckMetadataTypes(object.value("metadata", Json::object()), errors);
+}
 
+// Of an object that has no fields but known ones.
+std::vector<FieldError> CheckKnown(JobKind kind, Json object, const Json* old) {
+  const CrdSchema& schema = SchemaOf(kind);
   schema.ApplyDefaults(&object);
-  errors = schema.Validate(object);
+  std::vector<FieldError> errors = schema.Validate(object);
   CheckNamed(object, &errors);
-  CheckKind(dialect, object, &errors);
+  CheckKind(DialectOf(kind), object, &errors);
   if (BlocksRules(errors)) return errors;
   for (FieldError& error : BrokenRules(kind, object, old)) errors.push_back(std::move(error));
   if (kind == JobKind::kTfJob) CheckPendingDeadline(object, &errors);
@@ -230,15 +204,17 @@ std::vector<FieldError> CheckObject(JobKind kind, Json object, const Json* old,
 }
 
 std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* old) {
+  absl::StatusOr<Json> object = ParseJsonObject(json);
+  if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
   TwiceFinder twice;
-  Json object = Json::parse(
-      json, [&twice](int depth, Json::parse_event_t event,
-                     Json& parsed) { return twice.OnEvent(depth, event, parsed); },
-      /*allow_exceptions=*/false);
-  if (twice.deep()) return std::move(twice).Take();
-  if (object.is_discarded()) return {Malformed("", "the text is not JSON")};
-  if (!object.is_object()) return {Malformed("", "the text is not a JSON object")};
-  return CheckObject(kind, std::move(object), old, std::move(twice).Take());
+  Json::sax_parse(json, &twice);
+  std::vector<FieldError> errors = std::move(twice).Take();
+  CheckEnvelope(kind, *object, &errors);
+  for (FieldError& error : SchemaOf(kind).UnknownFields(*object)) {
+    errors.push_back(std::move(error));
+  }
+  if (!errors.empty()) return errors;
+  return CheckKnown(kind, *std::move(object), old);
 }
 
 const Json& Below(const Json& from, const char* key) {
@@ -292,8 +268,11 @@ std::vector<FieldError> ValidateStored(JobKind kind, std::string_view json) {
   absl::StatusOr<Json> object = ParseObject(json);
   if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
   object->erase("status");
+  std::vector<FieldError> errors;
+  CheckEnvelope(kind, *object, &errors);
+  if (!errors.empty()) return errors;
   SchemaOf(kind).Prune(&*object);
-  return CheckObject(kind, *std::move(object), nullptr, {});
+  return CheckKnown(kind, *std::move(object), nullptr);
 }
 
 std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,

@@ -49,7 +49,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json);
 absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json);
 
 // The object without fields that the schema does not know, as a server that is not strict stores
-// it.
+// it: for tests that compare the two.
 absl::StatusOr<std::string> PruneUnknownFields(JobKind kind, std::string_view json);
 
 }  // namespace taas

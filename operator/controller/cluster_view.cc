@@ -350,7 +350,7 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
   if (known != nullptr && known->meta.uid != meta.uid) known = nullptr;
   // The CRD of TrainingJobs is ours and checks what is stored.
   const bool changed = known == nullptr || known->meta.generation != meta.generation;
-  if (job.ok() && kind == JobKind::kTfJob && changed && !IsManagedByOthers(json)) {
+  if (job.ok() && kind == JobKind::kTfJob && changed && job->spec.managed_by.empty()) {
     const std::string flaw = BrokenRulesOf(kind, json);
     if (!flaw.empty()) job = absl::InvalidArgumentError(flaw);
   }
