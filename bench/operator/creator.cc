@@ -29,8 +29,9 @@
 
 namespace {
 
-// Of what is watched there may be no word for a while.
-constexpr std::chrono::hours kLibraryTimeout{1};
+// Of what is watched there may be no word for a while; of a write there is one soon.
+constexpr std::chrono::hours kWatchTimeout{1};
+constexpr std::chrono::seconds kWriteTimeout{30};
 
 struct Wanted {
   std::string method;
@@ -57,9 +58,10 @@ List Read(const char* path) {
   return found;
 }
 
-web::http::client::http_client_config ConfigOf(const char* certificate, const char* key) {
+web::http::client::http_client_config ConfigOf(const char* certificate, const char* key,
+                                               std::chrono::seconds timeout) {
   web::http::client::http_client_config config;
-  config.set_timeout(kLibraryTimeout);
+  config.set_timeout(timeout);
   config.set_validate_certificates(false);  // It tells nobody anything that is secret.
   config.set_ssl_context_callback([certificate, key](boost::asio::ssl::context& context) {
     context.use_certificate_chain_file(certificate);
@@ -93,13 +95,15 @@ void SendWanted(char** argv) {
   const int at_once = std::atoi(argv[5]);
   if (at_once < 1) throw std::runtime_error("AT_ONCE must be 1 or more");
   const List list = Read(argv[4]);
-  const web::http::client::http_client client(web::uri(argv[1]), ConfigOf(argv[2], argv[3]));
+  const auto client = [argv](std::chrono::seconds timeout) {
+    return web::http::client::http_client(web::uri(argv[1]), ConfigOf(argv[2], argv[3], timeout));
+  };
   for (const Wanted& watch : list.watches) {
-    taas::Hear(client, [watch] { return RequestFor(watch); }, Check,
+    taas::Hear(client(kWatchTimeout), [watch] { return RequestFor(watch); }, Check,
                [watch](const std::string& why) { End(watch.path, why); });
   }
   std::atomic<size_t> next = 0;
-  taas::SendAll(client, at_once,
+  taas::SendAll(client(kWriteTimeout), at_once,
                 [&]() -> std::optional<web::http::http_request> {
                   const size_t index = next.fetch_add(1);
                   if (index >= list.writes.size()) return std::nullopt;

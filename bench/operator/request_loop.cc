@@ -67,7 +67,7 @@ struct Stream {
 
 void Open(const std::shared_ptr<Stream>& stream);
 
-// As the operator's transport does: a wait for a byte, then all that has come with it.
+// A wait for a byte, then all that has come with it.
 void ReadOn(const std::shared_ptr<Stream>& stream) {
   stream->body.getc().then([stream](const pplx::task<int>& next) {
     try {

@@ -2,7 +2,8 @@
 // one heap, and none of the machine's authorities.
 //
 // Ownership: arguments are copied or taken. Threads: any; what is handed over is called by the
-// library's. Errors: std::runtime_error with the path of the first request that failed.
+// caller's and by the library's, also at one time. Errors: std::runtime_error with the path of the
+// first request that failed.
 //
 //   KeepLibrarySmall();
 //   Hear(client, watch, check, [](const std::string& why) { Complain(why); });
@@ -34,7 +35,8 @@ void SendAll(web::http::client::http_client client, int at_once, NextRequest nex
 using NewRequest = std::function<web::http::http_request()>;
 
 // Reads the reply piece by piece as it comes, and drops it. One that the server ends, as it does to
-// watches of whoever is slow, is asked for again. `failed` is told why that cannot be.
+// watches of whoever is slow, is asked for again as it was. `failed` is told why one broke off or
+// cannot be had.
 void Hear(web::http::client::http_client client, NewRequest ask, CheckReply check,
           std::function<void(const std::string& why)> failed);
 

@@ -10,9 +10,22 @@
 namespace taas {
 namespace {
 
-// A segment that was never writable is as it stands in the file: what the linker has to relocate is
-// elsewhere in all code that is independent of its position.
+// Whether the linker wrote into segments that are not writable, as it must where code depends on
+// its position; such pages are no longer as the file has them.
+bool HasTextRelocations(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const uintptr_t at = object.dlpi_addr + object.dlpi_phdr[i].p_vaddr;
+    for (auto entry = reinterpret_cast<const ElfW(Dyn)*>(at); entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_TEXTREL) return true;
+      if (entry->d_tag == DT_FLAGS && (entry->d_un.d_val & DF_TEXTREL) != 0) return true;
+    }
+  }
+  return false;
+}
+
 int GiveBackReadOnlySegments(dl_phdr_info* object, size_t, void*) {
+  if (HasTextRelocations(*object)) return 0;
   const uintptr_t page = sysconf(_SC_PAGESIZE);
   for (int i = 0; i < object->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];

@@ -4,7 +4,8 @@
 //
 // Threads: any, and others may run meanwhile: a page that is needed again is mapped again, from
 // the kernel's cache or the file. Nothing that was written is touched. Errors: none; whatever
-// cannot be given back stays. A debugger's breakpoints in code that is given back are lost.
+// cannot be given back stays. What debuggers and tracers wrote into code that is given back is
+// lost.
 //
 //   if (synced) GiveBackFilePages();
 

@@ -53,6 +53,25 @@ TEST(VolcanoTest, AJobWaitsForItsTurnRunsAndLeavesNoGroupBehind) {
   EXPECT_EQ(cluster.api().writes(), writes) << "a finished job costs writes";
 }
 
+// What a former leader sent before it lost its lease may arrive after the job's end.
+TEST(VolcanoTest, AGroupThatArrivesAfterTheEndGoes) {
+  SimCluster cluster(3);
+  cluster.RestartWith(kVolcano);
+  cluster.set_script(ChiefEnds);
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  const auto gone = [&] { return cluster.api().Names("podgroups").empty(); };
+  ASSERT_FALSE(gone());
+  json late = *cluster.api().Find("podgroups", "mnist");
+  late["metadata"].erase("uid");
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
+  ASSERT_TRUE(cluster.RunUntil(gone, seconds(60)));
+  cluster.api().Put("podgroups", late);
+  EXPECT_FALSE(gone());
+  EXPECT_TRUE(cluster.RunUntil(gone, seconds(60)));
+  EXPECT_THAT(cluster.api().complaints(), IsEmpty());
+}
+
 TEST(VolcanoTest, AGroupIsMadeOnceThoughTheReplyWasLostOrTheOperatorDied) {
   for (int write = 1; write <= 4; ++write) {
     for (const bool dies : {false, true}) {

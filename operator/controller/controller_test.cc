@@ -91,6 +91,25 @@ TEST(ControllerTest, ALaunchLastsUntilAllReplicasRunNotUntilTrainingBegins) {
   EXPECT_GT(ValueOf(cluster, "taas_all_pods_seconds_sum"), 60);
 }
 
+TEST(ControllerTest, GpusThatAJobAsksForAndHoldsAreCountedUntilItsEnd) {
+  SimCluster cluster(19);
+  cluster.set_script(OrdinaryLife(cluster));
+  const auto value = [&](const std::string& name) {
+    return ValueOf(cluster, name + R"({kind="TrainingJob"})");
+  };
+  cluster.CreateJob({.chiefs = 1, .workers = 2});
+  json job = cluster.Job();
+  job["spec"]["roles"]["worker"]["gpus"] = 3;
+  cluster.api().Put("trainingjobs", job);
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  EXPECT_EQ(value("taas_gpus_requested"), 6);
+  ASSERT_TRUE(cluster.RunUntil([&] { return value("taas_gpus_held") == 6; }, seconds(60)));
+  ASSERT_TRUE(cluster.RunUntilState("Succeeded"));
+  cluster.RunFor(seconds(30));
+  EXPECT_EQ(value("taas_gpus_requested"), 0);
+  EXPECT_EQ(value("taas_gpus_held"), 0);
+}
+
 TEST(ControllerTest, JobsThatWaitForTheirTurnAndLooksAreCounted) {
   SimCluster cluster(14);
   const auto value = [&](const std::string& name) { return ValueOf(cluster, name); };
