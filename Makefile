@@ -18,8 +18,9 @@ TEST_FLAGS ?=
 TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
 	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
 	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients)
-# A node needs namespaces and cgroups. The caches stay those of the caller.
-AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env TAAS_CACHE=$(CACHE))
+# A node needs namespaces and cgroups. The caches stay those of the caller, and so does what is asked for.
+KEPT = TAAS_CACHE=$(CACHE) $(foreach name,E2E_LOGS TAAS_SEED TAAS_PREVIOUS_IMAGE,$(if $($(name)),$(name)=$($(name))))
+AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env $(KEPT))
 # What tests need beside the packages: programs of other projects, built or fetched once.
 TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python clients
 

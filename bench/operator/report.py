@@ -125,6 +125,7 @@ REST = (("requests", "requests a minute"), ("watches", "lists and watches a minu
 OTHERS = {
     "write": (("status_ms", "its status, CPU of the API server, ms"),
               ("annotation_ms", "an annotation, ms")),
+    "rest0": REST,
     "rest2k": REST,
     "rest10k": REST,
     "repair": (("repair_ms", "lost to made again, ms"),),

@@ -1,4 +1,4 @@
-"""What an operator costs when there is nothing to do: jobs that have all ended.
+"""What an operator costs when there is nothing to do: jobs that have all ended, or none.
 
     of_operator(contestant, jobs=2000)      {"requests": […], "cpu_s": […], "rss_mb": …}
 
@@ -34,17 +34,22 @@ def succeeded(client, contestant):
     )
 
 
+def live(contestant, client, running, size):
+    with PodObserver(client, names.NAMESPACE) as pods:
+        launch.submit(client, contestant, size)
+        launch.await_pods(pods, size.jobs, time.monotonic(), Progress(
+            client, contestant, pods, running.component.check))
+        life.finish(client, contestant, list(pods.running))
+
+
 def of_operator(contestant, jobs, minute_s=60):
     size = rows.Size(jobs=jobs, replicas=1, nodes=jobs // PODS_PER_NODE + 1)
     with stage.Stage(size.nodes, audited=("operator",)) as plane:
         contestant.install(plane)
         client = plane.client("clients")
         running = contestant.start(plane).await_ready()
-        with PodObserver(client, names.NAMESPACE) as pods:
-            launch.submit(client, contestant, size)
-            launch.await_pods(pods, jobs, time.monotonic(), Progress(
-                client, contestant, pods, running.component.check))
-            life.finish(client, contestant, list(pods.running))
+        if jobs:
+            live(contestant, client, running, size)
         until(f"{jobs} jobs to succeed", lambda: succeeded(client, contestant) == jobs,
               END_LIMIT_S, poll_s=2)
         time.sleep(QUIET_S)

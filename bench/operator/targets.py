@@ -19,6 +19,8 @@ REQUESTS = {"taas-trainingjob": 22, "taas-perjob": 22, "taas-tfjob": 30}
 # With no jobs, 2,000 and 10,000 pods: row, figure, MB.
 RSS_MB = (("many", "idle_mb", 15), ("many", "rss_mb", 25), ("scale", "rss_mb", 60))
 CPU_S = (("many", {}, 1.5), ("scale", {"taas-tfjob": 11}, 8))  # docs/design/0010.
+# For five times the pods.
+CPU_GROWTH = 5
 REST_CPU_S = 0.02
 FIRST_POD_MS = 10
 RESTART_S = 0.5
@@ -63,6 +65,10 @@ def usage_lines(samples, name):
         if found:
             yield line(f"CPU until all run, {rows.ALL[row].title}", name, figures.text(found, "s"),
                        MOST, of_kinds.get(name, limit), " s", figures.median(found))
+    growth = figures.ratio(samples.of("many", name, "cpu_s"), samples.of("scale", name, "cpu_s"))
+    if growth is not None:
+        yield line("CPU for five times the pods", name, table.times(growth), MOST, CPU_GROWTH, "×",
+                   growth)
 
 
 def quiet_lines(samples, name):
@@ -70,7 +76,7 @@ def quiet_lines(samples, name):
     if found:
         yield line(rows.ALL["life"].title, name, figures.text(found), MOST, REQUESTS[name], "",
                    figures.median(found))
-    for row in ("rest2k", "rest10k"):
+    for row in ("rest0", "rest2k", "rest10k"):
         requests, cpu = samples.of(row, name, "requests"), samples.of(row, name, "cpu_s")
         if requests:
             yield line(f"{rows.ALL[row].title}, requests a minute", name, figures.text(requests),

@@ -63,8 +63,8 @@ def trials(row, small, only):
         "life": life.of_operator,
         "first": lambda contestant: life.of_first_pods(contestant, size),
         "write": lambda contestant: writes.of_status(contestant, size),
-        "rest2k": lambda contestant: rest.of_operator(contestant, size, minute_s),
-        "rest10k": lambda contestant: rest.of_operator(contestant, size, minute_s),
+        **{row: lambda contestant: rest.of_operator(contestant, size, minute_s)
+           for row in ("rest0", "rest2k", "rest10k")},
         "repair": lambda contestant: recovery.of_lost_pods(contestant, size),
         "restart": lambda contestant: recovery.of_restarts(contestant, size),
         "handover": lambda contestant: recovery.of_hand_overs(contestant, size),

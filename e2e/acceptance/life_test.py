@@ -38,6 +38,9 @@ class SuspendTest(Acceptance):
         self.await_running(*jobs)
         self.check_conditions(jobs[1], ["Created", "Suspended", "Running"],
                               "TFJobRunning", f"TFJob {self.namespace}/tf-paused is running.")
+        resumed = self.status_of(jobs[1])["conditions"][1]
+        self.assertEqual((resumed["status"], resumed["reason"], resumed["message"]),
+                         ("False", "TFJobResumed", "TFJob tf-paused is resumed."))
         for job in jobs:
             status = self.status_of(job)
             self.assertGreater(status["startTime"], began[job])

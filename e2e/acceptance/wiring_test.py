@@ -144,6 +144,8 @@ class TfConfigTest(Acceptance):
                    '"},"ps":' + servers + '},"task":{"type":"worker","index":1}}', 1)
         self.check(dynamic, "ps", '{"cluster":{"worker":{},"ps":["dynamic-ps-0.' + where +
                    '"]},"task":{"type":"ps","index":0}}')
+        self.check(dynamic, "ps", '{"cluster":{"worker":{},"ps":{"1":"dynamic-ps-1.' + where +
+                   '"}},"task":{"type":"ps","index":1}}', 1)
         self.check(dynamic, "chief", '{"cluster":{"worker":{},"ps":' + servers +
                    ',"chief":["dynamic-chief-0.' + where +
                    '"]},"task":{"type":"chief","index":0}}')

@@ -8,28 +8,19 @@ Part of `make e2e`, which has installed the chart with its defaults.
 import json
 import os
 
+import long_job
 import programs
 import taas
 from kubectl import CommandFailed
 from scenario import Scenario
 
-# The chart as it was released last: `helm package charts/taas` in a tree of that tag.
+# The chart as it landed last before this one: `helm package charts/taas` in that tree. The program
+# is this tree's in both, unless TAAS_PREVIOUS_IMAGE names an archive of that tree's, with this tag.
 PREVIOUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "previous.tgz")
+PREVIOUS_TAG = "previous"
+TAG = "operator.image.tag="
 # The test's own limit is in the chart's values.
 LIMIT = "8m"
-# More than it will do before it is deleted.
-STEPS = 10**9
-JOB = {
-    "apiVersion": "taas.dev/v1",
-    "kind": "TrainingJob",
-    "metadata": {"name": "long"},
-    "spec": {
-        "trainer": {"model": {"name": "softmax"}, "data": {"format": "generated"},
-                    "maxSteps": STEPS},
-        "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 1}, "worker": {"replicas": 1}},
-    },
-}
-PODS = ["long-chief-0", "long-ps-0", "long-worker-0"]
 
 
 class ReleaseTest(Scenario):
@@ -101,10 +92,10 @@ class ReleaseTest(Scenario):
 
     def begin_long_job(self):
         """The uids of its pods, which train until the test's namespace goes."""
-        self.kubectl.apply({**JOB, "metadata": {"name": "long", "namespace": self.namespace}})
-        self.await_training("long")
-        self.wait_for("progress", lambda: self.status("long").get("progress", {}).get("step"))
-        return [self.pod_uid(pod) for pod in PODS]
+        self.kubectl.apply(long_job.of(self.namespace))
+        self.await_training(long_job.NAME)
+        self.wait_for("progress", lambda: self.step(long_job.NAME))
+        return [self.pod_uid(pod) for pod in long_job.PODS]
 
     def operator_pods(self):
         return self.kubectl.json("get", "pods", "-n", taas.NAMESPACE, "-l",
@@ -115,10 +106,10 @@ class ReleaseTest(Scenario):
 
     def check_unharmed(self, pods):
         """The operator that is there now sees it train; nothing was made anew."""
-        step = self.status("long")["progress"]["step"]
-        self.wait_for("progress", lambda: self.status("long")["progress"]["step"] > step)
-        self.assertEqual([self.pod_uid(pod) for pod in PODS], pods)
-        status = self.status("long")
+        step = self.step(long_job.NAME)
+        self.wait_for("progress", lambda: self.step(long_job.NAME) > step)
+        self.assertEqual([self.pod_uid(pod) for pod in long_job.PODS], pods)
+        status = self.status(long_job.NAME)
         self.assertEqual((status["state"], status.get("restartCount", 0)), ("Running", 0))
 
     def upgrade(self, chart, mark, *settings):
@@ -128,14 +119,31 @@ class ReleaseTest(Scenario):
                   "operator.podAnnotations.e2e=" + mark, *settings, "--wait", "--timeout", LIMIT)
         self.wait_for("the end of the old operators", lambda: not self.operators() & before)
 
+    def previous_program(self):
+        archive = os.environ.get("TAAS_PREVIOUS_IMAGE")
+        if not archive:
+            return ()
+        self.cluster.node.import_image(archive)
+        return ("--set-string", TAG + PREVIOUS_TAG)
+
+    def images(self):
+        return {pod["spec"]["containers"][0]["image"] for pod in self.operator_pods()
+                if "deletionTimestamp" not in pod["metadata"]}
+
     def test_an_upgrade_from_the_previous_chart_and_back_leaves_a_job_that_trains_alone(self):
-        self.upgrade(PREVIOUS, "previous")
+        self.upgrade(PREVIOUS, "previous", *self.previous_program())
+        previous = self.images()
         pods = self.begin_long_job()
-        self.upgrade(taas.CHART, "upgraded")
+        self.upgrade(taas.CHART, "upgraded", "--set-string", TAG)
         self.check_unharmed(pods)
+        current = self.images()
+        before = self.operators()
         self.helm("rollback", taas.RELEASE, "--wait", "--timeout", LIMIT)
+        self.wait_for("the end of the new operators", lambda: not self.operators() & before)
+        self.assertEqual(self.images(), previous)
         self.check_unharmed(pods)
-        self.upgrade(taas.CHART, "again")
+        self.upgrade(taas.CHART, "again", "--set-string", TAG)
+        self.assertEqual(self.images(), current)
         self.check_unharmed(pods)
 
     def test_a_job_trains_on_without_a_release_and_the_next_one_takes_it_up(self):
@@ -143,8 +151,8 @@ class ReleaseTest(Scenario):
         self.helm("uninstall", taas.RELEASE, "--wait")
         try:
             self.wait_for("no operator", lambda: not self.operators())
-            steps = self.steps_logged(PODS[0])
-            self.wait_for("more steps", lambda: self.steps_logged(PODS[0]) > steps)
+            steps = self.steps_logged(long_job.PODS[0])
+            self.wait_for("more steps", lambda: self.steps_logged(long_job.PODS[0]) > steps)
         finally:
             taas.install(self.kubectl)
         self.check_unharmed(pods)

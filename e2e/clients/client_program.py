@@ -150,9 +150,22 @@ def await_log(training, name, pod):
     return await_true(f"a log of {pod}", lambda: training.get_job_logs(name)[0].get(pod))
 
 
+def read_job_without_policies(training, namespace, image):
+    """The SDK takes no TFJob without a runPolicy; the manifests of many have none."""
+    worker = client.ApiClient().sanitize_for_serialization(replica("true", image))
+    client.CustomObjectsApi().create_namespaced_custom_object(
+        group="kubeflow.org", version="v1", namespace=namespace, plural="tfjobs", body={
+            "apiVersion": "kubeflow.org/v1", "kind": "TFJob", "metadata": {"name": "plain"},
+            "spec": {"tfReplicaSpecs": {"Worker": worker}}})
+    made = training.get_job("plain")
+    check(made.spec.tf_replica_specs["Worker"].replicas == 1, made)
+    training.delete_job("plain")
+
+
 def tfjob_case(namespace, image):
     from kubeflow.training import TrainingClient
     training = TrainingClient(namespace=namespace, job_kind="TFJob")
+    read_job_without_policies(training, namespace, image)
     training.create_job(
         tf_job("tf", namespace, Worker=replica("echo $TF_CONFIG; echo trained", image, 2)),
         namespace=namespace)

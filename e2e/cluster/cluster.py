@@ -23,6 +23,7 @@ import fake_nodes
 import programs
 import volumes
 from control_plane import ControlPlane
+from direct_api import Api
 from instance import Instance
 from node import PAUSE_IMAGE, Node
 from sandbox import Sandbox
@@ -66,6 +67,10 @@ class Cluster:
     def logs(self):
         return os.path.join(self.instance.work, "logs")
 
+    def look(self, path):
+        """The text that the API server has there; None: there is nothing."""
+        return self.api.look(path)
+
     def __enter__(self):
         began = time.monotonic()
         self.instance = Instance()
@@ -86,6 +91,7 @@ class Cluster:
         self.plane = ControlPlane(self.sandbox, self.instance.work, authority)
         self.kubectl = self.plane.kubectl
         self.plane.start()
+        self.api = Api(self.kubeconfig)
         if self.real_node:
             self.node = Node(self.plane)
             self.node.start()

@@ -4,7 +4,8 @@ kubectl takes 50 ms of a core for each request and hides codes; tests that write
 objects, or want a 422 to be one, use this.
 
     api = Api(cluster.kubeconfig)
-    api("POST", "/api/v1/namespaces/mine/pods", pod).code        # 201
+    api("POST", core("mine", "pods"), pod).code                  # 201
+    api.get(jobs("mine", "tj", "mnist"))["status"]
     api.all([("PATCH", path, {"status": …}), …])                 # eight at a time
 
 Threads: any. Errors: an answer with its code; a connection that fails is an OSError.
@@ -23,6 +24,18 @@ CONNECTIONS = 8
 TIMEOUT_S = 30
 PATCH = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
+GROUPS = {"tj": "/apis/taas.dev/v1", "tfjob": "/apis/kubeflow.org/v1"}
+PLURALS = {"tj": "trainingjobs", "tfjob": "tfjobs"}
+
+
+def jobs(namespace, kind, name="", part=""):
+    """The path of all jobs of a kind, of one, or of a part of one."""
+    path = f"{GROUPS[kind]}/namespaces/{namespace}/{PLURALS[kind]}"
+    return "/".join([path, *filter(None, (name, part))])
+
+
+def core(namespace, resource, name="", part=""):
+    return "/".join([f"/api/v1/namespaces/{namespace}/{resource}", *filter(None, (name, part))])
 
 
 class Answer:
@@ -73,13 +86,18 @@ class Api:
             # The server was started anew; a second failure says that it is away.
             return self._send(verb, path, body, headers)
 
-    def get(self, path):
-        """The object; None: there is none."""
+    def look(self, path):
+        """The text; None: there is nothing."""
         answer = self("GET", path)
         if answer.code == 404:
             return None
         assert answer.code == 200, f"GET {path}: {answer.code} {answer.text}"
-        return answer.object
+        return answer.text
+
+    def get(self, path):
+        """The object; None: there is none."""
+        text = self.look(path)
+        return None if text is None else json.loads(text)
 
     def done(self, verb, path, body=None, content_type=None):
         """What a request that must be taken gives."""

@@ -7,7 +7,8 @@
 import os
 import tempfile
 
-from kubectl import Kubectl
+import programs
+from kubectl import CommandFailed, Kubectl
 
 
 class ExistingCluster:
@@ -26,6 +27,16 @@ class ExistingCluster:
         self.home = tempfile.TemporaryDirectory(prefix="taas-e2e-home-")
         self.kubectl = Kubectl(self.kubeconfig, self.home.name)
         return self
+
+    def look(self, path):
+        """As of a cluster of our own; kubectl alone knows how to speak with somebody else's."""
+        command = [programs.path("kubectl"), "get", "--raw", path]
+        done = self.kubectl.run(*command, check=False)
+        if done.returncode == 0:
+            return done.stdout
+        if "(NotFound)" in done.stderr:
+            return None
+        raise CommandFailed(command, done)
 
     def keep_logs(self):
         self.logs_kept = self.logs

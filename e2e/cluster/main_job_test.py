@@ -89,6 +89,9 @@ class MainJobTest(Scenario):
             with self.subTest(name):
                 self.apply_example(name)
                 self.check_learned(name, self.await_success(name))
+                if name == "evaluator":
+                    # The chief measures the last step, too; this is who measured it besides.
+                    self.assertIn("evaluation at step 2000", self.k("logs", name + "-evaluator-0"))
                 # Its claim is free for the next, and so are the cores.
                 self.k("delete", "tj", name)
 
@@ -140,6 +143,13 @@ class MainJobUnderFault(Scenario):
         self.apply_example("mnist", maxSteps=self.steps)
         self.await_training("mnist")
 
+    def read(self, name):
+        with open(self.example(name), encoding="utf-8") as file:
+            return yaml.safe_load(file)
+
+    def submit(self, job):
+        self.k("create", "-f", "-", stdin=json.dumps(job))
+
     def pod_uids(self):
         return {replica: self.pod_uid("mnist-" + replica) for replica in REPLICAS}
 
@@ -179,6 +189,28 @@ class SurvivalTest(MainJobUnderFault):
         self.k("scale", "tj/mnist", "--replicas=2")
         self.wait_for("the end of its pod", lambda: not self.pod_uid("mnist-worker-2"))
         self.check_survived({})
+
+
+class RestartOfTheJobTest(MainJobUnderFault):
+
+    def test_all_begin_again_from_the_last_checkpoint(self):
+        job = self.read("mnist")
+        job["spec"]["restartScope"] = "Job"
+        job["spec"]["trainer"].update(maxSteps=self.steps)
+        job["spec"]["trainer"]["checkpoint"]["everySeconds"] = 1
+        self.submit(job)
+        self.await_training("mnist")
+        with self.mounted("mnist-out") as pod:
+            self.wait_for("a checkpoint", lambda: "model.ckpt-" in pod.run(
+                "sh", "-c", "ls /claim/checkpoints/*.index 2>&1 || true"))
+        before = self.pod_uids()
+        self.k("delete", "pod", "mnist-worker-1", "--wait=false")
+        for replica in REPLICAS:
+            self.await_successor("mnist-" + replica, before[replica])
+        self.await_training("mnist")
+        self.assertRegex(self.k("logs", "mnist-chief-0"), r"resuming from checkpoint.*step=[1-9]")
+        self.check_survived({"preempted": 1})
+        self.assertEqual(self.status("mnist")["attempt"], 2)
 
 
 class WithoutOperatorTest(MainJobUnderFault):
@@ -256,6 +288,45 @@ class ProcessTest(MainJobUnderFault):
         self.check_survived({"killed": 3})
 
 
+class TfJobUnderFaultTest(MainJobUnderFault):
+
+    needs = ("node",)
+    pod_security = "baseline"
+
+    def long_job(self):
+        """The example, with a checkpoint in each second."""
+        job = self.read("tfjob")
+        template = job["spec"]["tfReplicaSpecs"]["Chief"]["template"]  # That of all, in the file.
+        (container,) = template["spec"]["containers"]
+        container["volumeMounts"].append({"name": "out", "mountPath": "/out"})
+        template["spec"]["volumes"].append(
+            {"name": "out", "persistentVolumeClaim": {"claimName": "mnist-out"}})
+        (variable,) = container["env"]
+        trainer = json.loads(variable["value"])
+        trainer.update(maxSteps=self.steps, checkpoint={"dir": "/out/tfjob", "everySeconds": 1})
+        variable["value"] = json.dumps(trainer)
+        return job
+
+    def test_kill_9_of_a_worker_and_deletion_of_the_parameter_server(self):
+        self.submit(self.long_job())
+        # The chief waits for no worker.
+        self.wait_for("steps of a worker", lambda: self.steps_logged("tfjob-worker-1"))
+        before = self.pod_uid("tfjob-worker-1")
+        (process,) = self.cluster.sandbox.processes(
+            TAAS_JOB=f"{self.namespace}/tfjob", TAAS_ROLE="worker", TAAS_INDEX="1")
+        os.kill(process, signal.SIGKILL)
+        self.await_successor("tfjob-worker-1", before)
+        self.wait_for("the count", lambda: self.status("tfjob", "tfjob").get("restarts") ==
+                      {"killed": 1})
+        before = self.pod_uid("tfjob-ps-0")
+        self.k("delete", "pod", "tfjob-ps-0", "--wait=false")
+        self.await_successor("tfjob-ps-0", before)
+        status = self.await_success("tfjob", "tfjob", LONG_LIMIT_S)
+        self.assertEqual(status["restarts"], {"killed": 1, "preempted": 1})
+        self.assertEqual(status["progress"]["step"], self.steps)
+        self.assertEqual(status["conditions"][-1]["type"], "Succeeded")
+
+
 class DrainTest(MainJobUnderFault):
 
     needs = ("node",)
@@ -284,13 +355,6 @@ class OutOfMemoryTest(MainJobUnderFault):
     def limits(self, memory):
         return {"spec": {"containers": [
             {"name": "trainer", "resources": {"limits": {"memory": memory}}}]}}
-
-    def read(self, name):
-        with open(self.example(name), encoding="utf-8") as file:
-            return yaml.safe_load(file)
-
-    def submit(self, job):
-        self.k("create", "-f", "-", stdin=json.dumps(job))
 
     def check_history(self, status):
         last = status["history"][-1]
@@ -389,8 +453,11 @@ class OwnProgramTest(Scenario):
                 "spec": {"tfReplicaSpecs": {"Worker": worker}}}
 
     def test_that_ran_out_of_memory(self):
+        # containerd looks out for it a moment after the start, and may tell of a container's end
+        # before it has heard of the reason; then the kubelet gives none.
         self.check_both_kinds_come_back(
-            self.template("exec tail /dev/zero", resources={"limits": {"memory": "32Mi"}}),
+            self.template("sleep 1; tail /dev/zero; code=$?; sleep 1; exit $code",
+                          resources={"limits": {"memory": "32Mi"}}),
             {"outOfMemory": 1})
 
     def test_that_failed_for_good_is_read_with_kubectl_afterwards(self):

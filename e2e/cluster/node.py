@@ -183,6 +183,14 @@ disabled_plugins = [{", ".join(unused)}]
         self.plane.components["kubelet"].start()
         self.plane.components["kube-proxy"].start()
 
+    def enforce_network_policies(self):
+        """From now on, and for all pods; the bridge alone knows of no policy."""
+        self.plane.add("netpol", [
+            "--kubeconfig=" + self.plane.identity("netpol", "netpol", "system:masters"),
+            "--node=" + NAME,
+            "--service-range=" + SERVICE_RANGE,
+        ]).start()
+
     def _ctr(self, *arguments, check=True):
         return self.sandbox.run(programs.path("ctr"), "--address", SOCKET, "--namespace", "k8s.io",
                                 *arguments, check=check)

@@ -34,11 +34,11 @@ def load_images(node):
         node.import_image(archive)
 
 
-def install(kubectl):
+def install(kubectl, *settings):
     """Into a namespace that takes pods of the strictest kind only."""
     kubectl.apply(namespace(NAMESPACE, "restricted"))
     kubectl.run(programs.path("helm"), "install", RELEASE, CHART, "--namespace", NAMESPACE,
-                "--wait", "--timeout", INSTALL_LIMIT)
+                *settings, "--wait", "--timeout", INSTALL_LIMIT)
 
 
 def operators(kubectl):

@@ -4,8 +4,8 @@ import itertools
 import json
 
 import programs
-from fault_api import APPLY
-from fault_jobs import KINDS, core, ended, job_of, jobs, training_job
+from direct_api import APPLY, core, jobs
+from fault_jobs import KINDS, ended, job_of, training_job
 from fault_scenario import FaultScenario
 from taas import LEDGER
 
@@ -19,6 +19,9 @@ LARGE = 1400 * KIB
 STEP = 32
 # And no request at all is longer.
 REQUEST_MAX = 3072 * KIB
+# As deep as an API server takes it, and so wide that it fits.
+DEEP = 9_900
+WIDE = 300_000
 # Replicas of a job whose status must stay small, and how many of them end with much to say.
 MANY = 1000
 TALKATIVE = 200
@@ -104,6 +107,27 @@ class OversizedTest(FaultScenario):
             self.edit(kind, "full-" + kind,
                       {"metadata": {"annotations": {"example.org/notes": None}}})
             self.await_running(kind, "full-" + kind, 1)
+
+    def odd_job(self, kind, name, text):
+        """As text: Python's writer goes no deeper than 1,000 levels."""
+        job = job_of(kind, name, 1, {"odd": "here"})
+        return json.dumps(job).replace('"here"', text)
+
+    def test_a_template_nested_without_end_is_refused_and_a_wide_one_costs_nobody_time(self):
+        for kind in KINDS:
+            deep = self.odd_job(kind, "deep-" + kind, "[" * DEEP + "]" * DEEP)
+            wide = self.odd_job(kind, "wide-" + kind, "[" + ",".join(["{}"] * WIDE) + "]")
+            for job in (deep, wide):
+                # What comes back is too deep for Python.
+                self.assertEqual(self.api("POST", jobs(self.namespace, kind), job).code, 201)
+        self.submit("tj", training_job("ordinary"))
+        self.await_running("tj", "ordinary", 1)
+        for kind in KINDS:
+            self.await_running(kind, "wide-" + kind, 1)
+            self.wait_for("what is wrong", lambda k=kind: "nested more than 100 levels" in self.k(
+                "get", k, "deep-" + k, "-o", "jsonpath={.status.message}"))
+        self.assertEqual(self.uids().keys(), {
+            "ordinary-worker-0", *(f"wide-{kind}-worker-0" for kind in KINDS)})
 
     def test_a_thousand_replicas_with_much_to_say_have_a_short_status(self):
         # No node takes them: what counts is that they are many.
@@ -225,6 +249,37 @@ class EditedStatusTest(FaultScenario):
                 self.wait_for("the truth", lambda: self.same(self.status_of(kind, kind), true))
                 self.assertEqual(self.uids(), uids)
 
+    def without_history(self, status):
+        """What it was before its end is nobody's knowledge but that of the conditions."""
+        kept = ("Created", "Succeeded")
+        return {**status, "conditions": [condition for condition in status.get("conditions", [])
+                                         if condition["type"] in kept]}
+
+    def test_what_is_written_into_the_status_of_a_job_that_has_ended_is_put_right(self):
+        for kind in KINDS:
+            self.submit(kind, job_of(kind, kind, cleanPodPolicy="None"))
+        for kind, container in (("tj", "trainer"), ("tfjob", "tensorflow")):
+            with self.subTest(kind):
+                pod = f"{kind}-worker-0"
+                self.await_running(kind, kind, 1)
+                self.take_from_kwok(pod)
+                self.api.done("PATCH", self.pod_path(pod, "status"), ended(container, 0))
+                self.wait_for("success", lambda k=kind: self.status_of(k, k).get("state") ==
+                              "Succeeded")
+                true = self.without_history(
+                    self.wait_for("a status that stays", lambda k=kind: self.settled(k)))
+                uids = self.uids()
+                for status in ({**self.lies(kind), "state": "Running", "message": "lie"}, None):
+                    self.assertEqual(self.write_status(kind, status).code, 200)
+                    self.wait_for("the truth", lambda k=kind: self.same(
+                        self.without_history(self.status_of(k, k)), true))
+                    conditions = self.status_of(kind, kind)["conditions"]
+                    self.assertLess(max(one["lastTransitionTime"] for one in conditions), "2100")
+                if kind == "tfjob":
+                    # Tools take the last for the state.
+                    self.assertEqual(conditions[-1]["type"], "Succeeded")
+                self.assertEqual(self.uids(), uids)
+
     def settled(self, kind):
         first = self.status_of(kind, kind)
         self.pass_time(1)
@@ -235,9 +290,10 @@ class EditedStatusTest(FaultScenario):
 
         def timeless(one):
             one = {key: value for key, value in one.items() if key != "lastReconcileTime"}
-            one["conditions"] = [
-                {key: value for key, value in condition.items() if not key.endswith("Time")}
-                for condition in one.get("conditions", [])]
+            one["conditions"] = {
+                condition["type"]: {key: value for key, value in condition.items()
+                                    if not key.endswith("Time")}
+                for condition in one.get("conditions", [])}
             return one
 
         return timeless(status) == timeless(true)

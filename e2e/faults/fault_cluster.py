@@ -16,8 +16,7 @@ import os
 import urllib.request
 
 import audit
-import fault_api
-import fault_jobs
+import direct_api
 import programs
 import rights
 import taas
@@ -53,7 +52,7 @@ class Operator(Component):
 
     def values(self, name):
         """The values of a metric, by its labels as they are written."""
-        with urllib.request.urlopen(self.metrics, timeout=fault_api.TIMEOUT_S) as page:
+        with urllib.request.urlopen(self.metrics, timeout=direct_api.TIMEOUT_S) as page:
             lines = page.read().decode().splitlines()
         found = {}
         for line in lines:
@@ -85,7 +84,6 @@ class FaultCluster(Cluster):
 
     def _start(self):
         super()._start()
-        self.api = fault_api.Api(self.kubeconfig)
         self._prepare()
         self._grant()
         self.operator = self.start_operator("main", *self.flags)
@@ -116,7 +114,7 @@ class FaultCluster(Cluster):
         for path in sorted(glob.glob(os.path.join(programs.TREE, "crds", "*.yaml"))):
             self.kubectl("apply", "--server-side", "-f", path)
         until("both kinds to be served", lambda: all(
-            self.api("GET", path).code == 200 for path in fault_jobs.GROUPS.values()))
+            self.api("GET", path).code == 200 for path in direct_api.GROUPS.values()))
 
     def start_operator(self, name, *flags, account=taas.USER):
         operator = Operator(self.plane, name, account, flags)

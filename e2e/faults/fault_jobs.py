@@ -1,23 +1,11 @@
-"""Manifests of jobs whose pods run on kwok's nodes, and where their objects are.
+"""Manifests of jobs whose pods run on kwok's nodes.
 
     api("POST", jobs("mine", "tj"), training_job("a", workers=2, backoffLimit=0))
 """
 
 from fake_nodes import TOLERATION
 
-GROUPS = {"tj": "/apis/taas.dev/v1", "tfjob": "/apis/kubeflow.org/v1"}
-PLURALS = {"tj": "trainingjobs", "tfjob": "tfjobs"}
 KINDS = ("tj", "tfjob")
-
-
-def jobs(namespace, kind, name="", part=""):
-    """The path of all jobs of a kind, of one, or of a part of one."""
-    path = f"{GROUPS[kind]}/namespaces/{namespace}/{PLURALS[kind]}"
-    return "/".join([path, *filter(None, (name, part))])
-
-
-def core(namespace, resource, name="", part=""):
-    return "/".join([f"/api/v1/namespaces/{namespace}/{resource}", *filter(None, (name, part))])
 
 
 def template(container, **spec):

@@ -11,7 +11,7 @@ import time
 
 import fault_cluster
 from fake_nodes import PLAYED
-from fault_jobs import PLURALS, core, jobs
+from direct_api import PLURALS, core, jobs
 from scenario import Scenario
 
 # Far above what anything here takes, seconds, on a machine with much else to do.

@@ -6,7 +6,8 @@ Operators of other accounts, from which a right is taken, are not looked at.
 import audit
 import fault_cluster
 import taas
-from fault_jobs import KINDS, job_of, jobs
+from direct_api import jobs
+from fault_jobs import KINDS, job_of
 from fault_scenario import FaultScenario
 
 # Without these nothing would have been recorded, or nothing been done.

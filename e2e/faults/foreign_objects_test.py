@@ -1,8 +1,9 @@
 """Objects of others in a job's way, and those that pretend to be the job's: none is touched."""
 
+from direct_api import jobs
 from fault_jobs import (
-    KINDS, foreign_pod, foreign_service, job_of, jobs, owner, replicas_patch, suspend_patch,
-    tf_job, training_job)
+    KINDS, foreign_pod, foreign_service, job_of, owner, replicas_patch, suspend_patch, tf_job,
+    training_job)
 from fault_scenario import ForeignScenario
 
 

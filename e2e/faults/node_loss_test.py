@@ -8,6 +8,7 @@ from fault_scenario import FaultScenario
 # The controller manager's own are 50 s and 5 s.
 SHORT = ["--node-monitor-grace-period=8s", "--node-monitor-period=1s"]
 TAINT = {"key": "e2e/silent", "value": "yes", "effect": "NoSchedule"}
+WORKERS = 2
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 # How a TFJob says how long a node may be away; without them the operator gives its pods 60 s.
 TOLERATIONS = [{"key": "node.kubernetes.io/" + key, "operator": "Exists", "effect": "NoExecute",
@@ -54,6 +55,11 @@ class NodeLossTest(FaultScenario):
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         self.api.done("PATCH", f"{LEASES}/{self.node}", {"spec": {"renewTime": now}})
 
+    def come_back(self):
+        self.api.done("PATCH", f"/api/v1/nodes/{self.node}/status", {"status": {
+            "conditions": [{"type": "Ready", "status": "True"}]}})
+        self.wait_for("the node to take pods again", self.is_open)
+
     def pod_on_the_node(self, name):
         self.beat()
         pod = self.pod(name)
@@ -69,25 +75,46 @@ class NodeLossTest(FaultScenario):
 
     def test_its_pods_are_made_again_elsewhere_and_count_as_lost_with_it(self):
         # One restart by user error would be one too many.
-        self.submit("tj", job_of("tj", "lost-tj", 1, self.placed_there(), backoffLimit=0,
+        self.submit("tj", job_of("tj", "lost-tj", WORKERS, self.placed_there(), backoffLimit=0,
                                  nodeLossSeconds=1))
-        self.submit("tfjob", job_of("tfjob", "lost-tfjob", 1, self.placed_there(*TOLERATIONS),
-                                    backoffLimit=1))
+        self.submit("tfjob", job_of("tfjob", "lost-tfjob", WORKERS,
+                                    self.placed_there(*TOLERATIONS), backoffLimit=1))
+        names = {kind: [f"lost-{kind}-worker-{index}" for index in range(WORKERS)]
+                 for kind in KINDS}
         before = {}
         for kind, container in (("tj", "trainer"), ("tfjob", "tensorflow")):
-            name = f"lost-{kind}-worker-0"
-            pod = self.wait_for(f"{name} on the node", lambda: self.pod_on_the_node(name))
-            before[name] = pod["metadata"]["uid"]
-            self.api.done("PATCH", self.pod_path(name, "status"), running(container))
+            for name in names[kind]:
+                pod = self.wait_for(f"{name} on the node", lambda n=name: self.pod_on_the_node(n))
+                before[name] = pod["metadata"]["uid"]
+                self.api.done("PATCH", self.pod_path(name, "status"), running(container))
         for kind in KINDS:
-            self.await_running(kind, "lost-" + kind, 1)
+            self.await_running(kind, "lost-" + kind, WORKERS)
         # No beat from here on.
         for kind in KINDS:
             self.await_message(kind, "lost-" + kind, self.node, "does not answer")
         for kind in KINDS:
-            name = f"lost-{kind}-worker-0"
-            pod = self.await_other_pod(name, before[name])
-            self.assertNotEqual(pod["spec"]["nodeName"], self.node)
-            status = self.await_running(kind, "lost-" + kind, 1)
-            self.assertEqual(status["restarts"], {"nodeLost": 1})
+            for name in names[kind]:
+                pod = self.await_other_pod(name, before[name])
+                self.assertNotEqual(pod["spec"]["nodeName"], self.node)
+            status = self.await_running(kind, "lost-" + kind, WORKERS)
+            self.assertEqual(status["restarts"], {"nodeLost": WORKERS})
             self.assertEqual(status["message"], "")
+        # The node comes back when other pods have taken the place of its own.
+        uids = self.uids()
+        self.come_back()
+        self.await_rest()
+        self.assertEqual(self.uids(), uids)
+        for kind in KINDS:
+            self.assertEqual(self.await_running(kind, "lost-" + kind, WORKERS)["restarts"],
+                             {"nodeLost": WORKERS})
+
+
+class TolerationTest(FaultScenario):
+
+    def test_a_tfjob_that_says_nothing_waits_a_minute_for_a_lost_node(self):
+        self.submit("tfjob", job_of("tfjob", "silent"))
+        pod = self.wait_for("its pod", lambda: self.pod("silent-worker-0"))
+        self.assertEqual(
+            {entry["key"]: entry.get("tolerationSeconds") for entry in pod["spec"]["tolerations"]
+             if entry.get("effect") == "NoExecute"},
+            {"node.kubernetes.io/unreachable": 60, "node.kubernetes.io/not-ready": 60})

@@ -4,7 +4,8 @@ import json
 import re
 import time
 
-from fault_jobs import KINDS, core, job_of, jobs, replicas_patch, suspend_patch
+from direct_api import core, jobs
+from fault_jobs import KINDS, job_of, replicas_patch, suspend_patch
 from fault_scenario import FaultScenario
 
 # Longer than an upgrade of an API server takes; delays have grown to their limit in it.

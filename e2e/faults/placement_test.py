@@ -1,6 +1,7 @@
 """Pods that get no place, or lose it: no room, quota, limits, preemption, drain."""
 
-from fault_jobs import KINDS, core, job_of, training_job
+from direct_api import core
+from fault_jobs import KINDS, job_of, training_job
 from fault_scenario import FaultScenario
 from kubectl import CommandFailed
 

@@ -7,7 +7,8 @@ not list something or lead cannot begin, so each of them is an operator of its o
 import dataclasses
 
 import taas
-from fault_jobs import core, ended, foreign_pod, foreign_service, job_of, jobs, replicas_patch
+from direct_api import core, jobs
+from fault_jobs import ended, foreign_pod, foreign_service, job_of, replicas_patch
 from fault_scenario import FaultScenario
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -11,7 +11,8 @@ import time
 
 import audit
 import taas
-from fault_jobs import KINDS, core, ended, foreign_pod, foreign_service, job_of, owner
+from direct_api import core
+from fault_jobs import KINDS, ended, foreign_pod, foreign_service, job_of, owner
 from fault_scenario import ForeignScenario
 
 CONTAINER = {"tj": "trainer", "tfjob": "tensorflow"}

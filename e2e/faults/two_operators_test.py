@@ -1,6 +1,7 @@
 """Two operators at once that know nothing of each other: what they do together, one would have."""
 
-from fault_jobs import KINDS, core, ended, job_of, replicas_patch
+from direct_api import core
+from fault_jobs import KINDS, ended, job_of, replicas_patch
 from fault_scenario import FaultScenario
 
 # Of each kind; each look at one is a race of the two.

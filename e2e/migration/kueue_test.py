@@ -68,7 +68,7 @@ class KueueTest(Scenario):
     def update(self, name, change):
         """Reads, changes and writes the whole object, as a controller with typed objects does."""
         for _ in range(20):
-            job = self.job(name, TFJOB)
+            job = self.job(name, "tfjob")
             change(job)
             try:
                 self.k("replace", "-f", "-", stdin=json.dumps(job))
@@ -105,10 +105,10 @@ class KueueTest(Scenario):
 
     def holds(self, name, condition):
         return any(found["type"] == condition and found["status"] == "True"
-                   for found in self.status(name, TFJOB).get("conditions", []))
+                   for found in self.status(name, "tfjob").get("conditions", []))
 
     def is_active(self, name):
-        counts = self.status(name, TFJOB).get("replicaStatuses", {})
+        counts = self.status(name, "tfjob").get("replicaStatuses", {})
         return any(count.get("active", 0) for count in counts.values())
 
     def check_running(self, name, flavor):
@@ -157,7 +157,7 @@ class KueueTest(Scenario):
                json.dumps({"status": status}))
         self.wait_for("the end of a job that came later", lambda: self.holds("local", "Succeeded"))
         self.assertEqual(self.pods("remote"), [])
-        self.assertEqual(self.status("remote", TFJOB), status)
+        self.assertEqual(self.status("remote", "tfjob"), status)
 
     def test_a_job_may_not_change_who_manages_it(self):
         self.submit(tf_job("remote", "true", managedBy=MANAGED_BY, suspend=False))

@@ -8,11 +8,21 @@
 namespace taas {
 namespace {
 
+// Those that the status has. Anybody may have written a time there that is still to come.
+std::vector<Condition> Before(const Snapshot& snapshot) {
+  std::vector<Condition> conditions = snapshot.job.status.conditions;
+  for (Condition& condition : conditions) {
+    condition.last_transition_time = std::min(condition.last_transition_time, snapshot.now);
+    if (condition.last_update_time > snapshot.now) condition.last_update_time = snapshot.now;
+  }
+  return conditions;
+}
+
 // Of a TrainingJob.
 class Conditions {
  public:
-  Conditions(const Snapshot& snapshot, std::vector<Condition> before)
-      : snapshot_(snapshot), conditions_(std::move(before)) {}
+  explicit Conditions(const Snapshot& snapshot)
+      : snapshot_(snapshot), conditions_(Before(snapshot)) {}
 
   bool Has(std::string_view type) {
     return std::any_of(conditions_.begin(), conditions_.end(),
@@ -42,7 +52,7 @@ class Conditions {
 
 std::vector<Condition> OfTrainingJob(const Snapshot& snapshot, const Ledger& ledger,
                                      const Tally& tally, const JobStatus& status) {
-  Conditions conditions(snapshot, snapshot.job.status.conditions);
+  Conditions conditions(snapshot);
   conditions.Set("Created", true, "Accepted", "The job was accepted");
   if (!ledger.outcome.has_value() && !ledger.suspended) {
     const GangTrouble no_gang = WhyNoGang(snapshot);
@@ -93,8 +103,8 @@ std::vector<Condition> OfTrainingJob(const Snapshot& snapshot, const Ledger& led
 // Of a TFJob: the newest is the last.
 class History {
  public:
-  History(const Snapshot& snapshot, std::vector<Condition> before)
-      : now_(snapshot.now), conditions_(std::move(before)) {}
+  explicit History(const Snapshot& snapshot)
+      : now_(snapshot.now), conditions_(Before(snapshot)) {}
 
   const Condition* Find(std::string_view type) const {
     for (const Condition& condition : conditions_) {
@@ -123,6 +133,18 @@ class History {
     });
     conditions_.push_back(std::move(condition));
   }
+  // The last of all, whatever somebody wrote there.
+  void End(std::string_view type, const ConditionText& text) {
+    if (!conditions_.empty()) {
+      const Condition& last = conditions_.back();
+      if (last.type == type && last.status && last.reason == text.reason &&
+          last.message == text.message) {
+        return;
+      }
+    }
+    Drop(type);
+    Put(type, true, text);
+  }
   // In its place.
   void Deny(std::string_view type) {
     for (Condition& condition : conditions_) {
@@ -142,16 +164,13 @@ class History {
 std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, const Tally& tally,
                                const JobStatus& status) {
   const Job& job = snapshot.job;
-  History history(snapshot, job.status.conditions);
+  History history(snapshot);
   history.Drop(kRefusedCondition);
   if (history.Find("Created") == nullptr) history.Put("Created", true, TfJobCreated(job));
   if (ledger.outcome.has_value()) {
-    const std::string_view type = JobStateName(*ledger.outcome);
-    if (!history.Holds(type)) {
-      history.Deny("Running");
-      history.Deny("Restarting");
-      history.Put(type, true, OutcomeText(job, ledger));
-    }
+    history.Deny("Running");
+    history.Deny("Restarting");
+    history.End(JobStateName(*ledger.outcome), OutcomeText(job, ledger));
     return history.Take();
   }
   if (ledger.suspended) {
@@ -200,7 +219,7 @@ std::vector<Condition> WithRefusal(const Snapshot& snapshot, const std::string& 
 std::vector<Condition> WithInternalError(const Snapshot& snapshot, const std::string& what) {
   // To readers of TFJobs it would be the state of the job: there the message has to do.
   if (snapshot.job.kind == JobKind::kTfJob) return snapshot.job.status.conditions;
-  Conditions conditions(snapshot, snapshot.job.status.conditions);
+  Conditions conditions(snapshot);
   conditions.Set(kInternalErrorCondition, true, "BrokenInvariant", what);
   return conditions.Take();
 }

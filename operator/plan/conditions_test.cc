@@ -1,5 +1,9 @@
 #include "operator/plan/conditions.h"
 
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
 #include "gtest/gtest.h"
 #include "operator/plan/plan_fixture.h"
 #include "operator/plan/status.h"
@@ -48,6 +52,43 @@ TEST(ForgedEndTest, IsTakenOutOfTheConditionsOfBothKinds) {
                                  {.type = "Failed", .status = true, .reason = "Lie"}};
     for (const Condition& condition : DeriveStatus(now, *now.job.ledger).conditions) {
       EXPECT_NE(condition.reason, "Lie") << condition.type;
+    }
+  }
+}
+
+// Symptom: what somebody wrote into the conditions of a TFJob that had ended stayed there, and
+// tools took the last of them for its state.
+TEST(ForgedEndTest, TheLastConditionOfATfJobThatHasEndedIsItsEnd) {
+  Snapshot now = StartedTfJob({.workers = 1});
+  now.job.ledger->outcome = JobState::kSucceeded;
+  now.job.status = DeriveStatus(now, *now.job.ledger);
+  const Condition end = now.job.status.conditions.back();
+  EXPECT_EQ(end.type, "Succeeded");
+  for (const std::vector<Condition>& forged : std::vector<std::vector<Condition>>{
+           {end, {.type = "Running", .status = true, .reason = "Lie"}},
+           {{.type = "Succeeded", .status = true, .reason = "Lie"}},
+           {}}) {
+    now.job.status.conditions = forged;
+    const std::vector<Condition> conditions = DeriveStatus(now, *now.job.ledger).conditions;
+    EXPECT_EQ(conditions.back(), end);
+    EXPECT_TRUE(std::none_of(conditions.begin(), conditions.end(), [](const Condition& other) {
+      return other.type == "Running" && other.status;
+    }));
+  }
+}
+
+TEST(ForgedTimeTest, NoConditionIsOfATimeThatIsStillToCome) {
+  for (Snapshot now : {StartedJob({.workers = 1}), StartedTfJob({.workers = 1})}) {
+    now.pods = {PodOf(now, Role::kWorker, 0)};
+    now.job.status = DeriveStatus(now, *now.job.ledger);
+    ASSERT_FALSE(now.job.status.conditions.empty());
+    for (Condition& condition : now.job.status.conditions) {
+      condition.last_transition_time = now.now + std::chrono::hours(9);
+      condition.last_update_time = condition.last_transition_time;
+    }
+    for (const Condition& condition : DeriveStatus(now, *now.job.ledger).conditions) {
+      EXPECT_LE(condition.last_transition_time, now.now) << condition.type;
+      EXPECT_LE(condition.last_update_time, now.now) << condition.type;
     }
   }
 }

@@ -65,7 +65,7 @@ case $part in
   cluster)
     build_of_kubernetes "kubelet and others" \
       k8s.io/kubernetes/cmd/{kube-controller-manager,kube-scheduler,kubelet,kube-proxy}
-    build "CoreDNS, kwok, promrules" "" "" ./coredns ./kwok ./promrules
+    build "CoreDNS, kwok, netpol, promrules" "" "" ./coredns ./kwok ./netpol ./promrules
     # The Kubernetes that `helm template` and `helm lint` take a chart to be for.
     c=helm.sh/helm/v3/pkg/chartutil
     build Helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3) \

@@ -3,8 +3,9 @@
 # from it, measurements compare with it.
 #
 #   tools/peer/build.sh TOOLCHAINS CACHE OUT     leaves OUT/bin/training-operator, OUT/manifests, as a
-#                                                user applies them, and OUT/bin/measured, the same
-#                                                controller with limits that are flags
+#                                                user applies them, OUT/examples of TFJobs, and
+#                                                OUT/bin/measured, the same controller with limits
+#                                                that are flags
 #
 # Only `setup.sh peer` calls this. The caches are those of tools/kubernetes; nothing of its sources
 # comes into this tree.
@@ -21,5 +22,7 @@ go build -ldflags "-s -w" -o "$out/bin/training-operator" \
   "$module/cmd/training-operator.v1"
 go build -ldflags "-s -w" -o "$out/bin/measured" ./measured
 # Files of the module cache cannot be written, and so not be removed with their folder.
-cp -r --no-preserve=mode "$(go list -m -f '{{.Dir}}' "$module")/manifests" "$out/manifests"
+sources=$(go list -m -f '{{.Dir}}' "$module")
+cp -r --no-preserve=mode "$sources/manifests" "$out/manifests"
+cp -r --no-preserve=mode "$sources/examples/tensorflow" "$out/examples"
 echo "setup: $(go list -m "$module"): $((SECONDS - began)) s" >&2
