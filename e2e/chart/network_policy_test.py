@@ -93,7 +93,8 @@ class NetworkPolicyTest(Scenario):
         found = {}
         for pod in pods:
             name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-            self.addCleanup(self.kubectl, "delete", "pod", name, "-n", namespace, "--wait=false")
+            self.addCleanup(self.kubectl, "delete", "pod", name, "-n", namespace, "--wait=false",
+                            "--ignore-not-found")
             found[name] = (namespace, name, self.wait_for(
                 f"the address of {name}", lambda: self.address(name, namespace)))
         return found

@@ -356,10 +356,9 @@ class OutOfMemoryTest(MainJobUnderFault):
         return {"spec": {"containers": [
             {"name": "trainer", "resources": {"limits": {"memory": memory}}}]}}
 
-    def check_history(self, status):
-        last = status["history"][-1]
-        self.assertEqual((last["role"], last["cause"], last["exitCode"]),
-                         ("worker", "outOfMemory", 137))
+    def check_history(self, status, *causes):
+        ends = {(end["role"], end["cause"], end["exitCode"]) for end in status["history"]}
+        self.assertTrue(ends & {("worker", cause, 137) for cause in causes}, ends)
 
     def told(self):
         """The status, once both workers have come back and their end stands in the message."""
@@ -380,7 +379,7 @@ class OutOfMemoryTest(MainJobUnderFault):
         status = self.wait_for("the cause in the message", self.told)
         self.assertRegex(status["message"], r"^worker-[01] .* times in a row and starts again at")
         self.assertEqual(status["state"], "Restarting")
-        self.check_history(status)
+        self.check_history(status, "outOfMemory")
         self.wait_for("steps that the chief makes without them", lambda: self.step("mnist"))
         change = {"spec": {"roles": {"worker": {"template": self.limits(ENOUGH)}}}}
         self.k("patch", "tj", "mnist", "--type=merge", "-p", json.dumps(change))
@@ -410,11 +409,15 @@ class OutOfMemoryTest(MainJobUnderFault):
         job["spec"]["runPolicy"]["backoffLimit"] = 2
         self.submit(job)
         status = self.await_end("tfjob", "tfjob", LONG_LIMIT_S)
+        # Of a container that is killed as soon as it starts containerd may not hear the reason, and
+        # nobody else after it.
+        causes = ("outOfMemory", "killed")
         self.assertRegex(status["message"], r"^worker-[01] failed again after 1 restarts .* "
-                         r"backoffLimit is 2: exit code 137 \(OOMKilled\)")
-        self.assertEqual((status["state"], status["restarts"]), ("Failed", {"outOfMemory": 1}))
+                         "backoffLimit is 2: exit code 137")
+        self.assertIn((status["state"], status["restarts"]),
+                      [("Failed", {cause: 1}) for cause in causes])
         self.assertEqual(status["conditions"][-1]["type"], "Failed")
-        self.check_history(status)
+        self.check_history(status, *causes)
         self.wait_for("the others to be gone", lambda: not self.pod_uid("tfjob-chief-0") and
                       not self.pod_uid("tfjob-ps-0"))
 
