@@ -14,7 +14,7 @@ from cluster import SHELL_IMAGE
 from scenario import CONTAINER_SECURITY, POD_SECURITY, Scenario
 from waiting import LIMIT_S
 
-# Long enough for a fault and what follows it: some 20 s for replicas with this share of a processor,
+# Long enough for a fault and what follows it: some 20 s for replicas with this share of a core,
 # which leaves the machine to the tests beside them.
 LONG_STEPS = 3000
 SHARE = {"requests": {"cpu": "10m"}, "limits": {"cpu": "100m"}}
