@@ -112,12 +112,16 @@ class ReleaseTest(Scenario):
         status = self.status(long_job.NAME)
         self.assertEqual((status["state"], status.get("restartCount", 0)), ("Running", 0))
 
-    def upgrade(self, chart, mark, *settings):
-        """Returns when the operators of before have ended. They are other ones by their mark."""
+    def replace_operators(self, *command):
+        """Returns when the operators of before have ended."""
         before = self.operators()
-        self.helm("upgrade", taas.RELEASE, chart, "--reset-then-reuse-values", "--set-string",
-                  "operator.podAnnotations.e2e=" + mark, *settings, "--wait", "--timeout", LIMIT)
+        self.helm(*command, "--wait", "--timeout", LIMIT)
         self.wait_for("the end of the old operators", lambda: not self.operators() & before)
+
+    def upgrade(self, chart, mark, *settings):
+        """The new ones are other ones by their mark."""
+        self.replace_operators("upgrade", taas.RELEASE, chart, "--reset-then-reuse-values",
+                               "--set-string", "operator.podAnnotations.e2e=" + mark, *settings)
 
     def previous_program(self):
         archive = os.environ.get("TAAS_PREVIOUS_IMAGE")
@@ -137,9 +141,7 @@ class ReleaseTest(Scenario):
         self.upgrade(taas.CHART, "upgraded", "--set-string", TAG)
         self.check_unharmed(pods)
         current = self.images()
-        before = self.operators()
-        self.helm("rollback", taas.RELEASE, "--wait", "--timeout", LIMIT)
-        self.wait_for("the end of the new operators", lambda: not self.operators() & before)
+        self.replace_operators("rollback", taas.RELEASE)
         self.assertEqual(self.images(), previous)
         self.check_unharmed(pods)
         self.upgrade(taas.CHART, "again", "--set-string", TAG)

@@ -2,8 +2,8 @@
 
 import audit
 import taas
-from fault_cluster import NODES
 from direct_api import core, jobs
+from fault_cluster import NODES
 from fault_jobs import KINDS, TOLERATION, ended, job_of, replicas_patch
 from fault_scenario import FaultScenario
 from gang_cluster import SCHEDULER, GangCluster

@@ -27,12 +27,14 @@ WANTED = {
 
 class UpstreamManifestsTest(Scenario):
 
+    # Whoever keeps a cluster may have that namespace.
+    needs = ("node",)
     pod_security = "baseline"
 
     def setUp(self):
         super().setUp()
         self.kubectl.create(taas.namespace(NAMESPACE, "baseline"))
-        self.addCleanup(self.kubectl, "delete", "namespace", NAMESPACE, "--wait=false")
+        self.addCleanup(self.kubectl, "delete", "namespace", NAMESPACE)
         self.await_account(NAMESPACE)
 
     def examples(self):
