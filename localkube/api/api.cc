@@ -13,6 +13,7 @@
 #include "localkube/api/pod_logs.h"
 #include "localkube/api/protobuf_body.h"
 #include "localkube/api/rest.h"
+#include "localkube/api/reviews.h"
 #include "localkube/api/route.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -110,14 +111,20 @@ bool IsJsonBody(const std::string& content_type) {
 class Api::Impl {
  public:
   Impl(Store& store, const Clock& clock, Random& random, LogSource* logs,
-       const UsageSource* usage)
-      : store_(store), clock_(clock), rest_(store, clock, random), logs_(logs), usage_(usage) {}
+       const UsageSource* usage, std::string token)
+      : store_(store),
+        clock_(clock),
+        rest_(store, clock, random),
+        logs_(logs),
+        usage_(usage),
+        token_(std::move(token)) {}
 
   absl::Status Bootstrap();
   absl::StatusOr<ApiResponse> Handle(const ApiRequest& request);
 
  private:
   absl::StatusOr<ApiResponse> OnMetrics(const ApiRequest& request, const Route& route);
+  absl::StatusOr<ApiResponse> OnReview(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnCollection(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnObject(const ApiRequest& request, const Route& route);
   absl::StatusOr<ApiResponse> OnPodSubresource(const ApiRequest& request, const Route& route,
@@ -133,6 +140,7 @@ class Api::Impl {
   Rest rest_;
   LogSource* const logs_;
   const UsageSource* const usage_;
+  const std::string token_;
 };
 
 absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
@@ -162,6 +170,7 @@ absl::StatusOr<ApiResponse> Api::Impl::Handle(const ApiRequest& request) {
   if (writes && !IsJsonBody(request.content_type)) {
     return UnsupportedBody("the body is " + request.content_type + "; send application/json");
   }
+  if (route.kind->review) return OnReview(request, route);
   return route.name.empty() ? OnCollection(request, route) : OnObject(request, route);
 }
 
@@ -196,6 +205,15 @@ absl::StatusOr<ApiResponse> Api::Impl::OnMetrics(const ApiRequest& request,
   ASSIGN_OR_RETURN(response.body,
                    ReadMetrics({store_, usage_, clock_.WallNow()}, route, options));
   return response;
+}
+
+absl::StatusOr<ApiResponse> Api::Impl::OnReview(const ApiRequest& request, const Route& route) {
+  const bool of_all = route.kind->namespaced && route.ns.empty();
+  if (!route.name.empty() || of_all) return NoSuchPath();
+  if (request.method != "POST") return MethodNotAllowed();
+  return Reply(AnswerReview({.token = token_, .now = clock_.WallNow()}, *route.kind, route.ns,
+                            request.body, ParseWriteOptions(route)),
+               route, "");
 }
 
 absl::StatusOr<ApiResponse> Api::Impl::OnCollection(const ApiRequest& request,
@@ -349,8 +367,8 @@ absl::Status Api::Impl::Bootstrap() {
 }
 
 Api::Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
-         const UsageSource* usage)
-    : impl_(std::make_unique<Impl>(store, clock, random, logs, usage)) {}
+         const UsageSource* usage, std::string token)
+    : impl_(std::make_unique<Impl>(store, clock, random, logs, usage, std::move(token))) {}
 Api::~Api() = default;
 
 absl::Status Api::Bootstrap() { return impl_->Bootstrap(); }

@@ -18,6 +18,7 @@
 #define LOCALKUBE_API_API_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "localkube/api/api_stream.h"
@@ -32,8 +33,9 @@ namespace taas::localkube {
 class Api {
  public:
   // `logs` may be null: no pod has logs then; and so may `usage`: nothing is measured then.
+  // `token` is the one that the cluster's user shows, for who asks whose it is (reviews.h).
   Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
-      const UsageSource* usage = nullptr);
+      const UsageSource* usage = nullptr, std::string token = "");
   ~Api();
 
   // The namespaces that always exist, and what belongs in each. Once per start.

@@ -26,6 +26,8 @@
 
 namespace taas::localkube {
 
+// Of the cluster's user.
+inline constexpr char kToken[] = "the-token";
 inline constexpr char kPods[] = "/api/v1/namespaces/default/pods";
 inline constexpr char kJobs[] = "/apis/taas.dev/v1/namespaces/default/trainingjobs";
 
@@ -89,7 +91,7 @@ class ApiFixture : public testing::Test {
   ApiFixture() : ApiFixture(2'048) {}
   explicit ApiFixture(size_t history_events_max)
       : store_(*Store::Open({.path = ":memory:", .history_events_max = history_events_max})),
-        api_(*store_, clock_, random_, &logs_, &usage_) {
+        api_(*store_, clock_, random_, &logs_, &usage_, kToken) {
     EXPECT_TRUE(api_.Bootstrap().ok());
   }
 

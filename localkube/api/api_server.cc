@@ -46,9 +46,10 @@ absl::StatusOr<std::string> KeepPrivate(const std::string& path, Make make) {
 class RunningServer : public ApiServer {
  public:
   RunningServer(std::unique_ptr<Store> store, const Clock& clock, Random& random,
-                LogSource* logs, const UsageSource* usage)
+                LogSource* logs, const UsageSource* usage, std::string token)
       : store_(std::move(store)),
-        api_(*store_, clock, random, logs, usage),
+        token_(std::move(token)),
+        api_(*store_, clock, random, logs, usage, token_),
         rest_(*store_, clock, random),
         executor_(clock, "api-gc"),
         collector_(*store_, rest_, executor_, clock) {}
@@ -69,7 +70,6 @@ class RunningServer : public ApiServer {
     const auto identity = ParseTlsIdentity(pem);
     if (!identity.ok()) return Annotate(identity.status(), "read " + options.dir + "/tls.pem");
     ca_pem_ = identity->ca_pem;
-    ASSIGN_OR_RETURN(token_, KeepPrivate(options.dir + "/token", MakeToken));
     collector_.Start();
     ASSIGN_OR_RETURN(https_, HttpsServer::Start(
                                  {.port = options.port,
@@ -112,11 +112,11 @@ class RunningServer : public ApiServer {
 
  private:
   const std::unique_ptr<Store> store_;
+  const std::string token_;
   Api api_;
   Rest rest_;  // The collector's.
   ThreadExecutor executor_;
   GarbageCollector collector_;
-  std::string token_;
   std::string ca_pem_;
   std::unique_ptr<HttpsServer> https_;
 };
@@ -128,7 +128,9 @@ absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(Options options, con
                                                             const UsageSource* usage) {
   RETURN_IF_ERROR(MakePrivateDir(options.dir));
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open({.path = options.dir + "/store.db"}));
-  auto server = std::make_unique<RunningServer>(std::move(store), clock, random, logs, usage);
+  ASSIGN_OR_RETURN(std::string token, KeepPrivate(options.dir + "/token", MakeToken));
+  auto server = std::make_unique<RunningServer>(std::move(store), clock, random, logs, usage,
+                                                std::move(token));
   RETURN_IF_ERROR(server->Begin(options));
   return std::unique_ptr<ApiServer>(std::move(server));
 }

@@ -113,6 +113,18 @@ TEST_F(ApiServerTest, OnlyWhoHasTheTokenIsAnswered) {
   EXPECT_THAT(reply.body(), HasSubstr("\"Namespace\""));
 }
 
+TEST_F(ApiServerTest, ItsTokenIsTheOneThatATokenReviewKnows) {
+  Client client(*server_);
+  const auto ask = [&](const std::string& token) {
+    return client
+        .Call(http::verb::post, "/apis/authentication.k8s.io/v1/tokenreviews", server_->token(),
+              R"({"spec":{"token":")" + token + "\"}}")
+        .body();
+  };
+  EXPECT_THAT(ask(server_->token()), HasSubstr("\"authenticated\":true"));
+  EXPECT_THAT(ask(server_->token().substr(1)), HasSubstr("invalid bearer token"));
+}
+
 TEST_F(ApiServerTest, SecretsAreReadableByTheirOwnerOnly) {
   ASSERT_THAT(server_->WriteKubeconfig(dir_ + "/kubeconfig"), IsOk());
   EXPECT_EQ(Mode(dir_ + "/kubeconfig"), 0600);

@@ -34,6 +34,7 @@ std::string Join(const GroupVersion& gv) {
 
 json Verbs(const Kind& kind) {
   if (kind.measured) return {"get", "list"};
+  if (kind.review) return json::array({"create"});
   if (kind.read_only) return {"get", "list", "watch"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
@@ -182,15 +183,18 @@ json OpenApi(const std::vector<const Kind*>& kinds) {
   for (const Kind* kind : kinds) {
     std::string path = kind->group.empty() ? "/api/v1" : "/apis/" + kind->api_version();
     path += kind->namespaced ? "/namespaces/{namespace}/" : "/";
-    path += kind->plural + "/{name}";
+    path += kind->plural + (kind->review ? "" : "/{name}");
     json operation = {
         {"x-kubernetes-group-version-kind",
          ResponseKind(kind->group, kind->version, kind->kind)},
         {"parameters", json::array({QueryParameter("dryRun"), QueryParameter("fieldManager"),
                                     QueryParameter("fieldValidation")})},
         {"responses", {{"200", {{"description", "OK"}}}}}};
-    operation["x-kubernetes-action"] = "get";
-    paths[path]["get"] = operation;
+    const char* first = kind->review ? "post" : "get";
+    operation["x-kubernetes-action"] = first;
+    paths[path][first] = operation;
+    // Where kubectl looks whether fieldValidation is known, even for a review, which nobody
+    // patches: without it `kubectl create -f` asks for OpenAPI v2 next, which there is not.
     if (!kind->read_only) {
       operation["x-kubernetes-action"] = "patch";
       operation["requestBody"]["content"]["application/merge-patch+json"] = json::object();

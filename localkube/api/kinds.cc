@@ -1,8 +1,26 @@
 #include "localkube/api/kinds.h"
 
+#include <cctype>
 #include <memory>
 
 namespace taas::localkube {
+namespace {
+
+constexpr char kAuthentication[] = "authentication.k8s.io";
+constexpr char kAuthorization[] = "authorization.k8s.io";
+
+// Its resource is named as the kind is.
+Kind Review(Kind kind) {
+  kind.version = "v1";
+  for (const char letter : kind.kind) {
+    kind.singular += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  kind.plural = kind.singular + "s";
+  kind.review = true;
+  return kind;
+}
+
+}  // namespace
 
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind>* const kKinds = [] {
@@ -41,6 +59,12 @@ const std::vector<Kind>& Kinds() {
          .plural = "customresourcedefinitions", .singular = "customresourcedefinition",
          .kind = "CustomResourceDefinition", .short_names = {"crd", "crds"},
          .categories = {"api-extensions"}, .namespaced = false, .read_only = true},
+        Review({.group = kAuthentication, .kind = "SelfSubjectReview", .namespaced = false}),
+        Review({.group = kAuthentication, .kind = "TokenReview", .namespaced = false}),
+        Review({.group = kAuthorization, .kind = "LocalSubjectAccessReview"}),
+        Review({.group = kAuthorization, .kind = "SelfSubjectAccessReview", .namespaced = false}),
+        Review({.group = kAuthorization, .kind = "SelfSubjectRulesReview", .namespaced = false}),
+        Review({.group = kAuthorization, .kind = "SubjectAccessReview", .namespaced = false}),
         {.group = "coordination.k8s.io", .version = "v1", .plural = "leases",
          .singular = "lease", .kind = "Lease"},
         {.group = "kubeflow.org", .version = "v1", .plural = "tfjobs", .singular = "tfjob",

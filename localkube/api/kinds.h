@@ -30,6 +30,8 @@ struct Kind {
   bool read_only = false;
   // Made when somebody asks (metrics.h): got and listed, and neither stored nor watched.
   bool measured = false;
+  // A question that is answered when it is posted (reviews.h): neither stored nor read.
+  bool review = false;
   // Defined by a CRD: schema, no strategic merge patch, no update without a revision.
   bool custom = false;
   // What field selectors may name, beside metadata.name and metadata.namespace.

@@ -31,7 +31,9 @@ absl::Status Make(int code, const std::string& reason, const std::string& messag
 }
 
 json Details(const Kind& kind, const std::string& name) {
-  json details = {{"name", name}, {"kind", kind.plural}};
+  json details = json::object();
+  if (!name.empty()) details["name"] = name;
+  if (!kind.plural.empty()) details["kind"] = kind.plural;
   if (!kind.group.empty()) details["group"] = kind.group;
   return details;
 }
@@ -69,7 +71,7 @@ absl::Status Invalid(const Kind& kind, const std::string& name,
   }
   message += errors.size() > 1 ? "[" + list + "]" : list;
   json details = Details(kind, name);
-  details["kind"] = kind.kind;
+  if (!kind.kind.empty()) details["kind"] = kind.kind;
   details["causes"] = std::move(causes);
   return Make(422, "Invalid", message, std::move(details));
 }

@@ -273,6 +273,32 @@ TEST_F(KubectlTest, ShowsTheEventsOfAPodWhereItIsDescribed) {
   EXPECT_THAT(Run({"events"}), HasSubstr("FailedScheduling"));
 }
 
+TEST_F(KubectlTest, AsksWhoItIsAndWhatItMayDo) {
+  EXPECT_THAT(Run({"auth", "whoami"}),
+              HasSubstr("Username    taas-local\nGroups      [system:masters "
+                        "system:authenticated]\n"));
+  EXPECT_EQ(Run({"auth", "can-i", "create", "trainingjobs"}), "yes\n");
+  EXPECT_EQ(Run({"auth", "can-i", "delete", "tfjobs/x", "-n", "elsewhere"}), "yes\n");
+  EXPECT_EQ(Run({"auth", "can-i", "get", "/metrics"}), "yes\n");
+  const std::string rules = Run({"auth", "can-i", "--list"});
+  EXPECT_THAT(rules, HasSubstr("*.*         []                  []               [*]\n"));
+  EXPECT_THAT(rules, HasSubstr("            [*]                 []               [*]\n"));
+  const std::string other = Write("other.yaml", R"(
+apiVersion: authorization.k8s.io/v1
+kind: SubjectAccessReview
+spec:
+  user: somebody
+  resourceAttributes: {verb: create, group: taas.dev, resource: trainingjobs, namespace: default}
+)");
+  EXPECT_THAT(Run({"create", "-f", other, "-o", "yaml"}), HasSubstr("allowed: false"));
+  const std::string wrong = Write("wrong.yaml",
+                                  "apiVersion: authorization.k8s.io/v1\n"
+                                  "kind: SubjectAccessReview\nspec: {user: somebody}\n");
+  EXPECT_THAT(Run({"create", "-f", wrong}, 1), HasSubstr("exactly one of nonResourceAttributes"));
+  EXPECT_THAT(Run({"api-resources", "--verbs=create"}), HasSubstr("tokenreviews"));
+  EXPECT_THAT(Run({"api-resources", "--verbs=list"}), Not(HasSubstr("tokenreviews")));
+}
+
 TEST_F(KubectlTest, KnowsTfJobs) {
   const std::string file = Write("tfjob.yaml", R"(
 apiVersion: kubeflow.org/v1

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "localkube/api/base64.h"
+#include "localkube/api/review_fields.h"
 #include "operator/api/kube_protobuf.h"
 #include "operator/base/protobuf_slice.h"
 #include "operator/base/status.h"
@@ -14,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 // Numbers of the fields that we read (generated.proto of core/v1 and meta/v1).
-constexpr int kObjectMetadata = 1;
+constexpr int kObjectMetadata = 1, kReviewSpec = 2;
 constexpr int kMetaName = 1, kMetaGenerateName = 2, kMetaNamespace = 3;
 constexpr int kMetaLabels = 11, kMetaAnnotations = 12;
 constexpr int kEntryKey = 1, kEntryValue = 2;
@@ -69,6 +70,10 @@ absl::Status ReadDeleteOptions(std::string_view bytes, json* options) {
 // A field of the object beside its metadata.
 absl::Status ReadMember(const std::string& kind, int number, std::string_view bytes,
                         json* object) {
+  if (HasReviewSpec(kind) && number == kReviewSpec) {
+    ASSIGN_OR_RETURN((*object)["spec"], ReviewSpecOfProtobuf(kind, bytes));
+    return absl::OkStatus();
+  }
   if (kind == "ConfigMap" && number == kConfigMapData) {
     return ReadEntry(bytes, &(*object)["data"]);
   }
@@ -91,7 +96,9 @@ absl::Status ReadMember(const std::string& kind, int number, std::string_view by
 }
 
 bool IsRead(const std::string& kind) {
-  for (const char* known : {"Namespace", "ServiceAccount", "ConfigMap", "Secret", "Eviction"}) {
+  if (HasReviewSpec(kind)) return true;
+  for (const char* known : {"Namespace", "ServiceAccount", "ConfigMap", "Secret", "Eviction",
+                            "SelfSubjectReview"}) {
     if (kind == known) return true;
   }
   return false;

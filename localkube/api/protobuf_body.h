@@ -1,7 +1,8 @@
 // Bodies in Kubernetes' protobuf, for the few requests that kubectl sends so: `create namespace`,
-// `create serviceaccount`, `create configmap`, `create secret`, `drain`.
+// `create serviceaccount`, `create configmap`, `create secret`, `drain`, `auth can-i` and `whoami`.
 //
-// Of the metadata names, labels and annotations are read, of the object its data.
+// Of the metadata names, labels and annotations are read, of the object its data, of a review what
+// it asks.
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument: another kind, or not the format.
 //

@@ -70,6 +70,19 @@ TEST(ProtobufBodyTest, AnEvictionHasItsGraceAndItsPrecondition) {
             json::parse(R"({"gracePeriodSeconds":5,"preconditions":{"uid":"u"}})"));
 }
 
+TEST(ProtobufBodyTest, AReviewHasWhatItAsks) {
+  const std::string resource = Field(1, "") + Field(2, "create") + Field(5, "pods");
+  auto text = JsonOfProtobuf("authorization.k8s.io/v1", "SelfSubjectAccessReview",
+                             Wrap(Field(1, "") + Field(2, Field(1, resource)) + Field(3, "x")));
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(json::parse(*text)["spec"]["resourceAttributes"],
+            json::parse(R"({"namespace":"","verb":"create","resource":"pods"})"));
+  // It asks nothing; what a client sends of its status is not looked at.
+  text = JsonOfProtobuf("authentication.k8s.io/v1", "SelfSubjectReview", Wrap(Field(2, "x")));
+  ASSERT_THAT(text, IsOk());
+  EXPECT_FALSE(json::parse(*text).contains("spec"));
+}
+
 TEST(ProtobufBodyTest, OtherKindsAreToldToSendJson) {
   EXPECT_THAT(JsonOfProtobuf("v1", "Pod", Body()),
               StatusIs(absl::StatusCode::kInvalidArgument, testing::HasSubstr("send JSON")));

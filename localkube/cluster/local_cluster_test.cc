@@ -5,12 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <functional>
 #include <map>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "localkube/cluster/local_cluster_fixture.h"
 #include "localkube/node/api_calls.h"
 #include "localkube/node/container_run.h"
 #include "operator/base/random.h"
@@ -24,83 +23,6 @@ using Json = nlohmann::json;
 using namespace nlohmann::literals;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
-
-constexpr auto kPatience = 60s;
-constexpr char kPods[] = "/api/v1/namespaces/default/pods";
-
-std::string RealPath(const char* path) {
-  char* real = ::realpath(path, nullptr);
-  const std::string out = real != nullptr ? real : path;
-  std::free(real);
-  return out;
-}
-
-class LocalClusterTest : public testing::Test {
- protected:
-  LocalClusterTest() {
-    options_.dir = testing::TempDir() + "/clusterXXXXXX";
-    EXPECT_NE(::mkdtemp(options_.dir.data()), nullptr);
-    options_.shim_path = RealPath("localkube/node/shim_program");
-    options_.trainer_path = "/bin/false";
-  }
-  ~LocalClusterTest() override {
-    cluster_.reset();
-    EXPECT_THAT(EndAllRuns(disk_, clock_, PodDirs(options_.dir + "/pods"), 0ms), IsOk());
-    EXPECT_EQ(KillLeftovers(disk_, options_.dir), 0) << "processes were left";
-  }
-
-  void Start() {
-    auto cluster = LocalCluster::Start(options_);
-    ASSERT_THAT(cluster, IsOk());
-    cluster_ = *std::move(cluster);
-  }
-  ApiCalls Api() { return ApiCalls(cluster_->server().api()); }
-  static Json Pod(const std::string& name, const std::string& script) {
-    return {{"apiVersion", "v1"},
-            {"kind", "Pod"},
-            {"metadata", {{"name", name}}},
-            {"spec",
-             {{"restartPolicy", "Never"},
-              {"containers", Json::array({{{"name", "c"},
-                                           {"image", "own"},
-                                           {"command", {"/bin/sh", "-c", script}}}})}}}};
-  }
-  void Create(const Json& pod) { ASSERT_THAT(Api().Post(kPods, pod.dump()), IsOk()); }
-  Json Get(const std::string& name) {
-    const auto text = Api().Get(PodPath("default", name));
-    return text.ok() ? Json::parse(*text) : Json();
-  }
-  std::string Phase(const std::string& name) {
-    const Json pod = Get(name);
-    return pod.is_null() ? "gone" : pod["status"].value("phase", "");
-  }
-  void Await(const std::string& what, const std::function<bool()>& done) {
-    const Clock::Time deadline = clock_.Now() + kPatience;
-    while (!done()) {
-      ASSERT_LT(clock_.Now(), deadline) << "waiting for " << what;
-      clock_.SleepUntil(clock_.Now() + 5ms);
-    }
-  }
-  void AwaitPhase(const std::string& name, const std::string& phase) {
-    Await(name + " " + phase, [&] { return Phase(name) == phase; });
-  }
-  std::string ReadLog(const std::string& name) {
-    const Json pod = Get(name);
-    auto reader = cluster_->logs().Open({.ns = "default",
-                                         .pod = name,
-                                         .uid = pod["metadata"].value("uid", ""),
-                                         .container = "c"});
-    return reader.ok() ? (*reader)->Read(1 << 20).value_or(LogChunk()).data : "";
-  }
-  std::string FileText(const std::string& name) {
-    return disk_.ReadAll(options_.dir + "/" + name).value_or("");
-  }
-
-  RealClock clock_;
-  PosixFileSystem disk_;
-  LocalCluster::Options options_;
-  std::unique_ptr<LocalCluster> cluster_;
-};
 
 TEST_F(LocalClusterTest, APodRunsToItsEndAndItsStatusAndLogSaySo) {
   Start();

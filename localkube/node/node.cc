@@ -6,6 +6,7 @@
 
 #include "localkube/node/admission.h"
 #include "localkube/node/container_run.h"
+#include "localkube/node/gpu_slots.h"
 #include "localkube/node/node_objects.h"
 #include "localkube/node/pod_changes.h"
 #include "localkube/node/pod_json.h"
@@ -292,6 +293,9 @@ absl::StatusOr<PodPlan> Node::PlanNow(const std::string& uid, const Json& pod,
   ASSIGN_OR_RETURN(auto runs, ReadPodRuns(disk_, dirs_, *watcher_, uid, ContainerNames(pod)));
   usage_.SetRuns(uid, entry.node, RunningRuns(dirs_, uid, runs));
   for (const auto& [name, problem] : entry.problems) runs[name].problem = problem;
+  for (auto& [name, container] : runs) {
+    container.gpus = ContainerSlots(pod, name, entry.gpus);
+  }
   return PlanPod(pod, runs, clock_.WallNow());
 }
 

@@ -5,6 +5,7 @@
 
 #include "localkube/node/pod_json.h"
 #include "localkube/node/pod_run.h"
+#include "localkube/node/schedule.h"
 #include "operator/api/pod.h"
 
 namespace taas::localkube {
@@ -45,6 +46,16 @@ Json Waiting(const std::string& reason, const std::string& message) {
   Json out = {{"reason", reason}};
   if (!message.empty()) out["message"] = message;
   return Json{{"waiting", out}};
+}
+
+// As a kubelet with ResourceHealthStatus publishes devices. A slot's name is its number: what the
+// container reads in CUDA_VISIBLE_DEVICES.
+Json AllocatedResources(const std::vector<int>& gpus) {
+  Json devices = Json::array();
+  for (const int slot : gpus) {
+    devices.push_back({{"resourceID", std::to_string(slot)}, {"health", "Healthy"}});
+  }
+  return Json::array({{{"name", kGpuResource}, {"resources", std::move(devices)}}});
 }
 
 class PodPlanner {
@@ -227,6 +238,10 @@ PodPlanner::Outcome PodPlanner::PlanContainer(const Json& container, Turn turn, 
                        {"restartCount", std::max(runs.number, 0)},
                        {"state", state},
                        {"lastState", last}});
+  // Of an init container a kubelet does not tell: it uses what the others will have.
+  if (!init && !runs.gpus.empty()) {
+    statuses->back()["allocatedResourcesStatus"] = AllocatedResources(runs.gpus);
+  }
   return outcome;
 }
 

@@ -38,6 +38,7 @@ struct ContainerRuns {
   // The latest runs in a row that ended and were short (IsCrash).
   int crashes = 0;
   std::optional<StartProblem> problem;
+  std::vector<int> gpus;  // The slots that it has.
 };
 
 struct StartContainer {

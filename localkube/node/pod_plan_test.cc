@@ -131,6 +131,19 @@ TEST_F(PodPlanTest, AnEndedPodSucceedsOrFailsWithItsMessage) {
   EXPECT_EQ(container()["state"]["terminated"]["message"], "said at the end");
 }
 
+TEST_F(PodPlanTest, AContainerShowsItsGpuSlotsWhileItWaitsRunsAndWhenItHasEnded) {
+  const Json want = Json::parse(R"([{"name":"nvidia.com/gpu","resources":[
+      {"resourceID":"1","health":"Healthy"},{"resourceID":"3","health":"Healthy"}]}])");
+  for (ContainerRuns runs : {ContainerRuns(), Running(), Ended(0), Ended(1)}) {
+    runs.gpus = {1, 3};
+    Plan(runs);
+    EXPECT_EQ(container()["allocatedResourcesStatus"], want) << status_.dump(1);
+    runs.gpus.clear();
+    Plan(runs);
+    EXPECT_FALSE(container().contains("allocatedResourcesStatus")) << "it has none";
+  }
+}
+
 TEST_F(PodPlanTest, APodThatHasEndedNeverStartsAgainEvenIfItsRunsAreGone) {
   pod_["status"] = {{"phase", "Succeeded"}};
   const PodPlan plan = Plan({});
@@ -240,6 +253,14 @@ TEST_F(InitContainerTest, OneThatFailsIsTriedAgainUnlessThePolicyIsNever) {
   EXPECT_THAT(Starts({{"one", Ended(1)}}), ElementsAre("one"));
   EXPECT_EQ(status_["phase"], "Pending");
   EXPECT_THAT(Starts({{"one", Ended(0)}}), ElementsAre("two")) << "a success is not run again";
+}
+
+TEST_F(InitContainerTest, TheyDoNotShowTheGpuSlotsThatTheyShareWithTheOthers) {
+  ContainerRuns one = Running(), c;
+  one.gpus = c.gpus = {0};
+  Starts({{"one", one}, {"c", c}});
+  EXPECT_FALSE(init(0).contains("allocatedResourcesStatus"));
+  EXPECT_EQ(container()["allocatedResourcesStatus"][0]["resources"].size(), 1u);
 }
 
 TEST_F(InitContainerTest, DeletionStopsTheOneThatRunsAndStartsNoOther) {

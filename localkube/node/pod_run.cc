@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "localkube/node/gpu_slots.h"
 #include "localkube/node/pod_fields.h"
 #include "localkube/node/pod_json.h"
 #include "operator/api/defaults.h"
@@ -33,19 +34,6 @@ std::string WithoutTag(std::string image) {
   const size_t slash = image.rfind('/');
   if (colon == std::string::npos || (slash != std::string::npos && colon < slash)) return image;
   return image.substr(0, colon);
-}
-
-int64_t GpusOf(const Json& container) {
-  const Json& resources = Member(container, "resources");
-  return std::max(AmountMilli(Member(resources, "limits"), kGpuResource),
-                  AmountMilli(Member(resources, "requests"), kGpuResource)) /
-         1000;
-}
-
-bool IsInit(const Json& pod, const std::string& name) {
-  const Json& list = Elements(Member(pod, "spec"), "initContainers");
-  return std::any_of(list.begin(), list.end(),
-                     [&](const Json& container) { return Text(container, "name") == name; });
 }
 
 class RunPlanner {
@@ -144,20 +132,10 @@ absl::Status RunPlanner::AddEnv(const Json& entry) {
   return absl::OkStatus();
 }
 
-// The slots of this container: those of the pod behind what the containers before it have. Init
-// containers run alone, each with the first ones.
 void RunPlanner::AddGpus() {
-  size_t begin = 0;
-  for (const Json& other : Elements(Member(pod_, "spec"), "containers")) {
-    if (Text(other, "name") == name()) break;
-    begin += static_cast<size_t>(GpusOf(other));
-  }
-  if (IsInit(pod_, name())) begin = 0;
   std::string slots;
-  const size_t end = std::min(begin + static_cast<size_t>(GpusOf(container_)),
-                              context_.gpus.size());
-  for (size_t i = begin; i < end; ++i) {
-    slots += (slots.empty() ? "" : ",") + std::to_string(context_.gpus[i]);
+  for (const int slot : ContainerSlots(pod_, name(), context_.gpus)) {
+    slots += (slots.empty() ? "" : ",") + std::to_string(slot);
   }
   if (slots.empty()) return;
   SetEnv("NVIDIA_VISIBLE_DEVICES", slots);
