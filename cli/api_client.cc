@@ -25,9 +25,13 @@ ApiClient::~ApiClient() { executor_.Stop(); }
 absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const std::string& kubeconfig,
                                                              const std::string& context,
                                                              const Getenv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const ClusterAccess access, FindClusterAccess(files, env, kubeconfig, context));
+  return Create(access);
+}
+
+absl::StatusOr<std::unique_ptr<ApiClient>> ApiClient::Create(const ClusterAccess& access) {
   std::unique_ptr<ApiClient> client(new ApiClient());
-  ASSIGN_OR_RETURN(const ClusterAccess access,
-                   FindClusterAccess(client->files_, env, kubeconfig, context));
   client->ns_ = access.ns;
   client->source_ = access.source;
   ASSIGN_OR_RETURN(client->transport_, CpprestTransport::Create(access, client->files_,

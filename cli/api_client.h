@@ -32,6 +32,7 @@ class ApiClient {
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const std::string& kubeconfig,
                                                            const std::string& context,
                                                            const Getenv& env);
+  static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access);
   ~ApiClient();
 
   // The body of a 2xx reply. `what` says what was attempted, for the message.

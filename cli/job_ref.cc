@@ -10,7 +10,6 @@
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/pod_decoder.h"
-#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -134,22 +133,6 @@ absl::StatusOr<std::vector<JobPod>> PodsOf(ApiClient& api, const Job& job) {
            std::tie(b.pod.role, b.pod.index, b.pod.meta.name);
   });
   return pods;
-}
-
-std::string LogContainer(std::string_view pod_json, JobKind kind) {
-  const auto pod = nlohmann::json::parse(pod_json, nullptr, /*allow_exceptions=*/false);
-  const std::string_view wanted = DialectOf(kind).container;
-  const auto at = nlohmann::json::json_pointer("/spec/containers");
-  if (!pod.is_object() || !pod.contains(at) || !pod.at(at).is_array()) return "";
-  const nlohmann::json& containers = pod.at(at);
-  std::string first;
-  for (const nlohmann::json& container : containers) {
-    if (!container.is_object() || !container.contains("name")) continue;
-    const std::string name = container["name"].is_string() ? container["name"] : "";
-    if (name == wanted) return name;
-    if (first.empty()) first = name;
-  }
-  return first;
 }
 
 }  // namespace taas

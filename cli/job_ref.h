@@ -61,9 +61,6 @@ struct JobPod {
 };
 absl::StatusOr<std::vector<JobPod>> PodsOf(ApiClient& api, const Job& job);
 
-// The container whose log is the replica's: the one that gets TF_CONFIG, or the only one.
-std::string LogContainer(std::string_view pod_json, JobKind kind);
-
 }  // namespace taas
 
 #endif  // CLI_JOB_REF_H_

@@ -6,6 +6,7 @@
 #include "operator/api/job_codec.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
+#include "operator/kube/log_container.h"
 #include "operator/kube/pod_decoder.h"
 
 namespace taas {
@@ -74,7 +75,7 @@ absl::StatusOr<LogFollow::LoggedPod> LogFollow::DecodeLoggedPod(std::string_view
                                                                 JobKind kind) {
   LoggedPod pod;
   ASSIGN_OR_RETURN(static_cast<Pod&>(pod), DecodePod(json));
-  pod.container = LogContainer(json, kind);
+  pod.container = LogContainer(ContainerNames(json), kind);
   return pod;
 }
 

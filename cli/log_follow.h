@@ -18,12 +18,12 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "cli/log_line.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
 #include "operator/kube/line_splitter.h"
+#include "operator/kube/log_line.h"
 #include "operator/kube/reflector.h"
 #include "operator/kube/store.h"
 #include "operator/kube/transport.h"

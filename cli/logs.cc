@@ -9,10 +9,11 @@
 #include "CLI/CLI.hpp"
 #include "cli/job_changes.h"
 #include "cli/job_ref.h"
-#include "cli/log_line.h"
 #include "cli/verbs.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
+#include "operator/kube/log_container.h"
+#include "operator/kube/log_line.h"
 
 namespace taas {
 namespace {
@@ -52,7 +53,7 @@ absl::Status PrintLogs(const CommandIo& io, ApiClient& api, const LogsFlags& fla
     const std::string path =
         SubresourcePath(Resource::kPods, job.meta.ns, pod.pod.meta.name, "log");
     absl::StatusOr<std::string> text =
-        api.Get(WithQuery(path, {{"container", LogContainer(pod.json, job.kind)},
+        api.Get(WithQuery(path, {{"container", LogContainer(ContainerNames(pod.json), job.kind)},
                                  {"timestamps", "true"},
                                  {"previous", flags.previous ? "true" : ""},
                                  {"sinceTime", SinceTime(flags, api.clock().WallNow())},

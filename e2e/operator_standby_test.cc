@@ -8,7 +8,7 @@
 #include "operator/base/status_matchers.h"
 #include "operator/base/thread_executor.h"
 #include "operator/controller/operator_process.h"
-#include "operator/controller/poll_transport.h"
+#include "operator/kube/poll_transport.h"
 
 namespace taas {
 namespace {

@@ -149,7 +149,7 @@ absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
   RETURN_IF_ERROR(MakeDirectory());
   cluster.dir = dir_;
   cluster.ephemeral = true;
-  ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster)));
+  ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster), {}));
   progress_.Change("cluster is up, KUBECONFIG=" + session_->cluster().kubeconfig());
   localkube::ApiCalls calls(session_->cluster().server().api());
   logs_.emplace(session_->cluster().server().store(), session_->cluster().logs(), job_ns_);

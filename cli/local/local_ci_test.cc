@@ -256,7 +256,7 @@ constexpr char kClaims[] = "/api/v1/namespaces/default/persistentvolumeclaims";
 // writes the name of each to `told` once it was acknowledged.
 [[noreturn]] void WriteUntilKilled(const localkube::LocalCluster::Options& options,
                                    const std::string& job, const std::string& prefix, int told) {
-  auto session = LocalSession::Start(options);
+  auto session = LocalSession::Start(options, {});
   if (!session.ok()) ::_exit(1);
   localkube::ApiCalls calls((*session)->cluster().server().api());
   if (!job.empty()) {
@@ -312,7 +312,7 @@ TEST_F(LocalCiTest, KillsOfTaasLocalDuringAJobLoseNoWriteAndRunNoPodTwice) {
       acknowledged.insert(text.substr(begin, end - begin));
     }
   }
-  auto session = LocalSession::Start(options);
+  auto session = LocalSession::Start(options, {});
   ASSERT_THAT(session, IsOk());
   localkube::ApiCalls calls((*session)->cluster().server().api());
   for (const std::string& name : acknowledged) {

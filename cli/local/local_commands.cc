@@ -28,6 +28,8 @@ struct Flags {
   int port = 0;
   bool ephemeral = false;
   bool detach = false;
+  int dashboard_port = 0;
+  bool no_dashboard = false;
   bool keep = false;
   std::vector<std::string> volumes;
   std::string fake_gpus;
@@ -129,9 +131,16 @@ void AddUp(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code)
   up->add_flag("--ephemeral", flags->ephemeral, "leave nothing behind when it ends");
   up->add_flag("--detach", flags->detach,
                "return when the cluster answers; it goes on in the background");
+  up->add_option("--dashboard-port", flags->dashboard_port,
+                 "port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
+      ->check(CLI::Range(0, 65535));
+  up->add_flag("--no-dashboard", flags->no_dashboard, "without the web page");
   AddClusterFlags(up, flags.get());
   up->callback([flags, exit_code] {
-    *exit_code = RunUp({.cluster = ClusterOptions(*flags), .detach = flags->detach});
+    *exit_code = RunUp({.cluster = ClusterOptions(*flags),
+                        .detach = flags->detach,
+                        .dashboard = {.enabled = !flags->no_dashboard,
+                                      .port = static_cast<uint16_t>(flags->dashboard_port)}});
   });
 }
 
@@ -177,6 +186,9 @@ void AddLocalCommands(CLI::App& app, int* exit_code) {
   AddUp(local, flags, exit_code);
   AddDownAndStatus(local, flags, exit_code);
   AddCi(local, flags, exit_code);
+  CLI::App* page = app.add_subcommand("dashboard", "Print a link to the local cluster's web page");
+  AddDir(page, flags.get());
+  page->callback([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->dir)); });
   CLI::App* shim = app.add_subcommand("shim", "Run one container (started by the local cluster)");
   shim->group("");  // Hidden.
   shim->add_option("dir", flags->run_dir)->required();

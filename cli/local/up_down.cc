@@ -15,15 +15,18 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/api_client.h"
 #include "cli/local/ci_run.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_dirs.h"
+#include "operator/api/json_field.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "operator/kube/kubeconfig.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -44,20 +47,28 @@ int Fail(const absl::Status& status) {
   return kExitFailed;
 }
 
-std::string Instructions(localkube::LocalCluster& cluster, bool detached) {
+std::string DashboardText(LocalSession& session) {
+  if (session.dashboard() == nullptr) return "";
+  return "The dashboard, by a link that is good once (`taas dashboard` prints another):\n\n  " +
+         session.dashboard()->OneTimeUrl() + "\n\n";
+}
+
+std::string Instructions(LocalSession& session, bool detached) {
+  localkube::LocalCluster& cluster = session.cluster();
   const std::string stop =
       detached ? "" : "Ctrl-C stops it; pods that run go on until the next `up`, or end with:\n";
   return "The cluster answers at " + cluster.server().url() + "\n\n  export KUBECONFIG=" +
-         cluster.kubeconfig() + "\n  kubectl get nodes\n\n" + stop + "  taas local down --dir " +
-         cluster.dir() + "\n";
+         cluster.kubeconfig() + "\n  kubectl get nodes\n\n" + DashboardText(session) + stop +
+         "  taas local down --dir " + cluster.dir() + "\n";
 }
 
 // `ready` gets the text for the terminal once the cluster answers.
 absl::Status Serve(UpOptions options, const std::function<void(const std::string&)>& ready) {
   StopSignals signals;
   const bool ephemeral = options.cluster.ephemeral;
-  ASSIGN_OR_RETURN(auto session, LocalSession::Start(std::move(options.cluster)));
-  ready(Instructions(session->cluster(), options.detach));
+  ASSIGN_OR_RETURN(auto session,
+                   LocalSession::Start(std::move(options.cluster), options.dashboard));
+  ready(Instructions(*session, options.detach));
   signals.Wait();
   if (!ephemeral) return absl::OkStatus();
   RETURN_IF_ERROR(session->EndPods(kDownGrace));
@@ -210,12 +221,14 @@ int RunStatus(const std::string& dir, bool json) {
   }
   const std::string pid = disk.ReadAll(localkube::PidPath(dir)).value_or("0");
   const std::string port = disk.ReadAll(dir + "/port").value_or("0");
+  const std::string page = disk.ReadAll(DashboardPortPath(dir)).value_or("");
   if (json) {
     const nlohmann::ordered_json out = {
         {"running", *running},
         {"pid", *running ? std::atoi(pid.c_str()) : 0},
         {"server", *running ? "https://127.0.0.1:" + port : ""},
         {"kubeconfig", dir + "/kubeconfig"},
+        {"dashboard", *running && !page.empty() ? "http://127.0.0.1:" + page : ""},
         {"runningContainers", containers}};
     std::printf("%s\n", out.dump().c_str());
   } else if (*running) {
@@ -226,6 +239,28 @@ int RunStatus(const std::string& dir, bool json) {
     std::printf("stopped, %d containers run on\n", containers);
   }
   return *running ? kExitOk : kExitFailed;
+}
+
+int RunDashboardLink(const std::string& dir) {
+  PosixFileSystem disk;
+  const absl::StatusOr<bool> running = localkube::IsLocked(localkube::LockPath(dir));
+  const std::string port = disk.ReadAll(DashboardPortPath(dir)).value_or("");
+  if (!running.ok() || !*running || port.empty()) {
+    std::fprintf(stderr, "taas: no cluster with a dashboard runs in %s; start one with: "
+                 "taas local up --dir %s\n", dir.c_str(), dir.c_str());
+    return kExitNotFound;
+  }
+  const absl::StatusOr<ClusterAccess> cluster = LoadKubeconfig(disk, dir + "/kubeconfig", "");
+  if (!cluster.ok()) return Fail(cluster.status());
+  const std::string url = "http://127.0.0.1:" + port;
+  const auto client = ApiClient::Create({.server = url, .token = cluster->token, .source = dir});
+  if (!client.ok()) return Fail(client.status());
+  const absl::StatusOr<std::string> body =
+      (*client)->Post("/api/session/codes", "{}", "ask the dashboard for a link");
+  if (!body.ok()) return Fail(body.status());
+  const nlohmann::json answer = nlohmann::json::parse(*body, nullptr, false);
+  std::printf("%s/#code=%s\n", url.c_str(), TextOf(answer, "code").c_str());
+  return kExitOk;
 }
 
 }  // namespace taas

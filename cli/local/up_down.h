@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "cli/local/local_session.h"
 #include "localkube/cluster/local_cluster.h"
 
 namespace taas {
@@ -17,11 +18,14 @@ namespace taas {
 struct UpOptions {
   localkube::LocalCluster::Options cluster;  // Ephemeral: nothing is left when it ends.
   bool detach = false;
+  LocalSession::Dashboard dashboard;
 };
 
 int RunUp(UpOptions options);
 int RunDown(const std::string& dir);
 int RunStatus(const std::string& dir, bool json);
+// `taas dashboard`: a new link to the page of a cluster that runs.
+int RunDashboardLink(const std::string& dir);
 
 }  // namespace taas
 

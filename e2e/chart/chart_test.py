@@ -5,6 +5,7 @@
     TAAS_CLUSTER_BIN=… e2e/chart/chart_test.py --update      writes golden files and docs
 """
 
+import itertools
 import json
 import os
 import re
@@ -76,14 +77,14 @@ class RenderedTest(unittest.TestCase):
 
     def test_selectors_stay_what_they_are_whatever_the_values_and_the_version(self):
         # They cannot be changed in a Deployment, so an upgrade that did would fail.
-        for case in helm.CASES:
-            (deployment,) = helm.of_kind(helm.rendered(case), "Deployment")
-            selector = deployment["spec"]["selector"]["matchLabels"]
-            self.assertEqual(selector, {"app.kubernetes.io/name": "taas-operator",
-                                        "app.kubernetes.io/instance": "taas"})
-            labels = deployment["spec"]["template"]["metadata"]["labels"]
-            self.assertEqual(labels, {**labels, **selector})
-            self.assertNotIn("helm.sh/chart", labels)
+        for case, part in itertools.product(helm.CASES, ("taas-operator", "taas-dashboard")):
+            for deployment in helm.of_part(helm.rendered(case), "Deployment", part):
+                selector = deployment["spec"]["selector"]["matchLabels"]
+                self.assertEqual(selector, {"app.kubernetes.io/name": part,
+                                            "app.kubernetes.io/instance": "taas"})
+                labels = deployment["spec"]["template"]["metadata"]["labels"]
+                self.assertEqual(labels, {**labels, **selector})
+                self.assertNotIn("helm.sh/chart", labels)
 
     def test_nothing_but_the_operator_is_selected_as_the_operator(self):
         for obj in helm.rendered("everything"):

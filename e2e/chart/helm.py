@@ -99,6 +99,20 @@ def of_kind(found, kind):
     return [obj for obj in found if obj["kind"] == kind]
 
 
+def of_part(found, kind, part):
+    """Objects of `kind` that are the operator's ("taas-operator") or the dashboard's."""
+    return [obj for obj in of_kind(found, kind)
+            if obj["metadata"]["labels"]["app.kubernetes.io/name"] == part]
+
+
+def of_operator(found, kind):
+    return of_part(found, kind, "taas-operator")
+
+
+def of_dashboard(found, kind):
+    return of_part(found, kind, "taas-dashboard")
+
+
 def read(*path):
     with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
         return file.read()

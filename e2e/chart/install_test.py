@@ -183,9 +183,9 @@ class InstallTest(unittest.TestCase):
         templates = []
         for case in helm.CASES:
             found = helm.rendered(case)
-            (deployment,) = helm.of_kind(found, "Deployment")
+            deployments = helm.of_kind(found, "Deployment")
             (pod,) = helm.of_kind(found, "Pod")
-            templates += [deployment["spec"]["template"]["spec"], pod["spec"]]
+            templates += [it["spec"]["template"]["spec"] for it in deployments] + [pod["spec"]]
         for spec in templates:
             # What is rendered once is other tests' too.
             spec = copy.deepcopy(spec)

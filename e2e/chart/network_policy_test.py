@@ -125,7 +125,7 @@ class NetworkPolicyTest(Scenario):
                     print(f"{way}: reached {reached}, wanted {wanted[way]}", flush=True)
 
     def test_the_operators_pods_reach_the_api_server_and_status_pages_and_nothing_else(self):
-        (operators,) = helm.of_kind(helm.rendered("defaults"), "Deployment")
+        (operators,) = helm.of_operator(helm.rendered("defaults"), "Deployment")
         pods = self.start(
             shell_pod("as-operator", taas.NAMESPACE,
                       operators["spec"]["selector"]["matchLabels"]),

@@ -29,7 +29,7 @@ def operator_program():
 
 def operator_arguments(case, *others, settings=()):
     """Those of the rendered Deployment but for `others`, and on any free port of loopback."""
-    (deployment,) = helm.of_kind(helm.rendered(case, *settings), "Deployment")
+    (deployment,) = helm.of_operator(helm.rendered(case, *settings), "Deployment")
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     others = ("--health-addr=127.0.0.1:0", "--metrics-addr=127.0.0.1:0", *others)
     told = {argument.split("=")[0]: argument for argument in (*container["args"], *others)}

@@ -61,6 +61,8 @@ REFUSED = {
         {"operator": {"leaderElection": {"retrySeconds": 9}}}, "retrySeconds (9)"),
     "the name of a scheduler of no kind": ({"operator": {"gangSchedulerName": "x"}},
                                            "operator.gangScheduler is none"),
+    "a history of two servers": (
+        {"dashboard": {"replicas": 2, "history": {"enabled": True}}}, "dashboard.replicas"),
     "an account without a name": ({"serviceAccount": {"create": False}}, "serviceAccount.name"),
     "a monitor of nothing": (
         {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}}, "nothing to scrape"),

@@ -39,8 +39,8 @@ OF_THE_CONTAINER = [
 ]
 # Rights that are a way to others, or to what is nobody's business.
 NEVER = {
-    "resources": {"*", "secrets", "serviceaccounts", "nodes", "pods/exec", "pods/attach",
-                  "pods/ephemeralcontainers", "roles", "clusterroles"},
+    "resources": {"*", "secrets", "serviceaccounts", "pods/exec", "pods/attach",
+                  "pods/ephemeralcontainers", "nodes/proxy", "roles", "clusterroles"},
     "verbs": {"*", "bind", "escalate", "impersonate"},
     "apiGroups": {"*", "rbac.authorization.k8s.io"},
 }
@@ -54,6 +54,15 @@ OPERATOR_VERBS = {
     "events": {"create"},
     "configmaps": {"create"},  # It reads none.
 }
+# It writes nothing but questions, and reads no logs: those go with the caller's own token.
+DASHBOARD_VERBS = {
+    "trainingjobs": {"list", "watch"},
+    "tfjobs": {"list", "watch"},
+    "pods": {"list", "watch"},
+    "events": {"list", "watch"},
+}
+DASHBOARD_WIDE_VERBS = {"nodes": {"list", "watch"}}
+REVIEWS = {"tokenreviews": {"create"}, "subjectaccessreviews": {"create"}}
 
 
 def pods(found):
@@ -87,7 +96,7 @@ class PodsTest(unittest.TestCase):
                     for field, right in OF_THE_CONTAINER:
                         with self.subTest(case, container=container["name"], field=field):
                             self.assertTrue(right(container))
-            self.assertEqual(len(names), 2, "the operator's and the test's")
+            self.assertEqual(len(names), 3, "the operator's, the dashboard's and the test's")
 
     def test_the_table_refuses_a_pod_that_says_nothing(self):
         bare = {"securityContext": {"seccompProfile": {"type": "Unconfined"},
@@ -114,10 +123,10 @@ class PodsTest(unittest.TestCase):
         for path in glob.glob(os.path.join(helm.ROOT, "operator", "cmd", "*.cc")):
             known |= set(re.findall(r'"(--[a-z][a-z-]+)"', helm.read(path)))
         for case in helm.CASES:
-            (deployment,) = helm.of_kind(rendered(case), "Deployment")
-            (container,) = deployment["spec"]["template"]["spec"]["containers"]
-            used = {argument.split("=")[0] for argument in container["args"]}
-            self.assertEqual(used - known, set(), case)
+            for deployment in helm.of_kind(rendered(case), "Deployment"):
+                (container,) = deployment["spec"]["template"]["spec"]["containers"]
+                used = {argument.split("=")[0] for argument in container["args"]}
+                self.assertEqual(used - known, {"dashboard"} & used, case)
 
     def test_the_test_is_told_only_flags_that_taas_has(self):
         known = set()
@@ -149,13 +158,30 @@ class RightsTest(unittest.TestCase):
     def test_with_a_list_of_namespaces_it_has_the_same_there_and_nothing_elsewhere(self):
         found = rendered("namespaced")
         wide = [role["metadata"]["name"] for role in helm.of_kind(found, "ClusterRole")]
-        self.assertEqual(sorted(wide), ["taas-edit", "taas-view"])
-        self.assertEqual(helm.of_kind(found, "ClusterRoleBinding"), [])
+        self.assertEqual(sorted(wide), ["taas-dashboard-reviews", "taas-edit", "taas-view"])
+        self.assertEqual([it["metadata"]["name"] for it in helm.of_kind(
+            found, "ClusterRoleBinding")], ["taas-dashboard-reviews"])
         own = [role for role in helm.of_kind(found, "Role")
                if role["metadata"]["name"] == "taas-operator"]
         self.assertEqual([role["metadata"]["namespace"] for role in own], ["team-a", "team-b"])
         for role in own:
             self.assertEqual(verbs_of([role]), OPERATOR_VERBS)
+
+    def test_the_dashboard_reads_lists_and_asks_who_may_see_them(self):
+        def roles(case, kind, name):
+            return [role for role in helm.of_dashboard(rendered(case), kind)
+                    if role["metadata"]["name"] == name]
+        self.assertEqual(verbs_of(roles("defaults", "ClusterRole", "taas-dashboard")),
+                         {**DASHBOARD_VERBS, **DASHBOARD_WIDE_VERBS})
+        self.assertEqual(verbs_of(roles("defaults", "ClusterRole", "taas-dashboard-reviews")),
+                         REVIEWS)
+        for role in roles("namespaced", "Role", "taas-dashboard"):
+            self.assertEqual(verbs_of([role]), DASHBOARD_VERBS)
+        self.assertEqual(roles("namespaced", "ClusterRole", "taas-dashboard"), [])
+
+    def test_without_the_dashboard_nothing_of_it_is_there(self):
+        found = helm.objects(helm.render("defaults", "--set", "dashboard.enabled=false"))
+        self.assertFalse([obj for obj in found if "taas-dashboard" in str(obj)])
 
     def test_a_kind_that_is_left_out_is_not_to_be_seen(self):
         roles = [role for role in helm.of_kind(rendered("no-tfjob"), "ClusterRole")
@@ -186,7 +212,7 @@ class RightsTest(unittest.TestCase):
         for rule in role["rules"]:
             if rule["verbs"] != ["create"]:
                 self.assertEqual(rule["resourceNames"], ["taas-operator"])
-        (deployment,) = helm.of_kind(rendered("defaults"), "Deployment")
+        (deployment,) = helm.of_operator(rendered("defaults"), "Deployment")
         arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
         self.assertIn("--lease-name=taas-operator", arguments)
         self.assertIn("--lease-namespace=" + helm.NAMESPACE, arguments)
@@ -276,8 +302,8 @@ class MetricsTest(unittest.TestCase):
     def test_what_is_scraped_is_the_port_that_is_served(self):
         found = rendered("everything")
         (monitor,) = helm.of_kind(found, "ServiceMonitor")
-        (service,) = helm.of_kind(found, "Service")
-        (deployment,) = helm.of_kind(found, "Deployment")
+        (service,) = helm.of_operator(found, "Service")
+        (deployment,) = helm.of_operator(found, "Deployment")
         (container,) = deployment["spec"]["template"]["spec"]["containers"]
         (port,) = service["spec"]["ports"]
         self.assertEqual([end["port"] for end in monitor["spec"]["endpoints"]], [port["name"]])
@@ -290,9 +316,9 @@ class MetricsTest(unittest.TestCase):
     def test_trainers_are_asked_at_the_port_that_the_policy_opens(self):
         (port,) = re.findall(r"kStatusPort = (\d+);", helm.read("operator", "api", "defaults.h"))
         (label,) = re.findall(r'kJobLabel = "([^"]+)"', helm.read("operator", "api", "job.h"))
-        (policy,) = helm.of_kind(rendered("everything"), "NetworkPolicy")
-        (trainers,) = [rule for rule in policy["spec"]["egress"] if "to" in rule]
-        self.assertEqual([entry["port"] for entry in trainers["ports"]], [int(port)])
+        for policy in helm.of_kind(rendered("everything"), "NetworkPolicy"):
+            (trainers,) = [rule for rule in policy["spec"]["egress"] if "to" in rule]
+            self.assertEqual([entry["port"] for entry in trainers["ports"]], [int(port)])
         (peer,) = trainers["to"]
         self.assertEqual(peer["podSelector"]["matchExpressions"],
                          [{"key": label, "operator": "Exists"}])

@@ -1,7 +1,7 @@
-// taas-operator: keeps the TrainingJobs and TFJobs of a cluster going.
+// taas-operator: keeps the TrainingJobs and TFJobs of a cluster going. With `dashboard` it serves
+// their web page instead.
 
 #include <malloc.h>
-#include <signal.h>
 
 #include <iostream>
 
@@ -10,6 +10,9 @@
 #include "operator/base/log.h"
 #include "operator/base/version.h"
 #include "operator/cmd/arguments.h"
+#include "operator/cmd/dashboard_command.h"
+#include "operator/cmd/log_flags.h"
+#include "operator/cmd/stop_signal.h"
 #include "operator/controller/operator_process.h"
 
 namespace taas {
@@ -27,8 +30,7 @@ struct Flags {
   int lease_renew_seconds = 10;
   int lease_retry_seconds = 2;
   std::string gang_scheduler = "none";
-  std::string log_format = "text";
-  std::string log_level = "info";
+  LogFlags log;
 };
 
 void AddElectionFlags(CLI::App& app, Flags* flags) {
@@ -142,26 +144,13 @@ void AddFlags(CLI::App& app, Flags* flags) {
                "Take over TFJobs that another controller began. Default: off, since two "
                "controllers of one job destroy each other's work: stop the other one first")
       ->envname("TAAS_ADOPT");
-  app.add_option("--log-format", flags->log_format, "text (for people) or json (for collectors)")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str()
-      ->envname("TAAS_LOG_FORMAT");
-  app.add_option("--log-level", flags->log_level, "Lines below it are dropped")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
-      ->capture_default_str()
-      ->envname("TAAS_LOG_LEVEL");
+  flags->log.AddTo(&app);
 }
 
 GangScheduler SchedulerOf(const std::string& name) {
   if (name == "volcano") return GangScheduler::kVolcano;
   if (name == "coscheduling") return GangScheduler::kCoscheduling;
   return name == "kueue" ? GangScheduler::kKueue : GangScheduler::kNone;
-}
-
-LogLevel LevelOf(const std::string& name) {
-  if (name == "debug") return LogLevel::kDebug;
-  if (name == "warning") return LogLevel::kWarning;
-  return name == "error" ? LogLevel::kError : LogLevel::kInfo;
 }
 
 int Run(int argc, char** argv) {
@@ -177,6 +166,8 @@ int Run(int argc, char** argv) {
   AddFlags(app, &flags);
   AddElectionFlags(app, &flags);
   AddGangFlags(app, &flags);
+  int exit_code = -1;
+  AddDashboardCommand(app, &exit_code);
   try {
     const std::vector<std::string> arguments =
         SplitEmptyValues(argc, argv, {"--health-addr", "--metrics-addr"});
@@ -184,6 +175,7 @@ int Run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
+  if (exit_code >= 0) return exit_code;  // The dashboard has been and is over.
   if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
   flags.options.gang.scheduler = SchedulerOf(flags.gang_scheduler);
   const bool volcano = flags.options.gang.scheduler == GangScheduler::kVolcano;
@@ -197,25 +189,14 @@ int Run(int argc, char** argv) {
       .lease = std::chrono::seconds(flags.lease_seconds),
       .renew = std::chrono::seconds(flags.lease_renew_seconds),
       .retry = std::chrono::seconds(flags.lease_retry_seconds)};
-  SetLogFormat(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
-  SetLogLevel(LevelOf(flags.log_level));
-
-  // Blocked before the first thread, so that every thread inherits it and sigwait gets them.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-
+  flags.log.Apply();
+  const StopSignal stop;
   auto process = OperatorProcess::Start(flags.options);
   if (!process.ok()) {
     std::cerr << "taas-operator: " << process.status().message() << "\n";
     return 1;
   }
-  int received = 0;
-  sigwait(&signals, &received);
-  Log(LogLevel::kInfo, "operator ends", {{"signal", std::to_string(received)}});
+  Log(LogLevel::kInfo, "operator ends", {{"signal", std::to_string(stop.Wait())}});
   (*process)->Stop();
   return 0;
 }

@@ -11,7 +11,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/status_matchers.h"
 #include "operator/base/thread_executor.h"
-#include "operator/controller/poll_transport.h"
+#include "operator/kube/poll_transport.h"
 
 namespace taas {
 namespace {

@@ -15,13 +15,13 @@
 #include "operator/controller/controller.h"
 #include "operator/controller/http_pages.h"
 #include "operator/controller/metrics.h"
-#include "operator/controller/poll_transport.h"
 #include "operator/controller/port_source.h"
 #include "operator/kube/cpprest_executor.h"
 #include "operator/kube/cpprest_transport.h"
 #include "operator/kube/kubeconfig.h"
 #include "operator/kube/lease_elector.h"
 #include "operator/kube/lease_watchdog.h"
+#include "operator/kube/poll_transport.h"
 #include "operator/kube/write_gate.h"
 
 namespace taas {

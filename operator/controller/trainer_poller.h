@@ -21,7 +21,7 @@
 #include "operator/api/job.h"
 #include "operator/base/executor.h"
 #include "operator/controller/cluster_view.h"
-#include "operator/controller/poll_transport.h"
+#include "operator/kube/poll_transport.h"
 #include "operator/plan/address_scheme.h"
 #include "operator/plan/trainer_report.h"
 

@@ -22,6 +22,8 @@ Place PlaceOf(Resource resource) {
       return {"/api/v1", "events"};
     case Resource::kNamespaces:
       return {"/api/v1", "namespaces"};
+    case Resource::kNodes:
+      return {"/api/v1", "nodes"};
     case Resource::kPersistentVolumeClaims:
       return {"/api/v1", "persistentvolumeclaims"};
     case Resource::kLeases:

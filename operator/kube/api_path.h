@@ -23,6 +23,7 @@ enum class Resource {
   kConfigMaps,
   kEvents,
   kNamespaces,
+  kNodes,
   kPersistentVolumeClaims,
   kLeases,
   kTrainingJobs,

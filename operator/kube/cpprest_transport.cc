@@ -261,7 +261,9 @@ class CpprestTransport::Core::Exchange
       message.headers().add("User-Agent", core_->options.user_agent);
       message.headers().add("Accept",
                             request_.accept.empty() ? "application/json" : request_.accept);
-      if (!token_.text.empty()) message.headers().add("Authorization", "Bearer " + token_.text);
+      const std::string& token =
+          request_.bearer_token.empty() ? token_.text : request_.bearer_token;
+      if (!token.empty()) message.headers().add("Authorization", "Bearer " + token);
       if (!request_.body.empty()) {
         message.set_body(request_.body, request_.content_type.empty() ? "application/json"
                                                                       : request_.content_type);
@@ -302,7 +304,9 @@ class CpprestTransport::Core::Exchange
   void OnHeaders(const web::http::http_response& response) {
     if (finished_) return;
     Heard();
-    if (response.status_code() == 401 && !retried_ && core_->credentials.DropToken(token_) &&
+    const bool own_token = request_.bearer_token.empty();
+    if (response.status_code() == 401 && own_token && !retried_ &&
+        core_->credentials.DropToken(token_) &&
         core_->credentials.token().text != token_.text) {
       retried_ = true;
       return Send();
@@ -310,6 +314,9 @@ class CpprestTransport::Core::Exchange
     answered_ = true;
     reply_.code = response.status_code();
     const auto& headers = response.headers();
+    if (const auto found = headers.find("Warning"); found != headers.end()) {
+      reply_.warning = found->second;
+    }
     if (const auto found = headers.find("Retry-After"); found != headers.end()) {
       reply_.retry_after = std::chrono::seconds(std::atoi(found->second.c_str()));
     }

@@ -345,6 +345,25 @@ TEST_P(CpprestTransportTest, ARotatedTokenIsReadAgainAfterA401AndTheRequestRepea
   EXPECT_EQ(Get("/x")->code, 200);  // Nobody complained, so it was not read again yet.
 }
 
+TEST_P(CpprestTransportTest, ARequestForAUserCarriesThatUsersTokenAndIsNotRepeatedAfterA401) {
+  access_.token.file = Write("token", "own\n");
+  Serve([this](const Request& request, Connection& to) {
+    Write("token", "own, renewed\n");
+    return to.Reply(request.authorization == "Bearer good" ? 200 : 401, "");
+  });
+  EXPECT_EQ(Do({.path = "/x", .bearer_token = "good"})->code, 200);
+  EXPECT_EQ(Do({.path = "/x", .bearer_token = "bad"})->code, 401);
+  EXPECT_EQ(Requests(), 2);
+}
+
+TEST_P(CpprestTransportTest, WarningsOfTheServerComeWithTheReply) {
+  Serve([](const Request&, Connection& to) {
+    return to.Reply(201, "{}", "Warning: 299 - \"unknown field\"\r\n");
+  });
+  EXPECT_EQ(Do({.verb = Verb::kPost, .path = "/x", .body = "{}"})->warning,
+            "299 - \"unknown field\"");
+}
+
 TEST_P(CpprestTransportTest, AStreamBringsEachChunkAsItComesAndThenItsEnd) {
   Serve([](const Request&, Connection& to) {
     to.StartChunks(200);

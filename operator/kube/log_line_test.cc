@@ -1,4 +1,4 @@
-#include "cli/log_line.h"
+#include "operator/kube/log_line.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -17,8 +17,17 @@ TEST(LogLineTest, TimesOfAnyLengthSortAsText) {
             ParseLogLine("2026-11-21T05:54:17.12Z a").time);
 }
 
+// Logs of nodes in Shanghai were taken for lines without a time.
+TEST(LogLineTest, TimesOfAnyZoneBecomeUtc) {
+  const LogLine line = ParseLogLine("2026-11-21T07:54:17.250000000+08:00 step 10");
+  EXPECT_EQ(line.time, "2026-11-20T23:54:17.250000000");
+  EXPECT_EQ(line.text, "step 10");
+  EXPECT_EQ(ParseLogLine("2026-11-21T05:54:17-03:30 x").time, "2026-11-21T09:24:17.000000000");
+}
+
 TEST(LogLineTest, ALineWithoutATimeIsAllText) {
-  for (const char* text : {"", "hello", "a b", "2026-11-21 x", "2026-11-21T05:54:17 no zone"}) {
+  for (const char* text : {"", "hello", "a b", "2026-11-21T05:54:17+x y", "2026-11-21 x",
+                           "2026-11-21T05:54:17 no zone"}) {
     EXPECT_EQ(ParseLogLine(text).text, text);
     EXPECT_EQ(ParseLogLine(text).time, "");
   }
@@ -49,6 +58,42 @@ TEST(SeenLinesTest, ALogThatIsReadAgainPassesOnlyWhatIsNew) {
   seen.Restart();
   EXPECT_FALSE(seen.IsNew(b));
   EXPECT_FALSE(seen.IsNew(twin));
+}
+
+std::vector<std::string> NewOf(SeenLines* seen, const std::vector<std::string>& log) {
+  std::vector<std::string> out;
+  for (const std::string& text : log) {
+    const LogLine line = ParseLogLine("2026-11-21T05:54:" + text);
+    if (seen->IsNew(line)) out.push_back(line.text);
+  }
+  return out;
+}
+
+// Of what a tail has left out nothing may come when the same second is read again.
+TEST(SeenLinesTest, EarlierLinesOfTheSecondThatATailBeganInAreNotNew) {
+  SeenLines seen;
+  EXPECT_THAT(NewOf(&seen, {"17.3Z c"}), ElementsAre("c"));
+  seen.Restart();
+  EXPECT_THAT(NewOf(&seen, {"17.1Z a", "17.2Z b", "17.3Z c", "17.4Z d"}), ElementsAre("d"));
+}
+
+// Lines were lost until the clock was where it had been.
+TEST(SeenLinesTest, LinesOfAClockThatWasSetBackAreNew) {
+  SeenLines seen;
+  EXPECT_THAT(NewOf(&seen, {"17.1Z a", "18.1Z b", "12.1Z c", "12.2Z d"}),
+              ElementsAre("a", "b", "c", "d"));
+  EXPECT_EQ(seen.SinceTime(), "2026-11-21T05:54:12Z");
+  seen.Restart();
+  EXPECT_THAT(NewOf(&seen, {"17.1Z a", "18.1Z b", "12.1Z c", "12.2Z d", "13.1Z e", "18.1Z f"}),
+              ElementsAre("e", "f"));
+}
+
+// The part of the file that had been read was rotated away: counting alone would skip what is new.
+TEST(SeenLinesTest, NewLinesAreNewAlthoughThoseBeforeAreGone) {
+  SeenLines seen;
+  NewOf(&seen, {"17.1Z a", "17.2Z b", "17.3Z c"});
+  seen.Restart();
+  EXPECT_THAT(NewOf(&seen, {"17.4Z d", "17.5Z e"}), ElementsAre("d", "e"));
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ void Core::List() {
 void Core::AskPage(const std::string& continue_token) {
   HttpRequest request;
   request.path = WithQuery(options_.path, {{"labelSelector", options_.label_selector},
+                                           {"fieldSelector", options_.field_selector},
                                            {"limit", std::to_string(options_.page_size)},
                                            {"continue", continue_token}});
   if (options_.protobuf) request.accept = kProtobufOrJson;
@@ -192,6 +193,7 @@ void Core::Watch() {
       random_.Below(static_cast<uint64_t>(options_.watch_time_spread.count()) + 1);
   HttpRequest request;
   request.path = WithQuery(options_.path, {{"labelSelector", options_.label_selector},
+                                           {"fieldSelector", options_.field_selector},
                                            {"watch", "true"},
                                            {"allowWatchBookmarks", "true"},
                                            {"resourceVersion", version_},

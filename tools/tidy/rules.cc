@@ -36,7 +36,8 @@ bool IsBuild(const std::string& path) { return BaseName(path) == "BUILD"; }
 bool IsMarkdown(const std::string& path) { return EndsWith(path, ".md"); }
 bool IsCode(const std::string& path) {
   return IsCpp(path) || IsBuild(path) || EndsWith(path, ".bzl") || EndsWith(path, ".proto") ||
-         EndsWith(path, ".py");
+         EndsWith(path, ".py") || EndsWith(path, ".ts") || EndsWith(path, ".tsx") ||
+         EndsWith(path, ".css");
 }
 
 class Checker {

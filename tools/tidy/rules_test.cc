@@ -52,6 +52,8 @@ struct Fixture {
 const std::vector<Fixture>& Refused() {
   static const std::vector<Fixture> all = {
       {"a line of 101 columns", "line-length", {InX(std::string(99, 'x'))}},
+      {"a long line of TypeScript", "line-length",
+       {{"web/x.tsx", "// " + std::string(99, 'x') + "\n"}}},
       {"a long line in BUILD", "line-length",
        {{"BUILD", "# " + std::string(99, 'x') + "\n"}}},
       {"a function of 71 lines", "function-length", {InX(Lines(69))}},

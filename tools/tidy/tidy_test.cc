@@ -31,7 +31,7 @@ fs::path TopOfTree() {
 bool IsOurs(const fs::path& path) {
   const std::string name = path.filename().string();
   // Hidden folders, what a build leaves behind, and rules that stand in for Bazel's own.
-  return name[0] != '.' && name.rfind("bazel-", 0) != 0 && name != "bin" &&
+  return name[0] != '.' && name.rfind("bazel-", 0) != 0 && name != "bin" && name != "dist" &&
          name != "node_modules" && name != "__pycache__";
 }
 

@@ -17,6 +17,9 @@
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
 {{- fail "serviceAccount.create is false and serviceAccount.name is empty: name the account that the operator shall have" -}}
 {{- end -}}
+{{- if and .Values.dashboard.history.enabled (gt (int .Values.dashboard.replicas) 1) -}}
+{{- fail (printf "dashboard.replicas is %d and dashboard.history.enabled is true: one server keeps the history; set dashboard.replicas=1" (int .Values.dashboard.replicas)) -}}
+{{- end -}}
 {{- if not .Values.metrics.enabled -}}
 {{- range $part := list "serviceMonitor" "prometheusRule" -}}
 {{- if (index $.Values.metrics $part).enabled -}}

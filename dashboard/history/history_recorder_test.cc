@@ -1,0 +1,517 @@
+#include "dashboard/history/history_recorder.h"
+
+#include <cstdlib>
+#include <deque>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/file_system.h"
+#include "operator/base/sim_executor.h"
+#include "operator/base/status_matchers.h"
+#include "operator/kube/fake_transport.h"
+#include "third_party/json.h"
+
+namespace taas::dashboard {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using JobPtr = HistorySource::JobPtr;
+using Pods = HistorySource::Pods;
+
+// A cluster as the recorder sees it: jobs and their pods, logs and curves.
+struct FakeCluster {
+  bool synced = true;
+  std::map<std::string, std::shared_ptr<WatchedJob>> jobs;  // By key.
+  std::map<std::string, std::vector<std::shared_ptr<WatchedPod>>> pods;  // By name of the job.
+  HistorySource::Events events;
+  std::set<std::string> namespaces = {"ml"};
+  std::string curves;  // Empty: nobody answers.
+  bool logs_readable = true;
+  std::vector<std::string> series_asked, tails_asked;  // Of which job, of which pod.
+};
+
+class HistoryRecorderTest : public testing::Test {
+ protected:
+  HistoryRecorderTest() { EXPECT_NE(mkdtemp(dir_.data()), nullptr); }
+
+  HistorySource Source() {
+    return {.synced = [this] { return cluster_.synced; },
+            .jobs =
+                [this] {
+                  std::vector<JobPtr> jobs;
+                  for (const auto& [key, job] : cluster_.jobs) jobs.push_back(job);
+                  return jobs;
+                },
+            .find =
+                [this](const std::string& key) {
+                  const auto found = cluster_.jobs.find(key);
+                  return found == cluster_.jobs.end() ? nullptr : JobPtr(found->second);
+                },
+            .pods_of =
+                [this](const WatchedJob& job) {
+                  const auto& pods = cluster_.pods[job.meta.name];
+                  return Pods(pods.begin(), pods.end());
+                },
+            .events_of = [this](const WatchedJob&, const Pods&) { return cluster_.events; },
+            .watches =
+                [this](JobKind, const std::string& ns) {
+                  return cluster_.namespaces.count(ns) > 0;
+                },
+            .fetch_series =
+                [this](const JobPtr& job, const Pods&, const auto& done) {
+                  cluster_.series_asked.push_back(job->meta.name);
+                  executor_.Post([done, curves = cluster_.curves] {
+                    if (curves.empty()) return done(absl::UnavailableError("nobody answers"));
+                    done(curves);
+                  });
+                },
+            .fetch_tails =
+                [this](const JobPtr&, const Pods& pods, const auto& done) {
+                  std::vector<HistoryTail> tails;
+                  for (const auto& pod : pods) {
+                    cluster_.tails_asked.push_back(pod->meta.name);
+                    if (!cluster_.logs_readable) continue;
+                    tails.push_back({.pod = pod->meta.name, .lines = {{"t", "last words"}}});
+                  }
+                  executor_.Post([done, tails] { done(tails); });
+                }};
+  }
+
+  // What the dashboard has that starts now; a second one begins after the first has stopped.
+  void Start() {
+    store_ = std::make_unique<HistoryStore>(executor_, executor_,
+                                            HistoryStore::Options{dir_ + "/history.db", {}});
+    recorder_ = std::make_unique<HistoryRecorder>(HistoryRecorder::Context{
+        .executor = executor_, .store = *store_, .own = transport_, .source = Source()});
+    recorder_->Start();
+    RunFor(seconds(2));
+  }
+  void Stop() {
+    recorder_.reset();
+    store_->Close([] {});
+    RunFor(seconds(1));
+    store_.reset();
+  }
+  void RunFor(Clock::Duration time) { executor_.RunUntil(executor_.clock().Now() + time); }
+
+  WatchedJob& AddJob(const std::string& name, JobState state, const std::string& ns = "ml") {
+    auto job = std::make_shared<WatchedJob>();
+    job->meta = {.ns = ns, .name = name, .uid = "uid-" + name, .resource_version = "1",
+                 .generation = 1};
+    job->roles = {{.role = Role::kWorker, .name = "worker", .key = "worker"}};
+    job->status.state = state;
+    cluster_.jobs[job->key()] = job;
+    return *job;
+  }
+  WatchedPod& AddPod(const std::string& job, int index, PodPhase phase) {
+    auto pod = std::make_shared<WatchedPod>();
+    pod->meta = {.ns = "ml", .name = job + "-worker-" + std::to_string(index),
+                 .uid = "uid-" + job + std::to_string(index) + std::to_string(++made_)};
+    pod->role = Role::kWorker;
+    pod->index = index;
+    pod->node = "node-1";
+    pod->pod_number = 1;
+    pod->phase = phase;
+    cluster_.pods[job].push_back(pod);
+    return *pod;
+  }
+  WatchedJob& Job(const std::string& name) { return *cluster_.jobs.at("trainingjobs/ml/" + name); }
+  void Change(const std::string& name, JobState state) {
+    WatchedJob& job = Job(name);
+    job.status.state = state;
+    job.meta.resource_version = std::to_string(std::stoi(job.meta.resource_version) + 1);
+    recorder_->OnChanged(job);
+    RunFor(milliseconds(50));
+  }
+  void Delete(const std::string& name) {
+    const auto found = cluster_.jobs.find("trainingjobs/ml/" + name);
+    const auto last = found->second;
+    cluster_.jobs.erase(found);
+    if (recorder_ != nullptr) recorder_->OnGone(*last);
+    RunFor(seconds(2));
+  }
+  // Answers all requests for manifests.
+  void Answer() {
+    while (transport_.waiting() > 0) {
+      asked_.push_back(transport_.request().path);
+      const std::string name = asked_.back().substr(asked_.back().rfind('/') + 1);
+      const auto job = cluster_.jobs.find("trainingjobs/ml/" + name);
+      if (job == cluster_.jobs.end()) {
+        transport_.Reply(HttpReply{.code = 404, .body = "{}"});
+      } else {
+        transport_.Reply(HttpReply{
+            .code = 200,
+            .body = json{{"metadata",
+                          {{"name", name},
+                           {"uid", job->second->meta.uid},
+                           {"generation", job->second->meta.generation},
+                           {"managedFields", {1, 2, 3}}}},
+                         {"status", {{"state", JobStateName(job->second->status.state)}}}}
+                        .dump()});
+      }
+      RunFor(milliseconds(10));
+    }
+    RunFor(seconds(1));
+  }
+
+  std::optional<HistoryRecord> Load(const std::string& name) {
+    std::optional<HistoryRecord> record;
+    store_->Load("uid-" + name, {.events = true, .manifest = true, .logs = true},
+                 [&](const auto& loaded) {
+                   ASSERT_THAT(loaded, IsOk());
+                   record = *loaded;
+                 });
+    RunFor(milliseconds(10));
+    return record;
+  }
+  std::vector<std::string> History() {
+    std::vector<std::string> uids;
+    store_->Page({.places = {{JobKind::kTrainingJob, "ml"}, {JobKind::kTrainingJob, "other"}}},
+                 [&](const absl::StatusOr<HistoryPage>& page) {
+                   for (const HistoryRow& row : page->rows) uids.push_back(row.cursor.uid);
+                 });
+    RunFor(milliseconds(10));
+    return uids;
+  }
+
+  SimExecutor executor_{SimExecutor::Options{.seed = 11}};
+  FakeTransport transport_{executor_};
+  std::string dir_ = testing::TempDir() + "/recorder.XXXXXX";
+  FakeCluster cluster_;
+  int made_ = 0;
+  std::vector<std::string> asked_;  // Paths of manifests.
+  std::unique_ptr<HistoryStore> store_;
+  std::unique_ptr<HistoryRecorder> recorder_;
+};
+
+TEST_F(HistoryRecorderTest, AJobIsHistoryOnceItHasEnded) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  EXPECT_THAT(History(), IsEmpty());
+  Job("mnist").status.completion_time = executor_.clock().WallNow();
+  Change("mnist", JobState::kSucceeded);
+  RunFor(seconds(1));
+  const auto record = Load("mnist");
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(json::parse(record->row.row)["state"], "Succeeded");
+  EXPECT_EQ(record->row.deleted, std::nullopt);
+}
+
+TEST_F(HistoryRecorderTest, AJobThatIsDeletedLaterKeepsItsEnd) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Change("mnist", JobState::kFailed);
+  RunFor(minutes(5));
+  Job("mnist").status.message = "changed by nobody";
+  Delete("mnist");
+  const auto record = Load("mnist");
+  EXPECT_EQ(json::parse(record->row.row)["state"], "Failed");
+  EXPECT_EQ(json::parse(record->row.row)["message"], "");
+  EXPECT_TRUE(record->row.deleted.has_value());
+  EXPECT_FALSE(record->row.unseen);
+}
+
+TEST_F(HistoryRecorderTest, AJobThatIsDeletedWhileItRunsIsKeptAsItWasLast) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Answer();
+  AddPod("mnist", 0, PodPhase::kRunning);
+  Change("mnist", JobState::kRunning);
+  Job("mnist").status.message = "at step 7";
+  cluster_.curves = R"({"series":{"loss":[[7,1,0.5]]}})";
+  Delete("mnist");
+  const auto record = Load("mnist");
+  ASSERT_TRUE(record.has_value());
+  EXPECT_EQ(json::parse(record->row.row)["message"], "at step 7");
+  EXPECT_TRUE(record->row.deleted.has_value());
+  EXPECT_THAT(record->manifest, HasSubstr("mnist"));
+  EXPECT_THAT(record->curves, HasSubstr("0.5")) << "its pods still answered";
+  ASSERT_THAT(record->logs, SizeIs(1));
+  EXPECT_EQ(record->logs[0].replica, "worker-0");
+  EXPECT_EQ(record->logs[0].lines[0].l, "last words");
+}
+
+TEST_F(HistoryRecorderTest, AJobThatComesAndGoesBetweenTwoLooksIsThereToo) {
+  Start();
+  AddJob("brief", JobState::kSucceeded);
+  Delete("brief");
+  EXPECT_THAT(History(), ElementsAre("uid-brief"));
+}
+
+TEST_F(HistoryRecorderTest, AJobOfTheSameNameIsAnotherOne) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Delete("mnist");
+  AddJob("mnist", JobState::kRunning).meta.uid = "uid-second";
+  Change("mnist", JobState::kRunning);
+  Answer();
+  Change("mnist", JobState::kFailed);
+  RunFor(seconds(2));
+  EXPECT_THAT(History(), ElementsAre("uid-second", "uid-mnist"));
+}
+
+TEST_F(HistoryRecorderTest, JobsThatEndedOrWentWhileTheDashboardWasAwayAreFound) {
+  for (const char* name : {"ends", "goes", "stays"}) AddJob(name, JobState::kRunning);
+  AddJob("elsewhere", JobState::kRunning, "other");
+  cluster_.namespaces.insert("other");
+  Start();
+  Answer();
+  Stop();
+  // Another start looks at one namespace only: of the other nothing is known.
+  cluster_.namespaces.erase("other");
+  cluster_.jobs.erase("trainingjobs/other/elsewhere");
+  Job("ends").status.state = JobState::kSucceeded;
+  cluster_.jobs.erase("trainingjobs/ml/goes");
+  AddPod("ends", 0, PodPhase::kSucceeded);
+  Start();
+  Answer();
+  EXPECT_THAT(History(), testing::UnorderedElementsAre("uid-ends", "uid-goes"));
+  EXPECT_EQ(json::parse(Load("ends")->row.row)["state"], "Succeeded");
+  EXPECT_THAT(Load("ends")->logs, SizeIs(1));
+  EXPECT_THAT(Load("ends")->manifest, HasSubstr("Succeeded"));
+  EXPECT_TRUE(Load("goes")->row.unseen);
+  EXPECT_TRUE(Load("goes")->row.deleted.has_value());
+  EXPECT_EQ(json::parse(Load("goes")->row.row)["state"], "Running");
+  EXPECT_THAT(Load("goes")->manifest, HasSubstr("goes"));
+}
+
+TEST_F(HistoryRecorderTest, NothingIsTakenForGoneBeforeTheClusterHasBeenListed) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Stop();
+  cluster_.synced = false;
+  const auto job = cluster_.jobs.extract("trainingjobs/ml/mnist").mapped();
+  Start();
+  RunFor(minutes(5));
+  EXPECT_THAT(History(), IsEmpty());
+  cluster_.jobs["trainingjobs/ml/mnist"] = job;
+  cluster_.synced = true;
+  RunFor(minutes(5));
+  EXPECT_THAT(History(), IsEmpty());
+}
+
+TEST_F(HistoryRecorderTest, AManifestIsReadAtFirstSightAtEachGenerationAndAtTheEnd) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Answer();
+  EXPECT_THAT(asked_, ElementsAre("/apis/taas.dev/v1/namespaces/ml/trainingjobs/mnist"));
+  for (int i = 0; i < 20; ++i) {
+    Change("mnist", JobState::kRunning);
+    RunFor(seconds(30));
+    Answer();
+  }
+  EXPECT_THAT(asked_, SizeIs(1));
+  Job("mnist").meta.generation = 2;
+  Change("mnist", JobState::kRunning);
+  Answer();
+  EXPECT_THAT(asked_, SizeIs(2));
+  Change("mnist", JobState::kSucceeded);
+  Answer();
+  EXPECT_THAT(asked_, SizeIs(3));
+  RunFor(minutes(10));
+  EXPECT_EQ(transport_.waiting(), 0u);
+  const json manifest = json::parse(Load("mnist")->manifest);
+  EXPECT_EQ(manifest["status"]["state"], "Succeeded");
+  EXPECT_FALSE(manifest["metadata"].contains("managedFields"));
+}
+
+TEST_F(HistoryRecorderTest, ARestartDoesNotReadManifestsThatAreKept) {
+  for (int i = 0; i < 10; ++i) AddJob("job-" + std::to_string(i), JobState::kRunning);
+  Start();
+  Answer();
+  EXPECT_THAT(asked_, SizeIs(10));
+  Stop();
+  Start();
+  EXPECT_EQ(transport_.waiting(), 0u);
+}
+
+TEST_F(HistoryRecorderTest, AManifestOfALaterJobOfTheSameNameIsNotTaken) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Delete("mnist");
+  AddJob("mnist", JobState::kRunning).meta.uid = "uid-second";
+  Answer();
+  EXPECT_EQ(Load("mnist")->manifest, "");
+}
+
+TEST_F(HistoryRecorderTest, AnAccountThatMayNotReadManifestsDoesNotAskAllTheTime) {
+  for (int i = 0; i < 100; ++i) AddJob("job-" + std::to_string(i), JobState::kRunning);
+  Start();
+  size_t asked = 0;
+  for (int i = 0; i < 60; ++i) {
+    while (transport_.waiting() > 0) {
+      ++asked;
+      transport_.Reply(HttpReply{.code = 403, .body = "{}"});
+      RunFor(milliseconds(1));
+    }
+    for (const auto& [key, job] : cluster_.jobs) recorder_->OnChanged(*job);
+    RunFor(seconds(5));
+  }
+  EXPECT_LE(asked, 100u);
+  EXPECT_THAT(History(), IsEmpty());
+}
+
+TEST_F(HistoryRecorderTest, TheLastLinesOfAReplicaAreReadWhenItEnds) {
+  AddJob("mnist", JobState::kRunning);
+  AddPod("mnist", 0, PodPhase::kRunning);
+  WatchedPod& second = AddPod("mnist", 1, PodPhase::kRunning);
+  Start();
+  EXPECT_THAT(cluster_.tails_asked, IsEmpty());
+  second.phase = PodPhase::kFailed;
+  Change("mnist", JobState::kRunning);
+  Change("mnist", JobState::kRunning);
+  EXPECT_THAT(cluster_.tails_asked, ElementsAre("mnist-worker-1"));
+}
+
+TEST_F(HistoryRecorderTest, ALogThatCannotBeReadAtOnceIsReadWhenTheJobSettles) {
+  AddJob("mnist", JobState::kRunning);
+  WatchedPod& pod = AddPod("mnist", 0, PodPhase::kRunning);
+  Start();
+  Answer();
+  cluster_.logs_readable = false;
+  pod.phase = PodPhase::kFailed;
+  Change("mnist", JobState::kFailed);
+  cluster_.logs_readable = true;
+  RunFor(HistoryRecorder::kSettle + seconds(2));
+  EXPECT_THAT(Load("mnist")->logs, SizeIs(1));
+}
+
+TEST_F(HistoryRecorderTest, WhatComesLateIsKeptUntilThingsHaveSettled) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Answer();
+  Change("mnist", JobState::kFailed);
+  auto event = std::make_shared<WatchedEvent>();
+  event->meta.name = "late";
+  event->message = "pods deleted";
+  cluster_.events = {event};
+  RunFor(HistoryRecorder::kSettle * HistoryRecorder::kSettleSteps + seconds(2));
+  EXPECT_THAT(Load("mnist")->events, ElementsAre(HasSubstr("pods deleted")));
+  // Then it is left alone, by the next start too.
+  Stop();
+  cluster_.tails_asked.clear();
+  AddPod("mnist", 0, PodPhase::kSucceeded);
+  Start();
+  RunFor(minutes(2));
+  EXPECT_THAT(cluster_.tails_asked, IsEmpty());
+  Delete("mnist");
+  EXPECT_TRUE(Load("mnist")->row.deleted.has_value());
+}
+
+TEST_F(HistoryRecorderTest, CurvesAreAskedSoonThenMoreRarelyAndOftenNearTheEnd) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  AddPod("mnist", 0, PodPhase::kRunning);
+  Change("mnist", JobState::kRunning);
+  RunFor(seconds(8));
+  EXPECT_THAT(cluster_.series_asked, SizeIs(1));
+  RunFor(minutes(10));
+  EXPECT_GE(cluster_.series_asked.size(), 10u);
+  EXPECT_LE(cluster_.series_asked.size(), 15u);
+  Job("mnist").status.progress = Progress{.step = 9, .max_steps = 10, .eta_seconds = 10};
+  RunFor(minutes(1));
+  cluster_.series_asked.clear();
+  RunFor(seconds(30));
+  EXPECT_GE(cluster_.series_asked.size(), 5u);
+  cluster_.pods.clear();
+  RunFor(minutes(1));
+  cluster_.series_asked.clear();
+  RunFor(minutes(5));
+  EXPECT_THAT(cluster_.series_asked, IsEmpty()) << "nothing runs";
+}
+
+TEST_F(HistoryRecorderTest, CurvesStayThoughNobodyAnswersAtTheEnd) {
+  AddJob("mnist", JobState::kRunning);
+  AddPod("mnist", 0, PodPhase::kRunning);
+  cluster_.curves = R"({"source":"chief-0","series":{"loss":[[1,1,0.9],[2,2,0.8]]}})";
+  Start();
+  RunFor(seconds(10));
+  cluster_.curves.clear();
+  Change("mnist", JobState::kSucceeded);
+  RunFor(minutes(5));
+  EXPECT_EQ(json::parse(Load("mnist")->curves)["series"]["loss"].size(), 2u);
+}
+
+TEST_F(HistoryRecorderTest, ManyJobsTakeTurnsSoThatTheDiskKeepsUp) {
+  for (int i = 0; i < 300; ++i) {
+    AddJob("job-" + std::to_string(i), JobState::kRunning);
+    AddPod("job-" + std::to_string(i), 0, PodPhase::kRunning);
+  }
+  Start();
+  cluster_.series_asked.clear();
+  RunFor(minutes(10));
+  EXPECT_LE(cluster_.series_asked.size(), 600 * HistoryRecorder::kSeriesPerTick);
+  const std::set<std::string> jobs(cluster_.series_asked.begin(), cluster_.series_asked.end());
+  EXPECT_THAT(jobs, SizeIs(300)) << "each of them";
+}
+
+TEST_F(HistoryRecorderTest, ARowIsWrittenNowAndThenThoughTheJobChangesAllTheTime) {
+  AddJob("mnist", JobState::kRunning);
+  Start();
+  Answer();
+  size_t writes = 0;
+  for (int i = 0; i < 600; ++i) {
+    Change("mnist", JobState::kRunning);
+    writes += store_->waiting_bytes() > 0 ? 1 : 0;
+    RunFor(seconds(1));
+  }
+  EXPECT_GE(writes, 9u);
+  EXPECT_LE(writes, 11u);
+}
+
+TEST_F(HistoryRecorderTest, AJobWhoseEndIsTakenBackIsFollowedAgain) {
+  AddJob("mnist", JobState::kSucceeded);
+  Start();
+  Answer();
+  RunFor(minutes(3));
+  EXPECT_THAT(History(), SizeIs(1));
+  Change("mnist", JobState::kRunning);
+  RunFor(seconds(1));
+  EXPECT_THAT(History(), IsEmpty());
+  Change("mnist", JobState::kFailed);
+  RunFor(seconds(1));
+  EXPECT_EQ(json::parse(Load("mnist")->row.row)["state"], "Failed");
+}
+
+// A fake that never calls back stands for a program that forgot to.
+TEST_F(HistoryRecorderTest, WhatNeverAnswersStopsNothing) {
+  AddJob("mnist", JobState::kRunning);
+  AddPod("mnist", 0, PodPhase::kRunning);
+  HistorySource source = Source();
+  source.fetch_series = [](const auto&, const auto&, const auto&) {};
+  source.fetch_tails = [](const auto&, const auto&, const auto&) {};
+  store_ = std::make_unique<HistoryStore>(executor_, executor_,
+                                          HistoryStore::Options{dir_ + "/history.db", {}});
+  recorder_ = std::make_unique<HistoryRecorder>(HistoryRecorder::Context{
+      .executor = executor_, .store = *store_, .own = transport_, .source = source});
+  recorder_->Start();
+  RunFor(minutes(10));
+  Change("mnist", JobState::kFailed);
+  RunFor(minutes(10));
+  EXPECT_THAT(History(), SizeIs(1));
+  Delete("mnist");
+  EXPECT_TRUE(Load("mnist")->row.deleted.has_value());
+}
+
+TEST_F(HistoryRecorderTest, TheFileMayComeLate) {
+  AddJob("mnist", JobState::kRunning);
+  PosixFileSystem files;
+  ASSERT_THAT(files.MakeDirs(dir_ + "/history.db"), IsOk());
+  Start();
+  Change("mnist", JobState::kFailed);
+  RunFor(seconds(5));
+  ASSERT_THAT(files.RemoveAll(dir_ + "/history.db"), IsOk());
+  RunFor(minutes(1));
+  EXPECT_THAT(History(), ElementsAre("uid-mnist"));
+}
+
+}  // namespace
+}  // namespace taas::dashboard

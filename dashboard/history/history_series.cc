@@ -1,0 +1,115 @@
+#include "dashboard/history/history_series.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "operator/api/json_field.h"
+#include "third_party/json.h"
+
+namespace taas::dashboard {
+namespace {
+
+using Json = nlohmann::json;
+using Curves = std::map<std::string, Curve>;
+
+constexpr const char* kParts[] = {"series", "evaluator"};
+
+// Steps that do not rise belong to no curve that a page could draw.
+Curve ReadCurve(const Json& points) {
+  Curve curve;
+  if (!points.is_array()) return curve;
+  curve.reserve(points.size());
+  for (const Json& point : points) {
+    if (!point.is_array() || point.size() != 3) continue;
+    if (!point[0].is_number() || !point[1].is_number() || !point[2].is_number()) continue;
+    const double step = point[0].get<double>();
+    const CurvePoint read{.step = std::abs(step) < 9e18 ? static_cast<int64_t>(step) : 0,
+                          .time = point[1].get<double>(),
+                          .value = point[2].get<double>()};
+    if (!std::isfinite(read.time) || !std::isfinite(read.value)) continue;
+    if (curve.empty() || read.step > curve.back().step) curve.push_back(read);
+  }
+  return curve;
+}
+
+Curves ReadCurves(const Json& answer, const char* part) {
+  Curves curves;
+  const auto found = answer.find(part);
+  if (found == answer.end() || !found->is_object()) return curves;
+  for (const auto& [name, points] : found->items()) {
+    if (name.size() > kCurveNameBytes) continue;
+    Curve curve = ReadCurve(points);
+    if (!curve.empty()) curves[name] = std::move(curve);
+  }
+  return curves;
+}
+
+Json ReadAnswer(std::string_view text) {
+  if (text.size() > kSeriesAnswerBytes) return Json::object();
+  auto answer = ParseJsonObject(text);
+  return answer.ok() ? *std::move(answer) : Json::object();
+}
+
+Json ToJson(const Curve& curve) {
+  Json points = Json::array();
+  for (const CurvePoint& point : curve) {
+    points.push_back(Json::array({point.step, point.time, point.value}));
+  }
+  return points;
+}
+
+}  // namespace
+
+Curve ThinOut(const Curve& curve, size_t points_max) {
+  if (curve.size() <= points_max || points_max < 4) return curve;
+  const size_t pieces = (points_max - 2) / 2;
+  const size_t inner = curve.size() - 2;
+  Curve out;
+  out.reserve(points_max);
+  out.push_back(curve.front());
+  const auto by_value = [](const CurvePoint& a, const CurvePoint& b) { return a.value < b.value; };
+  for (size_t i = 0; i < pieces; ++i) {
+    const auto begin = curve.begin() + 1 + static_cast<ptrdiff_t>(i * inner / pieces);
+    const auto end = curve.begin() + 1 + static_cast<ptrdiff_t>((i + 1) * inner / pieces);
+    auto [low, high] = std::minmax_element(begin, end, by_value);
+    if (high < low) std::swap(low, high);
+    out.push_back(*low);
+    if (high != low) out.push_back(*high);
+  }
+  out.push_back(curve.back());
+  return out;
+}
+
+Curve JoinCurve(const Curve& old, const Curve& fresh) {
+  if (fresh.empty()) return old;
+  Curve out;
+  for (const CurvePoint& point : old) {
+    if (point.step >= fresh.front().step) break;
+    out.push_back(point);
+  }
+  out.insert(out.end(), fresh.begin(), fresh.end());
+  return out;
+}
+
+std::string JoinCurves(std::string_view old, std::string_view answer) {
+  const Json before = ReadAnswer(old), now = ReadAnswer(answer);
+  Json out = {{"series", Json::object()}};
+  size_t room = kCurvesMax;
+  for (const char* part : kParts) {
+    Curves curves = ReadCurves(before, part);
+    for (const auto& [name, fresh] : ReadCurves(now, part)) {
+      Curve& curve = curves[name];
+      curve = JoinCurve(curve, fresh);
+    }
+    for (const auto& [name, curve] : curves) {
+      if (room == 0) break;
+      out[part][name] = ToJson(ThinOut(curve, kCurvePointsMax));
+      --room;
+    }
+  }
+  return room == kCurvesMax ? "" : DumpJson(out);
+}
+
+}  // namespace taas::dashboard

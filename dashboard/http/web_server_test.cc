@@ -1,0 +1,214 @@
+#include "dashboard/http/web_server.h"
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
+#include <future>
+#include <mutex>
+#include <string>
+
+#include "dashboard/http/gzip.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas::dashboard {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using tcp = boost::asio::ip::tcp;
+
+constexpr auto kPatience = 20s;
+
+// A connection whose bytes the test writes itself.
+class Client {
+ public:
+  explicit Client(uint16_t port) : socket_(io_) {
+    socket_.connect(tcp::endpoint(boost::asio::ip::address_v4::loopback(), port));
+  }
+  void Write(std::string_view text) {
+    boost::system::error_code ignored;
+    boost::asio::write(socket_, boost::asio::buffer(text), ignored);
+  }
+  // Until the server closes, or `end` has come.
+  std::string Read(std::string_view end = "") {
+    std::string text;
+    char byte[4096];
+    for (;;) {
+      if (!end.empty() && text.find(end) != std::string::npos) return text;
+      boost::system::error_code error;
+      const size_t count = socket_.read_some(boost::asio::buffer(byte), error);
+      text.append(byte, count);
+      if (error) return text;
+    }
+  }
+
+ private:
+  boost::asio::io_context io_;
+  tcp::socket socket_;
+};
+
+class WebServerTest : public testing::Test {
+ protected:
+  void Serve(WebHandler handler, WebServer::Options options = {}) {
+    options.address = "127.0.0.1:0";
+    auto server = WebServer::Start(options, std::move(handler));
+    ASSERT_THAT(server, IsOk());
+    server_ = *std::move(server);
+  }
+  std::string Ask(const std::string& text) {
+    Client client(server_->port());
+    client.Write(text);
+    return client.Read();
+  }
+  std::string Get(const std::string& path, const std::string& headers = "") {
+    return Ask("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n");
+  }
+
+  std::unique_ptr<WebServer> server_;
+};
+
+WebHandler Echo() {
+  return [](WebRequest request, WebRespond respond) {
+    std::string text = request.method;
+    for (const std::string& segment : request.segments) text += "/" + segment;
+    text += " " + std::string(request.Header("x-name")) + " " + request.body;
+    respond({.content_type = "text/plain", .body = Shared(text)});
+  };
+}
+
+TEST_F(WebServerTest, ARequestIsAnsweredAndTheNextOneComesOnTheSameConnection) {
+  Serve(Echo());
+  Client client(server_->port());
+  client.Write("POST /a/b HTTP/1.1\r\nHost: x\r\nX-Name: me\r\nContent-Length: 4\r\n\r\nbody");
+  const std::string first = client.Read("body");
+  EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(first, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+  EXPECT_THAT(first, HasSubstr("\r\n\r\nPOST/a/b me body"));
+  client.Write("HEAD /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  const std::string head = client.Read();
+  EXPECT_THAT(head, HasSubstr("Content-Length: 7\r\n"));
+  EXPECT_THAT(head, Not(HasSubstr("GET/c")));
+}
+
+TEST_F(WebServerTest, LargeTextIsCompressedForWhoTakesIt) {
+  const std::string text(kCompressBytesMin, 'a');
+  Serve([&](WebRequest, WebRespond respond) { respond({.body = Shared(text)}); });
+  EXPECT_THAT(Get("/"), HasSubstr(text));
+  const std::string answer = Get("/", "Accept-Encoding: br, gzip\r\n");
+  EXPECT_THAT(answer, HasSubstr("Content-Encoding: gzip\r\n"));
+  EXPECT_THAT(answer, HasSubstr("Vary: Accept-Encoding\r\n"));
+  const size_t body = answer.find("\r\n\r\n") + 4;
+  EXPECT_EQ(*Gunzip(answer.substr(body), 1 << 20), text);
+}
+
+TEST_F(WebServerTest, WhatIsTooLargeOrNoRequestIsRefusedWithASentence) {
+  Serve(Echo());
+  Client large(server_->port());
+  large.Write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n");
+  EXPECT_THAT(large.Read("}}"), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(Get("/", "X: " + std::string(kWebHeaderBytesMax, 'x') + "\r\n"),
+              StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(Ask("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Get("/../etc/passwd"), StartsWith("HTTP/1.1 400"));
+  EXPECT_THAT(Get("/%2e%2e/etc/passwd"), StartsWith("HTTP/1.1 400"));
+}
+
+TEST_F(WebServerTest, ARequestThatDoesNotComeToItsEndIsGivenUp) {
+  Serve(Echo(), {.request_timeout = 50ms});
+  EXPECT_EQ(Ask("GET / HTTP/1.1\r\nHost: x"), "");
+}
+
+TEST_F(WebServerTest, AConnectionThatSaysNothingIsClosed) {
+  Serve(Echo(), {.idle_timeout = 50ms});
+  EXPECT_EQ(Ask(""), "");
+}
+
+TEST_F(WebServerTest, AStreamBringsEachTextAsItComesAndItsEnd) {
+  std::promise<std::shared_ptr<StreamSink>> opened;
+  std::promise<void> closed;
+  Serve([&](WebRequest, WebRespond respond) {
+    respond({.content_type = "text/event-stream",
+             .stream = {.opened = [&](auto sink) { opened.set_value(sink); },
+                        .closed = [&] { closed.set_value(); }}});
+  });
+  Client client(server_->port());
+  client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::shared_ptr<StreamSink> sink = opened.get_future().get();
+  EXPECT_TRUE(sink->Write(Shared("one\n")));
+  EXPECT_THAT(client.Read("one\n"), HasSubstr("Transfer-Encoding: chunked"));
+  EXPECT_TRUE(sink->Write(Shared("two\n")));
+  sink->End();
+  EXPECT_THAT(client.Read(), HasSubstr("two\n"));
+  EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_FALSE(sink->Write(Shared("three\n")));
+}
+
+TEST_F(WebServerTest, AStreamWhoseClientGoesIsClosed) {
+  std::promise<void> closed;
+  std::promise<void> opened;
+  Serve([&](WebRequest, WebRespond respond) {
+    respond({.stream = {.opened = [&](auto) { opened.set_value(); },
+                        .closed = [&] { closed.set_value(); }}});
+  });
+  {
+    Client client(server_->port());
+    client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    opened.get_future().wait();
+  }
+  EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+TEST_F(WebServerTest, AStreamThatItsClientDoesNotTakeIsEnded) {
+  std::promise<std::shared_ptr<StreamSink>> opened;
+  std::promise<void> closed;
+  Serve(
+      [&](WebRequest, WebRespond respond) {
+        respond({.stream = {.opened = [&](auto sink) { opened.set_value(sink); },
+                            .closed = [&] { closed.set_value(); }}});
+      },
+      {.unsent_bytes_max = 8 << 20});
+  Client client(server_->port());
+  client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::shared_ptr<StreamSink> sink = opened.get_future().get();
+  const SharedText text = Shared(std::string(1 << 20, 'x'));
+  int written = 0;
+  // The kernel takes some megabytes too.
+  while (sink->Write(text) && written < 1'000) ++written;
+  EXPECT_LT(written, 1'000);
+  EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+TEST_F(WebServerTest, AnAnswerThatComesAfterTheServerHasGoneIsDropped) {
+  std::promise<WebRespond> asked;
+  std::promise<void> closed;
+  Serve([&](WebRequest, WebRespond respond) { asked.set_value(std::move(respond)); });
+  Client client(server_->port());
+  client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  const WebRespond respond = asked.get_future().get();
+  server_.reset();
+  EXPECT_EQ(client.Read(), "");
+  respond({.stream = {.opened = [](auto) { FAIL(); }, .closed = [&] { closed.set_value(); }}});
+  EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+TEST_F(WebServerTest, AnAddressThatIsNoneOrTakenIsAnError) {
+  Serve(Echo());
+  const auto start = [](const std::string& address) {
+    return WebServer::Start({.address = address}, Echo()).status();
+  };
+  for (const char* address :
+       {"", "nowhere", "localhost", "host:80", "127.0.0.1:99999", "1.2.3.4:"}) {
+    EXPECT_THAT(start(address), StatusIs(absl::StatusCode::kInvalidArgument)) << address;
+  }
+  EXPECT_THAT(start("127.0.0.1:" + std::to_string(server_->port())),
+              StatusIs(absl::StatusCode::kUnavailable));
+}
+
+}  // namespace
+}  // namespace taas::dashboard

@@ -1,0 +1,287 @@
+#include "dashboard/server/dashboard_process.h"
+
+#include <atomic>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include "dashboard/history/history.h"
+#include "dashboard/http/problem.h"
+#include "dashboard/http/web_server.h"
+#include "dashboard/logs/log_routes.h"
+#include "dashboard/maps/kueue_cache.h"
+#include "dashboard/maps/map_routes.h"
+#include "dashboard/server/access.h"
+#include "dashboard/server/api_routes.h"
+#include "dashboard/server/authenticator.h"
+#include "dashboard/server/board.h"
+#include "dashboard/server/job_routes.h"
+#include "dashboard/server/page_routes.h"
+#include "dashboard/server/request_guard.h"
+#include "dashboard/server/session_routes.h"
+#include "dashboard/server/stream_routes.h"
+#include "dashboard/training/series_routes.h"
+#include "dashboard/training/series_source.h"
+#include "operator/base/file_system.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "operator/base/thread_executor.h"
+#include "operator/kube/cpprest_transport.h"
+#include "operator/kube/kubeconfig.h"
+#include "operator/kube/poll_transport.h"
+
+namespace taas::dashboard {
+namespace {
+
+// Many people ask at the same time what they may do, and each question is a write to the API
+// server's mind: it stores nothing.
+constexpr int kReviewsAtOnce = 32;
+
+bool IsLoopback(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address.rfind("localhost:", 0) == 0 ||
+         address.rfind("[::1]:", 0) == 0;
+}
+
+// The same server, as nobody: each request brings the token of the one that it is for.
+ClusterAccess WithoutCredentials(ClusterAccess access) {
+  access.client_certificate = {};
+  access.client_key = {};
+  access.token = {};
+  return access;
+}
+
+class Process : public DashboardProcess {
+ public:
+  explicit Process(DashboardOptions options)
+      : options_(std::move(options)),
+        guard_({.hosts = options_.hosts,
+                .loopback_only = options_.hosts.empty() && IsLoopback(options_.address)}),
+        pages_({.frame_ancestors = options_.frame_ancestors}) {}
+  ~Process() override { Stop(); }
+
+  absl::Status Begin() {
+    ASSIGN_OR_RETURN(const ClusterAccess access,
+                     FindClusterAccess(files_, ProcessEnv, options_.kubeconfig, /*context=*/""));
+    executor_ = std::make_unique<ThreadExecutor>(clock_, "dashboard");
+    ASSIGN_OR_RETURN(own_, CpprestTransport::Create(access, files_, *executor_,
+                                                    {.writes_max = kReviewsAtOnce}));
+    ASSIGN_OR_RETURN(callers_, CpprestTransport::Create(WithoutCredentials(access), files_,
+                                                        *executor_, {}));
+    Wire();
+    ASSIGN_OR_RETURN(web_, WebServer::Start({.address = options_.address,
+                                             .base_path = options_.base_path},
+                                            [this](WebRequest request, WebRespond respond) {
+                                              Handle(std::move(request), std::move(respond));
+                                            }));
+    port_ = web_->port();
+    executor_->Post([this] {
+      board_->Start();
+      kueue_->Start();
+      if (history_ != nullptr) StartHistory();
+      AwaitReady();
+    });
+    Log(LogLevel::kInfo, "dashboard started",
+        {{"url", url()}, {"server", access.server}, {"credentials", access.source}});
+    return absl::OkStatus();
+  }
+
+  void Stop() override {
+    std::lock_guard lock(stop_mutex_);
+    if (executor_ == nullptr) return;
+    auto told = std::make_shared<std::promise<void>>();
+    executor_->Post([this, told] {
+      if (streams_ != nullptr) streams_->Stop();
+      if (logs_ != nullptr) logs_->Stop();
+      told->set_value();
+    });
+    told->get_future().wait();
+    web_.reset();  // Its handlers post to the executor, so it goes before.
+    executor_->Stop();
+    if (history_ != nullptr) history_->Close();
+    streams_.reset();
+    logs_.reset();
+    series_routes_.reset();
+    maps_.reset();
+    kueue_.reset();
+    jobs_.reset();
+    sessions_.reset();
+    routes_.reset();
+    history_.reset();
+    board_.reset();
+    series_.reset();
+    poll_.reset();
+    access_.reset();
+    authenticator_.reset();
+    callers_.reset();
+    own_.reset();
+    executor_.reset();
+  }
+
+  bool Ready() const override { return ready_; }
+  uint16_t port() const override { return port_; }
+  std::string url() const override {
+    const std::string host = options_.address.substr(0, options_.address.rfind(':'));
+    return "http://" + host + ":" + std::to_string(port_) + options_.base_path + "/";
+  }
+  std::vector<std::string> routes() const override { return routes_->table().Names(); }
+  std::string OneTimeUrl() override {
+    auto code = std::make_shared<std::promise<std::string>>();
+    executor_->Post([this, code] { code->set_value(sessions_->MakeCode()); });
+    const std::string text = code->get_future().get();
+    return text.empty() ? url() : url() + "#code=" + text;
+  }
+
+ private:
+  void Wire() {
+    authenticator_ = std::make_unique<Authenticator>(*own_, *executor_);
+    access_ = std::make_unique<Access>(*own_, *executor_);
+    MakeHistory();
+    board_ = std::make_unique<Board>(*own_, *executor_, random_,
+                                     ClusterCache::Options{.namespaces = options_.namespaces,
+                                                           .kinds = options_.kinds,
+                                                           .gpu_resource = options_.gpu_resource,
+                                                           .nodes = options_.namespaces.empty()},
+                                     history_ != nullptr ? history_->witness() : Board::Witness{});
+    poll_ = std::make_unique<TcpPollTransport>(*executor_);
+    series_ = std::make_unique<SeriesSource>(*poll_, *executor_);
+    routes_ = std::make_unique<ApiRoutes>(ApiRoutes::Context{.executor = *executor_,
+                                                             .authenticator = *authenticator_,
+                                                             .guard = guard_,
+                                                             .read_only = options_.read_only});
+    sessions_ = std::make_unique<SessionRoutes>(
+        SessionRoutes::Context{.executor = *executor_,
+                               .authenticator = *authenticator_,
+                               .access = *access_,
+                               .board = *board_,
+                               .read_only = options_.read_only,
+                               .local_token = options_.local_token,
+                               .history_days = history_ != nullptr ? options_.history_days : 0});
+    sessions_->AddTo(routes_.get());
+    AddRoutes(&routes_->table());
+  }
+
+  void AddRoutes(RouteTable* table) {
+    jobs_ = std::make_unique<JobRoutes>(
+        JobRoutes::Context{.board = *board_, .access = *access_, .callers = *callers_});
+    jobs_->AddTo(table);
+    logs_ = std::make_unique<LogRoutes>(LogRoutes::Context{.executor = *executor_,
+                                                           .board = *board_,
+                                                           .authenticator = *authenticator_,
+                                                           .access = *access_,
+                                                           .callers = *callers_});
+    logs_->AddTo(table);
+    series_routes_ = std::make_unique<SeriesRoutes>(
+        SeriesRoutes::Context{.board = *board_, .access = *access_, .source = *series_});
+    series_routes_->AddTo(table);
+    if (history_ != nullptr) history_->AddTo(table);
+    AddMaps(table);
+  }
+
+  void AddMaps(RouteTable* table) {
+    kueue_ = std::make_unique<KueueCache>(
+        *own_, *executor_, random_,
+        KueueCache::Options{.namespaces = options_.namespaces,
+                            .gpu_resource = options_.gpu_resource},
+        [this] { maps_->Touch(); });
+    maps_ = std::make_unique<MapRoutes>(MapRoutes::Context{.executor = *executor_,
+                                                           .board = *board_,
+                                                           .access = *access_,
+                                                           .kueue = kueue_.get(),
+                                                           .local = !options_.local_token.empty(),
+                                                           .readings = nullptr});
+    maps_->AddTo(table);
+    streams_ = std::make_unique<StreamRoutes>(TabStream::Context{
+        .executor = *executor_,
+        .board = *board_,
+        .authenticator = *authenticator_,
+        .access = *access_,
+        .gpus = [this](const Sight& sight) { return maps_->Gpus(sight); },
+        .queues = [this](const Sight& sight,
+                         const QueueSight& queues) { return maps_->Queues(sight, queues); },
+        .map_namespaces = [this] { return maps_->Namespaces(); }});
+    streams_->AddTo(table);
+  }
+
+  void MakeHistory() {
+    if (options_.history_file.empty()) return;
+    HistoryStore::Options options{.path = options_.history_file, .limits = {}};
+    options.limits.days = options_.history_days;
+    history_ = std::make_unique<History>(
+        History::Context{.executor = *executor_, .own = *own_, .access = *access_},
+        std::move(options));
+  }
+
+  void StartHistory() {
+    history_->Start({.board = *board_,
+                     .fetch_series = [this](const auto& job, const auto& pods, auto done) {
+                       series_->Fetch(*job, pods, std::move(done));
+                     }});
+  }
+
+  // On a thread of the web server.
+  void Handle(WebRequest request, WebRespond respond) {
+    const std::string first = request.segments.empty() ? "" : request.segments[0];
+    // Probes come with the pod's address as host, and learn nothing else.
+    if (request.segments.size() == 1 && first == "healthz") return Health(respond, true);
+    if (request.segments.size() == 1 && first == "readyz") return Health(respond, ready_);
+    if (const absl::Status host = guard_.CheckHost(request); !host.ok()) {
+      return respond(ProblemResponse(host));
+    }
+    if (first != "api") return respond(pages_.Answer(request));
+    executor_->Post([this, request = std::move(request), respond = std::move(respond)]() mutable {
+      routes_->Handle(std::move(request), std::move(respond));
+    });
+  }
+
+  static void Health(const WebRespond& respond, bool well) {
+    respond({.code = well ? 200 : 503,
+             .content_type = "text/plain; charset=utf-8",
+             .body = Shared(well ? "ok\n" : "the first lists have not arrived yet\n")});
+  }
+
+  void AwaitReady() {
+    ready_ = board_->synced();
+    if (!ready_) executor_->PostAfter(kReadyCheck, [this] { AwaitReady(); });
+  }
+
+  static constexpr std::chrono::milliseconds kReadyCheck{50};
+
+  const DashboardOptions options_;
+  RealClock clock_;
+  PosixFileSystem files_;
+  SystemRandom random_;
+  const RequestGuard guard_;
+  const PageRoutes pages_;
+  std::atomic<bool> ready_ = false;
+  uint16_t port_ = 0;
+  std::mutex stop_mutex_;
+  std::unique_ptr<ThreadExecutor> executor_;
+  std::unique_ptr<CpprestTransport> own_;
+  std::unique_ptr<CpprestTransport> callers_;
+  std::unique_ptr<Authenticator> authenticator_;
+  std::unique_ptr<Access> access_;
+  std::unique_ptr<TcpPollTransport> poll_;
+  std::unique_ptr<SeriesSource> series_;
+  std::unique_ptr<History> history_;
+  std::unique_ptr<Board> board_;
+  std::unique_ptr<ApiRoutes> routes_;
+  std::unique_ptr<SessionRoutes> sessions_;
+  std::unique_ptr<JobRoutes> jobs_;
+  std::unique_ptr<LogRoutes> logs_;
+  std::unique_ptr<SeriesRoutes> series_routes_;
+  std::unique_ptr<KueueCache> kueue_;
+  std::unique_ptr<MapRoutes> maps_;
+  std::unique_ptr<StreamRoutes> streams_;
+  std::unique_ptr<WebServer> web_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DashboardProcess>> DashboardProcess::Start(
+    DashboardOptions options) {
+  auto process = std::make_unique<Process>(std::move(options));
+  RETURN_IF_ERROR(process->Begin()).With("start the dashboard");
+  return std::unique_ptr<DashboardProcess>(std::move(process));
+}
+
+}  // namespace taas::dashboard

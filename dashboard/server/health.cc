@@ -1,0 +1,147 @@
+#include "dashboard/server/health.h"
+
+#include <array>
+#include <chrono>
+
+namespace taas::dashboard {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A pod that has ended is replaced within moments; one that is still there is not.
+constexpr auto kReplacedWithin = 10s;
+// Pulling an image takes a minute and is nothing to look at.
+constexpr auto kOrdinaryWait = 60s;
+// A scheduler finds a place at once or has to wait for others to go.
+constexpr auto kUnscheduledWarning = 10s;
+constexpr auto kUnscheduledCritical = 5min;
+// What a node may need beyond a pod's grace period.
+constexpr auto kTerminationSlack = 30s;
+// How long a restart is worth a look.
+constexpr auto kRestartIsRecent = 10min;
+// Longer than a checkpoint or an evaluation takes; steps are polled every 5 s.
+constexpr auto kStandstill = 5min;
+
+constexpr std::array kImageReasons = {"ErrImagePull", "ImagePullBackOff", "InvalidImageName",
+                                      "ErrImageNeverPull", "ImageInspectError"};
+constexpr std::array kConfigReasons = {"CreateContainerConfigError", "CreateContainerError",
+                                       "RunContainerError", "PostStartHookError"};
+
+template <typename Names>
+bool IsOneOf(const Names& names, std::string_view text) {
+  for (const std::string_view name : names) {
+    if (name == text) return true;
+  }
+  return false;
+}
+
+bool HasEnded(const Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
+Health Worse(Health a, Health b) { return b.level > a.level ? b : a; }
+
+Health HealthOfWaiting(const Pod& pod, Clock::WallTime now) {
+  const std::string& reason = pod.waiting_reason;
+  if (reason == "CrashLoopBackOff") {
+    const bool memory = pod.last_exit_reason == "OOMKilled";
+    return {Level::kCritical, memory ? "OutOfMemory" : "CrashLoop"};
+  }
+  if (IsOneOf(kImageReasons, reason)) return {Level::kCritical, "ImagePull"};
+  if (IsOneOf(kConfigReasons, reason)) return {Level::kCritical, "ConfigError"};
+  const auto age = now - pod.meta.creation_time.value_or(now);
+  if (pod.node.empty() && !pod.unschedulable_reason.empty()) {
+    if (age < kUnscheduledWarning) return {};
+    return {age < kUnscheduledCritical ? Level::kWarning : Level::kCritical, "Unschedulable"};
+  }
+  if (pod.phase == PodPhase::kPending && age >= kOrdinaryWait) {
+    return {Level::kWarning, "PendingLong"};
+  }
+  return {};
+}
+
+Health HealthOfEnd(const Pod& pod, Clock::WallTime now) {
+  if (pod.phase == PodPhase::kSucceeded) return {};
+  const bool memory = pod.exit_reason == "OOMKilled";
+  const bool fresh = now - pod.finished_at.value_or(now) < kReplacedWithin;
+  return {fresh ? Level::kWarning : Level::kCritical, memory ? "OutOfMemory" : "PodFailed"};
+}
+
+std::string Joined(const std::string& reason, const std::string& message) {
+  if (reason.empty() || message.empty()) return reason + message;
+  return reason + ": " + message;
+}
+
+}  // namespace
+
+std::string_view LevelName(Level level) {
+  switch (level) {
+    case Level::kOk: return "ok";
+    case Level::kWarning: return "warning";
+    case Level::kCritical: return "critical";
+  }
+  return "ok";
+}
+
+std::string_view PodState(const Pod& pod) {
+  if (pod.meta.deletion_time.has_value() && !HasEnded(pod)) return "Terminating";
+  switch (pod.phase) {
+    case PodPhase::kPending: return "Pending";
+    case PodPhase::kRunning: return "Running";
+    case PodPhase::kSucceeded: return "Succeeded";
+    case PodPhase::kFailed: return "Failed";
+    case PodPhase::kUnknown: return "Unknown";
+  }
+  return "Unknown";
+}
+
+Health HealthOfPod(const Pod& pod, Clock::WallTime now) {
+  if (HasEnded(pod)) return HealthOfEnd(pod, now);
+  if (pod.node_lost) return {Level::kCritical, "NodeLost"};
+  if (pod.meta.deletion_time.has_value()) {
+    const bool late = now - *pod.meta.deletion_time >= kTerminationSlack;
+    return late ? Health{Level::kWarning, "TerminatingLong"} : Health{};
+  }
+  Health health = HealthOfWaiting(pod, now);
+  if (pod.node_silent) health = Worse(health, {Level::kWarning, "NodeSilent"});
+  return health;
+}
+
+std::string WhyOfPod(const Pod& pod) {
+  if (pod.phase == PodPhase::kSucceeded) return "";
+  if (pod.phase == PodPhase::kFailed) {
+    const std::string& last_words = pod.termination_message;
+    if (!pod.reason.empty()) return Joined(pod.reason, pod.message);
+    return Joined(pod.exit_reason, last_words);
+  }
+  if (!IsOrdinaryWait(pod.waiting_reason)) return Joined(pod.waiting_reason, pod.waiting_message);
+  if (pod.node.empty()) return Joined(pod.unschedulable_reason, pod.unschedulable_message);
+  return pod.image_note;
+}
+
+bool StandsStill(const JobToJudge& judged) {
+  return judged.job.status.state == JobState::kRunning && judged.step_since.has_value() &&
+         judged.now - *judged.step_since >= kStandstill;
+}
+
+Health HealthOf(const JobToJudge& judged) {
+  const JobStatus& status = judged.job.status;
+  if (status.state == JobState::kFailed) return {Level::kCritical, "Failed"};
+  if (status.state == JobState::kSucceeded || status.state == JobState::kSuspended) return {};
+  Health health;
+  for (const auto& pod : judged.pods) health = Worse(health, HealthOfPod(*pod, judged.now));
+  if (status.state == JobState::kRestarting) {
+    health = Worse(health, {Level::kWarning, "Restarting"});
+  }
+  const bool recent = !status.history.empty() &&
+                      judged.now - status.history.back().time < kRestartIsRecent;
+  if (recent) health = Worse(health, {Level::kWarning, "RestartedLately"});
+  const auto age = judged.now - judged.job.meta.creation_time.value_or(judged.now);
+  if (status.state == JobState::kPending && judged.pods.empty() && age >= kOrdinaryWait) {
+    health = Worse(health, {Level::kWarning, "PendingLong"});
+  }
+  if (StandsStill(judged)) health = Worse(health, {Level::kWarning, "NoProgress"});
+  return health;
+}
+
+}  // namespace taas::dashboard

@@ -1,0 +1,124 @@
+#include "dashboard/training/series_source.h"
+
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "dashboard/training/series_routes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/sim_executor.h"
+#include "operator/base/status_matchers.h"
+#include "third_party/json.h"
+
+namespace taas::dashboard {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+using testing::HasSubstr;
+
+// Trainers that the test plays.
+class FakeTrainers : public PollTransport {
+ public:
+  void Get(const std::string& host, int32_t port, const std::string& path, Done done) override {
+    asked.emplace_back(host + ":" + std::to_string(port) + path, std::move(done));
+  }
+  void Answer(absl::StatusOr<std::string> body) {
+    auto [what, done] = std::move(asked.front());
+    asked.pop_front();
+    done(std::move(body));
+  }
+  std::deque<std::pair<std::string, Done>> asked;
+};
+
+class SeriesSourceTest : public testing::Test {
+ protected:
+  SeriesSourceTest() {
+    job_.meta.uid = "u";
+    job_.roles = {{.role = Role::kChief, .name = "chief"}, {.role = Role::kWorker}};
+    AddPod(Role::kWorker, "10.0.0.2");
+    AddPod(Role::kChief, "10.0.0.1");
+  }
+  void AddPod(Role role, const std::string& ip) {
+    auto pod = std::make_shared<WatchedPod>();
+    pod->role = role;
+    pod->index = 0;
+    pod->ip = ip;
+    pod->phase = PodPhase::kRunning;
+    pod->status_port = 2223;
+    pods_.push_back(pod);
+  }
+  std::shared_ptr<json> Fetch() {
+    auto answer = std::make_shared<json>();
+    source_.Fetch(job_, pods_, [answer](const std::string& text) { *answer = json::parse(text); });
+    return answer;
+  }
+
+  SimExecutor executor_{{.in_order = true}};
+  FakeTrainers trainers_;
+  SeriesSource source_{trainers_, executor_};
+  WatchedJob job_;
+  SeriesSource::Pods pods_;
+};
+
+TEST_F(SeriesSourceTest, TheChiefIsAskedAndTheEvaluatorBesideIt) {
+  AddPod(Role::kEvaluator, "10.0.0.3");
+  const auto answer = Fetch();
+  ASSERT_EQ(trainers_.asked.size(), 2);
+  EXPECT_EQ(trainers_.asked[0].first, "10.0.0.1:2223/series");
+  EXPECT_EQ(trainers_.asked[1].first, "10.0.0.3:2223/series");
+  trainers_.Answer(R"({"series": {"loss": [[1, 1.7e9, 0.5]]}})");
+  trainers_.Answer(R"({"series": {"accuracy": [[1, 1.7e9, 0.9]]}})");
+  EXPECT_EQ((*answer)["source"], "chief-0");
+  EXPECT_EQ((*answer)["series"]["loss"], json::parse("[[1, 1.7e9, 0.5]]"));
+  EXPECT_EQ((*answer)["evaluator"]["accuracy"].size(), 1);
+}
+
+TEST_F(SeriesSourceTest, WithoutAChiefTheFirstWorkerKeepsThem) {
+  job_.roles = {{.role = Role::kWorker, .name = "worker"}};
+  Fetch();
+  EXPECT_EQ(trainers_.asked[0].first, "10.0.0.2:2223/series");
+}
+
+TEST_F(SeriesSourceTest, OneAnswerServesAllWhoAskMeanwhile) {
+  const auto first = Fetch();
+  const auto second = Fetch();
+  ASSERT_EQ(trainers_.asked.size(), 1);
+  trainers_.Answer(R"({"series": {"loss": []}})");
+  EXPECT_EQ(*first, *second);
+  EXPECT_EQ(*Fetch(), *first);
+  EXPECT_EQ(trainers_.asked.size(), 0);
+  executor_.RunUntil(executor_.clock().Now() + 2s, [] { return false; });
+  Fetch();
+  EXPECT_EQ(trainers_.asked.size(), 1);
+}
+
+TEST_F(SeriesSourceTest, WhereNobodyAnswersItIsSaidWhy) {
+  const auto silent = Fetch();
+  trainers_.Answer(absl::UnavailableError("connection refused"));
+  EXPECT_THAT(std::string((*silent)["message"]), HasSubstr("connection refused"));
+  EXPECT_FALSE(silent->contains("source"));
+  pods_.clear();
+  executor_.RunUntil(executor_.clock().Now() + 2s, [] { return false; });
+  EXPECT_THAT(std::string((*Fetch())["message"]), HasSubstr("no replica"));
+}
+
+// An own image may serve anything at this address.
+TEST_F(SeriesSourceTest, WhatIsNoCurveIsLeftOut) {
+  for (const char* body : {"", "[]", "<html>", R"({"series": 7})", R"({"loss": []})"}) {
+    EXPECT_FALSE(ReadSeriesPage(body).ok()) << body;
+  }
+  const auto page = ReadSeriesPage(
+      R"({"series": {"a": [[1, 2, 3], [1, 2], "x", [1, 2, null], [1, "2", 3]], "b": 5}})");
+  ASSERT_THAT(page, IsOk());
+  EXPECT_EQ(*page, json::parse(R"({"a": [[1, 2, 3]]})"));
+}
+
+TEST(SeriesSinceTest, OnlyLaterPointsAreLeft) {
+  EXPECT_EQ(json::parse(SeriesSince(R"({"series": {"a": [[1,2,3],[5,6,7]]}, "source": "s"})", 1)),
+            json::parse(R"({"series": {"a": [[5,6,7]]}, "source": "s"})"));
+}
+
+}  // namespace
+}  // namespace taas::dashboard

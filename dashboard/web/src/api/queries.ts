@@ -1,0 +1,201 @@
+// Every route of types.ts that is read or written once, as a hook. What changes by itself comes
+// with the stream: see use_stream.ts.
+
+import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { ApiClient, Query } from "./client";
+import { logRecords } from "./log_records";
+import type { JobRef } from "./paths";
+import { jobApi, jobKey } from "./paths";
+import { useServices } from "./services";
+import type {
+  Created,
+  GpuMap,
+  HistoryDetail,
+  HistoryList,
+  JobChange,
+  JobDetail,
+  JobList,
+  KubeObject,
+  LogRecord,
+  NamespaceAccess,
+  QueueList,
+  SeriesAnswer,
+  Session,
+} from "./types";
+
+type Read<T> = UseQueryResult<T>;
+
+export const SESSION_KEY = ["session"];
+
+export function useSessionQuery(): Read<Session> {
+  const { api } = useServices();
+  return useQuery({
+    queryKey: SESSION_KEY,
+    // It only changes by a login; namespaces that appear later come with the rows of jobs.
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const session = await api.get<Session>("api/session", { signal });
+      api.setCsrf(session.csrf);
+      return session;
+    },
+  });
+}
+
+/** What a login sends: a bearer token, or the one-time code of `taas dashboard`. */
+export type Credential = { token: string } | { code: string };
+
+export function useLogin(): UseMutationResult<Session, Error, Credential> {
+  const { api, live, loginNeeded } = useServices();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (credential) => api.post<Session>("api/session", credential),
+    onSuccess: (session) => {
+      const before = queries.getQueryData<Session>(SESSION_KEY);
+      api.setCsrf(session.csrf);
+      if (before && before.user !== session.user) {
+        queries.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION_KEY[0] });
+        live.clear();
+      }
+      queries.setQueryData(SESSION_KEY, session);
+      loginNeeded.set(false);
+      live.stream.resume();
+      void queries.invalidateQueries({
+        predicate: (query) => query.queryKey[0] !== SESSION_KEY[0],
+      });
+    },
+  });
+}
+
+export function useLogout(): UseMutationResult<void, Error, void> {
+  const { api, reload } = useServices();
+  return useMutation({
+    mutationFn: () => api.delete("api/session"),
+    // Nothing of this user stays in the memory of the tab.
+    onSuccess: reload,
+  });
+}
+
+export function useJobList(enabled = true): Read<JobList> {
+  return useRead<JobList>(["jobs"], "api/jobs", enabled);
+}
+
+export function useJobOnce(job: JobRef, enabled = true): Read<JobDetail> {
+  return useRead<JobDetail>(["job", jobKey(job)], jobApi(job), enabled);
+}
+
+export function useManifest(job: JobRef, enabled = true): Read<KubeObject> {
+  return useRead<KubeObject>(["manifest", jobKey(job)], `${jobApi(job)}/manifest`, enabled);
+}
+
+export function usePod(namespace: string, name: string, enabled = true): Read<KubeObject> {
+  const path = `api/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
+  return useRead<KubeObject>(["pod", namespace, name], path, enabled);
+}
+
+/** For a loop that asks again with the last step that it has. */
+export function readSeries(
+  api: ApiClient,
+  job: JobRef,
+  since: number | undefined,
+  signal: AbortSignal,
+): Promise<SeriesAnswer> {
+  return api.get<SeriesAnswer>(`${jobApi(job)}/series`, { query: { since }, signal });
+}
+
+export interface LogOptions {
+  replica?: string[];
+  tail?: number;
+  since?: string;
+  previous?: boolean;
+  follow?: boolean;
+}
+
+/** Ends with the log, or when `signal` aborts; throws ApiError. */
+export async function* openLogs(
+  api: ApiClient,
+  job: JobRef,
+  options: LogOptions,
+  signal: AbortSignal,
+): AsyncGenerator<LogRecord[]> {
+  const query: Query = { ...options };
+  yield* logRecords(await api.open(`${jobApi(job)}/logs`, { query, signal }));
+}
+
+export function useGpusOnce(enabled = true): Read<GpuMap> {
+  return useRead<GpuMap>(["gpus"], "api/gpus", enabled);
+}
+
+export function useQueuesOnce(enabled = true): Read<QueueList> {
+  return useRead<QueueList>(["queues"], "api/queues", enabled);
+}
+
+export function useAccess(namespace: string, enabled = true): Read<NamespaceAccess> {
+  return useRead<NamespaceAccess>(["access", namespace], "api/access", enabled, { namespace });
+}
+
+export interface HistoryFilter {
+  namespace?: string;
+  text?: string;
+}
+
+// A screen or two; the next page comes when one scrolls on.
+const HISTORY_PAGE = 100;
+
+export function useHistory(filter: HistoryFilter) {
+  const { api } = useServices();
+  return useInfiniteQuery({
+    queryKey: ["history", filter],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      api.get<HistoryList>("api/history", {
+        query: { ...filter, before: pageParam, limit: HISTORY_PAGE },
+        signal,
+      }),
+    getNextPageParam: (last) => last.next,
+  });
+}
+
+export function useHistoryDetail(uid: string): Read<HistoryDetail> {
+  return useRead<HistoryDetail>(["history", uid], `api/history/${encodeURIComponent(uid)}`, true);
+}
+
+export interface NewJob {
+  manifest: string;
+  dryRun: boolean;
+}
+
+export function useCreateJob(): UseMutationResult<Created, Error, NewJob> {
+  const { api } = useServices();
+  return useMutation({
+    mutationFn: ({ manifest, dryRun }) =>
+      api.postText<Created>("api/jobs", manifest, { query: dryRun ? { dryRun } : {} }),
+  });
+}
+
+export function useChangeJob(): UseMutationResult<void, Error, { job: JobRef; change: JobChange }> {
+  const { api } = useServices();
+  return useMutation({ mutationFn: ({ job, change }) => changeJob(api, job, change) });
+}
+
+export function useDeleteJob(): UseMutationResult<void, Error, JobRef> {
+  const { api } = useServices();
+  return useMutation({ mutationFn: (job) => deleteJob(api, job) });
+}
+
+export async function changeJob(api: ApiClient, job: JobRef, change: JobChange): Promise<void> {
+  await api.patch<unknown>(jobApi(job), change);
+}
+
+export function deleteJob(api: ApiClient, job: JobRef): Promise<void> {
+  return api.delete(jobApi(job));
+}
+
+function useRead<T>(key: unknown[], path: string, enabled: boolean, query: Query = {}): Read<T> {
+  const { api } = useServices();
+  return useQuery({
+    queryKey: key,
+    enabled,
+    queryFn: ({ signal }) => api.get<T>(path, { query, signal }),
+  });
+}

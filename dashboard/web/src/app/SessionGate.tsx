@@ -1,0 +1,104 @@
+// Lets the page show only to who is logged in, and asks again above it when the session ends.
+
+import { Modal } from "antd";
+import type { ReactNode } from "react";
+import { useEffect, useState } from "react";
+import { useCell } from "../api/cell";
+import { asApiError } from "../api/problem";
+import { useLogin, useSessionQuery } from "../api/queries";
+import { useServices } from "../api/services";
+import { ErrorPanel } from "../components/ErrorPanel";
+import { useText } from "../i18n";
+import { LoginForm } from "./LoginForm";
+import { SettingsMenu } from "./Menus";
+import { SessionProvider } from "./session";
+import { PageLoading } from "./Shell";
+
+/** code: of the URL's fragment, taken out of it by main.tsx before anything else. */
+export function SessionGate(props: { code: string | undefined; children: ReactNode }): ReactNode {
+  const { code, children } = props;
+  const login = useLogin();
+  const { mutate } = login;
+  // The code works once: this component must not send it twice, also not in strict mode.
+  const [codeState, setCodeState] = useState<"sending" | "done">(code ? "sending" : "done");
+  const { api } = useServices();
+  useEffect(() => {
+    if (code === undefined || sentCodes.has(code)) return;
+    sentCodes.add(code);
+    mutate({ code }, { onSettled: () => setCodeState("done") });
+  }, [api, code, mutate]);
+  if (codeState === "sending") return <LoginFrame>{<CodeLogin />}</LoginFrame>;
+  return <Known login={login}>{children}</Known>;
+}
+
+const sentCodes = new Set<string>();
+
+function CodeLogin(): ReactNode {
+  const { t } = useText();
+  return <p role="status">{t.login.withCode}</p>;
+}
+
+interface KnownProps {
+  login: ReturnType<typeof useLogin>;
+  children: ReactNode;
+}
+
+function Known({ login, children }: KnownProps): ReactNode {
+  const { t } = useText();
+  const { loginNeeded } = useServices();
+  const needed = useCell(loginNeeded);
+  const { data: session, error, refetch } = useSessionQuery();
+  if (session) {
+    return (
+      <SessionProvider value={session}>
+        {children}
+        <Modal
+          open={needed}
+          title={t.login.again}
+          footer={null}
+          closable={false}
+          keyboard={false}
+          mask={{ closable: false }}
+          destroyOnHidden
+        >
+          <p>{t.login.againWhy}</p>
+          <LoginForm login={login} />
+        </Modal>
+      </SessionProvider>
+    );
+  }
+  if (error && asApiError(error).reason !== "Unauthenticated") {
+    return (
+      <LoginFrame>
+        <ErrorPanel error={error} onRetry={() => void refetch()} />
+      </LoginFrame>
+    );
+  }
+  if (!error) return <PageLoading />;
+  return (
+    <LoginFrame>
+      <p>{t.login.intro}</p>
+      <LoginForm login={login} />
+    </LoginFrame>
+  );
+}
+
+function LoginFrame({ children }: { children: ReactNode }): ReactNode {
+  const { t } = useText();
+  useEffect(() => {
+    document.title = `${t.login.title} · ${t.common.product}`;
+  }, [t]);
+  return (
+    <main className="login">
+      <div className="login-box">
+        <div className="login-top">
+          <h1>
+            {t.common.product} <span className="muted">{t.login.title}</span>
+          </h1>
+          <SettingsMenu />
+        </div>
+        {children}
+      </div>
+    </main>
+  );
+}

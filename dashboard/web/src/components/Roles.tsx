@@ -1,0 +1,34 @@
+// "ps 2/2 · worker 3/4": how many of each role are ready, or have ended well.
+
+import type { ReactNode } from "react";
+import { Fragment } from "react";
+import type { RoleCount } from "../api/types";
+import { useText, wordFor } from "../i18n";
+
+export function RolesSummary({ roles }: { roles: readonly RoleCount[] }): ReactNode {
+  const { t } = useText();
+  if (roles.length === 0) return "—";
+  const all = roles.map((of) => {
+    const word = wordFor(t.common.role, of.role);
+    return `${word} ${of.ready + of.succeeded}/${of.desired}`;
+  });
+  return (
+    <span className="roles numeric" title={all.join(" · ")}>
+      {roles.map(({ role, desired, ready, succeeded, failed }, index) => {
+        const there = ready + succeeded;
+        const tone = failed > 0 ? " roles-failed" : there < desired ? " roles-short" : "";
+        return (
+          <Fragment key={role}>
+            {index > 0 && <span className="roles-dot"> · </span>}
+            <span className="roles-one">
+              {wordFor(t.common.role, role)}{" "}
+              <b className={`roles-count${tone}`}>
+                {there}/{desired}
+              </b>
+            </span>
+          </Fragment>
+        );
+      })}
+    </span>
+  );
+}

@@ -1,0 +1,19 @@
+export const login = {
+  title: "Log in",
+  again: "Log in again",
+  againWhy: "Your session has ended. The page below stays as it is.",
+  intro: "You act in the cluster with your own rights: those of the token.",
+  token: "Bearer token",
+  tokenHint: "Make one that is good for eight hours:",
+  tokenKept: "It is kept in a cookie that no script can read, and goes to this dashboard only.",
+  submit: "Log in",
+  empty: "Paste a token first.",
+  withCode: "Logging in with the one-time code…",
+  codeFailed:
+    "The one-time code of the link is no longer good: it works once and only for a short time. " +
+    "Run the command that printed it again, or log in with a token.",
+  tokenFailed:
+    "The cluster does not accept this token: it may have expired, be cut off, or be of another " +
+    "cluster. Make a new one with the command below.",
+  reason: "Reason:",
+};

@@ -1,0 +1,35 @@
+import type { errors as en } from "../en/errors";
+
+export const errors: typeof en = {
+  title: {
+    Unauthenticated: "您尚未登录",
+    Forbidden: "您没有权限执行此操作",
+    ReadOnly: "此仪表板是只读的",
+    BadRequest: "服务器无法理解该请求",
+    NotFound: "对象不存在",
+    Conflict: "对象已被更改，或已经存在",
+    Invalid: "集群拒绝了该对象",
+    TooLarge: "内容过大",
+    TooManyRequests: "请求过于频繁",
+    Unavailable: "集群没有响应",
+    Internal: "出现错误",
+    Network: "仪表板没有响应",
+    BadAnswer: "收到的响应并非来自此仪表板",
+  },
+  advice: {
+    Unauthenticated: "请重新登录。",
+    Forbidden: "请向集群管理员申请下面所列的权限。",
+    ReadOnly: "请使用 kubectl，或以不带 --read-only 的方式启动的仪表板。",
+    BadRequest: "请重新加载页面：页面版本可能比服务器旧。",
+    NotFound: "它可能已被删除，或者您无权查看。",
+    Conflict: "请查看其当前状态后重试。",
+    Invalid: "请更正下面列出的字段。",
+    TooLarge: "请减小内容。",
+    TooManyRequests: "请稍候再试。",
+    Unavailable: "请稍候再试。",
+    Internal: "请重试；仪表板的日志中有更多信息。",
+    Network: "请检查它是否在运行、本机能否访问它，然后重试。",
+    BadAnswer: "可能是中间的代理作出了响应：请在代理处登录，或询问其管理者。",
+  },
+  said: "服务器返回：",
+};

@@ -1,0 +1,76 @@
+import type { jobs as en } from "../en/jobs";
+
+export const jobs: typeof en = {
+  title: "作业",
+  step: (step) => `第 ${step} 步`,
+  stepOf: (step, all) => `第 ${step} 步，共 ${all} 步`,
+
+  summary: "概况",
+  attention: "需要关注",
+  running: "运行中",
+  pending: "等待中",
+  gpusHeld: "占用的 GPU",
+  attentionNow: (count) => `${count} 个作业需要关注`,
+
+  columns: {
+    health: "健康",
+    name: "名称",
+    namespace: "命名空间",
+    kind: "类型",
+    state: "状态",
+    ready: "就绪",
+    gpus: "GPU",
+    progress: "进度",
+    restarts: "重启",
+    message: "消息",
+    age: "时长",
+    owner: "所有者",
+    queue: "队列",
+  },
+  sort: "排序",
+  reverse: "反转顺序",
+  sortBy: (column) => `按${column}`,
+
+  search: "名称、消息、所有者、队列",
+  label: "标签",
+  filters: "筛选",
+  clearFilter: "清除筛选",
+  shown: (shown, all) => `共 ${all} 个作业，显示 ${shown} 个`,
+
+  select: (name) => `选择 ${name}`,
+  selectAll: "选择显示的全部作业",
+  selected: (count) => `已选择 ${count} 个作业`,
+  clearSelection: "取消选择",
+  bulk: "对所选作业的操作",
+  actions: { suspend: "暂停", resume: "恢复", delete: "删除" },
+  ask: {
+    suspend: (count) => `要暂停 ${count} 个作业吗？`,
+    resume: (count) => `要恢复 ${count} 个作业吗？`,
+    delete: (count) => `要删除 ${count} 个作业吗？`,
+  },
+  effect: {
+    suspend: "它们的 Pod 将停止，占用的 GPU 将释放。作业会保留；恢复后从上一个检查点继续。",
+    resume: "一旦有空闲资源，就会重新创建它们的 Pod，并从上一个检查点继续。",
+    delete: "作业及其 Pod 将被删除，Pod 的日志也随之删除。卷上的检查点会保留。此操作无法撤销。",
+  },
+  spared: {
+    ended: "不处理：已结束",
+    deleting: "不处理：正在删除",
+    isSuspended: "不处理：已暂停",
+    notSuspended: "不处理：未暂停",
+  },
+  did: { suspend: "已暂停", resume: "已恢复", delete: "已删除" },
+  doing: "进行中",
+  stop: "停止",
+  outcome: (done, failed) =>
+    failed === 0 ? `已完成 ${done} 个作业。` : `已完成 ${done} 个作业，${failed} 个失败。`,
+  andMore: (count) => `还有 ${count} 个`,
+  notBegun: (count) => `${count} 个作业未开始。`,
+
+  unreadable: "无法读取作业",
+  noJobs: "还没有作业",
+  noJobsIn: (namespace) => `${namespace} 中没有作业`,
+  noJobsHint: "使用 kubectl 创建，或填写表单：",
+  submit: "提交作业",
+  noMatch: "没有符合筛选条件的作业",
+};

@@ -1,0 +1,98 @@
+// A single chart in the frame of another page: no shell, and nothing that leads out of the frame.
+
+import { ExportOutlined } from "@ant-design/icons";
+import type { ReactNode } from "react";
+import { useCallback, useEffect, useMemo } from "react";
+import { Link, useParams, useSearchParams } from "react-router";
+import type { JobRef } from "../../api/paths";
+import { jobKey, jobPage, kindOfPlural } from "../../api/paths";
+import { asApiError } from "../../api/problem";
+import { useLiveJob } from "../../api/use_stream";
+import { usePreferences } from "../../app/Menus";
+import { NotFound } from "../../app/NotFound";
+import { PageLoading } from "../../app/Shell";
+import { ErrorPanel } from "../../components/ErrorPanel";
+import { useText, wordFor } from "../../i18n";
+import { CurveChart } from "../training/CurveChart";
+import { chartsOf, newRun } from "../training/curves";
+import type { Span } from "../training/scale";
+import "../training/training.css";
+import { isOver, useCompared, useSeries } from "../training/use_runs";
+import { useSettings } from "../training/use_settings";
+import "./embed.css";
+import { EmbedLogin } from "./EmbedLogin";
+import { themeOf } from "./theme_of";
+
+export default function EmbedPage(): ReactNode {
+  const { namespace = "", plural, name = "", chart = "" } = useParams();
+  const kind = kindOfPlural(plural);
+  useFrameTheme();
+  if (!kind) return <NotFound />;
+  const job = { kind, namespace, name };
+  return <OneChart key={jobKey(job)} job={job} tag={chart} />;
+}
+
+/** For this frame only: it is not stored, so that the person's own choice stays. */
+function useFrameTheme(): void {
+  const preferences = usePreferences();
+  const [search] = useSearchParams();
+  const theme = themeOf(search);
+  useEffect(() => {
+    if (theme) preferences.set({ ...preferences.get(), theme });
+  }, [preferences, theme]);
+}
+
+function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
+  const { t } = useText();
+  const over = isOver(useLiveJob(job));
+  const { answer, error, refetch } = useSeries(job, over);
+  const { settings, change } = useSettings();
+  const compared = useCompared(settings.compared);
+  const [search] = useSearchParams();
+  const name = wordFor(t.training.tags, tag);
+  useEffect(() => {
+    document.title = t.embed.title(name, job.name);
+  }, [t, name, job.name]);
+  const own = useMemo(() => newRun(jobKey(job), job.name, answer), [job, answer]);
+  const chart = useMemo(() => {
+    const runs = [own, ...compared.map(({ run }) => run)];
+    return chartsOf(runs, (one) => one === tag)[0];
+  }, [own, compared, tag]);
+  const onZoom = useCallback((zoom: Span | undefined) => change({ zoom }), [change]);
+  if (error && asApiError(error).reason === "Unauthenticated") return <EmbedLogin />;
+  if (error && !answer) return <ErrorPanel error={error} onRetry={refetch} />;
+  if (!answer) return <PageLoading />;
+  const to = { pathname: jobPage(job, "training"), search: `?${search}` };
+  const link = (content: ReactNode): ReactNode => (
+    <Link
+      className="embed-link"
+      to={to}
+      target="_blank"
+      rel="noopener"
+      title={t.embed.openPage}
+      aria-label={t.embed.openPage}
+    >
+      {content}
+    </Link>
+  );
+  if (!chart) {
+    return (
+      <p className="embed-say">
+        <bdi>{t.embed.none(name)}</bdi> {answer.message !== undefined && <bdi>{answer.message}</bdi>}{" "}
+        {link(<ExportOutlined />)}
+      </p>
+    );
+  }
+  return (
+    <div className="embed-page">
+      <CurveChart
+        chart={chart}
+        settings={settings}
+        group="embed"
+        onZoom={onZoom}
+        fill
+        extra={link(<ExportOutlined />)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+// Which GPU of which node is held by which job, who waits for some, and where there is room.
+
+import { AimOutlined } from "@ant-design/icons";
+import { Alert, Button, Empty, Skeleton } from "antd";
+import type { ReactNode } from "react";
+import { useMemo, useState } from "react";
+import { useNamespace } from "../../app/namespace";
+import { useSession } from "../../app/session";
+import { PageHeader } from "../../components/PageHeader";
+import { useText } from "../../i18n";
+import { Filters } from "./Filters";
+import { Finder } from "./Finder";
+import { GpuGrid } from "./GpuGrid";
+import { GpuTable } from "./GpuTable";
+import { JobBar } from "./JobBar";
+import { Legend } from "./Legend";
+import { Summary } from "./Summary";
+import { totalsOf } from "./totals";
+import type { LiveMap } from "./use_map";
+import { useMap } from "./use_map";
+import { useView } from "./use_view";
+import { group, isAboutCells, show } from "./view";
+import { Waiting } from "./Waiting";
+import "./gpus.css";
+
+export default function GpusPage(): ReactNode {
+  const { t } = useText();
+  const live = useMap();
+  const [finding, setFinding] = useState(false);
+  const canFind = live?.map.nodesVisible === true && live.nodes.length > 0;
+  return (
+    <div className="gpus-page">
+      <PageHeader
+        title={t.gpus.title}
+        actions={
+          canFind && (
+            <Button
+              icon={<AimOutlined aria-hidden="true" />}
+              aria-expanded={finding}
+              onClick={() => setFinding(!finding)}
+            >
+              {t.gpus.finder.open}
+            </Button>
+          )
+        }
+      />
+      {live ? <Content live={live} finding={finding && canFind} /> : <Loading />}
+    </div>
+  );
+}
+
+function Content({ live, finding }: { live: LiveMap; finding: boolean }): ReactNode {
+  const { t } = useText();
+  const { map, nodes } = live;
+  const { view, setView, clear } = useView();
+  const [namespace] = useNamespace();
+  const totals = useMemo(() => totalsOf(nodes), [nodes]);
+  const shown = useMemo(() => show(nodes, view, namespace), [nodes, view, namespace]);
+  const groups = useMemo(() => group(shown.nodes, view.group), [shown.nodes, view.group]);
+  if (nodes.length === 0 && map.pending.length === 0 && !map.hiddenPending) {
+    return <Nothing map={map} />;
+  }
+  const about = isAboutCells(view, namespace);
+  return (
+    <>
+      {!map.nodesVisible && <Alert className="gpus-note" type="info" title={t.gpus.noNodes} />}
+      <Summary map={map} totals={totals} view={view} setView={setView} />
+      {finding && <Finder nodes={nodes} onIdle={() => setView({ idle: true })} />}
+      <Filters
+        all={nodes}
+        nodesVisible={map.nodesVisible}
+        view={view}
+        setView={setView}
+        clear={clear}
+      />
+      {view.job !== "" && (
+        <JobBar job={view.job} count={shown.matching} onAll={() => setView({ job: "" })} />
+      )}
+      {about && (
+        <p className="gpus-matching numeric" role="status">
+          {t.gpus.matching(shown.matching, shown.nodes.length)}
+        </p>
+      )}
+      {shown.nodes.length === 0 && (
+        <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={t.gpus.noMatch} />
+      )}
+      {shown.nodes.length > 0 && view.table && (
+        <GpuTable nodes={shown.nodes} matches={shown.matches} />
+      )}
+      {shown.nodes.length > 0 && !view.table && (
+        <>
+          <Legend />
+          <GpuGrid
+            groups={groups}
+            by={view.group}
+            nodes={shown.nodes}
+            matches={shown.matches}
+            onJob={(job) => setView({ job: job === view.job ? "" : job })}
+          />
+        </>
+      )}
+      <Waiting map={map} namespace={namespace} />
+    </>
+  );
+}
+
+function Nothing({ map }: { map: LiveMap["map"] }): ReactNode {
+  const { t } = useText();
+  const { gpuResource } = useSession();
+  return (
+    <Empty
+      image={Empty.PRESENTED_IMAGE_SIMPLE}
+      description={
+        map.nodesVisible ? (
+          <>
+            <p>{t.gpus.none}</p>
+            <p className="muted">{t.gpus.noneHint(gpuResource)}</p>
+          </>
+        ) : (
+          <>
+            <p>{t.gpus.noneMine}</p>
+            <p className="muted">{t.gpus.noNodes}</p>
+          </>
+        )
+      }
+    />
+  );
+}
+
+function Loading(): ReactNode {
+  const { t } = useText();
+  return (
+    <div role="status" aria-label={t.common.loading}>
+      <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
+    </div>
+  );
+}

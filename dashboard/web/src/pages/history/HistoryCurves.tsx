@@ -1,0 +1,49 @@
+// The curves of a job that is gone, in numbers: of each its last value, its least and its most.
+
+import type { ReactNode } from "react";
+import type { SeriesAnswer } from "../../api/types";
+import { useText } from "../../i18n";
+import { summaryOf } from "./curve_summary";
+
+export function HistoryCurves({ series }: { series: SeriesAnswer }): ReactNode {
+  const { t, format } = useText();
+  const words = t.history;
+  const rows = summaryOf(series);
+  if (rows.length === 0) {
+    return (
+      <p className="muted">
+        {words.noCurves} {series.message !== undefined && <bdi>{series.message}</bdi>}
+      </p>
+    );
+  }
+  return (
+    <div className="history-scroll">
+      <table className="job-small-table">
+        <thead>
+          <tr>
+            <th scope="col">{words.curve}</th>
+            <th scope="col">{words.lastStep}</th>
+            <th scope="col">{words.lastValue}</th>
+            <th scope="col">{words.least}</th>
+            <th scope="col">{words.most}</th>
+            <th scope="col">{words.points}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, name, ofTest, points, step, last, least, most }) => (
+            <tr key={key}>
+              <th scope="row">
+                <bdi>{name}</bdi> {ofTest && <span className="muted">{words.ofTest}</span>}
+              </th>
+              <td className="numeric">{format.number(step)}</td>
+              <td className="numeric">{format.short(last)}</td>
+              <td className="numeric">{format.short(least)}</td>
+              <td className="numeric">{format.short(most)}</td>
+              <td className="numeric">{format.number(points)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,191 @@
+// One job of the past: how it ended, what happened, its last lines and numbers, its manifest.
+
+import { CopyOutlined } from "@ant-design/icons";
+import { Alert, Empty, Skeleton, Tabs } from "antd";
+import type { ReactNode } from "react";
+import { useMemo } from "react";
+import { Link, useNavigate } from "react-router";
+import { asApiError } from "../../api/problem";
+import { useHistoryDetail } from "../../api/queries";
+import { useKeepNamespace, useNamespace } from "../../app/namespace";
+import { useSession } from "../../app/session";
+import { ErrorPanel } from "../../components/ErrorPanel";
+import { JobLink } from "../../components/JobLink";
+import { PageHeader } from "../../components/PageHeader";
+import { StateTag } from "../../components/Tags";
+import { useText } from "../../i18n";
+import { ActionButton } from "../job/actions/ActionButton";
+import { ObjectView } from "../job/manifest/ManifestView";
+import "../job/job.css";
+import { RestartCauses } from "../job/timeline/RestartCauses";
+import { timelineOf } from "../job/timeline/entries";
+import { Timeline } from "../job/timeline/Timeline";
+import { HistoryCurves } from "./HistoryCurves";
+import { HistoryFacts } from "./HistoryFacts";
+import { HistoryLogs } from "./HistoryLogs";
+import type { RecordedJob, Withheld } from "./recorded";
+
+export function HistoryJob({ uid }: { uid: string }): ReactNode {
+  const { t } = useText();
+  const { data, error, refetch } = useHistoryDetail(uid);
+  if (data) return <Recorded job={data} />;
+  return (
+    <>
+      <PageHeader title={t.history.title} trail={<ToHistory />} />
+      {error ? (
+        <Unread error={error} onRetry={() => void refetch()} />
+      ) : (
+        <div role="status" aria-label={t.common.loading}>
+          <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Unread({ error, onRetry }: { error: Error; onRetry: () => void }): ReactNode {
+  const { t } = useText();
+  if (asApiError(error).reason !== "NotFound") {
+    return <ErrorPanel error={error} title={t.history.unreadable} onRetry={onRetry} />;
+  }
+  return (
+    <Empty
+      image={Empty.PRESENTED_IMAGE_SIMPLE}
+      description={
+        <>
+          <h2>{t.history.noneTitle}</h2>
+          <p>{t.history.noneText}</p>
+        </>
+      }
+    >
+      <ToHistory />
+    </Empty>
+  );
+}
+
+function ToHistory(): ReactNode {
+  const { t } = useText();
+  const keep = useKeepNamespace();
+  return <Link to={keep("/history")}>{t.history.toHistory}</Link>;
+}
+
+function Recorded({ job }: { job: RecordedJob }): ReactNode {
+  return (
+    <>
+      <PageHeader
+        title={job.name}
+        trail={
+          <>
+            <ToHistory /> / <bdi>{job.namespace}</bdi>
+          </>
+        }
+        extra={
+          <>
+            <span className="chip">{job.kind}</span>
+            <StateTag state={job.state} />
+          </>
+        }
+        actions={<CloneButton job={job} />}
+      />
+      <Mark job={job} />
+      {job.message !== "" && (
+        <p className="history-sentence">
+          <bdi>{job.message}</bdi>
+        </p>
+      )}
+      <HistoryFacts job={job} />
+      <Parts job={job} />
+    </>
+  );
+}
+
+/** Nobody shall take this for a job that is there. */
+function Mark({ job }: { job: RecordedJob }): ReactNode {
+  const { t, format } = useText();
+  const words = t.history;
+  if (job.deleted === undefined) {
+    return (
+      <Alert
+        type="info"
+        showIcon
+        className="history-mark"
+        title={words.thereTitle}
+        description={
+          <>
+            {words.thereText} {words.openJob}: <JobLink job={job} full />
+          </>
+        }
+      />
+    );
+  }
+  return (
+    <Alert
+      type="warning"
+      showIcon
+      className="history-mark"
+      title={words.goneTitle(format.dateTime(job.deleted))}
+      description={job.deletedUnseen ? `${words.unseen} ${words.goneText}` : words.goneText}
+    />
+  );
+}
+
+function Parts({ job }: { job: RecordedJob }): ReactNode {
+  const { t } = useText();
+  const { conditions, events, restartHistory, manifest } = job;
+  const entries = useMemo(
+    () => timelineOf({ conditions, events, restartHistory }),
+    [conditions, events, restartHistory],
+  );
+  const isWithheld = (part: Withheld): boolean => job.withheld?.includes(part) ?? false;
+  const why = (part: Withheld): ReactNode => <p>{t.history.withheld[part]}</p>;
+  const tabs = [
+    {
+      key: "timeline",
+      label: t.job.timeline,
+      children: (
+        <>
+          {isWithheld("events") && why("events")}
+          <RestartCauses causes={job.restartsByCause} />
+          <Timeline entries={entries} attempt={job.attempt} />
+        </>
+      ),
+    },
+    {
+      key: "logs",
+      label: t.history.logs,
+      children: isWithheld("logs") ? why("logs") : <HistoryLogs logs={job.logs} />,
+    },
+    { key: "curves", label: t.history.curves, children: <HistoryCurves series={job.series} /> },
+    {
+      key: "yaml",
+      label: t.job.yaml,
+      children: manifest ? (
+        <ObjectView object={manifest} fileName={job.name} />
+      ) : isWithheld("manifest") ? (
+        why("manifest")
+      ) : (
+        <p className="muted">{t.history.noManifest}</p>
+      ),
+    },
+  ];
+  return <Tabs className="history-parts" items={tabs} />;
+}
+
+/** Opens the page that submits, with the manifest that was recorded. */
+function CloneButton({ job }: { job: RecordedJob }): ReactNode {
+  const { t } = useText();
+  const { readOnly } = useSession();
+  const navigate = useNavigate();
+  const [namespace] = useNamespace();
+  const search = new URLSearchParams({ cloneHistory: job.uid });
+  if (namespace !== "") search.set("ns", namespace);
+  const why = readOnly ? t.shell.readOnlyWhy : job.manifest ? undefined : t.history.noManifest;
+  return (
+    <ActionButton
+      text={t.job.clone}
+      icon={<CopyOutlined />}
+      why={why}
+      onClick={() => void navigate({ pathname: "/submit", search: `?${search}` })}
+    />
+  );
+}

@@ -1,0 +1,190 @@
+// All jobs that have ended or were deleted, newest first, a page at a time.
+
+import { SearchOutlined } from "@ant-design/icons";
+import type { TableProps } from "antd";
+import { Alert, Button, Empty, Input, Table } from "antd";
+import type { ReactNode } from "react";
+import { useMemo } from "react";
+import { Link } from "react-router";
+import { useHistory } from "../../api/queries";
+import { useKeepNamespace, useNamespace } from "../../app/namespace";
+import { useSession } from "../../app/session";
+import { ErrorPanel } from "../../components/ErrorPanel";
+import { PageHeader } from "../../components/PageHeader";
+import { StateTag } from "../../components/Tags";
+import type { Text } from "../../i18n";
+import { useText } from "../../i18n";
+import type { RecordedList, RecordedRow as Row } from "./recorded";
+import { useSearch } from "./use_search";
+
+export function HistoryTable(): ReactNode {
+  const { t } = useText();
+  const { historyDays } = useSession();
+  const [namespace] = useNamespace();
+  const { typed, text, type } = useSearch();
+  const filter = useMemo(
+    () => ({ namespace: namespace || undefined, text: text.trim() || undefined }),
+    [namespace, text],
+  );
+  const history = useHistory(filter);
+  const { data, error, isPending, isFetchingNextPage, hasNextPage } = history;
+  const newest: RecordedList | undefined = data?.pages[0];
+  const trouble = newest?.message;
+  const rows = useMemo(() => distinct(data?.pages.flatMap((page) => page.jobs) ?? []), [data]);
+  return (
+    <>
+      <PageHeader
+        title={t.history.title}
+        extra={<span className="muted">{t.history.intro(historyDays)}</span>}
+      />
+      <search>
+        <Input
+          className="history-search"
+          type="search"
+          allowClear
+          prefix={<SearchOutlined />}
+          aria-label={t.history.search}
+          placeholder={t.history.search}
+          value={typed}
+          onChange={(event) => type(event.target.value)}
+        />
+      </search>
+      {error && (
+        <ErrorPanel
+          error={error}
+          title={t.history.unreadable}
+          onRetry={() => void (data ? history.fetchNextPage() : history.refetch())}
+        />
+      )}
+      {trouble !== undefined && (
+        <Alert type="warning" showIcon className="history-mark" title={<bdi>{trouble}</bdi>} />
+      )}
+      {(data ?? isPending) && !(error && !data) && (
+        <Rows
+          rows={rows}
+          loading={isPending}
+          nothing={<Nothing namespace={namespace} text={text} onClear={() => type("")} />}
+        />
+      )}
+      {hasNextPage && (
+        <Button
+          className="history-more"
+          loading={isFetchingNextPage}
+          onClick={() => void history.fetchNextPage()}
+        >
+          {t.history.more}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** A job that changes while one pages may come on two pages; the newer page counts. */
+function distinct(rows: readonly Row[]): Row[] {
+  return [...new Map(rows.map((row) => [row.uid, row])).values()];
+}
+
+interface RowsProps {
+  rows: Row[];
+  loading: boolean;
+  nothing: ReactNode;
+}
+
+function Rows({ rows, loading, nothing }: RowsProps): ReactNode {
+  const text = useText();
+  const keep = useKeepNamespace();
+  const columns = useMemo(() => columnsOf(text, keep), [text, keep]);
+  return (
+    <Table<Row>
+      className="history-table"
+      size="small"
+      columns={columns}
+      dataSource={rows}
+      rowKey="uid"
+      loading={loading}
+      pagination={false}
+      scroll={{ x: "max-content" }}
+      locale={{ emptyText: loading ? " " : nothing }}
+    />
+  );
+}
+
+function Nothing(props: { namespace: string; text: string; onClear: () => void }): ReactNode {
+  const { namespace, text, onClear } = props;
+  const { t } = useText();
+  const words = t.history;
+  const usual = namespace === "" ? words.empty : words.emptyIn(namespace);
+  const said = text === "" ? usual : words.noMatch;
+  return (
+    <Empty image={Empty.PRESENTED_IMAGE_SIMPLE} description={<bdi>{said}</bdi>}>
+      {text !== "" && <Button onClick={onClear}>{words.clear}</Button>}
+    </Empty>
+  );
+}
+
+type Keep = ReturnType<typeof useKeepNamespace>;
+
+function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>["columns"]> {
+  const words = t.history.columns;
+  return [
+    {
+      title: words.name,
+      key: "name",
+      render: (_, { uid, name }) => (
+        <Link className="job-link" to={keep(`/history/${encodeURIComponent(uid)}`)}>
+          <bdi>{name}</bdi>
+        </Link>
+      ),
+    },
+    {
+      title: words.state,
+      key: "state",
+      render: (_, { state }) => <StateTag state={state} />,
+    },
+    {
+      title: words.message,
+      key: "message",
+      render: (_, { message }) => <bdi className="history-message">{message}</bdi>,
+    },
+    { title: words.namespace, key: "ns", render: (_, row) => <bdi>{row.namespace}</bdi> },
+    { title: words.kind, key: "kind", dataIndex: "kind" },
+    {
+      title: words.ended,
+      key: "ended",
+      className: "numeric history-nowrap",
+      render: (_, { finished }) => finished && format.dateTime(finished),
+    },
+    {
+      title: words.ran,
+      key: "ran",
+      className: "numeric history-nowrap",
+      render: (_, row) => ranFor(row, format),
+    },
+    {
+      title: words.restarts,
+      key: "restarts",
+      className: "numeric",
+      align: "end",
+      render: (_, { restarts }) => format.number(restarts),
+    },
+    { title: words.owner, key: "owner", render: (_, { owner }) => owner && <bdi>{owner}</bdi> },
+    {
+      title: words.deleted,
+      key: "deleted",
+      className: "numeric history-nowrap",
+      render: (_, { deleted }) =>
+        deleted === undefined ? (
+          <span className="muted">{t.history.stillThere}</span>
+        ) : (
+          format.dateTime(deleted)
+        ),
+    },
+  ];
+}
+
+/** A job that was deleted while it ran ended with that. */
+function ranFor({ started, finished, deleted }: Row, format: Text["format"]): string {
+  const end = finished ?? deleted;
+  if (started === undefined || end === undefined) return "—";
+  return format.span((Date.parse(end) - Date.parse(started)) / 1000);
+}

@@ -1,0 +1,140 @@
+// What is the matter with the job: the cluster's one sentence, what kind of trouble it is, and what
+// to do. The replicas that the sentence names are links to their details.
+
+import type { ReactNode } from "react";
+import { Fragment } from "react";
+import { Link } from "react-router";
+import { jobPage } from "../../api/paths";
+import type { Health, HealthReason, JobDetail, Replica } from "../../api/types";
+import { useKeepNamespace, useNamespace } from "../../app/namespace";
+import type { GlyphName } from "../../components/Glyph";
+import { Glyph } from "../../components/Glyph";
+import type { Texts } from "../../i18n/en";
+import { useText, wordFor } from "../../i18n";
+import { messageParts, replicaName, worstReplica } from "./names";
+
+interface Props {
+  job: JobDetail;
+  onReplica: (name: string) => void;
+}
+
+// Those after which the lines before the end of a log say more than anything else.
+const LOG_HELPS: readonly string[] = [
+  "CrashLoop",
+  "Failed",
+  "PodFailed",
+  "OutOfMemory",
+  "NoProgress",
+  "RestartedLately",
+];
+const PLACES_HELP: readonly string[] = ["Unschedulable", "PendingLong"];
+
+/** Never empty: a job that says nothing is in a state. */
+function sentenceOf(job: JobDetail, t: Texts): string {
+  if (job.deleting) return t.job.headlineDeleting;
+  if (job.message !== "") return job.message;
+  const worst = worstReplica(job.replicas);
+  const reason = job.healthReason ? wordFor(t.common.healthReason, job.healthReason) : "";
+  if (worst) return t.job.worst(replicaName(worst), worst.message ?? reason);
+  if (reason !== "") return reason;
+  return wordFor(t.job.headline, job.state);
+}
+
+export function JobMessage({ job, onReplica }: Props): ReactNode {
+  const { t } = useText();
+  const sentence = sentenceOf(job, t);
+  const reason = job.healthReason && wordFor(t.common.healthReason, job.healthReason);
+  const [tone, glyph] = lookOf(job);
+  return (
+    <section className={`job-message job-message-${tone}`} aria-label={t.job.message}>
+      <Glyph name={glyph} />
+      <div className="job-message-text">
+        <p className="job-sentence">
+          <bdi>
+            {messageParts(sentence, job).map(({ text, replica }, place) => (
+              <Fragment key={place}>
+                {replica ? (
+                  <button
+                    type="button"
+                    className="job-inline-link"
+                    onClick={() => onReplica(replicaName(replica))}
+                  >
+                    {text}
+                  </button>
+                ) : (
+                  text
+                )}
+              </Fragment>
+            ))}
+          </bdi>
+        </p>
+        {reason !== undefined && job.healthReason && (
+          <p className="job-advice">
+            {reason !== sentence && <b>{t.job.headed(reason)} </b>}
+            {wordFor(t.job.advice, job.healthReason)}{" "}
+            <Ways job={job} reason={job.healthReason} onReplica={onReplica} />
+          </p>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** A job that waits or rests is neither well nor ill. */
+function lookOf({ health, state, deleting }: JobDetail): [Health | "calm", GlyphName] {
+  if (deleting) return ["calm", "deleting"];
+  if (health === "warning" || health === "critical") return [health, health];
+  if (state === "Suspended") return ["calm", "suspended"];
+  return state === "Pending" ? ["calm", "pending"] : ["ok", "ok"];
+}
+
+/** Where to go from here. */
+function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): ReactNode {
+  const { t } = useText();
+  const keep = useKeepNamespace();
+  const suspect = suspectOf(job);
+  return (
+    <span className="job-links">
+      {suspect && (
+        <button
+          type="button"
+          className="job-inline-link"
+          onClick={() => onReplica(replicaName(suspect))}
+        >
+          {t.job.lookAt(replicaName(suspect))}
+        </button>
+      )}
+      {LOG_HELPS.includes(reason) && <LogLink job={job} replica={suspect} />}
+      {PLACES_HELP.includes(reason) && (
+        <>
+          <Link to={keep("/gpus")}>{t.job.seeGpus}</Link>
+          <Link to={keep("/queues")}>{t.job.seeQueues}</Link>
+        </>
+      )}
+    </span>
+  );
+}
+
+/** The replica to look at: the worst one, or the one that the sentence names. */
+function suspectOf(job: JobDetail): Replica | undefined {
+  const named = messageParts(job.message, job).find(({ replica }) => replica)?.replica;
+  return named ?? worstReplica(job.replicas);
+}
+
+function LogLink({ job, replica }: { job: JobDetail; replica: Replica | undefined }): ReactNode {
+  const { t } = useText();
+  return (
+    <Link to={useLogPage(job, replica && replicaName(replica))}>
+      {replica ? t.job.logsOf(replicaName(replica)) : t.job.logs}
+    </Link>
+  );
+}
+
+/** The page of the job's logs, of one replica only if it is given. */
+export function useLogPage(job: JobDetail, replica: string | undefined) {
+  const [namespace] = useNamespace();
+  const search = new URLSearchParams();
+  if (namespace !== "") search.set("ns", namespace);
+  if (replica !== undefined) search.set("replica", replica);
+  return { pathname: jobPage(job, "logs"), search: search.size > 0 ? `?${search}` : "" };
+}

@@ -1,0 +1,85 @@
+// A job that is known: what is the matter first, then its replicas and what has happened.
+
+import type { ReactNode } from "react";
+import { useDeferredValue, useEffect, useRef } from "react";
+import type { JobDetail } from "../../api/types";
+import { useAnnounce } from "../../components/Announcer";
+import { PageHeader } from "../../components/PageHeader";
+import { HealthTag, StateTag } from "../../components/Tags";
+import { useText, wordFor } from "../../i18n";
+import { ChangeFailure, JobActions } from "./actions/JobActions";
+import { useJobChanges } from "./actions/use_job_changes";
+import { JobFacts } from "./JobFacts";
+import { JobMessage } from "./JobMessage";
+import { JobTabs } from "./JobTabs";
+import { ManifestView } from "./manifest/ManifestView";
+import { findReplica } from "./names";
+import { PodDrawer } from "./pod/PodDrawer";
+import { Replicas } from "./replicas/Replicas";
+import { JobTimeline } from "./timeline/JobTimeline";
+import { Trail } from "./Trail";
+import { useView } from "./use_view";
+
+interface Props {
+  job: JobDetail;
+  /** It no longer exists: this is its last state. */
+  gone: boolean;
+}
+
+export function JobView({ job, gone }: Props): ReactNode {
+  const view = useView();
+  const changes = useJobChanges(job);
+  useSpokenState(job);
+  // Of thousands of replicas the squares may lag behind: what is the matter must not.
+  const later = useDeferredValue(job);
+  const open = findReplica(view.replica, job);
+  return (
+    <>
+      <PageHeader
+        title={job.name}
+        trail={<Trail namespace={job.namespace} />}
+        extra={
+          <>
+            <span className="chip">{job.kind}</span>
+            <HealthTag health={job.health} reason={job.healthReason} />
+            <StateTag state={job.state} deleting={job.deleting} />
+          </>
+        }
+        actions={<JobActions job={job} gone={gone} changes={changes} />}
+      />
+      <ChangeFailure changes={changes} />
+      <JobMessage job={job} onReplica={view.openReplica} />
+      <JobFacts job={job} />
+      <JobTabs job={job} current={view.tab} />
+      {view.tab === "yaml" ? (
+        <ManifestView job={job} gone={gone} />
+      ) : (
+        <div className="job-sections">
+          <Replicas
+            job={later}
+            view={view.replicas}
+            onView={view.setReplicas}
+            onReplica={view.openReplica}
+          />
+          <JobTimeline job={later} onReplica={view.openReplica} />
+        </div>
+      )}
+      <PodDrawer job={job} name={view.replica} replica={open} onClose={view.closeReplica} />
+    </>
+  );
+}
+
+/** Tells screen readers when the job's state or health has changed. */
+function useSpokenState(job: JobDetail): void {
+  const { t } = useText();
+  const announce = useAnnounce();
+  const state = wordFor(t.common.state, job.state);
+  const health = wordFor(t.common.health, job.health);
+  const text = t.job.stateNow(job.name, `${state}, ${health}`);
+  const said = useRef(text);
+  useEffect(() => {
+    if (said.current === text) return;
+    said.current = text;
+    announce(text);
+  }, [text, announce]);
+}

@@ -1,0 +1,242 @@
+// What a person sees of one job: what is the matter first, and what to do.
+
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import type { JobDetail } from "../../api/types";
+import { FakeServer, problem, session } from "../../testing/fake_server";
+import { renderAt } from "../../testing/render";
+import { HOSTILE, jobOf, replica } from "./job_fixture";
+import "./patience";
+
+const PATH = "/jobs/ml/trainingjobs/bert";
+
+async function show(job: JobDetail | null, more: Parameters<typeof renderAt>[1] = {}) {
+  const server = more.server ?? new FakeServer();
+  const rendered = renderAt(PATH, { ...more, server });
+  await server.send("job", { job });
+  return rendered;
+}
+
+function message(): HTMLElement {
+  return screen.getByRole("region", { name: "How the job is" });
+}
+
+const PULL = jobOf({
+  health: "critical",
+  healthReason: "ImagePull",
+  message: "worker-1 cannot start: ErrImagePull: not found",
+  replicas: [
+    replica("chief", 0),
+    replica("worker", 0),
+    replica("worker", 1, { state: "Pending", health: "critical", healthReason: "ImagePull" }),
+  ],
+});
+
+describe("the head of a job", () => {
+  test("says what the job is, in words, and asks the stream for this job only", async () => {
+    const { server } = await show(jobOf({ state: "Running", health: "warning" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "bert" })).toBeTruthy();
+    expect(screen.getByText("TrainingJob")).toBeTruthy();
+    expect(screen.getByText("Warning", { selector: ".tag" })).toBeTruthy();
+    expect(server.streams.at(-1)?.query.get("job")).toBe("ml/trainingjobs/bert");
+    expect(server.streams.at(-1)?.query.has("jobs")).toBe(false);
+  });
+
+  test("tells how far it is and when it will be done, its owner and queue", async () => {
+    await show(
+      jobOf({
+        owner: "grace",
+        queue: "research",
+        progress: {
+          step: 1240,
+          maxSteps: 20000,
+          percent: 6.2,
+          examplesPerSecond: 20150,
+          etaSeconds: 5400,
+          loss: 0.2134,
+        },
+        finishedFor: { ttlSeconds: 3600 },
+      }),
+    );
+    expect(await screen.findByText(/step 1,240 of 20,000/, { selector: "span" })).toBeTruthy();
+    expect(screen.getByText(/about 1h 30m left/)).toBeTruthy();
+    expect(screen.getByText("grace")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "research" })).toBeTruthy();
+    expect(screen.getByText(/deleted by itself after 1h/)).toBeTruthy();
+  });
+
+  test("a job that has ended has no time of arrival but the time that it ran", async () => {
+    await show(
+      jobOf({
+        state: "Succeeded",
+        finished: "2026-11-20T12:00:05Z",
+        progress: { step: 9, maxSteps: 9, percent: 100, examplesPerSecond: 0, etaSeconds: 60 },
+      }),
+    );
+    expect(await screen.findByText("Ran for")).toBeTruthy();
+    expect(screen.getByText("2h")).toBeTruthy();
+    expect(screen.queryByText(/left/)).toBeNull();
+  });
+
+  test("links to its other pages and keeps the namespace", async () => {
+    const server = new FakeServer();
+    renderAt(`${PATH}?ns=ml`, { server });
+    await server.send("job", { job: jobOf() });
+    const tabs = await screen.findByRole("navigation", { name: "Pages of this job" });
+    const links = within(tabs).getAllByRole("link");
+    expect(links.map((link) => link.getAttribute("href"))).toEqual([
+      `${PATH}?ns=ml`,
+      `${PATH}/logs?ns=ml`,
+      `${PATH}/training?ns=ml`,
+      `${PATH}?ns=ml&tab=yaml`,
+    ]);
+    expect(within(tabs).getByRole("link", { current: "page" }).textContent).toBe("Overview");
+  });
+});
+
+describe("the message", () => {
+  test("is the cluster's sentence, with the worst replica linked to its details", async () => {
+    const { user, router } = await show(PULL);
+    await screen.findByText(/cannot start: ErrImagePull/);
+    await user.click(within(message()).getByRole("button", { name: "worker-1" }));
+    expect(router.state.location.search).toBe("?replica=worker-1");
+    expect((await screen.findByRole("dialog")).textContent).toContain("Replica worker-1");
+  });
+
+  test("says what kind of trouble it is and what to do", async () => {
+    await show(PULL);
+    await screen.findByText("An image cannot be pulled.");
+    expect(message().textContent).toContain("Check the image's name and tag");
+    expect(within(message()).getByRole("button", { name: "Details of worker-1" })).toBeTruthy();
+  });
+
+  test("leads to the log of what crashes, and to free GPUs where none were", async () => {
+    const { server } = await show({ ...PULL, healthReason: "CrashLoop" });
+    const log = await screen.findByRole("link", { name: "Log of worker-1" });
+    expect(log.getAttribute("href")).toBe(`${PATH}/logs?replica=worker-1`);
+    await server.send("job", { job: { ...PULL, healthReason: "Unschedulable" } });
+    const gpus = await screen.findByRole("link", { name: "Free GPUs" });
+    expect(gpus.getAttribute("href")).toBe("/gpus");
+  });
+
+  test("is never empty: the worst replica, else the state speaks", async () => {
+    const { server } = await show({ ...PULL, message: "" });
+    expect(await screen.findByText(": An image cannot be pulled")).toBeTruthy();
+    await server.send("job", { job: jobOf({ state: "Succeeded" }) });
+    expect(await screen.findByText("The job has succeeded.")).toBeTruthy();
+    await server.send("job", { job: jobOf({ deleting: true, message: "old news" }) });
+    expect(await screen.findByText(/is being deleted: its pods are ending/)).toBeTruthy();
+    expect(screen.queryByText("old news")).toBeNull();
+  });
+
+  test("a change of state is told to screen readers, politely", async () => {
+    const { server } = await show(jobOf());
+    await screen.findByText("All is well: the job runs.");
+    await server.send("job", { job: jobOf({ state: "Failed", health: "critical" }) });
+    await waitFor(() => {
+      const said = screen.getAllByRole("status").map((region) => region.textContent);
+      expect(said.some((text) => text?.includes("Job bert: Failed, Critical"))).toBe(true);
+    });
+  });
+});
+
+describe("a job that cannot be shown", () => {
+  test("is awaited, with its name as the heading", async () => {
+    renderAt(PATH, {});
+    expect(await screen.findByRole("heading", { level: 1, name: "bert" })).toBeTruthy();
+    expect(screen.getByRole("status", { name: /on its way/ })).toBeTruthy();
+  });
+
+  test("does not exist or may not be seen: says so and leads to jobs and history", async () => {
+    await show(null);
+    expect(await screen.findByText("There is no such job here")).toBeTruthy();
+    const history = screen.getByRole("link", { name: "Look in the history" });
+    expect(history.getAttribute("href")).toBe("/history?q=bert");
+  });
+
+  test("a kind that is none has no page", async () => {
+    renderAt("/jobs/ml/pods/bert", {});
+    expect(await screen.findByText("There is no such page")).toBeTruthy();
+  });
+
+  test("deleted while one looks: keeps what it has, says so, links to history", async () => {
+    const { server } = await show(PULL);
+    await screen.findByText(/cannot start/);
+    await server.send("job", { job: null });
+    expect(await screen.findByText("This job has been deleted")).toBeTruthy();
+    expect(screen.getByText(/cannot start/)).toBeTruthy();
+    const history = screen.getByRole("link", { name: "Open its history" });
+    expect(history.getAttribute("href")).toBe("/history/uid-1");
+    for (const name of ["Suspend", "Scale workers", "Clone", "Delete"]) {
+      const button = screen.getByRole("button", { name });
+      expect(button.getAttribute("aria-disabled")).toBe("true");
+    }
+  });
+
+  test("without a history there is no link to it", async () => {
+    const server = new FakeServer(session({ historyDays: 0 }));
+    await show(null, { server });
+    await screen.findByText("There is no such job here");
+    expect(screen.queryByRole("link", { name: "Look in the history" })).toBeNull();
+  });
+
+  test("of another job nothing of the one before stays", async () => {
+    const { server, router } = await show(PULL);
+    await screen.findByText(/cannot start/);
+    await router.navigate("/jobs/ml/trainingjobs/other");
+    await screen.findByRole("heading", { level: 1, name: "other" });
+    await waitFor(() => {
+      expect(server.streams.at(-1)?.query.get("job")).toBe("ml/trainingjobs/other");
+    });
+    await server.send("job", { job: null });
+    expect(await screen.findByText("There is no such job here")).toBeTruthy();
+    expect(screen.queryByText(/cannot start/)).toBeNull();
+  });
+});
+
+test("a stream that is refused shows the refusal where the job would be", async () => {
+  const server = new FakeServer();
+  server.on("GET", "api/stream", () => problem(403, "Forbidden", "no namespace may be listed"));
+  renderAt(PATH, { server });
+  expect(await screen.findByText("This job cannot be read")).toBeTruthy();
+  expect(screen.getByText("no namespace may be listed")).toBeTruthy();
+});
+
+test("hostile strings are text, wherever they stand", async () => {
+  const { container, server } = await show(
+    jobOf({
+      message: `${HOSTILE} worker-0 fails`,
+      owner: HOSTILE,
+      queue: HOSTILE,
+      restartsByCause: { [HOSTILE]: 2 },
+      conditions: [
+        { type: HOSTILE, status: true, reason: HOSTILE, message: HOSTILE, at: HOSTILE },
+      ],
+      events: [
+        {
+          type: "Warning",
+          reason: HOSTILE,
+          message: HOSTILE,
+          count: 1,
+          at: "2026-11-20T10:00:00Z",
+          about: HOSTILE,
+        },
+      ],
+      replicas: [replica("worker", 0, { node: HOSTILE, message: HOSTILE, pod: HOSTILE })],
+    }),
+  );
+  await screen.findByText(/fails/);
+  await server.send("job", { job: jobOf({ message: HOSTILE.repeat(200) }) });
+  await waitFor(() => expect(message().textContent?.length).toBeGreaterThan(5000));
+  expect(container.querySelectorAll("img[src=x]")).toHaveLength(0);
+  for (const element of container.querySelectorAll("bdi")) {
+    expect(element.querySelector("script, img")).toBeNull();
+  }
+});
+
+test("the page is Chinese where the user reads Chinese", async () => {
+  await show(PULL, { language: "zh" });
+  expect(await screen.findByText("无法拉取镜像。")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "暂停" })).toBeTruthy();
+  expect(screen.getByRole("heading", { name: "时间线" })).toBeTruthy();
+});

@@ -1,0 +1,118 @@
+// What the stream says of a replica, and what only its pod knows beside it.
+
+import type { ReactNode } from "react";
+import { Link } from "react-router";
+import type { JobDetail, Replica } from "../../../api/types";
+import { useKeepNamespace } from "../../../app/namespace";
+import { CopyButton } from "../../../components/CopyButton";
+import { HealthTag, RoleBadge, StateTag } from "../../../components/Tags";
+import { useText, wordFor } from "../../../i18n";
+import { useLogPage } from "../JobMessage";
+import { replicaName } from "../names";
+import { ExitWords } from "./ExitWords";
+import type { PodView } from "./pod_object";
+
+interface Props {
+  job: JobDetail;
+  replica: Replica;
+  pod: PodView | undefined;
+}
+
+export function ReplicaFacts({ job, replica, pod }: Props): ReactNode {
+  const { t } = useText();
+  const { health, healthReason, message, exitCode, exitReason } = replica;
+  const logPage = useLogPage(job, replicaName(replica));
+  return (
+    <>
+      <p className="job-pod-tags">
+        <RoleBadge role={replica.role} index={replica.index} />
+        <StateTag state={replica.state} />
+        <HealthTag health={health} reason={healthReason} />
+        {replica.state === "Running" && (
+          <span className="muted">{replica.ready ? t.job.pod.ready : t.job.pod.notReady}</span>
+        )}
+        <Link to={logPage}>{t.job.pod.logs}</Link>
+      </p>
+      {(healthReason !== undefined || message !== undefined) && (
+        <div className={`job-pod-why job-message-${health}`}>
+          {healthReason && <b>{t.job.headed(wordFor(t.common.healthReason, healthReason))} </b>}
+          {message !== undefined && <bdi className="job-said">{message}</bdi>}
+          {healthReason && <p>{wordFor(t.job.advice, healthReason)}</p>}
+        </div>
+      )}
+      {exitCode !== undefined && exitCode !== 0 && (
+        <p>
+          <ExitWords code={exitCode} reason={exitReason} kind={job.kind} program />
+        </p>
+      )}
+      <Facts replica={replica} pod={pod} />
+    </>
+  );
+}
+
+function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined }): ReactNode {
+  const { t, format } = useText();
+  const keep = useKeepNamespace();
+  const words = t.job.pod.facts;
+  const time = (at: string | undefined): string | undefined => at && format.dateTime(at);
+  const facts: [string, ReactNode][] = [
+    [words.pod, replica.pod && <Copied text={replica.pod} />],
+    [
+      words.node,
+      replica.node && (
+        <Link to={keep("/gpus")}>
+          <bdi>{replica.node}</bdi>
+        </Link>
+      ),
+    ],
+    [words.ip, replica.ip && <Copied text={replica.ip} />],
+    [words.number, <Hint value={replica.podNumber} hint={t.job.pod.numberHint} />],
+    [words.attempt, <Hint value={replica.attempt} hint={t.job.pod.attemptHint} />],
+    [words.restarts, replica.restarts],
+    [words.devices, devicesText(replica, t.job.pod.devicesUnknown)],
+    [words.created, time(replica.created)],
+    [words.started, time(replica.started)],
+    [words.finished, time(replica.finished)],
+    [words.priority, pod?.priorityClass],
+    [words.account, pod?.serviceAccount],
+    [words.qos, pod?.qosClass],
+  ];
+  return (
+    <dl className="job-pod-facts">
+      {facts
+        .filter(([, value]) => value !== undefined && value !== "")
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd className="numeric">{typeof value === "string" ? <bdi>{value}</bdi> : value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+function devicesText(
+  { gpus = 0, devices = [] }: Replica,
+  unknown: (count: number) => string,
+): string | undefined {
+  if (gpus === 0) return undefined;
+  return devices.length > 0 ? devices.join(", ") : unknown(gpus);
+}
+
+function Copied({ text }: { text: string }): ReactNode {
+  return (
+    <span className="job-copied">
+      <bdi>{text}</bdi>
+      <CopyButton text={text} />
+    </span>
+  );
+}
+
+function Hint({ value, hint }: { value: number | undefined; hint: string }): ReactNode {
+  if (value === undefined) return "—";
+  return (
+    <>
+      {value} <span className="muted">{hint}</span>
+    </>
+  );
+}

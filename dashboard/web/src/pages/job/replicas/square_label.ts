@@ -1,0 +1,24 @@
+// What a square says in words.
+
+import type { Replica } from "../../../api/types";
+import type { Texts } from "../../../i18n/en";
+import { wordFor } from "../../../i18n";
+import { replicaName } from "../names";
+
+/** In the cluster's words, else what kind of trouble it is; empty: none. */
+export function whyOf(replica: Replica, t: Texts): string {
+  const { message, healthReason } = replica;
+  if (message !== undefined && message !== "") return message;
+  return healthReason ? wordFor(t.common.healthReason, healthReason) : "";
+}
+
+export function squareLabel(replica: Replica, t: Texts): string {
+  const parts = [
+    replicaName(replica),
+    wordFor(t.common.replicaState, replica.state),
+    replica.health === "ok" ? "" : wordFor(t.common.health, replica.health),
+    replica.node ?? "",
+    whyOf(replica, t),
+  ];
+  return parts.filter((part) => part !== "").join(", ");
+}

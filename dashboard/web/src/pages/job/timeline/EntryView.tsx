@@ -1,0 +1,88 @@
+// One thing that has happened.
+
+import type { ReactNode } from "react";
+import type { GlyphName } from "../../../components/Glyph";
+import { Glyph } from "../../../components/Glyph";
+import { useText, wordFor } from "../../../i18n";
+import type { Entry, EntryKind } from "./entries";
+
+const GLYPHS: Record<EntryKind, [GlyphName, string]> = {
+  condition: ["ok", "accent"],
+  warning: ["warning", "warning"],
+  event: ["running", "muted"],
+  restart: ["restarting", "warning"],
+};
+
+function glyphOf(entry: Entry): [GlyphName, string] {
+  if (entry.kind === "condition" && entry.status === false) return ["unknown", "muted"];
+  if (entry.kind === "condition" && entry.title === "Failed") return ["failed", "critical"];
+  return GLYPHS[entry.kind];
+}
+
+interface Props {
+  entry: Entry;
+  onAbout: (() => void) | undefined;
+}
+
+export function EntryView({ entry, onAbout }: Props): ReactNode {
+  const { t, format } = useText();
+  const [glyph, tone] = glyphOf(entry);
+  const title = entry.kind === "restart" ? wordFor(t.job.cause, entry.title) : entry.title;
+  return (
+    <li className={`job-entry job-entry-${entry.kind}`}>
+      <time className="numeric" dateTime={entry.at} title={format.dateTime(entry.at)}>
+        {format.time(entry.at)}
+      </time>
+      <Glyph name={glyph} tone={tone} />
+      <div className="job-entry-text">
+        <span className="visually-hidden">{t.job.kind[entry.kind]}: </span>
+        <b>
+          <bdi>{title}</bdi>
+        </b>
+        {entry.status === false && <span className="muted"> {t.job.notSo}</span>}{" "}
+        <About entry={entry} onAbout={onAbout} />
+        {entry.count > 1 && (
+          <span className="job-count numeric">
+            {t.job.times(entry.count)}
+            {entry.since !== undefined && <> {t.job.since(format.time(entry.since))}</>}
+          </span>
+        )}
+        {entry.restart && <RestartFacts entry={entry} />}
+        {entry.message !== "" && (
+          <div className="job-entry-message">
+            <bdi>{entry.message}</bdi>
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function About({ entry, onAbout }: Props): ReactNode {
+  if (entry.about === "job") return null;
+  if (!onAbout) return <bdi className="job-about">{entry.about}</bdi>;
+  return (
+    <button type="button" className="job-inline-link" onClick={onAbout}>
+      <bdi>{entry.about}</bdi>
+    </button>
+  );
+}
+
+function RestartFacts({ entry }: { entry: Entry }): ReactNode {
+  const { t } = useText();
+  const { restart } = entry;
+  if (!restart) return null;
+  return (
+    <span className="muted">
+      {" "}
+      {t.job.restartOf(restart.podNumber, restart.attempt)}
+      {restart.exitCode !== undefined && <> · {t.job.pod.exitCode(restart.exitCode)}</>}
+      {restart.node !== "" && (
+        <>
+          {" · "}
+          <bdi>{t.job.onNode(restart.node)}</bdi>
+        </>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,154 @@
+// The table of jobs: a window of rows over as many as there are. A grid by ARIA: the keyboard moves
+// over rows, of which one is a stop of the tab key.
+
+import type { Range } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
+import type { ReactNode, RefObject } from "react";
+import { useCallback, useEffect, useMemo, useRef } from "react";
+import { createPath, useHref, useNavigate } from "react-router";
+import { jobPage } from "../../api/paths";
+import type { JobRow } from "../../api/types";
+import { useKeepNamespace } from "../../app/namespace";
+import { useText } from "../../i18n";
+import { COLUMNS } from "./columns";
+import type { Sort } from "./filter";
+import { onGridKey } from "./grid_keys";
+import { GridHeader } from "./GridHeader";
+import type { RowActions } from "./GridRow";
+import { GridRow } from "./GridRow";
+import type { Layout } from "./layout";
+import { HEADER_HEIGHTS, ROW_HEIGHTS, useLayout } from "./layout";
+import { usePeek } from "./MessagePeek";
+import { useKeyboardRow } from "./use_keyboard_row";
+
+// Rows beyond the edges, so that fast scrolling shows no gaps.
+const OVERSCAN = 10;
+
+interface Props {
+  rows: readonly JobRow[];
+  sort: Sort;
+  onSort: (sort: Sort) => void;
+  selected: ReadonlySet<string>;
+  onSelect: (row: JobRow, selected: boolean) => void;
+  onSelectAll: (selected: boolean) => void;
+}
+
+export function JobsGrid(props: Props): ReactNode {
+  const { rows, sort, onSort, selected, onSelect, onSelectAll } = props;
+  const { t } = useText();
+  const scroller = useRef<HTMLDivElement>(null);
+  const layout = useLayout(scroller);
+  const keyboard = useKeyboardRow(rows, scroller);
+  const { at, uid: currentUid, onFocus } = keyboard;
+  const virtualizer = useRows(rows, layout, scroller, at);
+  const { href, open } = useJobPages();
+  const { uid: peekUid, show: showPeek, hide: hidePeek, hideSoon: hidePeekSoon } = usePeek();
+  const actions = useMemo(
+    () => ({ onSelect, onFocus, showPeek, hidePeek, hidePeekSoon, href, open }),
+    [onSelect, onFocus, showPeek, hidePeek, hidePeekSoon, href, open],
+  );
+  const height = virtualizer.scrollRect?.height ?? 0;
+  const middle = (virtualizer.scrollOffset ?? 0) + height / 2;
+  const keys = {
+    rows,
+    at,
+    page: Math.max(1, Math.floor(height / ROW_HEIGHTS[layout]) - 1),
+    goTo: (index: number) => {
+      virtualizer.scrollToIndex(index);
+      keyboard.goTo(index);
+    },
+    toggle: (row: JobRow) => onSelect(row, !selected.has(row.uid)),
+    open,
+  };
+  return (
+    <div className={`jobs-grid jobs-${layout}`} ref={scroller} onPointerLeave={hidePeekSoon}>
+      {/* eslint-disable-next-line jsx-a11y/interactive-supports-focus -- one of its rows is */}
+      <div
+        role="grid"
+        aria-label={t.jobs.title}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={COLUMNS.length + 1}
+        aria-multiselectable
+        className="jobs-canvas"
+        style={{ height: virtualizer.getTotalSize() }}
+        onKeyDown={(event) => onGridKey(event, keys)}
+        onBlur={keyboard.onBlur}
+      >
+        <GridHeader
+          sort={sort}
+          onSort={onSort}
+          selected={extent(rows, selected)}
+          onSelectAll={onSelectAll}
+        />
+        {virtualizer.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          if (!row) return null;
+          return (
+            <GridRow
+              key={row.uid}
+              row={row}
+              index={index}
+              top={start}
+              height={ROW_HEIGHTS[layout]}
+              selected={selected.has(row.uid)}
+              current={row.uid === currentUid}
+              peek={row.uid === peekUid ? (start > middle ? "above" : "below") : "none"}
+              actions={actions}
+            />
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+function useJobPages(): Pick<RowActions, "href" | "open"> {
+  const keep = useKeepNamespace();
+  const navigate = useNavigate();
+  const base = useHref("/");
+  return useMemo(() => {
+    const root = base.replace(/\/$/, "");
+    return {
+      href: (row) => root + createPath(keep(jobPage(row))),
+      open: (row) => void navigate(keep(jobPage(row))),
+    };
+  }, [keep, navigate, base]);
+}
+
+function useRows(
+  rows: readonly JobRow[],
+  layout: Layout,
+  scroller: RefObject<HTMLElement | null>,
+  at: number,
+) {
+  const height = ROW_HEIGHTS[layout];
+  // The keyboard's row stays, so that its focus is not lost when it scrolls out of sight.
+  const rangeExtractor = useCallback(
+    (range: Range) => {
+      const window = defaultRangeExtractor(range);
+      if (at >= range.count || window.includes(at)) return window;
+      return [...window, at].sort((a, b) => a - b);
+    },
+    [at],
+  );
+  // eslint-disable-next-line react-hooks/incompatible-library -- we do not use the compiler
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    getItemKey: (index) => rows[index]?.uid ?? index,
+    overscan: OVERSCAN,
+    paddingStart: HEADER_HEIGHTS[layout],
+    scrollPaddingStart: HEADER_HEIGHTS[layout],
+    rangeExtractor,
+  });
+  useEffect(() => virtualizer.measure(), [virtualizer, height]);
+  return virtualizer;
+}
+
+function extent(rows: readonly JobRow[], selected: ReadonlySet<string>): "none" | "some" | "all" {
+  if (selected.size === 0) return "none";
+  const count = rows.reduce((sum, row) => sum + (selected.has(row.uid) ? 1 : 0), 0);
+  if (count === 0) return "none";
+  return count === rows.length ? "all" : "some";
+}

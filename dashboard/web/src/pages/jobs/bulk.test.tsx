@@ -1,0 +1,97 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test } from "vitest";
+import type { JobRow } from "../../api/types";
+import { FakeServer, problem, session } from "../../testing/fake_server";
+import { renderAt } from "../../testing/render";
+import { row } from "../../testing/rows";
+import { spared } from "./bulk";
+
+const ROWS = [
+  row("a"),
+  row("b", { kind: "TFJob" }),
+  row("done", { state: "Succeeded" }),
+  row("still", { state: "Suspended" }),
+];
+
+async function selectAll(server: FakeServer, rows: JobRow[] = ROWS) {
+  const rendered = renderAt("/jobs", { server });
+  await server.send("jobs", { full: true, rows, gone: [] });
+  await rendered.user.click(await screen.findByRole("checkbox", { name: /Select all/ }));
+  return rendered;
+}
+
+const writes = (server: FakeServer): string[] =>
+  server.asked
+    .filter(({ method }) => method !== "GET")
+    .map(({ method, path, body }) => `${method} ${path} ${body}`.trim())
+    .sort();
+
+describe("actions for several jobs", () => {
+  test("ask first, say what will happen to whom, and tell the result of each", async () => {
+    const server = new FakeServer();
+    server.on("PATCH", "api/jobs/ml/trainingjobs/a", () => undefined);
+    server.on("PATCH", "api/jobs/ml/tfjobs/b", () =>
+      problem(403, "Forbidden", "ada may not patch tfjobs in ml"),
+    );
+    const { user } = await selectAll(server);
+    await user.click(screen.getByRole("button", { name: "Suspend" }));
+    const dialog = await screen.findByRole("dialog");
+    expect(dialog.textContent).toContain("Suspend 2 jobs?");
+    expect(dialog.textContent).toContain("Their pods are stopped");
+    expect(dialog.textContent).toContain("left alone: it has ended");
+    expect(dialog.textContent).toContain("left alone: it is suspended");
+    expect(writes(server)).toEqual([]);
+    await user.click(within(dialog).getByRole("button", { name: "Suspend" }));
+    await within(dialog).findByText(/Done for 1 job; 1 failed\./);
+    expect(writes(server)).toEqual([
+      'PATCH api/jobs/ml/tfjobs/b {"suspend":true}',
+      'PATCH api/jobs/ml/trainingjobs/a {"suspend":true}',
+    ]);
+    expect(dialog.textContent).toContain("suspended");
+    expect(dialog.textContent).toContain("You may not do this: ada may not patch tfjobs in ml");
+    await user.click(within(dialog).getByRole("button", { name: "Close" }));
+    await waitFor(() => expect(screen.queryByText(/selected/)).toBeNull());
+  });
+
+  test("do nothing when one changes one's mind", async () => {
+    const server = new FakeServer();
+    const { user } = await selectAll(server);
+    await user.click(screen.getByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    expect(dialog.textContent).toContain("Delete 4 jobs?");
+    expect(dialog.textContent).toContain("cannot be undone");
+    await user.click(within(dialog).getByRole("button", { name: "Cancel" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(writes(server)).toEqual([]);
+    expect(screen.getByText("4 jobs selected")).toBeTruthy();
+  });
+
+  test("leave alone what the filter hides", async () => {
+    const server = new FakeServer();
+    server.on("DELETE", "api/jobs/ml/trainingjobs/a", () => undefined);
+    const { user } = await selectAll(server, [row("a"), row("b")]);
+    await user.type(screen.getByRole("searchbox"), "ml/a");
+    await screen.findByText("1 job selected");
+    await user.click(screen.getByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.click(within(dialog).getByRole("button", { name: "Delete" }));
+    await within(dialog).findByText("Done for 1 job.");
+    expect(writes(server)).toEqual(["DELETE api/jobs/ml/trainingjobs/a"]);
+  });
+
+  test("are disabled, with the reason, where nothing may be changed", async () => {
+    await selectAll(new FakeServer(session({ readOnly: true })));
+    for (const name of ["Suspend", "Resume", "Delete"]) {
+      expect(screen.getByRole("button", { name })).toHaveProperty("disabled", true);
+    }
+    expect(screen.getByText(/started read-only/)).toBeTruthy();
+  });
+
+  test("apply to jobs that they change", () => {
+    expect(spared("resume", row("a"))).toBe("notSuspended");
+    expect(spared("resume", row("a", { state: "Suspended" }))).toBeUndefined();
+    expect(spared("suspend", row("a", { state: "Failed" }))).toBe("ended");
+    expect(spared("delete", row("a", { state: "Failed" }))).toBeUndefined();
+    expect(spared("delete", row("a", { deleting: true }))).toBe("deleting");
+  });
+});

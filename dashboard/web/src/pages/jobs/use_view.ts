@@ -1,0 +1,54 @@
+// Rows of the stream → rows of the table: namespace, filter, order.
+
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "react-router";
+import type { JobRow } from "../../api/types";
+import { useLiveJobs } from "../../api/use_stream";
+import { useNamespace } from "../../app/namespace";
+import { comparator } from "./columns";
+import type { Filter, Sort } from "./filter";
+import { matcher, NO_FILTER, readFilter, readSort, writeFilter, writeSort } from "./filter";
+
+export interface View {
+  /** Of the namespace, whatever the filter says. */
+  all: readonly JobRow[];
+  /** Filtered and in order. */
+  rows: readonly JobRow[];
+  complete: boolean;
+  filter: Filter;
+  sort: Sort;
+  setFilter: (change: Partial<Filter>) => void;
+  clearFilter: () => void;
+  setSort: (sort: Sort) => void;
+}
+
+export function useView(): View {
+  const [search, setSearch] = useSearchParams();
+  const { rows: everywhere, complete } = useLiveJobs();
+  const [namespace] = useNamespace();
+  const filter = useMemo(() => readFilter(search), [search]);
+  const sort = useMemo(() => readSort(search), [search]);
+  const all = useMemo(
+    () =>
+      namespace === "" ? everywhere : everywhere.filter((row) => row.namespace === namespace),
+    [everywhere, namespace],
+  );
+  const rows = useMemo(
+    () => all.filter(matcher(filter)).sort(comparator(sort.column, sort.descending)),
+    [all, filter, sort],
+  );
+  const setFilter = useCallback(
+    (change: Partial<Filter>) => {
+      setSearch((before) => writeFilter({ ...readFilter(before), ...change }, before), {
+        replace: true,
+      });
+    },
+    [setSearch],
+  );
+  const clearFilter = useCallback(() => setFilter(NO_FILTER), [setFilter]);
+  const setSort = useCallback(
+    (next: Sort) => setSearch((before) => writeSort(next, before), { replace: true }),
+    [setSearch],
+  );
+  return { all, rows, complete, filter, sort, setFilter, clearFilter, setSort };
+}

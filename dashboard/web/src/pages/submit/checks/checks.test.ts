@@ -1,0 +1,84 @@
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../api/problem";
+import type { Json } from "../manifest/path";
+import { pathText } from "../manifest/path";
+import { findingsOf } from "./server_issues";
+import { trainerFindings } from "./trainer_findings";
+
+describe("what the server said", () => {
+  const value: Json = {
+    metadata: { name: "a", annotations: { "taas.dev/owner": "ada" } },
+    spec: {
+      roles: { worker: { resources: { limits: { "nvidia.com/gpu": "x", cpu: 1 } } } },
+      volumes: [{ name: "a" }, { name: "b" }],
+    },
+  };
+  const invalid = (field: string, message = "wrong"): string[] =>
+    findingsOf(new ApiError("Invalid", "…", { causes: [{ field, message }] }), value).map(
+      (one) => `${JSON.stringify(one.path)} ${one.message}`,
+    );
+
+  test.each([
+    ["spec.maxSteps", '["spec","maxSteps"] wrong'],
+    ["spec.volumes[1].name", '["spec","volumes",1,"name"] wrong'],
+    [
+      "spec.roles.worker.resources.limits.nvidia.com/gpu",
+      '["spec","roles","worker","resources","limits","nvidia.com/gpu"] wrong',
+    ],
+    ["metadata.annotations[taas.dev/owner]", '["metadata","annotations","taas.dev/owner"] wrong'],
+    ["spec.tfReplicaSpecs[Worker].template", '["spec","tfReplicaSpecs","Worker","template"] wrong'],
+    ["", "[] wrong"],
+    ["..", '["."] wrong'],
+  ])("at %j is at its place", (field, wanted) => {
+    expect(invalid(field)).toEqual([wanted]);
+  });
+
+  test("is the sentence, without the object that it is about", () => {
+    expect(invalid("spec", 'Invalid value: "object": strategy needs a ps')).toEqual([
+      '["spec"] strategy needs a ps',
+    ]);
+    expect(invalid("spec", 'Invalid value: {"a":{"b":1}}: needs a ps')).toEqual([
+      '["spec"] needs a ps',
+    ]);
+    expect(invalid("spec", "Invalid value: -1: should be more")).toEqual([
+      '["spec"] Invalid value: -1: should be more',
+    ]);
+  });
+
+  test("of fields that it does not know is at those fields", () => {
+    const message =
+      'try the job: strict decoding error: unknown field "spec.volumes[0].x", ' +
+      'duplicate field "spec.roles"';
+    const found = findingsOf(new ApiError("BadRequest", message), value);
+    expect(found.map(({ path }) => pathText(path))).toEqual(["spec.volumes[0].x", "spec.roles"]);
+  });
+
+  test("of a name or a namespace is there", () => {
+    const at = (reason: "Conflict" | "NotFound" | "Forbidden", message: string): string[] =>
+      findingsOf(new ApiError(reason, message), value).map(({ path }) => pathText(path));
+    expect(at("Conflict", 'trainingjobs "a" already exists')).toEqual(["metadata.name"]);
+    expect(at("NotFound", 'namespaces "x" not found')).toEqual(["metadata.namespace"]);
+    expect(at("Forbidden", "ada may not")).toEqual([]);
+  });
+});
+
+describe("what the bundled trainer does not have", () => {
+  const found = (trainer: Json): string[] =>
+    trainerFindings({ spec: { trainer } }).map(({ path, code }) => `${pathText(path)} ${code}`);
+
+  test.each<[Json, string[]]>([
+    [{ model: { name: "mlp", hidden: [5] }, optimizer: { name: "adam", beta1: 0.9 } }, []],
+    [{ model: { name: "mlp" } }, ["spec.trainer.model.hidden needsLayers"]],
+    [{ model: { name: "softmax", hidden: [5] } }, ["spec.trainer.model.hidden hasNoLayers"]],
+    [{ model: { name: "resnet" } }, ["spec.trainer.model.name unknownModel"]],
+    [{ optimizer: { name: "lamb" } }, ["spec.trainer.optimizer.name unknownOptimizer"]],
+    [{ optimizer: { momentum: 0.5 } }, ["spec.trainer.optimizer.momentum ofAnotherOptimizer"]],
+  ])("of %j it is %j", (trainer, wanted) => {
+    expect(found(trainer)).toEqual(wanted);
+  });
+
+  test("is not looked for in a program of one's own", () => {
+    expect(trainerFindings({ spec: { roles: {} } })).toEqual([]);
+    expect(trainerFindings(null)).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { beforeEach, describe, expect, test } from "vitest";
+import EXAMPLES from "./templates/examples.json";
+import {
+  accepted,
+  acceptingServer,
+  openSubmit,
+  posts,
+  stubLayout,
+  typeYaml,
+  yaml,
+} from "./testing";
+
+beforeEach(() => {
+  sessionStorage.clear();
+  stubLayout();
+});
+
+const ADDED = "  namespace: ml\n  annotations: {taas.dev/owner: ada}\n";
+const FIRST = EXAMPLES.mnist.replace("  name: mnist\n", `  name: mnist\n${ADDED}`);
+
+function field(name: string): HTMLInputElement {
+  return screen.getByRole("textbox", { name });
+}
+
+describe("the form", () => {
+  test("begins with the MNIST example, with which the server is asked", async () => {
+    const server = acceptingServer();
+    await openSubmit(server);
+    expect(yaml()).toBe(FIRST);
+    expect(field("Name")).toHaveProperty("value", "mnist");
+    await accepted();
+    expect(posts(server)).toHaveLength(1);
+    expect(posts(server)[0]?.body).toBe(FIRST);
+    expect(posts(server)[0]?.query.get("dryRun")).toBe("true");
+    expect(posts(server)[0]?.query.get("namespace")).toBe("ml");
+  });
+
+  test("changes one value of the text, and no other byte", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    await user.clear(field("Name"));
+    await user.type(field("Name"), "first");
+    expect(yaml()).toBe(FIRST.replace("name: mnist\n", "name: first\n"));
+    const workers = screen.getByRole("spinbutton", { name: "Workers" });
+    await user.clear(workers);
+    await user.type(workers, "5");
+    expect(yaml()).toContain("    worker: {replicas: 5}\n");
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    expect(yaml()).toContain("    worker: {replicas: 5, gpus: 1}\n");
+    expect(screen.getByText(/8 pods, 5 GPUs/)).toBeTruthy();
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    expect(yaml()).toContain("    worker: {replicas: 5}\n");
+  });
+
+  test("follows the text", async () => {
+    await openSubmit(acceptingServer());
+    act(() => typeYaml(FIRST.replace("name: mnist\n", "name: other\n")));
+    expect(field("Name").value).toBe("other");
+    expect(field("Training images").value).toBe("/data/train-images.gz");
+  });
+
+  test("keeps its last state while the text cannot be read, and says where that is", async () => {
+    const server = acceptingServer();
+    await openSubmit(server);
+    await accepted();
+    act(() => typeYaml(FIRST.replace("[500]", "[500")));
+    expect(field("Name").value).toBe("mnist");
+    await waitFor(() => expect(field("Name").disabled).toBe(true));
+    expect(screen.getByText("The YAML cannot be read")).toBeTruthy();
+    const problem = await screen.findAllByRole("button", { name: /\(line 13\)/ });
+    expect(problem.length).toBeGreaterThan(0);
+    expect(screen.getByRole("button", { name: "Submit" })).toHaveProperty("disabled", true);
+    act(() => typeYaml(FIRST));
+    expect(field("Name").disabled).toBe(false);
+    await accepted();
+  });
+
+  test("takes a list of numbers as it is typed", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    const hidden = field("Hidden layers");
+    await user.clear(hidden);
+    await user.type(hidden, "300，100,");
+    expect(hidden.value).toBe("300，100,");
+    expect(yaml()).toContain("hidden: [300, 100]}");
+    await user.type(hidden, "x");
+    expect(screen.getByText("Whole numbers with commas between them.")).toBeTruthy();
+    expect(yaml()).toContain("hidden: [300, 100]}");
+    await user.tab();
+    expect(hidden.value).toBe("300, 100");
+  });
+
+  test("has all roles under advanced, and a role that is taken away comes back", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    await user.click(screen.getByRole("tab", { name: "Advanced" }));
+    const evaluator = await screen.findByRole("region", { name: "evaluator" });
+    expect(within(evaluator).queryByRole("spinbutton")).toBe(null);
+    await user.click(within(evaluator).getByRole("switch"));
+    expect(yaml()).toContain("    evaluator: {replicas: 1}\n");
+    const worker = screen.getByRole("region", { name: "worker" });
+    await user.type(within(worker).getByRole("textbox", { name: "Memory limit" }), "8Gi");
+    expect(yaml()).toContain("memory: 8Gi");
+    await user.type(within(worker).getByLabelText("Environment: name of the new one"), "A");
+    await user.type(within(worker).getByLabelText("Environment: value of the new one"), "1{Enter}");
+    expect(yaml()).toContain('env: [{name: A, value: "1"}]');
+    await user.click(within(worker).getByRole("button", { name: "Remove A" }));
+    expect(yaml()).not.toContain("env");
+    await user.click(within(evaluator).getByRole("switch"));
+    expect(yaml()).not.toContain("evaluator");
+  });
+
+  test("shows a program of one's own, and changes it in all roles", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    act(() => typeYaml(EXAMPLES["own-image"]));
+    const image = await screen.findByRole("textbox", { name: "Image" });
+    await user.clear(image);
+    await user.type(image, "me/train:1");
+    expect(yaml()).toBe(EXAMPLES["own-image"].replace("busybox:1.37", "me/train:1"));
+    await user.type(screen.getByRole("textbox", { name: "Command" }), "{Enter}-x");
+    expect(yaml()).toContain("command: [sh, -c, -x]");
+  });
+
+  test("gives a TFJob's workers GPUs by the limits of their container", async () => {
+    const { user } = await openSubmit(acceptingServer({ gpuResource: "amd.com/gpu" }));
+    act(() => typeYaml(EXAMPLES.tfjob));
+    await screen.findByRole("textbox", { name: "Image" });
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    expect(yaml()).toContain("resources: {limits: {amd.com/gpu: 1}}");
+    expect(screen.getByText(/4 pods, 2 GPUs/)).toBeTruthy();
+  });
+
+  test("has nothing to show for another kind of object", async () => {
+    await openSubmit(acceptingServer());
+    act(() => typeYaml("kind: Pod\n"));
+    expect(screen.getByText(/neither a TrainingJob nor a TFJob/)).toBeTruthy();
+    expect(await screen.findByText('Must be one of: "TrainingJob", "TFJob".')).toBeTruthy();
+  });
+});
+
+test("in Chinese all of it is Chinese", async () => {
+  const { user } = await openSubmit(acceptingServer(), "", "zh");
+  expect(screen.getByRole("heading", { level: 1, name: "提交作业" })).toBeTruthy();
+  expect(screen.getByRole("button", { name: "提交" })).toBeTruthy();
+  await user.clear(screen.getByRole("textbox", { name: "名称" }));
+  await waitFor(() => expect(screen.getAllByText("必须填写。").length).toBeGreaterThan(0));
+  await user.click(screen.getByRole("tab", { name: /高级/ }));
+  expect(await screen.findByRole("button", { name: /期限与重启/ })).toBeTruthy();
+});

@@ -1,0 +1,124 @@
+// Where the data comes from.
+
+import { Button } from "antd";
+import type { ReactNode } from "react";
+import { useSession } from "../../../app/session";
+import { useText } from "../../../i18n";
+import { NAMESPACE } from "../model/fields";
+import { textOf, valueAt } from "../manifest/path";
+import { DATA, dataVolume, FILES, formatOps, volumeOps } from "../model/data";
+import { programOf } from "../model/roles";
+import { ChoiceField, NumberField, PartField, TextField } from "./controls";
+import { useEditing } from "./editing";
+import { Group } from "./Group";
+
+export function DataGroup(): ReactNode {
+  const { t } = useText();
+  const { kind, manifest } = useEditing();
+  const bundled = programOf(kind, manifest.value) === "bundled";
+  const format = valueAt(manifest.value, [...DATA, "format"]);
+  return (
+    <Group title={t.submit.group.data}>
+      {bundled && <FormatField />}
+      {bundled && format === "generated" ? (
+        <GeneratedFields />
+      ) : (
+        <>
+          <VolumeFields />
+          {bundled && <FileFields />}
+        </>
+      )}
+    </Group>
+  );
+}
+
+function FormatField(): ReactNode {
+  const { t } = useText();
+  const { manifest } = useEditing();
+  const { data } = t.submit;
+  const generated = valueAt(manifest.value, [...DATA, "format"]) === "generated";
+  return (
+    <ChoiceField
+      path={[...DATA, "format"]}
+      label={data.format}
+      hint={generated ? data.generatedHint : data.idxHint}
+      values={["idx", "generated"]}
+      meaning={(value) => (value === "idx" ? data.idx : data.generated)}
+      ops={(value) => formatOps(manifest.value, value)}
+    />
+  );
+}
+
+function FileFields(): ReactNode {
+  const { t } = useText();
+  const { manifest } = useEditing();
+  const { data } = t.submit;
+  const test = [...DATA, "test"];
+  return (
+    <>
+      <TextField path={[...DATA, "train", "images"]} label={data.trainImages} />
+      <TextField path={[...DATA, "train", "labels"]} label={data.trainLabels} />
+      <PartField path={test} label={data.test} fresh={FILES.test} wide />
+      {valueAt(manifest.value, test) !== undefined && (
+        <>
+          <TextField path={[...test, "images"]} label={data.testImages} />
+          <TextField path={[...test, "labels"]} label={data.testLabels} />
+        </>
+      )}
+    </>
+  );
+}
+
+function GeneratedFields(): ReactNode {
+  const { t } = useText();
+  const { field, hint } = t.submit;
+  const around = [...DATA, "generated"];
+  return (
+    <>
+      <NumberField path={[...around, "examples"]} label={field.examples} />
+      <NumberField path={[...around, "testExamples"]} label={field.testExamples} />
+      <NumberField path={[...around, "features"]} label={field.features} />
+      <NumberField path={[...around, "classes"]} label={field.classes} hint={hint.classes} />
+    </>
+  );
+}
+
+// The claim that a form proposes is called as its volume is.
+const NEW_CLAIM = "data";
+
+function VolumeFields(): ReactNode {
+  const { t } = useText();
+  const { local } = useSession();
+  const { kind, manifest, namespace, disabled, apply } = useEditing();
+  const { value } = manifest;
+  const { data } = t.submit;
+  const volume = dataVolume(kind, value);
+  if (!volume) {
+    return (
+      <div className="submit-field-wide submit-inline">
+        <span className="muted">{data.none}</span>
+        <Button disabled={disabled} onClick={() => apply(volumeOps(kind, value, NEW_CLAIM))}>
+          {data.mount}
+        </Button>
+      </div>
+    );
+  }
+  const place = valueAt(value, NAMESPACE);
+  const claim = volume.claim && valueAt(value, volume.claim);
+  const where = typeof place === "string" ? place : namespace;
+  const hint = local ? data.localHint(where, textOf(claim ?? NEW_CLAIM)) : data.claimHint;
+  return (
+    <>
+      {volume.claim ? (
+        <TextField path={volume.claim} label={data.claim} />
+      ) : (
+        <div className="submit-field muted">{data.otherSort(volume.sort)}</div>
+      )}
+      {/* Of the bundled trainer's data the files say it. */}
+      {volume.mountPath && programOf(kind, value) !== "bundled" && (
+        <TextField path={volume.mountPath} label={data.mountPath} />
+      )}
+      {volume.claim && <p className="submit-field-wide submit-hint">{hint}</p>}
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+// What runs: a model of the bundled trainer, or a program of the user's own.
+
+import { Segmented } from "antd";
+import type { ReactNode } from "react";
+import { useSession } from "../../../app/session";
+import { useText } from "../../../i18n";
+import { MODELS } from "../checks/trainer_findings";
+import type { Json, Path } from "../manifest/path";
+import { textOf, valueAt } from "../manifest/path";
+import { listOps } from "../model/lists";
+import { differs, programOps, programPath } from "../model/program";
+import type { Program } from "../model/roles";
+import { kindOfProgram, programOf } from "../model/roles";
+import { ListField, SuggestField, TextField } from "./controls";
+import { useEditing } from "./editing";
+import { Group } from "./Group";
+
+const PROGRAMS = ["bundled", "own", "tfjob"] as const;
+
+export type SwitchProgram = (to: Program) => void;
+
+const MODEL: Path = ["spec", "trainer", "model", "name"];
+const HIDDEN: Path = ["spec", "trainer", "model", "hidden"];
+
+export function ProgramGroup({ onSwitch }: { onSwitch: SwitchProgram }): ReactNode {
+  const { t } = useText();
+  const { kinds } = useSession();
+  const { kind, manifest, disabled } = useEditing();
+  const program = programOf(kind, manifest.value);
+  const words = t.submit.program;
+  const note = { bundled: words.bundledHint, own: words.ownHint, tfjob: words.tfjobHint }[program];
+  return (
+    <Group title={t.submit.group.program} note={note}>
+      <div className="submit-field-wide">
+        <Segmented<Program>
+          aria-label={t.submit.group.program}
+          value={program}
+          disabled={disabled}
+          options={PROGRAMS.filter((one) => kinds.includes(kindOfProgram(one))).map((one) => ({
+            value: one,
+            label: words[one],
+          }))}
+          onChange={onSwitch}
+        />
+      </div>
+      {program === "bundled" ? <ModelFields /> : <ImageFields />}
+    </Group>
+  );
+}
+
+function ModelFields(): ReactNode {
+  const { t } = useText();
+  const { manifest, apply } = useEditing();
+  const model = valueAt(manifest.value, MODEL);
+  const hidden = valueAt(manifest.value, HIDDEN);
+  return (
+    <>
+      <SuggestField
+        path={MODEL}
+        label={t.submit.field.model}
+        options={MODELS.map((value) => ({ value, label: `${value} – ${t.submit.model[value]}` }))}
+      />
+      {(model === "mlp" || hidden !== undefined) && (
+        <ListField
+          path={HIDDEN}
+          label={t.submit.field.hidden}
+          hint={t.submit.hint.hidden}
+          wrong={t.submit.hint.hiddenWrong}
+          parse={readNumbers}
+          join={(values) => values.map(textOf).join(", ")}
+          change={(next) => apply(listOps(HIDDEN, hidden, next))}
+        />
+      )}
+    </>
+  );
+}
+
+/** "500, 100" or "500，100": also with the comma of Chinese. */
+function readNumbers(text: string): Json[] | undefined {
+  if (text.trim() === "") return [];
+  const parts = text.split(/[,，\s]+/).filter((part) => part !== "");
+  return parts.every((part) => /^\d{1,9}$/.test(part)) ? parts.map(Number) : undefined;
+}
+
+function ImageFields(): ReactNode {
+  const { t } = useText();
+  const { kind, manifest, apply } = useEditing();
+  const path = programPath(kind, manifest.value, "image");
+  if (!path) return null;
+  const note = differs(kind, manifest.value, "image") ? t.submit.hint.differs : undefined;
+  return (
+    <>
+      <TextField
+        path={path}
+        label={t.submit.field.image}
+        wide
+        {...(note ? { hint: note } : {})}
+        ops={(text) => programOps(kind, manifest, "image", text)}
+      />
+      <PartsField field="command" hint={t.submit.hint.command} onChange={apply} />
+      <PartsField field="args" hint={t.submit.hint.args} onChange={apply} />
+    </>
+  );
+}
+
+interface PartsProps {
+  field: "command" | "args";
+  hint: string;
+  onChange: (ops: ReturnType<typeof programOps>) => void;
+}
+
+function PartsField({ field, hint, onChange }: PartsProps): ReactNode {
+  const { t } = useText();
+  const { kind, manifest } = useEditing();
+  const path = programPath(kind, manifest.value, field);
+  if (!path) return null;
+  const value = valueAt(manifest.value, path);
+  const several = Array.isArray(value) && value.some((part) => textOf(part).includes("\n"));
+  return (
+    <ListField
+      path={path}
+      label={t.submit.field[field]}
+      hint={several ? t.submit.hint.argsInYaml : hint}
+      wrong={t.submit.hint.argsInYaml}
+      lines
+      wide
+      fixed={several}
+      parse={readLines}
+      join={(values) => values.map(textOf).join("\n")}
+      change={(next) => onChange(programOps(kind, manifest, field, next.map(textOf)))}
+    />
+  );
+}
+
+/** The line that is just being begun is no part yet. */
+function readLines(text: string): Json[] {
+  if (text === "") return [];
+  return text.replace(/\n$/, "").split("\n");
+}

@@ -1,0 +1,123 @@
+// How many workers, and GPUs for each of them.
+
+import { InputNumber, Switch } from "antd";
+import type { ReactNode } from "react";
+import { useSession } from "../../../app/session";
+import { useText } from "../../../i18n";
+import type { Json } from "../manifest/path";
+import { valueAt } from "../manifest/path";
+import type { RolePlace } from "../model/roles";
+import { gpusOf, gpusPath, leadingRole, presentRoles, programOf, replicasOf } from "../model/roles";
+import { roleOf } from "../model/roles";
+import { NumberField } from "./controls";
+import { useEditing } from "./editing";
+import { Field } from "./Field";
+import { Group } from "./Group";
+
+export function ScaleGroups(): ReactNode {
+  const { t } = useText();
+  const { kind, manifest } = useEditing();
+  const { value } = manifest;
+  const worker = roleOf(kind, value, "worker");
+  const leader = leadingRole(kind, value);
+  if (!worker) return null;
+  const strategy = valueAt(value, ["spec", "trainer", "strategy", "type"]);
+  const single = strategy === "Local" || strategy === "Towers";
+  const hint = single ? t.submit.scale.oneProcess(strategy) : t.submit.scale.workersHint;
+  return (
+    <>
+      <Group title={t.submit.group.workers}>
+        <NumberField
+          path={[...worker.path, "replicas"]}
+          label={t.submit.scale.workers}
+          hint={hint}
+          placeholder={String(replicasOf(worker))}
+        />
+      </Group>
+      <Group title={t.submit.group.gpus}>
+        <GpuFields place={leader ?? worker} />
+        <Total />
+      </Group>
+    </>
+  );
+}
+
+function GpuFields({ place }: { place: RolePlace }): ReactNode {
+  const { t } = useText();
+  const { gpuResource } = useSession();
+  const { kind, manifest, apply, disabled } = useEditing();
+  const { value } = manifest;
+  const path = gpusPath(kind, place, gpuResource);
+  const gpus = gpusOf(kind, value, place, gpuResource);
+  // What a TFJob's container has around the number goes with it; a role of a TrainingJob stays.
+  const keep = kind === "TFJob" ? path.length - 3 : path.length - 1;
+  const set = (next: number): void =>
+    apply(
+      next > 0 ? [{ set: path, value: gpuValue(value, path, next) }] : [{ remove: path, keep }],
+    );
+  const chief = presentRoles(kind, value).find(({ role }) => role === "chief");
+  const chiefToo =
+    chief !== undefined &&
+    programOf(kind, value) === "bundled" &&
+    gpus > 0 &&
+    gpusOf(kind, value, chief, gpuResource) === 0;
+  return (
+    <>
+      <div className="submit-field">
+        <div className="submit-label">
+          <label htmlFor="submit-gpus">{t.submit.scale.gpus}</label>
+        </div>
+        <Switch
+          id="submit-gpus"
+          checked={gpus > 0}
+          disabled={disabled}
+          onChange={(on) => set(on ? 1 : 0)}
+        />
+      </div>
+      <Field
+        path={path}
+        label={t.submit.scale.perWorker}
+        hint={chiefToo ? t.submit.scale.chiefHint : t.submit.scale.gpusHint(gpuResource)}
+      >
+        {(control) => (
+          <InputNumber<number>
+            {...control}
+            className="submit-number"
+            disabled={control.disabled || gpus === 0}
+            min={1}
+            precision={0}
+            value={gpus === 0 ? null : gpus}
+            onChange={(next) => next !== null && set(next)}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+/** A quantity that stands there as a text stays one. */
+function gpuValue(value: Json, path: readonly (string | number)[], next: number): Json {
+  return typeof valueAt(value, path) === "string" ? String(next) : next;
+}
+
+function Total(): ReactNode {
+  const { t } = useText();
+  const { gpuResource } = useSession();
+  const { kind, manifest } = useEditing();
+  const { value } = manifest;
+  let pods = 0;
+  let gpus = 0;
+  const parts: string[] = [];
+  for (const place of presentRoles(kind, value)) {
+    const replicas = replicasOf(place);
+    if (replicas <= 0) continue;
+    pods += replicas;
+    gpus += replicas * gpusOf(kind, value, place, gpuResource);
+    parts.push(`${t.common.role[place.role]} ${replicas}`);
+  }
+  return (
+    <p className="submit-total submit-field-wide">
+      <span>{parts.join(" + ")}</span> = <strong>{t.submit.scale.total(pods, gpus)}</strong>
+    </p>
+  );
+}

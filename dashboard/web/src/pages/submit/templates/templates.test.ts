@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { en } from "../../../i18n/en";
+import { zh } from "../../../i18n/zh";
+import { valueAt } from "../manifest/path";
+import { readManifest } from "../manifest/read";
+import { checkManifest } from "../schema/check";
+import { carriedOver, FIRST_OF, personal, templateById, TEMPLATES } from "./templates";
+
+function valueOf(text: string): Parameters<typeof checkManifest>[1] {
+  const reading = readManifest(text);
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems));
+  return reading.manifest.value;
+}
+
+test("each has nothing wrong, and a title and a sentence in both languages", () => {
+  for (const { id, kind, text } of TEMPLATES) {
+    expect(checkManifest(kind, valueOf(text)), id).toEqual([]);
+    for (const words of [en, zh]) {
+      const { title, text: sentence } = words.submit.template[id] ?? { title: "", text: "" };
+      expect(title, id).not.toBe("");
+      expect(sentence, id).not.toBe("");
+    }
+  }
+});
+
+test("each sort of program has one to begin with, and the page begins with MNIST", () => {
+  expect(TEMPLATES[0]?.id).toBe("mnist");
+  for (const [program, id] of Object.entries(FIRST_OF)) {
+    expect(templateById(id).program).toBe(program);
+  }
+});
+
+test("only namespace and owner are added to one", () => {
+  const { text } = templateById("mnist");
+  const mine = personal(text, "ml", "ada");
+  const added = "  namespace: ml\n  annotations: {taas.dev/owner: ada}\n";
+  expect(mine).toBe(text.replace("  name: mnist\n", `  name: mnist\n${added}`));
+});
+
+test("what the user chose goes with her to another sort of program", () => {
+  const old = valueOf(`kind: TrainingJob
+metadata: {name: mine, namespace: ml}
+spec: {roles: {worker: {replicas: 7, gpus: 2}}}
+`);
+  const value = valueOf(carriedOver(templateById("tfjob-own").text, old, "nvidia.com/gpu"));
+  expect(valueAt(value, ["metadata"])).toEqual({ name: "mine", namespace: "ml" });
+  const worker = valueAt(value, ["spec", "tfReplicaSpecs", "Worker"]);
+  expect(worker).toMatchObject({
+    replicas: 7,
+    template: { spec: { containers: [{ resources: { limits: { "nvidia.com/gpu": 2 } } }] } },
+  });
+  // The other role, that shared the template, has none.
+  const ps = valueAt(value, ["spec", "tfReplicaSpecs", "PS", "template", "spec", "containers", 0]);
+  expect(ps).not.toHaveProperty("resources");
+});

@@ -1,0 +1,134 @@
+// The curves of a job's training while they grow, beside those of other jobs.
+
+import { ExportOutlined } from "@ant-design/icons";
+import { Skeleton } from "antd";
+import type { ReactNode } from "react";
+import { useMemo } from "react";
+import { Link, useParams, useSearchParams } from "react-router";
+import type { JobRef } from "../../api/paths";
+import { jobKey, kindOfPlural } from "../../api/paths";
+import { useLiveJob } from "../../api/use_stream";
+import { NotFound } from "../../app/NotFound";
+import { ErrorPanel } from "../../components/ErrorPanel";
+import { PageHeader } from "../../components/PageHeader";
+import { HealthTag, StateTag } from "../../components/Tags";
+import { useText, wordFor } from "../../i18n";
+import { JobTabs } from "../job/JobTabs";
+import { Trail } from "../job/Trail";
+import { ChartGrid } from "./ChartGrid";
+import { ComparePicker } from "./ComparePicker";
+import type { Run } from "./curves";
+import { chartsOf, newRun, tagFilter } from "./curves";
+import { ComparedNotes, NoCurves, SeriesNote } from "./Notes";
+import { NumbersTable } from "./NumbersTable";
+import { Toolbar } from "./Toolbar";
+import "./training.css";
+import type { ComparedRun } from "./use_runs";
+import { isOver, useCompared, useSeries } from "./use_runs";
+import type { SettingsControl } from "./use_settings";
+import { useSettings } from "./use_settings";
+
+export default function TrainingPage(): ReactNode {
+  const { namespace = "", plural, name = "" } = useParams();
+  const kind = kindOfPlural(plural);
+  if (!kind) return <NotFound />;
+  const job = { kind, namespace, name };
+  return <Training key={jobKey(job)} job={job} />;
+}
+
+function Training({ job }: { job: JobRef }): ReactNode {
+  const { t } = useText();
+  const live = useLiveJob(job);
+  const over = isOver(live);
+  const { answer, error, refetch } = useSeries(job, over);
+  const control = useSettings();
+  const compared = useCompared(control.settings.compared);
+  const own = useMemo(() => newRun(jobKey(job), job.name, answer), [job, answer]);
+  const runs = useMemo(() => [own, ...compared.map(({ run }) => run)], [own, compared]);
+  return (
+    <div className="training-page">
+      <PageHeader
+        title={t.training.titleOf(job.name)}
+        trail={<Trail namespace={job.namespace} />}
+        extra={
+          live && (
+            <>
+              <HealthTag health={live.health} reason={live.healthReason} />
+              <StateTag state={live.state} deleting={live.deleting} />
+            </>
+          )
+        }
+      />
+      <JobTabs job={job} current="training" />
+      {answer && <SeriesNote job={job} answer={answer} gone={live === null} over={over} />}
+      {error && !answer && (
+        <ErrorPanel error={error} title={t.training.unreadable} onRetry={refetch} />
+      )}
+      {!error && !answer && (
+        <div role="status" aria-label={t.common.loading}>
+          <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
+        </div>
+      )}
+      {answer && <Curves job={job} runs={runs} compared={compared} control={control} />}
+      <section className="training-histograms">
+        <h2>{t.training.histograms}</h2>
+        <p>{t.training.histogramsText}</p>
+      </section>
+    </div>
+  );
+}
+
+interface CurvesProps {
+  job: JobRef;
+  runs: Run[];
+  compared: ComparedRun[];
+  control: SettingsControl;
+}
+
+function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
+  const { t } = useText();
+  const { settings, change } = control;
+  const all = useMemo(() => chartsOf(runs, () => true), [runs]);
+  const charts = useMemo(() => {
+    const wanted = tagFilter(settings.tags);
+    // A person looks for the name that is on the chart as well.
+    return all.filter(
+      ({ tag }) => !wanted || wanted(tag) || wanted(wordFor(t.training.tags, tag)),
+    );
+  }, [all, settings.tags, t]);
+  return (
+    <>
+      <ComparePicker job={job} compared={compared} onChange={(keys) => change({ compared: keys })} />
+      <ComparedNotes compared={compared} />
+      {all.length === 0 && <NoCurves />}
+      {all.length > 0 && <Toolbar {...control} />}
+      {all.length > 0 && charts.length === 0 && <p className="muted">{t.training.noMatch}</p>}
+      <ChartGrid
+        charts={charts}
+        {...control}
+        extra={(tag) => <EmbedLink job={job} tag={tag} />}
+      />
+      {charts.length > 0 && <NumbersTable charts={charts} />}
+    </>
+  );
+}
+
+/** The chart alone, for a frame of another page. */
+function EmbedLink({ job, tag }: { job: JobRef; tag: string }): ReactNode {
+  const { t } = useText();
+  const [search] = useSearchParams();
+  const to = `/embed/${jobKey(job)}/${encodeURIComponent(tag)}`;
+  const name = wordFor(t.training.tags, tag);
+  return (
+    <Link
+      className="curve-embed"
+      to={{ pathname: to, search: `?${search}` }}
+      target="_blank"
+      rel="noopener"
+      title={t.training.embed}
+      aria-label={t.training.embedOf(name)}
+    >
+      <ExportOutlined />
+    </Link>
+  );
+}

@@ -1,0 +1,29 @@
+// --log-format and --log-level of both programs.
+//
+// Ownership: outlives the app. Threads: one. Errors: CLI11's.
+//
+//   flags.log.AddTo(&app);
+//   flags.log.Apply();
+
+#ifndef OPERATOR_CMD_LOG_FLAGS_H_
+#define OPERATOR_CMD_LOG_FLAGS_H_
+
+#include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace taas {
+
+struct LogFlags {
+  std::string format = "text";
+  std::string level = "info";
+
+  void AddTo(CLI::App* app);
+  void Apply() const;
+};
+
+}  // namespace taas
+
+#endif  // OPERATOR_CMD_LOG_FLAGS_H_

@@ -1,0 +1,29 @@
+#include "operator/kube/log_container.h"
+
+#include <algorithm>
+
+#include "operator/api/dialect.h"
+#include "third_party/json.h"
+
+namespace taas {
+
+std::vector<std::string> ContainerNames(std::string_view pod_json) {
+  const auto pod = nlohmann::json::parse(pod_json, nullptr, /*allow_exceptions=*/false);
+  const auto at = nlohmann::json::json_pointer("/spec/containers");
+  if (!pod.is_object() || !pod.contains(at) || !pod.at(at).is_array()) return {};
+  std::vector<std::string> names;
+  for (const nlohmann::json& container : pod.at(at)) {
+    const bool named = container.is_object() && container.contains("name") &&
+                       container["name"].is_string();
+    if (named) names.push_back(container["name"]);
+  }
+  return names;
+}
+
+std::string LogContainer(const std::vector<std::string>& names, JobKind kind) {
+  const std::string_view wanted = DialectOf(kind).container;
+  if (std::find(names.begin(), names.end(), wanted) != names.end()) return std::string(wanted);
+  return names.empty() ? "" : names.front();
+}
+
+}  // namespace taas
