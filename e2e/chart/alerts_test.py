@@ -30,7 +30,7 @@ class Rendered:
         (rule,) = helm.of_kind(objects, "PrometheusRule")
         self.groups = rule["spec"]["groups"]
         self.alerts = {alert["alert"]: alert for group in self.groups for alert in group["rules"]}
-        (service,) = helm.of_kind(objects, "Service")
+        (service,) = helm.of_operator(objects, "Service")
         meta = service["metadata"]
         self.own = {"namespace": meta["namespace"], "service": meta["name"]}
 

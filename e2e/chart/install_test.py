@@ -231,7 +231,8 @@ class InstallTest(unittest.TestCase):
         leftovers = self.server.names("deployments,roles,rolebindings", "-A", "-l",
                                       "app.kubernetes.io/part-of=taas")
         self.assertEqual(leftovers, [
-            "deployment.apps/taas-operator", "role.rbac.authorization.k8s.io/taas-operator-lease",
+            "deployment.apps/taas-dashboard", "deployment.apps/taas-operator",
+            "role.rbac.authorization.k8s.io/taas-operator-lease",
             "role.rbac.authorization.k8s.io/taas-test",
             "rolebinding.rbac.authorization.k8s.io/taas-operator-lease",
             "rolebinding.rbac.authorization.k8s.io/taas-test"])

@@ -7,7 +7,6 @@
 
 #include "CLI/CLI.hpp"
 #include "dashboard/server/dashboard_process.h"
-#include "operator/base/log.h"
 #include "operator/cmd/log_flags.h"
 #include "operator/cmd/stop_signal.h"
 
@@ -94,7 +93,7 @@ int Run(Flags& flags) {
     std::cerr << "taas-operator: " << process.status().message() << "\n";
     return 1;
   }
-  Log(LogLevel::kInfo, "dashboard ends", {{"signal", std::to_string(stop.Wait())}});
+  stop.Wait();
   (*process)->Stop();
   return 0;
 }

@@ -9,6 +9,7 @@ export const training = {
   overSilent: "The job has ended",
   archived: "The job has ended. These are the curves that were recorded.",
   gone: "This job exists no longer. These are the last curves that were seen.",
+  recorded: "recorded",
   lookInHistory: "Look in the history",
   noneTitle: "No curves yet",
   noneText:

@@ -9,6 +9,7 @@ export const training: typeof en = {
   overSilent: "作业已结束",
   archived: "作业已结束，以下是记录下来的曲线。",
   gone: "该作业已不存在，以下是最后看到的曲线。",
+  recorded: "已记录",
   lookInHistory: "在历史中查找",
   noneTitle: "还没有曲线",
   noneText:

@@ -53,7 +53,8 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   useEffect(() => {
     document.title = t.embed.title(name, job.name);
   }, [t, name, job.name]);
-  const own = useMemo(() => newRun(jobKey(job), job.name, answer), [job, answer]);
+  const key = jobKey(job);
+  const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);
   const chart = useMemo(() => {
     const runs = [own, ...compared.map(({ run }) => run)];
     return chartsOf(runs, (one) => one === tag)[0];
@@ -78,8 +79,7 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   if (!chart) {
     return (
       <p className="embed-say">
-        <bdi>{t.embed.none(name)}</bdi> {answer.message !== undefined && <bdi>{answer.message}</bdi>}{" "}
-        {link(<ExportOutlined />)}
+        <bdi>{t.embed.none(name)}</bdi> <bdi>{answer.message}</bdi> {link(<ExportOutlined />)}
       </p>
     );
   }

@@ -1,11 +1,11 @@
 // What of the map shows, kept in the URL: text, product, owner, "not working", "so many free".
 
-import { SearchOutlined } from "@ant-design/icons";
-import { Button, Input, Segmented, Select } from "antd";
+import { Button, Segmented, Select } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
 import { useText } from "../../i18n";
 import type { NodeCells } from "./cells";
+import { SearchBox } from "./SearchBox";
 import type { View } from "./view";
 import { GROUPINGS, isFiltered, optionsOf } from "./view";
 
@@ -25,16 +25,7 @@ export function Filters({ all, nodesVisible, view, setView, clear }: Props): Rea
   const free = [...new Set([...FREE_COUNTS, view.free])].sort((a, b) => a - b);
   return (
     <search className="gpus-filters">
-      <Input
-        className="gpus-search"
-        type="search"
-        allowClear
-        prefix={<SearchOutlined />}
-        placeholder={t.gpus.search}
-        aria-label={t.gpus.search}
-        value={view.text}
-        onChange={(event) => setView({ text: event.target.value })}
-      />
+      <SearchBox text={view.text} onText={(text) => setView({ text })} />
       {(products.length > 1 || view.product.length > 0) && (
         <Many
           name={t.gpus.product}

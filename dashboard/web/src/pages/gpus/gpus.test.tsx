@@ -6,6 +6,8 @@ import type { Rendered } from "../../testing/render";
 import { renderAt } from "../../testing/render";
 import { row } from "../../testing/rows";
 import { device, gpuMap, holder, known, node } from "./fixture";
+// Loaded with the test: the page's route would load it while the first test waits.
+import "./index";
 
 const MAP = gpuMap(
   [
@@ -183,8 +185,8 @@ test("filters narrow the map and stay in the URL", async () => {
   expect(screen.getByText("1 GPU matches on 1 node")).toBeDefined();
   expect(router.state.location.search).toBe("?ns=ml&idle=1");
   await user.type(screen.getByRole("searchbox"), "nothing like that");
+  await waitFor(() => expect(router.state.location.search).toContain("q=nothing+like+that"));
   expect(await screen.findByText("Nothing matches the filter.")).toBeDefined();
-  await waitFor(() => expect(router.state.location.search).toContain("q=nothing"));
   await user.click(screen.getByRole("button", { name: "Clear the filter" }));
   expect(router.state.location.search).toBe("?ns=ml");
 });
@@ -254,31 +256,39 @@ test("simulated devices are called that", async () => {
   expect(screen.getByText("simulated")).toBeDefined();
 });
 
-test("hostile names and numbers do not break the page", async () => {
-  const evil = "\u202e<b>".repeat(3000);
+test("names of 10 kB with marks of direction and tags stay texts", async () => {
+  const evil = "\u202e<b>".repeat(2500);
+  const held = known(evil, [evil], { pod: evil, owner: evil });
   const { user } = await show(
     "/gpus",
     gpuMap(
-      [
-        node(evil, {
-          capacity: 2e9,
-          allocatable: -4,
-          hidden: -1,
-          product: evil,
-          holders: [
-            known(evil, [evil], { pod: evil, owner: evil, count: 1e9, since: "never" }),
-          ],
-          devices: [device(evil, { utilization: 7, memoryUsedMiB: -1 })],
-        }),
-      ],
-      { pending: [holder(evil, { since: "x" })] },
+      [node(evil, { capacity: 1, product: evil, holders: [held], devices: [device(evil)] })],
+      { pending: [holder(evil)] },
     ),
   );
-  expect(squares().length).toBeGreaterThan(0);
-  expect(squares().length).toBeLessThanOrEqual(64);
-  expect(document.querySelector("main b b")).toBeNull();
+  expect(squares()).toHaveLength(1);
   await user.click(screen.getByText("Table"));
-  expect(screen.getAllByRole("row").length).toBeGreaterThan(1);
+  expect(screen.getAllByRole("row")).toHaveLength(2);
+  expect(document.querySelector("main b b")).toBeNull();
+});
+
+test("nonsense numbers and times do not break the page", async () => {
+  const held = known("a", ["x"], { count: 1e9, since: "never" });
+  const measured = device("x", { utilization: 7, memoryUsedMiB: -1 });
+  await show(
+    "/gpus",
+    gpuMap([
+      node("n", {
+        capacity: 2e9,
+        allocatable: -4,
+        hidden: -1,
+        holders: [held],
+        devices: [measured],
+      }),
+    ]),
+  );
+  expect(squares()).toHaveLength(64);
+  expect(screen.getByText("+960")).toBeDefined();
 });
 
 test("a thousand nodes keep only what is in sight in the document", async () => {

@@ -1,12 +1,19 @@
-// The curves of a job that is gone, in numbers: of each its last value, its least and its most.
+// The curves of a job that is gone, drawn and in numbers: of each its last value, its least and its
+// most.
 
 import type { ReactNode } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { SeriesAnswer } from "../../api/types";
 import { useText } from "../../i18n";
+import { ChartGrid } from "../training/ChartGrid";
+import { chartsOf, newRun } from "../training/curves";
+import type { Settings } from "../training/settings";
+import { PLAIN } from "../training/settings";
+import type { CurveSummary } from "./curve_summary";
 import { summaryOf } from "./curve_summary";
 
 export function HistoryCurves({ series }: { series: SeriesAnswer }): ReactNode {
-  const { t, format } = useText();
+  const { t } = useText();
   const words = t.history;
   const rows = summaryOf(series);
   if (rows.length === 0) {
@@ -16,6 +23,31 @@ export function HistoryCurves({ series }: { series: SeriesAnswer }): ReactNode {
       </p>
     );
   }
+  return (
+    <>
+      <Charts series={series} />
+      <Numbers rows={rows} />
+    </>
+  );
+}
+
+function Charts({ series }: { series: SeriesAnswer }): ReactNode {
+  const { t } = useText();
+  const [settings, setSettings] = useState<Settings>(PLAIN);
+  const change = useCallback(
+    (more: Partial<Settings>) => setSettings((before) => ({ ...before, ...more })),
+    [],
+  );
+  const charts = useMemo(
+    () => chartsOf([newRun("recorded", t.training.recorded, series)], () => true),
+    [series, t],
+  );
+  return <ChartGrid charts={charts} settings={settings} change={change} />;
+}
+
+function Numbers({ rows }: { rows: CurveSummary[] }): ReactNode {
+  const { t, format } = useText();
+  const words = t.history;
   return (
     <div className="history-scroll">
       <table className="job-small-table">

@@ -12,8 +12,8 @@ import { HistoryTable } from "./HistoryTable";
 import "./history.css";
 
 // The switches of whoever runs the dashboard.
-const PROGRAM = "taas-dashboard --history-days=30";
-const CHART = "helm upgrade taas charts/taas --reuse-values --set dashboard.history.days=30";
+const PROGRAM = "taas-dashboard --history-file=/var/lib/taas/history.db --history-days=30";
+const CHART = "helm upgrade taas charts/taas --reuse-values --set dashboard.history.enabled=true";
 
 export default function HistoryPage(): ReactNode {
   const { uid } = useParams();

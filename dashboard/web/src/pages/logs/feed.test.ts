@@ -151,6 +151,26 @@ test("to stop following keeps the lines; to follow again goes on after them", as
   expect(lines()).toEqual(["a", "b"]);
 });
 
+test("while nobody looks there is no connection, and then it goes on", async () => {
+  feed.start(ALL);
+  await run();
+  streams[0]?.send(lineOf(30, "a"));
+  await run(1_000);
+  feed.rest();
+  streams[0]?.send(lineOf(31, "too late"));
+  await run(60_000);
+  expect(streams.length).toBe(1);
+  feed.wake();
+  await run();
+  streams[1]?.send(lineOf(30, "a"), lineOf(31, "b"));
+  await run(1_000);
+  expect(lines()).toEqual(["a", "b"]);
+  expect(feed.status.phase).toBe("live");
+  feed.wake();
+  await run();
+  expect(streams.length).toBe(2);
+});
+
 test("other replicas are another log", async () => {
   feed.start(ALL);
   await run();

@@ -39,11 +39,12 @@ const DEAD_MS = 45_000;
 const STABLE_MS = 10_000;
 
 export class LogFeed {
-  #status: FeedStatus = { phase: "stopped" };
+  #status: FeedStatus = { phase: "loading" };
   #abort: AbortController | undefined;
   #liveTimer: ReturnType<typeof setTimeout> | undefined;
   #options: FeedOptions = { replicas: [], tail: 0, previous: false, follow: false };
   #over = false;
+  #rests = false;
   #liveFrom: number | undefined;
   readonly #resume = new Resume();
   readonly #backoff: Backoff;
@@ -114,6 +115,18 @@ export class LogFeed {
     void this.#run(this.#options, abort.signal);
   }
 
+  /** Nobody looks: browsers have six connections to one server for all their tabs. */
+  rest(): void {
+    const reads = ["loading", "live", "waiting"].includes(this.#status.phase);
+    if (!reads || !this.#options.follow) return;
+    this.#stop();
+    this.#rests = true;
+  }
+
+  wake(): void {
+    if (this.#rests) this.#open();
+  }
+
   stop(): void {
     this.#stop();
     this.#status = { phase: "stopped" };
@@ -122,6 +135,7 @@ export class LogFeed {
   #stop(): void {
     this.#abort?.abort();
     this.#abort = undefined;
+    this.#rests = false;
     clearTimeout(this.#liveTimer);
   }
 

@@ -55,6 +55,23 @@ function JobLogs({ job }: { job: JobRef }): ReactNode {
   );
 }
 
+// A look into another tab is short.
+const HIDDEN_MS = 30_000;
+
+function restWhileHidden(session: LogSession): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const look = (): void => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => session.feed.rest(), HIDDEN_MS);
+    else session.feed.wake();
+  };
+  document.addEventListener("visibilitychange", look);
+  return () => {
+    clearTimeout(timer);
+    document.removeEventListener("visibilitychange", look);
+  };
+}
+
 function useLogSession(
   job: JobRef,
   view: LogsView,
@@ -71,6 +88,7 @@ function useLogSession(
     if (!login) session.start(options);
   }, [session, options, login]);
   useEffect(() => () => session.stop(), [session]);
+  useEffect(() => restWhileHidden(session), [session]);
   useEffect(() => session.search.set(query), [session, query]);
   useEffect(() => session.setOnlyMatches(onlyMatches), [session, onlyMatches]);
   useEffect(() => {

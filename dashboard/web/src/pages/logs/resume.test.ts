@@ -27,13 +27,15 @@ test("a clock that is set back loses nothing while the connection holds", () => 
   expect(newOf(resume, lines)).toEqual(["a", "b", "c"]);
 });
 
-test("lines without a time come always, notes of a beginning once, errors each time", () => {
+test("lines without a time come always, notes and an error that goes on once", () => {
   const resume = new Resume();
   const begin: LogRecord = { r: "ps-0", note: "begin", podNumber: 1 };
   const error: LogRecord = { r: "ps-0", note: "error", message: "lost" };
   const records = [begin, { t: "", r: "ps-0", l: "x" }, error];
   expect(newOf(resume, records)).toEqual(["begin", "x", "error"]);
   resume.restart();
-  expect(newOf(resume, records)).toEqual(["x", "error"]);
+  expect(newOf(resume, records)).toEqual(["x"]);
+  expect(newOf(resume, [{ ...error, message: "other" }])).toEqual(["error"]);
+  expect(newOf(resume, [line("17", "a", "ps-0"), error])).toEqual(["a", "error"]);
   expect(newOf(resume, [{ ...begin, podNumber: 2 }])).toEqual(["begin"]);
 });

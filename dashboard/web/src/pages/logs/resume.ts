@@ -17,6 +17,8 @@ interface Seen {
 export class Resume {
   readonly #replicas = new Map<string, Seen>();
   readonly #notes = new Set<string>();
+  /** Of a replica that has had no line since. */
+  readonly #errors = new Map<string, string>();
   #newest = "";
   #resumed = false;
 
@@ -34,6 +36,7 @@ export class Resume {
   clear(): void {
     this.#replicas.clear();
     this.#notes.clear();
+    this.#errors.clear();
     this.#newest = "";
     this.#resumed = false;
   }
@@ -55,12 +58,18 @@ export class Resume {
       return false;
     }
     if (time > this.#newest) this.#newest = time;
+    this.#errors.delete(record.r);
     return true;
   }
 
-  // That a pod's log begins or ends is said once; an error each time.
-  #isNewNote(record: { r: string; note: string; podNumber?: number }): boolean {
-    if (record.note === "error") return true;
+  // That a pod's log begins or ends is said once, and an error that goes on, too.
+  #isNewNote(record: { r: string; note: string; podNumber?: number; message?: string }): boolean {
+    if (record.note === "error") {
+      const { r, message = "" } = record;
+      if (this.#resumed && this.#errors.get(r) === message) return false;
+      this.#errors.set(r, message);
+      return true;
+    }
     const key = `${record.r} ${record.podNumber ?? ""} ${record.note}`;
     if (this.#resumed && this.#notes.has(key)) return false;
     this.#notes.add(key);

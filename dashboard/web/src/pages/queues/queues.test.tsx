@@ -5,6 +5,8 @@ import { FakeServer } from "../../testing/fake_server";
 import type { Rendered } from "../../testing/render";
 import { renderAt } from "../../testing/render";
 import { entry, queue } from "./fixture";
+// Loaded with the test: the page's route would load it while the first test waits.
+import "./index";
 
 async function show(list: QueueList, path = "/queues", language?: "zh"): Promise<Rendered> {
   const server = new FakeServer();

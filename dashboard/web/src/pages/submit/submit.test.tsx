@@ -34,7 +34,7 @@ function described(element: HTMLElement): string {
 
 /** Once the server has refused. */
 function refused(): Promise<HTMLElement> {
-  return screen.findByText("The server would refuse this job", undefined, { timeout: 5_000 });
+  return screen.findByText("The server would refuse this job");
 }
 
 describe("what is wrong", () => {
@@ -127,7 +127,7 @@ describe("what is wrong", () => {
     }));
     const { user } = await openSubmit(server);
     const text = "ada may not create a TrainingJob in namespace ml.";
-    await screen.findAllByText(text, undefined, { timeout: 5_000 });
+    await screen.findAllByText(text);
     expect(described(send())).toContain("You may not make jobs in this namespace.");
     expect(posts(server)).toHaveLength(0);
     const namespace = within(screen.getByRole("region", { name: "Form" })).getByRole("combobox", {
@@ -167,7 +167,7 @@ describe("what is wrong", () => {
     const server = acceptingServer();
     server.on("POST", "api/jobs", (asked) => ({ ...created(asked), warnings: ["old"] }));
     await openSubmit(server);
-    await screen.findByText(/would accept this job, with 1 warning/, undefined, { timeout: 5_000 });
+    await screen.findByText(/would accept this job, with 1 warning/);
     expect(screen.getByText("old")).toBeTruthy();
   });
 
@@ -175,7 +175,8 @@ describe("what is wrong", () => {
     const server = acceptingServer({ readOnly: true });
     await openSubmit(server);
     expect(described(send())).toContain("This dashboard is read-only.");
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // Else it would be "being asked" from the first moment on.
+    expect(screen.getByText("The server has not been asked")).toBeTruthy();
     expect(posts(server)).toHaveLength(0);
   });
 });

@@ -82,5 +82,5 @@ export function typeYaml(text: string): void {
 }
 
 export async function accepted(): Promise<void> {
-  await screen.findByText("The server would accept this job", undefined, { timeout: 5_000 });
+  await screen.findByText("The server would accept this job");
 }

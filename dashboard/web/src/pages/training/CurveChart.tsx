@@ -64,7 +64,7 @@ export function CurveChart(props: Props): ReactNode {
           <Button
             size="small"
             type="text"
-            icon={<TableOutlined />}
+            icon={<TableOutlined aria-hidden />}
             aria-label={words.asTableOf(name)}
             title={words.asTable}
             aria-pressed={table}
@@ -73,7 +73,7 @@ export function CurveChart(props: Props): ReactNode {
           <Button
             size="small"
             type="text"
-            icon={<DownloadOutlined />}
+            icon={<DownloadOutlined aria-hidden />}
             aria-label={words.csvOf(name)}
             title={words.csv}
             onClick={() => download(fileName(chart.tag), csvOf(chart))}
@@ -195,5 +195,6 @@ function useSpoken(chart: Chart, shown: ChartData, settings: Settings, index: nu
     const { label = "", ofTest = false } = chart.lines[line] ?? {};
     return `${label} ${ofTest ? words.test : words.train}: ${valueText(value)}`;
   });
-  return `${words.axes[settings.axis]} ${placeText(settings.axis, place, format)}; ${values.join("; ")}`;
+  const here = `${words.axes[settings.axis]} ${placeText(settings.axis, place, format)}`;
+  return [here, ...values].join("; ");
 }

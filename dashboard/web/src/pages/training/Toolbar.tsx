@@ -15,8 +15,6 @@ const COARSE = 0.05;
 export function Toolbar({ settings, change }: SettingsControl): ReactNode {
   const { t } = useText();
   const words = t.training;
-  const good = tagFilter(settings.tags) !== undefined;
-  const problem = useId();
   const setWeight = (weight: number | null): void => change({ weight: weight ?? 0 });
   return (
     <div className="training-toolbar" role="group" aria-label={words.settings}>
@@ -58,32 +56,43 @@ export function Toolbar({ settings, change }: SettingsControl): ReactNode {
       >
         {words.outliers}
       </Checkbox>
-      <span className="training-filter">
-        <Input
-          size="small"
-          allowClear
-          value={settings.tags}
-          placeholder={words.filter}
-          aria-label={words.filter}
-          status={good ? "" : "error"}
-          aria-invalid={!good}
-          aria-describedby={good ? undefined : problem}
-          onChange={(event) => change({ tags: event.target.value })}
-        />
-        {!good && (
-          <span id={problem} role="alert" className="training-bad">
-            {words.badFilter}
-          </span>
-        )}
-      </span>
+      <TagFilter tags={settings.tags} onChange={(tags) => change({ tags })} />
       <Button
         size="small"
-        icon={<ZoomOutOutlined />}
+        icon={<ZoomOutOutlined aria-hidden />}
         disabled={settings.zoom === undefined}
         onClick={() => change({ zoom: undefined })}
       >
         {words.resetZoom}
       </Button>
     </div>
+  );
+}
+
+function TagFilter(props: { tags: string; onChange: (tags: string) => void }): ReactNode {
+  const { tags, onChange } = props;
+  const { t } = useText();
+  const words = t.training;
+  const good = tagFilter(tags) !== undefined;
+  const problem = useId();
+  return (
+    <span className="training-filter">
+      <Input
+        size="small"
+        allowClear
+        value={tags}
+        placeholder={words.filter}
+        aria-label={words.filter}
+        status={good ? "" : "error"}
+        aria-invalid={!good}
+        aria-describedby={good ? undefined : problem}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {!good && (
+        <span id={problem} role="alert" className="training-bad">
+          {words.badFilter}
+        </span>
+      )}
+    </span>
   );
 }

@@ -43,7 +43,8 @@ function Training({ job }: { job: JobRef }): ReactNode {
   const { answer, error, refetch } = useSeries(job, over);
   const control = useSettings();
   const compared = useCompared(control.settings.compared);
-  const own = useMemo(() => newRun(jobKey(job), job.name, answer), [job, answer]);
+  const key = jobKey(job);
+  const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);
   const runs = useMemo(() => [own, ...compared.map(({ run }) => run)], [own, compared]);
   return (
     <div className="training-page">
@@ -98,7 +99,11 @@ function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
   }, [all, settings.tags, t]);
   return (
     <>
-      <ComparePicker job={job} compared={compared} onChange={(keys) => change({ compared: keys })} />
+      <ComparePicker
+        job={job}
+        compared={compared}
+        onChange={(keys) => change({ compared: keys })}
+      />
       <ComparedNotes compared={compared} />
       {all.length === 0 && <NoCurves />}
       {all.length > 0 && <Toolbar {...control} />}

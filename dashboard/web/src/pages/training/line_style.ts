@@ -1,4 +1,4 @@
-// How lines differ: a colour for each job, and a dash that differs too, so that colour is never all.
+// How lines differ: a colour for each job, and a dash as well, so that colour is never all.
 
 // At least 3 : 1 on the surface of their theme; line_style.test.ts computes it.
 const LIGHT = [

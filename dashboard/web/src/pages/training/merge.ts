@@ -51,8 +51,9 @@ function mergeCurves(known: Curves, fresh: Curves, since: number): Curves | unde
 
 /** Nobody answers now: what was seen stays, with the reason. */
 export function keepSeen(known: SeriesAnswer, answer: SeriesAnswer): SeriesAnswer {
-  const { source: _, ...rest } = known;
-  return answer.message === undefined ? rest : { ...rest, message: answer.message };
+  const seen = { ...known, ...answer, series: known.series };
+  delete seen.source;
+  return known.evaluator ? { ...seen, evaluator: known.evaluator } : seen;
 }
 
 export function isEmpty({ series, evaluator = {} }: SeriesAnswer): boolean {

@@ -55,7 +55,8 @@ export function plotOptions(given: Given): uPlot.Options {
   return {
     ...size,
     ms: 1e-3,
-    padding: [10, 12, 0, 0],
+    // The last number of the axis stands half beyond its end.
+    padding: [10, 26, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -100,15 +101,22 @@ export function plotOptions(given: Given): uPlot.Options {
 
 function seriesOf({ style, shown }: PlotLook["lines"][number], raw: boolean): uPlot.Series[] {
   const { colour, dash, dots } = style;
+  // A dot is a value as it was, not the average that runs past it.
+  const dot: uPlot.Series.Points = { show: true, size: 6, stroke: colour, fill: colour };
   return [
-    { show: shown && raw, stroke: colour + FAINT, width: 1, points: { show: false } },
+    {
+      show: shown && raw,
+      stroke: colour + FAINT,
+      width: 1,
+      points: dots ? dot : { show: false },
+    },
     {
       show: shown,
       stroke: colour,
       width: 1.75,
       dash,
       // A curve of one point is no line.
-      points: dots ? { show: true, size: 6, fill: colour } : { size: 5 },
+      points: dots ? { ...dot, show: !raw } : { size: 5 },
     },
   ];
 }

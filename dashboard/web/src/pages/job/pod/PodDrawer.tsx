@@ -55,7 +55,7 @@ function ReplicaDetails({ job, replica }: { job: JobDetail; replica: Replica }):
   const [tab, setTab] = useState<Tab>("overview");
   const hasPod = replica.pod !== undefined;
   const pod = usePod(job.namespace, replica.pod ?? "", hasPod);
-  
+  useReadAgain(versionOf(replica), () => void (hasPod && pod.refetch()));
   const view = useMemo(() => pod.data && readPod(pod.data), [pod.data]);
   const program = view && programOf(view.containers);
   const told = useMemo(() => program && readTfConfig(program.env), [program]);

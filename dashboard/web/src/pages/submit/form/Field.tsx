@@ -79,8 +79,8 @@ export function IssueList({ id, issues }: { id: string; issues: readonly Issue[]
   if (issues.length === 0) return null;
   return (
     <ul id={id} className="submit-issues">
-      {issues.slice(0, SHOWN).map((issue) => (
-        <li key={issueKey(issue)} className={`submit-${issue.severity}`}>
+      {issues.slice(0, SHOWN).map((issue, index) => (
+        <li key={`${issueKey(issue)} ${index}`} className={`submit-${issue.severity}`}>
           {issue.severity === "error" ? (
             <CloseCircleFilled aria-label={t.submit.problems.error} />
           ) : (

@@ -46,8 +46,9 @@ export function ProblemList({ issues: now, listRef, onGo }: Props): ReactNode {
     >
       <h2>{title}</h2>
       <ul>
-        {shown.map((issue) => (
-          <li key={issueKey(issue)}>
+        {shown.map((issue, index) => (
+          // A server may say the same twice.
+          <li key={`${issueKey(issue)} ${index}`}>
             <Problem issue={issue} onGo={onGo} />
           </li>
         ))}

@@ -1,0 +1,57 @@
+import { screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, test, vi } from "vitest";
+import { FakeServer, problem } from "../../testing/fake_server";
+import { renderAt } from "../../testing/render";
+import { isEmbedded } from "./in_frame";
+
+vi.mock("uplot", async () => ({ default: (await import("../training/fake_plot")).FakePlot }));
+
+beforeEach(() => {
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue({} as never);
+});
+
+const SERIES = "api/jobs/ml/trainingjobs/mnist/series";
+
+test("one chart fills the frame, with a link out of it and no shell", async () => {
+  const server = new FakeServer();
+  server.on("GET", SERIES, () => ({
+    source: "chief-0",
+    series: { "global_step/sec": [[1, 1, 2]], loss: [[1, 1, 1]] },
+  }));
+  const { container, preferences } = renderAt(
+    "/embed/ml/trainingjobs/mnist/global_step%2Fsec?theme=dark&log=1",
+    { server },
+  );
+  await screen.findByRole("region", { name: "Steps per second (steps/s)" });
+  expect(screen.queryByRole("region", { name: "Loss" })).toBeNull();
+  expect(container.querySelector("nav, header")).toBeNull();
+  const link = screen.getByRole("link", { name: "Open the full page" });
+  expect(link.getAttribute("href")).toBe(
+    "/jobs/ml/trainingjobs/mnist/training?theme=dark&log=1",
+  );
+  expect([link.getAttribute("target"), link.getAttribute("rel")]).toEqual(["_blank", "noopener"]);
+  await waitFor(() => expect(preferences.get().theme).toBe("dark"));
+  expect(localStorage.getItem("taas.theme")).toBeNull();
+});
+
+test("a curve that is not there is said, with the trainer's reason", async () => {
+  const server = new FakeServer();
+  server.on("GET", SERIES, () => ({ series: {}, message: "nobody answers" }));
+  renderAt("/embed/ml/trainingjobs/mnist/loss", { server });
+  await screen.findByText("This job has no curve named Loss yet.");
+  expect(screen.getByText("nobody answers")).toBeTruthy();
+});
+
+test("who is not logged in gets a link, and no form", async () => {
+  const server = new FakeServer();
+  server.on("GET", SERIES, () => problem(401, "Unauthenticated", "log in"));
+  renderAt("/embed/ml/trainingjobs/mnist/loss", { server });
+  await screen.findByText("Log in to the dashboard to see this chart.");
+});
+
+test("only pages below embed/ are for frames", () => {
+  const base = "http://x.test/sub/";
+  expect(isEmbedded("http://x.test/sub/embed/a/b/c/d?x=1", base)).toBe(true);
+  expect(isEmbedded("http://x.test/sub/jobs", base)).toBe(false);
+  expect(isEmbedded("http://x.test/embed/a", base)).toBe(false);
+});

@@ -1,0 +1,223 @@
+import { describe, expect, test } from "vitest";
+import { csvOf, fileName } from "./csv";
+import type { ChartLine, Point } from "./curves";
+import { chartsOf, newRun, rangeOf, startOf, tagFilter } from "./curves";
+import { keyMove } from "./keys";
+import { lineStyle, RUNS_MAX } from "./line_style";
+import { inView, logTicks, placeSpan, valueSpan, zoomed } from "./scale";
+import { smooth } from "./smoothing";
+import { logNumber, tickNumber } from "./axis_text";
+import { align, plotLine } from "./transform";
+import { DARK, LIGHT } from "../../app/palette";
+
+const close = (actual: number[], wanted: number[]): void => {
+  expect(actual).toHaveLength(wanted.length);
+  actual.forEach((value, index) => expect(value).toBeCloseTo(wanted[index] ?? NaN, 10));
+};
+
+function line(points: Point[], more: Partial<ChartLine> = {}): ChartLine {
+  return { id: "a", label: "a", run: 0, ofTest: false, points, start: 100, ...more };
+}
+
+describe("smoothing", () => {
+  test("is TensorBoard's average, freed of its start at zero", () => {
+    // By hand from its formula with weight 0.6: m ← 0.6 m + 0.4 v, shown m / (1 − 0.6^n).
+    close(smooth([1, 2, 3, 4], 0.6), [1, 1.625, 2.3265306122448979, 3.0955882352941178]);
+  });
+
+  test("leaves equal values and weight 0 as they are", () => {
+    expect(smooth([0.1, 0.1, 0.1], 0.9)).toEqual([0.1, 0.1, 0.1]);
+    expect(smooth([3, 1], 0)).toEqual([3, 1]);
+  });
+
+  test("passes what is no number, which does not spoil what follows", () => {
+    const values = smooth([1, NaN, 2], 0.6);
+    expect(values[1]).toBeNaN();
+    close([values[0] ?? 0, values[2] ?? 0], [1, 1.625]);
+  });
+});
+
+describe("a line", () => {
+  const points: Point[] = [
+    [10, 105, 1],
+    [20, 115, NaN],
+    [30, 112, -1],
+  ];
+
+  test("stands on steps, on time since the start, or on the clock's time", () => {
+    const x = (axis: "step" | "relative" | "wall"): number[] =>
+      plotLine(line(points), { axis, weight: 0, log: false }).x;
+    expect(x("step")).toEqual([10, 20, 30]);
+    // The clock went back between the last two.
+    expect(x("relative")).toEqual([5, 12, 15]);
+    expect(x("wall")).toEqual([105, 112, 115]);
+  });
+
+  test("has gaps at NaN, and at what a log scale cannot show", () => {
+    const linear = plotLine(line(points), { axis: "step", weight: 0, log: false });
+    expect([linear.raw, linear.gaps]).toEqual([[1, null, -1], [20]]);
+    const log = plotLine(line(points), { axis: "step", weight: 0, log: true });
+    expect([log.raw, log.gaps]).toEqual([
+      [1, null, null],
+      [20, 30],
+    ]);
+  });
+
+  test("goes on where only another one has a point", () => {
+    const look = { axis: "step", weight: 0, log: false } as const;
+    const a = plotLine(line([[1, 1, 5], [3, 3, NaN]]), look);
+    const b = plotLine(line([[2, 2, 7]]), look);
+    expect(align([a, b])).toEqual({
+      x: [1, 2, 3],
+      columns: [
+        [5, undefined, null],
+        [5, undefined, null],
+        [undefined, 7, undefined],
+        [undefined, 7, undefined],
+      ],
+    });
+  });
+});
+
+describe("the scale", () => {
+  test("has room around the values, also around a single one", () => {
+    const [low, high] = valueSpan([0, 10], { log: false, outliers: false });
+    expect([low, high]).toEqual([-0.6, 10.6]);
+    expect(valueSpan([5], { log: false, outliers: false })).toEqual([4.5, 5.5]);
+    expect(valueSpan([], { log: true, outliers: false })).toEqual([1, 10]);
+  });
+
+  test("does not stretch for outliers when they are to be ignored", () => {
+    const values = [...Array.from({ length: 99 }, (_, index) => index / 100), 1e6];
+    expect(valueSpan(values, { log: false, outliers: true })[1]).toBeLessThan(1.1);
+    expect(valueSpan(values, { log: false, outliers: false })[1]).toBeGreaterThan(1e6);
+  });
+
+  test("stays positive on a log scale", () => {
+    const [low, high] = valueSpan([1, 1], { log: true, outliers: false });
+    expect(low).toBeGreaterThan(0);
+    expect(high).toBeGreaterThan(low);
+  });
+
+  test("looks at the values in view only", () => {
+    expect(inView([1, 2, 3], [[9, null, 4], [undefined, 5, 6]], [2, 3])).toEqual([5, 4, 6]);
+    expect(placeSpan([7])).toEqual([6, 8]);
+  });
+
+  test("zooms around a place and never beyond all there is", () => {
+    expect(zoomed([0, 100], 50, 0.5, [0, 100])).toEqual([25, 75]);
+    expect(zoomed([25, 75], 50, 2, [0, 100])).toBeUndefined();
+    expect(zoomed([0, 50], 0, 1.5, [0, 100])).toEqual([0, 75]);
+  });
+
+  test("has logarithmic lines at 1, 2, 5 or at whole decades", () => {
+    expect(logTicks(0.9, 60)).toEqual([1, 2, 5, 10, 20, 50]);
+    expect(logTicks(1e-6, 1)).toEqual([1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1]);
+    expect(logTicks(1e-30, 1).length).toBeLessThan(11);
+  });
+
+  test("writes as many digits as tell neighbours apart", () => {
+    expect(tickNumber(0.05, 0.005)).toBe("0.050");
+    expect(tickNumber(1200, 200)).toBe("1,200");
+    expect(tickNumber(2e8, 1e8)).toBe("2.0e+8");
+    expect([logNumber(0.001), logNumber(1e-9)]).toEqual(["0.001", "1e-9"]);
+  });
+});
+
+describe("the charts of jobs", () => {
+  const a = newRun("ml/tfjobs/a", "a", {
+    series: { zeta: [[1, 9, 1]], loss: [[1, 7, 0.5]], accuracy: [] },
+    evaluator: { loss: [[1, 8, 0.6]] },
+  });
+  const b = newRun("ml/tfjobs/b", "b", { series: { loss: [[2, 1, 0.4]] } });
+
+  test("have one for each tag, the known ones first, with training and test in it", () => {
+    const charts = chartsOf([a, b], () => true);
+    expect(charts.map(({ tag }) => tag)).toEqual(["loss", "zeta"]);
+    expect(charts[0]?.lines.map(({ label, ofTest, run }) => [label, ofTest, run])).toEqual([
+      ["a", false, 0],
+      ["a", true, 0],
+      ["b", false, 1],
+    ]);
+    expect(startOf(a)).toBe(7);
+  });
+
+  test("take tags that are named as parts of every object", () => {
+    const points: [number, number, number][] = [[1, 1, 1]];
+    const odd = newRun("k", "odd", { series: { constructor: points } });
+    expect(chartsOf([odd, a], () => true).map(({ tag }) => tag)).toContain("constructor");
+  });
+
+  test("are filtered by a regular expression, and a bad one filters nothing", () => {
+    expect(chartsOf([a], tagFilter("^LO") ?? (() => true)).map(({ tag }) => tag)).toEqual(["loss"]);
+    expect(tagFilter("(")).toBeUndefined();
+  });
+
+  test("have last, least and most of what is finite", () => {
+    expect(rangeOf([[1, 1, 3], [2, 2, 1], [3, 3, NaN]])).toEqual({
+      last: 1,
+      min: 1,
+      max: 3,
+      step: 2,
+    });
+    expect(rangeOf([[1, 1, NaN]])).toBeUndefined();
+  });
+
+  test("become files that no spreadsheet takes for formulas", () => {
+    const lines = [line([[1, 101, 0.5]], { label: '=HYPERLINK("x")' })];
+    expect(csvOf({ tag: "loss", lines }).split("\n")[1]).toBe(
+      `"'=HYPERLINK(""x"")",training,loss,1,101,1,0.5`,
+    );
+    expect(fileName("../global_step/sec")).toBe("global_step-sec.csv");
+  });
+});
+
+describe("lines", () => {
+  const all = [false, true].flatMap((ofTest) =>
+    Array.from({ length: RUNS_MAX }, (_, run) => ({ run, ofTest })),
+  );
+
+  test("of one chart have a dash of their own each", () => {
+    const dashes = all.map((one) => lineStyle(one, false).dash.join(" "));
+    expect(new Set(dashes).size).toBe(all.length);
+  });
+
+  test("stand out from their ground by 3 : 1 at least", () => {
+    for (const one of all) {
+      expect(contrast(lineStyle(one, false).colour, LIGHT.surface)).toBeGreaterThan(3);
+      expect(contrast(lineStyle(one, true).colour, DARK.surface)).toBeGreaterThan(3);
+    }
+  });
+});
+
+function luminance(colour: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const part = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a: string, b: string): number {
+  const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((one, two) => one - two);
+  return (high + 0.05) / (low + 0.05);
+}
+
+describe("keys", () => {
+  const where = { places: [0, 10, 20, 30], x: [0, 20], all: [0, 30], index: 1 } as const;
+  const press = (key: string, more: object = {}) =>
+    keyMove({ key, ctrlKey: false, metaKey: false, altKey: false, ...more }, where);
+
+  test("move the cursor over what is in view", () => {
+    expect(press("ArrowRight")).toEqual({ index: 2 });
+    expect(press("End")).toEqual({ index: 2 });
+    expect(press("Home")).toEqual({ index: 0 });
+  });
+
+  test("zoom around the cursor; those of the browser are left to it", () => {
+    expect(press("+")).toEqual({ zoom: [5, 15] });
+    expect(press("Escape")).toEqual({ zoom: undefined });
+    expect(press("+", { ctrlKey: true })).toBeUndefined();
+    expect(press("Tab")).toBeUndefined();
+  });
+});

@@ -1,0 +1,143 @@
+import { act, screen, waitFor, within } from "@testing-library/react";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import type { SeriesAnswer } from "../../api/types";
+import { FakeServer, problem } from "../../testing/fake_server";
+import { renderAt } from "../../testing/render";
+import { row } from "../../testing/rows";
+import { FakePlot } from "./fake_plot";
+
+vi.mock("uplot", async () => ({ default: (await import("./fake_plot")).FakePlot }));
+
+const PAGE = "/jobs/ml/trainingjobs/mnist/training";
+const SERIES = "api/jobs/ml/trainingjobs/mnist/series";
+
+beforeEach(() => {
+  FakePlot.made.length = 0;
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue({} as never);
+});
+
+const CURVES: SeriesAnswer = {
+  source: "chief-0",
+  series: {
+    accuracy: [[100, 1000, 0.5]],
+    loss: [
+      [100, 1000, 2],
+      [200, 1010, 1],
+      [300, 1020, 0.5],
+    ],
+  },
+  evaluator: { loss: [[200, 1011, 1.5]] },
+};
+
+function serverOf(answer: unknown): FakeServer {
+  const server = new FakeServer();
+  server.on("GET", SERIES, () => answer);
+  return server;
+}
+
+const live = () => FakePlot.made.filter(({ destroyed }) => !destroyed);
+
+describe("the page of a training", () => {
+  test("has a chart for each tag, with training and test data in it", async () => {
+    renderAt(PAGE, { server: serverOf(CURVES) });
+    const loss = await screen.findByRole("region", { name: "Loss" });
+    const lines = within(loss).getAllByRole("listitem");
+    expect(lines.map(({ textContent }) => textContent)).toEqual([
+      expect.stringMatching(/mnist · training.*last 0.5.*min 0.5.*max 2/),
+      expect.stringMatching(/mnist · test data.*last 1.5/),
+    ]);
+    const names = screen.getAllByRole("slider", { name: /^Chart:/ });
+    expect(names.map((one) => one.getAttribute("aria-label"))).toEqual([
+      "Chart: Loss",
+      "Chart: Accuracy",
+    ]);
+  });
+
+  test("keeps zoom and hidden curves when new points come", async () => {
+    const server = serverOf(CURVES);
+    const { user, services, router } = renderAt(PAGE, { server });
+    const loss = await screen.findByRole("region", { name: "Loss" });
+    await waitFor(() => expect(live()).toHaveLength(2));
+    await user.click(within(loss).getByRole("button", { name: /test data/ }));
+    act(() => live()[0]?.drag(100, 100));
+    await waitFor(() => expect(router.state.location.search).toBe("?from=100&to=200"));
+    const longer = { ...CURVES.series, loss: [...(CURVES.series.loss ?? []), [400, 1030, 0.2]] };
+    server.on("GET", SERIES, () => ({ ...CURVES, series: longer }));
+    await act(() => services.queries.refetchQueries({ queryKey: ["series"] }));
+    const plot = () => live().find(({ data }) => data[0].length === 4);
+    await waitFor(() => expect(plot()).toBeTruthy());
+    expect(plot()?.span()).toEqual([100, 200]);
+    const toggle = within(loss).getByRole("button", { name: /test data/ });
+    expect(toggle.getAttribute("aria-pressed")).toBe("false");
+    await user.click(screen.getByRole("button", { name: "Reset zoom" }));
+    await waitFor(() => expect(plot()?.span()).toEqual([100, 400]));
+  });
+
+  test("is operated by keys, and says what the cursor is on", async () => {
+    const { user } = renderAt(PAGE, { server: serverOf(CURVES) });
+    const chart = await screen.findByRole("slider", { name: "Chart: Loss" });
+    await waitFor(() => expect(live()).toHaveLength(2));
+    act(() => chart.focus());
+    await user.keyboard("{Home}{ArrowRight}");
+    const said = chart.getAttribute("aria-valuetext");
+    expect(said).toMatch(/^Step 200; mnist training: 1\.\d+; mnist/);
+  });
+
+  test("shows the points as a table", async () => {
+    const { user } = renderAt(`${PAGE}?smooth=0`, { server: serverOf(CURVES) });
+    await user.click(await screen.findByRole("button", { name: "Show as table: Loss" }));
+    const table = screen.getByRole("table", { name: "Points of Loss" });
+    const rows = within(table).getAllByRole("row").slice(1);
+    expect(rows.map((one) => [...one.children].map(({ textContent }) => textContent))).toEqual([
+      ["100", "2", ""],
+      ["200", "1", "1.5"],
+      ["300", "0.5", ""],
+    ]);
+  });
+
+  test("compares with jobs that a link names", async () => {
+    const server = serverOf(CURVES);
+    server.on("GET", "api/jobs/ml/tfjobs/old/series", () => ({
+      source: "chief-0",
+      series: { loss: [[100, 5, 3]] },
+    }));
+    server.on("GET", "api/history/u-1", () => problem(404, "NotFound", "no such job"));
+    renderAt(`${PAGE}?with=ml/tfjobs/old&history=u-1`, { server });
+    const loss = await screen.findByRole("region", { name: "Loss" });
+    await within(loss).findByText("ml/old");
+    await screen.findByText("The curves of u-1 cannot be read");
+  });
+
+  test("offers other jobs, those of the same namespace first", async () => {
+    const server = serverOf(CURVES);
+    const jobs = [row("b", { namespace: "aa" }), row("c"), row("mnist")];
+    server.on("GET", "api/jobs", () => ({ jobs }));
+    server.on("GET", "api/history", () => ({ jobs: [] }));
+    server.on("GET", "api/jobs/ml/trainingjobs/c/series", () => ({ series: {} }));
+    const { user, router } = renderAt(PAGE, { server });
+    await user.click(await screen.findByRole("combobox", { name: "Compare with other jobs" }));
+    await user.click(await screen.findByTitle("ml/c · TrainingJob"));
+    await waitFor(() =>
+      expect(router.state.location.search).toBe(`?with=${encodeURIComponent("ml/trainingjobs/c")}`),
+    );
+    expect(screen.queryByTitle("ml/mnist · TrainingJob")).toBeNull();
+  });
+
+  test("says what makes curves where there are none, and why nobody answers", async () => {
+    renderAt(PAGE, { server: serverOf({ series: {}, message: "chief-0 refused" }) });
+    await screen.findByText("chief-0 refused");
+    await screen.findByText("No curves yet");
+    expect(screen.getByText(/summaries.everySteps/)).toBeTruthy();
+  });
+
+  test("says that curves are from the archive", async () => {
+    renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
+    await screen.findByText(/These are the curves that were recorded/);
+  });
+
+  test("is Chinese where the user reads Chinese", async () => {
+    renderAt(PAGE, { server: serverOf(CURVES), language: "zh" });
+    await screen.findByRole("region", { name: "损失" });
+    expect(screen.getByText(/请用 TensorBoard 查看/)).toBeTruthy();
+  });
+});
