@@ -1,12 +1,16 @@
 #!/usr/bin/python3
 """The program `taas` as its users run it: processes, exit codes, shells, a whole local cluster."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 TAAS = os.path.join(os.environ["TEST_SRCDIR"], "taas", "cli", "taas")
 # What takes longer than this hangs.
@@ -97,6 +101,32 @@ class TaasProcessTest(unittest.TestCase):
         code, out, _ = self.run_program("taas", "doctor")
         self.assertEqual(code, 0, out)
         self.assertIn("inside the local cluster", out)
+
+    def log_in(self, url, code):
+        """The status, and the cookie where it was good."""
+        request = urllib.request.Request(url + "api/session", method="POST",
+                                         data=json.dumps({"code": code}).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=LIMIT_S) as reply:
+                return reply.status, reply.headers["Set-Cookie"].split(";")[0]
+        except urllib.error.HTTPError as error:
+            return error.code, ""
+
+    def test_a_link_to_the_dashboard_logs_in_once(self):
+        code, out, err = self.run_program("taas", "dashboard", "--dir", self.cluster)
+        self.assertEqual(code, 0, err)
+        url, code = re.fullmatch(r"(http://127\.0\.0\.1:\d+/)#code=([0-9a-f]{64})\n", out).groups()
+        status, cookie = self.log_in(url, code)
+        self.assertEqual(status, 200)
+        request = urllib.request.Request(url + "api/session", headers={"Cookie": cookie})
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as reply:
+            session = json.load(reply)
+        self.assertEqual((session["user"], session["local"]), ("taas-local", True))
+        self.assertEqual(self.log_in(url, code)[0], 401)
+        self.assertEqual(self.log_in(url, "0" * 64)[0], 401)
+        with urllib.request.urlopen(url, timeout=LIMIT_S) as page:
+            self.assertIn("<title>TaaS</title>", page.read().decode())
+        self.assertEqual(self.run_program("taas", "dashboard", "--dir", self.dir)[0], 3)
 
     def test_bash_completes_verbs_and_values(self):
         script = ("source <(taas completion bash); COMP_WORDS=(taas list -o \"\"); COMP_CWORD=3; "

@@ -11,9 +11,15 @@ int HexDigit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-bool IsPlace(const std::string& segment) {
+// Names of charts have slashes in them, and nothing but the page itself reads such a path.
+constexpr std::string_view kEmbed = "embed";
+
+bool IsPlace(const std::string& segment, bool slashes) {
+  const std::string_view never = slashes ? std::string_view("\\\0", 2)
+                                         : std::string_view("/\\\0", 3);
   return !segment.empty() && segment != "." && segment != ".." &&
-         segment.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+         segment.find_first_of(never) == std::string::npos &&
+         (!slashes || segment.find("..") == std::string::npos);
 }
 
 absl::Status AddQuery(std::string_view text, WebTarget* target) {
@@ -81,7 +87,10 @@ absl::StatusOr<WebTarget> ParseWebTarget(std::string_view target, std::string_vi
       break;
     }
     ASSIGN_OR_RETURN(std::string segment, PercentDecode(text, false));
-    if (!IsPlace(segment)) return absl::InvalidArgumentError("a part of the path is no name");
+    const bool embed = !out.segments.empty() && out.segments[0] == kEmbed;
+    if (!IsPlace(segment, embed)) {
+      return absl::InvalidArgumentError("a part of the path is no name");
+    }
     if (out.segments.size() == kSegmentsMax) {
       return absl::InvalidArgumentError("the path has too many parts");
     }

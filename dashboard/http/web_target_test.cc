@@ -37,6 +37,15 @@ TEST(WebTargetTest, APathThatClimbsIsNone) {
   }
 }
 
+TEST(WebTargetTest, ThePathOfAChartMayNameOneWithASlash) {
+  const auto target = ParseWebTarget("/embed/ns/trainingjobs/m/global_step%2Fsec", "");
+  ASSERT_THAT(target, IsOk());
+  EXPECT_EQ(target->segments.back(), "global_step/sec");
+  for (const char* path : {"/embed/..%2f..%2fetc", "/embed/a%00", "/embed%2fa", "/embed/../a"}) {
+    EXPECT_THAT(ParseWebTarget(path, ""), StatusIs(absl::StatusCode::kInvalidArgument)) << path;
+  }
+}
+
 TEST(WebTargetTest, PartsHaveALimit) {
   std::string path;
   for (size_t i = 0; i < kSegmentsMax; ++i) path += "/a";

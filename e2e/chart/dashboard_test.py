@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The dashboard of the chart, over HTTP, as somebody who may edit one namespace: a job is submitted,
+"""The dashboard of the chart, over HTTP, as somebody who may edit one namespace: a job is made,
 watched, suspended, resumed, scaled and deleted; one whose image does not exist is told of.
 
 Part of `make e2e`.

@@ -9,6 +9,8 @@ import { useLogin, useSessionQuery } from "../api/queries";
 import { useServices } from "../api/services";
 import { ErrorPanel } from "../components/ErrorPanel";
 import { useText } from "../i18n";
+import { EmbedLogin } from "../pages/embed/EmbedLogin";
+import { isEmbedded } from "../pages/embed/in_frame";
 import { LoginForm } from "./LoginForm";
 import { SettingsMenu } from "./Menus";
 import { SessionProvider } from "./session";
@@ -48,6 +50,9 @@ function Known({ login, children }: KnownProps): ReactNode {
   const { loginNeeded } = useServices();
   const needed = useCell(loginNeeded);
   const { data: session, error, refetch } = useSessionQuery();
+  // A frame on somebody else's page is no place to type a token into.
+  const embedded = isEmbedded(window.location.href, document.baseURI);
+  if (embedded && needed) return <EmbedLogin />;
   if (session) {
     return (
       <SessionProvider value={session}>
@@ -75,6 +80,7 @@ function Known({ login, children }: KnownProps): ReactNode {
     );
   }
   if (!error) return <PageLoading />;
+  if (embedded) return <EmbedLogin />;
   return (
     <LoginFrame>
       <p>{t.login.intro}</p>

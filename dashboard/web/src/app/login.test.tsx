@@ -1,5 +1,5 @@
 import { screen, waitFor } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { FakeServer, problem, session } from "../testing/fake_server";
 import { renderAt } from "../testing/render";
 import { row } from "../testing/rows";
@@ -31,6 +31,21 @@ describe("the login", () => {
     await user.click(screen.getByRole("button", { name: "Log in" }));
     await screen.findByRole("navigation", { name: "Main navigation" });
     expect(posted(server)).toEqual(['{"token":"abc.def.ghi"}']);
+  });
+
+  test("is not offered in a frame of another page", async () => {
+    const path = "/embed/ml/trainingjobs/m/loss";
+    // The gate is outside of the router, whose place here is none of the window's.
+    const base = document.head.appendChild(document.createElement("base"));
+    base.href = "/";
+    window.history.replaceState(null, "", path);
+    onTestFinished(() => {
+      base.remove();
+      window.history.replaceState(null, "", "/");
+    });
+    renderAt(path, { server: lockedServer({ token: "good" }) });
+    await screen.findByRole("link", { name: "Open the dashboard" });
+    expect(screen.queryByLabelText("Bearer token")).toBeNull();
   });
 
   test("says why it failed and what to do, and how to make a token", async () => {

@@ -47,9 +47,9 @@ export const training = {
   min: "min",
   max: "max",
   toggle: "Show or hide this curve",
-  gaps: (count: number) => `× ${plural(count, "value is", "values are")} NaN or infinite`,
+  gaps: (count: number) => `× ${plural(count, "value is", "values are")} no finite number`,
   gapsLog: (count: number) =>
-    `× ${plural(count, "value", "values")} cannot stand on a log scale (NaN, infinite, 0 or less)`,
+    `× ${plural(count, "value", "values")} cannot stand on a log scale (0, negative, not finite)`,
   noNumber: "no number",
   chartOf: (name: string) => `Chart: ${name}`,
   keys: "Arrow keys move the cursor, + and - zoom, Escape resets the zoom",

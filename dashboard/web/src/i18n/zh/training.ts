@@ -15,7 +15,7 @@ export const training: typeof en = {
   noneText:
     "训练程序每隔 summaries.everySteps 步取一个点，没有 summaries.dir 时也是如此。" +
     "第一个点会自动出现在这里。",
-  noneOwn: "自有镜像响应 GET /series 时，其曲线也会显示在这里：参见 docs/contract.md。",
+  noneOwn: "自有镜像提供 docs/contract.md 所述的曲线接口时，其曲线也会显示在这里。",
   noMatch: "没有名称匹配的曲线。",
 
   settings: "图表设置",
@@ -47,8 +47,8 @@ export const training: typeof en = {
   min: "最小",
   max: "最大",
   toggle: "显示或隐藏该曲线",
-  gaps: (count) => `× ${count} 个值为 NaN 或无穷大`,
-  gapsLog: (count) => `× ${count} 个值无法用对数刻度显示（NaN、无穷大、0 或负数）`,
+  gaps: (count) => `× ${count} 个值不是有限数`,
+  gapsLog: (count) => `× ${count} 个值无法用对数刻度显示（0、负数或不是有限数）`,
   noNumber: "不是数",
   chartOf: (name) => `图表：${name}`,
   keys: "方向键移动光标，+ 和 - 缩放，Esc 重置缩放",
@@ -70,5 +70,5 @@ export const training: typeof en = {
   histograms: "直方图",
   histogramsText:
     "权重和梯度的直方图保存在 summaries.dir 的事件文件中，请用 TensorBoard 查看。" +
-    "参见 docs/contract.md 的 “Event files” 一节。",
+    "参见 docs/contract.md 中关于事件文件的一节。",
 };

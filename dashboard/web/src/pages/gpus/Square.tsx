@@ -43,13 +43,12 @@ export function Square({ cell, label, current, dimmed }: Props): ReactNode {
 function Face({ name, group }: { name: string; group: string }): ReactNode {
   const { hue, pattern } = styleOf(group);
   return (
+    // The letters are a look, like the hue, and no text: the square's name has it all.
     <span
       className={`gpus-face gpus-pattern-${pattern}`}
       style={{ "--gpus-hue": hue } as CSSProperties}
-      aria-hidden="true"
-    >
-      {lettersOf(name)}
-    </span>
+      data-letters={lettersOf(name)}
+    />
   );
 }
 

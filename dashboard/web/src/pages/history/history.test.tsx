@@ -1,12 +1,14 @@
 // Jobs of the past: found, read, never taken for jobs that are there.
 
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
 import { FakeServer, problem, session } from "../../testing/fake_server";
 import { renderAt } from "../../testing/render";
 import { HOSTILE, jobOf } from "../job/job_fixture";
 import "../job/patience";
 import type { RecordedJob, RecordedRow } from "./recorded";
+import { TYPED_MS } from "./use_search";
 
 function row(name: string, more: Partial<RecordedRow> = {}): RecordedRow {
   const { kind, namespace, health, roles, gpus, restarts, created } = jobOf();
@@ -92,6 +94,20 @@ describe("the list", () => {
     await screen.findByRole("link", { name: "bert-1" });
     expect(screen.queryByRole("link", { name: "mnist-1" })).toBeNull();
     expect(router.state.location.search).toBe("?q=bert");
+  });
+
+  // Symptom: letters were lost that one typed while the address took up those before.
+  test("keeps what one types while an earlier search is on its way", async () => {
+    const server = new FakeServer();
+    server.on("GET", "api/history", () => ({ jobs: [] }));
+    const { router } = renderAt("/history", { server });
+    const input = await screen.findByRole<HTMLInputElement>("searchbox");
+    // As slowly as searches are sent.
+    await userEvent.setup({ delay: TYPED_MS }).type(input, "bert");
+    await waitFor(() => expect(router.state.location.search).toBe("?q=bert"));
+    expect(input.value).toBe("bert");
+    await router.navigate("/history?q=other");
+    await waitFor(() => expect(input.value).toBe("other"));
   });
 
   test("a link with a search shows what it found", async () => {

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { useSearchParams } from "react-router";
 
 // A request per letter would show the answer to "be" after that to "bert".
-const TYPED_MS = 250;
+export const TYPED_MS = 250;
 
 export interface Search {
   /** In the input. */
@@ -18,20 +18,25 @@ export function useSearch(): Search {
   const [search, setSearch] = useSearchParams();
   const text = search.get("q") ?? "";
   const [typed, setTyped] = useState(text);
-  const [known, setKnown] = useState(text);
+  // In the URL when this rendered last, and what we have put there, which comes a moment later.
+  const [seen, setSeen] = useState(text);
+  const [sent, setSent] = useState(text);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  // The browser's Back, or a link to a search.
-  if (text !== known) {
-    setKnown(text);
-    setTyped(text);
+  if (text !== seen) {
+    setSeen(text);
+    // Not by us: the browser's Back, or a link to a search.
+    if (text !== sent) {
+      setSent(text);
+      setTyped(text);
+    }
   }
   const type = useCallback(
     (next: string) => {
       setTyped(next);
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
-        setKnown(next);
+        setSent(next);
         setSearch(
           (before) => {
             const after = new URLSearchParams(before);

@@ -20,12 +20,14 @@ export function QueueCard({ queue, beside, chosen, onChoose }: Props): ReactNode
   const { t } = useText();
   const { inOrder, message, missing, usage, waiting, hidden, admitted } = queue;
   const name = inOrder ? (beside ? t.queues.inOrderBeside : t.queues.inOrder) : queue.name;
+  // The others stand below the heading of their section.
+  const Heading = inOrder ? "h2" : "h3";
   return (
     <article className="queues-card" aria-label={name}>
       <div className="queues-card-head">
-        <h3>
+        <Heading>
           <bdi>{name}</bdi>
-        </h3>
+        </Heading>
         <Facts queue={queue} />
       </div>
       {(missing || message !== undefined) && (
