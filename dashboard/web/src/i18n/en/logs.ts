@@ -3,7 +3,6 @@ import { plural } from "../plural";
 const lines = (count: string): string => (count === "1" ? "1 line" : `${count} lines`);
 
 export const logs = {
-  title: "Logs",
   titleOf: (job: string) => `Logs of ${job}`,
   region: "Lines of the logs",
 
@@ -24,7 +23,6 @@ export const logs = {
   jumpNone: "No line is that late.",
   localZone: "local time",
   download: "Download all lines of these replicas as a text file",
-  options: "Options",
 
   search: "Search (/)",
   searchLabel: "Search in the lines",

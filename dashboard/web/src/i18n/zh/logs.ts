@@ -1,7 +1,6 @@
 import type { logs as en } from "../en/logs";
 
 export const logs: typeof en = {
-  title: "日志",
   titleOf: (job) => `${job} 的日志`,
   region: "日志内容",
 
@@ -22,7 +21,6 @@ export const logs: typeof en = {
   jumpNone: "没有这么晚的行。",
   localZone: "本地时间",
   download: "将这些副本的全部日志下载为文本文件",
-  options: "选项",
 
   search: "搜索 (/)",
   searchLabel: "在日志中搜索",

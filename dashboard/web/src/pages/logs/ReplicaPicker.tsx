@@ -4,9 +4,10 @@ import { Select } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
 import type { JobDetail } from "../../api/types";
+import { useTheme } from "../../app/theme";
 import { useText, wordFor } from "../../i18n";
 import { replicaName } from "../job/names";
-import { colourOfReplica, compareReplicas, partsOfReplica } from "./replica_look";
+import { colourOfReplica, compareReplicas, partsOfReplica, replicaVariables } from "./replica_look";
 
 interface Props {
   live: JobDetail | null | undefined;
@@ -25,6 +26,7 @@ interface Choice {
 
 export function ReplicaPicker({ live, seen, chosen, onChange }: Props): ReactNode {
   const { t } = useText();
+  const { dark } = useTheme();
   const count = seen.length;
   const [groups, choices] = useMemo(() => {
     const states = new Map<string, string>();
@@ -62,6 +64,8 @@ export function ReplicaPicker({ live, seen, chosen, onChange }: Props): ReactNod
       onChange={onChange}
       options={groups}
       popupMatchSelectWidth={260}
+      // It hangs below the page's body, where the variables are not.
+      styles={{ popup: { root: replicaVariables(dark) } }}
       optionRender={({ value }) => (
         <ReplicaChoice {...(choices.get(String(value)) ?? { value: "", label: "" })} />
       )}

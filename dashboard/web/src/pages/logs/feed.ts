@@ -28,8 +28,10 @@ export type FeedStatus =
   | { phase: "waiting"; error: ApiError }
   | { phase: "failed"; error: ApiError };
 
-// The page draws between two such slices.
-const SLICE_MS = 8;
+// Of each frame; the page draws in the rest of it.
+const SLICE_MS = 10;
+// Hidden pages have no frames.
+const FRAME_MS = 100;
 // What was written before comes as fast as the line is; what is being written is fewer lines.
 const LIVE_CHECK_MS = 250;
 const LIVE_LINES = 1_000;
@@ -244,7 +246,7 @@ function watchBytes(response: Response, heard: () => void): Response {
   return new Response(response.body?.pipeThrough(watch) ?? null);
 }
 
-/** A task of its own, without the wait that setTimeout has. */
+/** Until the page has drawn: a task of its own after its next frame. */
 function yieldToPage(): Promise<void> {
   return new Promise((resolve) => {
     const channel = new MessageChannel();
@@ -252,7 +254,13 @@ function yieldToPage(): Promise<void> {
       channel.port1.close();
       resolve();
     };
-    channel.port2.postMessage(null);
+    const go = (): void => {
+      clearTimeout(timer);
+      cancelAnimationFrame(frame);
+      channel.port2.postMessage(null);
+    };
+    const timer = setTimeout(go, FRAME_MS);
+    const frame = requestAnimationFrame(go);
   });
 }
 
