@@ -12,7 +12,8 @@ import { HistoryTable } from "./HistoryTable";
 import "./history.css";
 
 // The switches of whoever runs the dashboard.
-const PROGRAM = "taas-dashboard --history-file=/var/lib/taas/history.db --history-days=30";
+const PROGRAM =
+  "taas-operator dashboard --history-file=/var/lib/taas/history.db --history-days=30";
 const CHART = "helm upgrade taas charts/taas --reuse-values --set dashboard.history.enabled=true";
 
 export default function HistoryPage(): ReactNode {
