@@ -15,6 +15,7 @@ import { HealthTag, StateTag } from "../../components/Tags";
 import { useText } from "../../i18n";
 import { JobTabs } from "../job/JobTabs";
 import { Trail } from "../job/Trail";
+import "./colours.css";
 import { LogsBody } from "./LogsBody";
 import "./logs.css";
 import { newSearcher } from "./searcher";
