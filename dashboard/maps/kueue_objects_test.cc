@@ -220,6 +220,20 @@ TEST(KueueObjectsTest, NonsenseAmountsAreNotKnownAndCountsStayWithinBounds) {
   EXPECT_EQ(WorkloadOf(workload).gpus, kCountMax);
 }
 
+TEST(KueueObjectsTest, OfEndlessListsTheFirstEntriesAreRead) {
+  Json json = ClusterQueueJson();
+  Json flavors = Json::array();
+  for (int i = 0; i < 200; ++i) {
+    Json resources = Json::array();
+    for (int k = 0; k < 200; ++k) resources.push_back({{"name", "r" + std::to_string(k)}});
+    flavors.push_back({{"name", "f" + std::to_string(i)}, {"resources", resources}});
+  }
+  json["status"]["flavorsReservation"] = flavors;
+  EXPECT_EQ(ClusterQueueOf(json).quotas.size(), 256u);
+  json["spec"]["resourceGroups"] = {{{"flavors", flavors}}};
+  EXPECT_EQ(ClusterQueueOf(json).quotas.size(), 256u);
+}
+
 TEST(KueueObjectsTest, AMessageOfAMegabyteIsCut) {
   Json json = WorkloadJson();
   json["status"]["conditions"][0]["message"] = std::string(1'000'000, 'x');

@@ -202,6 +202,23 @@ TEST_F(QueueViewTest, UsageIsWhatIsHeldOfWhatNodesHaveByProduct) {
                 {"resource": "nvidia.com/gpu", "flavor": "L4", "used": 1, "nominal": 4}])"));
 }
 
+TEST_F(QueueViewTest, JobsThatHoldGpusInSightAreCountedOnce) {
+  AddNode("a", "H100", 8);
+  const auto add = [this](const std::string& ns, const std::string& job) {
+    auto pod = NewPod("a", 1, ns);
+    pod->job = job;
+    facts_.pods.push_back(pod);
+  };
+  add("ml", "mnist");
+  add("ml", "mnist");
+  add("ml", "bert");
+  add("secret", "other");
+  add("ml", "");
+  EXPECT_EQ(Show()["queues"][0]["admitted"], 3);
+  sight_.pods = {.all = false, .namespaces = {"ml"}};
+  EXPECT_EQ(Show()["queues"][0]["admitted"], 2);
+}
+
 TEST_F(QueueViewTest, WithoutTheRightToNodesUsageIsWhatOnesOwnPodsHold) {
   AddNode("a", "H100", 8);
   facts_.pods = {NewPod("a", 3), NewPod("a", 4, "secret")};
@@ -239,8 +256,9 @@ TEST_F(QueueViewTest, KueueTakesByPriorityThenAsTheyCameOverAllQueuesOfAClusterQ
   AddQueue("vision", "eyes", "research");
   AddWorkload("late", "team").queued = kStart + 9s;
   AddWorkload("early", "eyes", "vision").queued = kStart + 1s;
-  AddWorkload("urgent", "team").priority = 10;
-  Kueue();
+  KueueWorkload& urgent = AddWorkload("urgent", "team");
+  urgent.priority = 10;
+  urgent.queued = kStart + 20s;
   AddWorkload("off", "team").state = State::kInactive;
   AddWorkload("checked", "team").state = State::kReserved;
   AddWorkload("runs", "team").state = State::kAdmitted;

@@ -11,7 +11,7 @@ import { TableLine } from "./TableLine";
 import type { Column, Sort } from "./table_columns";
 import { COLUMNS, linesOf, readSort, sorted } from "./table_columns";
 
-// As in gpus.css, in px.
+// As in table.css, in px.
 const LINE = 31;
 const OVERSCAN = 12;
 

@@ -22,6 +22,9 @@ import { useView } from "./use_view";
 import { group, isAboutCells, show } from "./view";
 import { Waiting } from "./Waiting";
 import "./gpus.css";
+import "./map.css";
+import "./card.css";
+import "./table.css";
 
 export default function GpusPage(): ReactNode {
   const { t } = useText();

@@ -8,7 +8,7 @@ import type { Group } from "./view";
 export const DRAWN_MAX = 64;
 const PER_LINE_MAX = 8;
 
-// As in gpus.css, in px.
+// As in map.css, in px.
 export const CELL = 34;
 export const GAP = 4;
 const TILE_EXTRA = 22; // Padding and border.
