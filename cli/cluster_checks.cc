@@ -88,7 +88,7 @@ bool IsLocalCluster(const absl::StatusOr<std::string>& version) {
 std::string CrdName(JobKind kind) {
   const Dialect& dialect = DialectOf(kind);
   return std::string(dialect.plural) + "." +
-         std::string(dialect.group_version.substr(0, dialect.group_version.find('/')));
+         std::string(dialect.group);
 }
 
 Finding CheckCrd(JobKind kind, const absl::StatusOr<std::string>& reply) {
@@ -121,7 +121,7 @@ const std::vector<Right>& NeededRights() {
     std::vector<Right> rights;
     for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
       const Dialect& dialect = DialectOf(kind);
-      const std::string group(dialect.group_version.substr(0, dialect.group_version.find('/')));
+      const std::string group(dialect.group);
       for (const char* verb : {"create", "get", "list", "watch", "patch", "delete"}) {
         rights.push_back({verb, group, std::string(dialect.plural), ""});
       }

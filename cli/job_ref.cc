@@ -21,11 +21,6 @@ std::string Lower(std::string_view text) {
   return out;
 }
 
-// "taas.dev"
-std::string GroupOf(const Dialect& dialect) {
-  return std::string(dialect.group_version.substr(0, dialect.group_version.find('/')));
-}
-
 absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string& ns,
                                 const std::string& name) {
   FoundJob found;
@@ -42,7 +37,7 @@ std::optional<JobKind> JobKindFromName(std::string_view name) {
     const Dialect& dialect = DialectOf(kind);
     const std::string one = Lower(dialect.kind_name);
     const std::string many(dialect.plural);
-    const std::string group = "." + GroupOf(dialect);
+    const std::string group = "." + std::string(dialect.group);
     if (wanted == one || wanted == many || wanted == one + group || wanted == many + group) {
       return kind;
     }
@@ -65,7 +60,7 @@ absl::StatusOr<JobRef> ParseJobRef(std::string_view text) {
 
 std::string QualifiedName(JobKind kind, std::string_view name) {
   const Dialect& dialect = DialectOf(kind);
-  return Lower(dialect.kind_name) + "." + GroupOf(dialect) + "/" + std::string(name);
+  return Lower(dialect.kind_name) + "." + std::string(dialect.group) + "/" + std::string(name);
 }
 
 std::string JobsPath(JobKind kind, std::string_view ns) {

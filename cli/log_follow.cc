@@ -23,10 +23,6 @@ constexpr int kFailuresMax = 5;
 // the pod has ended by itself, may be on its way.
 constexpr std::chrono::seconds kRunsOn{5};
 
-bool HasEnded(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
-
 }  // namespace
 
 std::string ReplicaName(const Pod& pod) {
@@ -154,7 +150,7 @@ void LogFollow::OnEnded(Tail& tail) {
     const std::string rest = tail.lines.rest();
     PrintLine(tail, rest);
   }
-  const bool ended = tail.gone || HasEnded(*tail.pod);
+  const bool ended = tail.gone || HasStopped(*tail.pod);
   const bool read_whole = tail.code == 200 && tail.failures == 0;
   tail.done = ended && (read_whole || tail.gone || tail.failures >= kFailuresMax);
   if (tail.done) return CheckEnd();
@@ -174,7 +170,7 @@ void LogFollow::CheckEnd() {
   }
   if (job != nullptr && !has_ended_) return StopWaiting();
   const auto is_done = [&](const Tail& tail) {
-    const bool leaves = HasEnded(*tail.pod) || tail.pod->meta.deletion_time.has_value();
+    const bool leaves = HasStopped(*tail.pod) || tail.pod->meta.deletion_time.has_value();
     return tail.done || (waited_ && !leaves);
   };
   // Pods and jobs are watched apart: the end of a short job may be seen before its pods.

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "dashboard/events/crc32c.h"
+#include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 
 namespace taas::dashboard {

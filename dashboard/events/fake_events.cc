@@ -1,6 +1,6 @@
 #include "dashboard/events/fake_events.h"
 
-#include "dashboard/events/crc32c.h"
+#include "operator/base/crc32c.h"
 
 namespace taas::dashboard {
 namespace {

@@ -3,8 +3,7 @@
 namespace taas::dashboard {
 
 bool HasEnded(const WatchedPod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed ||
-         pod.container_ended;
+  return HasStopped(pod) || pod.container_ended;
 }
 
 HistoryTails::Pods HistoryTails::Pick(const Pods& pods, bool all) {

@@ -5,18 +5,13 @@
 
 #include "dashboard/server/job_view.h"
 #include "operator/api/json_field.h"
+#include "operator/base/utf8.h"
 #include "third_party/json.h"
 
 namespace taas::dashboard {
 namespace {
 
 using Json = nlohmann::json;
-
-std::string_view CutText(std::string_view text, size_t limit) {
-  if (text.size() <= limit) return text;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  return text.substr(0, limit);
-}
 
 // What it asked for: of a job that is over nobody holds any.
 int64_t GpusOf(const WatchedJob& job) {
@@ -68,7 +63,7 @@ HistoryJob EntryOf(const JobToJudge& judged,
                    .over = OverAt(judged, end),
                    .deleted = end.deleted,
                    .settled = end.settled,
-                   .search = SearchText(CutText(search, kSearchBytes)),
+                   .search = SearchText(CutToCharacter(search, kSearchBytes)),
                    .row = DumpJson(row),
                    .detail = DetailText(judged)};
   const Json texts = EventsOf(events, job, judged.pods);
@@ -85,7 +80,7 @@ void CutTail(HistoryTail* tail) {
   size_t bytes = 0, kept = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && kept < kLogTailLines; ++line, ++kept) {
     if (line->l.size() > kLogLineBytes) {
-      line->l = CutText(line->l, kLogLineBytes);
+      line->l = CutToCharacter(line->l, kLogLineBytes);
       tail->truncated = true;
     }
     bytes += line->t.size() + line->l.size();

@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
-namespace taas::dashboard {
+#include "operator/base/utf8.h"
 
-std::string_view CutToCharacter(std::string_view text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  // A character has at most three bytes after its first; more of them are no UTF-8 anyway.
-  size_t end = bytes_max;
-  while (end > 0 && bytes_max - end < 3 && (text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
+namespace taas::dashboard {
 
 std::string LogSplitter::Line::Mark() const {
   return cut == 0 ? "" : " […+" + std::to_string(cut) + " bytes]";

@@ -41,9 +41,6 @@ class LogSplitter {
   size_t cut_ = 0;  // Of the line in rest_.
 };
 
-// `text` as it is, or its beginning up to the end of a character.
-std::string_view CutToCharacter(std::string_view text, size_t bytes_max);
-
 }  // namespace taas::dashboard
 
 #endif  // DASHBOARD_LOGS_LOG_SPLITTER_H_

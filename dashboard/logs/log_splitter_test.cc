@@ -50,9 +50,6 @@ TEST(LogSplitterTest, ACutIsNeverWithinACharacter) {
     const std::string cut = LinesOf(line + "\n", 1'000, &rest)[0];
     EXPECT_EQ((cut.find(" […") - shift) % 4, 0u) << shift;
   }
-  EXPECT_EQ(CutToCharacter("日本", 4), "日");
-  EXPECT_EQ(CutToCharacter("日本", 6), "日本");
-  EXPECT_EQ(CutToCharacter("\x80\x80\x80\x80\x80\x80", 5).size(), 2u);
 }
 
 }  // namespace

@@ -19,10 +19,6 @@ constexpr int64_t kMemoryMibMax = 1'048'576;
 // Of a local node's product label: there is no such device.
 constexpr std::string_view kSimulated = "simulated";
 
-bool HasEnded(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
-
 std::optional<JobKind> KindOf(std::string_view kind_name) {
   for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
     if (DialectOf(kind).kind_name == kind_name) return kind;
@@ -72,7 +68,7 @@ class GpuTable::Maker {
     table_->nodes_known_ = facts_.nodes_known;
     for (const auto& node : facts_.nodes) AddNode(*node);
     for (const auto& pod : facts_.pods) {
-      if (pod->gpus > 0 && !HasEnded(*pod)) AddPod(*pod);
+      if (pod->gpus > 0 && !HasStopped(*pod)) AddPod(*pod);
     }
     for (size_t i = 0; i < drafts_.size(); ++i) {
       Node& node = table_->nodes_[i];

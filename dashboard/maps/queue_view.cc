@@ -17,12 +17,8 @@ namespace {
 using State = KueueWorkload::State;
 using WorkloadPtr = std::shared_ptr<const KueueWorkload>;
 
-bool HasEnded(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
-
 bool WaitsForANode(const Pod& pod) {
-  return pod.node.empty() && !HasEnded(pod) && !pod.meta.deletion_time.has_value();
+  return pod.node.empty() && !HasStopped(pod) && !pod.meta.deletion_time.has_value();
 }
 
 int64_t GpusWanted(const WatchedJob& job) {
@@ -264,7 +260,7 @@ class QueueTable::Maker {
     }
     std::set<std::pair<std::string_view, std::string_view>> holding;
     for (const auto& pod : facts_.pods) {
-      if (pod->gpus <= 0 || pod->node.empty() || HasEnded(*pod)) continue;
+      if (pod->gpus <= 0 || pod->node.empty() || HasStopped(*pod)) continue;
       const auto pool = by_node.find(pod->node);
       (pool == by_node.end() ? table_->pools_[""] : *pool->second).held += pod->gpus;
       table_->held_.push_back({pod->meta.ns, pod->gpus});

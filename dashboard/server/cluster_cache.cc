@@ -15,10 +15,6 @@ Resource ResourceOf(JobKind kind) {
 
 std::string IndexOf(const std::string& ns, const std::string& name) { return ns + "/" + name; }
 
-bool HasEnded(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
-
 }  // namespace
 
 // One namespace, or all: a reflector replaces the whole content of its store, so each has its own.
@@ -177,7 +173,7 @@ std::vector<ClusterCache::PodPtr> ClusterCache::GpuPods() const {
   std::vector<PodPtr> out;
   for (const auto& [ns, scope] : scopes_) {
     for (const auto& [key, pod] : scope->pods.store.objects()) {
-      if (pod->gpus > 0 && !HasEnded(*pod)) out.push_back(pod);
+      if (pod->gpus > 0 && !HasStopped(*pod)) out.push_back(pod);
     }
   }
   return out;

@@ -35,10 +35,6 @@ bool IsOneOf(const Names& names, std::string_view text) {
   return false;
 }
 
-bool HasEnded(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
-
 Health Worse(Health a, Health b) { return b.level > a.level ? b : a; }
 
 Health HealthOfWaiting(const Pod& pod, Clock::WallTime now) {
@@ -84,7 +80,7 @@ std::string_view LevelName(Level level) {
 }
 
 std::string_view PodState(const Pod& pod) {
-  if (pod.meta.deletion_time.has_value() && !HasEnded(pod)) return "Terminating";
+  if (pod.meta.deletion_time.has_value() && !HasStopped(pod)) return "Terminating";
   switch (pod.phase) {
     case PodPhase::kPending: return "Pending";
     case PodPhase::kRunning: return "Running";
@@ -96,7 +92,7 @@ std::string_view PodState(const Pod& pod) {
 }
 
 Health HealthOfPod(const Pod& pod, Clock::WallTime now) {
-  if (HasEnded(pod)) return HealthOfEnd(pod, now);
+  if (HasStopped(pod)) return HealthOfEnd(pod, now);
   if (pod.node_lost) return {Level::kCritical, "NodeLost"};
   if (pod.meta.deletion_time.has_value()) {
     const bool late = now - *pod.meta.deletion_time >= kTerminationSlack;

@@ -83,8 +83,7 @@ int32_t RestartsOf(const JobStatus& status) {
 int32_t GpusHeldBy(const std::vector<PodPtr>& pods) {
   int32_t gpus = 0;
   for (const PodPtr& pod : pods) {
-    const bool ended = pod->phase == PodPhase::kSucceeded || pod->phase == PodPhase::kFailed;
-    if (!ended && !pod->node.empty()) gpus += pod->gpus;
+    if (!HasStopped(*pod) && !pod->node.empty()) gpus += pod->gpus;
   }
   return gpus;
 }

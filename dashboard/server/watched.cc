@@ -10,6 +10,7 @@
 #include "operator/api/quantity.h"
 #include "operator/api/status_codec.h"
 #include "operator/base/status.h"
+#include "operator/base/utf8.h"
 #include "operator/kube/json_slice.h"
 #include "operator/kube/pod_decoder.h"
 #include "third_party/json.h"
@@ -45,13 +46,6 @@ int64_t Amount(const Json& amounts, const std::string& resource) {
   const Json& value = Member(amounts, resource.c_str());
   const std::string text = value.is_number() ? value.dump() : Text(value);
   return QuantityMilli(text).value_or(0) / 1000;
-}
-
-std::string Cut(std::string text, size_t limit) {
-  if (text.size() <= limit) return text;
-  while (limit > 0 && (static_cast<unsigned char>(text[limit]) & 0xC0) == 0x80) --limit;
-  text.resize(limit);
-  return text;
 }
 
 std::optional<Clock::WallTime> Time(const Json& value) {
@@ -255,8 +249,8 @@ absl::StatusOr<WatchedEvent> ReadEvent(std::string_view json) {
   event.about_kind = Text(Member(about, "kind"));
   event.about_name = Text(Member(about, "name"));
   event.about_uid = Text(Member(about, "uid"));
-  event.reason = Cut(Text(Member(object, "reason")), kEventTextMax);
-  event.message = Cut(Text(Member(object, "message")), kEventTextMax);
+  event.reason = CutToCharacter(Text(Member(object, "reason")), kEventTextMax);
+  event.message = CutToCharacter(Text(Member(object, "message")), kEventTextMax);
   event.count = std::max(1, WholeNumber(Member(object, "count"), 1));
   const Json& series = Member(object, "series");
   event.count = std::max(event.count, WholeNumber(Member(series, "count"), 1));

@@ -23,6 +23,7 @@ namespace taas {
 
 struct Dialect {
   JobKind kind = JobKind::kTrainingJob;
+  std::string_view group;          // "taas.dev", "kubeflow.org"
   std::string_view group_version;  // "taas.dev/v1", "kubeflow.org/v1"
   std::string_view kind_name;      // "TrainingJob", "TFJob"
   std::string_view plural;         // "trainingjobs", "tfjobs"

@@ -85,6 +85,11 @@ struct Pod {
   std::string ip;
 };
 
+// Nothing of it runs any more.
+inline bool HasStopped(const Pod& pod) {
+  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
+}
+
 // Of a container's waiting reason: it is on its way and needs nobody.
 inline bool IsOrdinaryWait(std::string_view reason) {
   return reason.empty() || reason == "ContainerCreating" || reason == "PodInitializing";

@@ -12,6 +12,7 @@
 #include "operator/api/restart_codec.h"
 #include "operator/base/clock.h"
 #include "operator/base/status.h"
+#include "operator/base/utf8.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -84,16 +85,8 @@ absl::Status ReadProgress(const JsonField& field, Progress* out) {
   return evaluation["examples"].Read(&read.examples);
 }
 
-// At most `limit` bytes, not ending inside a character.
-std::string Cut(const std::string& text, size_t limit) {
-  if (text.size() <= limit) return text;
-  size_t end = limit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 void PutText(Json* object, const char* key, const std::string& text, size_t limit = kMaxMessage) {
-  if (!text.empty()) (*object)[key] = Cut(text, limit);
+  if (!text.empty()) (*object)[key] = CutToCharacter(text, limit);
 }
 
 void PutNumber(Json* object, const char* key, double number) {
@@ -172,8 +165,8 @@ void PutRestarts(const JobStatus& status, Json* out) {
   const size_t first = status.history.size() - std::min(status.history.size(), kRestartHistoryMax);
   for (size_t i = first; i < status.history.size(); ++i) {
     RestartRecord record = status.history[i];
-    record.message = Cut(record.message, kRestartMessageMax);
-    record.node = Cut(record.node, kMaxNode);
+    record.message = CutToCharacter(record.message, kRestartMessageMax);
+    record.node = CutToCharacter(record.node, kMaxNode);
     (*out)["history"].push_back(EncodeRestart(record));
   }
 }
@@ -248,7 +241,7 @@ std::string EncodeStatus(const Job& job, const JobStatus& status) {
   Json out = {{"observedGeneration", status.observed_generation},
               {"attempt", status.attempt},
               {"state", std::string(JobStateName(status.state))},
-              {"message", Cut(status.message, kMaxMessage)}};
+              {"message", CutToCharacter(status.message, kMaxMessage)}};
   for (const Condition& condition : status.conditions) {
     out["conditions"].push_back(EncodeCondition(job.kind, condition));
   }

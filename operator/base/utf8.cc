@@ -23,6 +23,14 @@ size_t Utf8Length(std::string_view text) {
   return wrong ? 0 : length;
 }
 
+std::string_view CutToCharacter(std::string_view text, size_t bytes_max) {
+  if (text.size() <= bytes_max) return text;
+  // A character has at most three bytes after its first; more of them are no UTF-8 anyway.
+  size_t end = bytes_max;
+  while (end > 0 && bytes_max - end < 3 && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 std::string WithValidUtf8(std::string_view text) {
   const bool ascii = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0; });
   if (ascii) return std::string(text);

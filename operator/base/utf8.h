@@ -17,6 +17,9 @@ size_t Utf8Length(std::string_view text);
 // Each byte that is no part of a character is replaced by U+FFFD, as Kubernetes does in JSON.
 std::string WithValidUtf8(std::string_view text);
 
+// At most `bytes_max` bytes from the beginning, not ending inside a character.
+std::string_view CutToCharacter(std::string_view text, size_t bytes_max);
+
 }  // namespace taas
 
 #endif  // OPERATOR_BASE_UTF8_H_

@@ -19,5 +19,13 @@ TEST(Utf8Test, EachByteThatIsNoCharacterIsReplaced) {
   EXPECT_EQ(WithValidUtf8("cut \xE2\x82"), "cut \xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
+TEST(Utf8Test, ATextThatIsCutDoesNotEndInsideACharacter) {
+  EXPECT_EQ(CutToCharacter("日本", 4), "日");
+  EXPECT_EQ(CutToCharacter("日本", 6), "日本");
+  EXPECT_EQ(CutToCharacter("日本", 0), "");
+  // What is no UTF-8 is not cut to nothing.
+  EXPECT_EQ(CutToCharacter("\x80\x80\x80\x80\x80\x80", 5).size(), 2u);
+}
+
 }  // namespace
 }  // namespace taas

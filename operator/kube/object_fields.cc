@@ -30,14 +30,6 @@ struct Bytes {
 };
 using Scalar = std::variant<std::monostate, bool, int64_t, double, std::string, Varint, Bytes>;
 
-// Cuts before the character that crosses the limit.
-std::string CutAt(std::string text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  text.resize(bytes_max);
-  return text;
-}
-
 template <typename T>
 T& At(std::vector<T>& items, size_t index) {
   if (items.size() <= index) items.resize(index + 1);
@@ -48,11 +40,12 @@ T& At(std::vector<T>& items, size_t index) {
 bool Text(const Scalar& value, std::string* out, size_t bytes_max = SIZE_MAX) {
   if (std::holds_alternative<std::monostate>(value)) return true;
   if (const auto* bytes = std::get_if<Bytes>(&value)) {
-    *out = CutAt(WithValidUtf8(bytes->value), bytes_max);
+    *out = WithValidUtf8(bytes->value);
+    out->resize(CutToCharacter(*out, bytes_max).size());
     return true;
   }
   const auto* text = std::get_if<std::string>(&value);
-  if (text != nullptr) *out = CutAt(*text, bytes_max);
+  if (text != nullptr) *out = CutToCharacter(*text, bytes_max);
   return text != nullptr;
 }
 bool Flag(const Scalar& value, bool* out) {

@@ -36,10 +36,6 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-// Nothing of it runs any more.
-inline bool HasStopped(const Pod& pod) {
-  return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
-}
 // The replica's program has ended for this pod; a container beside it may still run.
 inline bool HasEnded(const Pod& pod) { return HasStopped(pod) || pod.container_ended; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operator/base/utf8.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/tfjob_text.h"
 
@@ -91,13 +92,6 @@ void AddRetired(const Snapshot& snapshot, Ledger& ledger) {
   }
 }
 
-// Cuts before the character that crosses the limit.
-void CutAt(std::string& text, size_t bytes_max) {
-  if (text.size() <= bytes_max) return;
-  while (bytes_max > 0 && (static_cast<unsigned char>(text[bytes_max]) & 0xC0) == 0x80) --bytes_max;
-  text.resize(bytes_max);
-}
-
 }  // namespace
 
 // One entry per wanted replica, and never a number below that of a pod that is or was there: a
@@ -153,7 +147,7 @@ void LedgerDraft::Withdraw() {
 }
 
 void LedgerDraft::Remember(RestartRecord record) {
-  CutAt(record.message, kRestartMessageMax);
+  record.message = CutToCharacter(record.message, kRestartMessageMax);
   std::vector<RestartRecord>& history = ledger().history;
   history.push_back(std::move(record));
   if (history.size() > kRestartHistoryMax) history.erase(history.begin());

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <utility>
 
+#include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/sorted_table.h"
-#include "trainer/formats/crc32c.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
 namespace taas {
@@ -177,7 +177,7 @@ absl::StatusOr<TensorValue> BundleReader::Read(const std::string& name) const {
     return absl::DataLossError(what + std::to_string(entry->size) + " bytes cannot be " +
                                Describe(entry->type, entry->shape));
   }
-  if (MaskCrc32c(Crc32c(value.bytes)) != entry->masked_crc) {
+  if (MaskedCrc32c(value.bytes) != entry->masked_crc) {
     return absl::DataLossError(what + "wrong checksum, the data file is damaged");
   }
   return value;
@@ -194,7 +194,7 @@ absl::Status BundleReader::ReadFloats(const std::string& name, std::span<const i
   }
   char* const bytes = reinterpret_cast<char*>(out.data());
   RETURN_IF_ERROR(ReadBytes(name, *entry, bytes));
-  if (MaskCrc32c(Crc32c({bytes, out.size_bytes()})) != entry->masked_crc) {
+  if (MaskedCrc32c({bytes, out.size_bytes()}) != entry->masked_crc) {
     return absl::DataLossError(what + "wrong checksum, the data file is damaged");
   }
   return absl::OkStatus();

@@ -6,10 +6,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/crc32c.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/sorted_table.h"
-#include "trainer/formats/crc32c.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
 namespace taas {
@@ -165,7 +165,7 @@ TEST_F(BundleReaderTest, SeveralShardsAreReadFromTheirFiles) {
     entry.mutable_shape()->add_dim()->set_size(9);
     entry.set_shard_id(shard);
     entry.set_size(9);
-    entry.set_masked_crc32c(MaskCrc32c(Crc32c("123456789")));
+    entry.set_masked_crc32c(MaskedCrc32c("123456789"));
     rows["part" + std::to_string(shard)] = entry.SerializeAsString();
     ASSERT_THAT(files_.WriteAtomically(BundleDataPath(dir_ + "/two", shard, 2), "123456789"),
                 IsOk());

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/sorted_table.h"
-#include "trainer/formats/crc32c.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
 namespace taas {

@@ -14,11 +14,11 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/crc32c.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/channel.h"
 #include "trainer/comm/frame.h"
 #include "trainer/comm/listener.h"
-#include "trainer/formats/crc32c.h"
 
 namespace taas::comm {
 namespace {

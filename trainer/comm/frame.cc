@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "trainer/formats/crc32c.h"
+#include "operator/base/crc32c.h"
 
 namespace taas::comm {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
+#include "operator/base/crc32c.h"
 #include "operator/base/status.h"
-#include "trainer/formats/crc32c.h"
 
 namespace taas {
 namespace {
@@ -30,8 +30,8 @@ T FromBytes(const char* bytes) {
 
 std::string FrameRecord(std::string_view data) {
   const std::string length = Bytes<uint64_t>(data.size());
-  return length + Bytes<uint32_t>(MaskCrc32c(Crc32c(length))) + std::string(data) +
-         Bytes<uint32_t>(MaskCrc32c(Crc32c(data)));
+  return length + Bytes<uint32_t>(MaskedCrc32c(length)) + std::string(data) +
+         Bytes<uint32_t>(MaskedCrc32c(data));
 }
 
 absl::StatusOr<std::optional<std::string>> RecordCursor::Next(uint64_t size_max) {
@@ -41,7 +41,7 @@ absl::StatusOr<std::optional<std::string>> RecordCursor::Next(uint64_t size_max)
     if (got < kHeadBytes) return std::optional<std::string>();
     const auto length = FromBytes<uint64_t>(head);
     const auto crc = FromBytes<uint32_t>(head + sizeof(uint64_t));
-    if (MaskCrc32c(Crc32c(std::string_view(head, sizeof(uint64_t)))) != crc) {
+    if (MaskedCrc32c(std::string_view(head, sizeof(uint64_t))) != crc) {
       return std::optional<std::string>();
     }
     const uint64_t start = offset_ + kHeadBytes;
@@ -54,7 +54,7 @@ absl::StatusOr<std::optional<std::string>> RecordCursor::Next(uint64_t size_max)
     if (read < data.size()) return std::optional<std::string>();
     const auto data_crc = FromBytes<uint32_t>(data.data() + length);
     data.resize(length);
-    if (MaskCrc32c(Crc32c(data)) != data_crc) return std::optional<std::string>();
+    if (MaskedCrc32c(data) != data_crc) return std::optional<std::string>();
     offset_ = start + length + kFootBytes;
     return std::optional<std::string>(std::move(data));
   }

@@ -1,4 +1,4 @@
-#include "trainer/formats/crc32c.h"
+#include "operator/base/crc32c.h"
 
 #include <string>
 
@@ -16,7 +16,11 @@ TEST(Crc32cTest, KnownTextsGiveThePublishedValues) {
 }
 
 TEST(Crc32cTest, MaskedFormIsTensorFlows) {
-  EXPECT_EQ(MaskCrc32c(Crc32c("\x1a\x11" "CRC test, one two")), 0x5794d08au);
+  EXPECT_EQ(MaskedCrc32c("\x1a\x11" "CRC test, one two"), 0x5794d08au);
+  // RFC 3720, B.4, has 0x46dd794e before it is masked.
+  std::string ascending;
+  for (char byte = 0; byte < 32; ++byte) ascending += byte;
+  EXPECT_EQ(MaskedCrc32c(ascending), 0x951f7892u);
 }
 
 TEST(Crc32cTest, UnmaskUndoesMask) {

@@ -3,11 +3,11 @@
 //
 // Ownership: pure functions. Threads: any. Errors: none.
 //
-//   const uint32_t stored = MaskCrc32c(Crc32c(data));
-//   if (MaskCrc32c(Crc32c(data)) != stored) { ... }
+//   const uint32_t stored = MaskedCrc32c(data);
+//   if (MaskedCrc32c(data) != stored) { ... }
 
-#ifndef TRAINER_FORMATS_CRC32C_H_
-#define TRAINER_FORMATS_CRC32C_H_
+#ifndef OPERATOR_BASE_CRC32C_H_
+#define OPERATOR_BASE_CRC32C_H_
 
 #include <cstdint>
 #include <string_view>
@@ -25,6 +25,7 @@ uint32_t ExtendCrc32cPortable(uint32_t crc, std::string_view data);
 // The form that is stored. A checksum of data that holds plain checksums would be weak, so
 // TensorFlow and LevelDB rotate and offset it.
 inline uint32_t MaskCrc32c(uint32_t crc) { return ((crc >> 15) | (crc << 17)) + 0xa282ead8u; }
+inline uint32_t MaskedCrc32c(std::string_view data) { return MaskCrc32c(Crc32c(data)); }
 inline uint32_t UnmaskCrc32c(uint32_t masked) {
   const uint32_t rotated = masked - 0xa282ead8u;
   return (rotated >> 17) | (rotated << 15);
@@ -32,4 +33,4 @@ inline uint32_t UnmaskCrc32c(uint32_t masked) {
 
 }  // namespace taas
 
-#endif  // TRAINER_FORMATS_CRC32C_H_
+#endif  // OPERATOR_BASE_CRC32C_H_

@@ -1,4 +1,4 @@
-#include "trainer/formats/crc32c.h"
+#include "operator/base/crc32c.h"
 
 #include <array>
 #include <cstring>
