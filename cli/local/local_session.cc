@@ -44,7 +44,11 @@ absl::Status LocalSession::StartDashboard(uint16_t port) {
         {.kubeconfig = cluster_->kubeconfig(),
          .address = "127.0.0.1:" + std::to_string(wanted),
          .local_token = cluster_->server().token(),
-         .history_file = DirName(path) + "/history.db"});
+         .history_file = DirName(path) + "/history.db",
+         .event_dir = DirName(path) + "/events",
+         .claim_dir = [&cluster = *cluster_](const std::string& ns, const std::string& claim) {
+           return cluster.ClaimDir(ns, claim);
+         }});
   };
   auto started = start(port);
   if (!started.ok() && remembered && port != 0) started = start(0);

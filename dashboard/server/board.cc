@@ -64,6 +64,11 @@ void Board::OnJobGone(const ClusterCache::JobPtr& job) {
   if (witness_.gone) witness_.gone(*job);
 }
 
+void Board::NoteMaps() {
+  pending_.gpus = true;
+  Gather();
+}
+
 void Board::Gather() {
   if (flush_timer_ != 0) return;
   flush_timer_ = executor_.PostAfter(kGather, [this] {

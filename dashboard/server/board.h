@@ -74,6 +74,8 @@ class Board {
   const ClusterCache& cache() const { return *cache_; }
   const RowTable& rows() const { return rows_; }
   bool synced() const { return synced_; }
+  // What is not in the cache but on the maps has changed: Kueue's queues.
+  void NoteMaps();
   // Where there are jobs.
   std::set<std::string> Namespaces() const;
   // A ClusterState of dashboard/web.

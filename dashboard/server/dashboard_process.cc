@@ -1,6 +1,9 @@
 #include "dashboard/server/dashboard_process.h"
 
+#include <stdlib.h>
+
 #include <atomic>
+#include <cerrno>
 #include <future>
 #include <mutex>
 #include <utility>
@@ -20,6 +23,9 @@
 #include "dashboard/server/request_guard.h"
 #include "dashboard/server/session_routes.h"
 #include "dashboard/server/stream_routes.h"
+#include "dashboard/training/event_mirror.h"
+#include "dashboard/training/event_routes.h"
+#include "dashboard/training/event_shelf.h"
 #include "dashboard/training/series_routes.h"
 #include "dashboard/training/series_source.h"
 #include "operator/base/file_system.h"
@@ -62,7 +68,9 @@ class Process : public DashboardProcess {
   absl::Status Begin() {
     ASSIGN_OR_RETURN(const ClusterAccess access,
                      FindClusterAccess(files_, ProcessEnv, options_.kubeconfig, /*context=*/""));
+    ASSIGN_OR_RETURN(event_dir_, EventDir());
     executor_ = std::make_unique<ThreadExecutor>(clock_, "dashboard");
+    disk_ = std::make_unique<ThreadExecutor>(clock_, "dashboard-disk");
     ASSIGN_OR_RETURN(own_, CpprestTransport::Create(access, files_, *executor_,
                                                     {.writes_max = kReviewsAtOnce}));
     ASSIGN_OR_RETURN(callers_, CpprestTransport::Create(WithoutCredentials(access), files_,
@@ -96,11 +104,16 @@ class Process : public DashboardProcess {
     });
     told->get_future().wait();
     web_.reset();  // Its handlers post to the executor, so it goes before.
+    disk_->Stop();  // Its tasks read what the executor's own.
     executor_->Stop();
     if (history_ != nullptr) history_->Close();
     streams_.reset();
     logs_.reset();
     series_routes_.reset();
+    event_routes_.reset();
+    events_.reset();
+    shelf_.reset();
+    if (!temporary_dir_.empty()) (void)files_.RemoveAll(temporary_dir_);
     maps_.reset();
     kueue_.reset();
     jobs_.reset();
@@ -114,6 +127,7 @@ class Process : public DashboardProcess {
     authenticator_.reset();
     callers_.reset();
     own_.reset();
+    disk_.reset();
     executor_.reset();
   }
 
@@ -144,6 +158,9 @@ class Process : public DashboardProcess {
                                      history_ != nullptr ? history_->witness() : Board::Witness{});
     poll_ = std::make_unique<TcpPollTransport>(*executor_);
     series_ = std::make_unique<SeriesSource>(*poll_, *executor_);
+    shelf_ = std::make_unique<EventShelf>(files_, EventShelf::Options{.dir = event_dir_});
+    events_ = std::make_unique<EventMirror>(*poll_, *executor_, *disk_, *shelf_,
+                                            options_.claim_dir);
     routes_ = std::make_unique<ApiRoutes>(ApiRoutes::Context{.executor = *executor_,
                                                              .authenticator = *authenticator_,
                                                              .guard = guard_,
@@ -173,6 +190,9 @@ class Process : public DashboardProcess {
     series_routes_ = std::make_unique<SeriesRoutes>(
         SeriesRoutes::Context{.board = *board_, .access = *access_, .source = *series_});
     series_routes_->AddTo(table);
+    event_routes_ = std::make_unique<EventRoutes>(
+        EventRoutes::Context{.board = *board_, .access = *access_, .mirror = *events_});
+    event_routes_->AddTo(table);
     if (history_ != nullptr) history_->AddTo(table);
     AddMaps(table);
   }
@@ -182,7 +202,10 @@ class Process : public DashboardProcess {
         *own_, *executor_, random_,
         KueueCache::Options{.namespaces = options_.namespaces,
                             .gpu_resource = options_.gpu_resource},
-        [this] { maps_->Touch(); });
+        [this] {
+          maps_->Touch();
+          board_->NoteMaps();
+        });
     maps_ = std::make_unique<MapRoutes>(MapRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
                                                            .access = *access_,
@@ -200,6 +223,19 @@ class Process : public DashboardProcess {
                          const QueueSight& queues) { return maps_->Queues(sight, queues); },
         .map_namespaces = [this] { return maps_->Namespaces(); }});
     streams_->AddTo(table);
+  }
+
+  // A folder below /tmp that nobody else can have prepared.
+  absl::StatusOr<std::string> EventDir() {
+    if (!options_.event_dir.empty()) return options_.event_dir;
+    const char* const temporary = std::getenv("TMPDIR");
+    std::string path = std::string(temporary != nullptr ? temporary : "/tmp") +
+                       "/taas-dashboard-XXXXXX";
+    if (mkdtemp(path.data()) == nullptr) {
+      return ErrnoToStatus(errno, "make a temporary folder", path);
+    }
+    temporary_dir_ = path;
+    return path + "/events";
   }
 
   void MakeHistory() {
@@ -255,13 +291,18 @@ class Process : public DashboardProcess {
   std::atomic<bool> ready_ = false;
   uint16_t port_ = 0;
   std::mutex stop_mutex_;
+  std::string event_dir_;
+  std::string temporary_dir_;  // Around it, if it is none of the options'.
   std::unique_ptr<ThreadExecutor> executor_;
+  std::unique_ptr<ThreadExecutor> disk_;
   std::unique_ptr<CpprestTransport> own_;
   std::unique_ptr<CpprestTransport> callers_;
   std::unique_ptr<Authenticator> authenticator_;
   std::unique_ptr<Access> access_;
   std::unique_ptr<TcpPollTransport> poll_;
   std::unique_ptr<SeriesSource> series_;
+  std::unique_ptr<EventShelf> shelf_;
+  std::unique_ptr<EventMirror> events_;
   std::unique_ptr<History> history_;
   std::unique_ptr<Board> board_;
   std::unique_ptr<ApiRoutes> routes_;
@@ -269,6 +310,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<JobRoutes> jobs_;
   std::unique_ptr<LogRoutes> logs_;
   std::unique_ptr<SeriesRoutes> series_routes_;
+  std::unique_ptr<EventRoutes> event_routes_;
   std::unique_ptr<KueueCache> kueue_;
   std::unique_ptr<MapRoutes> maps_;
   std::unique_ptr<StreamRoutes> streams_;

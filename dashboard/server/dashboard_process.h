@@ -15,6 +15,7 @@
 #define DASHBOARD_SERVER_DASHBOARD_PROCESS_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,12 @@ struct DashboardOptions {
   // Where jobs that are gone are kept; empty: nowhere.
   std::string history_file;
   int history_days = 30;
+  // For copies of event files while somebody looks at histograms; emptied at the start and at the
+  // end. Empty: a temporary folder.
+  std::string event_dir;
+  // On one machine: where a claim of a namespace is. Event files are read there rather than copied,
+  // also those of jobs that are over. Null: volumes cannot be seen.
+  std::function<std::string(const std::string& ns, const std::string& claim)> claim_dir;
 };
 
 class DashboardProcess {

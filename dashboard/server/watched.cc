@@ -125,6 +125,28 @@ void ReadNames(const Json& metadata, WatchedJob* job) {
   job->queue = Text(Member(labels, queue.c_str()));
 }
 
+// Where a path of the pods is, by the mount that is nearest above it.
+std::optional<VolumePath> PlaceOf(const std::string& path, const Json& volumes) {
+  if (path.empty() || !volumes.is_array()) return std::nullopt;
+  std::optional<VolumePath> place;
+  size_t longest = 0;
+  for (const Json& volume : volumes) {
+    std::string mount = Text(Member(volume, "mountPath"));
+    while (mount.ends_with('/')) mount.pop_back();
+    const bool above = path == mount || path.starts_with(mount + "/");
+    if (mount.empty() || !above || mount.size() <= longest) continue;
+    longest = mount.size();
+    const Json& source = Member(volume, "source");
+    place = {.claim = Text(Member(Member(source, "persistentVolumeClaim"), "claimName")),
+             .host_path = Text(Member(Member(source, "hostPath"), "path")),
+             .below = path.substr(std::min(path.size(), mount.size() + 1))};
+  }
+  if (!place.has_value() || (place->claim.empty() && place->host_path.empty())) return std::nullopt;
+  // It would lead out of the volume.
+  if (("/" + place->below + "/").find("/../") != std::string::npos) return std::nullopt;
+  return place;
+}
+
 // Raw values of an array's member of each element: `containers[].resources`.
 void ForEachIn(std::string_view object, std::string_view array,
                const std::function<void(std::string_view element)>& call) {
@@ -179,6 +201,8 @@ absl::StatusOr<WatchedJob> ReadJob(JobKind kind, std::string_view json) {
   job.suspend = Member(policy, "suspend") == Json(true);
   const int32_t ttl = WholeNumber(Member(policy, "ttlSecondsAfterFinished"), -1);
   if (ttl >= 0) job.ttl_seconds = ttl;
+  job.summaries = PlaceOf(Text(Member(Member(Member(spec, "trainer"), "summaries"), "dir")),
+                          Member(spec, "volumes"));
   if (job.queue.empty()) {
     job.queue = Text(Member(Member(policy, "schedulingPolicy"), "queue"));
   }

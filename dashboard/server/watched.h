@@ -39,6 +39,13 @@ struct WatchedRole {
   int32_t gpus = 0;  // Of each replica.
 };
 
+// A directory in a volume of a job.
+struct VolumePath {
+  std::string claim;      // One of these two.
+  std::string host_path;
+  std::string below;      // "logs/run1"; empty: the volume itself.
+};
+
 struct WatchedJob {
   ObjectMeta meta;
   JobKind kind = JobKind::kTrainingJob;
@@ -48,6 +55,7 @@ struct WatchedJob {
   std::string queue;
   std::map<std::string, std::string> labels;
   std::optional<int32_t> ttl_seconds;
+  std::optional<VolumePath> summaries;  // Of the bundled trainer's event files.
   JobStatus status;
   std::string flaw;  // What could not be read; empty: nothing.
 

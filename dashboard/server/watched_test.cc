@@ -150,5 +150,29 @@ TEST(WatchedEventTest, BothFormsOfEventsAreRead) {
   EXPECT_LT(long_one->message.size(), 3'000);
 }
 
+TEST(WatchedJobTest, EventFilesOfTheBundledTrainerAreInAVolumeOfTheJob) {
+  const auto place = [](const std::string& dir, const std::string& volumes) {
+    const auto job = ReadJob(JobKind::kTrainingJob,
+                             R"({"metadata": {"name": "a", "namespace": "b", "uid": "c"},
+                                 "spec": {"trainer": {"summaries": {"dir": ")" +
+                                 dir + R"("}}, "volumes": )" + volumes + "}}");
+    EXPECT_THAT(job, IsOk());
+    const auto& found = job->summaries;
+    return found.has_value() ? found->claim + "|" + found->host_path + "|" + found->below : "none";
+  };
+  const std::string volumes =
+      R"([{"mountPath": "/out", "source": {"persistentVolumeClaim": {"claimName": "claim"}}},
+          {"mountPath": "/out/deep/", "source": {"hostPath": {"path": "/disk"}}},
+          {"mountPath": "/empty", "source": {"emptyDir": {}}}, {}, 7])";
+  EXPECT_EQ(place("/out/logs/a", volumes), "claim||logs/a");
+  EXPECT_EQ(place("/out", volumes), "claim||");
+  EXPECT_EQ(place("/out/deep/logs", volumes), "|/disk|logs");
+  EXPECT_EQ(place("/output", volumes), "none");
+  EXPECT_EQ(place("/empty/logs", volumes), "none");
+  EXPECT_EQ(place("/out/../etc", volumes), "none");
+  EXPECT_EQ(place("", volumes), "none");
+  EXPECT_EQ(place("/out", "7"), "none");
+}
+
 }  // namespace
 }  // namespace taas::dashboard

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dashboard/server/job_view.h"
+#include "dashboard/training/answering_replicas.h"
 #include "operator/api/json_field.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -20,22 +21,6 @@ constexpr size_t kPointsMax = 5'000;
 bool IsPoint(const Json& point) {
   return point.is_array() && point.size() == 3 && point[0].is_number() && point[1].is_number() &&
          point[2].is_number();
-}
-
-PodPtr PodOf(const SeriesSource::Pods& pods, Role role) {
-  for (const PodPtr& pod : pods) {
-    const bool answers = pod->phase == PodPhase::kRunning && !pod->ip.empty() &&
-                         pod->status_port > 0;
-    if (pod->role == role && pod->index == 0 && answers) return pod;
-  }
-  return nullptr;
-}
-
-bool HasRole(const WatchedJob& job, Role role) {
-  for (const WatchedRole& of_job : job.roles) {
-    if (of_job.role == role && of_job.desired > 0) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -81,15 +66,15 @@ void SeriesSource::Fetch(const WatchedJob& job, const Pods& pods, Done done) {
 }
 
 void SeriesSource::Ask(const std::string& uid, const WatchedJob& job, const Pods& pods) {
-  const Role main = HasRole(job, Role::kChief) ? Role::kChief : Role::kWorker;
+  const AnsweringReplicas replicas = FindAnsweringReplicas(job, pods);
   auto round = std::make_shared<Round>();
   std::vector<std::pair<PodPtr, absl::StatusOr<Json> Round::*>> asked;
-  if (PodPtr pod = PodOf(pods, main)) {
-    round->source = ReplicaName(job, *pod);
-    asked.emplace_back(std::move(pod), &Round::main);
+  if (replicas.main != nullptr) {
+    round->source = ReplicaName(job, *replicas.main);
+    asked.emplace_back(replicas.main, &Round::main);
   }
-  if (PodPtr pod = PodOf(pods, Role::kEvaluator)) {
-    asked.emplace_back(std::move(pod), &Round::evaluator);
+  if (replicas.evaluator != nullptr) {
+    asked.emplace_back(replicas.evaluator, &Round::evaluator);
   }
   if (asked.empty()) return OnAll(uid, *round);
   round->missing = static_cast<int>(asked.size());

@@ -103,7 +103,7 @@ absl::StatusOr<std::unique_ptr<LocalCluster>> LocalCluster::Start(Options option
   c.node_ = std::make_unique<Node>(
       Node::Options{.nodes = c.Nodes(),
                     .pods_dir = c.dirs_.root(),
-                    .volumes_dir = c.options_.dir + "/volumes",
+                    .volumes_dir = c.VolumesDir(),
                     .volume_bindings = c.options_.volume_bindings,
                     .trainer_path = c.options_.trainer_path,
                     .shim_path = c.options_.shim_path,
@@ -184,6 +184,10 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
     nodes.push_back(std::move(node));
   }
   return nodes;
+}
+
+std::string LocalCluster::ClaimDir(const std::string& ns, const std::string& claim) const {
+  return localkube::ClaimDir(VolumesDir(), options_.volume_bindings, ns, claim);
 }
 
 absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {

@@ -62,6 +62,8 @@ class LocalCluster {
   const std::string& dir() const { return options_.dir; }
   std::string kubeconfig() const { return options_.dir + "/kubeconfig"; }
   bool sandbox() const { return sandbox_; }
+  // Where a persistent volume claim is on this machine, whether it is there yet or not.
+  std::string ClaimDir(const std::string& ns, const std::string& claim) const;
 
   // Stops scheduler and node, then ends every pod: SIGTERM now, SIGKILL after `grace`.
   absl::Status EndPods(std::chrono::milliseconds grace);
@@ -74,6 +76,7 @@ class LocalCluster {
   absl::Status TakeDirectory();
   absl::Status StartServer();
   std::vector<NodeCapacity> Nodes() const;
+  std::string VolumesDir() const { return options_.dir + "/volumes"; }
 
   const Options options_;
   RealClock clock_;

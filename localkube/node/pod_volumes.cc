@@ -33,17 +33,21 @@ std::string KindOf(const Json& volume) {
 
 }  // namespace
 
+std::string ClaimDir(const std::string& volumes_dir, const VolumeBindings& bindings,
+                     const std::string& ns, const std::string& claim) {
+  for (const std::string& key : {ns + "/" + claim, claim}) {
+    const auto bound = bindings.find(key);
+    if (bound != bindings.end()) return bound->second;
+  }
+  return volumes_dir + "/" + ns + "/" + claim;
+}
+
 VolumePlanner::Source VolumePlanner::LocateClaim(const Json& claim) {
   const std::string ns = Text(Member(pod_, "metadata"), "namespace");
   const std::string name = Text(claim, "claimName");
-  const bool read_only = Flag(claim, "readOnly");
-  for (const std::string& key : {ns + "/" + name, name}) {
-    const auto bound = context_.volume_bindings.find(key);
-    if (bound != context_.volume_bindings.end()) return {bound->second, read_only};
-  }
-  const std::string dir = context_.volumes_dir + "/" + ns + "/" + name;
-  plan_.dirs.push_back(dir);
-  return {dir, read_only};
+  const std::string dir = ClaimDir(context_.volumes_dir, context_.volume_bindings, ns, name);
+  if (dir == ClaimDir(context_.volumes_dir, {}, ns, name)) plan_.dirs.push_back(dir);
+  return {dir, Flag(claim, "readOnly")};
 }
 
 absl::StatusOr<VolumePlanner::Source> VolumePlanner::Locate(const Json& volume) {

@@ -16,11 +16,16 @@
 
 namespace taas::localkube {
 
+// Directories of this machine by claim: "CLAIM" or "NAMESPACE/CLAIM".
+using VolumeBindings = std::map<std::string, std::string>;
+// The directory of a claim that is bound to none: NAMESPACE/CLAIM in `volumes_dir`.
+std::string ClaimDir(const std::string& volumes_dir, const VolumeBindings& bindings,
+                     const std::string& ns, const std::string& claim);
+
 struct RunContext {
   std::string pod_dir;      // Of this pod; emptyDir volumes live in it.
-  std::string volumes_dir;  // Claims are directories NAMESPACE/CLAIM in it, unless bound.
-  // Directories of this machine by claim: "CLAIM" or "NAMESPACE/CLAIM".
-  std::map<std::string, std::string> volume_bindings;
+  std::string volumes_dir;  // Of claims.
+  VolumeBindings volume_bindings;
   std::string trainer_path;
   // The first variables of every container.
   std::vector<std::pair<std::string, std::string>> base_env;

@@ -61,6 +61,13 @@ void AddHistoryFlags(CLI::App* verb, dashboard::DashboardOptions& options) {
       ->envname("TAAS_DASHBOARD_HISTORY_DAYS");
 }
 
+void AddEventFlags(CLI::App* verb, dashboard::DashboardOptions& options) {
+  verb->add_option("--event-dir", options.event_dir,
+                   "Folder for copies of trainings' event files while somebody looks at their "
+                   "histograms, 1 GiB at most; it is emptied. Default: a temporary folder")
+      ->envname("TAAS_DASHBOARD_EVENT_DIR");
+}
+
 void AddClusterFlags(CLI::App* verb, Flags* flags) {
   dashboard::DashboardOptions& options = flags->options;
   verb->add_option("--kubeconfig", options.kubeconfig,
@@ -105,6 +112,7 @@ void AddDashboardCommand(CLI::App& app, int* exit_code) {
   const auto flags = std::make_shared<Flags>();
   AddPageFlags(verb, flags->options);
   AddHistoryFlags(verb, flags->options);
+  AddEventFlags(verb, flags->options);
   AddClusterFlags(verb, flags.get());
   flags->log.AddTo(verb);
   verb->callback([flags, exit_code] { *exit_code = Run(*flags); });

@@ -52,6 +52,7 @@ absl::Status RunChief(Role& role) {
   if (!server.ok()) return Role::Restart(server.status());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder();
+  const auto weights = role.FollowCheckpoints();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
   ASSIGN_OR_RETURN(const auto ledger, ps::CommitLedger::FromEnvironment(
                                           role.cluster().self.name(), role.process().start));

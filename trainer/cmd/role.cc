@@ -20,13 +20,18 @@ constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
 absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
     std::function<void()> before_status) {
   if (!process_.status_port) return std::unique_ptr<StatusServer>();
+  events_.emplace(files_, config().summaries_dir);
   const StatusServer::Pages pages = {
       {"/status",
-       [this, before_status = std::move(before_status)](const std::string&) {
+       {[this, before_status = std::move(before_status)](const std::string&) {
          before_status();
          return board_.Json();
-       }},
-      {"/series", [this](const std::string& query) { return series_.Json(query); }}};
+       }}},
+      {"/series", {[this](const std::string& query) { return series_.Json(query); }}},
+      {"/events", {[this](const std::string&) { return events_->List(); }}},
+      {"/events/data",
+       {[this](const std::string& query) { return events_->Data(query); },
+        "application/octet-stream"}}};
   auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages);
   if (!server.ok()) return Restart(server.status());
   return server;
@@ -34,6 +39,19 @@ absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
 
 absl::Status Role::Restart(const absl::Status& status) {
   return absl::UnavailableError(std::string(status.message()));
+}
+
+std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
+  const TrainerConfig& of = config();
+  if (of.checkpoint_dir.empty() || of.summaries_dir.empty() || !of.summary_histograms) {
+    return nullptr;
+  }
+  auto weights = std::make_unique<CheckpointWeights>(
+      clock_, files_,
+      CheckpointWeights::Options{.checkpoints = of.checkpoint_dir,
+                                 .events = of.summaries_dir + "/checkpoints"});
+  weights->Follow();
+  return weights;
 }
 
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {

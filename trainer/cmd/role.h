@@ -34,6 +34,8 @@
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
+#include "trainer/summary/checkpoint_weights.h"
+#include "trainer/summary/event_pages.h"
 #include "trainer/summary/recorder.h"
 
 namespace taas {
@@ -54,8 +56,8 @@ class Role {
   Place& place() { return place_; }
   Series& series() { return series_; }
 
-  // Serves /status and /series while the result lives; null if no port was given. `before_status`
-  // brings the board up to date.
+  // Serves /status, /series and /events while the result lives; null if no port was given.
+  // `before_status` brings the board up to date.
   absl::StatusOr<std::unique_ptr<StatusServer>> ServeStatus(
       std::function<void()> before_status = [] {});
   // A port that is taken is no fault of the configuration: the next pod is given another.
@@ -70,6 +72,8 @@ class Role {
 
   // Of the chief and of a process by itself: what /series shows and event files hold.
   std::unique_ptr<Recorder> MakeRecorder();
+  // And the weights of each checkpoint, while the result lives; null if nobody wants them.
+  std::unique_ptr<CheckpointWeights> FollowCheckpoints();
   // Samples of the steps that are logged go to the recorder, if there is one.
   absl::StatusOr<StepLog> MakeStepLog(ModelTask& task, Recorder* recorder) const;
   // The rate; nothing at the first step and at the first after going back to a checkpoint, from
@@ -91,6 +95,7 @@ class Role {
   PosixFileSystem files_;
   Place place_;
   Series series_;
+  std::optional<EventPages> events_;
 };
 
 absl::Status RunLocally(Role& role);

@@ -85,8 +85,9 @@ class Session : public std::enable_shared_from_this<Session<State>> {
       std::string known;
       for (const auto& [path, unused] : state_.pages) known += (known.empty() ? "" : ", ") + path;
       Refuse(http::status::not_found, "served here are " + known);
-    } else if (auto body = page->second(target.substr(std::min(mark + 1, target.size())));
+    } else if (auto body = page->second.body(target.substr(std::min(mark + 1, target.size())));
                body.ok()) {
+      response_.set(http::field::content_type, page->second.content_type);
       response_.body() = *std::move(body);
     } else {
       Refuse(http::status::bad_request, std::string(body.status().message()));

@@ -1,10 +1,10 @@
-// Serves pages of JSON over HTTP: `GET /status` and the like.
+// Serves pages over HTTP: `GET /status` and the like.
 //
 // Ownership: owns its socket and one thread; the pages must stay callable while it lives. Threads:
 // pages are called on the server's thread. Errors: ResourceExhausted if the port is taken; bad
 // requests get 4xx.
 //
-//   const StatusServer::Pages pages = {{"/status", [&](const std::string&) { return body; }}};
+//   const StatusServer::Pages pages = {{"/status", {[&](const std::string&) { return body; }}}};
 //   ASSIGN_OR_RETURN(auto server, StatusServer::Start("127.0.0.1", 2223, pages));
 
 #ifndef TRAINER_STATUS_STATUS_SERVER_H_
@@ -22,7 +22,11 @@ namespace taas {
 class StatusServer {
  public:
   // The body of a page for a query, what follows the "?". An error is the client's: 400.
-  using Page = std::function<absl::StatusOr<std::string>(const std::string& query)>;
+  using Body = std::function<absl::StatusOr<std::string>(const std::string& query)>;
+  struct Page {
+    Body body;
+    std::string content_type = "application/json";
+  };
   using Pages = std::map<std::string, Page>;  // By path.
   // `host` "" listens on all addresses, `port` 0 takes a free one.
   static absl::StatusOr<std::unique_ptr<StatusServer>> Start(const std::string& host, int port,

@@ -103,11 +103,13 @@ std::string Get(int port, const std::string& request) {
 }
 
 StatusServer::Pages TwoPages() {
-  return {{"/status", [](const std::string&) { return R"({"a":1})"; }},
-          {"/series", [](const std::string& query) -> absl::StatusOr<std::string> {
-             if (query == "bad") return absl::InvalidArgumentError("not \"bad\"");
-             return "[" + query + "]";
-           }}};
+  return {{"/status", {[](const std::string&) { return R"({"a":1})"; }}},
+          {"/series",
+           {[](const std::string& query) -> absl::StatusOr<std::string> {
+              if (query == "bad") return absl::InvalidArgumentError("not \"bad\"");
+              return "[" + query + "]";
+            },
+            "text/plain"}}};
 }
 
 TEST(StatusServerTest, PagesAreServedAndNothingElse) {
@@ -118,6 +120,7 @@ TEST(StatusServerTest, PagesAreServedAndNothingElse) {
   EXPECT_THAT(Get(port, "GET /status" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
   EXPECT_THAT(Get(port, "GET /status?x" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
   EXPECT_THAT(Get(port, "GET /series" + end), HasSubstr("\r\n\r\n[]"));
+  EXPECT_THAT(Get(port, "GET /series" + end), HasSubstr("Content-Type: text/plain\r\n"));
   EXPECT_THAT(Get(port, "GET /series?since=5" + end), HasSubstr("\r\n\r\n[since=5]"));
   EXPECT_THAT(Get(port, "GET /series?bad" + end),
               testing::AllOf(HasSubstr("400"), HasSubstr(R"("not \"bad\"")")));

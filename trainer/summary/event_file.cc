@@ -18,8 +18,6 @@ namespace {
 constexpr char kPrefix[] = "events.out.tfevents.";
 constexpr char kVersion[] = "brain.Event:2";
 
-bool IsEventFile(const std::string& name) { return name.rfind(kPrefix, 0) == 0; }
-
 // Of "events.out.tfevents.1700000000.host…"; 0 if there is none.
 int64_t SecondsOf(const std::string& name) {
   int64_t seconds = 0;
@@ -39,6 +37,8 @@ double WallSeconds(Clock::WallTime wall) {
 }
 
 }  // namespace
+
+bool IsEventFile(const std::string& name) { return name.rfind(kPrefix, 0) == 0; }
 
 absl::StatusOr<std::unique_ptr<EventWriter>> EventWriter::Open(FileSystem& files,
                                                                const Clock& clock,

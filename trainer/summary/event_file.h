@@ -50,6 +50,9 @@ class EventWriter {
   std::unique_ptr<WritableFile> file_;
 };
 
+// Of a name without its directory.
+bool IsEventFile(const std::string& name);
+
 // Calls `each` with every event of the directory's files in the order in which TensorBoard reads
 // them. Events of more than `size_max` bytes (those with histograms) are passed over; what follows
 // a damaged record of a file too. A directory that is not there has none.

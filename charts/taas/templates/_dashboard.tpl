@@ -46,6 +46,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 - --history-file=/history/history.db
 - --history-days={{ $dashboard.history.days }}
 {{- end }}
+- --event-dir=/events/copies
 - --log-format={{ .Values.operator.logFormat }}
 - --log-level={{ .Values.operator.logLevel }}
 {{- end -}}

@@ -1,0 +1,174 @@
+#include "dashboard/training/event_shelf.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "dashboard/events/histogram_routes.h"
+#include "dashboard/events/tensorboard_routes.h"
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+
+namespace taas::dashboard {
+namespace {
+
+void Warn(const absl::Status& status) {
+  if (status.ok()) return;
+  Log(LogLevel::kWarning, "copies of event files", {{"why", std::string(status.message())}});
+}
+
+}  // namespace
+
+EventShelf::EventShelf(FileSystem& files, Options options)
+    : files_(files), options_(std::move(options)) {
+  Warn(files_.RemoveAll(options_.dir));
+}
+
+EventShelf::~EventShelf() { Warn(files_.RemoveAll(options_.dir)); }
+
+EventShelf::Job& EventShelf::JobOf(const std::string& uid) {
+  Job& job = jobs_[uid];
+  if (jobs_.size() > options_.jobs_max) DropOldestBut(uid, /*in_place_too=*/true);
+  if (job.dir.empty()) job.dir = options_.dir + "/" + std::to_string(++last_number_);
+  job.last_asked = ++asked_;
+  return job;
+}
+
+void EventShelf::ReadInPlace(const std::string& uid, const std::string& dir) {
+  Job& job = jobs_[uid];
+  if (job.dir == dir) return;
+  for (const auto& [unused, size] : job.sizes) bytes_ -= size;
+  if (!job.dir.empty() && !job.in_place) Warn(files_.RemoveAll(job.dir));
+  job = {.dir = dir, .in_place = true};
+}
+
+std::vector<EventShelf::Part> EventShelf::Missing(const std::string& uid,
+                                                  const std::vector<EventFileEntry>& listed,
+                                                  bool complete) {
+  Job& job = JobOf(uid);
+  std::set<std::string> paths;
+  for (const EventFileEntry& file : listed) paths.insert(file.path());
+  std::vector<std::string> gone;
+  for (const auto& [path, unused] : job.sizes) {
+    if (complete && paths.count(path) == 0) gone.push_back(path);
+  }
+  for (const EventFileEntry& file : listed) {
+    const auto kept = job.sizes.find(file.path());
+    if (kept != job.sizes.end() && file.bytes < kept->second) gone.push_back(file.path());
+  }
+  for (const std::string& path : gone) Drop(job, path);
+  uint64_t left = options_.job_bytes_max;
+  for (const auto& [unused, bytes] : job.sizes) left -= std::min(left, bytes);
+  std::vector<Part> parts;
+  for (const EventFileEntry& file : listed) {
+    const auto kept = job.sizes.find(file.path());
+    const uint64_t from = kept == job.sizes.end() ? 0 : kept->second;
+    const uint64_t to = from + std::min(file.bytes - from, left);
+    if (to <= from) continue;
+    left -= to - from;
+    parts.push_back({.path = file.path(), .from = from, .to = to});
+  }
+  return parts;
+}
+
+absl::Status EventShelf::Append(const std::string& uid, const std::string& path, uint64_t from,
+                                std::string_view bytes) {
+  MakeRoom(uid, bytes.size());
+  Job& job = JobOf(uid);
+  uint64_t& size = job.sizes[path];
+  if (size != from) {
+    return absl::FailedPreconditionError("copy of " + path + ": has " + std::to_string(size) +
+                                         " bytes and not " + std::to_string(from));
+  }
+  const std::string full = job.dir + "/" + path;
+  RETURN_IF_ERROR(files_.MakeDirs(DirName(full)));
+  ASSIGN_OR_RETURN(const auto file, files_.OpenAppend(full));
+  const absl::Status appended = file->Append(bytes);
+  if (!appended.ok()) {
+    // Nobody knows how much of it is there.
+    Drop(job, path);
+    return appended;
+  }
+  size += bytes.size();
+  bytes_ += bytes.size();
+  return file->Close();
+}
+
+Answer EventShelf::Ask(const std::string& uid, std::string_view path, QueryPairs query) {
+  const RunSet& runs = Read(uid);
+  if (path.starts_with("/data/histograms/") || path == "/data/problems") {
+    return AnswerHistogramRoutes(runs, path, query);
+  }
+  return AnswerTensorBoard(runs, path, query);
+}
+
+EventShelf::Kept EventShelf::About(const std::string& uid) {
+  const RunSet& runs = Read(uid);
+  Kept kept = Measure(JobOf(uid));
+  kept.runs = runs.readers().size();
+  kept.problems = runs.Problems();
+  return kept;
+}
+
+EventShelf::Kept EventShelf::Measure(const Job& job) const {
+  Kept kept;
+  for (const auto& [unused, bytes] : job.sizes) {
+    ++kept.files;
+    kept.bytes += bytes;
+  }
+  if (!job.in_place) return kept;
+  for (const auto& [run, unused] : job.runs->readers()) {
+    const std::string dir = job.dir + "/" + run;
+    for (const std::string& name : files_.List(dir).value_or(std::vector<std::string>())) {
+      if (name.find("tfevents") == std::string::npos) continue;
+      ++kept.files;
+      const auto file = files_.OpenRead(dir + "/" + name);
+      if (file.ok()) kept.bytes += (*file)->Size().value_or(0);
+    }
+  }
+  return kept;
+}
+
+RunSet& EventShelf::Read(const std::string& uid) {
+  Job& job = JobOf(uid);
+  if (job.runs == nullptr) {
+    job.runs = std::make_unique<RunSet>(job.dir, RunSetOptions{.memory_max = options_.memory_max});
+    std::vector<Job*> open;
+    for (auto& [unused, other] : jobs_) {
+      if (other.runs != nullptr) open.push_back(&other);
+    }
+    if (open.size() > options_.open_max) {
+      (*std::ranges::min_element(open, {}, &Job::last_asked))->runs.reset();
+    }
+  }
+  job.runs->Refresh();
+  return *job.runs;
+}
+
+void EventShelf::Drop(Job& job, const std::string& path) {
+  const auto size = job.sizes.find(path);
+  if (size == job.sizes.end()) return;
+  bytes_ -= size->second;
+  job.sizes.erase(size);
+  Warn(files_.Remove(job.dir + "/" + path));
+}
+
+void EventShelf::MakeRoom(const std::string& uid, uint64_t bytes) {
+  while (bytes_ + bytes > options_.bytes_max && DropOldestBut(uid, /*in_place_too=*/false)) {
+  }
+}
+
+bool EventShelf::DropOldestBut(const std::string& uid, bool in_place_too) {
+  auto oldest = jobs_.end();
+  for (auto job = jobs_.begin(); job != jobs_.end(); ++job) {
+    if (job->first == uid || (job->second.in_place && !in_place_too)) continue;
+    if (oldest == jobs_.end() || job->second.last_asked < oldest->second.last_asked) oldest = job;
+  }
+  if (oldest == jobs_.end()) return false;
+  for (const auto& [unused, size] : oldest->second.sizes) bytes_ -= size;
+  if (!oldest->second.in_place) Warn(files_.RemoveAll(oldest->second.dir));
+  jobs_.erase(oldest);
+  return true;
+}
+
+}  // namespace taas::dashboard
