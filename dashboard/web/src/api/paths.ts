@@ -24,6 +24,11 @@ export function jobApi(job: JobRef): string {
   return `api/jobs/${jobKey(job)}`;
 }
 
+/** Of its event files. */
+export function eventsApi(job: JobRef): string {
+  return `${jobApi(job)}/events`;
+}
+
 export type JobTab = "logs" | "training";
 
 /** For a router link, below the base. */

@@ -9,7 +9,6 @@ import type { JobRef } from "./paths";
 import { jobApi, jobKey } from "./paths";
 import { useServices } from "./services";
 import type {
-  Created,
   GpuMap,
   HistoryDetail,
   HistoryList,
@@ -158,19 +157,6 @@ export function useHistory(filter: HistoryFilter) {
 
 export function useHistoryDetail(uid: string): Read<HistoryDetail> {
   return useRead<HistoryDetail>(["history", uid], `api/history/${encodeURIComponent(uid)}`, true);
-}
-
-export interface NewJob {
-  manifest: string;
-  dryRun: boolean;
-}
-
-export function useCreateJob(): UseMutationResult<Created, Error, NewJob> {
-  const { api } = useServices();
-  return useMutation({
-    mutationFn: ({ manifest, dryRun }) =>
-      api.postText<Created>("api/jobs", manifest, { query: dryRun ? { dryRun } : {} }),
-  });
 }
 
 export function useChangeJob(): UseMutationResult<void, Error, { job: JobRef; change: JobChange }> {

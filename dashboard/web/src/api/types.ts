@@ -245,6 +245,69 @@ export interface SeriesAnswer {
   archived?: boolean;
 }
 
+/** GET api/jobs/{ns}/{plural}/{name}/events: what is known of the job's event files. */
+export interface EventsState {
+  runs: number;
+  files: number;
+  /** Read so far, of the size that is known. */
+  bytes: number;
+  bytesTotal: number;
+  /** Who serves the files, such as "chief-0"; "": nobody does now. */
+  source: string;
+  /** Why there is nothing, or nothing new; "": all is well. */
+  message: string;
+  problems: EventProblem[];
+}
+export interface EventProblem {
+  run: string;
+  /** "": the directory itself. */
+  file: string;
+  byte: number;
+  what: string;
+}
+/** What JSON has no number for is a text. */
+export type JsonNumber = number | "NaN" | "Infinity" | "-Infinity";
+/** GET …/events/data/histograms/tags */
+export interface HistogramTags {
+  tags: HistogramTag[];
+}
+export interface HistogramTag {
+  /** "." is the top directory; "eval" the evaluator's; "checkpoints" the weights of each. */
+  run: string;
+  tag: string;
+  displayName: string;
+  description: string;
+  /** Histograms that are kept. */
+  count: number;
+  firstStep?: number;
+  lastStep?: number;
+  /** The most that one of them has. */
+  bins: number;
+}
+/** GET …/events/data/histograms/series?run=&tag=[&steps=FROM..TO][&max=N] */
+export interface HistogramSeries {
+  run: string;
+  tag: string;
+  firstStep?: number;
+  lastStep?: number;
+  /** Of these at most `max` come, spread evenly, the first and the last among them. */
+  inRange: number;
+  histograms: {
+    step: number;
+    wall: JsonNumber;
+    min: JsonNumber;
+    max: JsonNumber;
+    /** One more than counts; both are empty where nothing was counted. */
+    edges: JsonNumber[];
+    counts: JsonNumber[];
+  }[];
+}
+/**
+ * GET …/events/data/plugin/distributions/distributions?run=&tag=: seconds since 1970, step, and the
+ * values below which so many ten-thousandths of all lie.
+ */
+export type Distributions = [JsonNumber, number, [number, JsonNumber][]][];
+
 /**
  * GET api/jobs/{ns}/{plural}/{name}/logs?replica=&tail=&since=&previous=&follow=: a stream of one
  * JSON object per line, in order of time as far as they had been written at the start.
@@ -379,20 +442,37 @@ export interface NamespaceAccess {
 
 /** GET api/history[?namespace=&text=&before=&limit=] */
 export interface HistoryList {
-  jobs: (JobRow & { deleted?: Time })[];
+  jobs: HistoryRow[];
   /** For `before` of the next page; absent: that was the last. */
   next?: string;
+  /** Why it may lack what is newest. */
+  message?: string;
+}
+export interface HistoryRow extends JobRow {
+  deleted?: Time;
+  /** It went while nobody looked: `deleted` is when that was found. */
+  deletedUnseen?: boolean;
 }
 /** GET api/history/{uid} */
-export interface HistoryDetail extends JobRow {
-  deleted?: Time;
+export interface HistoryDetail extends HistoryRow {
   conditions: Condition[];
+  attempt?: number;
   restartsByCause: Record<string, number>;
+  restartHistory?: RestartRecord[];
   events: ClusterEvent[];
   manifest?: KubeObject;
   series: SeriesAnswer;
-  logs: { replica: string; lines: { t: Time; l: string }[]; truncated: boolean }[];
+  logs: HistoryLog[];
+  /** What is recorded and this user may not see. */
+  withheld?: Withheld[];
 }
+export interface HistoryLog {
+  replica: string;
+  podNumber?: number;
+  lines: { t: Time; l: string }[];
+  truncated: boolean;
+}
+export type Withheld = "events" | "manifest" | "logs";
 
 /**
  * GET api/stream?jobs=1 | job={ns}/{plural}/{name} | gpus=1 | queues=1 (any of them together):

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
 import { useText } from "../i18n";
 import { useAnnounce } from "./Announcer";
+import { copyText } from "./copy_text";
 
 // Long enough to be seen.
 const SHOWN_MS = 2_000;
@@ -36,19 +37,4 @@ export function CopyButton({ text, label }: { text: string; label?: string }): R
       />
     </Tooltip>
   );
-}
-
-/** Also where the clipboard is closed to scripts: over plain HTTP from another machine. */
-async function copyText(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement("textarea");
-    area.value = text;
-    area.className = "visually-hidden";
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
 }

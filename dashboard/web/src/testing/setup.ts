@@ -2,6 +2,7 @@
 
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, vi } from "vitest";
+import { FakeIntersectionObserver, viewport } from "./viewport";
 
 // The size of a laptop's window, for what measures itself.
 export const WINDOW = { width: 1400, height: 900 };
@@ -33,6 +34,8 @@ class FakeResizeObserver {
 beforeEach(() => {
   localStorage.clear();
   vi.stubGlobal("ResizeObserver", FakeResizeObserver);
+  vi.stubGlobal("IntersectionObserver", FakeIntersectionObserver);
+  viewport.reset();
   vi.stubGlobal("matchMedia", (media: string) => ({
     media,
     // No animations: nothing has to be waited for.

@@ -69,7 +69,81 @@ export const training = {
   lastStep: "last step",
 
   histograms: "Histograms",
-  histogramsText:
-    "Histograms of weights and gradients are in the event files of summaries.dir: read them with " +
-    "TensorBoard. See “Event files” in docs/contract.md.",
+  hist: {
+    text: "How weights and gradients are spread, and how that changes.",
+    settings: "Settings of the histograms",
+    mode: "View",
+    modes: { offset: "Offset", overlay: "Overlay", bands: "Distribution" },
+    run: "Run",
+    runs: {
+      ".": "training",
+      eval: "evaluator",
+      checkpoints: "checkpoints",
+    } as Record<string, string>,
+    height: "Height",
+    heights: { density: "Density", count: "Count" },
+    heightWhy: {
+      density: "Height: share of all values per unit of the axis, so that areas compare",
+      count: "Height: count of each bin; bins have different widths",
+    },
+    log: "Log height",
+    filter: "Filter tags (regex)",
+    badFilter: "This is no regular expression; all tags show.",
+    noMatch: "No tag has such a name.",
+    zoomed: "Only what the zoom of the curves leaves in view.",
+    otherTags: "Without a layer",
+    showMore: (count: number) => `Show ${plural(count, "more tag", "more tags")}`,
+
+    unreadable: "The histograms cannot be read",
+    stale: (time: string) => `This was read at ${time} and cannot be read again now.`,
+    noneTitle: "No histograms yet",
+    noneText:
+      "Set spec.trainer.summaries.dir, and the trainer writes histograms of weights and " +
+      "gradients every summaries.everySteps steps (unless summaries.histograms=false). Set " +
+      "spec.trainer.checkpoint.dir, and the weights of each checkpoint show here.",
+    noneOwn: "An image of your own may write TensorBoard's event files there.",
+    said: "The server says:",
+    noNews: "What shows may not be the newest",
+    reading: (percent: string) => `Reading the event files: ${percent}`,
+    problems: (count: number) =>
+      plural(count, "problem in the event files", "problems in the event files"),
+    problemAt: (where: string, byte: string) => `${where}, byte ${byte}`,
+    directory: "the directory",
+    moreProblems: (count: number) => `and ${count} more`,
+
+    step: "Step",
+    stepOf: (tag: string) => `Step of ${tag}`,
+    newest: "newest",
+    shownOf: (part: number, whole: number) =>
+      `${part} of ${whole} histograms; zoom into a curve to see others.`,
+    values: (count: string) => `${count} values`,
+    bins: (count: number) => plural(count, "bin", "bins"),
+    fromTo: (from: string, to: string) => `${from} to ${to}`,
+    constant: (count: string, value: string) => `All ${count} values are ${value}`,
+    nothingCounted: "No values were counted.",
+    notDrawn: (count: number) =>
+      `${plural(count, "bin has", "bins have")} no finite edges and cannot be drawn.`,
+    nothingToDraw: "Nothing here can be drawn: there are no finite numbers.",
+    cut: (count: number) =>
+      `▲ ${plural(count, "histogram has", "histograms have")} a peak that is too narrow for ` +
+      "this axis: it is cut off.",
+    binAt: (from: string, to: string, count: string, percent: string) =>
+      `${from} … ${to}: ${count} (${percent})`,
+    median: "median",
+    bandPoint: (percent: string, value: string) => `${percent}: ${value}`,
+    bandLegend: "Lines: least, 6.68, 15.87, 30.85, 50, 69.15, 84.13, 93.32 %, largest",
+    chartOf: (mode: string, tag: string, text: string) => `${mode} of ${tag}: ${text}`,
+    chartText: (count: number, from: string, to: string) =>
+      `${plural(count, "histogram", "histograms")}, step ${from} to ${to}`,
+    barsOf: (tag: string, step: string, text: string) =>
+      `Histogram of ${tag} at step ${step}: ${text}`,
+    tableOf: (tag: string, step: string) => `Bins of ${tag} at step ${step}`,
+    bandsTableOf: (tag: string) => `Distribution of ${tag} over steps`,
+    from: "from",
+    to: "to",
+    count: "count",
+    share: "share",
+    firstRows: (count: number) => `Only the first ${count} rows; the CSV file has all.`,
+    noTag: (tag: string) => `This job has no histograms of ${tag} yet.`,
+  },
 };

@@ -2,6 +2,7 @@ import { screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, test, vi } from "vitest";
 import { FakeServer, problem } from "../../testing/fake_server";
 import { renderAt } from "../../testing/render";
+import { fakeCanvas, tagOf } from "../training/histograms/fixture";
 import { isEmbedded } from "./in_frame";
 
 vi.mock("uplot", async () => ({ default: (await import("../training/fake_plot")).FakePlot }));
@@ -40,6 +41,36 @@ test("a curve that is not there is said, with the trainer's reason", async () =>
   renderAt("/embed/ml/trainingjobs/mnist/loss", { server });
   await screen.findByText("This job has no curve named Loss yet.");
   expect(screen.getByText("nobody answers")).toBeTruthy();
+});
+
+test("the histograms of one tag fill the frame", async () => {
+  fakeCanvas();
+  const server = new FakeServer();
+  const events = "api/jobs/ml/trainingjobs/mnist/events";
+  const state = { files: 1, bytes: 1, bytesTotal: 1, source: "chief-0", message: "", problems: [] };
+  const tags = ["hidden1/weights", "hidden1/biases"].map((tag) => tagOf(tag));
+  server.on("GET", events, () => ({ ...state, runs: 1 }));
+  server.on("GET", `${events}/data/histograms/tags`, () => ({ tags }));
+  server.on("GET", `${events}/data/histograms/series`, () => ({
+    inRange: 1,
+    histograms: [{ step: 5, wall: 1, min: 0, max: 2, edges: [0, 2], counts: [3] }],
+  }));
+  const frame = "/embed/ml/trainingjobs/mnist/histogram?run=.&mode=overlay&tag=";
+  const { container, unmount } = renderAt(`${frame}hidden1%2Fweights`, { server });
+  await screen.findByRole("img", { name: /^Overlay of hidden1\/weights/ });
+  expect(screen.queryByRole("region", { name: "hidden1/biases" })).toBeNull();
+  expect(container.querySelector("nav, header")).toBeNull();
+  expect(screen.getByRole("link", { name: "Open the full page" })).toBeTruthy();
+  unmount();
+  renderAt(`${frame}other`, { server });
+  await screen.findByText("This job has no histograms of other yet.");
+});
+
+test("a curve may be named as histograms are", async () => {
+  const server = new FakeServer();
+  server.on("GET", SERIES, () => ({ source: "chief-0", series: { histogram: [[1, 1, 1]] } }));
+  renderAt("/embed/ml/trainingjobs/mnist/histogram", { server });
+  await screen.findByRole("slider", { name: "Chart: histogram" });
 });
 
 test("who is not logged in gets a link, and no form", async () => {

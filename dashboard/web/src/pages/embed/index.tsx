@@ -1,11 +1,10 @@
 // A single chart in the frame of another page: no shell, and nothing that leads out of the frame.
 
-import { ExportOutlined } from "@ant-design/icons";
 import type { ReactNode } from "react";
-import { useCallback, useEffect, useMemo } from "react";
-import { Link, useParams, useSearchParams } from "react-router";
+import { lazy, useCallback, useEffect, useMemo } from "react";
+import { useParams, useSearchParams } from "react-router";
 import type { JobRef } from "../../api/paths";
-import { jobKey, jobPage, kindOfPlural } from "../../api/paths";
+import { jobKey, kindOfPlural } from "../../api/paths";
 import { asApiError } from "../../api/problem";
 import { useLiveJob } from "../../api/use_stream";
 import { usePreferences } from "../../app/Menus";
@@ -21,14 +20,24 @@ import { isOver, useCompared, useSeries } from "../training/use_runs";
 import { useSettings } from "../training/use_settings";
 import "./embed.css";
 import { EmbedLogin } from "./EmbedLogin";
+import { PageLink } from "./PageLink";
 import { themeOf } from "./theme_of";
+
+const HISTOGRAM = "histogram";
+const OneHistogram = lazy(() => import("./OneHistogram"));
 
 export default function EmbedPage(): ReactNode {
   const { namespace = "", plural, name = "", chart = "" } = useParams();
   const kind = kindOfPlural(plural);
+  const [search] = useSearchParams();
   useFrameTheme();
   if (!kind) return <NotFound />;
   const job = { kind, namespace, name };
+  const tag = search.get("tag");
+  // Without ?tag= it may be a curve of that name.
+  if (chart === HISTOGRAM && tag !== null) {
+    return <OneHistogram key={`${jobKey(job)} ${tag}`} job={job} tag={tag} />;
+  }
   return <OneChart key={jobKey(job)} job={job} tag={chart} />;
 }
 
@@ -48,7 +57,6 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   const { answer, error, refetch } = useSeries(job, over);
   const { settings, change } = useSettings();
   const compared = useCompared(settings.compared);
-  const [search] = useSearchParams();
   const name = wordFor(t.training.tags, tag);
   useEffect(() => {
     document.title = t.embed.title(name, job.name);
@@ -63,23 +71,10 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   if (error && asApiError(error).reason === "Unauthenticated") return <EmbedLogin />;
   if (error && !answer) return <ErrorPanel error={error} onRetry={refetch} />;
   if (!answer) return <PageLoading />;
-  const to = { pathname: jobPage(job, "training"), search: `?${search}` };
-  const link = (content: ReactNode): ReactNode => (
-    <Link
-      className="embed-link"
-      to={to}
-      target="_blank"
-      rel="noopener"
-      title={t.embed.openPage}
-      aria-label={t.embed.openPage}
-    >
-      {content}
-    </Link>
-  );
   if (!chart) {
     return (
       <p className="embed-say">
-        <bdi>{t.embed.none(name)}</bdi> <bdi>{answer.message}</bdi> {link(<ExportOutlined />)}
+        <bdi>{t.embed.none(name)}</bdi> <bdi>{answer.message}</bdi> <PageLink job={job} />
       </p>
     );
   }
@@ -91,7 +86,7 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
         group="embed"
         onZoom={onZoom}
         fill
-        extra={link(<ExportOutlined />)}
+        extra=<PageLink job={job} />
       />
     </div>
   );

@@ -3,9 +3,9 @@
 import { Button, Segmented, Select } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
+import { SearchBox } from "../../components/SearchBox";
 import { useText } from "../../i18n";
 import type { NodeCells } from "./cells";
-import { SearchBox } from "./SearchBox";
 import type { View } from "./view";
 import { GROUPINGS, isFiltered, optionsOf } from "./view";
 
@@ -25,7 +25,12 @@ export function Filters({ all, nodesVisible, view, setView, clear }: Props): Rea
   const free = [...new Set([...FREE_COUNTS, view.free])].sort((a, b) => a - b);
   return (
     <search className="gpus-filters">
-      <SearchBox text={view.text} onText={(text) => setView({ text })} />
+      <SearchBox
+        className="gpus-search"
+        label={t.gpus.search}
+        text={view.text}
+        onText={(text) => setView({ text })}
+      />
       {(products.length > 1 || view.product.length > 0) && (
         <Many
           name={t.gpus.product}

@@ -1,11 +1,12 @@
 // Which GPU of which node is held by which job, who waits for some, and where there is room.
 
 import { AimOutlined } from "@ant-design/icons";
-import { Alert, Button, Empty, Skeleton } from "antd";
+import { Alert, Button, Empty } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import { useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
+import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
 import { Filters } from "./Filters";
@@ -47,7 +48,7 @@ export default function GpusPage(): ReactNode {
           )
         }
       />
-      {live ? <Content live={live} finding={finding && canFind} /> : <Loading />}
+      {live ? <Content live={live} finding={finding && canFind} /> : <LoadingRows />}
     </div>
   );
 }
@@ -127,14 +128,5 @@ function Nothing({ map }: { map: LiveMap["map"] }): ReactNode {
         )
       }
     />
-  );
-}
-
-function Loading(): ReactNode {
-  const { t } = useText();
-  return (
-    <div role="status" aria-label={t.common.loading}>
-      <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
-    </div>
   );
 }

@@ -1,12 +1,11 @@
 // How a job of the past ended, in one strip.
 
 import type { ReactNode } from "react";
-import type { Progress } from "../../api/types";
+import type { HistoryDetail, Progress } from "../../api/types";
 import { Age } from "../../components/Age";
 import { useText, wordFor } from "../../i18n";
-import type { RecordedJob } from "./recorded";
 
-export function HistoryFacts({ job }: { job: RecordedJob }): ReactNode {
+export function HistoryFacts({ job }: { job: HistoryDetail }): ReactNode {
   const { t, format } = useText();
   const { progress, started, finished, deleted } = job;
   const words = t.history;

@@ -1,16 +1,18 @@
 // One job of the past: how it ended, what happened, its last lines and numbers, its manifest.
 
 import { CopyOutlined } from "@ant-design/icons";
-import { Alert, Empty, Skeleton, Tabs } from "antd";
+import { Alert, Empty, Tabs } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
 import { Link, useNavigate } from "react-router";
 import { asApiError } from "../../api/problem";
 import { useHistoryDetail } from "../../api/queries";
+import type { HistoryDetail, Withheld } from "../../api/types";
 import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { JobLink } from "../../components/JobLink";
+import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { StateTag } from "../../components/Tags";
 import { useText } from "../../i18n";
@@ -23,7 +25,6 @@ import { Timeline } from "../job/timeline/Timeline";
 import { HistoryCurves } from "./HistoryCurves";
 import { HistoryFacts } from "./HistoryFacts";
 import { HistoryLogs } from "./HistoryLogs";
-import type { RecordedJob, Withheld } from "./recorded";
 
 export function HistoryJob({ uid }: { uid: string }): ReactNode {
   const { t } = useText();
@@ -35,9 +36,7 @@ export function HistoryJob({ uid }: { uid: string }): ReactNode {
       {error ? (
         <Unread error={error} onRetry={() => void refetch()} />
       ) : (
-        <div role="status" aria-label={t.common.loading}>
-          <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
-        </div>
+        <LoadingRows />
       )}
     </>
   );
@@ -69,7 +68,7 @@ function ToHistory(): ReactNode {
   return <Link to={keep("/history")}>{t.history.toHistory}</Link>;
 }
 
-function Recorded({ job }: { job: RecordedJob }): ReactNode {
+function Recorded({ job }: { job: HistoryDetail }): ReactNode {
   return (
     <>
       <PageHeader
@@ -100,7 +99,7 @@ function Recorded({ job }: { job: RecordedJob }): ReactNode {
 }
 
 /** Nobody shall take this for a job that is there. */
-function Mark({ job }: { job: RecordedJob }): ReactNode {
+function Mark({ job }: { job: HistoryDetail }): ReactNode {
   const { t, format } = useText();
   const words = t.history;
   if (job.deleted === undefined) {
@@ -129,7 +128,7 @@ function Mark({ job }: { job: RecordedJob }): ReactNode {
   );
 }
 
-function Parts({ job }: { job: RecordedJob }): ReactNode {
+function Parts({ job }: { job: HistoryDetail }): ReactNode {
   const { t } = useText();
   const { conditions, events, restartHistory, manifest } = job;
   const entries = useMemo(
@@ -172,7 +171,7 @@ function Parts({ job }: { job: RecordedJob }): ReactNode {
 }
 
 /** Opens the page that submits, with the manifest that was recorded. */
-function CloneButton({ job }: { job: RecordedJob }): ReactNode {
+function CloneButton({ job }: { job: HistoryDetail }): ReactNode {
   const { t } = useText();
   const { readOnly } = useSession();
   const navigate = useNavigate();

@@ -3,9 +3,9 @@
 import { Select } from "antd";
 import type { ReactNode } from "react";
 import { useState } from "react";
+import type { HistoryLog as Log } from "../../api/types";
 import { CopyButton } from "../../components/CopyButton";
 import { useText } from "../../i18n";
-import type { RecordedLog as Log } from "./recorded";
 
 // Of a replica that had several pods there are the lines of each.
 function keyOf({ replica, podNumber }: Log): string {

@@ -1,35 +1,33 @@
 // All jobs that have ended or were deleted, newest first, a page at a time.
 
-import { SearchOutlined } from "@ant-design/icons";
 import type { TableProps } from "antd";
-import { Alert, Button, Empty, Input, Table } from "antd";
+import { Alert, Button, Empty, Table } from "antd";
 import type { ReactNode } from "react";
-import { useMemo } from "react";
-import { Link } from "react-router";
+import { useCallback, useMemo } from "react";
+import { Link, useSearchParams } from "react-router";
 import { useHistory } from "../../api/queries";
+import type { HistoryRow as Row } from "../../api/types";
 import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { PageHeader } from "../../components/PageHeader";
+import { SearchBox } from "../../components/SearchBox";
 import { StateTag } from "../../components/Tags";
 import type { Text } from "../../i18n";
 import { useText } from "../../i18n";
-import type { RecordedList, RecordedRow as Row } from "./recorded";
-import { useSearch } from "./use_search";
 
 export function HistoryTable(): ReactNode {
   const { t } = useText();
   const { historyDays } = useSession();
   const [namespace] = useNamespace();
-  const { typed, text, type } = useSearch();
+  const [text, setText] = useSearched();
   const filter = useMemo(
     () => ({ namespace: namespace || undefined, text: text.trim() || undefined }),
     [namespace, text],
   );
   const history = useHistory(filter);
   const { data, error, isPending, isFetchingNextPage, hasNextPage } = history;
-  const newest: RecordedList | undefined = data?.pages[0];
-  const trouble = newest?.message;
+  const trouble = data?.pages[0]?.message;
   const rows = useMemo(() => distinct(data?.pages.flatMap((page) => page.jobs) ?? []), [data]);
   return (
     <>
@@ -38,15 +36,11 @@ export function HistoryTable(): ReactNode {
         extra={<span className="muted">{t.history.intro(historyDays)}</span>}
       />
       <search>
-        <Input
+        <SearchBox
           className="history-search"
-          type="search"
-          allowClear
-          prefix={<SearchOutlined />}
-          aria-label={t.history.search}
-          placeholder={t.history.search}
-          value={typed}
-          onChange={(event) => type(event.target.value)}
+          label={t.history.search}
+          text={text}
+          onText={setText}
         />
       </search>
       {error && (
@@ -63,7 +57,7 @@ export function HistoryTable(): ReactNode {
         <Rows
           rows={rows}
           loading={isPending}
-          nothing={<Nothing namespace={namespace} text={text} onClear={() => type("")} />}
+          nothing={<Nothing namespace={namespace} text={text} onClear={() => setText("")} />}
         />
       )}
       {hasNextPage && (
@@ -77,6 +71,25 @@ export function HistoryTable(): ReactNode {
       )}
     </>
   );
+}
+
+/** What is searched for, kept in the URL as ?q=. */
+function useSearched(): [text: string, setText: (text: string) => void] {
+  const [search, setSearch] = useSearchParams();
+  const setText = useCallback(
+    (text: string) =>
+      setSearch(
+        (before) => {
+          const after = new URLSearchParams(before);
+          if (text === "") after.delete("q");
+          else after.set("q", text);
+          return after;
+        },
+        { replace: true },
+      ),
+    [setSearch],
+  );
+  return [search.get("q") ?? "", setText];
 }
 
 /** A job that changes while one pages may come on two pages; the newer page counts. */

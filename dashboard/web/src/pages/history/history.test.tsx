@@ -3,14 +3,14 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, test } from "vitest";
+import type { HistoryDetail, HistoryRow } from "../../api/types";
+import { TYPED_MS } from "../../components/SearchBox";
 import { FakeServer, problem, session } from "../../testing/fake_server";
 import { renderAt } from "../../testing/render";
 import { HOSTILE, jobOf } from "../job/job_fixture";
 import "../job/patience";
-import type { RecordedJob, RecordedRow } from "./recorded";
-import { TYPED_MS } from "./use_search";
 
-function row(name: string, more: Partial<RecordedRow> = {}): RecordedRow {
+function row(name: string, more: Partial<HistoryRow> = {}): HistoryRow {
   const { kind, namespace, health, roles, gpus, restarts, created } = jobOf();
   return {
     uid: `uid-${name}`,
@@ -31,7 +31,7 @@ function row(name: string, more: Partial<RecordedRow> = {}): RecordedRow {
   };
 }
 
-function detail(more: Partial<RecordedJob> = {}): RecordedJob {
+function detail(more: Partial<HistoryDetail> = {}): HistoryDetail {
   return {
     ...row("old", { message: "worker-1 failed: exit code 1" }),
     conditions: [
@@ -56,7 +56,7 @@ function detail(more: Partial<RecordedJob> = {}): RecordedJob {
   };
 }
 
-function serverOf(job: RecordedJob): FakeServer {
+function serverOf(job: HistoryDetail): FakeServer {
   const server = new FakeServer();
   server.on("GET", "api/history/uid-old", () => job);
   return server;
@@ -229,7 +229,7 @@ describe("one job of the past", () => {
   });
 
   test("has its curves in numbers, those of the test data apart", async () => {
-    const series: RecordedJob["series"] = {
+    const series: HistoryDetail["series"] = {
       series: {
         loss: [
           [100, 1, 0.9],

@@ -1,6 +1,6 @@
 // The page of one job, for whoever asks: is it well, and if not, why, and what do I do?
 
-import { Alert, Empty, Skeleton } from "antd";
+import { Alert, Empty } from "antd";
 import type { ReactNode } from "react";
 import { useState } from "react";
 import { Link, useParams } from "react-router";
@@ -12,6 +12,7 @@ import { useKeepNamespace } from "../../app/namespace";
 import { NotFound } from "../../app/NotFound";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
+import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
 import "./job.css";
@@ -46,17 +47,12 @@ function LiveJob({ job }: { job: JobRef }): ReactNode {
   return (
     <>
       <PageHeader title={job.name} trail={<Trail namespace={job.namespace} />} />
-      {error ? <ErrorPanel error={error} title={t.job.unreadable} /> : <JobLoading />}
+      {error ? (
+        <ErrorPanel error={error} title={t.job.unreadable} />
+      ) : (
+        <LoadingRows label={t.job.loading} />
+      )}
     </>
-  );
-}
-
-function JobLoading(): ReactNode {
-  const { t } = useText();
-  return (
-    <div role="status" aria-label={t.job.loading}>
-      <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
-    </div>
   );
 }
 

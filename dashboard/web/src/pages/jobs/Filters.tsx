@@ -1,15 +1,16 @@
 // Text, health, state, kind, owner and label, all kept in the URL; and the order, where there is no
 // table's head to click.
 
-import { FilterOutlined, SearchOutlined } from "@ant-design/icons";
-import { Badge, Button, Input, Select } from "antd";
+import { FilterOutlined } from "@ant-design/icons";
+import { Badge, Button, Select } from "antd";
 import type { ReactNode } from "react";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useState } from "react";
 import type { JobRow } from "../../api/types";
 import { useServices } from "../../api/services";
 import { useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { Glyph } from "../../components/Glyph";
+import { SearchBox } from "../../components/SearchBox";
 import { useText } from "../../i18n";
 import { COLUMNS, isSortable } from "./columns";
 import type { Filter, Sort } from "./filter";
@@ -33,7 +34,12 @@ export const Filters = memo(function Filters(props: Props): ReactNode {
   const lists = [health, state, kind, owner, label].filter((list) => list.length > 0).length;
   return (
     <div role="search" className={open ? "jobs-filters jobs-filters-open" : "jobs-filters"}>
-      <TextFilter text={filter.text} onText={(text) => setFilter({ text })} />
+      <SearchBox
+        className="jobs-filter-text"
+        label={t.jobs.search}
+        text={filter.text}
+        onText={(text) => setFilter({ text })}
+      />
       <Badge count={lists} size="small" className="jobs-filters-toggle">
         <Button
           icon={<FilterOutlined />}
@@ -52,43 +58,6 @@ export const Filters = memo(function Filters(props: Props): ReactNode {
     </div>
   );
 });
-
-// Typing changes the address, which some browsers allow only a hundred times in 30 s.
-const TYPED_MS = 200;
-
-function TextFilter({ text, onText }: { text: string; onText: (text: string) => void }): ReactNode {
-  const { t } = useText();
-  const [typed, setTyped] = useState(text);
-  const sent = useRef(text);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  useEffect(() => {
-    // Somebody else has changed it: "clear the filter", or the browser's Back.
-    if (text === sent.current) return;
-    sent.current = text;
-    setTyped(text);
-  }, [text]);
-  const type = (next: string): void => {
-    setTyped(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      sent.current = next;
-      onText(next);
-    }, TYPED_MS);
-  };
-  return (
-    <Input
-      className="jobs-filter-text"
-      type="search"
-      allowClear
-      prefix={<SearchOutlined />}
-      placeholder={t.jobs.search}
-      aria-label={t.jobs.search}
-      value={typed}
-      onChange={(event) => type(event.target.value)}
-    />
-  );
-}
 
 interface ListsProps {
   filter: Filter;

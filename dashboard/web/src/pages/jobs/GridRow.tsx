@@ -10,7 +10,7 @@ import { isMessageCut, MessagePeek } from "./MessagePeek";
 
 /** Of the whole table, the same in each render. */
 export interface RowActions extends CellActions {
-  onFocus: (row: JobRow) => void;
+  onFocus: (uid: string) => void;
   showPeek: (uid: string, now: boolean) => void;
   hidePeek: () => void;
   hidePeekSoon: () => void;
@@ -38,7 +38,7 @@ export const GridRow = memo(function GridRow(props: Props): ReactNode {
       className={peek === "none" ? "jobs-row jobs-places" : "jobs-row jobs-places jobs-raised"}
       style={{ top, height }}
       onFocus={(event) => {
-        actions.onFocus(row);
+        actions.onFocus(row.uid);
         const byKey = event.currentTarget.matches(":focus-visible");
         if (byKey && isMessageCut(event.currentTarget)) actions.showPeek(row.uid, true);
       }}

@@ -9,6 +9,7 @@ import { createPath, useHref, useNavigate } from "react-router";
 import { jobPage } from "../../api/paths";
 import type { JobRow } from "../../api/types";
 import { useKeepNamespace } from "../../app/namespace";
+import { useKeptFocus } from "../../components/use_kept_focus";
 import { useText } from "../../i18n";
 import { COLUMNS } from "./columns";
 import type { Sort } from "./filter";
@@ -19,7 +20,6 @@ import { GridRow } from "./GridRow";
 import type { Layout } from "./layout";
 import { HEADER_HEIGHTS, ROW_HEIGHTS, useLayout } from "./layout";
 import { usePeek } from "./MessagePeek";
-import { useKeyboardRow } from "./use_keyboard_row";
 
 // Rows beyond the edges, so that fast scrolling shows no gaps.
 const OVERSCAN = 10;
@@ -38,8 +38,10 @@ export function JobsGrid(props: Props): ReactNode {
   const { t } = useText();
   const scroller = useRef<HTMLDivElement>(null);
   const layout = useLayout(scroller);
-  const keyboard = useKeyboardRow(rows, scroller);
-  const { at, uid: currentUid, onFocus } = keyboard;
+  const uids = useMemo(() => rows.map(({ uid }) => uid), [rows]);
+  const keyboard = useKeptFocus(uids, scroller, '[role="row"][tabindex="0"]');
+  const { at, onFocus } = keyboard;
+  const currentUid = uids[at];
   const virtualizer = useRows(rows, layout, scroller, at);
   const { href, open } = useJobPages();
   const { uid: peekUid, show: showPeek, hide: hidePeek, hideSoon: hidePeekSoon } = usePeek();

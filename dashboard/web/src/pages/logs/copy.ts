@@ -1,5 +1,6 @@
 // Selected lines, to the clipboard.
 
+import { copyText } from "../../components/copy_text";
 import type { Line } from "./log_store";
 import type { LogSession } from "./session";
 
@@ -17,19 +18,4 @@ export function linesAsText(lines: readonly Line[]): string {
 
 export async function copyLines(session: LogSession): Promise<void> {
   await copyText(`${linesAsText(session.selected())}\n`);
-}
-
-/** Also where the clipboard is closed to scripts: over plain HTTP from another machine. */
-async function copyText(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement("textarea");
-    area.value = text;
-    area.className = "visually-hidden";
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
 }

@@ -10,11 +10,8 @@ import { useServices } from "../../api/services";
 import type { JobDetail } from "../../api/types";
 import { useLiveJob } from "../../api/use_stream";
 import { NotFound } from "../../app/NotFound";
-import { PageHeader } from "../../components/PageHeader";
-import { HealthTag, StateTag } from "../../components/Tags";
 import { useText } from "../../i18n";
-import { JobTabs } from "../job/JobTabs";
-import { Trail } from "../job/Trail";
+import { JobHead } from "../job/JobHead";
 import "./colours.css";
 import { LogsBody } from "./LogsBody";
 import "./logs.css";
@@ -38,19 +35,7 @@ function JobLogs({ job }: { job: JobRef }): ReactNode {
   const session = useLogSession(job, view, live);
   return (
     <div className="logs-page">
-      <PageHeader
-        title={t.logs.titleOf(job.name)}
-        trail={<Trail namespace={job.namespace} />}
-        extra={
-          live && (
-            <>
-              <HealthTag health={live.health} reason={live.healthReason} />
-              <StateTag state={live.state} deleting={live.deleting} />
-            </>
-          )
-        }
-      />
-      <JobTabs job={job} current="logs" />
+      <JobHead job={job} live={live} title={t.logs.titleOf(job.name)} current="logs" />
       <LogsBody job={job} live={live} view={view} session={session} />
     </div>
   );

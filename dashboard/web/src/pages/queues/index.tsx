@@ -1,12 +1,13 @@
 // Usage of each queue against its quota, and who waits, in order, with place and reason.
 
-import { Alert, Button, Skeleton } from "antd";
+import { Alert, Button } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
 import { useSearchParams } from "react-router";
 import type { Queue, QueueList } from "../../api/types";
 import { useLiveQueues } from "../../api/use_stream";
 import { useNamespace } from "../../app/namespace";
+import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
 import { allWaiting, notListed, queueKey, waitingOf } from "./entries";
@@ -25,7 +26,7 @@ export default function QueuesPage(): ReactNode {
         title={t.queues.title}
         extra={list && <span className="muted">{t.queues.waitingIn(allWaiting(list.queues))}</span>}
       />
-      {list ? <Content list={list} /> : <Loading />}
+      {list ? <Content list={list} /> : <LoadingRows />}
     </div>
   );
 }
@@ -136,13 +137,4 @@ function useChosen(queues: readonly Queue[]): {
       { replace: true },
     );
   return { chosen, choose };
-}
-
-function Loading(): ReactNode {
-  const { t } = useText();
-  return (
-    <div role="status" aria-label={t.common.loading}>
-      <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
-    </div>
-  );
 }

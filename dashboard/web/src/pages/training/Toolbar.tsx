@@ -39,14 +39,7 @@ export function Toolbar({ settings, change }: SettingsControl): ReactNode {
           aria-label={words.smoothing}
         />
       </div>
-      <Segmented
-        size="small"
-        aria-label={words.axis}
-        options={AXES.map((axis) => ({ value: axis, label: words.axes[axis] }))}
-        value={settings.axis}
-        // A span of steps is none of times.
-        onChange={(axis) => change({ axis, zoom: undefined })}
-      />
+      <AxisChoice settings={settings} change={change} />
       <Checkbox checked={settings.log} onChange={(event) => change({ log: event.target.checked })}>
         {words.log}
       </Checkbox>
@@ -56,7 +49,12 @@ export function Toolbar({ settings, change }: SettingsControl): ReactNode {
       >
         {words.outliers}
       </Checkbox>
-      <TagFilter tags={settings.tags} onChange={(tags) => change({ tags })} />
+      <TagFilter
+        tags={settings.tags}
+        label={words.filter}
+        problem={words.badFilter}
+        onChange={(tags) => change({ tags })}
+      />
       <Button
         size="small"
         icon={<ZoomOutOutlined aria-hidden />}
@@ -69,28 +67,48 @@ export function Toolbar({ settings, change }: SettingsControl): ReactNode {
   );
 }
 
-function TagFilter(props: { tags: string; onChange: (tags: string) => void }): ReactNode {
-  const { tags, onChange } = props;
+/** Of the curves and of the histograms. */
+export function AxisChoice({ settings, change }: SettingsControl): ReactNode {
   const { t } = useText();
   const words = t.training;
+  return (
+    <Segmented
+      size="small"
+      aria-label={words.axis}
+      options={AXES.map((axis) => ({ value: axis, label: words.axes[axis] }))}
+      value={settings.axis}
+      // A span of steps is none of times.
+      onChange={(axis) => change({ axis, zoom: undefined })}
+    />
+  );
+}
+
+interface FilterProps {
+  tags: string;
+  label: string;
+  problem: string;
+  onChange: (tags: string) => void;
+}
+
+export function TagFilter({ tags, label, problem, onChange }: FilterProps): ReactNode {
   const good = tagFilter(tags) !== undefined;
-  const problem = useId();
+  const id = useId();
   return (
     <span className="training-filter">
       <Input
         size="small"
         allowClear
         value={tags}
-        placeholder={words.filter}
-        aria-label={words.filter}
+        placeholder={label}
+        aria-label={label}
         status={good ? "" : "error"}
         aria-invalid={!good}
-        aria-describedby={good ? undefined : problem}
+        aria-describedby={good ? undefined : id}
         onChange={(event) => onChange(event.target.value)}
       />
       {!good && (
-        <span id={problem} role="alert" className="training-bad">
-          {words.badFilter}
+        <span id={id} role="alert" className="training-bad">
+          {problem}
         </span>
       )}
     </span>

@@ -19,7 +19,11 @@ export function csvOf({ tag, lines }: Chart): string {
       ...[step, time, Number((time - start).toFixed(3)), value],
     ]),
   );
-  return [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join("");
+  return csvText([head, ...rows]);
+}
+
+export function csvText(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
 }
 
 /** Names of files may not hold what tags hold. */

@@ -1,24 +1,22 @@
 // The curves of a job's training while they grow, beside those of other jobs.
 
 import { ExportOutlined } from "@ant-design/icons";
-import { Skeleton } from "antd";
 import type { ReactNode } from "react";
-import { useMemo } from "react";
+import { lazy, Suspense, useCallback, useMemo } from "react";
 import { Link, useParams, useSearchParams } from "react-router";
 import type { JobRef } from "../../api/paths";
 import { jobKey, kindOfPlural } from "../../api/paths";
+import type { HistogramTag } from "../../api/types";
 import { useLiveJob } from "../../api/use_stream";
 import { NotFound } from "../../app/NotFound";
 import { ErrorPanel } from "../../components/ErrorPanel";
-import { PageHeader } from "../../components/PageHeader";
-import { HealthTag, StateTag } from "../../components/Tags";
+import { LoadingRows } from "../../components/LoadingRows";
 import { useText, wordFor } from "../../i18n";
-import { JobTabs } from "../job/JobTabs";
-import { Trail } from "../job/Trail";
+import { JobHead } from "../job/JobHead";
 import { ChartGrid } from "./ChartGrid";
 import { ComparePicker } from "./ComparePicker";
 import type { Run } from "./curves";
-import { chartsOf, newRun, tagFilter } from "./curves";
+import { chartsOf, newRun, startOf, tagFilter } from "./curves";
 import { ComparedNotes, NoCurves, SeriesNote } from "./Notes";
 import { NumbersTable } from "./NumbersTable";
 import { Toolbar } from "./Toolbar";
@@ -27,6 +25,8 @@ import type { ComparedRun } from "./use_runs";
 import { isOver, useCompared, useSeries } from "./use_runs";
 import type { SettingsControl } from "./use_settings";
 import { useSettings } from "./use_settings";
+
+const Histograms = lazy(() => import("./histograms"));
 
 export default function TrainingPage(): ReactNode {
   const { namespace = "", plural, name = "" } = useParams();
@@ -46,35 +46,32 @@ function Training({ job }: { job: JobRef }): ReactNode {
   const key = jobKey(job);
   const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);
   const runs = useMemo(() => [own, ...compared.map(({ run }) => run)], [own, compared]);
+  const embedHistogram = useCallback(
+    ({ run, tag }: HistogramTag) => (
+      <EmbedLink job={job} chart="histogram" name={tag} more={{ run, tag }} />
+    ),
+    [job],
+  );
   return (
     <div className="training-page">
-      <PageHeader
-        title={t.training.titleOf(job.name)}
-        trail={<Trail namespace={job.namespace} />}
-        extra={
-          live && (
-            <>
-              <HealthTag health={live.health} reason={live.healthReason} />
-              <StateTag state={live.state} deleting={live.deleting} />
-            </>
-          )
-        }
-      />
-      <JobTabs job={job} current="training" />
+      <JobHead job={job} live={live} title={t.training.titleOf(job.name)} current="training" />
       {answer && <SeriesNote job={job} answer={answer} gone={live === null} over={over} />}
       {error && !answer && (
         <ErrorPanel error={error} title={t.training.unreadable} onRetry={refetch} />
       )}
       {!error && !answer && (
-        <div role="status" aria-label={t.common.loading}>
-          <Skeleton active title={false} paragraph={{ rows: 8, width: "100%" }} />
-        </div>
+        <LoadingRows />
       )}
       {answer && <Curves job={job} runs={runs} compared={compared} control={control} />}
-      <section className="training-histograms">
-        <h2>{t.training.histograms}</h2>
-        <p>{t.training.histogramsText}</p>
-      </section>
+      <Suspense fallback={null}>
+        <Histograms
+          job={job}
+          over={over}
+          start={startOf(own) || undefined}
+          {...control}
+          extra={embedHistogram}
+        />
+      </Suspense>
     </div>
   );
 }
@@ -98,7 +95,7 @@ function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
     );
   }, [all, settings.tags, t]);
   return (
-    <>
+    <div className="training-curves">
       <ComparePicker
         job={job}
         compared={compared}
@@ -111,29 +108,37 @@ function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
       <ChartGrid
         charts={charts}
         {...control}
-        extra={(tag) => <EmbedLink job={job} tag={tag} />}
+        extra={(tag) => <EmbedLink job={job} chart={tag} name={wordFor(t.training.tags, tag)} />}
       />
       {charts.length > 0 && <NumbersTable charts={charts} />}
-    </>
+    </div>
   );
 }
 
+interface EmbedProps {
+  job: JobRef;
+  chart: string;
+  name: string;
+  /** For the address. */
+  more?: Record<string, string>;
+}
+
 /** The chart alone, for a frame of another page. */
-function EmbedLink({ job, tag }: { job: JobRef; tag: string }): ReactNode {
+function EmbedLink({ job, chart, name, more = {} }: EmbedProps): ReactNode {
   const { t } = useText();
   const [search] = useSearchParams();
-  const to = `/embed/${jobKey(job)}/${encodeURIComponent(tag)}`;
-  const name = wordFor(t.training.tags, tag);
+  const query = new URLSearchParams(search);
+  for (const [key, value] of Object.entries(more)) query.set(key, value);
   return (
     <Link
       className="curve-embed"
-      to={{ pathname: to, search: `?${search}` }}
+      to={{ pathname: `/embed/${jobKey(job)}/${encodeURIComponent(chart)}`, search: `?${query}` }}
       target="_blank"
       rel="noopener"
       title={t.training.embed}
       aria-label={t.training.embedOf(name)}
     >
-      <ExportOutlined />
+      <ExportOutlined aria-hidden />
     </Link>
   );
 }

@@ -14,7 +14,7 @@ function quantile(sorted: readonly number[], part: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-function padded(min: number, max: number): Span {
+export function padded(min: number, max: number): Span {
   if (min === max) {
     const room = min === 0 ? 1 : Math.abs(min) * 0.1;
     return [min - room, max + room];

@@ -14,6 +14,10 @@ test("what is set is in the URL, and what is as usual is not", () => {
     tags: "loss|acc",
     zoom: [100, 200.5] as const,
     compared: ["ml/tfjobs/b", "history:u-1", "cv/trainingjobs/c"],
+    histograms: {
+      ...{ mode: "overlay" as const, run: "eval", layers: "hid", height: "count" as const },
+      ...{ log: true, step: 300 },
+    },
   };
   const search = writeSettings(settings, new URLSearchParams());
   expect(search.get("with")).toBe("ml/tfjobs/b,cv/trainingjobs/c");
@@ -24,6 +28,7 @@ test("what is set is in the URL, and what is as usual is not", () => {
 
 test("nonsense in the URL is passed over", () => {
   expect(read("smooth=x&axis=up&from=9&to=1&with=a,b/c/d,&history=")).toEqual(PLAIN);
+  expect(read("mode=x&height=y&hstep=z")).toEqual(PLAIN);
   expect(read("smooth=7").weight).toBe(0.999);
   expect(read("smooth=-1").weight).toBe(0);
 });

@@ -2,9 +2,17 @@
 //
 //   ?smooth=0.9&axis=relative&log=1&outliers=1&tags=loss&from=100&to=2000
 //    &with=ml/tfjobs/b,ml/trainingjobs/c&history=uid
+//
+// and what histograms/histogram_settings.ts adds.
 
 import type { JobRef } from "../../api/paths";
 import { jobKey, kindOfPlural } from "../../api/paths";
+import type { HistogramSettings } from "./histograms/histogram_settings";
+import {
+  histogramParameters,
+  PLAIN_HISTOGRAMS,
+  readHistogramSettings,
+} from "./histograms/histogram_settings";
 import { RUNS_MAX } from "./line_style";
 import type { Span } from "./scale";
 import type { Axis, Look } from "./transform";
@@ -26,6 +34,7 @@ export interface Settings extends Look {
   zoom: Span | undefined;
   /** Other jobs, as keys: namespace/plural/name, or history:uid. */
   compared: string[];
+  histograms: HistogramSettings;
 }
 
 export const PLAIN: Settings = {
@@ -36,6 +45,7 @@ export const PLAIN: Settings = {
   tags: "",
   zoom: undefined,
   compared: [],
+  histograms: PLAIN_HISTOGRAMS,
 };
 
 const HISTORY = "history:";
@@ -98,6 +108,7 @@ export function readSettings(search: URLSearchParams): Settings {
     tags: search.get("tags") ?? "",
     zoom: from !== undefined && to !== undefined && from < to ? [from, to] : undefined,
     compared: readCompared(search),
+    histograms: readHistogramSettings(search),
   };
 }
 
@@ -120,6 +131,9 @@ export function writeSettings(settings: Settings, before: URLSearchParams): URLS
   put("with", compared.filter((key) => !isHistory(key)).join(","));
   const uids = compared.filter(isHistory).map((key) => key.slice(HISTORY.length));
   put("history", uids.join(","));
+  for (const [name, value] of Object.entries(histogramParameters(settings.histograms))) {
+    put(name, value);
+  }
   return after;
 }
 

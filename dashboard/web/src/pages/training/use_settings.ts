@@ -13,19 +13,32 @@ export interface SettingsControl {
   change: (change: Partial<Settings>) => void;
 }
 
+interface Pending {
+  change: Partial<Settings>;
+  /** It is on its way to the address, and comes from there with a later rendering. */
+  sent: boolean;
+}
+
+const NONE: Pending = { change: {}, sent: false };
+
 export function useSettings(): SettingsControl {
   const [search, setSearch] = useSearchParams();
   const stored = useMemo(() => readSettings(search), [search]);
-  const [pending, setPending] = useState<Partial<Settings>>({});
+  const [pending, setPending] = useState(NONE);
+  const [seen, setSeen] = useState(search);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  if (search !== seen) {
+    setSeen(search);
+    if (pending.sent) setPending(NONE);
+  }
   const change = useCallback(
     (more: Partial<Settings>) => {
-      const all = { ...pending, ...more };
-      setPending(all);
+      const all = { ...pending.change, ...more };
+      setPending({ change: all, sent: false });
       clearTimeout(timer.current);
       timer.current = setTimeout(() => {
-        setPending({});
+        setPending({ change: all, sent: true });
         setSearch((before) => writeSettings({ ...readSettings(before), ...all }, before), {
           replace: true,
         });
@@ -33,6 +46,6 @@ export function useSettings(): SettingsControl {
     },
     [pending, setSearch],
   );
-  const settings = useMemo(() => ({ ...stored, ...pending }), [stored, pending]);
+  const settings = useMemo(() => ({ ...stored, ...pending.change }), [stored, pending]);
   return { settings, change };
 }

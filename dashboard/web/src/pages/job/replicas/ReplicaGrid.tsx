@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 import { useId, useMemo, useRef, useState } from "react";
 import { sameJson } from "../../../api/same";
 import type { Replica, RoleCount } from "../../../api/types";
+import { useKeptFocus } from "../../../components/use_kept_focus";
 import { useText } from "../../../i18n";
 import { replicaName } from "../names";
 import { GridLineView } from "./GridLineView";
@@ -14,7 +15,6 @@ import type { Mark } from "./mark";
 import { SquarePeek, usePeek } from "./SquarePeek";
 import { squareEvents } from "./square_events";
 import { placesOf, useWidth } from "./square_places";
-import { useCurrentSquare } from "./use_current_square";
 import { useGridWindow } from "./use_grid_window";
 
 interface Props {
@@ -31,7 +31,8 @@ export function ReplicaGrid({ replicas, roles, mark, onReplica }: Props): ReactN
   const width = useWidth(scroller);
   const places = useMemo(() => placesOf(width, replicas.length), [width, replicas.length]);
   const lines = useLines(replicas, places.columns);
-  const square = useCurrentSquare(replicas, scroller);
+  const names = useMemo(() => replicas.map(replicaName), [replicas]);
+  const square = useKeptFocus(names, scroller, '[role="gridcell"][tabindex="0"]');
   const currentLine = lineOf(lines, square.at);
   const inSight = useGridWindow({ lines, places, currentLine, scroller });
   const peek = usePeek();

@@ -2,17 +2,17 @@
 
 import type { FocusEvent, KeyboardEvent, MouseEvent, PointerEvent } from "react";
 import type { Replica } from "../../../api/types";
+import type { KeptFocus } from "../../../components/use_kept_focus";
 import { replicaName } from "../names";
 import type { GridLine } from "./grid_lines";
 import { lineOf, moveFrom } from "./grid_lines";
 import type { Peek } from "./SquarePeek";
-import type { CurrentSquare } from "./use_current_square";
 import type { GridWindow } from "./use_grid_window";
 
 interface Of {
   replicas: readonly Replica[];
   lines: readonly GridLine[];
-  square: CurrentSquare;
+  square: KeptFocus;
   inSight: GridWindow;
   peek: Peek;
   onReplica: (name: string) => void;

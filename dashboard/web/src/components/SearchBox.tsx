@@ -1,21 +1,24 @@
-// The text of the filter. It is typed faster than some browsers allow the address to change, so it
-// goes there when the typing rests.
+// A text to search for, kept elsewhere: in the address, where it goes when the typing rests. Some
+// browsers allow the address to change only a hundred times in 30 s, and a request per letter would
+// show the answer to "be" after that to "bert".
+//
+//   <SearchBox className="jobs-filter-text" label={t.jobs.search} text={text} onText={setText} />
 
 import { SearchOutlined } from "@ant-design/icons";
 import { Input } from "antd";
 import type { ReactNode } from "react";
 import { useEffect, useRef, useState } from "react";
-import { useText } from "../../i18n";
 
-const TYPED_MS = 200;
+export const TYPED_MS = 200;
 
 interface Props {
   text: string;
   onText: (text: string) => void;
+  label: string;
+  className: string;
 }
 
-export function SearchBox({ text, onText }: Props): ReactNode {
-  const { t } = useText();
+export function SearchBox({ text, onText, label, className }: Props): ReactNode {
   const [typed, setTyped] = useState(text);
   // What we have put into the address, which may be on its way there.
   const sent = useRef(text);
@@ -38,12 +41,12 @@ export function SearchBox({ text, onText }: Props): ReactNode {
   };
   return (
     <Input
-      className="gpus-search"
+      className={className}
       type="search"
       allowClear
       prefix={<SearchOutlined aria-hidden="true" />}
-      placeholder={t.gpus.search}
-      aria-label={t.gpus.search}
+      placeholder={label}
+      aria-label={label}
       value={typed}
       onChange={(event) => type(event.target.value)}
     />
