@@ -1,0 +1,154 @@
+"""Parts of manifests as types, with the manifest's own names; docs/manifest.md explains each.
+
+    optimizer: taas.OptimizerSpec = {"name": "momentum", "learningRate": 0.1}
+
+A test holds them against the schemas of the kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+CleanPodPolicy = Literal["Running", "All", "None"]
+
+
+class ModelSpec(TypedDict, total=False):
+    name: str
+    hidden: Sequence[int]
+
+
+class FilesSpec(TypedDict, total=False):
+    images: str
+    labels: str
+
+
+class GeneratedSpec(TypedDict, total=False):
+    examples: int
+    testExamples: int
+    features: int
+    classes: int
+
+
+class DataSpec(TypedDict, total=False):
+    format: Literal["idx", "generated"]
+    train: FilesSpec
+    test: FilesSpec
+    generated: GeneratedSpec
+
+
+class StrategySpec(TypedDict, total=False):
+    type: Literal["ParameterServer", "Local", "Towers"]
+    mode: Literal["Async", "Sync"]
+    replicasToAggregate: int
+    backupWorkers: int | str
+    towers: int
+
+
+class DecaySpec(TypedDict, total=False):
+    steps: int
+    rate: float
+    staircase: bool
+
+
+class OptimizerSpec(TypedDict, total=False):
+    name: str
+    learningRate: float
+    momentum: float
+    beta1: float
+    beta2: float
+    epsilon: float
+    decay: DecaySpec
+
+
+class RegularizationSpec(TypedDict, total=False):
+    l2: float
+
+
+class MovingAverageSpec(TypedDict, total=False):
+    decay: float
+
+
+class CheckpointSpec(TypedDict, total=False):
+    dir: str
+    everySeconds: int
+    everySteps: int
+    keep: int
+
+
+class SummariesSpec(TypedDict, total=False):
+    dir: str
+    everySteps: int
+    histograms: bool
+
+
+class EvaluationSpec(TypedDict, total=False):
+    everySeconds: int
+
+
+class ResourcesSpec(TypedDict, total=False):
+    requests: Mapping[str, str | int]
+    limits: Mapping[str, str | int]
+
+
+class RoleSpec(TypedDict, total=False):
+    replicas: int
+    restartPolicy: RestartPolicy
+    gpus: int
+    gpuType: str
+    resources: ResourcesSpec
+    env: Sequence[Mapping[str, Any]]
+    envFrom: Sequence[Mapping[str, Any]]
+    template: Mapping[str, Any]
+
+
+class ReplicaSpec(TypedDict, total=False):
+    """Of a TFJob."""
+
+    replicas: int
+    restartPolicy: RestartPolicy
+    template: Mapping[str, Any]
+
+
+class VolumeSpec(TypedDict, total=False):
+    name: str
+    mountPath: str
+    readOnly: bool
+    roles: Sequence[Literal["chief", "ps", "worker", "evaluator"]]
+    source: Mapping[str, Any]
+
+
+class ExitCodesSpec(TypedDict, total=False):
+    preset: Literal["Signals", "AtLeast128"]
+    retryable: Sequence[int]
+    permanent: Sequence[int]
+
+
+class SchedulingPolicySpec(TypedDict, total=False):
+    gang: Literal["Auto", "Required"]
+    queue: str
+    priorityClassName: str
+    minAvailable: int
+
+
+class NetworkSpec(TypedDict, total=False):
+    port: int
+    evaluatorInCluster: Literal["Own", "All", "None"]
+
+
+class TFSchedulingPolicySpec(TypedDict, total=False):
+    minAvailable: int
+    queue: str
+    minResources: Mapping[str, str | int]
+    priorityClass: str
+    scheduleTimeoutSeconds: int
+
+
+def claim(name: str, path: str, *, read_only: bool = False) -> VolumeSpec:
+    """A volume: the claim of this name, at this path."""
+    volume: VolumeSpec = {"name": name, "mountPath": path,
+                          "source": {"persistentVolumeClaim": {"claimName": name}}}
+    if read_only:
+        volume["readOnly"] = True
+    return volume
