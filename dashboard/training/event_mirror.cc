@@ -243,7 +243,8 @@ std::string EventMirror::AboutText(const Job& job, const EventShelf::Kept& kept)
 void EventMirror::MakeRoom() {
   if (jobs_.size() < kJobsMax) return;
   const auto oldest = std::ranges::min_element(
-      jobs_, {}, [](const auto& entry) { return std::pair(entry.second.copying, entry.second.at); });
+      jobs_, {},
+      [](const auto& entry) { return std::pair(entry.second.copying, entry.second.at); });
   if (!oldest->second.copying) jobs_.erase(oldest);
 }
 

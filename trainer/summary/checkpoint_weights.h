@@ -8,7 +8,7 @@
 // Errors: a checkpoint that cannot be read, or an event that cannot be written, is tried again, and
 // logged once; a directory that is not there yet has no checkpoints.
 //
-//   CheckpointWeights weights(clock, files, {.checkpoints = "/out", .events = "/logs/checkpoints"});
+//   CheckpointWeights weights(clock, files, {.checkpoints = "/out", .events = "/logs/weights"});
 //   weights.Follow();
 
 #ifndef TRAINER_SUMMARY_CHECKPOINT_WEIGHTS_H_

@@ -3,8 +3,8 @@
 //   /events                             {"files":[{"run":".","file":"events.out…","bytes":812}]}
 //   /events/data?file=RUN/FILE&from=N   the bytes from N on, at most kBytesMax of them
 //
-// A run is a directory, named as TensorBoard names it: "." for the top, and one level below it. Files
-// only grow, so that a reader that asks on at the end of what it has gets the rest.
+// A run is a directory, named as TensorBoard names it: "." for the top, and one level below it.
+// Files only grow, so that a reader that asks on at the end of what it has gets the rest.
 //
 // Ownership: borrows the file system. Threads: any. Errors: InvalidArgument for a query that
 // is none, NotFound for a file that is not listed, else the FileSystem's.

@@ -7,7 +7,8 @@ import type { ApiClient, Query } from "./client";
 import { logRecords } from "./log_records";
 import type { JobRef } from "./paths";
 import { jobApi, jobKey } from "./paths";
-import { useServices } from "./services";
+import { asApiError } from "./problem";
+import { isPassing, useServices } from "./services";
 import type {
   GpuMap,
   HistoryDetail,
@@ -155,8 +156,23 @@ export function useHistory(filter: HistoryFilter) {
   });
 }
 
+// The history has a job that was just deleted some seconds later.
+const RECORDED_TRIES = 15;
+const RECORDED_MS = 1_000;
+
+/** Asks again for one that is not there yet; failureReason says NotFound meanwhile. */
 export function useHistoryDetail(uid: string): Read<HistoryDetail> {
-  return useRead<HistoryDetail>(["history", uid], `api/history/${encodeURIComponent(uid)}`, true);
+  const { api } = useServices();
+  return useQuery({
+    queryKey: ["history", uid],
+    queryFn: ({ signal }) =>
+      api.get<HistoryDetail>(`api/history/${encodeURIComponent(uid)}`, { signal }),
+    retry: (failures, error) =>
+      asApiError(error).reason === "NotFound"
+        ? failures < RECORDED_TRIES
+        : isPassing(failures, error),
+    retryDelay: RECORDED_MS,
+  });
 }
 
 export function useChangeJob(): UseMutationResult<void, Error, { job: JobRef; change: JobChange }> {

@@ -24,6 +24,12 @@ const READ_RETRIES = 2;
 // Two components that read the same within this time share one answer.
 const FRESH_MS = 5_000;
 
+/** Whether to read again: of the server's absence, not of what it said. */
+export function isPassing(failures: number, error: Error): boolean {
+  const { reason } = asApiError(error);
+  return failures < READ_RETRIES && (reason === "Network" || reason === "Unavailable");
+}
+
 function newQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
@@ -32,10 +38,7 @@ function newQueryClient(): QueryClient {
         networkMode: "always",
         staleTime: FRESH_MS,
         refetchOnWindowFocus: false,
-        retry: (failures, error) => {
-          const { reason } = asApiError(error);
-          return failures < READ_RETRIES && (reason === "Network" || reason === "Unavailable");
-        },
+        retry: isPassing,
       },
       mutations: { networkMode: "always", retry: false },
     },

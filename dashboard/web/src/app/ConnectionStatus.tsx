@@ -8,7 +8,15 @@ import { useText } from "../i18n";
 export function ConnectionMark(): ReactNode {
   const { t } = useText();
   const { phase } = useConnection().status;
-  if (phase === "idle") return null;
+  // It keeps its place on a page without a stream, so that the header stays as it is.
+  if (phase === "idle") {
+    return (
+      <span className="connection connection-idle" aria-hidden="true">
+        <span className="connection-dot" />
+        <span className="connection-word">{t.shell.phase.live}</span>
+      </span>
+    );
+  }
   return (
     <Tooltip title={t.shell.phaseWhy[phase]}>
       <span className={`connection connection-${phase}`}>

@@ -13,6 +13,7 @@ import { EmbedLogin } from "../pages/embed/EmbedLogin";
 import { isEmbedded } from "../pages/embed/in_frame";
 import { LoginForm } from "./LoginForm";
 import { SettingsMenu } from "./Menus";
+import { takeOneTimeCode } from "./one_time_code";
 import { SessionProvider } from "./session";
 import { PageLoading } from "./Shell";
 
@@ -50,6 +51,7 @@ function Known({ login, children }: KnownProps): ReactNode {
   const { loginNeeded } = useServices();
   const needed = useCell(loginNeeded);
   const { data: session, error, refetch } = useSessionQuery();
+  useCodeOfAddress(session === undefined || needed ? login.mutate : undefined);
   // A frame on somebody else's page is no place to type a token into.
   const embedded = isEmbedded(window.location.href, document.baseURI);
   if (embedded && needed) return <EmbedLogin />;
@@ -87,6 +89,19 @@ function Known({ login, children }: KnownProps): ReactNode {
       <LoginForm login={login} />
     </LoginFrame>
   );
+}
+
+/** A link with a code that is pasted into this tab changes only the fragment: nothing loads. */
+function useCodeOfAddress(send: ReturnType<typeof useLogin>["mutate"] | undefined): void {
+  useEffect(() => {
+    const take = (): void => {
+      const code = takeOneTimeCode(window.location, window.history);
+      // Who is logged in stays so: a used-up code must not look like the session's end.
+      if (code !== undefined) send?.({ code });
+    };
+    window.addEventListener("hashchange", take);
+    return () => window.removeEventListener("hashchange", take);
+  }, [send]);
 }
 
 function LoginFrame({ children }: { children: ReactNode }): ReactNode {

@@ -15,6 +15,13 @@ test("the page says that it is live, and that it is connecting again", async () 
   expect(screen.getByText("bert")).toBeTruthy();
 });
 
+test("the mark keeps its place on a page without a stream", async () => {
+  const { container } = renderAt("/submit");
+  await screen.findByRole("navigation", { name: "Main navigation" });
+  const mark = container.querySelector(".header .connection");
+  expect(mark?.getAttribute("aria-hidden")).toBe("true");
+});
+
 test("a cluster that does not answer: what one sees is as of then", async () => {
   const server = new FakeServer();
   renderAt("/jobs", { server });

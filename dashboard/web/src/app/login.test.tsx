@@ -86,6 +86,25 @@ describe("the login", () => {
     expect(posted(server)).toEqual(['{"code":"once"}']);
   });
 
+  // Symptom: nothing happened, since only the fragment changes.
+  test("takes the code of a link that is pasted into the tab of the login", async () => {
+    const server = lockedServer({ code: "later" });
+    renderAt("/jobs", { server });
+    await screen.findByLabelText("Bearer token");
+    window.location.hash = "#code=later";
+    await screen.findByRole("navigation", { name: "Main navigation" });
+    expect(posted(server)).toEqual(['{"code":"later"}']);
+    expect(window.location.hash).toBe("");
+  });
+
+  test("leaves who is logged in alone when such a link is pasted", async () => {
+    const { server } = renderAt("/jobs");
+    await screen.findByRole("navigation", { name: "Main navigation" });
+    window.location.hash = "#code=used";
+    await waitFor(() => expect(window.location.hash).toBe(""));
+    expect(posted(server)).toEqual([]);
+  });
+
   test("explains a one-time code that is used up, and offers a token", async () => {
     const server = lockedServer({ token: "good" }, "the code has been used");
     const { user } = renderAt("/jobs", { server, code: "used" });

@@ -35,6 +35,7 @@ export const history = {
   thereTitle: "This job still exists",
   thereText: "Below is what was recorded of it so far.",
   openJob: "Open the job",
+  notYet: "The history does not have this job yet; a job that was just deleted takes some seconds…",
   noneTitle: "The history does not have this job",
   noneText: "It is kept no longer, its namespace is one that you may not see, or it never existed.",
   toHistory: "History",

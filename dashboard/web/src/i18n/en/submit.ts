@@ -184,8 +184,12 @@ export const submit = {
       title: "With an evaluator",
       text: "An evaluator measures each checkpoint; curves and histograms for TensorBoard.",
     },
-    "own-image": {
+    "own-workers": {
       title: "My own image",
+      text: "A program of your own in workers, and nothing else: one, or as many as you like.",
+    },
+    "own-image": {
+      title: "My own image, with a parameter server",
       text: "A program of your own in every role, told by TF_CONFIG who it is.",
     },
     "own-image-gpu": {

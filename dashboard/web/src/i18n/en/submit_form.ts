@@ -21,6 +21,10 @@ export const submitForm = {
     switchText: "Name, namespace, workers and GPUs are kept; the rest of the manifest is replaced.",
     switchYes: "Replace",
   },
+  steps: {
+    trains: (steps: string) => `Trains for ${steps} steps.`,
+    change: "Change the steps",
+  },
   model: {
     mlp: "multilayer perceptron: hidden layers with ReLU, then classes",
     softmax: "softmax regression: classes without hidden layers",
@@ -153,6 +157,7 @@ export const submitForm = {
     nameUse: (name: string) => `Use ${name}`,
     hidden: "Sizes from input to output, such as 500, 100.",
     hiddenWrong: "Whole numbers with commas between them.",
+    example: (text: string) => `e.g. ${text}`,
     command: "One part on each line, as it is: no shell, no quotes. Empty: that of the image.",
     args: "One argument on each line.",
     argsInYaml: "An argument has several lines: change it in the YAML.",

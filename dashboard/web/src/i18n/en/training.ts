@@ -16,6 +16,7 @@ export const training = {
     "The trainer takes a point every summaries.everySteps steps, also without summaries.dir. " +
     "The first one shows here by itself.",
   noneOwn: "An image of your own shows here when it answers GET /series: see docs/contract.md.",
+  noneTfJob: "A TFJob's program shows here when it answers GET /series: see docs/contract.md.",
   noMatch: "No curve has such a name.",
 
   settings: "Settings of the charts",
@@ -102,6 +103,9 @@ export const training = {
       "gradients every summaries.everySteps steps (unless summaries.histograms=false). Set " +
       "spec.trainer.checkpoint.dir, and the weights of each checkpoint show here.",
     noneOwn: "An image of your own may write TensorBoard's event files there.",
+    noneTfJob:
+      "A TFJob's program shows here when it serves its event files at GET /events: see " +
+      "docs/contract.md.",
     said: "The server says:",
     noNews: "What shows may not be the newest",
     reading: (percent: string) => `Reading the event files: ${percent}`,

@@ -35,6 +35,7 @@ export const history: typeof en = {
   thereTitle: "该作业仍然存在",
   thereText: "下面是目前为止的记录。",
   openJob: "打开作业",
+  notYet: "历史中还没有该作业；刚删除的作业需要几秒钟才会记录下来…",
   noneTitle: "历史中没有该作业",
   noneText: "保留期已过、它属于您无权查看的命名空间，或者它从未存在。",
   toHistory: "历史",

@@ -155,8 +155,12 @@ export const submit: typeof en = {
       title: "带评估器",
       text: "评估器测量每个检查点；为 TensorBoard 写出曲线和直方图。",
     },
-    "own-image": {
+    "own-workers": {
       title: "自己的镜像",
+      text: "只在 worker 中运行您自己的程序：一个，或任意多个。",
+    },
+    "own-image": {
+      title: "自己的镜像，带参数服务器",
       text: "每个角色都运行您自己的程序，由 TF_CONFIG 告知其身份。",
     },
     "own-image-gpu": {

@@ -13,6 +13,7 @@ export const submitForm: typeof en = {
     switchText: "名称、命名空间、worker 数和 GPU 会保留；清单的其余部分将被替换。",
     switchYes: "替换",
   },
+  steps: { trains: (steps) => `训练 ${steps} 步。`, change: "更改步数" },
   model: {
     mlp: "多层感知机：带 ReLU 的隐藏层，输出类别",
     softmax: "softmax 回归：没有隐藏层，输出类别",
@@ -136,6 +137,7 @@ export const submitForm: typeof en = {
     nameUse: (name) => `改用 ${name}`,
     hidden: "从输入到输出的大小，例如 500, 100。",
     hiddenWrong: "应为以逗号分隔的整数。",
+    example: (text) => `例如 ${text}`,
     command: "每行一段，按原样使用：没有 shell，也不加引号。留空则用镜像自带的命令。",
     args: "每行一个参数。",
     argsInYaml: "有参数包含多行，请在 YAML 中修改。",

@@ -16,6 +16,7 @@ export const training: typeof en = {
     "训练程序每隔 summaries.everySteps 步取一个点，没有 summaries.dir 时也是如此。" +
     "第一个点会自动出现在这里。",
   noneOwn: "自有镜像提供 docs/contract.md 所述的曲线接口时，其曲线也会显示在这里。",
+  noneTfJob: "TFJob 的程序提供 docs/contract.md 所述的曲线接口时，其曲线会显示在这里。",
   noMatch: "没有名称匹配的曲线。",
 
   settings: "图表设置",
@@ -97,6 +98,7 @@ export const training: typeof en = {
       "（除非 summaries.histograms=false）。设置 spec.trainer.checkpoint.dir 后，" +
       "每个检查点的权重会显示在这里。",
     noneOwn: "自有镜像可以在该目录写入 TensorBoard 的事件文件。",
+    noneTfJob: "TFJob 的程序按 docs/contract.md 所述在 /events 提供事件文件时，直方图会显示在这里。",
     said: "服务器消息：",
     noNews: "显示的内容可能不是最新的",
     reading: (percent) => `正在读取事件文件：${percent}`,

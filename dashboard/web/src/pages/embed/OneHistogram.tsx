@@ -1,7 +1,6 @@
 // The histograms of a single tag: ?run=&tag=&mode=, and what else the page's own link has.
 
 import type { ReactNode } from "react";
-import { useEffect } from "react";
 import type { JobRef } from "../../api/paths";
 import { asApiError } from "../../api/problem";
 import { useLiveJob } from "../../api/use_stream";
@@ -23,9 +22,6 @@ export default function OneHistogram({ job, tag }: { job: JobRef; tag: string })
   const over = isOver(useLiveJob(job));
   const { data, error, refetch } = useEvents(job, over, true);
   const control = useSettings();
-  useEffect(() => {
-    document.title = t.embed.title(tag, job.name);
-  }, [t, tag, job.name]);
   if (error && asApiError(error).reason === "Unauthenticated") return <EmbedLogin />;
   if (error && !data) return <ErrorPanel error={error} onRetry={refetch} />;
   if (!data) return <PageLoading />;

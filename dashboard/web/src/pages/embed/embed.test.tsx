@@ -25,6 +25,9 @@ test("one chart fills the frame, with a link out of it and no shell", async () =
   );
   await screen.findByRole("region", { name: "Steps per second (steps/s)" });
   expect(screen.queryByRole("region", { name: "Loss" })).toBeNull();
+  const heading = screen.getByRole("heading", { level: 1 });
+  expect(heading.textContent).toBe("Steps per second (steps/s) · mnist");
+  expect(document.title).toBe("Steps per second (steps/s) · mnist");
   expect(container.querySelector("nav, header")).toBeNull();
   const link = screen.getByRole("link", { name: "Open the full page" });
   expect(link.getAttribute("href")).toBe(
@@ -59,6 +62,7 @@ test("the histograms of one tag fill the frame", async () => {
   const { container, unmount } = renderAt(`${frame}hidden1%2Fweights`, { server });
   await screen.findByRole("img", { name: /^Overlay of hidden1\/weights/ });
   expect(screen.queryByRole("region", { name: "hidden1/biases" })).toBeNull();
+  screen.getByRole("heading", { level: 1, name: "hidden1/weights · mnist" });
   expect(container.querySelector("nav, header")).toBeNull();
   expect(screen.getByRole("link", { name: "Open the full page" })).toBeTruthy();
   unmount();

@@ -20,6 +20,7 @@ import { isOver, useCompared, useSeries } from "../training/use_runs";
 import { useSettings } from "../training/use_settings";
 import "./embed.css";
 import { EmbedLogin } from "./EmbedLogin";
+import { EmbedTitle } from "./EmbedTitle";
 import { PageLink } from "./PageLink";
 import { themeOf } from "./theme_of";
 
@@ -28,6 +29,7 @@ const OneHistogram = lazy(() => import("./OneHistogram"));
 
 export default function EmbedPage(): ReactNode {
   const { namespace = "", plural, name = "", chart = "" } = useParams();
+  const { t } = useText();
   const kind = kindOfPlural(plural);
   const [search] = useSearchParams();
   useFrameTheme();
@@ -36,9 +38,19 @@ export default function EmbedPage(): ReactNode {
   const tag = search.get("tag");
   // Without ?tag= it may be a curve of that name.
   if (chart === HISTOGRAM && tag !== null) {
-    return <OneHistogram key={`${jobKey(job)} ${tag}`} job={job} tag={tag} />;
+    return (
+      <>
+        <EmbedTitle title={t.embed.title(tag, name)} />
+        <OneHistogram key={`${jobKey(job)} ${tag}`} job={job} tag={tag} />
+      </>
+    );
   }
-  return <OneChart key={jobKey(job)} job={job} tag={chart} />;
+  return (
+    <>
+      <EmbedTitle title={t.embed.title(wordFor(t.training.tags, chart), name)} />
+      <OneChart key={jobKey(job)} job={job} tag={chart} />
+    </>
+  );
 }
 
 /** For this frame only: it is not stored, so that the person's own choice stays. */
@@ -58,9 +70,6 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   const { settings, change } = useSettings();
   const compared = useCompared(settings.compared);
   const name = wordFor(t.training.tags, tag);
-  useEffect(() => {
-    document.title = t.embed.title(name, job.name);
-  }, [t, name, job.name]);
   const key = jobKey(job);
   const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);
   const chart = useMemo(() => {

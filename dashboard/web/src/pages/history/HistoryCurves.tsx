@@ -49,7 +49,9 @@ function Numbers({ rows }: { rows: CurveSummary[] }): ReactNode {
   const { t, format } = useText();
   const words = t.history;
   return (
-    <div className="history-scroll">
+    // Scrolls by the keyboard, too.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="history-scroll" role="region" aria-label={t.training.inNumbers} tabIndex={0}>
       <table className="job-small-table">
         <thead>
           <tr>

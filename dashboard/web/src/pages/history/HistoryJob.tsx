@@ -28,16 +28,15 @@ import { HistoryLogs } from "./HistoryLogs";
 
 export function HistoryJob({ uid }: { uid: string }): ReactNode {
   const { t } = useText();
-  const { data, error, refetch } = useHistoryDetail(uid);
+  const { data, error, failureReason, refetch } = useHistoryDetail(uid);
   if (data) return <Recorded job={data} />;
+  const missing = failureReason !== null && asApiError(failureReason).reason === "NotFound";
   return (
     <>
       <PageHeader title={t.history.title} trail={<ToHistory />} />
-      {error ? (
-        <Unread error={error} onRetry={() => void refetch()} />
-      ) : (
-        <LoadingRows />
-      )}
+      {error && <Unread error={error} onRetry={() => void refetch()} />}
+      {!error && missing && <p role="status">{t.history.notYet}</p>}
+      {!error && <LoadingRows />}
     </>
   );
 }
@@ -69,13 +68,17 @@ function ToHistory(): ReactNode {
 }
 
 function Recorded({ job }: { job: HistoryDetail }): ReactNode {
+  const ofNamespace = new URLSearchParams({ ns: job.namespace });
   return (
     <>
       <PageHeader
         title={job.name}
         trail={
           <>
-            <ToHistory /> / <bdi>{job.namespace}</bdi>
+            <ToHistory /> /{" "}
+            <Link to={{ pathname: "/history", search: `?${ofNamespace}` }}>
+              <bdi>{job.namespace}</bdi>
+            </Link>
           </>
         }
         extra={
@@ -167,7 +170,8 @@ function Parts({ job }: { job: HistoryDetail }): ReactNode {
       ),
     },
   ];
-  return <Tabs className="history-parts" items={tabs} />;
+  // So near that all fit on a phone: else a button comes among them that is no tab.
+  return <Tabs className="history-parts" items={tabs} tabBarGutter={16} />;
 }
 
 /** Opens the page that submits, with the manifest that was recorded. */

@@ -10,6 +10,7 @@ import type { HistoryRow as Row } from "../../api/types";
 import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
+import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { SearchBox } from "../../components/SearchBox";
 import { StateTag } from "../../components/Tags";
@@ -53,13 +54,11 @@ export function HistoryTable(): ReactNode {
       {trouble !== undefined && (
         <Alert type="warning" showIcon className="history-mark" title={<bdi>{trouble}</bdi>} />
       )}
-      {(data ?? isPending) && !(error && !data) && (
-        <Rows
-          rows={rows}
-          loading={isPending}
-          nothing={<Nothing namespace={namespace} text={text} onClear={() => setText("")} />}
-        />
+      {isPending && <LoadingRows />}
+      {data && rows.length === 0 && (
+        <Nothing namespace={namespace} text={text} onClear={() => setText("")} />
       )}
+      {rows.length > 0 && <Rows rows={rows} />}
       {hasNextPage && (
         <Button
           className="history-more"
@@ -97,13 +96,7 @@ function distinct(rows: readonly Row[]): Row[] {
   return [...new Map(rows.map((row) => [row.uid, row])).values()];
 }
 
-interface RowsProps {
-  rows: Row[];
-  loading: boolean;
-  nothing: ReactNode;
-}
-
-function Rows({ rows, loading, nothing }: RowsProps): ReactNode {
+function Rows({ rows }: { rows: Row[] }): ReactNode {
   const text = useText();
   const keep = useKeepNamespace();
   const columns = useMemo(() => columnsOf(text, keep), [text, keep]);
@@ -114,10 +107,8 @@ function Rows({ rows, loading, nothing }: RowsProps): ReactNode {
       columns={columns}
       dataSource={rows}
       rowKey="uid"
-      loading={loading}
       pagination={false}
       scroll={{ x: "max-content" }}
-      locale={{ emptyText: loading ? " " : nothing }}
     />
   );
 }

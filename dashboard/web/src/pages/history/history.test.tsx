@@ -1,8 +1,8 @@
 // Jobs of the past: found, read, never taken for jobs that are there.
 
-import { screen, waitFor, within } from "@testing-library/react";
+import { act, screen, waitFor, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { HistoryDetail, HistoryRow } from "../../api/types";
 import { TYPED_MS } from "../../components/SearchBox";
 import { FakeServer, problem, session } from "../../testing/fake_server";
@@ -81,6 +81,14 @@ describe("the list", () => {
     const other = screen.getByRole("link", { name: "new" }).closest("tr");
     expect(other?.textContent).toContain("still there");
     expect(server.asked.at(-1)?.query.get("namespace")).toBe("ml");
+  });
+
+  test("that is empty has no table", async () => {
+    const server = new FakeServer();
+    server.on("GET", "api/history", () => ({ jobs: [] }));
+    renderAt("/history", { server });
+    await screen.findByText("No job has ended or been deleted yet.");
+    expect(screen.queryByRole("table")).toBeNull();
   });
 
   test("is searched at the server, and the search is in the URL", async () => {
@@ -273,8 +281,32 @@ describe("one job of the past", () => {
     expect(screen.getByText(/it takes the right to get it/)).toBeTruthy();
   });
 
+  // Symptom: right after a deletion "or it never existed", and so for ever.
+  test("that was just deleted is asked for again, and that is said meanwhile", async () => {
+    const server = new FakeServer();
+    let asked = 0;
+    server.on("GET", "api/history/uid-old", () => {
+      asked += 1;
+      return asked > 1 ? detail() : problem(404, "NotFound", "no such job");
+    });
+    renderAt("/history/uid-old", { server });
+    await screen.findByText(/just deleted takes some seconds/);
+    await screen.findByRole("heading", { level: 1, name: "old" });
+    expect(asked).toBe(2);
+  });
+
+  test("has a link to what else is gone of its namespace", async () => {
+    renderAt("/history/uid-old", { server: serverOf(detail()) });
+    const link = await screen.findByRole("link", { name: "ml" });
+    expect(link.getAttribute("href")).toBe("/history?ns=ml");
+  });
+
   test("that the history does not have is said", async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
     renderAt("/history/nothing", {});
+    await screen.findByText(/just deleted takes some seconds/);
+    await act(() => vi.advanceTimersByTimeAsync(20_000));
     await screen.findByText("The history does not have this job");
     expect(screen.getAllByRole("link", { name: "History" }).length).toBeGreaterThan(1);
   });

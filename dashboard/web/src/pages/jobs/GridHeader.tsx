@@ -25,13 +25,16 @@ export function GridHeader({ sort, onSort, selected, onSelectAll }: Props): Reac
   return (
     <div role="row" aria-rowindex={1} className="jobs-head jobs-places">
       <div role="columnheader" aria-colindex={1} className="jobs-cell jobs-select">
-        <input
-          ref={box}
-          type="checkbox"
-          aria-label={t.jobs.selectAll}
-          checked={selected === "all"}
-          onChange={(event) => onSelectAll(event.target.checked)}
-        />
+        <label className="jobs-select-all">
+          <input
+            ref={box}
+            type="checkbox"
+            aria-label={t.jobs.selectAll}
+            checked={selected === "all"}
+            onChange={(event) => onSelectAll(event.target.checked)}
+          />
+          <span>{t.jobs.selectAll}</span>
+        </label>
       </div>
       {COLUMNS.map((column, index) => (
         <HeaderCell key={column} column={column} index={index + 2} sort={sort} onSort={onSort} />

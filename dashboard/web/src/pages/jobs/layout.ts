@@ -10,7 +10,7 @@ export type Layout =
 
 /** Heights of rows in px: fixed, so that 5,000 rows need no measuring. */
 export const ROW_HEIGHTS: Record<Layout, number> = { wide: 34, medium: 54, cards: 170 };
-export const HEADER_HEIGHTS: Record<Layout, number> = { wide: 32, medium: 52, cards: 0 };
+export const HEADER_HEIGHTS: Record<Layout, number> = { wide: 32, medium: 52, cards: 32 };
 
 // A little more than the sums of the least widths of the columns in jobs.css.
 const WIDE_FROM = 1660;

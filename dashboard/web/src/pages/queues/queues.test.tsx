@@ -178,3 +178,9 @@ test("in Chinese nothing is left in English but names", async () => {
   expect(research.textContent).toContain("20 / 16 · 借用 4");
   expect(lines()[0]).toMatch(/^已获配额/);
 });
+
+test("a namespace in which nobody waits has its heading, too", async () => {
+  await show(BUILTIN, "/queues?ns=quiet");
+  screen.getByRole("heading", { level: 1, name: "Queues" });
+  await screen.findByText(/quiet/, { selector: "bdi" });
+});

@@ -52,6 +52,38 @@ describe("the form", () => {
     expect(yaml()).toContain("    worker: {replicas: 5}\n");
   });
 
+  test("says how long a model trains, and lets one change it", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    expect(screen.getByText("Trains for 2,000 steps.")).toBeTruthy();
+    expect(screen.queryByRole("spinbutton", { name: "Steps" })).toBeNull();
+    await user.click(screen.getByRole("button", { name: "Change the steps" }));
+    const steps = screen.getByRole("spinbutton", { name: "Steps" });
+    expect(document.activeElement).toBe(steps);
+    await user.clear(steps);
+    await user.type(steps, "30000");
+    expect(yaml()).toBe(FIRST.replace("maxSteps: 2000", "maxSteps: 30000"));
+  });
+
+  test("has the steps open where they are wrong", async () => {
+    await openSubmit(acceptingServer());
+    act(() => typeYaml(FIRST.replace("    maxSteps: 2000\n", "")));
+    await screen.findByRole("spinbutton", { name: "Steps" });
+  });
+
+  test("starts an image of one's own in workers alone, with an example of a script", async () => {
+    const server = acceptingServer();
+    const { user } = await openSubmit(server);
+    await user.click(screen.getByText("My own image"));
+    const command = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Command" });
+    expect(screen.getByText(/1 pod, no GPUs/)).toBeTruthy();
+    expect(yaml()).not.toContain("ps:");
+    expect(command.placeholder).toBe("e.g. sh\n-c");
+    const args = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Arguments" });
+    expect(args.placeholder).toMatch(/^e\.g\. cd .* && python /);
+    await accepted();
+    expect(posts(server).at(-1)?.body).toBe(yaml());
+  });
+
   test("follows the text", async () => {
     await openSubmit(acceptingServer());
     act(() => typeYaml(FIRST.replace("name: mnist\n", "name: other\n")));

@@ -4,7 +4,7 @@ import { Alert, Empty } from "antd";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { JobRef } from "../../api/paths";
-import type { SeriesAnswer } from "../../api/types";
+import type { JobKind, SeriesAnswer } from "../../api/types";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { useText } from "../../i18n";
@@ -49,7 +49,7 @@ export function SeriesNote({ job, answer, gone, over }: Props): ReactNode {
   );
 }
 
-export function NoCurves(): ReactNode {
+export function NoCurves({ kind }: { kind: JobKind }): ReactNode {
   const { t } = useText();
   const words = t.training;
   return (
@@ -59,8 +59,14 @@ export function NoCurves(): ReactNode {
       description={
         <>
           <h2>{words.noneTitle}</h2>
-          <p>{words.noneText}</p>
-          <p className="muted">{words.noneOwn}</p>
+          {kind === "TFJob" ? (
+            <p>{words.noneTfJob}</p>
+          ) : (
+            <>
+              <p>{words.noneText}</p>
+              <p className="muted">{words.noneOwn}</p>
+            </>
+          )}
         </>
       }
     />

@@ -1,6 +1,7 @@
 // Last, least and most of each curve of each job.
 
 import type { ReactNode } from "react";
+import { useId } from "react";
 import { useTheme } from "../../app/theme";
 import { useText, wordFor } from "../../i18n";
 import { valueText } from "./axis_text";
@@ -13,10 +14,13 @@ export function NumbersTable({ charts }: { charts: readonly Chart[] }): ReactNod
   const { t, format } = useText();
   const { dark } = useTheme();
   const words = t.training;
+  const title = useId();
   return (
     <section className="training-numbers">
-      <h2>{words.inNumbers}</h2>
-      <div className="training-scroll">
+      <h2 id={title}>{words.inNumbers}</h2>
+      {/* Scrolls by the keyboard, too. */}
+      {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div className="training-scroll" role="region" aria-labelledby={title} tabIndex={0}>
         <table className="curve-data">
           <thead>
             <tr>

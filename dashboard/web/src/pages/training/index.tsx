@@ -102,7 +102,7 @@ function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
         onChange={(keys) => change({ compared: keys })}
       />
       <ComparedNotes compared={compared} />
-      {all.length === 0 && <NoCurves />}
+      {all.length === 0 && <NoCurves kind={job.kind} />}
       {all.length > 0 && <Toolbar {...control} />}
       {all.length > 0 && charts.length === 0 && <p className="muted">{t.training.noMatch}</p>}
       <ChartGrid

@@ -130,6 +130,26 @@ describe("the page of a training", () => {
     expect(screen.getByText(/summaries.everySteps/)).toBeTruthy();
   });
 
+  test("tells a TFJob of what its program may serve, not of fields that it has not", async () => {
+    const server = new FakeServer();
+    const job = "api/jobs/ml/tfjobs/mnist";
+    const state = { runs: 0, files: 0, bytes: 0, bytesTotal: 0, source: "", message: "" };
+    server.on("GET", `${job}/series`, () => ({ series: {} }));
+    server.on("GET", `${job}/events`, () => ({ ...state, problems: [] }));
+    server.on("GET", `${job}/events/data/histograms/tags`, () => ({ tags: [] }));
+    const { container } = renderAt("/jobs/ml/tfjobs/mnist/training", { server });
+    await screen.findByText(/answers GET \/series/);
+    await screen.findByText(/serves its event files at GET \/events/);
+    expect(container.textContent).not.toMatch(/spec\.trainer|summaries\./);
+  });
+
+  test("has all numbers in a region that the keyboard scrolls", async () => {
+    renderAt(PAGE, { server: serverOf(CURVES) });
+    const region = await screen.findByRole("region", { name: "In numbers" });
+    expect(region.tabIndex).toBe(0);
+    within(region).getByRole("table");
+  });
+
   test("says that curves are from the archive", async () => {
     renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
     await screen.findByText(/These are the curves that were recorded/);

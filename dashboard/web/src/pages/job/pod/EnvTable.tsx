@@ -97,7 +97,7 @@ function Value({ entry }: { entry: EnvEntry }): ReactNode {
     );
   }
   const secret = looksSecret(entry.name) && entry.value !== "";
-  const value = <bdi className="mono job-env-value">{entry.value}</bdi>;
+  const value = <Written name={entry.name} text={entry.value ?? ""} />;
   if (!secret) return value;
   return (
     <>
@@ -110,6 +110,21 @@ function Value({ entry }: { entry: EnvEntry }): ReactNode {
         onClick={() => setOpen(!open)}
       />
     </>
+  );
+}
+
+// What may be higher than job-env-value on a phone, where a line takes some 25 letters.
+const LONG = 80;
+
+function Written({ name, text }: { name: string; text: string }): ReactNode {
+  const shown = <bdi className="mono job-env-value">{text}</bdi>;
+  if (text.length < LONG && !text.includes("\n")) return shown;
+  return (
+    // Scrolls by the keyboard, too.
+    // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+    <div className="mono job-env-value" role="region" aria-label={name} tabIndex={0}>
+      <bdi>{text}</bdi>
+    </div>
   );
 }
 

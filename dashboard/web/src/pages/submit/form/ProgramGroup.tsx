@@ -14,6 +14,7 @@ import { kindOfProgram, programOf } from "../model/roles";
 import { ListField, SuggestField, TextField } from "./controls";
 import { useEditing } from "./editing";
 import { Group } from "./Group";
+import { StepsField } from "./StepsField";
 
 const PROGRAMS = ["bundled", "own", "tfjob"] as const;
 
@@ -71,6 +72,7 @@ function ModelFields(): ReactNode {
           change={(next) => apply(listOps(HIDDEN, hidden, next))}
         />
       )}
+      <StepsField />
     </>
   );
 }
@@ -103,6 +105,9 @@ function ImageFields(): ReactNode {
   );
 }
 
+// A script, since that is what one does not guess: a part on each line is no command line.
+const EXAMPLE = { command: "sh\n-c", args: "cd /code && python train.py --steps=1000" };
+
 interface PartsProps {
   field: "command" | "args";
   hint: string;
@@ -120,6 +125,7 @@ function PartsField({ field, hint, onChange }: PartsProps): ReactNode {
     <ListField
       path={path}
       label={t.submit.field[field]}
+      placeholder={t.submit.hint.example(EXAMPLE[field])}
       hint={several ? t.submit.hint.argsInYaml : hint}
       wrong={t.submit.hint.argsInYaml}
       lines

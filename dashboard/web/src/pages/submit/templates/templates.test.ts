@@ -28,6 +28,8 @@ test("each sort of program has one to begin with, and the page begins with MNIST
   for (const [program, id] of Object.entries(FIRST_OF)) {
     expect(templateById(id).program).toBe(program);
   }
+  // A replica that one never asked for would only fail in one's stead.
+  expect(templateById(FIRST_OF.own).roles).toBe("worker 1");
 });
 
 test("only namespace and owner are added to one", () => {

@@ -12,6 +12,7 @@ import { gpusOf, gpusPath, presentRoles, programOf, replicasOf, roleOf } from ".
 import { kindOf } from "../schema/schema";
 import EXAMPLES from "./examples.json";
 import ownImageGpu from "./own-image-gpu.yaml?raw";
+import ownWorkers from "./own-workers.yaml?raw";
 import quick from "./quick.yaml?raw";
 import tfjobOwn from "./tfjob-own.yaml?raw";
 
@@ -26,6 +27,7 @@ export interface Template {
 
 const OWN: Record<string, string> = {
   quick,
+  "own-workers": ownWorkers,
   "own-image-gpu": ownImageGpu,
   "tfjob-own": tfjobOwn,
 };
@@ -39,6 +41,7 @@ const ORDER = [
   "sync-backup",
   "towers",
   "evaluator",
+  "own-workers",
   "own-image",
   "own-image-gpu",
   "tfjob-own",
@@ -47,7 +50,7 @@ const ORDER = [
 /** For whoever changes what runs in the form. */
 export const FIRST_OF: Record<Program, string> = {
   bundled: "mnist",
-  own: "own-image",
+  own: "own-workers",
   tfjob: "tfjob-own",
 };
 

@@ -2,7 +2,7 @@
 
 import { Alert, Empty } from "antd";
 import type { ReactNode } from "react";
-import type { EventProblem, EventsState } from "../../../api/types";
+import type { EventProblem, EventsState, JobKind } from "../../../api/types";
 import { useText } from "../../../i18n";
 
 // Of a file that is damaged all through there are as many as records.
@@ -52,7 +52,8 @@ function Problems({ problems }: { problems: readonly EventProblem[] }): ReactNod
   );
 }
 
-export function NoHistograms({ message }: { message: string }): ReactNode {
+export function NoHistograms(props: { kind: JobKind; message: string }): ReactNode {
+  const { kind, message } = props;
   const { t } = useText();
   const words = t.training.hist;
   return (
@@ -67,8 +68,14 @@ export function NoHistograms({ message }: { message: string }): ReactNode {
               {words.said} <bdi>{message}</bdi>
             </p>
           )}
-          <p>{words.noneText}</p>
-          <p className="muted">{words.noneOwn}</p>
+          {kind === "TFJob" ? (
+            <p>{words.noneTfJob}</p>
+          ) : (
+            <>
+              <p>{words.noneText}</p>
+              <p className="muted">{words.noneOwn}</p>
+            </>
+          )}
         </>
       }
     />

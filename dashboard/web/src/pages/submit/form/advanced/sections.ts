@@ -219,6 +219,12 @@ export function schedulingFields(kind: JobKind): SchedulingPaths {
 
 /** The name, the namespace and what the simple form alone has. */
 export function isSimple(path: Path): boolean {
-  const shown: Path[] = [["metadata", "name"], ["metadata", "namespace"], at("model"), at("data")];
+  const shown: Path[] = [
+    ["metadata", "name"],
+    ["metadata", "namespace"],
+    at("model"),
+    at("maxSteps"),
+    at("data"),
+  ];
   return shown.some((one) => isWithin(path, one));
 }
