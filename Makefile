@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build images demo test formats e2e e2e-setup asan tsan survive bench bench-tools clean
+.PHONY: help setup build images demo test formats e2e e2e-setup screenshots asan tsan survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -55,7 +55,12 @@ e2e:
 # Beside the compilation of our own programs: what waits for registries leaves the cores to it.
 e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
-	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients
+	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
+
+## make screenshots    dist/screenshots: every page of the dashboard, as a browser shows it
+screenshots: build
+	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) browser
+	@e2e/browser/screenshots.py
 
 ## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
 build: setup

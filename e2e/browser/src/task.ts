@@ -1,0 +1,31 @@
+// What one run of the browser is told, as JSON on standard input: links and tokens log in, so they
+// are neither arguments nor variables, which others on the machine may read.
+
+import type { Language } from "../../../dashboard/web/src/i18n/language";
+
+export interface Task {
+  /** Of SCENARIOS in main.ts. */
+  scenario: string;
+  language: Language;
+  /** Of the dashboard, with a slash at its end. */
+  url: string;
+  /** What logs in: links of `taas dashboard`, each good once, or a token to paste. */
+  links: string[];
+  token?: string;
+  namespace: string;
+  /** Where traces of a failure go, or screenshots. */
+  folder: string;
+  /** Whether commands of images run on this machine, and GPUs are simulated. */
+  local: boolean;
+  /** Jobs that are there already, by what they are for: see seeds.py. */
+  jobs: Record<string, string>;
+  /** Only these pages, and looks such as "en-light-1280", where some are named. */
+  only?: string[];
+  looks?: string[];
+}
+
+export async function readTask(): Promise<Task> {
+  let text = "";
+  for await (const chunk of process.stdin) text += String(chunk);
+  return JSON.parse(text) as Task;
+}

@@ -1,0 +1,137 @@
+// One person's visit to the dashboard: a browser of its own, language, theme and size.
+//
+//   const visit = await begin(task, { language: "zh" });
+//   await visit.login();
+//   await visit.page.getByRole("link", { name: visit.t.shell.submit }).click();
+//   await visit.end();                                  // throws when the page made trouble
+//
+// Ownership: the browser and its profile, in a temporary folder, go with end(). Errors: what was
+// waited for did not come within PATIENCE_MS, or `trouble`.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { chromium } from "playwright-core";
+import type { Language } from "../../../dashboard/web/src/i18n/language";
+import type { Texts } from "../../../dashboard/web/src/i18n/en";
+import { en } from "../../../dashboard/web/src/i18n/en";
+import { zh } from "../../../dashboard/web/src/i18n/zh";
+import { PATIENCE_MS } from "./patience";
+import type { Task } from "./task";
+import type { Trouble } from "./trouble";
+import { watch } from "./trouble";
+
+export const TEXTS: Record<Language, Texts> = { en, zh };
+export const THEMES = ["light", "dark"] as const;
+export type Theme = (typeof THEMES)[number];
+
+const CHROMIUM = process.env["TAAS_CHROMIUM"] ?? "/usr/bin/chromium";
+// The kernel gives a browser of root no sandbox of its own.
+const FLAGS = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+// Nothing but this machine: what the browser itself would like to fetch finds no address.
+const OFFLINE = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"];
+
+export interface Look {
+  language: Language;
+  theme?: Theme;
+  width?: number;
+  height?: number;
+}
+
+export interface Visit {
+  task: Task;
+  language: Language;
+  t: Texts;
+  page: Page;
+  trouble: Trouble;
+  login: () => Promise<void>;
+  /** An address below the dashboard's own. */
+  open: (where: string) => Promise<void>;
+  /** Ends it; throws what `trouble` found. */
+  end: () => Promise<void>;
+  /** Of the whole page, also what one must scroll to; to folder/NAME.png. */
+  picture: (name: string) => Promise<void>;
+  /** Writes what one sees now, and ends it. */
+  abandon: (name: string) => Promise<void>;
+}
+
+export async function launch(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...OFFLINE] });
+}
+
+export async function begin(task: Task, look: Look, shared?: Browser): Promise<Visit> {
+  const browser = shared ?? (await launch());
+  const { language, theme = "light", width = 1280, height = 800 } = look;
+  const context = await browser.newContext({
+    locale: language === "zh" ? "zh-CN" : "en-GB",
+    colorScheme: theme,
+    viewport: { width, height },
+    reducedMotion: "reduce",
+    acceptDownloads: false,
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const trouble = watch(context, new URL(task.url).origin);
+  const page = await context.newPage();
+  const t = TEXTS[language];
+  const open = async (where: string): Promise<void> => {
+    await page.goto(new URL(where, task.url).href);
+  };
+  const close = async (): Promise<void> => {
+    await context.close();
+    if (!shared) await browser.close();
+  };
+  const end = async (): Promise<void> => {
+    await close();
+    if (trouble.found.length > 0) throw new Error(trouble.found.join("\n"));
+  };
+  const picture = (name: string): Promise<void> =>
+    pictureOf(page, path.join(task.folder, `${name}.png`), { width, height });
+  const abandon = async (name: string): Promise<void> => {
+    if (page.isClosed()) return;
+    await picture(name);
+    const file = path.join(task.folder, name);
+    writeFileSync(`${file}.console.txt`, [...trouble.found, "", ...trouble.said, ""].join("\n"));
+    writeFileSync(`${file}.html`, `<!-- ${page.url()} -->\n${await page.content()}`);
+    await close();
+  };
+  const visit: Visit = {
+    ...{ task, language, t, page, trouble, open, end, picture, abandon },
+    login: () => login(visit),
+  };
+  return visit;
+}
+
+/** As a person does it: by the link that `taas dashboard` printed, or by pasting a token. */
+async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
+  const link = task.links.shift();
+  if (link !== undefined) {
+    // Of an address that is open already only the fragment would change.
+    await page.goto("about:blank");
+    await page.goto(link);
+  } else {
+    // Who is not logged in yet is asked to.
+    trouble.expect(401, /\/api\/session$/);
+    await open("");
+    await page.getByLabel(t.login.token).fill(task.token ?? "");
+    await page.getByRole("button", { name: t.login.submit }).click();
+  }
+  await page.getByRole("heading", { level: 1, name: t.jobs.title }).waitFor();
+}
+
+// A page of the longest table, and no more.
+const HEIGHT_MAX = 4_000;
+
+/** Its main part scrolls, so the window is made as high as what is in it. */
+async function pictureOf(page: Page, file: string, size: { width: number; height: number }) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const hidden = await page.evaluate(() => {
+    const main = document.querySelector("main");
+    return main ? main.scrollHeight - main.clientHeight : 0;
+  });
+  if (hidden > 0) {
+    const height = Math.min(HEIGHT_MAX, size.height + hidden);
+    await page.setViewportSize({ width: size.width, height });
+  }
+  await page.screenshot({ path: file });
+  if (hidden > 0) await page.setViewportSize(size);
+}
