@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Times the dashboard's server on a real API server with thousands of jobs and pods.
+
+    bench/dashboard/run.py [--jobs 5000] [--pods 50000] [--streams 200] [--binary FILE]
+
+Prints one markdown table. Needs `make build`, and the programs of `tools/setup/setup.sh
+kubernetes`. There is no kubelet, no scheduler and no operator: all objects are as these would have
+left them, and nothing but the bench changes them.
+"""
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+
+import measure
+import objects
+import page_server
+import plane as planes
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Tabs of one user are limited, and a team is more than one.
+USERS = 20
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--jobs", type=int, default=5_000)
+    parser.add_argument("--pods", type=int, default=50_000, help="of all jobs, 3 of each or more")
+    parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--binary", default=os.path.join(ROOT, "bin", "taas-operator"))
+    args = parser.parse_args()
+    if args.jobs < 1 or args.pods < 3 * args.jobs or args.streams < 1:
+        parser.error("a job has 3 pods at least: chief, ps and a worker")
+    return args
+
+
+def programs():
+    script = os.path.join(ROOT, "tools", "setup", "setup.sh")
+    return subprocess.check_output([script, "path", "kubernetes"], text=True).strip()
+
+
+def note(text):
+    print(f"{time.strftime('%T')} {text}", file=sys.stderr, flush=True)
+
+
+def ms(seconds):
+    """Median and worst."""
+    if not seconds:
+        return "none"
+    return f"{statistics.median(seconds) * 1e3:.0f} … {max(seconds) * 1e3:.0f} ms"
+
+
+def p99(seconds):
+    return sorted(seconds)[int(len(seconds) * 0.99)] if seconds else float("inf")
+
+
+def list_rows(found, firsts):
+    rows = []
+    for name, title in (("plain", "as it is"), ("gzip", "compressed")):
+        size = found[name][0][1] / 1e6
+        rows.append((f"GET api/jobs, {title}, {size:.2f} MB",
+                     ms([took for took, _ in found[name]]), "≤ 1 s"))
+    rows.append((f"first `jobs` event of api/stream, {firsts[0].size / 1e6:.2f} MB",
+                 ms([first.seconds for first in firsts]), "≤ 1 s"))
+    return rows
+
+
+def load_rows(load, streams):
+    what = f"{streams} streams, {measure.PER_SECOND} changes a second for {measure.LOAD_S} s"
+    return [
+        (f"{what}: CPU of the server", f"{load.cpu_per_s:.2f} cores", "≤ 1"),
+        ("the same: a change until each stream has it", ms(load.latencies), "≤ 500 ms"),
+        ("the same: 99 of 100 within", f"{p99(load.latencies) * 1e3:.0f} ms", "≤ 500 ms"),
+        ("of it the API server's answer to the write", ms(load.writes), ""),
+        ("the same: events that did not come", str(load.missing), "0"),
+        (f"first event of each of these streams, {measure.streams.AT_ONCE} opened at a time",
+         ms([first.seconds for first in load.firsts]), ""),
+    ]
+
+
+def measured(plane, args, jobs):
+    tokens = [planes.user_token(n % USERS) for n in range(args.streams)]
+    with page_server.PageServer(args.binary, plane) as server:
+        rows = [("start until the first lists are there", f"{server.ready_s:.2f} s", "")]
+        note("lists")
+        rows += list_rows(measure.lists(server, tokens[0]),
+                          measure.first_events(server, tokens[0]))
+        rest_mb = server.memory_mb("VmRSS")
+        note("one stream")
+        one = measure.changes(plane, server, jobs, tokens[:1], measure.SINGLE_CHANGES,
+                              1 / measure.SINGLE_PAUSE_S, 0)
+        rows += [(f"a change until an open stream has it ({measure.SINGLE_CHANGES} changes)",
+                  ms(one.latencies), "≤ 500 ms"),
+                 ("of it the API server's answer to the write", ms(one.writes), ""),
+                 ("events that did not come", str(one.missing), "0")]
+        note(f"{args.streams} streams")
+        count = measure.PER_SECOND * measure.LOAD_S
+        load = measure.changes(plane, server, jobs, tokens, count, measure.PER_SECOND,
+                               measure.SINGLE_CHANGES)
+        rows += load_rows(load, args.streams)
+        rows += [("memory with lists, one page", f"{rest_mb:.0f} MB", "≤ 200 MB"),
+                 ("memory after the streams", f"{server.memory_mb('VmRSS'):.0f} MB", "≤ 200 MB"),
+                 ("memory, peak", f"{server.memory_mb('VmHWM'):.0f} MB", "")]
+    return rows
+
+
+def main():
+    args = arguments()
+    before = os.getloadavg()
+    with tempfile.TemporaryDirectory(prefix="taas-bench-") as work:
+        with planes.Plane(programs(), work, USERS) as plane:
+            objects.install(plane, programs(), os.path.join(ROOT, "crds"))
+            note(f"writing {args.jobs} jobs and {args.pods} pods")
+            jobs = objects.Objects(plane, args.jobs, args.pods).write()
+            rows = measured(plane, args, jobs)
+    print(f"{args.jobs} jobs, {args.pods} pods; median … worst; load of the machine "
+          f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after, {os.cpu_count()} cores\n")
+    print("| measurement | result | wanted |\n|---|---|---|")
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+
+
+if __name__ == "__main__":
+    main()
