@@ -98,7 +98,7 @@ export const training: typeof en = {
       "（除非 summaries.histograms=false）。设置 spec.trainer.checkpoint.dir 后，" +
       "每个检查点的权重会显示在这里。",
     noneOwn: "自有镜像可以在该目录写入 TensorBoard 的事件文件。",
-    noneTfJob: "TFJob 的程序按 docs/contract.md 所述在 /events 提供事件文件时，直方图会显示在这里。",
+    noneTfJob: "TFJob 的程序提供 docs/contract.md 所述的事件文件接口时，其直方图会显示在这里。",
     said: "服务器消息：",
     noNews: "显示的内容可能不是最新的",
     reading: (percent) => `正在读取事件文件：${percent}`,
