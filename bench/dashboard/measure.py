@@ -1,11 +1,12 @@
 """What is measured, each as numbers.
 
-    measure.lists(server, token)                        -> {"plain": […], "gzip": […], …}
-    measure.changes(plane, server, jobs, tokens, pace)  -> Changes(…)
+    measure.lists(server, token, 5000, 50000)       {"plain": [(s, bytes)], "gzip": [(s, bytes)]}
+    measure.changes(Writer(plane, jobs, first=0), server, tokens, ONE_BY_ONE)
 """
 
 import collections
 import concurrent.futures
+import json
 import threading
 import time
 
@@ -14,23 +15,36 @@ import streams
 
 # A median and a worst that mean something, and a few seconds.
 ROUNDS = 10
-# One after the other, with what a person would call a pause.
-SINGLE_CHANGES = 50
-SINGLE_PAUSE_S = 0.2
-PER_SECOND = 10
-LOAD_S = 20
 # Of the one who changes: a busy API server takes longer for a write than a change's turn.
 WRITERS = 4
 
+Pace = collections.namedtuple("Pace", "count per_second")
+# Slowly enough that the one before has mostly arrived.
+ONE_BY_ONE = Pace(count=50, per_second=5)
+# As in a cluster in which much goes on, for 20 s.
+LOAD = Pace(count=200, per_second=10)
 # latencies: from sending the change to the event of each stream, writes: of it the API server's
 # answer; in seconds. missing: events that never came.
 Changes = collections.namedtuple("Changes", "latencies writes missing cpu_per_s firsts")
 
 
-def lists(server, token):
+def check(text, jobs, pods):
+    """That the rows are of all jobs and know their pods: else all figures would be of something
+    smaller."""
+    rows = json.loads(text)["jobs"]
+    running = sum(role["ready"] for row in rows for role in row["roles"])
+    if (len(rows), running) != (jobs, pods):
+        raise SystemExit(f"bench: GET api/jobs: {len(rows)} jobs with {running} pods that run, "
+                         f"instead of {jobs} with {pods}")
+
+
+def lists(server, token, jobs, pods):
     found = {}
     for name, gzip in (("plain", False), ("gzip", True)):
-        found[name] = [server.get("/api/jobs", token, gzip) for _ in range(ROUNDS)]
+        answers = [server.get("/api/jobs", token, gzip) for _ in range(ROUNDS)]
+        if not gzip:
+            check(answers[0][1], jobs, pods)
+        found[name] = [(took, len(body)) for took, body in answers]
     return found
 
 
@@ -46,14 +60,17 @@ def first_events(server, token):
 class Writer:
     """Changes one job after the other, each with a number that its row shows."""
 
-    def __init__(self, plane, jobs):
+    def __init__(self, plane, jobs, first):
+        """`first`: the number of its first change; those of an earlier one are lower."""
         self.plane = plane
         self.jobs = jobs
+        self.first = first
         self.local = threading.local()
         self.sent = {}
         self.answered = {}
 
-    def change(self, number):
+    def change(self, turn):
+        number = self.first + turn
         if not hasattr(self.local, "client"):
             self.local.client = self.plane.client()
         ns, name = self.jobs[number * 7 % len(self.jobs)]
@@ -64,16 +81,15 @@ class Writer:
         self.answered[number] = time.monotonic()
 
 
-def changes(plane, server, jobs, tokens, count, per_second, first_number):
-    """`count` changes at a steady pace while as many streams as tokens are open."""
-    writer = Writer(plane, jobs)
+def changes(writer, server, tokens, pace):
+    """Changes at a steady pace while as many streams as tokens are open."""
     with streams.Tabs(server.port, tokens) as tabs:
         cpu_s, began = server.cpu_s(), time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(WRITERS) as pool:
             done = []
-            for turn in range(count):
-                time.sleep(max(0, began + turn / per_second - time.monotonic()))
-                done.append(pool.submit(writer.change, first_number + turn))
+            for turn in range(pace.count):
+                time.sleep(max(0, began + turn / pace.per_second - time.monotonic()))
+                done.append(pool.submit(writer.change, turn))
             for write in done:
                 write.result()
         cpu_per_s = (server.cpu_s() - cpu_s) / (time.monotonic() - began)

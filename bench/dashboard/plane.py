@@ -21,7 +21,7 @@ POLL_S = 0.05
 END_LIMIT_S = 20
 # A request to a busy API server that takes longer hangs.
 REPLY_LIMIT_S = 60
-# One transaction for everything that follows one prepared batch; etcd takes 128 by default.
+# Of one transaction; etcd takes no more by default.
 ETCD_OPERATIONS = 128
 ADMIN_TOKEN = "bench-admin"
 

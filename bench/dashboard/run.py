@@ -35,8 +35,8 @@ def arguments():
     parser.add_argument("--streams", type=int, default=200)
     parser.add_argument("--binary", default=os.path.join(ROOT, "bin", "taas-operator"))
     args = parser.parse_args()
-    if args.jobs < 1 or args.pods < 3 * args.jobs or args.streams < 1:
-        parser.error("a job has 3 pods at least: chief, ps and a worker")
+    if min(args.jobs, args.streams) < 1 or args.pods < 3 * args.jobs or args.pods % args.jobs:
+        parser.error("all jobs have as many pods: chief, ps and at least one worker")
     return args
 
 
@@ -72,7 +72,9 @@ def list_rows(found, firsts):
 
 
 def load_rows(load, streams):
-    what = f"{streams} streams, {measure.PER_SECOND} changes a second for {measure.LOAD_S} s"
+    pace = measure.LOAD
+    what = (f"{streams} streams, {pace.per_second} changes a second for "
+            f"{pace.count // pace.per_second} s")
     return [
         (f"{what}: CPU of the server", f"{load.cpu_per_s:.2f} cores", "≤ 1"),
         ("the same: a change until each stream has it", ms(load.latencies), "≤ 500 ms"),
@@ -89,20 +91,19 @@ def measured(plane, args, jobs):
     with page_server.PageServer(args.binary, plane) as server:
         rows = [("start until the first lists are there", f"{server.ready_s:.2f} s", "")]
         note("lists")
-        rows += list_rows(measure.lists(server, tokens[0]),
+        rows += list_rows(measure.lists(server, tokens[0], args.jobs, args.pods),
                           measure.first_events(server, tokens[0]))
         rest_mb = server.memory_mb("VmRSS")
         note("one stream")
-        one = measure.changes(plane, server, jobs, tokens[:1], measure.SINGLE_CHANGES,
-                              1 / measure.SINGLE_PAUSE_S, 0)
-        rows += [(f"a change until an open stream has it ({measure.SINGLE_CHANGES} changes)",
+        one = measure.changes(measure.Writer(plane, jobs, first=0), server, tokens[:1],
+                              measure.ONE_BY_ONE)
+        rows += [(f"a change until an open stream has it ({measure.ONE_BY_ONE.count} changes)",
                   ms(one.latencies), "≤ 500 ms"),
                  ("of it the API server's answer to the write", ms(one.writes), ""),
                  ("events that did not come", str(one.missing), "0")]
         note(f"{args.streams} streams")
-        count = measure.PER_SECOND * measure.LOAD_S
-        load = measure.changes(plane, server, jobs, tokens, count, measure.PER_SECOND,
-                               measure.SINGLE_CHANGES)
+        load = measure.changes(measure.Writer(plane, jobs, first=measure.ONE_BY_ONE.count), server,
+                               tokens, measure.LOAD)
         rows += load_rows(load, args.streams)
         rows += [("memory with lists, one page", f"{rest_mb:.0f} MB", "≤ 200 MB"),
                  ("memory after the streams", f"{server.memory_mb('VmRSS'):.0f} MB", "≤ 200 MB"),
