@@ -4,7 +4,7 @@
 //   const focus = useKeptFocus(uids, scroller, '[role="row"][tabindex="0"]');
 
 import type { FocusEvent, RefObject } from "react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 export interface KeptFocus {
   /** Its index; the nearest one when the item is gone; 0 before the first focus. */
@@ -29,7 +29,8 @@ export function useKeptFocus(
     const found = keys.indexOf(wanted.key);
     return found >= 0 ? found : Math.max(0, Math.min(wanted.at, keys.length - 1));
   }, [keys, wanted]);
-  useEffect(() => {
+  // Before anybody can see, or type, while the focus is nowhere.
+  useLayoutEffect(() => {
     const lost = inside.current && document.activeElement === document.body;
     if (!asked.current && !lost) return;
     asked.current = false;

@@ -53,6 +53,14 @@ describe("actions for several jobs", () => {
     await waitFor(() => expect(screen.queryByText(/selected/)).toBeNull());
   });
 
+  test("take all jobs by the words beside the box, too, which a phone shows", async () => {
+    const server = new FakeServer();
+    const { user } = renderAt("/jobs", { server });
+    await server.send("jobs", { full: true, rows: ROWS, gone: [] });
+    await user.click(await screen.findByText("Select all that show"));
+    await screen.findByText("4 jobs selected");
+  });
+
   test("do nothing when one changes one's mind", async () => {
     const server = new FakeServer();
     const { user } = await selectAll(server);

@@ -75,7 +75,8 @@ describe("the form", () => {
     const { user } = await openSubmit(server);
     await user.click(screen.getByText("My own image"));
     const command = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Command" });
-    expect(screen.getByText(/1 pod, no GPUs/)).toBeTruthy();
+    expect(screen.getByText("worker 1")).toBeTruthy();
+    expect(screen.getByText("1 pod, no GPUs")).toBeTruthy();
     expect(yaml()).not.toContain("ps:");
     expect(command.placeholder).toBe("e.g. sh\n-c");
     const args = screen.getByRole<HTMLTextAreaElement>("textbox", { name: "Arguments" });

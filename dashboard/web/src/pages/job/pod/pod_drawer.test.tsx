@@ -192,6 +192,14 @@ describe("the environment", () => {
     expect(within(drawer).getByText("hunter2")).toBeTruthy();
   });
 
+  test("lets the keyboard scroll a value that is long, and passes by the others", async () => {
+    const long = { name: "LONG", value: "word ".repeat(100) };
+    const { drawer } = await show({ env: [...ENV, long], tab: "Environment" });
+    const region = await within(drawer).findByRole("region", { name: "LONG" });
+    expect(region.tabIndex).toBe(0);
+    expect(within(drawer).queryByRole("region", { name: "EPOCHS" })).toBeNull();
+  });
+
   test("is searched by name and value, but not by what is hidden", async () => {
     const { drawer, user } = await show({ env: ENV, tab: "Environment" });
     await within(drawer).findByText("EPOCHS");
