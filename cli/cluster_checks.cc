@@ -87,8 +87,7 @@ bool IsLocalCluster(const absl::StatusOr<std::string>& version) {
 
 std::string CrdName(JobKind kind) {
   const Dialect& dialect = DialectOf(kind);
-  return std::string(dialect.plural) + "." +
-         std::string(dialect.group);
+  return std::string(dialect.plural) + "." + std::string(dialect.group());
 }
 
 Finding CheckCrd(JobKind kind, const absl::StatusOr<std::string>& reply) {
@@ -121,7 +120,7 @@ const std::vector<Right>& NeededRights() {
     std::vector<Right> rights;
     for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
       const Dialect& dialect = DialectOf(kind);
-      const std::string group(dialect.group);
+      const std::string group(dialect.group());
       for (const char* verb : {"create", "get", "list", "watch", "patch", "delete"}) {
         rights.push_back({verb, group, std::string(dialect.plural), ""});
       }

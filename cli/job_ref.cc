@@ -37,7 +37,7 @@ std::optional<JobKind> JobKindFromName(std::string_view name) {
     const Dialect& dialect = DialectOf(kind);
     const std::string one = Lower(dialect.kind_name);
     const std::string many(dialect.plural);
-    const std::string group = "." + std::string(dialect.group);
+    const std::string group = "." + std::string(dialect.group());
     if (wanted == one || wanted == many || wanted == one + group || wanted == many + group) {
       return kind;
     }
@@ -60,7 +60,7 @@ absl::StatusOr<JobRef> ParseJobRef(std::string_view text) {
 
 std::string QualifiedName(JobKind kind, std::string_view name) {
   const Dialect& dialect = DialectOf(kind);
-  return Lower(dialect.kind_name) + "." + std::string(dialect.group) + "/" + std::string(name);
+  return Lower(dialect.kind_name) + "." + std::string(dialect.group()) + "/" + std::string(name);
 }
 
 std::string JobsPath(JobKind kind, std::string_view ns) {

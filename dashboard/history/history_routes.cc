@@ -140,7 +140,7 @@ std::string DetailText(const HistoryRecord& record, const HistoryParts& parts) {
 
 std::vector<AccessQuestion> PartsQuestions(const HistoryName& name) {
   const Dialect& dialect = DialectOf(name.place.kind);
-  const std::string group(dialect.group);
+  const std::string group(dialect.group());
   const std::string& ns = name.place.ns;
   return {{.verb = "list", .group = "", .resource = "events", .ns = ns},
           {.verb = "get", .group = group, .resource = std::string(dialect.plural), .ns = ns,

@@ -2,10 +2,6 @@
 
 namespace taas::dashboard {
 
-bool HasEnded(const WatchedPod& pod) {
-  return HasStopped(pod) || pod.container_ended;
-}
-
 HistoryTails::Pods HistoryTails::Pick(const Pods& pods, bool all) {
   Pods picked;
   for (const auto& pod : pods) {

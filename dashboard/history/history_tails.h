@@ -21,8 +21,6 @@
 
 namespace taas::dashboard {
 
-bool HasEnded(const WatchedPod& pod);
-
 class HistoryTails {
  public:
   using Pods = std::vector<std::shared_ptr<const WatchedPod>>;

@@ -104,7 +104,7 @@ class Process : public DashboardProcess {
     });
     told->get_future().wait();
     web_.reset();  // Its handlers post to the executor, so it goes before.
-    disk_->Stop();  // Its tasks read what the executor's own.
+    disk_->Stop();  // Its tasks post to the executor.
     executor_->Stop();
     if (history_ != nullptr) history_->Close();
     streams_.reset();

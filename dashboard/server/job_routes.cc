@@ -153,7 +153,7 @@ void JobRoutes::NamespaceAccess(ApiCall call) {
   std::vector<AccessQuestion> questions;
   for (const JobKind kind : kinds) {
     const Dialect& dialect = DialectOf(kind);
-    const std::string group(dialect.group);
+    const std::string group(dialect.group());
     questions.push_back({.verb = "create",
                          .group = group,
                          .resource = std::string(dialect.plural),

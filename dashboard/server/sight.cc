@@ -15,7 +15,7 @@ AccessQuestion ListQuestion(const std::string& group, const std::string& resourc
 
 AccessQuestion JobsQuestion(JobKind kind, const std::string& ns) {
   const Dialect& dialect = DialectOf(kind);
-  const std::string group(dialect.group);
+  const std::string group(dialect.group());
   return ListQuestion(group, std::string(dialect.plural), ns);
 }
 

@@ -25,7 +25,7 @@ bool ParseJobKey(std::string_view key, JobKind* kind, std::string* ns, std::stri
 std::vector<AccessQuestion> RightsQuestions(JobKind kind, const std::string& ns,
                                             const std::string& name) {
   const Dialect& dialect = DialectOf(kind);
-  const std::string group(dialect.group);
+  const std::string group(dialect.group());
   const std::string plural(dialect.plural);
   return {{.verb = "patch", .group = group, .resource = plural, .subresource = {}, .ns = ns,
            .name = name},

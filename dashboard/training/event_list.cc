@@ -3,25 +3,15 @@
 #include <algorithm>
 
 #include "operator/api/json_field.h"
+#include "operator/base/plain_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
 namespace taas::dashboard {
 namespace {
 
-constexpr size_t kNameMax = 255;  // Of a disk's.
-
-bool IsPlain(std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '_' || c == '-';
-  };
-  return !name.empty() && name.size() <= kNameMax && name != ".." &&
-         std::all_of(name.begin(), name.end(), plain);
-}
-
 bool IsEventFile(std::string_view name) {
-  return IsPlain(name) && name.find("tfevents") != std::string_view::npos;
+  return IsPlainName(name) && name.find("tfevents") != std::string_view::npos;
 }
 
 }  // namespace
@@ -43,7 +33,7 @@ absl::StatusOr<std::vector<EventFileEntry>> ReadEventList(std::string_view body)
     EventFileEntry file{.run = entry["run"].get<std::string>(),
                         .file = entry["file"].get<std::string>(),
                         .bytes = entry["bytes"].get<uint64_t>()};
-    if (IsPlain(file.run) && IsEventFile(file.file)) files.push_back(std::move(file));
+    if (IsPlainName(file.run) && IsEventFile(file.file)) files.push_back(std::move(file));
   }
   return files;
 }

@@ -1,8 +1,6 @@
 #include "dashboard/training/event_mirror.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
 
 #include "dashboard/server/job_view.h"
 #include "dashboard/training/answering_replicas.h"
@@ -67,10 +65,8 @@ void EventMirror::Ask(const WatchedJob& job, const Pods& pods, Question question
   Job& state = jobs_[uid];
   if (const std::string dir = DirOf(job); !dir.empty()) {
     state.copied = true;
-    return OnDisk([this, uid, dir] { shelf_.ReadInPlace(uid, dir); return 0; },
-                  [this, uid, question = std::move(question), done = std::move(done)](int) mutable {
-                    Reply(uid, std::move(question), std::move(done));
-                  });
+    disk_.Post([this, uid, dir] { shelf_.ReadInPlace(uid, dir); });
+    return Reply(uid, std::move(question), std::move(done));
   }
   if (!state.copying && (!state.copied || executor_.clock().Now() - state.at >= kLately)) {
     Copy(uid, job, pods);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dashboard/events/fake_events.h"
+#include "dashboard/training/fake_replica.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/file_system.h"
@@ -66,16 +67,7 @@ class EventMirrorTest : public testing::Test {
     job_.meta.uid = "u";
     job_.roles = {{.role = Role::kChief, .name = "chief"},
                   {.role = Role::kEvaluator, .name = "evaluator"}};
-    AddPod(Role::kChief, "10.0.0.1");
-  }
-  void AddPod(Role role, const std::string& ip) {
-    auto pod = std::make_shared<WatchedPod>();
-    pod->role = role;
-    pod->index = 0;
-    pod->ip = ip;
-    pod->phase = PodPhase::kRunning;
-    pod->status_port = 2223;
-    pods_.push_back(pod);
+    pods_.push_back(RunningReplica(Role::kChief, "10.0.0.1"));
   }
   static std::string FileOf(const std::vector<float>& losses) {
     std::string bytes = FramedRecord(FileVersionEvent(1));
@@ -150,7 +142,7 @@ TEST_F(EventMirrorTest, WhatIsWrittenLaterIsFetchedFromWhereTheCopyEnds) {
 }
 
 TEST_F(EventMirrorTest, EvaluatorsFilesAreReadBesideTheChiefsAndThoseOfOneDiskOnce) {
-  AddPod(Role::kEvaluator, "10.0.0.2");
+  pods_.push_back(RunningReplica(Role::kEvaluator, "10.0.0.2"));
   replicas_.files["10.0.0.1"]["./tfevents.1"] = FileOf({3});
   replicas_.files["10.0.0.2"]["./tfevents.1"] = FileOf({3});
   replicas_.files["10.0.0.2"]["eval/tfevents.2"] = FileOf({4});

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dashboard/training/fake_replica.h"
 #include "dashboard/training/series_routes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -37,17 +38,8 @@ class SeriesSourceTest : public testing::Test {
   SeriesSourceTest() {
     job_.meta.uid = "u";
     job_.roles = {{.role = Role::kChief, .name = "chief"}, {.role = Role::kWorker}};
-    AddPod(Role::kWorker, "10.0.0.2");
-    AddPod(Role::kChief, "10.0.0.1");
-  }
-  void AddPod(Role role, const std::string& ip) {
-    auto pod = std::make_shared<WatchedPod>();
-    pod->role = role;
-    pod->index = 0;
-    pod->ip = ip;
-    pod->phase = PodPhase::kRunning;
-    pod->status_port = 2223;
-    pods_.push_back(pod);
+    pods_.push_back(RunningReplica(Role::kWorker, "10.0.0.2"));
+    pods_.push_back(RunningReplica(Role::kChief, "10.0.0.1"));
   }
   std::shared_ptr<json> Fetch() {
     auto answer = std::make_shared<json>();
@@ -63,7 +55,7 @@ class SeriesSourceTest : public testing::Test {
 };
 
 TEST_F(SeriesSourceTest, TheChiefIsAskedAndTheEvaluatorBesideIt) {
-  AddPod(Role::kEvaluator, "10.0.0.3");
+  pods_.push_back(RunningReplica(Role::kEvaluator, "10.0.0.3"));
   const auto answer = Fetch();
   ASSERT_EQ(trainers_.asked.size(), 2);
   EXPECT_EQ(trainers_.asked[0].first, "10.0.0.1:2223/series");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "localkube/node/container_run.h"
+#include "localkube/node/pod_volumes.h"
 #include "localkube/node/sandbox.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -187,7 +188,7 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
 }
 
 std::string LocalCluster::ClaimDir(const std::string& ns, const std::string& claim) const {
-  return localkube::ClaimDir(VolumesDir(), options_.volume_bindings, ns, claim);
+  return PlaceOfClaim(VolumesDir(), options_.volume_bindings, ns, claim).dir;
 }
 
 absl::Status LocalCluster::EndPods(std::chrono::milliseconds grace) {

@@ -33,21 +33,22 @@ std::string KindOf(const Json& volume) {
 
 }  // namespace
 
-std::string ClaimDir(const std::string& volumes_dir, const VolumeBindings& bindings,
-                     const std::string& ns, const std::string& claim) {
+ClaimPlace PlaceOfClaim(const std::string& volumes_dir, const VolumeBindings& bindings,
+                        const std::string& ns, const std::string& claim) {
   for (const std::string& key : {ns + "/" + claim, claim}) {
     const auto bound = bindings.find(key);
-    if (bound != bindings.end()) return bound->second;
+    if (bound != bindings.end()) return {.dir = bound->second, .bound = true};
   }
-  return volumes_dir + "/" + ns + "/" + claim;
+  return {.dir = volumes_dir + "/" + ns + "/" + claim};
 }
 
 VolumePlanner::Source VolumePlanner::LocateClaim(const Json& claim) {
   const std::string ns = Text(Member(pod_, "metadata"), "namespace");
   const std::string name = Text(claim, "claimName");
-  const std::string dir = ClaimDir(context_.volumes_dir, context_.volume_bindings, ns, name);
-  if (dir == ClaimDir(context_.volumes_dir, {}, ns, name)) plan_.dirs.push_back(dir);
-  return {dir, Flag(claim, "readOnly")};
+  const ClaimPlace place =
+      PlaceOfClaim(context_.volumes_dir, context_.volume_bindings, ns, name);
+  if (!place.bound) plan_.dirs.push_back(place.dir);
+  return {place.dir, Flag(claim, "readOnly")};
 }
 
 absl::StatusOr<VolumePlanner::Source> VolumePlanner::Locate(const Json& volume) {

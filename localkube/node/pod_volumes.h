@@ -33,6 +33,14 @@ struct VolumePlan {
   std::vector<VolumeFile> files;
 };
 
+// Where a claim is: the directory it is bound to, else NAMESPACE/CLAIM in `volumes_dir`.
+struct ClaimPlace {
+  std::string dir;
+  bool bound = false;  // The directory is somebody's, and is not made.
+};
+ClaimPlace PlaceOfClaim(const std::string& volumes_dir, const VolumeBindings& bindings,
+                        const std::string& ns, const std::string& claim);
+
 class VolumePlanner {
  public:
   VolumePlanner(const nlohmann::json& pod, const nlohmann::json& container,

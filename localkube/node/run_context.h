@@ -18,13 +18,10 @@ namespace taas::localkube {
 
 // Directories of this machine by claim: "CLAIM" or "NAMESPACE/CLAIM".
 using VolumeBindings = std::map<std::string, std::string>;
-// The directory of a claim that is bound to none: NAMESPACE/CLAIM in `volumes_dir`.
-std::string ClaimDir(const std::string& volumes_dir, const VolumeBindings& bindings,
-                     const std::string& ns, const std::string& claim);
 
 struct RunContext {
   std::string pod_dir;      // Of this pod; emptyDir volumes live in it.
-  std::string volumes_dir;  // Of claims.
+  std::string volumes_dir;  // Claims are in it, unless bound (pod_volumes.h).
   VolumeBindings volume_bindings;
   std::string trainer_path;
   // The first variables of every container.

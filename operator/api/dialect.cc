@@ -4,7 +4,6 @@ namespace taas {
 namespace {
 
 constexpr Dialect kTrainingJobDialect{.kind = JobKind::kTrainingJob,
-                                      .group = "taas.dev",
                                       .group_version = "taas.dev/v1",
                                       .kind_name = "TrainingJob",
                                       .plural = "trainingjobs",
@@ -12,7 +11,6 @@ constexpr Dialect kTrainingJobDialect{.kind = JobKind::kTrainingJob,
                                       .port_name = "taas"};
 
 constexpr Dialect kTfJobDialect{.kind = JobKind::kTfJob,
-                                .group = "kubeflow.org",
                                 .group_version = "kubeflow.org/v1",
                                 .kind_name = "TFJob",
                                 .plural = "tfjobs",

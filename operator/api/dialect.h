@@ -23,7 +23,6 @@ namespace taas {
 
 struct Dialect {
   JobKind kind = JobKind::kTrainingJob;
-  std::string_view group;          // "taas.dev", "kubeflow.org"
   std::string_view group_version;  // "taas.dev/v1", "kubeflow.org/v1"
   std::string_view kind_name;      // "TrainingJob", "TFJob"
   std::string_view plural;         // "trainingjobs", "tfjobs"
@@ -32,6 +31,10 @@ struct Dialect {
   bool status_port = true;         // The pods declare a port for /status.
   bool tf_config_of_one = true;    // TF_CONFIG also where the job has one replica in all.
   bool service_per_replica = false;
+
+  constexpr std::string_view group() const {  // "taas.dev", "kubeflow.org"
+    return group_version.substr(0, group_version.find('/'));
+  }
 };
 const Dialect& DialectOf(JobKind kind);
 

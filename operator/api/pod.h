@@ -89,6 +89,8 @@ struct Pod {
 inline bool HasStopped(const Pod& pod) {
   return pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
 }
+// The replica's program has ended for this pod; a container beside it may still run.
+inline bool HasEnded(const Pod& pod) { return HasStopped(pod) || pod.container_ended; }
 
 // Of a container's waiting reason: it is on its way and needs nobody.
 inline bool IsOrdinaryWait(std::string_view reason) {

@@ -36,9 +36,6 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-// The replica's program has ended for this pod; a container beside it may still run.
-inline bool HasEnded(const Pod& pod) { return HasStopped(pod) || pod.container_ended; }
-
 // Its node refused to run it (no room, a label that it needs): nothing of it has ever run.
 bool WasTurnedAway(const Pod& pod);
 

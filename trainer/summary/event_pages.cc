@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/base/plain_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/summary/event_file.h"
@@ -13,18 +14,6 @@ namespace taas {
 namespace {
 
 constexpr char kTop[] = ".";
-constexpr size_t kNameMax = 255;
-
-// What needs no escapes in a query and leads nowhere else on the disk.
-bool IsPlain(std::string_view name) {
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '_' || c == '-';
-  };
-  return !name.empty() && name.size() <= kNameMax && name != ".." &&
-         std::all_of(name.begin(), name.end(), plain);
-}
-
 struct DataQuery {
   std::string run;
   std::string file;
@@ -48,7 +37,7 @@ absl::StatusOr<DataQuery> ParseDataQuery(std::string_view query) {
       if (error != std::errc() || next != last) out.file.clear();
     }
   }
-  if (!IsPlain(out.run) || !IsPlain(out.file) || !IsEventFile(out.file)) {
+  if (!IsPlainName(out.run) || !IsPlainName(out.file) || !IsEventFile(out.file)) {
     return absl::InvalidArgumentError(
         "/events/data wants ?file=RUN/FILE&from=BYTE, with a run and a file of /events");
   }
@@ -63,7 +52,7 @@ std::vector<std::string> EventPages::Runs() const {
   const auto names = files_.List(dir_);
   if (!names.ok()) return runs;
   for (const std::string& name : *names) {
-    if (IsPlain(name) && !IsEventFile(name)) runs.push_back(name);
+    if (IsPlainName(name) && !IsEventFile(name)) runs.push_back(name);
   }
   return runs;
 }
@@ -77,7 +66,7 @@ absl::StatusOr<std::string> EventPages::List() const {
     const size_t first = names->size() - std::min(names->size(), kFilesMax);
     for (size_t i = first; i < names->size() && list.size() < kFilesMax; ++i) {
       const std::string& name = (*names)[i];
-      if (!IsPlain(name) || !IsEventFile(name)) continue;
+      if (!IsPlainName(name) || !IsEventFile(name)) continue;
       const auto file = files_.OpenRead(dir_ + "/" + run + "/" + name);
       if (!file.ok()) continue;
       ASSIGN_OR_RETURN(const uint64_t bytes, (*file)->Size());
