@@ -53,20 +53,26 @@ void CheckpointWeights::Run() {
 void CheckpointWeights::Look() {
   const auto steps = ListCheckpoints(files_, options_.checkpoints);
   if (!steps.ok()) return;  // It is still to come, or its disk is away.
-  absl::Status status = ReadBack();
-  for (const int64_t step : *steps) {
-    if (!status.ok()) break;
-    if (taken_.count(step) != 0) continue;
-    const absl::Status taken = Take(step);
-    // Retired since, or being replaced: the next look tells.
-    if (!taken.ok() && !absl::IsNotFound(taken)) status = taken;
-  }
+  const absl::Status status = TakeNew(*steps);
   if (status.ok()) {
     told_ = false;
   } else if (!std::exchange(told_, true)) {
     Log(LogLevel::kWarning, "the weights of a checkpoint are not among the event files",
         {{"why", std::string(status.message())}});
   }
+}
+
+// The first that is wrong; one that is damaged does not keep the others back.
+absl::Status CheckpointWeights::TakeNew(const std::vector<int64_t>& steps) {
+  RETURN_IF_ERROR(ReadBack());
+  absl::Status first;
+  for (const int64_t step : steps) {
+    if (taken_.count(step) != 0) continue;
+    const absl::Status taken = Take(step);
+    // Retired since, or being replaced: the next look tells.
+    if (!absl::IsNotFound(taken)) first.Update(taken);
+  }
+  return first;
 }
 
 // What an earlier life of this process took, as TensorBoard reads it: a start drops what stands at

@@ -21,6 +21,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,6 +49,7 @@ class CheckpointWeights {
 
  private:
   void Run();
+  absl::Status TakeNew(const std::vector<int64_t>& steps);
   absl::Status ReadBack();
   absl::Status Take(int64_t step);
   absl::StatusOr<summary::Summary> SummaryOf(int64_t step) const;

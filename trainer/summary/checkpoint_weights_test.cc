@@ -112,6 +112,18 @@ TEST_F(CheckpointWeightsTest, DamagedCheckpointIsLeftOutUntilItIsWhole) {
   EXPECT_THAT(Events(), ElementsAre("start 10", "10 w=2"));
 }
 
+TEST_F(CheckpointWeightsTest, DamagedCheckpointDoesNotHideThoseAfterIt) {
+  Save(10, {1, 2});
+  const std::string data = CheckpointPrefix(dir_, 10) + ".data-00000-of-00001";
+  const auto whole = files_.ReadAll(data);
+  ASSERT_THAT(whole, IsOk());
+  ASSERT_THAT(files_.WriteAtomically(data, whole->substr(0, whole->size() - 1) + "x"), IsOk());
+  Save(20, {1});
+  weights_.Look();
+  weights_.Look();
+  EXPECT_THAT(Events(), ElementsAre("start 20", "20 w=1"));
+}
+
 TEST_F(CheckpointWeightsTest, DiskThatFailsIsTriedAgain) {
   Save(10, {1});
   // A file stands where the directory should be.
