@@ -9,7 +9,6 @@ of what the API server stored, straight into etcd: 55,000 objects in half a minu
 import base64
 import json
 import random
-import subprocess
 import uuid
 
 from plane import Refused
@@ -194,12 +193,9 @@ class Objects:
                 raise Refused(f"GET {path}: {found} objects instead of {wanted}")
 
 
-def install(plane, programs, crds):
+def install(plane, crds):
     """The kinds, and what the users of the page may do."""
-    kubectl = [f"{programs}/kubectl", "--kubeconfig", plane.kubeconfig]
-    for arguments in (["apply", "--server-side", "-f", crds],
-                      ["wait", "--for=condition=Established", "crd", "--all", "--timeout=60s"],
-                      ["create", "clusterrolebinding", "bench-users",
-                       "--clusterrole=cluster-admin", "--group=bench-users"]):
-        subprocess.run([*kubectl, *arguments], check=True, stdout=subprocess.DEVNULL,
-                       env={"HOME": plane.work, "PATH": "/usr/bin:/bin"})
+    plane.kubectl("apply", "--server-side", "-f", crds)
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    plane.kubectl("create", "clusterrolebinding", "bench-users", "--clusterrole=cluster-admin",
+                  "--group=bench-users")

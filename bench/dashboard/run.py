@@ -11,19 +11,20 @@ left them, and nothing but the bench changes them.
 import argparse
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path += [os.path.join(ROOT, "e2e", "chart"), os.path.join(ROOT, "e2e", "cluster")]
 
+# The folders of these must be known first.
 import measure
 import objects
 import page_server
 import plane as planes
+import programs
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Tabs of one user are limited, and a team is more than one.
 USERS = 20
 
@@ -38,11 +39,6 @@ def arguments():
     if min(args.jobs, args.streams) < 1 or args.pods < 3 * args.jobs or args.pods % args.jobs:
         parser.error("all jobs have as many pods: chief, ps and at least one worker")
     return args
-
-
-def programs():
-    script = os.path.join(ROOT, "tools", "setup", "setup.sh")
-    return subprocess.check_output([script, "path", "kubernetes"], text=True).strip()
 
 
 def note(text):
@@ -114,12 +110,12 @@ def measured(plane, args, jobs):
 def main():
     args = arguments()
     before = os.getloadavg()
-    with tempfile.TemporaryDirectory(prefix="taas-bench-") as work:
-        with planes.Plane(programs(), work, USERS) as plane:
-            objects.install(plane, programs(), os.path.join(ROOT, "crds"))
-            note(f"writing {args.jobs} jobs and {args.pods} pods")
-            jobs = objects.Objects(plane, args.jobs, args.pods).write()
-            rows = measured(plane, args, jobs)
+    os.environ.setdefault("TAAS_KUBERNETES_BIN", programs.folder("kubernetes"))
+    with planes.Plane(USERS) as plane:
+        objects.install(plane, os.path.join(ROOT, "crds"))
+        note(f"writing {args.jobs} jobs and {args.pods} pods")
+        jobs = objects.Objects(plane, args.jobs, args.pods).write()
+        rows = measured(plane, args, jobs)
     print(f"{args.jobs} jobs, {args.pods} pods; median … worst; load of the machine "
           f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after, {os.cpu_count()} cores\n")
     print("| measurement | result | wanted |\n|---|---|---|")

@@ -4,52 +4,20 @@
 Part of `make e2e`.
 """
 
-import contextlib
-import re
-import subprocess
-
 import browser
-import programs
-import taas
-from scenario import Scenario
-
-SERVICE = "service/taas-dashboard"
-PERSON = "person"
+from dashboard_scenario import DashboardScenario
 
 
-@contextlib.contextmanager
-def forwarded(kubectl, service):
-    """The URL under which `kubectl port-forward` serves it, on a free port of this machine."""
-    command = [programs.path("kubectl"), "port-forward", "-n", taas.NAMESPACE, service, ":80"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                          env=kubectl.environ) as process:
-        try:
-            line = process.stdout.readline()
-            (port,) = re.findall(r"127\.0\.0\.1:(\d+)", line)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            process.terminate()
+class ChartBrowserTest(DashboardScenario):
 
-
-class ChartBrowserTest(Scenario):
-
-    needs = ("node",)
     # Each browser takes a core.
     lane = "browser on the chart"
     # The form has no field for what the strictest kind wants of an image of one's own.
     pod_security = "baseline"
 
-    def setUp(self):
-        super().setUp()
-        self.k("create", "serviceaccount", PERSON)
-        self.k("create", "rolebinding", PERSON, "--clusterrole=edit",
-               f"--serviceaccount={self.namespace}:{PERSON}")
-        self.url = self.enterContext(forwarded(self.kubectl, SERVICE))
-
     def look(self, scenario, language):
-        token = self.k("create", "token", PERSON).strip()
-        browser.run(scenario, language, url=self.url, token=token, namespace=self.namespace,
-                    local=False)
+        browser.run(scenario, language, url=self.url, token=self.token(),
+                    namespace=self.namespace, local=False)
 
     def test_a_trainer_from_the_form_to_the_history(self):
         self.look("walk of a trainer", "en")

@@ -45,6 +45,8 @@ class ApiServer:
 
     # More of kube-apiserver.
     flags = ()
+    # More who may log in: lines of --token-auth-file.
+    tokens = ()
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="taas-api-")
@@ -110,6 +112,7 @@ class ApiServer:
 
     def _start(self):
         etcd, peer, self.port = free_ports(3)
+        self.etcd_port = etcd
         url = "http://127.0.0.1:%d"
         shutil.rmtree(self.path("etcd"), ignore_errors=True)
         self._run("etcd", "--data-dir=" + self.path("etcd"), "--unsafe-no-fsync",
@@ -121,7 +124,8 @@ class ApiServer:
         subprocess.run(["/usr/bin/openssl", "genrsa", "-out", key, "2048"], check=True,
                        capture_output=True)
         with open(self.path("tokens.csv"), "w", encoding="utf-8") as file:
-            file.write(f'{TOKEN},admin,1,"system:masters"\n')
+            file.writelines(f"{line}\n" for line in
+                            (f'{TOKEN},admin,1,"system:masters"', *self.tokens))
         self._run("kube-apiserver", "--etcd-servers=" + url % etcd, "--bind-address=127.0.0.1",
                   f"--secure-port={self.port}", *self.certificate_flags(), *self.flags,
                   "--service-account-issuer=https://kubernetes.default.svc",
@@ -207,17 +211,21 @@ class ApiServer:
 
     def _end_processes(self):
         for _, process in reversed(self.processes):
-            process.terminate()
-            try:
-                process.wait(STOP_LIMIT_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
         self.processes = []
 
     def stop(self):
         self._end_processes()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def end(process):
+    process.terminate()
+    try:
+        process.wait(STOP_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def free_ports(count):

@@ -5,19 +5,13 @@ watched, suspended, resumed, scaled and deleted; one whose image does not exist 
 Part of `make e2e`.
 """
 
-import contextlib
 import json
-import re
-import subprocess
 import urllib.error
 import urllib.request
 
-import programs
 import taas
-from scenario import Scenario
+from dashboard_scenario import PERSON, DashboardScenario
 
-SERVICE = "service/taas-dashboard"
-PERSON = "person"
 STEPS = 2_000_000
 
 
@@ -30,37 +24,17 @@ def small(cpu="100m", memory="256Mi"):
     return {"requests": {"cpu": cpu, "memory": memory}, "limits": {"cpu": "1", "memory": memory}}
 
 
-@contextlib.contextmanager
-def forwarded(kubectl, service):
-    """The URL under which `kubectl port-forward` serves it, on a free port of this machine."""
-    command = [programs.path("kubectl"), "port-forward", "-n", taas.NAMESPACE, service, ":80"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
-                          env=kubectl.environ) as process:
-        try:
-            line = process.stdout.readline()
-            (port,) = re.findall(r"127\.0\.0\.1:(\d+)", line)
-            yield f"http://127.0.0.1:{port}/"
-        finally:
-            process.terminate()
-
-
-class DashboardTest(Scenario):
-
-    needs = ("node",)
+class DashboardTest(DashboardScenario):
 
     def setUp(self):
         super().setUp()
-        self.k("create", "serviceaccount", PERSON)
-        self.k("create", "rolebinding", PERSON, "--clusterrole=edit",
-               f"--serviceaccount={self.namespace}:{PERSON}")
-        self.token = self.k("create", "token", PERSON).strip()
-        self.url = self.enterContext(forwarded(self.kubectl, SERVICE))
+        self.bearer = self.token()
 
     def ask(self, method, path, body=None, token=None):
         """(code, answer), the answer as JSON where it is some."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data=data, method=method)
-        request.add_header("Authorization", "Bearer " + (token or self.token))
+        request.add_header("Authorization", "Bearer " + (token or self.bearer))
         try:
             with urllib.request.urlopen(request, timeout=60) as reply:
                 code, text = reply.status, reply.read().decode()
