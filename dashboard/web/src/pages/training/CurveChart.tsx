@@ -4,15 +4,13 @@
 //
 // Zoom belongs to whoever shows several charts; which lines are hidden is the chart's own.
 
-import { DownloadOutlined, TableOutlined } from "@ant-design/icons";
-import { Button } from "antd";
 import type { KeyboardEvent, ReactNode } from "react";
 import { lazy, Suspense, useCallback, useMemo, useRef, useState } from "react";
 import { useTheme } from "../../app/theme";
 import { useText, wordFor } from "../../i18n";
-import { download } from "../job/manifest/download";
 import { placeText, valueText } from "./axis_text";
-import { csvOf, fileName } from "./csv";
+import { ChartActions } from "./ChartActions";
+import { csvOf } from "./csv";
 import type { Chart } from "./curves";
 import { CurveTable } from "./CurveTable";
 import { Legend } from "./Legend";
@@ -60,26 +58,12 @@ export function CurveChart(props: Props): ReactNode {
           <bdi>{name}</bdi>
         </h2>
         <CursorPlace index={index} shown={shown} settings={settings} />
-        <span className="curve-actions">
-          <Button
-            size="small"
-            type="text"
-            icon={<TableOutlined aria-hidden />}
-            aria-label={words.asTableOf(name)}
-            title={words.asTable}
-            aria-pressed={table}
-            onClick={() => setTable(!table)}
-          />
-          <Button
-            size="small"
-            type="text"
-            icon={<DownloadOutlined aria-hidden />}
-            aria-label={words.csvOf(name)}
-            title={words.csv}
-            onClick={() => download(fileName(chart.tag), csvOf(chart))}
-          />
-          {extra}
-        </span>
+        <ChartActions
+          {...{ name, table, extra }}
+          tag={chart.tag}
+          onTable={setTable}
+          csv={() => csvOf(chart)}
+        />
       </div>
       <Canvas
         {...{ chart, settings, group, onZoom, hidden, shown, name, index }}

@@ -1,6 +1,6 @@
 // What one must know about the curves that show, or why there are none.
 
-import { Alert, Empty } from "antd";
+import { Alert } from "antd";
 import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { JobRef } from "../../api/paths";
@@ -8,6 +8,7 @@ import type { JobKind, SeriesAnswer } from "../../api/types";
 import { useSession } from "../../app/session";
 import { ErrorPanel } from "../../components/ErrorPanel";
 import { useText } from "../../i18n";
+import { NoneYet } from "./NoneYet";
 import type { ComparedRun } from "./use_runs";
 
 interface Props {
@@ -51,25 +52,10 @@ export function SeriesNote({ job, answer, gone, over }: Props): ReactNode {
 
 export function NoCurves({ kind }: { kind: JobKind }): ReactNode {
   const { t } = useText();
-  const words = t.training;
   return (
-    <Empty
-      className="training-empty"
-      image={Empty.PRESENTED_IMAGE_SIMPLE}
-      description={
-        <>
-          <h2>{words.noneTitle}</h2>
-          {kind === "TFJob" ? (
-            <p>{words.noneTfJob}</p>
-          ) : (
-            <>
-              <p>{words.noneText}</p>
-              <p className="muted">{words.noneOwn}</p>
-            </>
-          )}
-        </>
-      }
-    />
+    <NoneYet kind={kind} words={t.training}>
+      <h2>{t.training.noneTitle}</h2>
+    </NoneYet>
   );
 }
 

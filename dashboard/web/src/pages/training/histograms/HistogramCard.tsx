@@ -1,8 +1,7 @@
 // One tag: its histograms in the mode that is chosen, a slider over steps, the histogram of that
 // step as bars, and the same as a table and as a file.
 
-import { DownloadOutlined, TableOutlined } from "@ant-design/icons";
-import { Button, Skeleton } from "antd";
+import { Skeleton } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import type { Distribution, Histogram } from "../../../api/events";
@@ -10,8 +9,7 @@ import type { JobRef } from "../../../api/paths";
 import type { HistogramTag } from "../../../api/types";
 import { ErrorPanel } from "../../../components/ErrorPanel";
 import { useText } from "../../../i18n";
-import { download } from "../../job/manifest/download";
-import { fileName } from "../csv";
+import { ChartActions } from "../ChartActions";
 import type { SettingsControl } from "../use_settings";
 import { BandChart } from "./BandChart";
 import { BarsChart } from "./BarsChart";
@@ -69,27 +67,12 @@ export function HistogramCard(props: Props): ReactNode {
         <h4 title={tag.description}>
           <bdi>{name}</bdi>
         </h4>
-        <span className="curve-actions">
-          <Button
-            size="small"
-            type="text"
-            icon={<TableOutlined aria-hidden />}
-            aria-label={t.training.asTableOf(name)}
-            title={t.training.asTable}
-            aria-pressed={table}
-            onClick={() => setTable(!table)}
-          />
-          <Button
-            size="small"
-            type="text"
-            icon={<DownloadOutlined aria-hidden />}
-            aria-label={t.training.csvOf(name)}
-            title={t.training.csv}
-            disabled={!ready}
-            onClick={() => download(fileName(tag.tag), csv())}
-          />
-          {extra}
-        </span>
+        <ChartActions
+          {...{ name, table, extra }}
+          tag={tag.tag}
+          onTable={setTable}
+          csv={ready ? csv : undefined}
+        />
       </div>
       <CardTrouble failed={failed} stale={Boolean(ready)} />
       {ready ? (

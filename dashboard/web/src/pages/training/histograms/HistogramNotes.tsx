@@ -1,9 +1,10 @@
 // What one must know about the histograms that show, or why there are none.
 
-import { Alert, Empty } from "antd";
+import { Alert } from "antd";
 import type { ReactNode } from "react";
 import type { EventProblem, EventsState, JobKind } from "../../../api/types";
 import { useText } from "../../../i18n";
+import { NoneYet } from "../NoneYet";
 
 // Of a file that is damaged all through there are as many as records.
 const PROBLEMS_MAX = 20;
@@ -57,27 +58,13 @@ export function NoHistograms(props: { kind: JobKind; message: string }): ReactNo
   const { t } = useText();
   const words = t.training.hist;
   return (
-    <Empty
-      className="training-empty"
-      image={Empty.PRESENTED_IMAGE_SIMPLE}
-      description={
-        <>
-          <h3>{words.noneTitle}</h3>
-          {message !== "" && (
-            <p>
-              {words.said} <bdi>{message}</bdi>
-            </p>
-          )}
-          {kind === "TFJob" ? (
-            <p>{words.noneTfJob}</p>
-          ) : (
-            <>
-              <p>{words.noneText}</p>
-              <p className="muted">{words.noneOwn}</p>
-            </>
-          )}
-        </>
-      }
-    />
+    <NoneYet kind={kind} words={words}>
+      <h3>{words.noneTitle}</h3>
+      {message !== "" && (
+        <p>
+          {words.said} <bdi>{message}</bdi>
+        </p>
+      )}
+    </NoneYet>
   );
 }
