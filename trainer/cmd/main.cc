@@ -61,6 +61,8 @@ absl::StatusOr<TrainerConfig> ReadConfig(const Flags& flags) {
 
 absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   process->termination_log = Env("TAAS_TERMINATION_LOG");
+  // Set and empty means: none.
+  if (const char* const gpus = std::getenv("CUDA_VISIBLE_DEVICES")) process->visible_gpus = gpus;
   ASSIGN_OR_RETURN(process->cluster, ReadCluster(flags, Env));
   process->start_deadline = std::chrono::seconds(flags.start_deadline_secs);
   ASSIGN_OR_RETURN(process->config, ReadConfig(flags));

@@ -5,6 +5,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
+#include "trainer/status/gpu_watch.h"
 
 namespace taas {
 namespace {
@@ -86,6 +87,7 @@ int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const S
                       Farewell& farewell) {
   absl::Status status;
   {
+    const GpuWatch gpus(board, {.visible = process.visible_gpus});
     // Its end closes the status page and writes what waits to be recorded.
     Role role(process, board, stop, farewell);
     status = Run(role);

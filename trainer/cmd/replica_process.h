@@ -41,6 +41,7 @@ struct ReplicaProcess {
   Clock::Duration start_deadline = std::chrono::minutes(5);
   std::optional<int> status_port;
   std::optional<std::string> termination_log;
+  std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES.
 };
 
 // Whether a last checkpoint at SIGTERM needs this process: then it is told to stop (the stop flag)

@@ -30,6 +30,18 @@ JsonValue ToJson(const Evaluation& evaluation) {
   return json;
 }
 
+JsonValue ToJson(const GpuReading& gpu) {
+  JsonValue json = {{"id", gpu.id}, {"index", gpu.index}};
+  if (gpu.utilization) json["utilization"] = *gpu.utilization;
+  if (gpu.memory_used_mib) json["memoryUsedMiB"] = *gpu.memory_used_mib;
+  if (gpu.memory_total_mib) json["memoryTotalMiB"] = *gpu.memory_total_mib;
+  return json;
+}
+
+void AddGpus(JsonValue& json, const std::vector<GpuReading>& gpus) {
+  for (const GpuReading& gpu : gpus) json["gpus"].push_back(ToJson(gpu));
+}
+
 // JSON has no NaN.
 void SetNumber(JsonValue& json, const char* name, const std::optional<double>& value) {
   if (value && std::isfinite(*value)) json[name] = *value;
@@ -94,6 +106,11 @@ void StatusBoard::SetBytes(int64_t bytes) {
   now_.bytes = bytes;
 }
 
+void StatusBoard::SetGpus(std::vector<GpuReading> gpus) {
+  std::lock_guard lock(mutex_);
+  now_.gpus = std::move(gpus);
+}
+
 StatusBoard::Snapshot StatusBoard::snapshot() const {
   std::lock_guard lock(mutex_);
   return now_;
@@ -128,10 +145,12 @@ std::string StatusBoard::Json() const {
     json["data"] = {{"source", now.data_source}, {"examples", now.data_examples}};
   }
   if (now.bytes > 0) json["bytes"] = now.bytes;
+  AddGpus(json, now.gpus);
   for (const PeerStatus& peer : now.peers) {
     JsonValue entry = {{"role", peer.role},   {"index", peer.index}, {"state", peer.state},
                           {"address", peer.address}, {"error", peer.error}, {"since", peer.since}};
     if (peer.bytes > 0) entry["bytes"] = peer.bytes;
+    AddGpus(entry, peer.gpus);
     json["peers"].push_back(std::move(entry));
   }
   return Dump(json);

@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "operator/base/nvml.h"
+
 namespace taas {
 
 enum class RunState {
@@ -52,6 +54,7 @@ struct PeerStatus {
   std::string error;
   std::string since;  // RFC 3339.
   int64_t bytes = 0;
+  std::vector<GpuReading> gpus;
 };
 
 class StatusBoard {
@@ -76,6 +79,7 @@ class StatusBoard {
     int64_t data_examples = 0;
     std::vector<PeerStatus> peers;
     int64_t bytes = 0;
+    std::vector<GpuReading> gpus;
   };
 
   explicit StatusBoard(Identity identity) : identity_(std::move(identity)) {}
@@ -89,6 +93,7 @@ class StatusBoard {
   void SetData(std::string source, int64_t examples);
   void SetPeers(std::vector<PeerStatus> peers);
   void SetBytes(int64_t bytes);
+  void SetGpus(std::vector<GpuReading> gpus);
 
   Snapshot snapshot() const;
   // The body of /status.

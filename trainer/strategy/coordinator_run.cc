@@ -7,6 +7,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/cluster/gpu_report.h"
 #include "trainer/comm/channel.h"
 #include "trainer/strategy/coordinator.h"
 #include "trainer/strategy/optimizer_slots.h"
@@ -259,6 +260,7 @@ void Coordinator::ShowPeers() {
       peer.state = member->lost ? "Lost" : member->left ? "Left" : "Joined";
       peer.error = member->lost ? "silent for more than 10 s" : report.message();
       peer.bytes = report.bytes();
+      if (peer.state == "Joined") peer.gpus = GpusOf(report);
       const auto ago = std::chrono::duration_cast<Clock::WallTime::duration>(
           now - (member->lost ? member->heard : member->joined));
       peer.since = FormatRfc3339(clock_.WallNow() - ago);

@@ -6,6 +6,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/cluster/gpu_report.h"
 #include "trainer/strategy/batch_leases.h"
 #include "trainer/strategy/coordinator.h"
 
@@ -132,6 +133,7 @@ wire::Report Member::MakeReport() const {
   report.set_step(now.progress.step);
   if (now.progress.loss) report.set_loss(*now.progress.loss);
   report.set_bytes(now.bytes);
+  SetGpus(now.gpus, &report);
   return report;
 }
 

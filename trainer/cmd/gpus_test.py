@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+"""What replicas measure of their GPUs, on the chief's /status; a library stands for NVML."""
+
+import os
+import unittest
+
+from processes import ENDLESS, RUNFILES, Job, wait_until
+
+LIBRARIES = os.path.join(RUNFILES, "operator", "base")
+
+
+class GpusTest(unittest.TestCase):
+
+    def setUp(self):
+        self.job = self.enterContext(Job(chief=True, workers=2, maxSteps=ENDLESS))
+        self.devices = os.path.join(self.job.directory, "devices")
+        self.set_devices("GPU-aa 93 100 200 H100\nGPU-bb 7 50 200 H100\nGPU-cc 1 0 200 H100\n")
+
+    def set_devices(self, lines):
+        with open(self.devices + ".new", "w", encoding="utf-8") as file:
+            file.write(lines)
+        os.rename(self.devices + ".new", self.devices)
+
+    def start(self, visible):
+        """Replicas by name with their CUDA_VISIBLE_DEVICES; None: it is not set."""
+        for name, devices in visible.items():
+            role, index = name.split("-")
+            environment = {"LD_LIBRARY_PATH": LIBRARIES, "TAAS_FAKE_NVML": self.devices}
+            if devices is not None:
+                environment["CUDA_VISIBLE_DEVICES"] = devices
+            self.job.start_replica(role, int(index), environment=environment)
+
+    def seen(self):
+        """What the chief tells of each replica: {"worker-0": [("GPU-bb", 0.07)]}."""
+        status = self.job.processes["chief-0"].get("/status") or {}
+        return {f"{it['role']}-{it['index']}":
+                [(gpu["id"], gpu.get("utilization")) for gpu in it.get("gpus", [])]
+                for it in [status, *status.get("peers", [])] if it}
+
+    def await_seen(self, want):
+        try:
+            wait_until("the GPUs on the chief's page", lambda: self.seen() == want)
+        except AssertionError as error:
+            self.fail(f"{error}\n{self.seen()}\n{self.job.logs()}")
+
+    def test_the_chief_tells_of_the_gpus_of_all(self):
+        self.start({"chief-0": "0", "ps-0": "", "worker-0": "1", "worker-1": None})
+        self.await_seen({"chief-0": [("GPU-aa", 0.93)], "ps-0": [],
+                         "worker-0": [("GPU-bb", 0.07)],
+                         "worker-1": [("GPU-aa", 0.93), ("GPU-bb", 0.07), ("GPU-cc", 0.01)]})
+        self.set_devices("GPU-aa 3 100 200 H100\nGPU-bb - 50 200 H100\n")
+        self.await_seen({"chief-0": [("GPU-aa", 0.03)], "ps-0": [],
+                         "worker-0": [("GPU-bb", None)],
+                         "worker-1": [("GPU-aa", 0.03), ("GPU-bb", None)]})
+
+    def test_of_a_replica_that_is_gone_nothing_is_told(self):
+        self.start({"chief-0": "0", "ps-0": "", "worker-0": "1", "worker-1": "2"})
+        self.await_seen({"chief-0": [("GPU-aa", 0.93)], "ps-0": [],
+                         "worker-0": [("GPU-bb", 0.07)], "worker-1": [("GPU-cc", 0.01)]})
+        self.job.processes["worker-1"].kill()
+        self.await_seen({"chief-0": [("GPU-aa", 0.93)], "ps-0": [],
+                         "worker-0": [("GPU-bb", 0.07)], "worker-1": []})
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
