@@ -93,6 +93,7 @@ class GpuTable::Maker {
   struct NodeDraft {
     std::vector<DeviceDraft> devices;
     std::unordered_map<std::string_view, size_t> places;  // By id.
+    bool simulated = false;
   };
   struct JobFacts {
     GpuFacts::JobPtr job;
@@ -123,6 +124,7 @@ class GpuTable::Maker {
     const int32_t capacity = std::clamp(watched.capacity, 0, kGpusOfNodeMax);
     const int32_t allocatable = std::clamp(watched.allocatable, 0, kGpusOfNodeMax);
     const bool simulated = facts_.local && watched.product == kSimulated;
+    drafts_[place].simulated = simulated;
     node.about = std::string(R"(,"ready":)") + (watched.ready ? "true" : "false") +
                  R"(,"schedulable":)" + (watched.schedulable ? "true" : "false") +
                  R"(,"product":)";
@@ -154,11 +156,16 @@ class GpuTable::Maker {
   void AddHolder(const WatchedPod& pod) {
     const size_t place = PlaceOf(pod.node);
     NodeDraft& draft = drafts_[place];
-    const auto* readings = facts_.readings ? facts_.readings(pod) : nullptr;
+    // What has the number of a simulated device is another one, if it is there at all.
+    const auto* readings =
+        facts_.readings && !draft.simulated ? facts_.readings(pod) : nullptr;
     DistinctIds distinct;
     for (const std::string& id : pod.devices) distinct.Add(id);
     std::string_view source = facts_.local ? "node" : "allocatedResourcesStatus";
-    if (distinct.ids().empty() && readings != nullptr) {
+    // Of a program that sees more than its pod holds nobody knows which these are.
+    const bool telling =
+        readings != nullptr && static_cast<int64_t>(readings->size()) <= pod.gpus;
+    if (distinct.ids().empty() && telling) {
       source = "trainer";
       for (const DeviceReading& reading : *readings) distinct.Add(reading.id);
     }

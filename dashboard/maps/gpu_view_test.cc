@@ -170,6 +170,26 @@ TEST_F(GpuViewTest, ATrainerNamesTheDevicesThatTheClusterDoesNot) {
             Json::parse(R"([{"id": "GPU-2", "health": "Unknown", "utilization": 0.0}])"));
 }
 
+TEST_F(GpuViewTest, OfAProgramThatSeesMoreThanItsPodHoldsNobodyKnowsWhichThoseAre) {
+  AddNode("a", 8, 8);
+  AddPod({.name = "p", .node = "a", .gpus = 1});
+  readings_["p"] = {{.id = "GPU-2", .utilization = 0}, {.id = "GPU-3", .utilization = 1}};
+  const Json node = Show()["nodes"][0];
+  EXPECT_EQ(node["holders"][0]["source"], "count");
+  EXPECT_EQ(node["devices"], Json::array());
+}
+
+TEST_F(GpuViewTest, WhatIsMeasuredIsNotOfASimulatedDevice) {
+  local_ = true;
+  AddNode("a", 1, 1);
+  nodes_[0].product = "simulated";
+  AddPod({.name = "p", .node = "a", .gpus = 1, .devices = {"0"}});
+  readings_["p"] = {{.id = "0", .utilization = 0.5}};
+  EXPECT_FALSE(Show()["nodes"][0]["devices"][0].contains("utilization"));
+  nodes_[0].product = "NVIDIA-H100";
+  EXPECT_EQ(Show()["nodes"][0]["devices"][0]["utilization"], 0.5);
+}
+
 TEST_F(GpuViewTest, ADeviceIsUnhealthyWhereAnyPodSaysSo) {
   AddNode("a", 8, 8);
   AddPod({.name = "p", .node = "a", .gpus = 1, .devices = {"x"}}).unhealthy = {"x"};

@@ -37,6 +37,10 @@ void MapRoutes::MakeGpus() {
     static const std::vector<ClusterCache::PodPtr> kNoPods;
     return StandsStill(context_.board.Judge(job, kNoPods));
   };
+  std::function<const std::vector<DeviceReading>*(const WatchedPod& pod)> readings;
+  if (context_.readings != nullptr) {
+    readings = [this](const WatchedPod& pod) { return context_.readings->Of(pod); };
+  }
   gpus_.table.emplace(GpuFacts{.resource = cache.options().gpu_resource,
                                .local = context_.local,
                                .nodes_known = cache.options().nodes,
@@ -44,7 +48,7 @@ void MapRoutes::MakeGpus() {
                                .pods = cache.GpuPods(),
                                .job = [&](const std::string& key) { return cache.FindJob(key); },
                                .stands_still = stands_still,
-                               .readings = context_.readings});
+                               .readings = readings});
   gpus_.stale = false;
   gpus_.at = context_.executor.clock().Now();
   gpu_texts_.clear();
@@ -96,6 +100,7 @@ std::shared_ptr<const WatchedJob> MapRoutes::JobOf(const KueueWorkload& workload
 }
 
 std::string MapRoutes::Gpus(const Sight& sight) {
+  if (context_.readings != nullptr) context_.readings->Look();
   if (gpus_.stale) MakeGpus();
   return GpusMade(sight);
 }
@@ -129,6 +134,7 @@ void MapRoutes::AnswerGpus(ApiCall call) {
   namespaces.merge(Namespaces());
   FindSight(context_.access, call.identity, context_.board.cache().Kinds(), namespaces,
             [this, call](const SightPtr& sight) {
+              if (context_.readings != nullptr) context_.readings->Look();
               if (IsLate(gpus_)) MakeGpus();
               call.respond(JsonResponse(GpusMade(*sight)));
             });

@@ -21,6 +21,7 @@
 
 #include "dashboard/server/access.h"
 #include "dashboard/server/board.h"
+#include "dashboard/maps/gpu_readings.h"
 #include "dashboard/maps/gpu_view.h"
 #include "dashboard/maps/kueue_cache.h"
 #include "dashboard/maps/queue_sight.h"
@@ -44,7 +45,7 @@ class MapRoutes : public Board::Listener {
     Access& access;
     const KueueCache* kueue = nullptr;  // Null: Kueue is not looked at.
     bool local = false;                 // The cluster is that of `taas local`.
-    std::function<const std::vector<DeviceReading>*(const WatchedPod& pod)> readings;
+    GpuReadings* readings = nullptr;    // Null: nothing is measured.
   };
 
   explicit MapRoutes(const Context& context);

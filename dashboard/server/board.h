@@ -74,7 +74,7 @@ class Board {
   const ClusterCache& cache() const { return *cache_; }
   const RowTable& rows() const { return rows_; }
   bool synced() const { return synced_; }
-  // What is not in the cache but on the maps has changed: Kueue's queues.
+  // What is not in the cache but on the maps has changed: Kueue's queues, readings of GPUs.
   void NoteMaps();
   // Where there are jobs.
   std::set<std::string> Namespaces() const;

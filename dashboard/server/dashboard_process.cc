@@ -12,6 +12,7 @@
 #include "dashboard/http/problem.h"
 #include "dashboard/http/web_server.h"
 #include "dashboard/logs/log_routes.h"
+#include "dashboard/maps/gpu_readings.h"
 #include "dashboard/maps/kueue_cache.h"
 #include "dashboard/maps/map_routes.h"
 #include "dashboard/server/access.h"
@@ -115,6 +116,7 @@ class Process : public DashboardProcess {
     shelf_.reset();
     if (!temporary_dir_.empty()) (void)files_.RemoveAll(temporary_dir_);
     maps_.reset();
+    readings_.reset();
     kueue_.reset();
     jobs_.reset();
     sessions_.reset();
@@ -202,16 +204,20 @@ class Process : public DashboardProcess {
         *own_, *executor_, random_,
         KueueCache::Options{.namespaces = options_.namespaces,
                             .gpu_resource = options_.gpu_resource},
-        [this] {
-          maps_->Touch();
-          board_->NoteMaps();
-        });
+        [this] { TouchMaps(); });
+    const bool local = !options_.local_token.empty();
+    readings_ = std::make_unique<GpuReadings>(
+        GpuReadings::Context{.transport = *poll_,
+                             .executor = *executor_,
+                             .local = local,
+                             .jobs = [this] { return GpuJobsOf(board_->cache()); },
+                             .changed = [this] { TouchMaps(); }});
     maps_ = std::make_unique<MapRoutes>(MapRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
                                                            .access = *access_,
                                                            .kueue = kueue_.get(),
-                                                           .local = !options_.local_token.empty(),
-                                                           .readings = nullptr});
+                                                           .local = local,
+                                                           .readings = readings_.get()});
     maps_->AddTo(table);
     streams_ = std::make_unique<StreamRoutes>(TabStream::Context{
         .executor = *executor_,
@@ -223,6 +229,11 @@ class Process : public DashboardProcess {
                          const QueueSight& queues) { return maps_->Queues(sight, queues); },
         .map_namespaces = [this] { return maps_->Namespaces(); }});
     streams_->AddTo(table);
+  }
+
+  void TouchMaps() {
+    maps_->Touch();
+    board_->NoteMaps();
   }
 
   // A folder below /tmp that nobody else can have prepared.
@@ -312,6 +323,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<SeriesRoutes> series_routes_;
   std::unique_ptr<EventRoutes> event_routes_;
   std::unique_ptr<KueueCache> kueue_;
+  std::unique_ptr<GpuReadings> readings_;
   std::unique_ptr<MapRoutes> maps_;
   std::unique_ptr<StreamRoutes> streams_;
   std::unique_ptr<WebServer> web_;

@@ -14,7 +14,7 @@
 
 namespace taas::dashboard {
 
-inline std::shared_ptr<const WatchedPod> RunningReplica(Role role, const std::string& ip) {
+inline std::shared_ptr<WatchedPod> RunningReplica(Role role, const std::string& ip) {
   auto pod = std::make_shared<WatchedPod>();
   pod->role = role;
   pod->index = 0;

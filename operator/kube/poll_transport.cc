@@ -16,8 +16,8 @@ namespace http = boost::beast::http;
 
 // Less than the time between two polls.
 constexpr std::chrono::seconds kPollTimeout{3};
-// A report is 1 KB, the chief's with a thousand peers 200 KB.
-constexpr size_t kPollBytesMax = 1 << 20;
+// A report is 1 KB, the chief's with a thousand peers 200 KB, and with eight GPUs of each 1.2 MB.
+constexpr size_t kPollBytesMax = 4 << 20;
 
 class Poll : public std::enable_shared_from_this<Poll> {
  public:
