@@ -16,6 +16,8 @@
 #include "cli/local/stop_signals.h"
 #include "cli/local/up_down.h"
 #include "localkube/node/shim.h"
+#include "operator/base/log.h"
+#include "operator/base/nvml.h"
 
 namespace taas {
 namespace {
@@ -91,11 +93,25 @@ localkube::LocalCluster::FakeGpus ReadFakeGpus(const std::string& text) {
   return gpus;
 }
 
+// Of this machine; most have none, and no driver.
+std::vector<GpuReading> ReadGpus() {
+  const auto nvml = Nvml::Load();
+  if (absl::IsNotFound(nvml.status())) return {};
+  const auto gpus = nvml.ok() ? (*nvml)->Read() : nvml.status();
+  if (!gpus.ok()) {
+    Log(LogLevel::kWarning, "the GPUs of this machine cannot be used",
+        {{"error", std::string(gpus.status().message())}});
+    return {};
+  }
+  return *gpus;
+}
+
 localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
   return {.dir = Absolute(flags.dir),
           .port = static_cast<uint16_t>(flags.port),
           .volume_bindings = ReadVolumes(flags.volumes),
           .fake_gpus = ReadFakeGpus(flags.fake_gpus),
+          .gpus = ReadGpus(),
           .nodes = flags.nodes,
           .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
           .shim_path = SelfPath(),
@@ -107,8 +123,8 @@ void AddClusterFlags(CLI::App* verb, Flags* flags) {
                    "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
                    "(default: a directory of the cluster)");
   verb->add_option("--fake-gpus", flags->fake_gpus,
-                   "NxM: N simulated GPUs with M GiB of memory each, on every node (default: "
-                   "none)");
+                   "NxM: N simulated GPUs with M GiB of memory each, on every node (default: the "
+                   "GPUs of this machine, on the first node)");
   verb->add_option("--nodes", flags->nodes,
                    "number of nodes, all of them this machine, to try out scheduling (default: 1)")
       ->check(CLI::Range(1, kNodesMax));

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_volumes.h"
 #include "localkube/node/sandbox.h"
@@ -35,6 +36,19 @@ constexpr std::array<const char*, 3> kPrivateDirs = {"api", "pods", "volumes"};
 
 std::string NameOfNode(int number) {
   return number == 1 ? kNodeName : kNodeName + ("-" + std::to_string(number));
+}
+
+// "NVIDIA H100 80GB HBM3" as the value of a label, as NVIDIA's feature discovery has it.
+std::string LabelOf(const std::string& product) {
+  constexpr size_t kLabelBytesMax = 63;
+  std::string out = product.substr(0, kLabelBytesMax);
+  for (char& c : out) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.' && c != '_') c = '-';
+  }
+  while (!out.empty() && !absl::ascii_isalnum(static_cast<unsigned char>(out.back()))) {
+    out.pop_back();
+  }
+  return out;
 }
 
 std::set<std::string> NamesOfNodes(int count) {
@@ -164,7 +178,24 @@ absl::Status LocalCluster::StartServer() {
   return server_->WriteKubeconfig(kubeconfig());
 }
 
-// All of them this machine: each has all of its processors and memory, and GPU slots of its own.
+// What a node has for GPUs, as NVIDIA's plugins tell of it. A slot's number is what a container
+// reads in CUDA_VISIBLE_DEVICES, so it must be the index of its device: what comes behind a device
+// that does not answer is left out.
+void LocalCluster::AddGpus(NodeCapacity* node) const {
+  int count = 0;
+  for (const GpuReading& gpu : options_.gpus) count += gpu.index == count ? 1 : 0;
+  if (count == 0) return;
+  const GpuReading& first = options_.gpus.front();
+  node->allocatable.gpus = count;
+  node->labels["nvidia.com/gpu.product"] = LabelOf(first.name);
+  node->labels["nvidia.com/gpu.count"] = std::to_string(count);
+  if (first.memory_total_mib) {
+    node->labels["nvidia.com/gpu.memory"] = std::to_string(*first.memory_total_mib);
+  }
+}
+
+// All of them this machine: each has all of its processors and memory, and simulated GPUs of its
+// own.
 std::vector<NodeCapacity> LocalCluster::Nodes() const {
   std::vector<NodeCapacity> nodes;
   for (int i = 1; i <= options_.nodes; ++i) {
@@ -182,6 +213,7 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
       node.labels["nvidia.com/gpu.memory"] =
           std::to_string(options_.fake_gpus.gibibytes * 1024);  // MiB, as NVIDIA's labels have it.
     }
+    if (options_.fake_gpus.count == 0 && i == 1) AddGpus(&node);
     nodes.push_back(std::move(node));
   }
   return nodes;

@@ -32,6 +32,7 @@
 #include "localkube/node/usage_sampler.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
+#include "operator/base/nvml.h"
 #include "operator/base/random.h"
 
 namespace taas::localkube {
@@ -47,6 +48,8 @@ class LocalCluster {
     uint16_t port = 0;  // 0: the one of last time if it is free, else any.
     std::map<std::string, std::string> volume_bindings;  // Claim, or namespace/claim, to directory.
     FakeGpus fake_gpus;  // Of each node.
+    // Of this machine, by their indices; without fake ones the first node has them.
+    std::vector<GpuReading> gpus;
     int nodes = 1;       // Named local, local-2, …; all of them this machine.
     std::string trainer_path;
     std::string shim_path;   // A program whose verb `shim` is RunShim: usually this one.
@@ -76,6 +79,7 @@ class LocalCluster {
   absl::Status TakeDirectory();
   absl::Status StartServer();
   std::vector<NodeCapacity> Nodes() const;
+  void AddGpus(NodeCapacity* node) const;
   std::string VolumesDir() const { return options_.dir + "/volumes"; }
 
   const Options options_;

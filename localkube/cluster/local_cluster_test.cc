@@ -191,6 +191,28 @@ TEST_F(LocalClusterTest, GpuSlotsStayWithTheirPodsWhenTheClusterIsStartedAgain) 
   EXPECT_THAT(ReadLog("a"), HasSubstr("gpus 1,2\n"));
 }
 
+TEST_F(LocalClusterTest, GpusOfThisMachineAreTheFirstNodesByTheirIndices) {
+  options_.gpus = {{.id = "GPU-a", .index = 0, .name = "NVIDIA H100 80GB HBM3",
+                    .memory_total_mib = 81'559},
+                   {.id = "GPU-b", .index = 1, .name = "NVIDIA H100 80GB HBM3"},
+                   {.id = "GPU-d", .index = 3, .name = "NVIDIA H100 80GB HBM3"}};
+  options_.nodes = 2;
+  Start();
+  const Json node = Json::parse(*Api().Get("/api/v1/nodes/local"));
+  EXPECT_EQ(node["status"]["allocatable"]["nvidia.com/gpu"], "2") << "2 does not answer";
+  const Json& labels = node["metadata"]["labels"];
+  EXPECT_EQ(labels["nvidia.com/gpu.product"], "NVIDIA-H100-80GB-HBM3");
+  EXPECT_EQ(labels["nvidia.com/gpu.count"], "2");
+  EXPECT_EQ(labels["nvidia.com/gpu.memory"], "81559");
+  const Json second = Json::parse(*Api().Get("/api/v1/nodes/local-2"));
+  EXPECT_EQ(second["status"]["allocatable"].value("nvidia.com/gpu", "0"), "0");
+  Json pod = Pod("a", "echo gpus $CUDA_VISIBLE_DEVICES by $CUDA_DEVICE_ORDER");
+  pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = "2";
+  Create(pod);
+  AwaitPhase("a", "Succeeded");
+  EXPECT_THAT(ReadLog("a"), HasSubstr("gpus 0,1 by PCI_BUS_ID\n"));
+}
+
 // Symptom: one pod with a node of the user's choice and a count of GPUs that no node has grew the
 // process until it was killed, and all jobs with it.
 TEST_F(LocalClusterTest, APodThatAsksItsNodeForMoreGpusThanItHasFreeIsRefused) {

@@ -140,6 +140,8 @@ void RunPlanner::AddGpus() {
   if (slots.empty()) return;
   SetEnv("NVIDIA_VISIBLE_DEVICES", slots);
   SetEnv("CUDA_VISIBLE_DEVICES", slots);
+  // By numbers as NVML gives them; CUDA's own order is by speed.
+  SetEnv("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 }
 
 absl::Status RunPlanner::PlanEnvironment() {

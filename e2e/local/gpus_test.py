@@ -1,0 +1,75 @@
+#!/usr/bin/python3
+"""GPUs of one machine, from the driver to the dashboard's map; a library stands for NVML."""
+
+import json
+import os
+import unittest
+import urllib.request
+
+from api import Api
+from cluster import RUNFILES, Cluster
+
+LIBRARIES = os.path.join(RUNFILES, "operator", "base")
+ENDLESS = 2_000_000_000
+JOB = "busy"
+
+
+class GpusTest(unittest.TestCase):
+
+    def setUp(self):
+        self.cluster = self.enterContext(Cluster())
+        self.devices = os.path.join(self.cluster.dir, "devices")
+        self.set_devices(93, 7)
+        self.library = {"LD_LIBRARY_PATH": LIBRARIES, "TAAS_FAKE_NVML": self.devices}
+        self.cluster.environ |= self.library
+        self.cluster.up()
+        link = self.cluster.run(self.cluster.taas, "dashboard", "--dir", self.cluster.cluster_dir)
+        self.url = link.stdout.split("#")[0].strip()
+
+    def set_devices(self, first, second):
+        with open(self.devices + ".new", "w", encoding="utf-8") as file:
+            file.write(f"GPU-aa {first} 1000 81559 NVIDIA H100 80GB HBM3\n"
+                       f"GPU-bb {second} 50 81559 NVIDIA H100 80GB HBM3\n")
+        os.rename(self.devices + ".new", self.devices)
+
+    def apply_job(self):
+        env = [{"name": name, "value": value} for name, value in self.library.items()]
+        trainer = {"model": {"name": "mlp", "hidden": [8]},
+                   "data": {"format": "generated", "generated": {
+                       "examples": 1000, "testExamples": 100, "features": 4, "classes": 2}},
+                   "batchSize": 10, "maxSteps": ENDLESS}
+        roles = {"chief": {"replicas": 1, "gpus": 1, "env": env}, "ps": {"replicas": 1},
+                 "worker": {"replicas": 1, "gpus": 1, "env": env}}
+        job = {"apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": JOB},
+               "spec": {"trainer": trainer, "roles": roles}}
+        self.cluster.kubectl("apply", "-f", "-", stdin=json.dumps(job))
+
+    def node(self):
+        token = Api(self.cluster.kubeconfig).headers
+        request = urllib.request.Request(self.url + "api/gpus", headers=token)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)["nodes"][0]
+
+    def used(self):
+        """Of each device, by the replica that holds it."""
+        node = self.node()
+        measured = {it["id"]: it.get("utilization") for it in node["devices"]}
+        return {f"{holder['role']}-{holder['index']}": measured[device]
+                for holder in node["holders"] for device in holder["devices"]}
+
+    def test_how_busy_each_replicas_gpu_is_stands_on_the_map_and_changes(self):
+        node = self.node()
+        self.assertEqual((node["product"], node["simulated"]), ("NVIDIA-H100-80GB-HBM3", False))
+        self.assertEqual([it["id"] for it in node["devices"]], ["0", "1"])
+        self.apply_job()
+        self.cluster.wait_for("what both GPUs do", lambda:
+                              sorted(filter(None, self.used().values())) == [0.07, 0.93])
+        self.set_devices(5, 100)
+        self.cluster.wait_for("what both GPUs do now", lambda:
+                              sorted(filter(None, self.used().values())) == [0.05, 1])
+        (held,) = [it for it in self.node()["devices"] if it["id"] == "0"]
+        self.assertEqual((held["memoryUsedMiB"], held["memoryTotalMiB"]), (1000, 81559))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
