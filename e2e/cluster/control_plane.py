@@ -22,6 +22,8 @@ SERVICE_RANGE = "10.96.0.0/16"
 # The first address of the range is the API server's own Service.
 API_SERVICE = "10.96.0.1"
 ISSUER = "https://kubernetes.default.svc.cluster.local"
+# Of the API server and the kubelet: pods tell which devices they hold.
+FEATURE_GATES = ("ResourceHealthStatus",)
 # Whose requests are noted down: the accounts of the namespace that TaaS is installed into.
 AUDITED_GROUPS = ["system:serviceaccounts:" + taas.NAMESPACE]
 NAMES_OF_API = ("kubernetes", "kubernetes.default", "kubernetes.default.svc",
@@ -92,6 +94,7 @@ class ControlPlane:
             "--authorization-mode=Node,RBAC",
             # Beside the stock ones, of which PodSecurity is one.
             "--enable-admission-plugins=NodeRestriction",
+            "--feature-gates=" + ",".join(f"{name}=true" for name in FEATURE_GATES),
             "--client-ca-file=" + ca,
             "--tls-cert-file=" + serving_crt,
             "--tls-private-key-file=" + serving_key,

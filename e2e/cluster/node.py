@@ -14,7 +14,7 @@ import subprocess
 import cgroups
 import dns
 import programs
-from control_plane import SERVICE_RANGE
+from control_plane import FEATURE_GATES, SERVICE_RANGE
 from waiting import until
 
 POD_RANGE = "10.244.0.0/16"
@@ -121,6 +121,7 @@ disabled_plugins = [{", ".join(unused)}]
         return self._write("kubelet.json", {
             "apiVersion": "kubelet.config.k8s.io/v1beta1",
             "kind": "KubeletConfiguration",
+            "featureGates": {name: True for name in FEATURE_GATES},
             "authentication": {
                 "anonymous": {"enabled": False},
                 "webhook": {"enabled": True},
