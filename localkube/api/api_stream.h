@@ -42,6 +42,8 @@ class ApiStream {
   // out.
   virtual void Tick() = 0;
   virtual std::chrono::milliseconds tick_interval() const = 0;
+  // It has more at once: Tick() again when the client has taken what was given, not before.
+  virtual bool HasMore() const { return false; }
 };
 
 struct ApiResponse {

@@ -1,9 +1,13 @@
 #include "localkube/api/api.h"
 
+#include <algorithm>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_fixture.h"
 #include "localkube/api/object_rules.h"
+#include "localkube/api/pod_logs.h"
 #include "third_party/json.h"
 
 namespace taas::localkube {
@@ -549,6 +553,36 @@ TEST_F(LogTest, AFollowedLogGoesOnUntilTheContainerEnds) {
   logs_.End("a");
   response.stream->Tick();
   EXPECT_TRUE(ended);
+}
+
+// Symptom: `kubectl logs -f` of more than 16 MB ended at once, with "unexpected EOF".
+TEST_F(LogTest, AFollowedLogComesInPiecesThatWaitForTheClient) {
+  Call("POST", kPods, Pod("a"));
+  std::string records, want;
+  while (want.size() < 5 * kLogPieceBytes) {
+    const std::string line = std::string(1'000, 'x') + std::to_string(want.size()) + "\n";
+    records += "2026-01-01T00:00:00Z stdout F " + line;
+    want += line;
+  }
+  logs_.Append("a", records);
+  for (const char* query : {"?follow=true", "?follow=true&tailLines=100000"}) {
+    ApiResponse response =
+        api_.Handle({.method = "GET", .target = std::string(kPods) + "/a/log" + query});
+    ASSERT_NE(response.stream, nullptr);
+    std::string seen;
+    size_t longest = 0;
+    response.stream->Start({.data =
+                                [&](std::string chunk) {
+                                  seen += chunk;
+                                  longest = std::max(longest, chunk.size());
+                                },
+                            .ended = [] {}});
+    EXPECT_TRUE(response.stream->HasMore()) << query;
+    for (int i = 0; i < 100 && response.stream->HasMore(); ++i) response.stream->Tick();
+    EXPECT_TRUE(seen == want) << query << ": " << seen.size() << " of " << want.size();
+    EXPECT_LE(longest, kLogPieceBytes + kLogReadBytes) << query;
+    EXPECT_FALSE(response.stream->HasMore());
+  }
 }
 
 // Bodies that are no JSON, of the wrong types, or nested so deep that recursion ends the process.

@@ -47,12 +47,13 @@ class FakeLogSource : public LogSource {
   class Reader : public LogReader {
    public:
     Reader(FakeLogSource* source, std::string pod) : source_(source), pod_(std::move(pod)) {}
-    absl::StatusOr<LogChunk> Read(size_t) override {
+    absl::StatusOr<LogChunk> Read(size_t size_max) override {
       std::lock_guard lock(source_->mutex_);
       const Log& log = source_->logs_[pod_];
-      LogChunk chunk{log.data.substr(position_), log.ended};
-      position_ = log.data.size();
-      return chunk;
+      std::string data = log.data.substr(position_, size_max);
+      data.resize(data.rfind('\n') + 1);  // npos + 1 is 0.
+      position_ += data.size();
+      return LogChunk{std::move(data), log.ended && position_ == log.data.size()};
     }
 
    private:

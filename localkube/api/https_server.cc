@@ -280,7 +280,8 @@ void Session::ScheduleTick() {
   tick_.expires_after(source_->tick_interval());
   tick_.async_wait([self = shared_from_this()](Error error) {
     if (error || self->closed_ || self->ending_) return;
-    self->source_->Tick();
+    const bool taken = !self->writing_ && self->unsent_.empty();
+    if (taken || !self->source_->HasMore()) self->source_->Tick();
     self->ScheduleTick();
   });
 }
@@ -306,7 +307,10 @@ void Session::Push(std::string chunk) {
 void Session::WriteNext() {
   if (writing_ || closed_) return;
   if (unsent_.empty()) {
-    if (!ending_) return;
+    if (!ending_) {
+      if (source_->HasMore()) source_->Tick();
+      return;
+    }
     writing_ = true;
     asio::async_write(stream_, http::make_chunk_last(),
                       [self = shared_from_this()](Error, size_t) { self->CloseNow(); });

@@ -10,7 +10,9 @@
 #include "gtest/gtest.h"
 #include "localkube/api/api_server.h"
 #include "localkube/api/fake_log_source.h"
+#include "localkube/api/https_server.h"
 #include "localkube/api/kubectl_process.h"
+#include "localkube/api/pod_logs.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
@@ -172,6 +174,21 @@ TEST_F(KubectlTest, FollowsALogToItsEnd) {
   EXPECT_EQ(log->Finish(&code), "step 10\nstep 20\n");
   EXPECT_EQ(code, 0);
   EXPECT_EQ(Run({"logs", "p", "--tail=1"}), "step 20\n");
+}
+
+// Symptom: it ended at once, with "unexpected EOF".
+TEST_F(KubectlTest, FollowsALogThatIsLargerThanWhatWaitsForAClient) {
+  Run({"create", "-f", Write("pod.yaml", kPod)});
+  std::string records;
+  size_t size = 0;
+  while (size <= kUnsentBytesMax + kLogPieceBytes) {
+    const std::string line = std::string(10'000, 'x') + "\n";
+    records += "2026-01-01T00:00:00Z stdout F " + line;
+    size += line.size();
+  }
+  logs_.Append("p", records);
+  logs_.End("p");
+  EXPECT_EQ(Run({"logs", "-f", "p"}).size(), size);
 }
 
 TEST_F(KubectlTest, MakesAndDeletesANamespace) {

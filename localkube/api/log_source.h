@@ -18,7 +18,9 @@
 #ifndef LOCALKUBE_API_LOG_SOURCE_H_
 #define LOCALKUBE_API_LOG_SOURCE_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -32,6 +34,8 @@ struct LogRequest {
   std::string uid;        // Of the pod object; never empty when the API server asks.
   std::string container;  // Never empty when the API server asks.
   bool previous = false;  // The run of the container before this one.
+  // Only so many lines from the end are wanted: a reader may begin there, or earlier.
+  std::optional<uint64_t> tail;
 };
 
 struct LogChunk {
@@ -51,7 +55,7 @@ class LogReader {
 class LogSource {
  public:
   virtual ~LogSource() = default;
-  // A reader at the oldest record that is kept.
+  // A reader at the oldest record that is kept and wanted.
   virtual absl::StatusOr<std::unique_ptr<LogReader>> Open(const LogRequest& request) = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "localkube/api/pod_logs.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -85,16 +86,24 @@ absl::Status NotReadable(const json& pod, const std::string& container,
                     "\" is waiting to start" + (reason.empty() ? "" : ": " + reason));
 }
 
-// Reads until there is nothing new; true when the container has ended.
-absl::StatusOr<bool> Drain(LogReader* reader, LogFilter* filter, std::string* out) {
+enum class Drained {
+  kSome,  // There is more.
+  kAll,   // Nothing new yet.
+  kEnded,
+};
+
+// Reads until `out` has about `bytes_max`, or there is nothing new.
+absl::StatusOr<Drained> Drain(LogReader* reader, LogFilter* filter, size_t bytes_max,
+                              std::string* out) {
   while (!filter->full()) {
     ASSIGN_OR_RETURN(const LogChunk chunk, reader->Read(kLogReadBytes));
     filter->Push(chunk.data);
     *out += filter->Take();
-    if (chunk.ended) return true;
-    if (chunk.data.empty() || out->size() > kLogBytesMax) return false;
+    if (chunk.ended) return Drained::kEnded;
+    if (chunk.data.empty()) return Drained::kAll;
+    if (out->size() >= bytes_max) return Drained::kSome;
   }
-  return true;
+  return Drained::kEnded;
 }
 
 class FollowStream : public ApiStream {
@@ -109,26 +118,40 @@ class FollowStream : public ApiStream {
 
   void Tick() override {
     if (ended_) return;
-    std::string out;
-    const auto ended = Drain(reader_.get(), &filter_, &out);
-    if (std::exchange(backlog_, false)) {
-      filter_.EndOfBacklog();
-      out += filter_.Take();
+    if (at_ == read_.size()) Read();
+    if (at_ < read_.size()) {
+      calls_.data(read_.substr(at_, kLogPieceBytes));
+      at_ += std::min(kLogPieceBytes, read_.size() - at_);
     }
-    if (!out.empty()) calls_.data(std::move(out));
-    // A log that cannot be read any more ends like one that is complete: the header is long sent.
-    if (!ended.ok() || *ended || filter_.full()) {
-      ended_ = true;
-      calls_.ended();
-    }
+    if (at_ < read_.size() || drained_ != Drained::kEnded) return;
+    ended_ = true;
+    calls_.ended();
+  }
+
+  bool HasMore() const override {
+    return !ended_ && (at_ < read_.size() || drained_ == Drained::kSome);
   }
 
   std::chrono::milliseconds tick_interval() const override { return kLogPollInterval; }
 
  private:
+  void Read() {
+    at_ = 0;
+    read_.clear();
+    // A log that cannot be read any more ends like one that is complete: the header is long sent.
+    drained_ = Drain(reader_.get(), &filter_, kLogPieceBytes, &read_).value_or(Drained::kEnded);
+    if (drained_ == Drained::kSome || !std::exchange(backlog_, false)) return;
+    filter_.EndOfBacklog();
+    read_ += filter_.Take();
+    if (filter_.full()) drained_ = Drained::kEnded;
+  }
+
   const std::unique_ptr<LogReader> reader_;
   LogFilter filter_;
   Calls calls_;
+  std::string read_;  // Of which what is before at_ was given.
+  size_t at_ = 0;
+  Drained drained_ = Drained::kAll;
   bool backlog_ = true;
   bool ended_ = false;
 };
@@ -146,7 +169,8 @@ absl::StatusOr<ApiResponse> PodLog(LogSource* source, const Clock& clock, const 
                            .pod = NameOf(pod),
                            .uid = UidOf(pod),
                            .container = container,
-                           .previous = route.Is("previous")});
+                           .previous = route.Is("previous"),
+                           .tail = options.tail});
   }
   if (!reader.ok()) return NotReadable(pod, container, reader.status());
   ApiResponse response{.content_type = "text/plain"};
@@ -154,7 +178,7 @@ absl::StatusOr<ApiResponse> PodLog(LogSource* source, const Clock& clock, const 
     response.stream = std::make_unique<FollowStream>(*std::move(reader), std::move(filter));
     return response;
   }
-  RETURN_IF_ERROR(Drain(reader->get(), &filter, &response.body).status());
+  RETURN_IF_ERROR(Drain(reader->get(), &filter, kLogBytesMax, &response.body).status());
   filter.EndOfBacklog();
   response.body += filter.Take();
   return response;

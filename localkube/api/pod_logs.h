@@ -23,6 +23,9 @@ namespace taas::localkube {
 // smaller.
 inline constexpr size_t kLogBytesMax = 64 << 20;
 inline constexpr size_t kLogReadBytes = 256 << 10;
+// Of one that is followed: the next piece comes when the client has taken this one, so that a
+// client gets a log of any size at its own pace.
+inline constexpr size_t kLogPieceBytes = 1 << 20;
 // Short enough to look immediate, long enough to cost nothing.
 inline constexpr std::chrono::milliseconds kLogPollInterval{50};
 

@@ -1,5 +1,8 @@
 #include "localkube/node/container_log.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -9,6 +12,10 @@
 
 namespace taas::localkube {
 namespace {
+
+// "2026-11-21T05:54:17.123456789Z stdout F"
+constexpr size_t kTagAt = 38;
+constexpr size_t kTailBlockBytes = 256 << 10;
 
 std::string OlderName(const std::string& path, int age) {
   return age == 0 ? path : path + "." + std::to_string(age);
@@ -105,6 +112,28 @@ std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path) {
     if (exists.ok() && *exists) files.push_back(name);
   }
   return files;
+}
+
+std::optional<uint64_t> BeginOfTail(int fd, uint64_t* lines) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return std::nullopt;
+  uint64_t next = static_cast<uint64_t>(info.st_size);  // Where the record after `record` begins.
+  std::string block;
+  for (uint64_t end = next, begin = 0; end > 0; end = begin) {
+    begin = end - std::min<uint64_t>(end, kTailBlockBytes);
+    // With the tag of a record that begins at the end.
+    block.resize(end - begin + kTagAt + 1);
+    const ssize_t got = ::pread(fd, block.data(), block.size(), static_cast<off_t>(begin));
+    if (got < static_cast<ssize_t>(end - begin)) return std::nullopt;
+    block.resize(static_cast<size_t>(got));
+    for (uint64_t record = end + 1; record-- > begin;) {
+      const bool begins = record == 0 || (record > begin && block[record - begin - 1] == '\n');
+      if (!begins || record >= next || record - begin + kTagAt >= block.size()) continue;
+      if (block[record - begin + kTagAt] == 'F' && (*lines)-- == 0) return next;
+      next = record;
+    }
+  }
+  return std::nullopt;
 }
 
 std::string LogTail(FileSystem& disk, const std::string& path, size_t lines_max,

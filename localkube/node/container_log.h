@@ -17,6 +17,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,6 +69,11 @@ std::string FormatRfc3339Nano(Clock::WallTime time);
 
 // The files of the log at `path` that exist, oldest first.
 std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path);
+
+// Where the last `lines` lines of a file begin; nothing: it has no more than these, and `lines` is
+// how many are still wanted of the file before it. A line may be of several records, of which the
+// last has the tag F.
+std::optional<uint64_t> BeginOfTail(int fd, uint64_t* lines);
 
 // The last `lines_max` lines of the log at `path`, without times, at most `bytes_max` bytes.
 std::string LogTail(FileSystem& disk, const std::string& path, size_t lines_max, size_t bytes_max);

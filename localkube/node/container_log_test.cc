@@ -1,10 +1,16 @@
 #include "localkube/node/container_log.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <optional>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/fake_clock.h"
+#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 
 namespace taas::localkube {
@@ -67,6 +73,37 @@ TEST_F(ContainerLogTest, TheTailHasTheLastLinesWithoutTimes) {
   EXPECT_EQ(LogTail(disk_, path_, 2, 100), "b c\nd\n");
   EXPECT_EQ(LogTail(disk_, path_, 2, 4), "c\nd\n");
   EXPECT_EQ(LogTail(disk_, path_ + "missing", 2, 4), "");
+}
+
+// As the first record of a line is found, however many records it has and where blocks end.
+TEST_F(ContainerLogTest, TheTailBeginsWithAWholeLine) {
+  ContainerLog log(disk_, clock_, {.path = path_});
+  SeededRandom random(7);
+  for (int line = 0; line < 300; ++line) {
+    const bool is_long = random.Next() % 20 == 0;
+    const std::string text(random.Next() % (is_long ? 5 * kLineBytesMax : 100), 'F');
+    ASSERT_THAT(log.Append(LogStream::kStdout, text + "\n"), IsOk());
+  }
+  const std::string all = Read();
+  ASSERT_GT(all.size(), 600'000u) << "several blocks";
+  std::vector<uint64_t> begins = {0};  // Of lines, and the end.
+  for (size_t at = 0; at < all.size(); at = all.find('\n', at) + 1) {
+    if (all[at + 38] == 'F') begins.push_back(all.find('\n', at) + 1);
+  }
+  const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  const size_t lines = begins.size() - 1;
+  ASSERT_EQ(lines, 300u);
+  for (uint64_t tail = 0; tail < lines; ++tail) {
+    uint64_t left = tail;
+    EXPECT_EQ(BeginOfTail(fd, &left), begins[lines - tail]) << tail;
+  }
+  for (const uint64_t more : {0, 5}) {
+    uint64_t left = lines + more;
+    EXPECT_EQ(BeginOfTail(fd, &left), std::nullopt);
+    EXPECT_EQ(left, more) << "of the file before";
+  }
+  ::close(fd);
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,11 +23,13 @@ namespace {
 // inodes, so it speaks POSIX and not FileSystem.
 class FileReader : public LogReader {
  public:
-  FileReader(FileSystem& disk, RunFiles files) : disk_(disk), files_(std::move(files)) {
+  FileReader(FileSystem& disk, RunFiles files, std::optional<uint64_t> tail)
+      : disk_(disk), files_(std::move(files)) {
     for (const std::string& path : LogFiles(disk_, files_.log)) {
       const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
       if (fd >= 0) fds_.push_back(fd);
     }
+    if (tail) SkipTo(*tail);
   }
   ~FileReader() override {
     for (const int fd : fds_) ::close(fd);
@@ -51,6 +56,19 @@ class FileReader : public LogReader {
   }
 
  private:
+  void SkipTo(uint64_t lines) {
+    for (size_t file = fds_.size(); file-- > 0;) {
+      const std::optional<uint64_t> begin = BeginOfTail(fds_[file], &lines);
+      if (!begin) continue;
+      offset_ = *begin;
+      for (; file > 0; --file) {
+        ::close(fds_.front());
+        fds_.pop_front();
+      }
+      return;
+    }
+  }
+
   bool OpenCurrent() {
     const int fd = ::open(files_.log.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd >= 0) fds_.push_back(fd);
@@ -99,7 +117,7 @@ absl::StatusOr<std::unique_ptr<LogReader>> NodeLogs::Open(const LogRequest& requ
   if (run.phase == RunPhase::kNew) {
     return absl::FailedPreconditionError(what + " has not started");
   }
-  return std::unique_ptr<LogReader>(new FileReader(disk_, std::move(files)));
+  return std::unique_ptr<LogReader>(new FileReader(disk_, std::move(files), request.tail));
 }
 
 }  // namespace taas::localkube
