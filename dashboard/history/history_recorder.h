@@ -67,9 +67,9 @@ class HistoryRecorder {
   static constexpr std::chrono::seconds kTick{1};
   // Of the row of a job that runs: what is lost where it is deleted while no dashboard looks.
   static constexpr std::chrono::seconds kRowEvery{60};
-  // Curves of a job: soon, since a small one is over in seconds, then ever more rarely; near its
-  // end more often again, since what its chief does not tell before it ends is lost.
-  static constexpr std::chrono::seconds kSeriesFirst{5};
+  // Curves of a job: at once, since a first try is over in two seconds, then ever more rarely; near
+  // its end more often again, since what its chief does not tell before it ends is lost.
+  static constexpr std::chrono::seconds kSeriesFirst{1};
   static constexpr std::chrono::seconds kSeriesEvery{60};
   // Asked for in one second: joining and packing a job's curves takes the disk's thread some 30 ms.
   static constexpr size_t kSeriesPerTick = 4;

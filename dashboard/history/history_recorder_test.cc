@@ -411,11 +411,11 @@ TEST_F(HistoryRecorderTest, CurvesAreAskedSoonThenMoreRarelyAndOftenNearTheEnd) 
   Start();
   AddPod("mnist", 0, PodPhase::kRunning);
   Change("mnist", JobState::kRunning);
-  RunFor(seconds(8));
-  EXPECT_THAT(cluster_.series_asked, SizeIs(1));
+  RunFor(seconds(2));
+  EXPECT_THAT(cluster_.series_asked, SizeIs(1)) << "it may be over soon";
   RunFor(minutes(10));
   EXPECT_GE(cluster_.series_asked.size(), 10u);
-  EXPECT_LE(cluster_.series_asked.size(), 15u);
+  EXPECT_LE(cluster_.series_asked.size(), 17u);
   Job("mnist").status.progress = Progress{.step = 9, .max_steps = 10, .eta_seconds = 10};
   RunFor(minutes(1));
   cluster_.series_asked.clear();
