@@ -24,7 +24,13 @@
 
 namespace taas::dashboard {
 
-enum class LogNote { kNone, kBegin, kEnd, kError };
+enum class LogNote {
+  kNone,
+  kBegin,
+  kEnd,
+  kError,
+  kLive,  // Of all replicas: what was written before the stream was opened has come.
+};
 
 struct LogEntry {
   size_t source = 0;

@@ -230,6 +230,10 @@ void LogStream::OnDrained() {
 
 void LogStream::BeginFollow() {
   following_ = true;
+  if (!options_.plain && !std::exchange(live_, true)) {
+    Write({.entry = {.note = LogNote::kLive}});
+    Flush();
+  }
   for (const auto& reader : readers_) {
     if (reader->state() == State::kAtEnd) reader->Follow();
   }

@@ -122,6 +122,7 @@ class LogStream {
   std::map<std::string, size_t> sources_;            // By uid of the pod.
   size_t window_bytes_ = kWindowBytesMax;
   bool too_many_ = false;  // It was said.
+  bool live_ = false;      // Likewise.
   bool following_ = false;
   bool over_ = false;
   LogMerge merge_;

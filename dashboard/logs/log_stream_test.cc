@@ -210,7 +210,8 @@ TEST_F(LogStreamTest, ALostConnectionLosesAndRepeatsNoLine) {
   Run(3s);
   Write("worker-0", 160, "d");
   Run();
-  EXPECT_THAT(Out(), ElementsAre("worker-0 begin", "worker-0 a", "worker-0 twin", "worker-0 b",
+  EXPECT_THAT(Out(), ElementsAre("worker-0 begin", "worker-0 a", "worker-0 twin", " live",
+                                 "worker-0 b",
                                  HasSubstr("worker-0 error: read the log of pod ns/worker-0: lost"),
                                  "worker-0 begin", "worker-0 c", "worker-0 d"));
 }
@@ -229,8 +230,9 @@ TEST_F(LogStreamTest, NewPodsJoinAndEndedOnesSaySo) {
   stream.OnChange();
   Run(5s);
   // Of a pod that is new all is new, whatever the tail.
-  EXPECT_THAT(Out(), ElementsAre("worker-0 begin", "worker-0 a", "worker-1 begin", "worker-1 b",
-                                 "worker-1 c", "worker-0 end: exit code 137 (OOMKilled)"));
+  EXPECT_THAT(Out(), ElementsAre("worker-0 begin", "worker-0 a", " live", "worker-1 begin",
+                                 "worker-1 b", "worker-1 c",
+                                 "worker-0 end: exit code 137 (OOMKilled)"));
   pods_.pods.clear();
   pods_.over = true;
   logs_.Refuse("worker-1", 404);

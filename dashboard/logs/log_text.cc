@@ -15,6 +15,8 @@ std::string_view NameOf(LogNote note) {
       return "begin";
     case LogNote::kEnd:
       return "end";
+    case LogNote::kLive:
+      return "live";
     default:
       return "error";
   }

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
+import type { LogAnswer } from "./log_records";
 import { logRecords } from "./log_records";
-import type { LogRecord } from "./types";
 
-async function read(...chunks: Uint8Array<ArrayBuffer>[]): Promise<LogRecord[]> {
+async function read(...chunks: Uint8Array<ArrayBuffer>[]): Promise<LogAnswer[]> {
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     start: (controller) => {
       for (const chunk of chunks) controller.enqueue(chunk);
       controller.close();
     },
   });
-  const all: LogRecord[] = [];
+  const all: LogAnswer[] = [];
   for await (const records of logRecords(new Response(body))) all.push(...records);
   return all;
 }
 
-const RECORDS: LogRecord[] = [
+const RECORDS: LogAnswer[] = [
   { r: "worker-0", note: "begin" },
   { t: "2026-03-01T10:00:00Z", r: "worker-0", l: 'step 1, "loss" = 作业 é' },
   { r: "worker-0", note: "end" },

@@ -1,12 +1,14 @@
 // Reads an answer of one JSON object per line while it grows.
 
 import { ApiError } from "./problem";
-import type { LogRecord } from "./types";
+import type { LogMark, LogRecord } from "./types";
+
+export type LogAnswer = LogRecord | LogMark;
 
 // One line of a log is at most 1 MB on a kubelet; escaped as JSON that can grow sixfold.
 const MAX_LINE_CHARS = 8 * 1024 * 1024;
 
-export async function* logRecords(response: Response): AsyncGenerator<LogRecord[]> {
+export async function* logRecords(response: Response): AsyncGenerator<LogAnswer[]> {
   if (!response.body) return;
   const decoder = new TextDecoder();
   const reader = response.body.getReader();
@@ -29,9 +31,9 @@ export async function* logRecords(response: Response): AsyncGenerator<LogRecord[
   }
 }
 
-function parse(line: string): LogRecord {
+function parse(line: string): LogAnswer {
   try {
-    return JSON.parse(line) as LogRecord;
+    return JSON.parse(line) as LogAnswer;
   } catch (cause) {
     throw new ApiError("BadAnswer", "a line of the logs is not JSON", { cause });
   }

@@ -4,7 +4,6 @@
 import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { ApiClient, Query } from "./client";
-import { logRecords } from "./log_records";
 import type { JobRef } from "./paths";
 import { jobApi, jobKey } from "./paths";
 import { asApiError } from "./problem";
@@ -17,7 +16,6 @@ import type {
   JobDetail,
   JobList,
   KubeObject,
-  LogRecord,
   NamespaceAccess,
   QueueList,
   SeriesAnswer,
@@ -101,25 +99,6 @@ export function readSeries(
   signal: AbortSignal,
 ): Promise<SeriesAnswer> {
   return api.get<SeriesAnswer>(`${jobApi(job)}/series`, { query: { since }, signal });
-}
-
-export interface LogOptions {
-  replica?: string[];
-  tail?: number;
-  since?: string;
-  previous?: boolean;
-  follow?: boolean;
-}
-
-/** Ends with the log, or when `signal` aborts; throws ApiError. */
-export async function* openLogs(
-  api: ApiClient,
-  job: JobRef,
-  options: LogOptions,
-  signal: AbortSignal,
-): AsyncGenerator<LogRecord[]> {
-  const query: Query = { ...options };
-  yield* logRecords(await api.open(`${jobApi(job)}/logs`, { query, signal }));
 }
 
 export function useGpusOnce(enabled = true): Read<GpuMap> {

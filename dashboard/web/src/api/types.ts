@@ -320,6 +320,11 @@ export type LogRecord =
   | { t: Time; r: string; l: string }
   /** Something about a replica's log: it began, ended, or cannot be read and why. */
   | { r: string; note: "begin" | "end" | "error"; podNumber?: number; message?: string };
+/** Of a log that goes on, once: all that was written before has come. */
+export interface LogMark {
+  r: "";
+  note: "live";
+}
 
 /** GET api/gpus */
 export interface GpuMap {

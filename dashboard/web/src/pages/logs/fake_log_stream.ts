@@ -1,6 +1,9 @@
 // An answer of the server's logs inside of a test, which the test writes.
 
-import type { LogRecord } from "../../api/types";
+import type { LogAnswer } from "../../api/log_records";
+import type { LogMark, LogRecord } from "../../api/types";
+
+export const LIVE: LogMark = { r: "", note: "live" };
 
 export class FakeLogStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
@@ -13,7 +16,7 @@ export class FakeLogStream {
     { headers: { "Content-Type": "application/x-ndjson" } },
   );
 
-  send(...records: LogRecord[]): void {
+  send(...records: LogAnswer[]): void {
     this.sendRaw(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
   }
 

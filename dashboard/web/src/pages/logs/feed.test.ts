@@ -3,7 +3,7 @@ import { ApiClient } from "../../api/client";
 import type { JobRef } from "../../api/paths";
 import type { Asked } from "../../testing/fake_server";
 import { BASE, FakeServer, problem } from "../../testing/fake_server";
-import { FakeLogStream, lineOf } from "./fake_log_stream";
+import { FakeLogStream, lineOf, LIVE } from "./fake_log_stream";
 import type { FeedOptions } from "./feed";
 import { LogFeed } from "./feed";
 import { LogStore } from "./log_store";
@@ -62,7 +62,9 @@ test("what was written comes, then what is being written", async () => {
   await run();
   expect(lines()).toEqual(["a", "b"]);
   expect(feed.status.phase).toBe("loading");
-  await run(2_000);
+  streams[0]?.send(LIVE, lineOf(2, "c"));
+  await run();
+  expect(lines()).toEqual(["a", "b", "c"]);
   expect(feed.status.phase).toBe("live");
   expect(feed.liveFrom).toBe(2);
 });
@@ -87,7 +89,7 @@ test("after a lost connection it goes on, and no line comes twice", async () => 
   expect(feed.status).toMatchObject({ phase: "waiting", error: { reason: "Network" } });
   await run(1_000);
   expect(query(1)).toMatchObject({ tail: "0", since: "2026-11-21T05:00:10.000Z" });
-  streams[1]?.send(lineOf(20, "b"), lineOf(21, "c"));
+  streams[1]?.send(lineOf(20, "b"), lineOf(21, "c"), LIVE);
   await run(1_000);
   expect(lines()).toEqual(["a", "b", "c"]);
   expect(feed.status.phase).toBe("live");
@@ -146,7 +148,7 @@ test("to stop following keeps the lines; to follow again goes on after them", as
   expect(lines()).toEqual(["a"]);
   expect(feed.start(ALL)).toBe(false);
   await run();
-  streams[1]?.send(lineOf(30, "a"), lineOf(31, "b"));
+  streams[1]?.send(lineOf(30, "a"), lineOf(31, "b"), LIVE);
   await run();
   expect(lines()).toEqual(["a", "b"]);
 });
@@ -162,7 +164,7 @@ test("while nobody looks there is no connection, and then it goes on", async () 
   expect(streams.length).toBe(1);
   feed.wake();
   await run();
-  streams[1]?.send(lineOf(30, "a"), lineOf(31, "b"));
+  streams[1]?.send(lineOf(30, "a"), lineOf(31, "b"), LIVE);
   await run(1_000);
   expect(lines()).toEqual(["a", "b"]);
   expect(feed.status.phase).toBe("live");

@@ -32,9 +32,6 @@ export type FeedStatus =
 const SLICE_MS = 10;
 // Hidden pages have no frames.
 const FRAME_MS = 100;
-// What was written before comes as fast as the line is; what is being written is fewer lines.
-const LIVE_CHECK_MS = 250;
-const LIVE_LINES = 1_000;
 // The server says something each 15 s: three are missing.
 const DEAD_MS = 45_000;
 // A server that ends each stream at once is not asked in a loop.
@@ -43,7 +40,6 @@ const STABLE_MS = 10_000;
 export class LogFeed {
   #status: FeedStatus = { phase: "loading" };
   #abort: AbortController | undefined;
-  #liveTimer: ReturnType<typeof setTimeout> | undefined;
   #options: FeedOptions = { replicas: [], tail: 0, previous: false, follow: false };
   #over = false;
   #rests = false;
@@ -138,7 +134,6 @@ export class LogFeed {
     this.#abort?.abort();
     this.#abort = undefined;
     this.#rests = false;
-    clearTimeout(this.#liveTimer);
   }
 
   #become(status: FeedStatus): void {
@@ -151,7 +146,6 @@ export class LogFeed {
       const begun = performance.now();
       const error = await this.#read(options, signal);
       if (signal.aborted) return;
-      clearTimeout(this.#liveTimer);
       const done = error === undefined && (!options.follow || this.#over);
       if (done) return this.#become({ phase: "ended" });
       if (error && !mayPass(error, options)) return this.#become({ phase: "failed", error });
@@ -177,7 +171,6 @@ export class LogFeed {
       });
       this.#resume.restart();
       if (this.#status.phase === "waiting") this.#become({ phase: "loading" });
-      this.#awaitLive();
       const watched = watchBytes(response, () => (heard = performance.now()));
       await this.#take(watched, both);
       return undefined;
@@ -204,7 +197,10 @@ export class LogFeed {
     let slice = performance.now();
     for await (const records of logRecords(response)) {
       if (signal.aborted) return;
-      for (const record of records) if (this.#resume.isNew(record)) this.#store.push(record);
+      for (const record of records) {
+        if ("note" in record && record.note === "live") this.#becomeLive();
+        else if (this.#resume.isNew(record)) this.#store.push(record);
+      }
       this.#changed();
       if (performance.now() - slice < SLICE_MS) continue;
       await yieldToPage();
@@ -212,16 +208,9 @@ export class LogFeed {
     }
   }
 
-  // The server does not say where what was written before ends.
-  #awaitLive(): void {
-    clearTimeout(this.#liveTimer);
-    if (!this.#options.follow) return;
-    const { end } = this.#store;
-    this.#liveTimer = setTimeout(() => {
-      if (this.#store.end - end >= LIVE_LINES) return this.#awaitLive();
-      this.#liveFrom ??= this.#store.end;
-      this.#become({ phase: "live" });
-    }, LIVE_CHECK_MS);
+  #becomeLive(): void {
+    this.#liveFrom ??= this.#store.end;
+    this.#become({ phase: "live" });
   }
 }
 

@@ -5,7 +5,7 @@ import { FakeServer, problem } from "../../testing/fake_server";
 import type { Rendered } from "../../testing/render";
 import { renderAt } from "../../testing/render";
 import { HOSTILE, jobOf } from "../job/job_fixture";
-import { FakeLogStream, lineOf } from "./fake_log_stream";
+import { FakeLogStream, lineOf, LIVE } from "./fake_log_stream";
 
 const PATH = "api/jobs/ml/trainingjobs/bert/logs";
 
@@ -93,6 +93,7 @@ test("of many lines only those that show are drawn, the last ones first", async 
 
 test("whoever scrolled up stays there, sees how many lines came, and gets to them", async () => {
   const { user } = await open("", manyLines(2_000));
+  streams[0]?.send(LIVE);
   await screen.findByText(/Following/);
   fireEvent.scroll(region(), { target: { scrollTop: 170 } });
   expect(texts()[0]).toBe("step 10");
@@ -212,6 +213,7 @@ test("all lines are loaded from the first, and downloaded as they are chosen", a
 test("a screen reader hears lines only while few come", async () => {
   await open("", manyLines(200));
   expect(region().getAttribute("aria-live")).toBe("off");
+  streams[0]?.send(LIVE);
   await waitFor(() => expect(region().getAttribute("aria-live")).toBe("polite"));
 });
 
