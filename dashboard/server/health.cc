@@ -1,5 +1,6 @@
 #include "dashboard/server/health.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -19,6 +20,11 @@ constexpr auto kUnscheduledCritical = 5min;
 constexpr auto kTerminationSlack = 30s;
 // How long a restart is worth a look.
 constexpr auto kRestartIsRecent = 10min;
+// A replica whose program has ended by itself so often, lately, will do so again, unless its pod of
+// now has already run for a while.
+constexpr int kLoopEnds = 3;
+constexpr auto kLoopWithin = 30min;  // The operator waits up to 5 minutes before each.
+constexpr auto kSteadyRun = 60s;
 // Longer than a checkpoint or an evaluation takes; steps are polled every 5 s.
 constexpr auto kStandstill = 5min;
 
@@ -61,6 +67,31 @@ Health HealthOfEnd(const Pod& pod, Clock::WallTime now) {
   const bool memory = pod.exit_reason == "OOMKilled";
   const bool fresh = now - pod.finished_at.value_or(now) < kReplacedWithin;
   return {fresh ? Level::kWarning : Level::kCritical, memory ? "OutOfMemory" : "PodFailed"};
+}
+
+bool IsOwnFault(RestartCause cause) {
+  return cause == RestartCause::kUserError || cause == RestartCause::kOutOfMemory;
+}
+
+// Of the replica that was restarted last; its pods are made anew, so none of them says it.
+Health HealthOfRestarts(const JobToJudge& judged) {
+  const std::vector<RestartRecord>& history = judged.job.status.history;
+  if (history.empty() || judged.now - history.back().time >= kRestartIsRecent) return {};
+  const RestartRecord& last = history.back();
+  if (!IsOwnFault(last.cause)) return {};
+  const bool memory = last.cause == RestartCause::kOutOfMemory;
+  const Health once = memory ? Health{Level::kWarning, "OutOfMemory"} : Health{};
+  const auto ends = std::count_if(history.begin(), history.end(), [&](const auto& end) {
+    return end.role == last.role && end.index == last.index && IsOwnFault(end.cause) &&
+           judged.now - end.time < kLoopWithin;
+  });
+  if (ends < kLoopEnds) return once;
+  for (const auto& pod : judged.pods) {
+    const bool is_it = pod->role == last.role && pod->index == last.index;
+    const bool runs = pod->phase == PodPhase::kRunning && pod->started_at.has_value();
+    if (is_it && runs && judged.now - *pod->started_at >= kSteadyRun) return once;
+  }
+  return {Level::kCritical, memory ? "OutOfMemory" : "CrashLoop"};
 }
 
 std::string Joined(const std::string& reason, const std::string& message) {
@@ -126,6 +157,7 @@ Health HealthOf(const JobToJudge& judged) {
   if (status.state == JobState::kSucceeded || status.state == JobState::kSuspended) return {};
   Health health;
   for (const auto& pod : judged.pods) health = Worse(health, HealthOfPod(*pod, judged.now));
+  health = Worse(health, HealthOfRestarts(judged));
   if (status.state == JobState::kRestarting) {
     health = Worse(health, {Level::kWarning, "Restarting"});
   }

@@ -156,6 +156,45 @@ TEST_F(JobHealthTest, ARestartIsWorthALookForAWhile) {
   EXPECT_EQ(Judge().reason, "Restarting");
 }
 
+// Symptom: eight out-of-memory kills in a row were "restarting", and nothing was to be done.
+TEST_F(JobHealthTest, AReplicaThatEndsByItselfAgainAndAgainIsCritical) {
+  const auto end = [&](RestartCause cause, int32_t index, Clock::Duration ago) {
+    job_.status.history.push_back({.role = Role::kWorker, .index = index, .cause = cause,
+                                   .time = kNow - ago});
+  };
+  job_.status.state = JobState::kRestarting;
+  pods_.clear();
+  end(RestartCause::kOutOfMemory, 0, 20min);
+  end(RestartCause::kOutOfMemory, 0, 8min);
+  EXPECT_EQ(Judge().level, Level::kWarning);
+  EXPECT_EQ(Judge().reason, "OutOfMemory") << "rather than that it restarts";
+  end(RestartCause::kOutOfMemory, 1, 1min);
+  EXPECT_EQ(Judge().level, Level::kWarning) << "another replica";
+  job_.status.history.pop_back();
+  end(RestartCause::kOutOfMemory, 0, 1min);
+  EXPECT_EQ(Judge().level, Level::kCritical);
+  EXPECT_EQ(Judge().reason, "OutOfMemory");
+  job_.status.history.back().cause = RestartCause::kUserError;
+  EXPECT_EQ(Judge().reason, "CrashLoop");
+  job_.status.history.back().cause = RestartCause::kPreempted;
+  EXPECT_EQ(Judge().reason, "Restarting") << "not the program's own end";
+
+  // Its pod of now has run for longer than a moment: that one may go on.
+  job_.status.history.back().cause = RestartCause::kOutOfMemory;
+  job_.status.state = JobState::kRunning;
+  const auto pod = std::make_shared<WatchedPod>(Pod());
+  pods_.push_back(pod);
+  pod->role = Role::kWorker;
+  pod->index = 0;
+  pod->phase = PodPhase::kRunning;
+  pod->started_at = kNow - 30s;
+  EXPECT_EQ(Judge().level, Level::kCritical);
+  pod->started_at = kNow - 2min;
+  EXPECT_EQ(Judge().level, Level::kWarning);
+  for (auto& one : job_.status.history) one.time -= 10min;
+  EXPECT_EQ(Judge().level, Level::kOk) << "long ago";
+}
+
 TEST_F(JobHealthTest, AJobWithoutPodsForAMinuteIsNotWell) {
   job_.status.state = JobState::kPending;
   pods_.clear();
