@@ -3,8 +3,8 @@
 
     bench/dashboard/run.py [--jobs 5000] [--pods 50000] [--streams 200] [--binary FILE]
 
-Prints one markdown table. Needs `make build`, and the programs of `tools/setup/setup.sh
-kubernetes`. There is no kubelet, no scheduler and no operator: all objects are as these would have
+Prints one markdown table. Needs `make build`, and `tools/setup/setup.sh` with `kubernetes`,
+`packages e2e` and `browser`. There is no kubelet, no scheduler and no operator: all objects are as these would have
 left them, and nothing but the bench changes them.
 """
 
@@ -16,17 +16,21 @@ import time
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path += [os.path.join(ROOT, "e2e", "chart"), os.path.join(ROOT, "e2e", "cluster")]
+sys.path += [os.path.join(ROOT, "e2e", name) for name in ("chart", "cluster", "browser")]
 
 # The folders of these must be known first.
+import browser_times
 import measure
 import objects
 import page_server
 import plane as planes
 import programs
+import streams
 
 # Tabs of one user are limited, and a team is more than one.
 USERS = 20
+# Above the numbers of all changes before.
+CHANGES_FROM = 10_000
 
 
 def arguments():
@@ -82,6 +86,28 @@ def load_rows(load, streams):
     ]
 
 
+def browser_rows(plane, server, token, jobs):
+    """What a browser adds: the list as a person sees it."""
+    with browser_times.Tab(f"http://127.0.0.1:{server.port}/", token) as tab:
+        first, rest = browser_times.opened(tab, "jobs", browser_times.ROW, cold=True)
+        rows = [("browser: first visit, nothing cached, until the first row is painted",
+                 ms(first), "≤ 1 s"),
+                ("the same: until the page rests", ms(rest), "≤ 1.5 s")]
+        again, _ = browser_times.opened(tab, "jobs", browser_times.ROW, cold=False)
+        rows.append(("browser: later visit, until the first row is painted", ms(again), "≤ 1 s"))
+        fps, pause = browser_times.frames_per_s(tab, len(jobs))
+        rows.append((f"browser: frames a second while it scrolls; longest pause "
+                     f"{pause * 1e3:.0f} ms",
+                     f"{statistics.median(fps):.0f} … {min(fps):.0f}", "≥ 50"))
+        tab.do("open", at="jobs?sort=name", sees=browser_times.ROW, cold=False)
+        # The first by its name is in sight.
+        writer = measure.Writer(plane, jobs[:1], first=0)
+        times = browser_times.change_times(tab, writer.change, streams.mark, CHANGES_FROM)
+        rows.append((f"browser: from the API server's answer to a change until its row is painted "
+                     f"({len(times)} changes)", ms(times), "≤ 500 ms"))
+    return rows
+
+
 def measured(plane, args, jobs):
     tokens = [planes.user_token(n % USERS) for n in range(args.streams)]
     with page_server.PageServer(args.binary, plane) as server:
@@ -101,6 +127,8 @@ def measured(plane, args, jobs):
         load = measure.changes(measure.Writer(plane, jobs, first=measure.ONE_BY_ONE.count), server,
                                tokens, measure.LOAD)
         rows += load_rows(load, args.streams)
+        note("browser")
+        rows += browser_rows(plane, server, tokens[0], jobs)
         rows += [("memory with lists, one page", f"{rest_mb:.0f} MB", "≤ 200 MB"),
                  ("memory after the streams", f"{server.memory_mb('VmRSS'):.0f} MB", "≤ 200 MB"),
                  ("memory, peak", f"{server.memory_mb('VmHWM'):.0f} MB", "")]
