@@ -11,8 +11,9 @@ import "./app/shell.css";
 import "./components/components.css";
 import { takeOneTimeCode } from "./app/one_time_code";
 import { PreferencesStore } from "./app/preferences";
-import { routes } from "./app/routes";
+import { loadAllPages, routes } from "./app/routes";
 import { giveStylesNonce } from "./app/style_nonce";
+import { isEmbedded } from "./pages/embed/in_frame";
 
 // Before anything else can read or send the address.
 const code = takeOneTimeCode(window.location, window.history);
@@ -33,6 +34,10 @@ const services = newServices({
 });
 const basename = new URL(base).pathname.replace(/(.)\/$/, "$1");
 const router = createBrowserRouter(routes, { basename });
+
+// The first page is there by then, and the other pages' code is in nobody's way.
+const OTHER_PAGES_AFTER_MS = 3_000;
+if (!isEmbedded(window.location.href, base)) setTimeout(loadAllPages, OTHER_PAGES_AFTER_MS);
 
 const root = document.getElementById("root");
 if (!root) throw new Error("index.html has no #root");

@@ -40,7 +40,7 @@ export class ErrorBoundary extends Component<Props, State> {
   }
 }
 
-/** A part of the page that the server has no more: it was updated under us. */
+/** A part of the page that did not come: the server is away, or was updated under us. */
 function isOutdated(error: Error): boolean {
   return /dynamically imported module|module script failed|preload CSS/i.test(error.message);
 }

@@ -1,6 +1,7 @@
-// Which path shows which page. All but the jobs are loaded when they are first opened.
+// Which path shows which page. All but the jobs are loaded when they are first opened, or a while
+// after the first one: links lead somewhere also while the server is away or has been updated.
 
-import type { ReactNode } from "react";
+import type { ComponentType, ReactNode } from "react";
 import { lazy, Suspense } from "react";
 import type { RouteObject } from "react-router";
 import { Navigate, Outlet, useLocation } from "react-router";
@@ -9,13 +10,25 @@ import { ErrorBoundary } from "./ErrorBoundary";
 import { NotFound } from "./NotFound";
 import { PageLoading, Shell } from "./Shell";
 
-const JobPage = lazy(() => import("../pages/job"));
-const LogsPage = lazy(() => import("../pages/logs"));
-const TrainingPage = lazy(() => import("../pages/training"));
-const GpusPage = lazy(() => import("../pages/gpus"));
-const QueuesPage = lazy(() => import("../pages/queues"));
-const SubmitPage = lazy(() => import("../pages/submit"));
-const HistoryPage = lazy(() => import("../pages/history"));
+const LOADS: (() => Promise<unknown>)[] = [];
+
+function later(load: () => Promise<{ default: ComponentType }>) {
+  LOADS.push(load);
+  return lazy(load);
+}
+
+/** What does not come is tried again when it is opened. */
+export function loadAllPages(): void {
+  for (const load of LOADS) void load().catch(() => undefined);
+}
+
+const JobPage = later(() => import("../pages/job"));
+const LogsPage = later(() => import("../pages/logs"));
+const TrainingPage = later(() => import("../pages/training"));
+const GpusPage = later(() => import("../pages/gpus"));
+const QueuesPage = later(() => import("../pages/queues"));
+const SubmitPage = later(() => import("../pages/submit"));
+const HistoryPage = later(() => import("../pages/history"));
 const EmbedPage = lazy(() => import("../pages/embed"));
 
 export const routes: RouteObject[] = [

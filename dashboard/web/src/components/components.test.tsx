@@ -89,7 +89,7 @@ describe("the boundary of errors", () => {
       </TextProvider>
     );
     const { rerender } = render(at("/jobs", <Broken />));
-    expect(screen.getByRole("alert").textContent).toContain("probably been updated");
+    expect(screen.getByRole("alert").textContent).toContain("could not be loaded");
     expect(screen.getByRole("button", { name: "Reload" })).toBeTruthy();
     rerender(at("/gpus", <p>fine</p>));
     expect(screen.getByText("fine")).toBeTruthy();

@@ -26,6 +26,7 @@ export const jobPod = {
   },
   numberHint: "counts the pods that this replica has had",
   attemptHint: "counts the restarts of the whole job",
+  devicesKnown: (count: number, ids: string) => `${plural(count, "GPU", "GPUs")}: ${ids}`,
   devicesUnknown: (count: number) =>
     `${plural(count, "GPU", "GPUs")}; the cluster does not say which`,
   notReady: "not ready",

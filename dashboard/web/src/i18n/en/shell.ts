@@ -43,6 +43,8 @@ export const shell = {
   toJobs: "Go to the jobs",
   crashTitle: "This page has stopped because of an error",
   crashText: "The rest of the dashboard goes on. Reload the page to start it again.",
-  outdatedText: "The dashboard has probably been updated. Reload the page to get the new one.",
+  outdatedText:
+    "A part of it could not be loaded: the dashboard does not answer, or has been updated. " +
+    "Reload the page once it answers.",
   reload: "Reload",
 };

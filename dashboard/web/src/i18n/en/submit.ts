@@ -42,6 +42,7 @@ export const submit = {
     wrong: "This job cannot be submitted as it is",
     problems: (count: number) => plural(count, "problem", "problems"),
     unasked: "The server has not been asked",
+    unanswered: "The server does not answer; it will be asked again",
     checkAgain: "Check again",
     at: (time: string) => `at ${time}`,
   },

@@ -26,6 +26,7 @@ export const jobPod: typeof en = {
   },
   numberHint: "该副本先后拥有的 Pod 数",
   attemptHint: "整个作业的启动次数",
+  devicesKnown: (count, ids) => `${number(count)} 块 GPU：${ids}`,
   devicesUnknown: (count) => `${number(count)} 块 GPU；集群没有说明是哪些`,
   notReady: "未就绪",
   ready: "已就绪",

@@ -43,6 +43,6 @@ export const shell: typeof en = {
   toJobs: "前往作业列表",
   crashTitle: "此页面因错误而停止",
   crashText: "仪表板的其余部分仍可使用。重新加载页面即可再次打开。",
-  outdatedText: "仪表板可能已更新。重新加载页面即可使用新版本。",
+  outdatedText: "有一部分无法加载：仪表板没有响应，或者已更新。待它恢复响应后请重新加载页面。",
   reload: "重新加载",
 };

@@ -37,6 +37,7 @@ export const submit: typeof en = {
     wrong: "此作业目前还不能提交",
     problems: (count) => `${count} 个问题`,
     unasked: "尚未询问服务器",
+    unanswered: "服务器没有响应；稍后会再次询问",
     checkAgain: "重新检查",
     at: (time) => `检查于 ${time}`,
   },

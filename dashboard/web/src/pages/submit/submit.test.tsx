@@ -119,6 +119,17 @@ describe("what is wrong", () => {
     expect(screen.getByText("exceeded quota: gpus")).toBeTruthy();
   });
 
+  test("by who does not answer is none, and is asked for again", async () => {
+    const server = acceptingServer();
+    server.on("POST", "api/jobs", () => problem(503, "Unavailable", "connection refused"));
+    await openSubmit(server);
+    await screen.findByText("The server does not answer; it will be asked again");
+    expect(screen.queryByText("The server refused the job")).toBeNull();
+    server.on("POST", "api/jobs", (asked) => created(asked));
+    fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await screen.findByText("The server would accept this job");
+  });
+
   test("with the namespace is who may not do what", async () => {
     const server = acceptingServer();
     server.on("GET", "api/access", ({ query }) => ({

@@ -7,6 +7,7 @@ import { useKeepNamespace } from "../../../app/namespace";
 import { CopyButton } from "../../../components/CopyButton";
 import { HealthTag, RoleBadge, StateTag } from "../../../components/Tags";
 import { useText, wordFor } from "../../../i18n";
+import type { Texts } from "../../../i18n/en";
 import { useLogPage } from "../JobMessage";
 import { replicaName } from "../names";
 import { ExitWords } from "./ExitWords";
@@ -69,7 +70,7 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
     [words.number, <Hint value={replica.podNumber} hint={t.job.pod.numberHint} />],
     [words.attempt, <Hint value={replica.attempt} hint={t.job.pod.attemptHint} />],
     [words.restarts, replica.restarts],
-    [words.devices, devicesText(replica, t.job.pod.devicesUnknown)],
+    [words.devices, devicesText(replica, t.job.pod)],
     [words.created, time(replica.created)],
     [words.started, time(replica.started)],
     [words.finished, time(replica.finished)],
@@ -93,10 +94,12 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
 
 function devicesText(
   { gpus = 0, devices = [] }: Replica,
-  unknown: (count: number) => string,
+  words: Texts["job"]["pod"],
 ): string | undefined {
   if (gpus === 0) return undefined;
-  return devices.length > 0 ? devices.join(", ") : unknown(gpus);
+  // A device may be called "0": alone it would be taken for a number of them.
+  if (devices.length > 0) return words.devicesKnown(gpus, devices.join(", "));
+  return words.devicesUnknown(gpus);
 }
 
 function Copied({ text }: { text: string }): ReactNode {

@@ -96,7 +96,7 @@ describe("the overview of a replica", () => {
       of: { podNumber: 3, attempt: 2, restarts: 4, devices: ["GPU-7", "GPU-8"] },
     });
     const text = drawer.textContent;
-    for (const part of ["bert-worker-1", "node-1", "10.0.0.1", "GPU-7, GPU-8"]) {
+    for (const part of ["bert-worker-1", "node-1", "10.0.0.1", "2 GPUs: GPU-7, GPU-8"]) {
       expect(text).toContain(part);
     }
     const number = within(drawer).getByText("Pod number").nextElementSibling;

@@ -63,5 +63,6 @@ function statusText(words: Words, { check, errors, unreadable }: Props): string 
     return count > 0 ? words.acceptedWarnings(count) : words.accepted;
   }
   if (check.state === "refused") return words.refused;
+  if (check.state === "unanswered") return words.unanswered;
   return errors > 0 ? words.wrong : words.unasked;
 }

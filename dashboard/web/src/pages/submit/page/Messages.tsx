@@ -58,7 +58,11 @@ export function Messages(props: Props): ReactNode {
         />
       )}
       {whole && (
-        <ErrorPanel error={whole} title={t.submit.problems.wholeTitle} onRetry={check.checkNow} />
+        <ErrorPanel
+          error={whole}
+          {...(check.state === "refused" ? { title: t.submit.problems.wholeTitle } : {})}
+          onRetry={check.checkNow}
+        />
       )}
       {warnings.map((warning) => (
         <Alert

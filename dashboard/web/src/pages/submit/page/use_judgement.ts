@@ -31,7 +31,7 @@ export interface Judgement {
   /** Found without asking the server. */
   errors: number;
   check: ServerCheck;
-  /** The server's refusal, where it names no place. */
+  /** Why the server refused, where it names no place, or did not answer. */
   whole: ApiError | undefined;
   warnings: string[];
   /** Why it cannot be submitted now. */
@@ -69,7 +69,8 @@ export function useJudgement(state: DraftState, fallback: string): Judgement {
     if (errors === 0) all.push(...server);
     return all.map((issue) => placed(issue, state));
   }, [local, server, errors, denied, kind, kinds, user, namespace, state, t]);
-  const refused = check.state === "refused" ? check.verdict?.error : undefined;
+  const against = check.state === "refused" || check.state === "unanswered";
+  const error = against ? check.verdict?.error : undefined;
   const blocked = blockedBy(t.submit.blocked, {
     readOnly,
     reading,
@@ -83,7 +84,7 @@ export function useJudgement(state: DraftState, fallback: string): Judgement {
     issues,
     errors,
     check,
-    whole: refused && server.length === 0 ? refused : undefined,
+    whole: error && server.length === 0 ? error : undefined,
     warnings: check.state === "accepted" ? (check.verdict?.warnings ?? []) : [],
     blocked,
   };

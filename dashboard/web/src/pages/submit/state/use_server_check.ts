@@ -1,13 +1,21 @@
 // Asks the server by a dry run what it would say to the manifest, a moment after it was changed.
 
 import { useCallback, useEffect, useState } from "react";
-import type { ApiError } from "../../../api/problem";
+import type { ApiError, ErrorReason } from "../../../api/problem";
 import { asApiError } from "../../../api/problem";
 import { useServices } from "../../../api/services";
 import type { Created } from "../../../api/types";
 
 // A pause in typing; each dry run is a request to the API server.
 const PAUSE_MS = 700;
+// Who does not answer has refused nothing, and is asked again.
+const AGAIN_MS = 5_000;
+const NO_ANSWER: readonly ErrorReason[] = [
+  "Network",
+  "Unavailable",
+  "BadAnswer",
+  "TooManyRequests",
+];
 
 export interface Verdict {
   /** Of what: see keyOf(). */
@@ -19,7 +27,7 @@ export interface Verdict {
 }
 
 export interface ServerCheck {
-  state: "off" | "checking" | "accepted" | "refused";
+  state: "off" | "checking" | "accepted" | "refused" | "unanswered";
   /** The newest; while `checking` it is that of an earlier text. */
   verdict: Verdict | undefined;
   checkNow: () => void;
@@ -62,11 +70,22 @@ export function useServerCheck({ text, namespace, enabled }: Asked): ServerCheck
     };
   }, [api, text, namespace, enabled, key, known]);
   const checkNow = useCallback(() => setTurn((before) => before + 1), []);
+  const unanswered = verdict?.error !== undefined && NO_ANSWER.includes(verdict.error.reason);
+  useEffect(() => {
+    if (!enabled || !known || !unanswered) return undefined;
+    const timer = setTimeout(checkNow, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [enabled, known, unanswered, checkNow]);
   const report = useCallback(
     (error: ApiError) => setVerdict({ key, at: Date.now(), warnings: [], error }),
     [key],
   );
-  const judged = verdict?.error ? "refused" : "accepted";
-  const state = !enabled ? "off" : known ? judged : "checking";
-  return { state, verdict, checkNow, report };
+  return { state: stateOf(), verdict, checkNow, report };
+
+  function stateOf(): ServerCheck["state"] {
+    if (!enabled) return "off";
+    if (unanswered) return "unanswered";
+    if (!known) return "checking";
+    return verdict.error ? "refused" : "accepted";
+  }
 }
