@@ -2,20 +2,29 @@
 
     browser.run("walk of a trainer", "en", url=url, links=[link], namespace="default", local=True)
 
+What the page's surroundings do meanwhile is in `acts`: the scenario calls them by name, and gets
+what they return.
+
+    browser.run("cluster that goes away", "en", acts={"stop": cluster.stop}, …)
+
 Screenshots, pages and consoles of a failure lie in a folder that the error names.
 """
 
+import contextlib
 import glob
 import json
 import os
 import subprocess
 import tempfile
+import threading
 
 import programs
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 # The longest, in which every page is looked at, takes a third of it on two busy cores.
 LIMIT_S = 1200
+# Before a line of a scenario that asks for an act: see src/acts.ts.
+ACT = "act "
 
 
 def node():
@@ -36,19 +45,47 @@ def traces_folder():
     return tempfile.mkdtemp(prefix="taas-browser-", dir=parent)
 
 
-def run(scenario, language, folder=None, **task):
+def run(scenario, language, folder=None, acts=None, **task):
     kept = folder or traces_folder()
     task = {"links": [], "jobs": {}, **task,
             "scenario": scenario, "language": language, "folder": kept}
-    done = subprocess.run(
-        [node(), "--import", os.path.join(FOLDER, "resolve.mjs"), os.path.join(FOLDER, "main.ts")],
-        input=json.dumps(task), text=True, check=False, timeout=LIMIT_S,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode != 0:
-        raise AssertionError(f"{scenario} ({language}): {done.stdout}\ntraces: {kept}")
+    command = [node(), "--import", os.path.join(FOLDER, "resolve.mjs"),
+               os.path.join(FOLDER, "main.ts")]
+    with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        timer = threading.Timer(LIMIT_S, process.kill)
+        timer.start()
+        try:
+            said = converse(process, task, acts or {})
+        finally:
+            timer.cancel()
+            if process.poll() is None:
+                process.kill()
+    if process.returncode != 0:
+        raise AssertionError(f"{scenario} ({language}): {said}\ntraces: {kept}")
     if not folder:
         os.rmdir(kept)
-    return done.stdout
+    return said
+
+
+def converse(process, task, acts):
+    """What the scenario said, once it has ended."""
+    said = []
+
+    def tell(value):
+        # One that has ended already says why in what is read below.
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(value) + "\n")
+            process.stdin.flush()
+
+    tell(task)
+    for line in process.stdout:
+        if line.startswith(ACT):
+            tell(acts[line.removeprefix(ACT).strip()]())
+        else:
+            said.append(line)
+    process.wait()
+    return "".join(said)
 
 
 def check_types():

@@ -4,28 +4,31 @@
 Part of `make e2e`.
 """
 
+import json
+
 import browser
-from dashboard_scenario import DashboardScenario
+import seeds
+from dashboard_scenario import PERSON, DashboardScenario
 
 
 class ChartBrowserTest(DashboardScenario):
 
-    # Each browser takes a core.
-    lane = "browser on the chart"
+    # One at a time: a browser takes a core.
+    lane = "browser"
     # The form has no field for what the strictest kind wants of an image of one's own.
     pod_security = "baseline"
 
-    def look(self, scenario, language):
-        browser.run(scenario, language, url=self.url, token=self.token(),
-                    namespace=self.namespace, local=False)
+    def look(self, scenario, language, **more):
+        browser.run(scenario, language, url=self.url, namespace=self.namespace, local=False,
+                    **{"token": self.token(), **more})
 
-    def test_a_trainer_from_the_form_to_the_history(self):
+    def test_a_trainer_from_the_form_to_its_end(self):
         self.look("walk of a trainer", "en")
 
-    def test_a_trainer_from_the_form_to_the_history_in_chinese(self):
+    def test_a_trainer_from_the_form_to_its_end_in_chinese(self):
         self.look("walk of a trainer", "zh")
 
-    def test_an_own_image_from_the_form_to_the_history(self):
+    def test_an_own_image_from_the_form_to_its_end(self):
         self.look("walk of an own image", "en")
 
     def test_more_gpus_than_there_are_is_understood_and_repaired(self):
@@ -45,3 +48,20 @@ class ChartBrowserTest(DashboardScenario):
 
     def test_out_of_memory_is_understood_and_repaired_in_chinese(self):
         self.look("out of memory", "zh")
+
+    def test_a_token_that_ends_is_asked_for_again_above_the_page(self):
+        jobs = {"steady": "steady", "new": "new"}
+
+        def come(name):
+            job = seeds.own(name, PERSON, seeds.TALK.format(name))
+            job["metadata"]["namespace"] = self.namespace
+            self.k("apply", "-f", "-", stdin=json.dumps(job))
+
+        # A token is no longer good when what it is bound to has gone.
+        self.k("create", "secret", "generic", "bound")
+        token = self.k("create", "token", PERSON, "--bound-object-kind", "Secret",
+                       "--bound-object-name", "bound").strip()
+        come(jobs["steady"])
+        self.look("a token that ends", "en", token=token, jobs=jobs, acts={
+            "end": lambda: self.k("delete", "secret", "bound"), "renew": self.token,
+            "come": lambda: come(jobs["new"])})

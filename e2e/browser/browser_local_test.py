@@ -7,6 +7,7 @@ Part of `make e2e`; needs no cluster and no root.
 import unittest
 
 import browser
+import nonsense
 import seeds
 from local_cluster import LocalCluster
 
@@ -14,8 +15,8 @@ from local_cluster import LocalCluster
 class OnLocalCluster(unittest.TestCase):
     """One cluster for the tests of a class; each test logs in by a link of its own."""
 
-    # Each browser takes a core.
-    lane = "browser on a local cluster"
+    # One at a time: a browser takes a core.
+    lane = "browser"
     jobs = {}
     # Of links that log in; a tour takes one for each look.
     links = 1
@@ -24,10 +25,10 @@ class OnLocalCluster(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = cls.enterClassContext(LocalCluster())
 
-    def look(self, scenario, language):
+    def look(self, scenario, language, **more):
         links = [self.cluster.link() for _ in range(self.links)]
         browser.run(scenario, language, url=self.cluster.url, links=links, jobs=self.jobs,
-                    namespace=seeds.NAMESPACE, local=True)
+                    namespace=seeds.NAMESPACE, local=True, **more)
 
 
 class LocalWalkTest(OnLocalCluster):
@@ -87,6 +88,32 @@ class LocalPagesTest(OnLocalCluster):
 
     def test_the_page_works_under_a_path_of_its_own(self):
         self.look("under a path of its own", "en")
+
+
+class LocalNonsenseTest(OnLocalCluster):
+
+    links = 2
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.jobs = nonsense.plant(cls.cluster)
+
+    def test_nonsense_in_every_text_is_shown_as_text(self):
+        self.look("nonsense in every text", "en")
+
+
+class LocalOutageTest(OnLocalCluster):
+
+    jobs = {"steady": "steady", "new": "new"}
+
+    def test_pages_outlive_a_cluster_that_goes_away(self):
+        steady, new = (seeds.own(name, "ada", seeds.TALK.format(name))
+                       for name in self.jobs.values())
+        self.cluster.apply([steady])
+        self.look("a cluster that goes away", "en", acts={
+            "stop": self.cluster.stop, "start": self.cluster.start,
+            "come": lambda: self.cluster.apply([new])})
 
 
 class TypesTest(unittest.TestCase):

@@ -37,21 +37,27 @@ class LocalCluster:
     def __enter__(self):
         try:
             self.run(self.taas, "data", "fetch", "mnist", self.data, "--generate")
-            self._up()
+            self.start("--port", "0")
         except BaseException:
             self.__exit__()
             raise
         return self
 
-    def _up(self):
+    def start(self, *options):
+        """Again after `stop`: where it was before."""
         with open(os.path.join(self.folder, "up.log"), "w", encoding="utf-8") as log:
             # Behind the browser: what trains takes whatever is left of the processors.
             self.process = subprocess.Popen(
-                ["nice", self.taas, "local", "up", "--dir", self.dir, "--port", "0",
-                 "--nodes", str(NODES), "--fake-gpus", GPUS, "--volume", f"mnist-data={self.data}"],
+                ["nice", self.taas, "local", "up", "--dir", self.dir, "--nodes", str(NODES),
+                 "--fake-gpus", GPUS, "--volume", f"mnist-data={self.data}", *options],
                 env=self.environ, stdout=log, stderr=log)
         until("an answer of the local cluster", self._answers, LIMIT_S)
         self.url = self.link().split("#")[0]
+
+    def stop(self):
+        """The pods go on."""
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(LIMIT_S)
 
     def _answers(self):
         if self.process.poll() is not None:
@@ -62,11 +68,12 @@ class LocalCluster:
         return done.returncode == 0
 
     def __exit__(self, *_):
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None:
+            # Also of one that has stopped: its pods end with it.
             subprocess.run([self.taas, "local", "down", "--dir", self.dir], env=self.environ,
                            check=False, timeout=LIMIT_S, stdout=subprocess.DEVNULL)
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(LIMIT_S)
+            if self.process.poll() is None:
+                self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def run(self, *command, stdin=None):

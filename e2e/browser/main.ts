@@ -2,6 +2,7 @@
 // error and ends with 1.
 
 import { SCENARIOS } from "./scenarios";
+import { stopHearing } from "./src/acts";
 import { readTask } from "./src/task";
 
 const task = await readTask();
@@ -12,4 +13,6 @@ try {
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? String(error.stack) : String(error)}\n`);
   process.exitCode = 1;
+} finally {
+  stopHearing();
 }

@@ -2,9 +2,9 @@
 
     for result in run(units, lambda unit: …, at_once=4): …
 
-A unit's tests run one after the other. Units are on a cluster that all share, or have one of their
-own and run at any time. What others on the shared cluster would feel runs alone there: when none of
-them is left, one unit at a time.
+A unit's tests run one after the other, and so do units of one lane. Units are on a cluster that all
+share, or have one of their own and run at any time. What others on the shared cluster would feel
+runs alone there: when none of them is left, one unit at a time.
 """
 
 import concurrent.futures
@@ -34,6 +34,8 @@ class Queue:
         self.under_way = []
 
     def _may_run(self, unit):
+        if unit.lane and any(other.lane == unit.lane for other in self.under_way):
+            return False
         if unit.where != ALONE:
             return True
         others = self.under_way + [other for other in self.waiting if other.where == SHARED]

@@ -42,6 +42,14 @@ class ScheduleTest(unittest.TestCase):
         self.assertEqual(names(taken), ["d"])
         self.assertIsNone(queue.take())
 
+    def test_of_a_lane_one_runs_at_a_time_wherever_it_is(self):
+        queue = Queue([unit("chart", SHARED, "browser", 2), unit("local", OWN, "browser"),
+                       unit("other", OWN)])
+        chart, other = queue.take(), queue.take()
+        self.assertEqual(names([chart, other]), ["chart", "other"])
+        queue.done(chart)
+        self.assertEqual(names([queue.take()]), ["local"])
+
     def test_all_run_and_what_fails_is_told(self):
         units = [unit(str(number), where) for number, where in
                  enumerate([SHARED, ALONE, OWN, ALONE, SHARED, OWN])]

@@ -27,8 +27,8 @@ from result import Result
 from scenario import Scenario
 
 # e2e/chart tests what is rendered, and needs no cluster for most of it.
-FOLDERS = ("e2e/acceptance", "e2e/chart", "e2e/cluster", "e2e/faults", "e2e/migration",
-           "e2e/operations")
+FOLDERS = ("e2e/acceptance", "e2e/browser", "e2e/chart", "e2e/cluster", "e2e/faults",
+           "e2e/migration", "e2e/operations")
 # Beside the real node, with room for some hundred pods that run nothing; or instead of it.
 FAKE_NODES = 4
 # Most of the time each waits. With five of them two cores are busy until the last third, in which
@@ -169,7 +169,8 @@ def where(test):
 
 
 def units(tests):
-    """Tests that must run in one thread: those of a lane, and of a class with a set-up."""
+    """Tests that must run in one thread: those of a lane, and of a class with a set-up. A lane of
+    tests on the shared cluster and of others is two, of which one runs at a time."""
     found = {}
     for test in tests:
         shares = type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__

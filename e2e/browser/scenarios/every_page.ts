@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import type * as Axe from "axe-core";
 import type { Language } from "../../../dashboard/web/src/i18n/language";
+import { tooWide } from "../src/faults";
 import type { Task } from "../src/task";
 import type { Look } from "../src/tour";
 import { tour } from "../src/tour";
@@ -23,7 +24,6 @@ const LOOKS: Record<Language, Look[]> = {
   zh: [
     { language: "zh", theme: "dark", width: 1280 },
     { language: "zh", theme: "light", width: 360 },
-    { language: "zh", theme: "light", width: 2560 },
   ],
 };
 const LAPTOP = 1280;
@@ -56,12 +56,4 @@ async function violations(page: Page): Promise<string[]> {
     ({ text, nodes }) =>
       `  ${text}${nodes.map(({ target, why }) => `\n    ${target}: ${why}`).join("")}`,
   );
-}
-
-async function tooWide(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const parts = [document.documentElement, document.querySelector("main")];
-    const wide = parts.some((part) => part !== null && part.scrollWidth > part.clientWidth);
-    return wide ? ["the page is wider than its window"] : [];
-  });
 }

@@ -1,6 +1,6 @@
 // Jobs that cannot go on: the page alone says why, and the job is repaired through it.
 
-import { fill, openAdvanced, roleField, send, startFrom } from "../src/form";
+import { fill, nameIt, openAdvanced, roleField, send, startFrom } from "../src/form";
 import { action, awaitMessage, awaitState, goTo, heading, removeJob } from "../src/steps";
 import type { Visit } from "../src/visit";
 
@@ -10,6 +10,7 @@ const LOOP = "while :; do echo it works; sleep 1; done";
 const LOST_DATA = "/data/of/last/year is empty";
 // A line without end is kept in memory as a whole.
 const HUNGRY = "echo I eat; tail /dev/zero";
+const LIMIT = "64Mi";
 const NO_IMAGE = "taas/none:1";
 const IMAGE = "busybox:1.37";
 
@@ -22,8 +23,8 @@ interface Own {
 /** A job of one worker that runs a script. */
 async function fillIn(visit: Visit, { image = IMAGE, script, name }: Own): Promise<void> {
   const { t } = visit;
-  await startFrom(visit, "own-image");
-  await fill(visit, t.submit.field.name, name);
+  await startFrom(visit, "own-workers");
+  await nameIt(visit, name);
   await fill(visit, t.submit.field.image, image);
   await fill(visit, t.submit.field.command, "sh\n-c");
   await fill(visit, t.submit.field.args, script);
@@ -77,8 +78,7 @@ export async function exitOne(visit: Visit): Promise<void> {
   await send(visit, bad);
   await awaitState(visit, "Failed");
   await awaitMessage(visit, t.common.healthReason.Failed, "exit code 1");
-  // Both replicas of the template run it; the page leads to the one that failed first.
-  await page.getByRole("link", { name: new RegExp(t.job.logsOf("(ps|worker)-0")) }).click();
+  await page.getByRole("link", { name: t.job.logsOf("worker-0") }).click();
   await page.getByRole("log").getByText(LOST_DATA).first().waitFor();
   await page.goBack();
   await clone(visit, good);
@@ -89,13 +89,17 @@ export async function exitOne(visit: Visit): Promise<void> {
 
 /** A program that takes more memory than its limit; the copy's takes none. */
 export async function outOfMemory(visit: Visit): Promise<void> {
-  const { t, language } = visit;
+  const { page, t, language } = visit;
   const [bad, good] = [`hungry-${language}`, `frugal-${language}`];
   await fillIn(visit, { name: bad, script: HUNGRY });
   await openAdvanced(visit, "roles");
-  await roleField(visit, "worker", t.submit.field.memoryLimit).fill("64Mi");
+  const limit = roleField(visit, "worker", t.submit.field.memoryLimit);
+  await limit.fill(LIMIT);
+  await limit.blur();
   await send(visit, bad);
-  await awaitMessage(visit, t.common.healthReason.OutOfMemory);
+  await awaitMessage(visit, t.common.healthReason.OutOfMemory, "OOMKilled");
+  const restarts = page.getByRole("region", { name: t.job.timeline });
+  await restarts.getByText(t.job.cause.outOfMemory, { exact: true }).first().waitFor();
   await clone(visit, good);
   await fill(visit, t.submit.field.args, LOOP);
   await send(visit, good);

@@ -6,8 +6,11 @@ import { begin } from "../src/visit";
 import { everyPage } from "./every_page";
 import { exitOne, imagePull, outOfMemory, unschedulable } from "./failures";
 import { keyboardOnly } from "./keyboard";
+import { nonsense } from "./nonsense";
+import { outage } from "./outage";
 import { screenshots } from "./screenshots";
 import { underSubPath } from "./sub_path";
+import { tokenEnds } from "./token";
 import { walkOwn, walkTrainer } from "./walk";
 
 /** One person's visit, logged in; what she sees when it fails is kept. */
@@ -35,5 +38,8 @@ export const SCENARIOS: Record<string, (task: Task) => Promise<void>> = {
   "by keyboard": asVisit(keyboardOnly),
   "under a path of its own": underSubPath,
   "every page": everyPage,
+  "nonsense in every text": nonsense,
+  "a cluster that goes away": asVisit(outage),
+  "a token that ends": asVisit(tokenEnds),
   screenshots,
 };

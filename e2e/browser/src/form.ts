@@ -36,6 +36,13 @@ export async function fill(visit: Visit, label: string, value: string): Promise<
   await control.blur();
 }
 
+/** A job's name, and the namespace in which one may make jobs. */
+export async function nameIt(visit: Visit, name: string): Promise<void> {
+  const { t, task } = visit;
+  await fill(visit, t.submit.field.name, name);
+  await fill(visit, t.submit.field.namespace, task.namespace);
+}
+
 type Section = keyof Visit["t"]["submit"]["section"];
 
 /** The form with all fields, and in it this section. */

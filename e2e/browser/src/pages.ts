@@ -35,7 +35,7 @@ export function places(jobs: Jobs, namespace: string): Place[] {
   ];
 }
 
-function says(text: (visit: Visit) => string): Place["until"] {
+export function says(text: (visit: Visit) => string): Place["until"] {
   return (visit) => visit.page.getByText(text(visit)).first().waitFor();
 }
 
@@ -71,8 +71,16 @@ function lists(jobs: Jobs): Place[] {
       at: "gpus?view=table",
       until: ({ page }) => page.getByRole("row").nth(5).waitFor(),
     },
-    { name: "queues", at: "queues", until: says(({ t }) => t.queues.pending) },
-    { name: "queues-none", at: `queues?${quiet}`, until: says(({ t }) => t.queues.title) },
+    {
+      name: "queues",
+      at: "queues",
+      until: ({ page, t }) => page.getByRole("table", { name: t.queues.pending }).waitFor(),
+    },
+    {
+      name: "queues-none",
+      at: `queues?${quiet}`,
+      until: says(({ t }) => t.queues.noneIn("quiet")),
+    },
   ];
 }
 
@@ -114,9 +122,9 @@ function jobPages(jobs: Jobs, job: (which: string, kind?: string) => string): Pl
   ];
 }
 
-type Words = (visit: Visit) => string;
+export type Words = (visit: Visit) => string;
 
-function dialog(name: string, at: string, button: Words, shown: Words): Place {
+export function dialog(name: string, at: string, button: Words, shown: Words): Place {
   return {
     name: `job-${name}`,
     at,

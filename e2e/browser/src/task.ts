@@ -2,6 +2,7 @@
 // are neither arguments nor variables, which others on the machine may read.
 
 import type { Language } from "../../../dashboard/web/src/i18n/language";
+import { hear } from "./acts";
 
 export interface Task {
   /** Of SCENARIOS in main.ts. */
@@ -25,7 +26,5 @@ export interface Task {
 }
 
 export async function readTask(): Promise<Task> {
-  let text = "";
-  for await (const chunk of process.stdin) text += String(chunk);
-  return JSON.parse(text) as Task;
+  return (await hear()) as Task;
 }

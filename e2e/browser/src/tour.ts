@@ -17,16 +17,19 @@ export interface Look {
 export const WIDTHS = [360, 1280, 2560] as const;
 const HEIGHTS: Record<number, number> = { 360: 740, 1280: 800, 2560: 1300 };
 
+type See = (visit: Visit, place: Place, look: Look) => Promise<void>;
+
 /** Calls `see` on each page with each look; all that fails is told of at the end. */
 export async function tour(
   task: Task,
   looks: Look[],
-  see: (visit: Visit, place: Place, look: Look) => Promise<void>,
+  see: See,
+  where: Place[] = places(task.jobs, task.namespace),
 ): Promise<void> {
   const browser = await launch();
   const failures: string[] = [];
   try {
-    for (const look of looks) await withLook(browser, task, look, failures, see);
+    for (const look of looks) await withLook(browser, task, look, { failures, see, where });
   } finally {
     await browser.close();
   }
@@ -37,8 +40,7 @@ async function withLook(
   browser: Browser,
   task: Task,
   look: Look,
-  failures: string[],
-  see: (visit: Visit, place: Place, look: Look) => Promise<void>,
+  { failures, see, where }: { failures: string[]; see: See; where: Place[] },
 ): Promise<void> {
   const height = HEIGHTS[look.width] ?? 800;
   const visit = await begin(task, { ...look, height }, browser);
@@ -55,6 +57,8 @@ async function withLook(
     const before = trouble.found.length;
     try {
       await at();
+      // Words that the page is known by may stand in the navigation, too, before the page is there.
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
       await place.until(visit);
       await see(visit, place, look);
     } catch (error) {
@@ -70,7 +74,7 @@ async function withLook(
   };
   if (asked("login")) await visitTo(login, () => visit.open(""));
   await visit.login();
-  for (const place of places(task.jobs, task.namespace)) {
+  for (const place of where) {
     if (!asked(place.name)) continue;
     await visitTo(place, () => visit.open(place.at));
   }

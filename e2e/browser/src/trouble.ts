@@ -13,10 +13,13 @@ export interface Trouble {
   readonly said: string[];
   /** An answer with this code is no trouble for such paths. */
   expect: (status: number, path: RegExp) => void;
+  /** From now on the server may be away. */
+  expectLoss: () => void;
 }
 
 // The browser's own words for an answer that failed; `onResponse` says more and knows exceptions.
 const FAILED_LOAD = "Failed to load resource: the server responded with a status of";
+const NO_ANSWER = /^Failed to load resource: net::ERR_[A-Z_]+$/;
 // Addresses that no server is asked for.
 const OF_THE_BROWSER = ["data:", "blob:", "about:"];
 
@@ -24,6 +27,7 @@ export function watch(context: BrowserContext, origin: string): Trouble {
   const found: string[] = [];
   const said: string[] = [];
   const expected: { status: number; path: RegExp }[] = [];
+  let away = false;
   const onResponse = (response: Response): void => {
     const status = response.status();
     if (status < 400) return;
@@ -42,9 +46,16 @@ export function watch(context: BrowserContext, origin: string): Trouble {
   context.on("console", (message) => {
     const line = `${message.type()}: ${message.text()} (${message.location().url})`;
     said.push(line);
-    if (message.type() === "error" && !message.text().startsWith(FAILED_LOAD)) {
-      found.push(`console ${line}`);
-    }
+    if (message.type() !== "error" || message.text().startsWith(FAILED_LOAD)) return;
+    if (away && NO_ANSWER.test(message.text())) return;
+    found.push(`console ${line}`);
   });
-  return { found, said, expect: (status, path) => expected.push({ status, path }) };
+  return {
+    found,
+    said,
+    expect: (status, path) => expected.push({ status, path }),
+    expectLoss: () => {
+      away = true;
+    },
+  };
 }

@@ -16,6 +16,7 @@ import type { Language } from "../../../dashboard/web/src/i18n/language";
 import type { Texts } from "../../../dashboard/web/src/i18n/en";
 import { en } from "../../../dashboard/web/src/i18n/en";
 import { zh } from "../../../dashboard/web/src/i18n/zh";
+import { serveBuiltPage } from "./built_page";
 import { PATIENCE_MS } from "./patience";
 import type { Task } from "./task";
 import type { Trouble } from "./trouble";
@@ -70,6 +71,7 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
     acceptDownloads: false,
   });
   context.setDefaultTimeout(PATIENCE_MS);
+  await serveBuiltPage(context);
   const trouble = watch(context, new URL(task.url).origin);
   const page = await context.newPage();
   const t = TEXTS[language];
@@ -84,12 +86,15 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
     await close();
     if (trouble.found.length > 0) throw new Error(trouble.found.join("\n"));
   };
+  const size = { width, height };
   const picture = (name: string): Promise<void> =>
-    pictureOf(page, path.join(task.folder, `${name}.png`), { width, height });
+    pictureOf(page, path.join(task.folder, `${name}.png`), size);
   const abandon = async (name: string): Promise<void> => {
     if (page.isClosed()) return;
-    await picture(name);
     const file = path.join(task.folder, name);
+    for (const [number, tab] of context.pages().entries()) {
+      await pictureOf(tab, number === 0 ? `${file}.png` : `${file}-${number}.png`, size);
+    }
     writeFileSync(`${file}.console.txt`, [...trouble.found, "", ...trouble.said, ""].join("\n"));
     writeFileSync(`${file}.html`, `<!-- ${page.url()} -->\n${await page.content()}`);
     await close();
