@@ -42,7 +42,7 @@ export interface Session {
   gpuResource: string;
   /** Kinds that this cluster has. */
   kinds: JobKind[];
-  /** The namespaces with jobs that this user may see, and those where she may create some. */
+  /** With jobs that this user may see. */
   namespaces: string[];
   /** Jobs that are gone are kept so long; 0: there is no history. */
   historyDays: number;

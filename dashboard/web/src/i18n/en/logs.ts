@@ -64,6 +64,7 @@ export const logs = {
   unreadable: "The logs cannot be read",
   noLinesYet: "No lines yet. They show here as soon as they are written.",
   noLines: "There are no lines.",
+  noPods: "The job is suspended: its pods and their logs are gone. New lines come after Resume.",
   noneMatch: "No line matches the search.",
   noAccess: "You may not read logs in this namespace (get pods/log).",
   goneTitle: "This job no longer exists",

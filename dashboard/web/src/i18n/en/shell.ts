@@ -13,7 +13,7 @@ export const shell = {
   settings: "Language and theme",
   language: "Language",
   theme: "Theme",
-  themes: { light: "Light", dark: "Dark", system: "As the system" },
+  themes: { light: "Light", dark: "Dark", system: "Same as the system" },
   version: (version: string) => `Version ${version}`,
   readOnly: "Read-only",
   readOnlyWhy: "This dashboard was started read-only: it shows everything and changes nothing.",

@@ -61,6 +61,7 @@ export const logs: typeof en = {
   unreadable: "无法读取日志",
   noLinesYet: "还没有日志。写入后会立即显示在这里。",
   noLines: "没有日志。",
+  noPods: "作业已暂停：它的 Pod 及其日志已不存在。恢复后会有新的日志。",
   noneMatch: "没有匹配搜索的行。",
   noAccess: "您无权读取此命名空间中的日志（get pods/log）。",
   goneTitle: "该作业已不存在",

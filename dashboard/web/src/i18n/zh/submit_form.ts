@@ -22,7 +22,7 @@ export const submitForm: typeof en = {
   optimizer: { sgd: "普通梯度下降", momentum: "带动量的梯度下降", adam: "Adam" },
   data: {
     format: "格式",
-    idx: "文件，与 MNIST 相同",
+    idx: "与 MNIST 同格式的文件",
     generated: "由随机种子生成",
     idxHint: "可压缩；路径为容器内的路径。",
     generatedHint: "不需要任何文件，到处可运行。",
@@ -44,6 +44,7 @@ export const submitForm: typeof en = {
   scale: {
     workers: "Worker 数",
     workersHint: "每个 worker 在自己的批次上计算梯度。",
+    workersOwnHint: "每个 worker 是一个运行您的程序的 Pod。",
     oneProcess: (type) => `策略 ${type} 只有一个进程。如需更多，请在“高级”中选择 ParameterServer。`,
     gpus: "使用 GPU",
     perWorker: "每个 worker 的 GPU 数",

@@ -32,6 +32,8 @@ const PLACES_HELP: readonly string[] = ["Unschedulable", "PendingLong"];
 /** Never empty: a job that says nothing is in a state. */
 function sentenceOf(job: JobDetail, t: Texts): string {
   if (job.deleting) return t.job.headlineDeleting;
+  // Who reads it has a button for what the cluster's sentence says about fields.
+  if (isResting(job)) return wordFor(t.job.headline, job.state);
   if (job.message !== "") return job.message;
   const worst = worstReplica(job.replicas);
   const reason = job.healthReason ? wordFor(t.common.healthReason, job.healthReason) : "";
@@ -80,12 +82,17 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
   );
 }
 
-/** A job that waits or rests is neither well nor ill. */
-function lookOf({ health, state, deleting }: JobDetail): [Health | "calm", GlyphName] {
+function isResting({ state, health }: JobDetail): boolean {
+  return state === "Suspended" && health !== "warning" && health !== "critical";
+}
+
+/** A job that waits or rests is neither well nor ill; one that runs says what it waits for. */
+function lookOf({ health, state, deleting, message }: JobDetail): [Health | "calm", GlyphName] {
   if (deleting) return ["calm", "deleting"];
   if (health === "warning" || health === "critical") return [health, health];
   if (state === "Suspended") return ["calm", "suspended"];
-  return state === "Pending" ? ["calm", "pending"] : ["ok", "ok"];
+  const waits = state === "Pending" || (state === "Running" && message !== "");
+  return waits ? ["calm", "pending"] : ["ok", "ok"];
 }
 
 /** Where to go from here. */

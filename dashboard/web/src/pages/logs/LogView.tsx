@@ -18,9 +18,11 @@ interface Props {
   wrap: boolean;
   times: TimeMode;
   start: number;
+  /** The job rests: it has no pods, and lines come when it is resumed. */
+  suspended: boolean;
 }
 
-export function LogView({ session, wrap, times, start }: Props): ReactNode {
+export function LogView({ session, wrap, times, start, suspended }: Props): ReactNode {
   const { t } = useText();
   const elementRef = useRef<HTMLDivElement>(null);
   const windowRef = useRef<LogWindow>(undefined);
@@ -73,15 +75,16 @@ export function LogView({ session, wrap, times, start }: Props): ReactNode {
           </div>
         </div>
       </div>
-      {rows.length === 0 && <Nothing session={session} />}
+      {rows.length === 0 && <Nothing session={session} suspended={suspended} />}
     </div>
   );
 }
 
-function Nothing({ session }: { session: LogSession }): ReactNode {
+function Nothing({ session, suspended }: Pick<Props, "session" | "suspended">): ReactNode {
   const { t } = useText();
   const { phase } = session.feed.status;
-  const none = phase === "ended" || phase === "stopped" ? t.logs.noLines : t.logs.noLinesYet;
+  const over = phase === "ended" || phase === "stopped";
+  const none = suspended ? t.logs.noPods : over ? t.logs.noLines : t.logs.noLinesYet;
   return (
     <p className="logs-nothing">
       {session.store.length > 0 ? t.logs.noneMatch : phase === "loading" ? t.common.loading : none}

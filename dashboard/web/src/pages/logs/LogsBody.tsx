@@ -69,6 +69,7 @@ export function LogsBody({ job, live, view, session }: Props): ReactNode {
         wrap={view.wrap}
         times={view.times}
         start={startOf(live, session)}
+        suspended={live?.state === "Suspended"}
       />
       <StatusLine view={view} session={session} />
     </div>

@@ -210,6 +210,19 @@ test("all lines are loaded from the first, and downloaded as they are chosen", a
   await waitFor(() => expect(texts()[0]).toBe("step 0"));
 });
 
+test("no line is selected before somebody selects one", async () => {
+  await open("", manyLines(5));
+  await waitFor(() => expect(rows().length).toBeGreaterThan(4));
+  expect(region().querySelectorAll(".logs-selected").length).toBe(0);
+});
+
+test("a suspended job's page of logs says that they are gone", async () => {
+  await open();
+  await act(() => server.send("job", { job: jobOf({ state: "Suspended" }) }));
+  streams[0]?.send(LIVE);
+  await screen.findByText(/its pods and their logs are gone/);
+});
+
 test("a screen reader hears lines only while few come", async () => {
   await open("", manyLines(200));
   expect(region().getAttribute("aria-live")).toBe("off");

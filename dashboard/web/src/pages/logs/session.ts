@@ -200,7 +200,8 @@ export class LogSession {
   }
 
   isSelected(line: number): boolean {
-    const { from, to } = this.#selection ?? { from: 1, to: 0 };
+    if (!this.#selection) return false;
+    const { from, to } = this.#selection;
     return (line >= from && line <= to) || (line >= to && line <= from);
   }
 

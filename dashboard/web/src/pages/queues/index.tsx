@@ -20,11 +20,16 @@ const CHOSEN = "queue";
 export default function QueuesPage(): ReactNode {
   const { t } = useText();
   const list = useLiveQueues();
+  const [namespace] = useNamespace();
+  const count = (queues: readonly Queue[]): number =>
+    namespace === ""
+      ? allWaiting(queues)
+      : waitingOf(queues, namespace).filter(({ entry }) => entry.state !== "reserved").length;
   return (
     <div className="queues-page">
       <PageHeader
         title={t.queues.title}
-        extra={list && <span className="muted">{t.queues.waitingIn(allWaiting(list.queues))}</span>}
+        extra={list && <span className="muted">{t.queues.waitingIn(count(list.queues))}</span>}
       />
       {list ? <Content list={list} /> : <LoadingRows />}
     </div>

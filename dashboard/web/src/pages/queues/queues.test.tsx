@@ -183,4 +183,5 @@ test("a namespace in which nobody waits has its heading, too", async () => {
   await show(BUILTIN, "/queues?ns=quiet");
   screen.getByRole("heading", { level: 1, name: "Queues" });
   await screen.findByText(/quiet/, { selector: "bdi" });
+  expect(screen.getByText("0 wait")).toBeTruthy();
 });

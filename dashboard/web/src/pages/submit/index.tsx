@@ -65,12 +65,16 @@ function Opened({ source }: { source: Source }): ReactNode {
 
 type Compose = (start: Draft) => ReactNode;
 
-/** The one that the page shows, else the cluster's default, else any that one may write to. */
+// The user of a service account's token.
+const ACCOUNT = /^system:serviceaccount:([^:]+):/;
+
+/** The one that the page shows, else one where jobs are seen, else that of the account. */
 function useDefaultNamespace(): string {
-  const { namespaces } = useSession();
+  const { namespaces, user } = useSession();
   const [shown] = useNamespace();
   if (shown !== "") return shown;
-  return namespaces.includes("default") ? "default" : (namespaces[0] ?? "default");
+  if (namespaces.includes("default")) return "default";
+  return namespaces[0] ?? ACCOUNT.exec(user)?.[1] ?? "default";
 }
 
 function New({ namespace, compose }: { namespace: string; compose: Compose }): ReactNode {

@@ -130,6 +130,14 @@ describe("what is wrong", () => {
     await screen.findByText("The server would accept this job");
   });
 
+  test("a service account that sees no job yet begins where it is", async () => {
+    const user = "system:serviceaccount:vision:ada";
+    await openSubmit(acceptingServer({ user, namespaces: [] }));
+    const form = screen.getByRole("region", { name: "Form" });
+    const namespace = within(form).getByRole("combobox", { name: "Namespace" });
+    expect((namespace as HTMLInputElement).value).toBe("vision");
+  });
+
   test("with the namespace is who may not do what", async () => {
     const server = acceptingServer();
     server.on("GET", "api/access", ({ query }) => ({

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { GlyphName } from "../../../components/Glyph";
 import { Glyph } from "../../../components/Glyph";
 import { useText, wordFor } from "../../../i18n";
+import type { Texts } from "../../../i18n/en";
 import type { Entry, EntryKind } from "./entries";
 
 const GLYPHS: Record<EntryKind, [GlyphName, string]> = {
@@ -19,6 +20,11 @@ function glyphOf(entry: Entry): [GlyphName, string] {
   return GLYPHS[entry.kind];
 }
 
+function titleOf({ kind, title }: Entry, t: Texts): string {
+  if (kind === "restart") return wordFor(t.job.cause, title);
+  return kind === "condition" ? wordFor(t.job.condition, title) : title;
+}
+
 interface Props {
   entry: Entry;
   onAbout: (() => void) | undefined;
@@ -27,7 +33,7 @@ interface Props {
 export function EntryView({ entry, onAbout }: Props): ReactNode {
   const { t, format } = useText();
   const [glyph, tone] = glyphOf(entry);
-  const title = entry.kind === "restart" ? wordFor(t.job.cause, entry.title) : entry.title;
+  const title = titleOf(entry, t);
   return (
     <li className={`job-entry job-entry-${entry.kind}`}>
       <time className="numeric" dateTime={entry.at} title={format.dateTime(entry.at)}>

@@ -23,7 +23,9 @@ export function ScaleGroups(): ReactNode {
   if (!worker) return null;
   const strategy = valueAt(value, ["spec", "trainer", "strategy", "type"]);
   const single = strategy === "Local" || strategy === "Towers";
-  const hint = single ? t.submit.scale.oneProcess(strategy) : t.submit.scale.workersHint;
+  const own = programOf(kind, value) !== "bundled";
+  const { oneProcess, workersHint, workersOwnHint } = t.submit.scale;
+  const hint = single ? oneProcess(strategy) : own ? workersOwnHint : workersHint;
   return (
     <>
       <Group title={t.submit.group.workers}>

@@ -10,6 +10,8 @@ import type { SwitchProgram } from "../form/ProgramGroup";
 import { SimpleForm } from "../form/SimpleForm";
 import type { FormView, Tab } from "./use_go_to";
 
+const BODY = ":scope > .ant-tabs-content-holder, :scope > .ant-tabs-body-holder";
+
 interface Props {
   view: FormView;
   onSwitch: SwitchProgram;
@@ -27,6 +29,9 @@ export function FormPane({ view, onSwitch }: Props): ReactNode {
         className="submit-tabs"
         activeKey={view.tab}
         onChange={(key) => view.setTab(key as Tab)}
+        onTabClick={(key, { currentTarget }) => {
+          if (key !== view.tab) toTop(currentTarget);
+        }}
         destroyOnHidden
         items={[
           {
@@ -43,6 +48,12 @@ export function FormPane({ view, onSwitch }: Props): ReactNode {
       />
     </>
   );
+}
+
+/** Another tab is read from its beginning. */
+function toTop(tab: Element): void {
+  const body = tab.closest(".submit-tabs")?.querySelector(BODY);
+  if (body) body.scrollTop = 0;
 }
 
 function TabLabel({ text, wrong }: { text: string; wrong: number }): ReactNode {
