@@ -51,11 +51,14 @@ def digits():
              for part in ("train", "test")}
     trainer = {"model": {"name": "mlp", "hidden": [300]}, "data": {"format": "idx", **files},
                "optimizer": {"name": "adam", "learningRate": 0.0002},
-               "batchSize": 64, "maxSteps": FOREVER}
-    volume = {"name": "data", "mountPath": "/data", "readOnly": True,
-              "source": {"persistentVolumeClaim": {"claimName": "mnist-data"}}}
+               "batchSize": 64, "maxSteps": FOREVER,
+               "summaries": {"dir": "/out/summaries", "everySteps": 200},
+               "checkpoint": {"dir": "/out/checkpoints", "everySteps": 1000}}
+    volumes = [{"name": name, "mountPath": "/" + name,
+                "source": {"persistentVolumeClaim": {"claimName": "mnist-" + name}}}
+               for name in ("data", "out")]
     roles = {"chief": {"replicas": 1}, "ps": {"replicas": 1}, "worker": {"replicas": 1}}
-    return job(JOBS["running"], "ada", trainer=trainer, roles=roles, volumes=[volume])
+    return job(JOBS["running"], "ada", trainer=trainer, roles=roles, volumes=volumes)
 
 
 def ranking():

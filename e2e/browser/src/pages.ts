@@ -153,6 +153,7 @@ function logsAndCurves(job: (which: string, kind?: string) => string): Place[] {
     },
     { name: "logs-ended", at: `${job("failed")}/logs`, until: says(() => "vocab.txt") },
     { name: "training", at: `${job("running")}/training`, until: chartDrawn },
+    { name: "training-histograms", at: `${job("running")}/training`, until: histogramDrawn },
     {
       name: "training-none",
       at: `${job("gpus")}/training`,
@@ -164,6 +165,14 @@ function logsAndCurves(job: (which: string, kind?: string) => string): Place[] {
 async function chartDrawn({ page, t }: Visit): Promise<void> {
   const name = t.training.chartOf(t.training.tags["loss"] ?? "");
   await page.getByRole("slider", { name, exact: true }).locator("canvas").waitFor();
+}
+
+async function histogramDrawn(visit: Visit): Promise<void> {
+  const { page, t } = visit;
+  await chartDrawn(visit);
+  const histograms = page.getByRole("region", { name: t.training.histograms, exact: true });
+  await histograms.scrollIntoViewIfNeeded();
+  await histograms.getByRole("img").first().waitFor();
 }
 
 function submitPages(job: (which: string) => string): Place[] {

@@ -126,6 +126,14 @@ async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
 // A page of the longest table, and no more.
 const HEIGHT_MAX = 4_000;
 
+/** What has come into sight by that is loaded. */
+async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
+  await page.waitForFunction(() => document.querySelector(".histogram-waits") === null);
+}
+
 /** Its main part scrolls, so the window is made as high as what is in it. */
 async function pictureOf(page: Page, file: string, size: { width: number; height: number }) {
   mkdirSync(path.dirname(file), { recursive: true });
@@ -136,6 +144,7 @@ async function pictureOf(page: Page, file: string, size: { width: number; height
   if (hidden > 0) {
     const height = Math.min(HEIGHT_MAX, size.height + hidden);
     await page.setViewportSize({ width: size.width, height });
+    await drawn(page);
   }
   await page.screenshot({ path: file });
   if (hidden > 0) await page.setViewportSize(size);

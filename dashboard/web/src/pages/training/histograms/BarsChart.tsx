@@ -22,7 +22,8 @@ interface Props {
   inView: boolean;
 }
 
-const LEFT = [{ at: 0, text: "1.0e+12" }];
+// The longest that stands there: beyond it numbers have exponents.
+const LEFT = [{ at: 0, text: "5,000,000" }];
 
 export function BarsChart({ name, histogram, height, log, inView }: Props): ReactNode {
   const { t, format } = useText();
