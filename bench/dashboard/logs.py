@@ -20,6 +20,7 @@ sys.path += [os.path.join(ROOT, "e2e", name) for name in ("cluster", "browser")]
 # The folders of these must be known first.
 import browser_times
 from local_cluster import LocalCluster
+from report import ms, show
 from waiting import until
 
 JOB = "talker"
@@ -36,11 +37,6 @@ def job(lines):
             "metadata": {"name": JOB, "namespace": "default"},
             "spec": {"roles": {"worker": {
                 "replicas": 1, "template": {"spec": {"containers": [container]}}}}}}
-
-
-def ms(seconds):
-    """Median and worst."""
-    return f"{statistics.median(seconds) * 1e3:.0f} … {max(seconds) * 1e3:.0f} ms"
 
 
 def last_line(cluster):
@@ -77,11 +73,7 @@ def main():
         cluster.apply([job(args.lines)])
         until("all lines to be written", lambda: last_line(cluster).strip() == str(args.lines))
         rows = measured(cluster, args.lines)
-    print(f"{args.lines:,} lines of one replica; median … worst; load of the machine "
-          f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after, {os.cpu_count()} cores\n")
-    print("| measurement | result | wanted |\n|---|---|---|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    show(f"{args.lines:,} lines of one replica", before, rows)
 
 
 if __name__ == "__main__":

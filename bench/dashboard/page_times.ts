@@ -3,7 +3,8 @@
 //
 //   {"do": "open", "at": "jobs", "sees": "[role=row][tabindex]", "cold": true}
 //       {"firstSeenMs": …, "idleMs": …}   from the start of the navigation; `cold`: nothing cached
-//   {"do": "scroll", "for": 5000}         {"frames": …, "ms": …, "frameMs": [worst 1 %, worst], "height": px}
+//   {"do": "scroll", "for": 5000}
+//       {"frames": …, "ms": …, "frameMs": [worst 1 %, worst], "height": px}
 //   {"do": "await", "text": "change-7-"}  {"shownAt": …}   ms since 1970, painted
 //   {"do": "press", "button": "Load all lines", "text": "Following", "gone": "Loading"}
 //       {"ms": …, "said": "Following · 1,000,000 lines"}

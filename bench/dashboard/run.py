@@ -4,8 +4,8 @@
     bench/dashboard/run.py [--jobs 5000] [--pods 50000] [--streams 200] [--binary FILE]
 
 Prints one markdown table. Needs `make build`, and `tools/setup/setup.sh` with `kubernetes`,
-`packages e2e` and `browser`. There is no kubelet, no scheduler and no operator: all objects are as these would have
-left them, and nothing but the bench changes them.
+`packages e2e` and `browser`. There is no kubelet, no scheduler and no operator: all objects are as
+these would have left them, and nothing but the bench changes them.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import page_server
 import plane as planes
 import programs
 import streams
+from report import ms, show
 
 # Tabs of one user are limited, and a team is more than one.
 USERS = 20
@@ -47,13 +48,6 @@ def arguments():
 
 def note(text):
     print(f"{time.strftime('%T')} {text}", file=sys.stderr, flush=True)
-
-
-def ms(seconds):
-    """Median and worst."""
-    if not seconds:
-        return "none"
-    return f"{statistics.median(seconds) * 1e3:.0f} … {max(seconds) * 1e3:.0f} ms"
 
 
 def p99(seconds):
@@ -144,11 +138,7 @@ def main():
         note(f"writing {args.jobs} jobs and {args.pods} pods")
         jobs = objects.Objects(plane, args.jobs, args.pods).write()
         rows = measured(plane, args, jobs)
-    print(f"{args.jobs} jobs, {args.pods} pods; median … worst; load of the machine "
-          f"{before[0]:.1f} before, {os.getloadavg()[0]:.1f} after, {os.cpu_count()} cores\n")
-    print("| measurement | result | wanted |\n|---|---|---|")
-    for row in rows:
-        print("| " + " | ".join(row) + " |")
+    show(f"{args.jobs} jobs, {args.pods} pods", before, rows)
 
 
 if __name__ == "__main__":
