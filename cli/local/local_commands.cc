@@ -107,11 +107,12 @@ std::vector<GpuReading> ReadGpus() {
 }
 
 localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
+  const localkube::LocalCluster::FakeGpus fake_gpus = ReadFakeGpus(flags.fake_gpus);
   return {.dir = Absolute(flags.dir),
           .port = static_cast<uint16_t>(flags.port),
           .volume_bindings = ReadVolumes(flags.volumes),
-          .fake_gpus = ReadFakeGpus(flags.fake_gpus),
-          .gpus = ReadGpus(),
+          .fake_gpus = fake_gpus,
+          .gpus = fake_gpus.count > 0 ? std::vector<GpuReading>() : ReadGpus(),
           .nodes = flags.nodes,
           .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
           .shim_path = SelfPath(),

@@ -48,15 +48,6 @@ std::vector<DeviceReading> ReadDevices(const Json& replica, bool by_index) {
   return out;
 }
 
-bool Same(const std::vector<DeviceReading>& a, const std::vector<DeviceReading>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const DeviceReading& left, const DeviceReading& right) {
-                      return left.id == right.id && left.utilization == right.utilization &&
-                             left.memory_used_mib == right.memory_used_mib &&
-                             left.memory_total_mib == right.memory_total_mib;
-                    });
-}
-
 }  // namespace
 
 absl::StatusOr<GpuPage> ReadGpuPage(std::string_view body, bool by_index) {
@@ -147,7 +138,7 @@ void GpuReadings::Take(const WatchedPod& pod, std::vector<DeviceReading> devices
   if (devices.empty() || pod.gpus <= 0) return;
   Entry& entry = entries_[pod.meta.uid];
   entry.at = context_.executor.clock().Now();
-  if (Same(entry.devices, devices)) return;
+  if (entry.devices == devices) return;
   entry.devices = std::move(devices);
   changed_ = true;
 }

@@ -33,6 +33,8 @@ struct DeviceReading {
   std::string id;
   std::optional<double> utilization;  // 0 … 1
   std::optional<int64_t> memory_used_mib, memory_total_mib;
+
+  bool operator==(const DeviceReading&) const = default;
 };
 
 struct GpuFacts {

@@ -51,6 +51,25 @@ std::string LabelOf(const std::string& product) {
   return out;
 }
 
+// As NVIDIA's plugins tell of a node's GPUs.
+void SetGpus(int count, const std::string& product, std::optional<int64_t> memory_mib,
+             NodeCapacity* node) {
+  if (count == 0) return;
+  node->allocatable.gpus = count;
+  node->labels["nvidia.com/gpu.product"] = product;
+  node->labels["nvidia.com/gpu.count"] = std::to_string(count);
+  if (memory_mib) node->labels["nvidia.com/gpu.memory"] = std::to_string(*memory_mib);
+}
+
+// A slot's number is what a container reads in CUDA_VISIBLE_DEVICES, so it must be the index of its
+// device: what comes behind a device that does not answer is left out.
+void SetGpus(const std::vector<GpuReading>& gpus, NodeCapacity* node) {
+  int count = 0;
+  for (const GpuReading& gpu : gpus) count += gpu.index == count ? 1 : 0;
+  if (count == 0) return;
+  SetGpus(count, LabelOf(gpus.front().name), gpus.front().memory_total_mib, node);
+}
+
 std::set<std::string> NamesOfNodes(int count) {
   std::set<std::string> out;
   for (int i = 1; i <= count; ++i) out.insert(NameOfNode(i));
@@ -178,22 +197,6 @@ absl::Status LocalCluster::StartServer() {
   return server_->WriteKubeconfig(kubeconfig());
 }
 
-// What a node has for GPUs, as NVIDIA's plugins tell of it. A slot's number is what a container
-// reads in CUDA_VISIBLE_DEVICES, so it must be the index of its device: what comes behind a device
-// that does not answer is left out.
-void LocalCluster::AddGpus(NodeCapacity* node) const {
-  int count = 0;
-  for (const GpuReading& gpu : options_.gpus) count += gpu.index == count ? 1 : 0;
-  if (count == 0) return;
-  const GpuReading& first = options_.gpus.front();
-  node->allocatable.gpus = count;
-  node->labels["nvidia.com/gpu.product"] = LabelOf(first.name);
-  node->labels["nvidia.com/gpu.count"] = std::to_string(count);
-  if (first.memory_total_mib) {
-    node->labels["nvidia.com/gpu.memory"] = std::to_string(*first.memory_total_mib);
-  }
-}
-
 // All of them this machine: each has all of its processors and memory, and simulated GPUs of its
 // own.
 std::vector<NodeCapacity> LocalCluster::Nodes() const {
@@ -206,14 +209,11 @@ std::vector<NodeCapacity> LocalCluster::Nodes() const {
                    {"kubernetes.io/arch", "amd64"}};
     node.allocatable.cpu_milli = ::sysconf(_SC_NPROCESSORS_ONLN) * 1000;
     node.allocatable.memory_bytes = ::sysconf(_SC_PHYS_PAGES) * ::sysconf(_SC_PAGESIZE);
-    node.allocatable.gpus = options_.fake_gpus.count;
     if (options_.fake_gpus.count > 0) {
-      node.labels["nvidia.com/gpu.product"] = "simulated";
-      node.labels["nvidia.com/gpu.count"] = std::to_string(options_.fake_gpus.count);
-      node.labels["nvidia.com/gpu.memory"] =
-          std::to_string(options_.fake_gpus.gibibytes * 1024);  // MiB, as NVIDIA's labels have it.
+      SetGpus(options_.fake_gpus.count, "simulated", options_.fake_gpus.gibibytes * 1024, &node);
+    } else if (i == 1) {
+      SetGpus(options_.gpus, &node);
     }
-    if (options_.fake_gpus.count == 0 && i == 1) AddGpus(&node);
     nodes.push_back(std::move(node));
   }
   return nodes;

@@ -79,7 +79,6 @@ class LocalCluster {
   absl::Status TakeDirectory();
   absl::Status StartServer();
   std::vector<NodeCapacity> Nodes() const;
-  void AddGpus(NodeCapacity* node) const;
   std::string VolumesDir() const { return options_.dir + "/volumes"; }
 
   const Options options_;

@@ -1,6 +1,6 @@
 // What moves on the pages by itself: curves, lines of logs.
 
-import { expectSoon } from "./patience";
+import { expectSoon, settled } from "./patience";
 import type { Visit } from "./visit";
 
 /** Until the chart of that name has a line on it, and its last step has become a later one. */
@@ -53,10 +53,3 @@ export async function awaitLogsOf(visit: Visit, replicas: string[]): Promise<voi
 
 // Of 4,000 lines, and more than that when they come fast.
 const SCREENS_MAX = 150;
-
-async function settled(page: Visit["page"]): Promise<void> {
-  await page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
-}
-

@@ -1,6 +1,7 @@
 // Waiting for what no event tells of.
 
 import { setTimeout as after } from "node:timers/promises";
+import type { Page } from "playwright-core";
 
 // The slowest step is a pod that starts on a busy machine with two cores; less is for who writes a
 // test.
@@ -14,4 +15,11 @@ export async function expectSoon(what: string, look: () => Promise<boolean>): Pr
     if (Date.now() > end) throw new Error(`${what} did not come within ${PATIENCE_MS / 1000} s`);
     await after(LOOK_MS);
   }
+}
+
+/** Until what was changed is drawn. */
+export async function settled(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+  );
 }

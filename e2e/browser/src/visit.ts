@@ -17,7 +17,7 @@ import type { Texts } from "../../../dashboard/web/src/i18n/en";
 import { en } from "../../../dashboard/web/src/i18n/en";
 import { zh } from "../../../dashboard/web/src/i18n/zh";
 import { serveBuiltPage } from "./built_page";
-import { PATIENCE_MS } from "./patience";
+import { PATIENCE_MS, settled } from "./patience";
 import type { Task } from "./task";
 import type { Trouble } from "./trouble";
 import { watch } from "./trouble";
@@ -128,9 +128,7 @@ const HEIGHT_MAX = 4_000;
 
 /** What has come into sight by that is loaded. */
 async function drawn(page: Page): Promise<void> {
-  await page.evaluate(
-    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-  );
+  await settled(page);
   await page.waitForFunction(() => document.querySelector(".histogram-waits") === null);
 }
 
