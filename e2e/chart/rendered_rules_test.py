@@ -179,6 +179,21 @@ class RightsTest(unittest.TestCase):
             self.assertEqual(verbs_of([role]), DASHBOARD_VERBS)
         self.assertEqual(roles("namespaced", "ClusterRole", "taas-dashboard"), [])
 
+    def test_the_dashboard_reads_kueue_with_a_gang_scheduler_or_without(self):
+        lists = {"list", "watch"}
+        within = {"localqueues": lists, "workloads": lists}
+        for value in ("dashboard.kueue=true", "operator.gangScheduler=kueue"):
+            def roles(case, kind, value=value):
+                return [role for role in helm.of_dashboard(
+                    helm.objects(helm.render(case, "--set", value)), kind)
+                    if role["metadata"]["name"] == "taas-dashboard"]
+            with self.subTest(value):
+                self.assertEqual(
+                    verbs_of(roles("defaults", "ClusterRole")),
+                    {**DASHBOARD_VERBS, **DASHBOARD_WIDE_VERBS, **within, "clusterqueues": lists})
+                for role in roles("namespaced", "Role"):
+                    self.assertEqual(verbs_of([role]), {**DASHBOARD_VERBS, **within})
+
     def test_without_the_dashboard_nothing_of_it_is_there(self):
         found = helm.objects(helm.render("defaults", "--set", "dashboard.enabled=false"))
         self.assertFalse([obj for obj in found if "taas-dashboard" in str(obj)])

@@ -51,6 +51,11 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 - --log-level={{ .Values.operator.logLevel }}
 {{- end -}}
 
+{{/* Whether the page shows queues of Kueue: "yes" or nothing. */}}
+{{- define "taas.dashboardKueue" -}}
+{{- if or .Values.dashboard.kueue (eq .Values.operator.gangScheduler "kueue") }}yes{{ end }}
+{{- end -}}
+
 {{/* What the dashboard reads for everybody, in a namespace that it shows. It writes nothing by itself: what a caller
 changes, and logs, go with the caller's token. */}}
 {{- define "taas.dashboardRules" -}}
@@ -74,7 +79,7 @@ changes, and logs, go with the caller's token. */}}
   resources: [pods/log]
   verbs: [get]
 {{- end }}
-{{- if eq .Values.operator.gangScheduler "kueue" }}
+{{- if include "taas.dashboardKueue" . }}
 - apiGroups: [kueue.x-k8s.io]
   resources: [localqueues, workloads]
   verbs: [list, watch]

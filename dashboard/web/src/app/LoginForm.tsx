@@ -10,6 +10,8 @@ import { useText } from "../i18n";
 
 // For a service account, since that works on every cluster.
 const TOKEN_COMMAND = "kubectl create token default --duration=8h";
+// Of a cluster of `taas local up`: what its user has lost is the link.
+const LINK_COMMAND = "taas dashboard";
 
 export function LoginForm({ login }: { login: ReturnType<typeof useLogin> }): ReactNode {
   const { t } = useText();
@@ -52,6 +54,11 @@ export function LoginForm({ login }: { login: ReturnType<typeof useLogin> }): Re
       <p className="code-line">
         <code>{TOKEN_COMMAND}</code>
         <CopyButton text={TOKEN_COMMAND} />
+      </p>
+      <p className="login-hint">{t.login.oneMachine}</p>
+      <p className="code-line">
+        <code>{LINK_COMMAND}</code>
+        <CopyButton text={LINK_COMMAND} />
       </p>
     </Form>
   );

@@ -5,6 +5,7 @@ export const login = {
   intro: "You act in the cluster with your own rights: those of the token.",
   token: "Bearer token",
   tokenHint: "Make one that is good for eight hours:",
+  oneMachine: "A cluster of taas local up prints a link that needs no token:",
   tokenKept: "It is kept in a cookie that no script can read, and goes to this dashboard only.",
   submit: "Log in",
   empty: "Paste a token first.",

@@ -56,6 +56,10 @@ export const submitForm = {
     testImages: "Test images",
     testLabels: "Test labels",
     mountPath: "Mounted at",
+    checkpoints: (dir: string) =>
+      `Checkpoints go to ${dir}. If there are some already, the training goes on from them.`,
+    sharedCheckpoints: "A job of another name that uses this directory waits until this one ends.",
+    ownCheckpoints: "Use a directory of its own",
   },
   scale: {
     workers: "Workers",
@@ -66,6 +70,10 @@ export const submitForm = {
     gpus: "Use GPUs",
     perWorker: "GPUs per worker",
     gpusHint: (resource: string) => `Each worker asks for this many ${resource}.`,
+    tooMany: (largest: number) =>
+      `The largest node has ${plural(largest, "GPU", "GPUs")}: ` +
+      "this job would wait for a larger one.",
+    noGpus: "No node of this cluster has GPUs: this job would wait for one.",
     chiefHint: "The chief trains, too: give it GPUs under Advanced.",
     total: (pods: number, gpus: number) =>
       [plural(pods, "pod", "pods"), gpus === 0 ? "no GPUs" : plural(gpus, "GPU", "GPUs")].join(

@@ -7,6 +7,7 @@ export const login: typeof en = {
   intro: "您在集群中以自己的权限操作，即令牌所具有的权限。",
   token: "令牌",
   tokenHint: "创建一个有效期为八小时的令牌：",
+  oneMachine: "用 taas local up 启动的集群可打印无需令牌的登录链接：",
   tokenKept: "令牌保存在脚本无法读取的 Cookie 中，只会发送给此仪表板。",
   submit: "登录",
   empty: "请先粘贴令牌。",

@@ -40,6 +40,9 @@ export const submitForm: typeof en = {
     testImages: "测试图像",
     testLabels: "测试标签",
     mountPath: "挂载路径",
+    checkpoints: (dir) => `检查点写入 ${dir}。如果其中已有检查点，训练会从那里继续。`,
+    sharedCheckpoints: "使用同一目录的其他任务会等到本任务结束。",
+    ownCheckpoints: "改用独立目录",
   },
   scale: {
     workers: "Worker 数",
@@ -49,6 +52,8 @@ export const submitForm: typeof en = {
     gpus: "使用 GPU",
     perWorker: "每个 worker 的 GPU 数",
     gpusHint: (resource) => `每个 worker 请求这么多 ${resource}。`,
+    tooMany: (largest) => `最大的节点只有 ${largest} 块 GPU：此任务会一直等待更大的节点。`,
+    noGpus: "此集群没有带 GPU 的节点：此任务会一直等待。",
     chiefHint: "chief 也参与训练：可在“高级”中为它分配 GPU。",
     total: (pods, gpus) => `共 ${pods} 个 Pod，${gpus === 0 ? "不用 GPU" : `${gpus} 块 GPU`}`,
   },

@@ -1,5 +1,6 @@
 import { act, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
+import { gpuMap, node } from "../gpus/fixture";
 import EXAMPLES from "./templates/examples.json";
 import {
   accepted,
@@ -17,7 +18,9 @@ beforeEach(() => {
 });
 
 const ADDED = "  namespace: ml\n  annotations: {taas.dev/owner: ada}\n";
-const FIRST = EXAMPLES.mnist.replace("  name: mnist\n", `  name: mnist\n${ADDED}`);
+const FIRST = EXAMPLES.mnist
+  .replace("  name: mnist\n", `  name: mnist\n${ADDED}`)
+  .replace("dir: /out/checkpoints}", "dir: /out/checkpoints/mnist}");
 
 function field(name: string): HTMLInputElement {
   return screen.getByRole("textbox", { name });
@@ -40,7 +43,8 @@ describe("the form", () => {
     const { user } = await openSubmit(acceptingServer());
     await user.clear(field("Name"));
     await user.type(field("Name"), "first");
-    expect(yaml()).toBe(FIRST.replace("name: mnist\n", "name: first\n"));
+    const named = FIRST.replace("name: mnist\n", "name: first\n");
+    expect(yaml()).toBe(named.replace("/out/checkpoints/mnist", "/out/checkpoints/first"));
     const workers = screen.getByRole("spinbutton", { name: "Workers" });
     await user.clear(workers);
     await user.type(workers, "5");
@@ -62,6 +66,41 @@ describe("the form", () => {
     await user.clear(steps);
     await user.type(steps, "30000");
     expect(yaml()).toBe(FIRST.replace("maxSteps: 2000", "maxSteps: 30000"));
+  });
+
+  test("says where a job goes on from, and offers a directory of its own", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    expect(screen.getByText(/^Checkpoints go to \/out\/checkpoints\/mnist\./)).toBeTruthy();
+    const own = { name: "Use a directory of its own" };
+    expect(screen.queryByRole("button", own)).toBeNull();
+    act(() => typeYaml(FIRST.replace("/out/checkpoints/mnist", "/out/shared")));
+    await user.click(await screen.findByRole("button", own));
+    expect(yaml()).toBe(FIRST.replace("/out/checkpoints/mnist", "/out/shared/mnist"));
+  });
+
+  test("warns of more GPUs than any node has, as far as nodes may be seen", async () => {
+    const server = acceptingServer();
+    server.on("GET", "api/gpus", () => gpuMap([node("a", { allocatable: 2 }), node("b")]));
+    const { user } = await openSubmit(server);
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    const gpus = screen.getByRole("spinbutton", { name: "GPUs per worker" });
+    await user.clear(gpus);
+    await user.type(gpus, "8");
+    await screen.findByText("worker 2", { exact: false });
+    expect(screen.queryByText(/largest node/)).toBeNull();
+    await user.clear(gpus);
+    await user.type(gpus, "9");
+    await screen.findByText(/^The largest node has 8 GPUs/);
+  });
+
+  test("does not judge nodes that the user may not see", async () => {
+    const server = acceptingServer();
+    server.on("GET", "api/gpus", () => gpuMap([], { nodesVisible: false }));
+    const { user } = await openSubmit(server);
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    await waitFor(() => expect(server.asked.some(({ path }) => path === "api/gpus")).toBe(true));
+    await accepted();
+    expect(screen.queryByText(/No node of this cluster/)).toBeNull();
   });
 
   test("has the steps open where they are wrong", async () => {

@@ -7,6 +7,7 @@ import { useText } from "../../../i18n";
 import { NAMESPACE } from "../model/fields";
 import { textOf, valueAt } from "../manifest/path";
 import { DATA, dataVolume, FILES, formatOps, volumeOps } from "../model/data";
+import { CHECKPOINT_DIR, isOwn, ownDirectoryOps } from "../model/directories";
 import { programOf } from "../model/roles";
 import { ChoiceField, NumberField, PartField, TextField } from "./controls";
 import { useEditing } from "./editing";
@@ -28,6 +29,7 @@ export function DataGroup(): ReactNode {
           {bundled && <FileFields />}
         </>
       )}
+      {bundled && <CheckpointNote />}
     </Group>
   );
 }
@@ -120,5 +122,34 @@ function VolumeFields(): ReactNode {
       )}
       {volume.claim && <p className="submit-field-wide submit-hint">{hint}</p>}
     </>
+  );
+}
+
+/** Where the job goes on from, and who else would. */
+function CheckpointNote(): ReactNode {
+  const { t } = useText();
+  const { manifest, disabled, apply } = useEditing();
+  const { value } = manifest;
+  const { data } = t.submit;
+  const dir = valueAt(value, CHECKPOINT_DIR);
+  if (typeof dir !== "string" || dir === "") return null;
+  return (
+    <div className="submit-field-wide submit-hint">
+      <bdi>{data.checkpoints(dir)}</bdi>
+      {!isOwn(value, CHECKPOINT_DIR) && (
+        <>
+          {" "}
+          {data.sharedCheckpoints}
+          <Button
+            type="link"
+            size="small"
+            disabled={disabled}
+            onClick={() => apply(ownDirectoryOps(value))}
+          >
+            {data.ownCheckpoints}
+          </Button>
+        </>
+      )}
+    </div>
   );
 }

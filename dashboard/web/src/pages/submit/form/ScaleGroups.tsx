@@ -2,9 +2,11 @@
 
 import { InputNumber, Switch } from "antd";
 import type { ReactNode } from "react";
+import { useGpusOnce } from "../../../api/queries";
 import { useSession } from "../../../app/session";
 import { useText } from "../../../i18n";
-import type { Json } from "../manifest/path";
+import type { Issue } from "../checks/issues";
+import type { Json, Path } from "../manifest/path";
 import { valueAt } from "../manifest/path";
 import type { RolePlace } from "../model/roles";
 import { gpusOf, gpusPath, leadingRole, presentRoles, programOf, replicasOf } from "../model/roles";
@@ -57,6 +59,7 @@ function GpuFields({ place }: { place: RolePlace }): ReactNode {
     apply(
       next > 0 ? [{ set: path, value: gpuValue(value, path, next) }] : [{ remove: path, keep }],
     );
+  const tooMany = useTooMany(path, gpus);
   const chief = presentRoles(kind, value).find(({ role }) => role === "chief");
   const chiefToo =
     chief !== undefined &&
@@ -80,6 +83,7 @@ function GpuFields({ place }: { place: RolePlace }): ReactNode {
         path={path}
         label={t.submit.scale.perWorker}
         hint={chiefToo ? t.submit.scale.chiefHint : t.submit.scale.gpusHint(gpuResource)}
+        more={tooMany}
       >
         {(control) => (
           <InputNumber<number>
@@ -95,6 +99,19 @@ function GpuFields({ place }: { place: RolePlace }): ReactNode {
       </Field>
     </>
   );
+}
+
+/** More of them than any node has that this user sees; a larger one may still come. */
+function useTooMany(path: Path, gpus: number): Issue[] {
+  const { t } = useText();
+  const { data } = useGpusOnce(gpus > 0);
+  if (!data?.nodesVisible || gpus === 0) return [];
+  const sizes = data.nodes.map(({ allocatable, capacity }) => allocatable ?? capacity ?? 0);
+  const largest = Math.max(0, ...sizes);
+  if (gpus <= largest) return [];
+  const { noGpus, tooMany } = t.submit.scale;
+  const text = largest === 0 ? noGpus : tooMany(largest);
+  return [{ severity: "warning", path, text, foreign: false }];
 }
 
 /** A quantity that stands there as a text stays one. */

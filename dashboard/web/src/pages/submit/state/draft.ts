@@ -8,6 +8,7 @@ import { applyOps, EditRefused } from "../manifest/edit";
 import type { Path } from "../manifest/path";
 import type { Manifest, Reading } from "../manifest/read";
 import { readManifest } from "../manifest/read";
+import { withDirectories } from "../model/directories";
 
 export interface Origin {
   from: "template" | "file" | "clone" | "history";
@@ -75,7 +76,8 @@ function edit(state: DraftState, ops: readonly Op[]): DraftState {
   // A form that shows something else than the text must not write into it.
   if (!state.reading.ok) return state;
   try {
-    const text = applyOps(state.draft.text, ops);
+    const all = withDirectories(state.reading.manifest.value, ops);
+    const text = applyOps(state.draft.text, all);
     return withText({ ...state, draft: { ...state.draft, text }, refused: undefined });
   } catch (error) {
     if (!(error instanceof EditRefused)) throw error;

@@ -3,6 +3,7 @@ import { en } from "../../../i18n/en";
 import { zh } from "../../../i18n/zh";
 import { valueAt } from "../manifest/path";
 import { readManifest } from "../manifest/read";
+import { CHECKPOINT_DIR } from "../model/directories";
 import { checkManifest } from "../schema/check";
 import { carriedOver, FIRST_OF, personal, templateById, TEMPLATES } from "./templates";
 
@@ -32,11 +33,19 @@ test("each sort of program has one to begin with, and the page begins with MNIST
   expect(templateById(FIRST_OF.own).roles).toBe("worker 1");
 });
 
-test("only namespace and owner are added to one", () => {
+test("only namespace, owner and a directory of its own are added to one", () => {
   const { text } = templateById("mnist");
   const mine = personal(text, "ml", "ada");
   const added = "  namespace: ml\n  annotations: {taas.dev/owner: ada}\n";
-  expect(mine).toBe(text.replace("  name: mnist\n", `  name: mnist\n${added}`));
+  const named = text.replace("  name: mnist\n", `  name: mnist\n${added}`);
+  expect(mine).toBe(named.replace("/out/checkpoints", "/out/checkpoints/mnist"));
+});
+
+test("a job whose name is carried over has its directory under it", () => {
+  const mine = personal(templateById("mnist").text, "ml", "ada");
+  const old = valueOf("kind: TrainingJob\nmetadata: {name: mine}\nspec: {}\n");
+  const value = valueOf(carriedOver(mine, old, "nvidia.com/gpu"));
+  expect(valueAt(value, CHECKPOINT_DIR)).toBe("/out/checkpoints/mine");
 });
 
 test("what the user chose goes with her to another sort of program", () => {

@@ -6,6 +6,7 @@ import { applyOps } from "../manifest/edit";
 import type { Json } from "../manifest/path";
 import { valueAt } from "../manifest/path";
 import { readManifest } from "../manifest/read";
+import { ownDirectoryOps, withDirectories } from "../model/directories";
 import { NAME, NAMESPACE, OWNER } from "../model/fields";
 import type { Program } from "../model/roles";
 import { gpusOf, gpusPath, presentRoles, programOf, replicasOf, roleOf } from "../model/roles";
@@ -83,11 +84,12 @@ export function templateById(id: string): Template {
   return found;
 }
 
-/** With the user's namespace and name in it: the only things that a template cannot know. */
+/** With the user's namespace and name in it, and directories that are not every job's of it. */
 export function personal(text: string, namespace: string, user: string): string {
   return applyOps(text, [
     { set: NAMESPACE, value: namespace },
     { set: OWNER, value: user },
+    ...ownDirectoryOps(valueOf(text)),
   ]);
 }
 
@@ -109,5 +111,5 @@ export function carriedOver(text: string, old: Json, gpuResource: string): strin
     const gpus = gpusOf(from, old, before, gpuResource);
     if (gpus > 0) ops.push({ set: gpusPath(to, after, gpuResource), value: gpus });
   }
-  return applyOps(text, ops);
+  return applyOps(text, withDirectories(value, ops));
 }
