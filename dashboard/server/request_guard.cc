@@ -72,7 +72,8 @@ absl::Status RequestGuard::CheckCsrf(const WebRequest& request, const RequestTok
     return absl::OkStatus();
   }
   return absl::PermissionDeniedError(
-      "a write without the session's CSRF token; load the page anew");
+      "this change does not carry the CSRF token of the session: somebody may have logged in anew "
+      "in another tab of this browser; load the page again");
 }
 
 std::string SessionCookie(const WebRequest& request) {

@@ -87,12 +87,17 @@ int64_t GpusOf(const Json& container, const std::string& resource) {
                   Amount(Member(resources, "requests"), resource));
 }
 
+// What no node has is a mistake of whoever wrote it, and sums of it must not overflow.
+int32_t Count(int64_t gpus) {
+  return static_cast<int32_t>(std::clamp<int64_t>(gpus, 0, kCountMax));
+}
+
 int32_t GpusOfTemplate(const Json& pod_template, const std::string& resource) {
   int64_t gpus = 0;
   const Json& containers = Member(Member(pod_template, "spec"), "containers");
   if (!containers.is_array()) return 0;
   for (const Json& container : containers) gpus += GpusOf(container, resource);
-  return static_cast<int32_t>(std::min<int64_t>(gpus, kCountMax));
+  return Count(gpus);
 }
 
 void ReadRoles(const Json& roles, WatchedJob* job) {
@@ -229,7 +234,7 @@ absl::StatusOr<WatchedPod> ReadPod(std::string_view json, const std::string& gpu
       });
     });
   }
-  pod.gpus = static_cast<int32_t>(std::min<int64_t>(gpus, kCountMax));
+  pod.gpus = Count(gpus);
   if (pod.gpus == 0) return pod;
   const auto status = FindMember(json, "status");
   if (status.ok() && status->has_value()) {
@@ -259,8 +264,8 @@ absl::StatusOr<WatchedNode> ReadNode(std::string_view json, const std::string& g
   if (const std::string memory = Text(Member(labels, kMemoryLabel)); !memory.empty()) {
     node.memory_mib = std::strtoll(memory.c_str(), nullptr, 10);
   }
-  node.capacity = static_cast<int32_t>(Amount(Member(status, "capacity"), gpu_resource));
-  node.allocatable = static_cast<int32_t>(Amount(Member(status, "allocatable"), gpu_resource));
+  node.capacity = Count(Amount(Member(status, "capacity"), gpu_resource));
+  node.allocatable = Count(Amount(Member(status, "allocatable"), gpu_resource));
   return node;
 }
 

@@ -132,6 +132,15 @@ TEST(WatchedNodeTest, ANodeSaysWhatItHasAndWhetherItTakesPods) {
   EXPECT_THAT(ReadNode(R"({"metadata": {"name": "n"}, "status": 7})", kGpu), IsOk());
 }
 
+TEST(WatchedNodeTest, ANodeThatSaysNonsenseHasAtMostWhatCanBeCounted) {
+  const auto node = ReadNode(R"({"metadata": {"name": "n"}, "status": {
+    "capacity": {"nvidia.com/gpu": "4294967297"}, "allocatable": {"nvidia.com/gpu": "-3"}}})",
+                             kGpu);
+  ASSERT_THAT(node, IsOk());
+  EXPECT_EQ(node->capacity, kCountMax);
+  EXPECT_EQ(node->allocatable, 0);
+}
+
 TEST(WatchedEventTest, BothFormsOfEventsAreRead) {
   const auto old = ReadEvent(R"({"metadata": {"name": "e", "namespace": "ml"}, "type": "Warning",
     "involvedObject": {"kind": "Pod", "name": "p", "uid": "u"}, "reason": "Failed",
