@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "dashboard/history/history_series.h"
 #include "dashboard/logs/log_pod.h"
 #include "dashboard/logs/log_tail.h"
 
@@ -96,6 +97,14 @@ void History::Start(Eyes eyes) {
                                .own = context_.own,
                                .source = SourceOf(context_, std::move(eyes))});
   recorder_->Start();
+}
+
+void History::Curves(const std::string& uid, std::function<void(std::string answer)> done) {
+  store_.Load(uid, {}, [done = std::move(done)](
+                           const absl::StatusOr<std::optional<HistoryRecord>>& record) {
+    const bool any = record.ok() && record->has_value() && !(*record)->curves.empty();
+    done(any ? ArchivedAnswer((*record)->curves) : "");
+  });
 }
 
 void History::Close() {

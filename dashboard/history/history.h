@@ -12,7 +12,9 @@
 #ifndef DASHBOARD_HISTORY_HISTORY_H_
 #define DASHBOARD_HISTORY_HISTORY_H_
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "dashboard/history/history_recorder.h"
 #include "dashboard/history/history_routes.h"
@@ -45,6 +47,8 @@ class History {
   Board::Witness witness();
   void Start(Eyes eyes);
   void AddTo(RouteTable* table) { routes_.AddTo(table); }
+  // The recorded curves of a job that the caller may see, as a SeriesAnswer; "": there are none.
+  void Curves(const std::string& uid, std::function<void(std::string answer)> done);
   // Writes what waits and ends its thread. Once the executor has stopped; idempotent.
   void Close();
 

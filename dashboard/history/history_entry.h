@@ -68,6 +68,14 @@ struct HistorySeries {
   std::string answer;
 };
 
+// Where a job's loss was at its end, as its status says: the trainer's own answers end before.
+struct HistoryLastLoss {
+  std::string uid;
+  int64_t step = 0;
+  double loss = 0;
+  Clock::WallTime at{};
+};
+
 struct HistoryLine {
   std::string t;  // ISO 8601 in UTC; empty: unknown.
   std::string l;
@@ -92,7 +100,8 @@ struct HistoryGone {
 };
 
 using HistoryChange =
-    std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryLog, HistoryGone>;
+    std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryLastLoss, HistoryLog,
+                 HistoryGone>;
 
 // A job that may still exist in the cluster, as far as the history knows.
 struct HistoryOpen {

@@ -145,6 +145,7 @@ void HistoryRecorder::Look(const WatchedJob& job) {
   WantManifest(job, &known);
   WantTails(job, pods, /*all=*/false, &known);
   WantSeries(job, pods, &known);
+  if (ends) KeepLastLoss(job);
   if (known.over && !known.settled && known.settle_steps == 0) {
     known.settle_steps = kSettleSteps;
     settling_.emplace(now + kSettle, job.meta.uid);
@@ -183,6 +184,7 @@ void HistoryRecorder::OnGone(const WatchedJob& job) {
   } else {
     store_.Put(EntryOf({.job = job, .pods = pods, .now = now}, source_.events_of(job, pods),
                        {.deleted = now, .settled = true}));
+    KeepLastLoss(job);
     // Its pods are being ended; for a moment they still answer.
     if (AnyRuns(pods)) FetchSeries(Share(job), pods);
   }
@@ -326,6 +328,16 @@ void HistoryRecorder::AskSeries() {
     }
     series_due_.emplace(now + delay, uid);
   }
+}
+
+void HistoryRecorder::KeepLastLoss(const WatchedJob& job) {
+  const auto& progress = job.status.progress;
+  if (!progress.has_value() || !progress->loss.has_value() || progress->step <= 0) return;
+  const Clock::WallTime now = executor_.clock().WallNow();
+  store_.Put(HistoryLastLoss{.uid = job.meta.uid,
+                             .step = progress->step,
+                             .loss = *progress->loss,
+                             .at = job.status.completion_time.value_or(now)});
 }
 
 void HistoryRecorder::FetchSeries(const HistorySource::JobPtr& job, Pods pods) {

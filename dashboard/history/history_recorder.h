@@ -134,6 +134,7 @@ class HistoryRecorder {
   void OnTails(const WatchedJob& job, const Pods& pods, std::vector<HistoryTail> tails);
   void WantSeries(const WatchedJob& job, const Pods& pods, Known* known);
   void AskSeries();
+  void KeepLastLoss(const WatchedJob& job);
   void FetchSeries(const HistorySource::JobPtr& job, Pods pods);
 
   Executor& executor_;

@@ -440,6 +440,22 @@ TEST_F(HistoryRecorderTest, CurvesStayThoughNobodyAnswersAtTheEnd) {
   EXPECT_EQ(json::parse(Load("mnist")->curves)["series"]["loss"].size(), 2u);
 }
 
+TEST_F(HistoryRecorderTest, TheLossOfTheEndIsKeptThoughNobodyAnswersAtTheEnd) {
+  AddJob("mnist", JobState::kRunning);
+  AddPod("mnist", 0, PodPhase::kRunning);
+  cluster_.curves = R"({"source":"chief-0","series":{"loss":[[1,1,0.9],[2,2,0.8]]}})";
+  Start();
+  RunFor(seconds(10));
+  cluster_.curves.clear();
+  Job("mnist").status.progress = Progress{.step = 10, .max_steps = 10, .loss = 0.1};
+  Change("mnist", JobState::kSucceeded);
+  RunFor(seconds(5));
+  const json loss = json::parse(Load("mnist")->curves)["series"]["loss"];
+  ASSERT_EQ(loss.size(), 3u);
+  EXPECT_EQ(loss[2][0], 10);
+  EXPECT_EQ(loss[2][2], 0.1);
+}
+
 TEST_F(HistoryRecorderTest, ManyJobsTakeTurnsSoThatTheDiskKeepsUp) {
   for (int i = 0; i < 300; ++i) {
     AddJob("job-" + std::to_string(i), JobState::kRunning);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "dashboard/history/history_series.h"
 #include "dashboard/history/history_view.h"
 #include "dashboard/http/problem.h"
 #include "dashboard/server/sight.h"
@@ -112,14 +113,6 @@ Json LogsOf(const std::vector<HistoryTail>& tails) {
   return out;
 }
 
-// As it was written: to take megabytes of points apart and put them together again would hold up
-// everybody else.
-std::string SeriesText(const std::string& curves) {
-  std::string text = curves.empty() ? "{\"series\":{}}" : curves;
-  text.back() = ',';
-  return text + "\"archived\":true}";
-}
-
 // A HistoryDetail.
 std::string DetailText(const HistoryRecord& record, const HistoryParts& parts) {
   Json out = ShownRow(record.row);
@@ -135,7 +128,7 @@ std::string DetailText(const HistoryRecord& record, const HistoryParts& parts) {
   out["withheld"] = std::move(withheld);
   std::string text = DumpJson(out);
   text.back() = ',';
-  return text + "\"series\":" + SeriesText(record.curves) + "}";
+  return text + "\"series\":" + ArchivedAnswer(record.curves) + "}";
 }
 
 std::vector<AccessQuestion> PartsQuestions(const HistoryName& name) {

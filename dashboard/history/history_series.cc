@@ -112,4 +112,23 @@ std::string JoinCurves(std::string_view old, std::string_view answer) {
   return room == kCurvesMax ? "" : DumpJson(out);
 }
 
+std::string WithLastLoss(std::string_view curves, const CurvePoint& point) {
+  Json out = ReadAnswer(curves);
+  if (!out.contains("series")) out["series"] = Json::object();
+  Json& loss = out["series"]["loss"];
+  Curve curve = ReadCurve(loss);
+  if (!std::isfinite(point.value) || (!curve.empty() && curve.back().step >= point.step)) {
+    return std::string(curves);
+  }
+  curve.push_back(point);
+  loss = ToJson(curve);
+  return DumpJson(out);
+}
+
+std::string ArchivedAnswer(const std::string& curves) {
+  std::string text = curves.empty() ? "{\"series\":{}}" : curves;
+  text.back() = ',';
+  return text + "\"archived\":true}";
+}
+
 }  // namespace taas::dashboard

@@ -45,6 +45,13 @@ Curve JoinCurve(const Curve& old, const Curve& fresh);
 // the result, with nothing else in it and always with `series`. Empty: there are no curves.
 std::string JoinCurves(std::string_view old, std::string_view answer);
 
+// The same with `point` at the end of the curve `loss` of the training, unless that goes as far.
+std::string WithLastLoss(std::string_view curves, const CurvePoint& point);
+
+// The SeriesAnswer of what was recorded: `curves` of JoinCurves, or empty. As it was written: to
+// take megabytes of points apart and put them together again would hold up everybody else.
+std::string ArchivedAnswer(const std::string& curves);
+
 }  // namespace taas::dashboard
 
 #endif  // DASHBOARD_HISTORY_HISTORY_SERIES_H_

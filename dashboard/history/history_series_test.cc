@@ -119,5 +119,14 @@ TEST(JoinCurvesTest, LongCurvesStayWithinTheirPointsHoweverOftenTheyAreJoined) {
   EXPECT_EQ(loss.back()[0], 6'000);
 }
 
+TEST(WithLastLossTest, APointIsAddedBehindTheOthersOnly) {
+  const std::string kept = JoinCurves("", Answer({{1, 1, 0.9}, {5, 5, 0.5}}).dump());
+  EXPECT_EQ(json::parse(WithLastLoss(kept, {9, 9, 0.1}))["series"]["loss"],
+            json::parse("[[1, 1.0, 0.9], [5, 5.0, 0.5], [9, 9.0, 0.1]]"));
+  EXPECT_EQ(WithLastLoss(kept, {5, 9, 0.1}), kept);
+  EXPECT_EQ(WithLastLoss(kept, {9, 9, std::numeric_limits<double>::quiet_NaN()}), kept);
+  EXPECT_EQ(json::parse(WithLastLoss("", {9, 9, 0.1}))["series"]["loss"].size(), 1u);
+}
+
 }  // namespace
 }  // namespace taas::dashboard

@@ -146,7 +146,21 @@ absl::Status HistoryTables::Write(const HistoryManifest& manifest) {
 }
 
 absl::Status HistoryTables::Write(const HistorySeries& series) {
-  ASSIGN_OR_RETURN(const std::optional<int64_t> id, IdOf(series.uid));
+  return ChangeCurves(series.uid, [&series](const std::string& before) {
+    return JoinCurves(before, series.answer);
+  });
+}
+
+absl::Status HistoryTables::Write(const HistoryLastLoss& last) {
+  const std::chrono::duration<double> at = last.at.time_since_epoch();
+  return ChangeCurves(last.uid, [&](const std::string& before) {
+    return WithLastLoss(before, {last.step, at.count(), last.loss});
+  });
+}
+
+absl::Status HistoryTables::ChangeCurves(
+    const std::string& uid, const std::function<std::string(const std::string&)>& change) {
+  ASSIGN_OR_RETURN(const std::optional<int64_t> id, IdOf(uid));
   if (!id.has_value() || full_) return absl::OkStatus();
   std::string before;
   {
@@ -154,7 +168,7 @@ absl::Status HistoryTables::Write(const HistorySeries& series) {
     ASSIGN_OR_RETURN(const bool found, find.Bind(*id).Next());
     if (found) before = Unpack(find.Text(0));
   }
-  const std::string joined = JoinCurves(before, series.answer);
+  const std::string joined = change(before);
   if (joined.empty() || joined == before) return absl::OkStatus();
   ASSIGN_OR_RETURN(SqlStatement put,
                    file_->Prepare("INSERT INTO series (job, curves) VALUES (?, ?) ON CONFLICT"

@@ -10,6 +10,7 @@
 #ifndef DASHBOARD_HISTORY_HISTORY_TABLES_H_
 #define DASHBOARD_HISTORY_HISTORY_TABLES_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,10 +58,13 @@ class HistoryTables {
   absl::Status Write(const HistoryJob& job);
   absl::Status Write(const HistoryManifest& manifest);
   absl::Status Write(const HistorySeries& series);
+  absl::Status Write(const HistoryLastLoss& last);
   absl::Status Write(const HistoryLog& log);
   absl::Status Write(const HistoryGone& gone);
   absl::Status WriteEvents(int64_t id, const std::vector<HistoryEvent>& events);
   absl::StatusOr<std::optional<int64_t>> IdOf(const std::string& uid);
+  absl::Status ChangeCurves(const std::string& uid,
+                            const std::function<std::string(const std::string& before)>& change);
   absl::Status LoadEvents(int64_t id, HistoryRecord* record);
   absl::Status LoadLogs(int64_t id, HistoryRecord* record);
   absl::StatusOr<std::vector<int64_t>> TooMany(Clock::WallTime now);

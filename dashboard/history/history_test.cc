@@ -137,6 +137,12 @@ TEST_F(HistoryTest, AJobThatEndsAndIsDeletedIsReadFromTheHistoryEvenByTheNextDas
   Watch("/trainingjobs", "MODIFIED", JobObject("Succeeded", 12));
   ASSERT_EQ(Get({"history"})["jobs"].size(), 1u);
   EXPECT_EQ(Get({"history"})["jobs"][0]["state"], "Succeeded");
+  std::string recorded;
+  history_->Curves("u1", [&](std::string answer) { recorded = std::move(answer); });
+  history_->Curves("u2", [&](const std::string& answer) { EXPECT_EQ(answer, ""); });
+  RunFor(seconds(1));
+  EXPECT_EQ(json::parse(recorded)["series"]["loss"][0][2], 0.5);
+  EXPECT_EQ(json::parse(recorded)["archived"], true);
   Watch("/trainingjobs", "DELETED", JobObject("Succeeded", 13));
   EXPECT_TRUE(Get({"history"})["jobs"][0].contains("deleted"));
 

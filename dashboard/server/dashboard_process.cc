@@ -189,8 +189,13 @@ class Process : public DashboardProcess {
                                                            .access = *access_,
                                                            .callers = *callers_});
     logs_->AddTo(table);
-    series_routes_ = std::make_unique<SeriesRoutes>(
-        SeriesRoutes::Context{.board = *board_, .access = *access_, .source = *series_});
+    SeriesRoutes::Context series{.board = *board_, .access = *access_, .source = *series_};
+    if (history_ != nullptr) {
+      series.recorded = [this](const std::string& uid, auto done) {
+        history_->Curves(uid, std::move(done));
+      };
+    }
+    series_routes_ = std::make_unique<SeriesRoutes>(std::move(series));
     series_routes_->AddTo(table);
     event_routes_ = std::make_unique<EventRoutes>(
         EventRoutes::Context{.board = *board_, .access = *access_, .mirror = *events_});
@@ -261,7 +266,10 @@ class Process : public DashboardProcess {
   void StartHistory() {
     history_->Start({.board = *board_,
                      .fetch_series = [this](const auto& job, const auto& pods, auto done) {
-                       series_->Fetch(*job, pods, std::move(done));
+                       series_->Fetch(*job, pods, [done = std::move(done)](
+                                                      const SeriesReply& reply) {
+                         done(reply.text);
+                       });
                      }});
   }
 

@@ -40,11 +40,18 @@ void SeriesRoutes::Series(ApiCall call) {
   }
   WithJob(context_.board, context_.access, std::move(call),
           [this, since, step](ApiCall call, ClusterCache::JobPtr job) {
-            context_.source.Fetch(*job, context_.board.cache().PodsOf(*job),
-                                  [call, since, step](const std::string& answer) {
-                                    call.respond(JsonResponse(
-                                        since.empty() ? answer : SeriesSince(answer, step)));
-                                  });
+            const auto respond = [call, since, step](const std::string& answer) {
+              call.respond(JsonResponse(since.empty() ? answer : SeriesSince(answer, step)));
+            };
+            context_.source.Fetch(
+                *job, context_.board.cache().PodsOf(*job),
+                [recorded = context_.recorded, uid = job->meta.uid,
+                 respond](const SeriesReply& reply) {
+                  if (reply.live || recorded == nullptr) return respond(reply.text);
+                  recorded(uid, [respond, live = reply.text](const std::string& kept) {
+                    respond(kept.empty() ? live : kept);
+                  });
+                });
           });
 }
 

@@ -1,4 +1,5 @@
-// GET api/jobs/NS/PLURAL/NAME/series[?since=STEP]: the curves of a training, as they are now.
+// GET api/jobs/NS/PLURAL/NAME/series[?since=STEP]: the curves of a training, as they are now; where
+// nobody answers, as the history has them.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors:
 // answers with a Problem; a trainer that does not answer is no error.
@@ -9,8 +10,10 @@
 #ifndef DASHBOARD_TRAINING_SERIES_ROUTES_H_
 #define DASHBOARD_TRAINING_SERIES_ROUTES_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "dashboard/server/access.h"
 #include "dashboard/server/board.h"
@@ -25,9 +28,12 @@ class SeriesRoutes {
     Board& board;
     Access& access;
     SeriesSource& source;
+    // What the history has of a job that nobody answers for; "": nothing. Null: there is none.
+    std::function<void(const std::string& uid, std::function<void(std::string answer)> done)>
+        recorded = nullptr;
   };
 
-  explicit SeriesRoutes(const Context& context) : context_(context) {}
+  explicit SeriesRoutes(Context context) : context_(std::move(context)) {}
   void AddTo(RouteTable* table);
 
  private:

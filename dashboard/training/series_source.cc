@@ -60,7 +60,7 @@ void SeriesSource::Fetch(const WatchedJob& job, const Pods& pods, Done done) {
   const std::string uid = job.meta.uid;
   Answer& answer = answers_[uid];
   const bool fresh = executor_.clock().Now() - answer.at < kLately;
-  if (!answer.text.empty() && fresh && !answer.asking) return done(answer.text);
+  if (!answer.reply.text.empty() && fresh && !answer.asking) return done(answer.reply);
   answer.waiting.push_back(std::move(done));
   if (!std::exchange(answer.asking, true)) Ask(uid, job, pods);
 }
@@ -101,11 +101,11 @@ void SeriesSource::OnAll(const std::string& uid, const Round& round) {
                                std::string(round.main.status().message());
   }
   Answer& answer = answers_[uid];
-  answer.text = DumpJson(out);
+  answer.reply = {.text = DumpJson(out), .live = round.main.ok()};
   answer.at = executor_.clock().Now();
   answer.asking = false;
-  const std::string text = answer.text;
-  for (const Done& done : std::exchange(answer.waiting, {})) done(text);
+  const SeriesReply reply = answer.reply;
+  for (const Done& done : std::exchange(answer.waiting, {})) done(reply);
 }
 
 void SeriesSource::MakeRoom() {

@@ -7,7 +7,7 @@
 // Ownership: transport and executor outlive it. Threads: the executor's only; `done` may be called
 // inside the call. Errors: none; an answer without curves says why.
 //
-//   series.Fetch(*job, pods, [](std::string answer) { … });   // A SeriesAnswer, in JSON.
+//   series.Fetch(*job, pods, [](const SeriesReply& reply) { … });
 
 #ifndef DASHBOARD_TRAINING_SERIES_SOURCE_H_
 #define DASHBOARD_TRAINING_SERIES_SOURCE_H_
@@ -28,6 +28,11 @@
 
 namespace taas::dashboard {
 
+struct SeriesReply {
+  std::string text;    // A SeriesAnswer of dashboard/web, in JSON.
+  bool live = false;   // Somebody who keeps the curves of the training has answered.
+};
+
 class SeriesSource {
  public:
   // Trainers take a point every some seconds; twenty tabs on one job are one question.
@@ -36,7 +41,7 @@ class SeriesSource {
   static constexpr size_t kAnswersMax = 50;
 
   using Pods = std::vector<std::shared_ptr<const WatchedPod>>;
-  using Done = std::function<void(std::string answer)>;
+  using Done = std::function<void(const SeriesReply& reply)>;
 
   SeriesSource(PollTransport& transport, Executor& executor);
   ~SeriesSource();
@@ -45,7 +50,7 @@ class SeriesSource {
 
  private:
   struct Answer {
-    std::string text;
+    SeriesReply reply;
     Clock::Time at{};
     bool asking = false;
     std::vector<Done> waiting;

@@ -43,7 +43,10 @@ class SeriesSourceTest : public testing::Test {
   }
   std::shared_ptr<json> Fetch() {
     auto answer = std::make_shared<json>();
-    source_.Fetch(job_, pods_, [answer](const std::string& text) { *answer = json::parse(text); });
+    source_.Fetch(job_, pods_, [answer](const SeriesReply& reply) {
+      *answer = json::parse(reply.text);
+      EXPECT_EQ(reply.live, answer->contains("source"));
+    });
     return answer;
   }
 

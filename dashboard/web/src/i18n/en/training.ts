@@ -7,11 +7,13 @@ export const training = {
   noneOf: (job: string) => `${job} has no curves.`,
   silent: "No trainer answers now",
   overSilent: "The job has ended",
-  archived: "The job has ended. These are the curves that were recorded.",
+  archived: (over: boolean) =>
+    `${over ? "The job has ended" : "No trainer answers now"}. ` +
+    "These are the curves that were recorded.",
   gone: "This job exists no longer. These are the last curves that were seen.",
   recorded: "recorded",
   lookInHistory: "Look in the history",
-  noneTitle: "No curves yet",
+  noneTitle: (over: boolean): string => (over ? "This job left no curves" : "No curves yet"),
   noneText:
     "The trainer takes a point every summaries.everySteps steps, also without summaries.dir. " +
     "The first one shows here by itself.",

@@ -7,11 +7,11 @@ export const training: typeof en = {
   noneOf: (job) => `${job} 没有曲线。`,
   silent: "目前没有训练程序响应",
   overSilent: "作业已结束",
-  archived: "作业已结束，以下是记录下来的曲线。",
+  archived: (over) => `${over ? "作业已结束" : "目前没有训练程序响应"}，以下是记录下来的曲线。`,
   gone: "该作业已不存在，以下是最后看到的曲线。",
   recorded: "已记录",
   lookInHistory: "在历史中查找",
-  noneTitle: "还没有曲线",
+  noneTitle: (over) => (over ? "该作业没有留下曲线" : "还没有曲线"),
   noneText:
     "训练程序每隔 summaries.everySteps 步取一个点，没有 summaries.dir 时也是如此。" +
     "第一个点会自动出现在这里。",

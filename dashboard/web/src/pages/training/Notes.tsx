@@ -36,12 +36,12 @@ export function SeriesNote({ job, answer, gone, over }: Props): ReactNode {
     );
   }
   if (answer.archived) {
-    return <Alert type="info" showIcon className="training-note" title={words.archived} />;
+    return <Alert type="info" showIcon className="training-note" title={words.archived(over)} />;
   }
   if (answer.message === undefined || answer.source !== undefined) return null;
   return (
     <Alert
-      type={over ? "info" : "warning"}
+      type="info"
       showIcon
       className="training-note"
       title={over ? words.overSilent : words.silent}
@@ -50,11 +50,11 @@ export function SeriesNote({ job, answer, gone, over }: Props): ReactNode {
   );
 }
 
-export function NoCurves({ kind }: { kind: JobKind }): ReactNode {
+export function NoCurves({ kind, over }: { kind: JobKind; over: boolean }): ReactNode {
   const { t } = useText();
   return (
     <NoneYet kind={kind} words={t.training}>
-      <h2>{t.training.noneTitle}</h2>
+      <h2>{t.training.noneTitle(over)}</h2>
     </NoneYet>
   );
 }

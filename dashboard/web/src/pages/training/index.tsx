@@ -40,7 +40,8 @@ function Training({ job }: { job: JobRef }): ReactNode {
   const { t } = useText();
   const live = useLiveJob(job);
   const over = isOver(live);
-  const { answer, error, refetch } = useSeries(job, over);
+  // One that is suspended makes no points either, until it is resumed.
+  const { answer, error, refetch } = useSeries(job, over || live?.state === "Suspended");
   const control = useSettings();
   const compared = useCompared(control.settings.compared);
   const key = jobKey(job);
@@ -62,7 +63,7 @@ function Training({ job }: { job: JobRef }): ReactNode {
       {!error && !answer && (
         <LoadingRows />
       )}
-      {answer && <Curves job={job} runs={runs} compared={compared} control={control} />}
+      {answer && <Curves {...{ job, over, runs, compared, control }} />}
       <Suspense fallback={null}>
         <Histograms
           job={job}
@@ -78,12 +79,13 @@ function Training({ job }: { job: JobRef }): ReactNode {
 
 interface CurvesProps {
   job: JobRef;
+  over: boolean;
   runs: Run[];
   compared: ComparedRun[];
   control: SettingsControl;
 }
 
-function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
+function Curves({ job, over, runs, compared, control }: CurvesProps): ReactNode {
   const { t } = useText();
   const { settings, change } = control;
   const all = useMemo(() => chartsOf(runs, () => true), [runs]);
@@ -102,7 +104,7 @@ function Curves({ job, runs, compared, control }: CurvesProps): ReactNode {
         onChange={(keys) => change({ compared: keys })}
       />
       <ComparedNotes compared={compared} />
-      {all.length === 0 && <NoCurves kind={job.kind} />}
+      {all.length === 0 && <NoCurves kind={job.kind} over={over} />}
       {all.length > 0 && <Toolbar {...control} />}
       {all.length > 0 && charts.length === 0 && <p className="muted">{t.training.noMatch}</p>}
       <ChartGrid

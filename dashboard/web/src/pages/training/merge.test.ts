@@ -76,6 +76,17 @@ test("curves stay while nobody answers, with the reason", async () => {
   expect(answer).toEqual({ series: known.answer.series, message: "gone" });
 });
 
+test("what was recorded takes the place of what was seen where it goes as far", async () => {
+  const recorded = (...steps: number[]) => async (since: number | undefined) => ({
+    archived: true,
+    series: { loss: points(...steps).filter(([step]) => step > (since ?? -1)) },
+  });
+  const shorter = await readOn(recorded(10, 20), known);
+  expect(shorter.answer).toEqual({ archived: true, series: known.answer.series });
+  const longer = await readOn(recorded(10, 20, 40), known);
+  expect(longer.answer).toEqual({ archived: true, series: { loss: points(10, 20, 40) } });
+});
+
 test("what comes after a silence is read whole", async () => {
   const silent: Reading = { answer: { series: known.answer.series, message: "gone" }, reads: 2 };
   const { read } = trainer({ source: "worker-0", series: { loss: points(5) } });

@@ -49,6 +49,11 @@ function mergeCurves(known: Curves, fresh: Curves, since: number): Curves | unde
   return merged;
 }
 
+/** The newest step; before all others where there is none. */
+export function endOf({ series, evaluator = {} }: SeriesAnswer): number {
+  return Math.max(lastStep(series) ?? -Infinity, lastStep(evaluator) ?? -Infinity);
+}
+
 /** Nobody answers now: what was seen stays, with the reason. */
 export function keepSeen(known: SeriesAnswer, answer: SeriesAnswer): SeriesAnswer {
   const seen = { ...known, ...answer, series: known.series };

@@ -1,7 +1,7 @@
 // The next reading of a job's curves, given the one before.
 
 import type { SeriesAnswer } from "../../api/types";
-import { isEmpty, keepSeen, mergeSeries, sinceOf } from "./merge";
+import { endOf, isEmpty, keepSeen, mergeSeries, sinceOf } from "./merge";
 
 export interface Reading {
   answer: SeriesAnswer;
@@ -18,7 +18,9 @@ export async function readOn(read: Read, known: Reading | undefined): Promise<Re
   const reads = (known?.reads ?? 0) + 1;
   const since = reads % WHOLE_EVERY === 0 ? undefined : sinceOf(known?.answer);
   const answer = await read(since);
-  if (known && answer.source === undefined && !answer.archived && isEmpty(answer)) {
+  const silent = answer.source === undefined;
+  // What was recorded may end before what was seen.
+  if (known && silent && (isEmpty(answer) || endOf(answer) < endOf(known.answer))) {
     return { answer: keepSeen(known.answer, answer), reads };
   }
   if (!known || since === undefined) return { answer, reads };

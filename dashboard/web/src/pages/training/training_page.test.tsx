@@ -4,6 +4,7 @@ import type { SeriesAnswer } from "../../api/types";
 import { FakeServer, problem } from "../../testing/fake_server";
 import { renderAt } from "../../testing/render";
 import { row } from "../../testing/rows";
+import { jobOf } from "../job/job_fixture";
 import { FakePlot } from "./fake_plot";
 
 vi.mock("uplot", async () => ({ default: (await import("./fake_plot")).FakePlot }));
@@ -152,7 +153,15 @@ describe("the page of a training", () => {
 
   test("says that curves are from the archive", async () => {
     renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
-    await screen.findByText(/These are the curves that were recorded/);
+    await screen.findByText("No trainer answers now. These are the curves that were recorded.");
+  });
+
+  test("of a job that has ended without curves says that none will come", async () => {
+    const server = serverOf({ series: {}, message: "no replica that keeps curves runs now" });
+    renderAt(PAGE, { server });
+    await screen.findByText("No curves yet");
+    await act(() => server.send("job", { job: jobOf({ name: "mnist", state: "Succeeded" }) }));
+    await screen.findByText("This job left no curves");
   });
 
   test("is Chinese where the user reads Chinese", async () => {
