@@ -111,10 +111,10 @@ bool IsJsonBody(const std::string& content_type) {
 class Api::Impl {
  public:
   Impl(Store& store, const Clock& clock, Random& random, LogSource* logs,
-       const UsageSource* usage, std::string token)
+       const UsageSource* usage, std::string token, JobAdvice advice)
       : store_(store),
         clock_(clock),
-        rest_(store, clock, random),
+        rest_(store, clock, random, std::move(advice)),
         logs_(logs),
         usage_(usage),
         token_(std::move(token)) {}
@@ -367,8 +367,9 @@ absl::Status Api::Impl::Bootstrap() {
 }
 
 Api::Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
-         const UsageSource* usage, std::string token)
-    : impl_(std::make_unique<Impl>(store, clock, random, logs, usage, std::move(token))) {}
+         const UsageSource* usage, std::string token, JobAdvice advice)
+    : impl_(std::make_unique<Impl>(store, clock, random, logs, usage, std::move(token),
+                                   std::move(advice))) {}
 Api::~Api() = default;
 
 absl::Status Api::Bootstrap() { return impl_->Bootstrap(); }

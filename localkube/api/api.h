@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "localkube/api/api_stream.h"
+#include "localkube/api/job_admission.h"
 #include "localkube/api/log_source.h"
 #include "localkube/api/store.h"
 #include "localkube/api/usage_source.h"
@@ -34,8 +35,9 @@ class Api {
  public:
   // `logs` may be null: no pod has logs then; and so may `usage`: nothing is measured then.
   // `token` is the one that the cluster's user shows, for who asks whose it is (reviews.h).
+  // `advice`, if any, is asked about each new job.
   Api(Store& store, const Clock& clock, Random& random, LogSource* logs,
-      const UsageSource* usage = nullptr, std::string token = "");
+      const UsageSource* usage = nullptr, std::string token = "", JobAdvice advice = nullptr);
   ~Api();
 
   // The namespaces that always exist, and what belongs in each. Once per start.

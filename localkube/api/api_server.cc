@@ -46,10 +46,10 @@ absl::StatusOr<std::string> KeepPrivate(const std::string& path, Make make) {
 class RunningServer : public ApiServer {
  public:
   RunningServer(std::unique_ptr<Store> store, const Clock& clock, Random& random,
-                LogSource* logs, const UsageSource* usage, std::string token)
+                LogSource* logs, const UsageSource* usage, std::string token, JobAdvice advice)
       : store_(std::move(store)),
         token_(std::move(token)),
-        api_(*store_, clock, random, logs, usage, token_),
+        api_(*store_, clock, random, logs, usage, token_, std::move(advice)),
         rest_(*store_, clock, random),
         executor_(clock, "api-gc"),
         collector_(*store_, rest_, executor_, clock) {}
@@ -130,7 +130,7 @@ absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(Options options, con
   ASSIGN_OR_RETURN(std::unique_ptr<Store> store, Store::Open({.path = options.dir + "/store.db"}));
   ASSIGN_OR_RETURN(std::string token, KeepPrivate(options.dir + "/token", MakeToken));
   auto server = std::make_unique<RunningServer>(std::move(store), clock, random, logs, usage,
-                                                std::move(token));
+                                                std::move(token), options.advice);
   RETURN_IF_ERROR(server->Begin(options));
   return std::unique_ptr<ApiServer>(std::move(server));
 }

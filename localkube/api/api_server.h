@@ -37,6 +37,7 @@ class ApiServer {
   struct Options {
     std::string dir;    // Made with 0700 if missing; holds store.db, tls.pem, token.
     uint16_t port = 0;  // 0: any free one.
+    JobAdvice advice = nullptr;  // As Api has it.
   };
 
   // Answers when it returns. `random` is asked from several threads: give a SystemRandom. `logs`

@@ -11,6 +11,7 @@
 #ifndef LOCALKUBE_API_JOB_ADMISSION_H_
 #define LOCALKUBE_API_JOB_ADMISSION_H_
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -20,6 +21,10 @@
 #include "localkube/api/kinds.h"
 
 namespace taas::localkube {
+
+// What a new job's user should know, one sentence each: warnings of an answer, never a refusal.
+using JobAdvice =
+    std::function<std::vector<std::string>(const std::string& ns, const nlohmann::json& job)>;
 
 enum class FieldValidation { kIgnore, kWarn, kStrict };
 

@@ -147,6 +147,11 @@ absl::StatusOr<WriteResult> Rest::Create(const Kind& kind, const std::string& ns
     RETURN_IF_ERROR(AdmitNewJob(kind, &object));
   }
   RETURN_IF_ERROR(CheckNew(kind, ns, object));
+  if (kind.custom && advice_ != nullptr && options.validation != FieldValidation::kIgnore) {
+    for (std::string& sentence : advice_(ns, object)) {
+      result.warnings.push_back(std::move(sentence));
+    }
+  }
   const Target target{&kind, ns, NameOf(object), ""};
   if (options.dry_run) {
     if (!generated && store_.Get(target.key()).ok()) return AlreadyExists(kind, target.name);

@@ -18,6 +18,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -54,8 +55,9 @@ struct Target {
 
 class Rest {
  public:
-  Rest(Store& store, const Clock& clock, Random& random)
-      : store_(store), clock_(clock), random_(random) {}
+  // `advice` may be null.
+  Rest(Store& store, const Clock& clock, Random& random, JobAdvice advice = nullptr)
+      : store_(store), clock_(clock), random_(random), advice_(std::move(advice)) {}
 
   absl::StatusOr<WriteResult> Create(const Kind& kind, const std::string& ns,
                                      std::string_view body, const WriteOptions& options);
@@ -98,6 +100,7 @@ class Rest {
   Store& store_;
   const Clock& clock_;
   Random& random_;
+  const JobAdvice advice_;
   std::mutex random_mutex_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "localkube/cluster/job_advice.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_volumes.h"
 #include "localkube/node/sandbox.h"
@@ -186,8 +187,15 @@ absl::Status LocalCluster::StartServer() {
   if (remembered)
     port = static_cast<uint16_t>(std::atoi(disk_.ReadAll(port_path).value_or("0").c_str()));
   const auto start = [&](uint16_t wanted) {
-    return ApiServer::Start({.dir = options_.dir + "/api", .port = wanted}, clock_, random_,
-                            &logs_, &usage_);
+    return ApiServer::Start({.dir = options_.dir + "/api",
+                             .port = wanted,
+                             .advice =
+                                 [this](const std::string& ns, const nlohmann::json& job) {
+                                   return EmptyClaims(job, [&](const std::string& claim) {
+                                     return ClaimDir(ns, claim);
+                                   });
+                                 }},
+                            clock_, random_, &logs_, &usage_);
   };
   absl::StatusOr<std::unique_ptr<ApiServer>> server = start(port);
   if (!server.ok() && remembered && port != 0) server = start(0);

@@ -82,6 +82,45 @@ TEST_F(LocalClusterTest, RemoveLeavesNothingAndALateClusterFindsNoHalf) {
   EXPECT_EQ(Phase("a"), "gone");
 }
 
+TEST_F(LocalClusterTest, WhoMakesAJobWhoseDataIsNotThereIsWarned) {
+  Start();
+  const auto warnings = [this](const std::string& name) {
+    const nlohmann::json job = {
+        {"apiVersion", "taas.dev/v1"},
+        {"kind", "TrainingJob"},
+        {"metadata", {{"name", name}}},
+        {"spec",
+         {{"trainer", {{"model", {{"name", "softmax"}}},
+                       {"data", {{"format", "generated"},
+                                 {"generated", {{"examples", 9}, {"features", 2},
+                                                {"classes", 2}}}}},
+                       {"strategy", {{"type", "Local"}}},
+                       {"batchSize", 3},
+                       {"maxSteps", 1}}},
+          {"roles", {{"worker", {{"replicas", 1}}}}},
+          {"volumes",
+           {{{"name", "data"},
+             {"mountPath", "/data"},
+             {"readOnly", true},
+             {"source", {{"persistentVolumeClaim", {{"claimName", "mnist-data"}}}}}}}}}}};
+    const ApiResponse made = cluster_->server().api().Handle(
+        {.method = "POST",
+         .target = "/apis/taas.dev/v1/namespaces/default/trainingjobs",
+         .body = job.dump()});
+    EXPECT_EQ(made.code, 201) << made.body;
+    std::string said;
+    for (const auto& [name_of, value] : made.headers) {
+      if (name_of == "Warning") said += value;
+    }
+    return said;
+  };
+  const std::string dir = cluster_->ClaimDir("default", "mnist-data");
+  EXPECT_THAT(warnings("a"), HasSubstr(dir));
+  ASSERT_THAT(disk_.MakeDirs(dir), IsOk());
+  ASSERT_THAT(disk_.WriteAtomically(dir + "/train-images.gz", "x"), IsOk());
+  EXPECT_EQ(warnings("b"), "");
+}
+
 TEST_F(LocalClusterTest, AClusterThatIsStartedAgainHasItsAddressItsPodsAndTheirRuns) {
   Start();
   const uint16_t port = cluster_->server().port();
