@@ -3,7 +3,7 @@
 
 import { Skeleton } from "antd";
 import type { ReactNode } from "react";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import type { Distribution, Histogram } from "../../../api/events";
 import type { JobRef } from "../../../api/paths";
 import type { HistogramTag } from "../../../api/types";
@@ -65,7 +65,7 @@ export function HistogramCard(props: Props): ReactNode {
     >
       <div className="curve-head">
         <h4 title={tag.description}>
-          <bdi>{name}</bdi>
+          <bdi>{afterSlashes(name)}</bdi>
         </h4>
         <ChartActions
           {...{ name, table, extra }}
@@ -89,6 +89,16 @@ export function HistogramCard(props: Props): ReactNode {
       )}
     </section>
   );
+}
+
+/** A line may end behind each part of the name, rather than within a word. */
+function afterSlashes(name: string): ReactNode {
+  return name.split(/(?<=\/)/).map((part, index) => (
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }
 
 interface TroubleProps {

@@ -58,6 +58,12 @@ export function ticksDown(height: number): number {
   return Math.max(1, Math.floor(height / DOWN));
 }
 
+/** Of a text below `x`: moved aside where it would be cut at an end of the canvas. */
+export function middleOf(text: string, x: number, width: number): number {
+  const half = (text.length * DIGIT) / 2;
+  return Math.min(Math.max(x, half - LEAST), width + LEAST - half);
+}
+
 export type Context = CanvasRenderingContext2D;
 
 /** Ticks of `right` run along `depth`, from above: where the oldest and the newest ridge stand. */
@@ -84,7 +90,7 @@ export function drawAxes(
   for (const { at, text } of below) {
     const x = at * size.width;
     line(x, 0, x, size.height + 3);
-    ctx.fillText(text, x, size.height + GAP);
+    ctx.fillText(text, middleOf(text, x, size.width), size.height + GAP);
   }
   ctx.textBaseline = "middle";
   ctx.textAlign = "right";

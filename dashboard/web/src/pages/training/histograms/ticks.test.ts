@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { en } from "../../../i18n/en";
 import { newFormat } from "../../../i18n/format";
-import { ticksAcross } from "./frame";
+import { middleOf, ticksAcross } from "./frame";
 import { heightTicks, niceDistance, placeTicks, valueTicks } from "./ticks";
 
 const format = newFormat("en", en);
@@ -50,4 +50,13 @@ test("ticks that would touch are made fewer", () => {
 test("a range without a size has no ticks, and hangs nothing", () => {
   expect(valueTicks([1, 1], 4)).toEqual([]);
   expect(valueTicks([0, Infinity], 4)).toEqual([]);
+});
+
+// "1.5e-8" at the right end read "1.5e-" before.
+test("a number at an end of the axis stays within the canvas", () => {
+  expect(middleOf("0", 150, 300)).toBe(150);
+  expect(middleOf("1.5e-8", 150, 300)).toBe(150);
+  expect(middleOf("1.5e-8", 300, 300)).toBeLessThan(300);
+  expect(middleOf("-1.5e-8", 0, 300)).toBeGreaterThan(0);
+  expect(middleOf("0.1", 300, 300)).toBe(300);
 });
