@@ -9,7 +9,7 @@ export interface Format {
   /** 3 Mar 2026, 14:03:22 */
   dateTime: (at: number | string) => string;
   number: (value: number) => string;
-  /** Three significant digits: for rates and losses. */
+  /** Three significant digits: for rates and losses. As 1.86e-9 where that is shorter. */
   short: (value: number) => string;
   /** 0 … 100 → "42 %" */
   percent: (value: number) => string;
@@ -20,6 +20,9 @@ export interface Format {
   /** MiB → "40 GiB" */
   memory: (mebibytes: number) => string;
 }
+
+// Below it a number is more noughts than digits.
+const TINY = 1e-4;
 
 const LOCALES: Record<Language, string> = { en: "en-GB", zh: "zh-CN" };
 
@@ -43,7 +46,10 @@ export function newFormat(language: Language, texts: Texts): Format {
     time: ofTime(time),
     dateTime: ofTime(dateTime),
     number: (value) => number.format(value),
-    short: (value) => short.format(value),
+    short: (value) => {
+      const isTiny = value !== 0 && Math.abs(value) < TINY;
+      return isTiny ? value.toExponential(2) : short.format(value);
+    },
     percent: (value) => percent.format(value / 100),
     span: (seconds) => spanText(texts.common.span, seconds, true),
     age: (seconds) => spanText(texts.common.span, seconds, false),

@@ -90,6 +90,8 @@ describe("numbers and times", () => {
     expect(of.en.percent(42)).toBe("42%");
     expect(of.en.memory(40_960)).toBe("40 GiB");
     expect(of.en.short(0.012345)).toBe("0.0123");
+    expect(of.en.short(1.8626e-9)).toBe("1.86e-9");
+    expect(of.en.short(0)).toBe("0");
   });
 
   test("stay as they are when they are none", () => {
