@@ -9,7 +9,8 @@ import { CopyButton } from "../components/CopyButton";
 import { useText } from "../i18n";
 
 // For a service account, since that works on every cluster.
-const TOKEN_COMMAND = "kubectl create token default --duration=8h";
+const TOKEN_COMMAND = "kubectl create token default";
+const TOKEN_LIFE = "--duration=8h";
 // Of a cluster of `taas local up`: what its user has lost is the link.
 const LINK_COMMAND = "taas dashboard";
 
@@ -52,8 +53,10 @@ export function LoginForm({ login }: { login: ReturnType<typeof useLogin> }): Re
       </Button>
       <p className="login-hint">{t.login.tokenHint}</p>
       <p className="code-line">
-        <code>{TOKEN_COMMAND}</code>
-        <CopyButton text={TOKEN_COMMAND} />
+        <code>
+          {TOKEN_COMMAND} <span className="code-word">{TOKEN_LIFE}</span>
+        </code>
+        <CopyButton text={`${TOKEN_COMMAND} ${TOKEN_LIFE}`} />
       </p>
       <p className="login-hint">{t.login.oneMachine}</p>
       <p className="code-line">
