@@ -13,6 +13,8 @@ export interface Task {
   /** What logs in: links of `taas dashboard`, each good once, or a token to paste. */
   links: string[];
   token?: string;
+  /** Links are asked for by act("link"), where a run is longer than they are good for. */
+  linksAsked?: boolean;
   namespace: string;
   /** Where traces of a failure go, or screenshots. */
   folder: string;

@@ -16,6 +16,7 @@ import type { Language } from "../../../dashboard/web/src/i18n/language";
 import type { Texts } from "../../../dashboard/web/src/i18n/en";
 import { en } from "../../../dashboard/web/src/i18n/en";
 import { zh } from "../../../dashboard/web/src/i18n/zh";
+import { act } from "./acts";
 import { serveBuiltPage } from "./built_page";
 import { PATIENCE_MS, settled } from "./patience";
 import type { Task } from "./task";
@@ -108,7 +109,7 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
 
 /** As a person does it: by the link that `taas dashboard` printed, or by pasting a token. */
 async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
-  const link = task.links.shift();
+  const link = task.links.shift() ?? (task.linksAsked ? String(await act("link")) : undefined);
   if (link !== undefined) {
     // Of an address that is open already only the fragment would change.
     await page.goto("about:blank");
@@ -125,25 +126,39 @@ async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
 
 // A page of the longest table, and no more.
 const HEIGHT_MAX = 4_000;
+// Histograms that load as they come into sight need two or three.
+const ROUNDS = 5;
 
-/** What has come into sight by that is loaded. */
+/** What has come into sight by that is loaded; what has not waits without a sign of it. */
 async function drawn(page: Page): Promise<void> {
   await settled(page);
-  await page.waitForFunction(() => document.querySelector(".histogram-waits") === null);
+  await page.waitForFunction(() => document.querySelector(".histogram-waits > *") === null);
+}
+
+function hiddenOf(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const main = document.querySelector("main");
+    return main ? main.scrollHeight - main.clientHeight : 0;
+  });
 }
 
 /** Its main part scrolls, so the window is made as high as what is in it. */
 async function pictureOf(page: Page, file: string, size: { width: number; height: number }) {
   mkdirSync(path.dirname(file), { recursive: true });
-  const hidden = await page.evaluate(() => {
-    const main = document.querySelector("main");
-    return main ? main.scrollHeight - main.clientHeight : 0;
-  });
-  if (hidden > 0) {
-    const height = Math.min(HEIGHT_MAX, size.height + hidden);
+  // What has just come, such as a dialog, is in the page before it is on the screen.
+  await drawn(page);
+  let { height } = size;
+  let hidden = await hiddenOf(page);
+  // What comes into sight grows when it is loaded, and hides what is below it again.
+  for (let round = 0; round < ROUNDS && hidden > 0 && height < HEIGHT_MAX; round += 1) {
+    height = Math.min(HEIGHT_MAX, height + hidden);
     await page.setViewportSize({ width: size.width, height });
     await drawn(page);
+    const left = await hiddenOf(page);
+    // A part that is as high as the window hides the same again, however high that is.
+    if (left === hidden) break;
+    hidden = left;
   }
   await page.screenshot({ path: file });
-  if (hidden > 0) await page.setViewportSize(size);
+  if (height !== size.height) await page.setViewportSize(size);
 }
