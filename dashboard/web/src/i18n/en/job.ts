@@ -50,6 +50,10 @@ export const job = {
   } satisfies Record<HealthReason, string>,
   lookAt: (name: string) => `Details of ${name}`,
   logsOf: (name: string) => `Log of ${name}`,
+  suspendTitle: (name: string) => `Suspend ${name}?`,
+  suspendLoses:
+    "It keeps no checkpoints: when it is resumed, it begins again at step 0. The logs of its pods " +
+    "go with them.",
   seeGpus: "Free GPUs",
   seeQueues: "Queues",
 

@@ -50,6 +50,8 @@ export const job: typeof en = {
   },
   lookAt: (name) => `${name} 的详情`,
   logsOf: (name) => `${name} 的日志`,
+  suspendTitle: (name) => `要暂停 ${name} 吗？`,
+  suspendLoses: "该作业不保存检查点：恢复后将从第 0 步重新开始，其 Pod 的日志也会随 Pod 消失。",
   seeGpus: "空闲的 GPU",
   seeQueues: "队列",
 

@@ -12,20 +12,23 @@ import type { NodeCells } from "./cells";
 import type { Finding, Wish } from "./finder";
 import { find } from "./finder";
 import { optionsOf } from "./view";
+import { GPUS_MAX, WORKERS_MAX } from "./wish";
 
-const WORKERS_MAX = 4096;
-const GPUS_MAX = 64;
 // Of nodes and jobs in one line.
 const NAMED_MAX = 6;
 
 interface Props {
   nodes: readonly NodeCells[];
+  /** What is asked first; the user may change it. */
+  first: Wish | undefined;
   onIdle: () => void;
 }
 
-export function Finder({ nodes, onIdle }: Props): ReactNode {
+const USUAL: Wish = { workers: 4, gpus: 1, product: "" };
+
+export function Finder({ nodes, first = USUAL, onIdle }: Props): ReactNode {
   const { t } = useText();
-  const [wish, setWish] = useState<Wish>({ workers: 4, gpus: 1, product: "" });
+  const [wish, setWish] = useState<Wish>(first);
   const etas = useEtas();
   const findings = useMemo(() => find(nodes, wish, (job) => etas.get(job)), [nodes, wish, etas]);
   const { products } = useMemo(() => optionsOf(nodes), [nodes]);

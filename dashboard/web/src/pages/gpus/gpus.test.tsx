@@ -191,6 +191,12 @@ test("filters narrow the map and stay in the URL", async () => {
   expect(router.state.location.search).toBe("?ns=ml");
 });
 
+test("a link opens the finder on what it asks for", async () => {
+  await show("/gpus?find=3x4", gpuMap([node("a")]));
+  const finder = screen.getByRole("region", { name: "Where is room?" });
+  expect(finder.textContent).toContain("room for 2 of 3 workers now");
+});
+
 test("the finder says where there is room, and else when", async () => {
   const nodes = [
     node("a", { holders: [holder("mnist", { count: 6 })] }),

@@ -4,12 +4,14 @@ import { AimOutlined } from "@ant-design/icons";
 import { Alert, Button, Empty } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
+import { useSearchParams } from "react-router";
 import { useNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
 import { Filters } from "./Filters";
+import type { Wish } from "./finder";
 import { Finder } from "./Finder";
 import { GpuGrid } from "./GpuGrid";
 import { GpuTable } from "./GpuTable";
@@ -22,6 +24,7 @@ import { useMap } from "./use_map";
 import { useView } from "./use_view";
 import { group, isAboutCells, show } from "./view";
 import { Waiting } from "./Waiting";
+import { readWish } from "./wish";
 import "./gpus.css";
 import "./map.css";
 import "./card.css";
@@ -30,7 +33,8 @@ import "./table.css";
 export default function GpusPage(): ReactNode {
   const { t } = useText();
   const live = useMap();
-  const [finding, setFinding] = useState(false);
+  const wish = readWish(useSearchParams()[0]);
+  const [finding, setFinding] = useState(wish !== undefined);
   const canFind = live?.map.nodesVisible === true && live.nodes.length > 0;
   return (
     <div className="gpus-page">
@@ -48,12 +52,18 @@ export default function GpusPage(): ReactNode {
           )
         }
       />
-      {live ? <Content live={live} finding={finding && canFind} /> : <LoadingRows />}
+      {live ? <Content live={live} finding={finding && canFind} wish={wish} /> : <LoadingRows />}
     </div>
   );
 }
 
-function Content({ live, finding }: { live: LiveMap; finding: boolean }): ReactNode {
+interface ContentProps {
+  live: LiveMap;
+  finding: boolean;
+  wish: Wish | undefined;
+}
+
+function Content({ live, finding, wish }: ContentProps): ReactNode {
   const { t } = useText();
   const { map, nodes } = live;
   const { view, setView, clear } = useView();
@@ -69,7 +79,7 @@ function Content({ live, finding }: { live: LiveMap; finding: boolean }): ReactN
     <>
       {!map.nodesVisible && <Alert className="gpus-note" type="info" title={t.gpus.noNodes} />}
       <Summary map={map} totals={totals} view={view} setView={setView} />
-      {finding && <Finder nodes={nodes} onIdle={() => setView({ idle: true })} />}
+      {finding && <Finder nodes={nodes} first={wish} onIdle={() => setView({ idle: true })} />}
       <Filters
         all={nodes}
         nodesVisible={map.nodesVisible}

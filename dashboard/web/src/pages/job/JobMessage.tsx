@@ -3,6 +3,7 @@
 
 import type { ReactNode } from "react";
 import { Fragment } from "react";
+import type { Path } from "react-router";
 import { Link } from "react-router";
 import { jobPage } from "../../api/paths";
 import type { Health, HealthReason, JobDetail, Replica } from "../../api/types";
@@ -11,6 +12,7 @@ import type { GlyphName } from "../../components/Glyph";
 import { Glyph } from "../../components/Glyph";
 import type { Texts } from "../../i18n/en";
 import { useText, wordFor } from "../../i18n";
+import { wishLink } from "../gpus/wish";
 import { messageParts, replicaName, worstReplica } from "./names";
 
 interface Props {
@@ -114,12 +116,21 @@ function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): Rea
       {LOG_HELPS.includes(reason) && <LogLink job={job} replica={suspect} />}
       {PLACES_HELP.includes(reason) && (
         <>
-          <Link to={keep("/gpus")}>{t.job.seeGpus}</Link>
+          <Link to={gpusLink(job, keep("/gpus"))}>{t.job.seeGpus}</Link>
           <Link to={keep("/queues")}>{t.job.seeQueues}</Link>
         </>
       )}
     </span>
   );
+}
+
+/** To the map of GPUs; of a job that waits for some, with the finder open on what it waits for. */
+function gpusLink(job: JobDetail, to: Partial<Path>): Partial<Path> {
+  const waiting = job.replicas.filter(({ state, gpus = 0 }) => state === "Pending" && gpus > 0);
+  if (waiting.length === 0) return to;
+  const search = new URLSearchParams(to.search);
+  search.set(...wishLink(waiting.length, Math.max(...waiting.map(({ gpus = 0 }) => gpus))));
+  return { ...to, search: `?${search}` };
 }
 
 /** The replica to look at: the worst one, or the one that the sentence names. */

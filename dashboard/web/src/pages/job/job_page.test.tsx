@@ -117,6 +117,9 @@ describe("the message", () => {
     await server.send("job", { job: { ...PULL, healthReason: "Unschedulable" } });
     const gpus = await screen.findByRole("link", { name: "Free GPUs" });
     expect(gpus.getAttribute("href")).toBe("/gpus");
+    const replicas = [0, 1, 2].map((at) => replica("worker", at, { state: "Pending", gpus: 4 }));
+    await server.send("job", { job: { ...PULL, healthReason: "Unschedulable", replicas } });
+    await waitFor(() => expect(gpus.getAttribute("href")).toBe("/gpus?find=3x4"));
   });
 
   test("is never empty: the worst replica, else the state speaks", async () => {

@@ -20,6 +20,7 @@ import { useText } from "../../../i18n";
 import { ActionButton } from "./ActionButton";
 import { DeleteDialog } from "./DeleteDialog";
 import { ScaleDialog } from "./ScaleDialog";
+import { useSuspend } from "./use_suspend";
 import type { Change, JobChanges } from "./use_job_changes";
 import type { Action } from "./why_not";
 import { whyNot } from "./why_not";
@@ -45,13 +46,14 @@ export function JobActions({ job, gone, changes }: Props): ReactNode {
   const text = (action: Change["action"], usual: string): string =>
     pending?.action === action ? t.job.pending[action] : usual;
   const toggle = toggleOf(job, pending);
+  const suspend = useSuspend(job, () => start({ action: "suspend" }));
   return (
     <div className="job-actions" role="group" aria-label={t.job.actions}>
       <ActionButton
         {...of(toggle)}
         text={text(toggle, t.job[toggle])}
         icon={toggle === "resume" ? <PlayCircleOutlined /> : <PauseOutlined />}
-        onClick={() => start({ action: toggle })}
+        onClick={() => (toggle === "suspend" ? void suspend() : start({ action: toggle }))}
       />
       <ActionButton
         {...of("scale")}

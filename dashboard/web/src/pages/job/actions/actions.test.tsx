@@ -63,6 +63,22 @@ describe("a button that is disabled", () => {
 });
 
 describe("suspend and resume", () => {
+  test("ask first where the training would begin anew", async () => {
+    const server = new FakeServer();
+    const trainer: Record<string, unknown> = { maxSteps: 9 };
+    server.on("GET", `${API}/manifest`, () => ({ spec: { trainer } }));
+    server.on("PATCH", API, () => ({}));
+    const { user } = await show(jobOf(), server);
+    const changes = () => server.asked.filter(({ method }) => method === "PATCH");
+    await user.click(button("Suspend"));
+    await screen.findByText(/it begins again at step 0/);
+    await user.click(button("Cancel"));
+    expect(changes()).toHaveLength(0);
+    trainer.checkpoint = { dir: "/out" };
+    await user.click(button("Suspend"));
+    await waitFor(() => expect(changes()).toHaveLength(1));
+  });
+
   test("are on their way until the stream shows them", async () => {
     const server = new FakeServer();
     server.on("PATCH", API, () => ({}));

@@ -30,6 +30,8 @@ export function usePeek(): Peek {
   useEffect(() => () => clearTimeout(timer.current), []);
   const show = useCallback((square: HTMLElement) => {
     clearTimeout(timer.current);
+    // The grid may have been drawn anew since the pointer came: what is gone is nowhere.
+    if (!square.isConnected) return setShown(undefined);
     setShown({ name: square.dataset.replica ?? "", box: square.getBoundingClientRect() });
   }, []);
   const hide = useCallback(() => {

@@ -1,7 +1,7 @@
 // The replicas as squares and as a table.
 
-import { fireEvent, screen, waitFor, within } from "@testing-library/react";
-import { describe, expect, test } from "vitest";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, test, vi } from "vitest";
 import type { JobDetail, Replica } from "../../../api/types";
 import { FakeServer } from "../../../testing/fake_server";
 import { renderAt } from "../../../testing/render";
@@ -95,6 +95,24 @@ describe("the grid", () => {
     }
     fireEvent.scroll(container.querySelector(".job-squares-scroller")!);
     expect(container.querySelector(".job-peek")).toBeNull();
+  });
+
+  test("closes what it shows of a square when that opens, and of one that is gone", async () => {
+    const { container } = await show(jobOf({ replicas: MIXED }));
+    fireEvent.pointerOver(square(/worker-1/), { pointerType: "mouse" });
+    await waitFor(() => expect(container.querySelector(".job-peek")).not.toBeNull());
+    fireEvent.click(square(/worker-1/));
+    expect(container.querySelector(".job-peek")).toBeNull();
+    vi.useFakeTimers();
+    try {
+      const gone = square(/worker-2/);
+      fireEvent.pointerOver(gone, { pointerType: "mouse" });
+      gone.remove();
+      act(() => void vi.advanceTimersByTime(1_000));
+      expect(container.querySelector(".job-peek")).toBeNull();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("draws a window of 10,000 squares and tells how many there are", async () => {

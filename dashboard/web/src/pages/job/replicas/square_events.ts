@@ -37,7 +37,10 @@ export function squareEvents({ replicas, lines, square, inSight, peek, onReplica
     },
     onClick: ({ target }: MouseEvent): void => {
       const clicked = squareAt(target);
-      if (clicked) onReplica(nameOf(clicked));
+      if (!clicked) return;
+      // What opens says more, and lies over the square: no pointer would ever leave it.
+      peek.hide();
+      onReplica(nameOf(clicked));
     },
     onPointerOver: ({ target, pointerType }: PointerEvent): void => {
       if (pointerType === "mouse") peek.over(squareAt(target));
