@@ -33,7 +33,11 @@ export async function walkTrainer(visit: Visit): Promise<void> {
   await openTab(visit, "logs");
   await awaitLogsOf(visit, replicaNames({ chief: 1, ps: 1, worker: 2 }));
   await openTab(visit, "overview");
-  await stopAndGoOn(visit);
+  // It keeps no checkpoints, so that the page asks first.
+  await stopAndGoOn(visit, async () => {
+    await visit.page.getByText(t.job.suspendLoses).waitFor();
+    await visit.page.getByRole("dialog").getByRole("button", { name: t.job.suspend }).click();
+  });
   await scale(visit, 3);
   await awaitReplicas(visit, replicaNames({ chief: 1, ps: 1, worker: 3 }));
   await removeJob(visit);
@@ -62,9 +66,10 @@ export async function walkOwn(visit: Visit): Promise<void> {
   await findInHistory(visit, name);
 }
 
-async function stopAndGoOn(visit: Visit): Promise<void> {
+async function stopAndGoOn(visit: Visit, agree?: () => Promise<void>): Promise<void> {
   const { t } = visit;
   await action(visit, t.job.suspend).click();
+  await agree?.();
   await awaitState(visit, "Suspended");
   await action(visit, t.job.resume).click();
   await awaitState(visit, "Running");

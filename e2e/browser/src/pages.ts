@@ -153,6 +153,7 @@ function logsAndCurves(job: (which: string, kind?: string) => string): Place[] {
     },
     { name: "logs-ended", at: `${job("failed")}/logs`, until: says(() => "vocab.txt") },
     { name: "training", at: `${job("running")}/training`, until: chartDrawn },
+    { name: "training-ended", at: `${job("done")}/training`, until: chartDrawn },
     { name: "training-histograms", at: `${job("running")}/training`, until: histogramDrawn },
     {
       name: "training-none",
