@@ -1,6 +1,7 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
 import { problem } from "../../testing/fake_server";
+import { row } from "../../testing/rows";
 import EXAMPLES from "./templates/examples.json";
 import {
   accepted,
@@ -168,7 +169,18 @@ describe("what is wrong", () => {
     const { user } = await openSubmit(server);
     await refused();
     expect(described(field("Name"))).toContain("A job called mnist exists in namespace ml.");
-    await user.click(screen.getByRole("button", { name: "Use mnist-2" }));
+    await screen.findByRole("button", { name: "Use mnist-2" });
+    // A name counts in its namespace, of either kind.
+    await server.send("jobs", {
+      full: true,
+      rows: [
+        row("mnist"),
+        row("mnist-2", { kind: "TFJob" }),
+        row("mnist-3", { namespace: "vision" }),
+      ],
+      gone: [],
+    });
+    await user.click(await screen.findByRole("button", { name: "Use mnist-3" }));
     await accepted();
   });
 

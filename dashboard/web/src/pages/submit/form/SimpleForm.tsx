@@ -2,11 +2,12 @@
 
 import { Button } from "antd";
 import type { ReactNode } from "react";
+import { useLiveJobs } from "../../../api/use_stream";
 import { useNamespaces } from "../../../app/namespace";
 import { useText } from "../../../i18n";
 import { NAME, NAMESPACE } from "../model/fields";
 import { valueAt } from "../manifest/path";
-import { nameLengthMax, nameLike, nextName } from "../model/names";
+import { freeName, nameLengthMax, nameLike } from "../model/names";
 import { programOf } from "../model/roles";
 import { SuggestField, TextField } from "./controls";
 import { DataGroup } from "./DataGroup";
@@ -54,14 +55,25 @@ function NameGroup(): ReactNode {
 
 /** Where the name is wrong or taken: one that is not. */
 function NameProposal(): ReactNode {
-  const { t } = useText();
-  const { kind, manifest, issues, disabled, apply } = useEditing();
+  const { manifest, issues } = useEditing();
   const name = valueAt(manifest.value, NAME);
   const wrong = issues.filter(({ path }) => path.join() === NAME.join());
   if (wrong.length === 0 || typeof name !== "string" || name === "") return null;
+  return <FreeName name={name} />;
+}
+
+/** Only while it shows does the stream have to carry all jobs. */
+function FreeName({ name }: { name: string }): ReactNode {
+  const { t } = useText();
+  const { rows } = useLiveJobs();
+  const { kind, manifest, namespace, disabled, apply } = useEditing();
+  // Of either kind: pods and directories are called after the job, whatever it is.
+  const here = rows.filter((row) => row.namespace === namespace);
+  const taken = new Set(here.map((row) => row.name));
   const max = nameLengthMax(kind, manifest.value);
   const like = nameLike(name, max);
-  const proposal = like === name ? nextName(name, max) : like;
+  const fits = like !== name && !taken.has(like);
+  const proposal = fits || like === "" ? like : freeName(like, max, taken);
   if (proposal === "" || proposal === name) return null;
   return (
     <Button

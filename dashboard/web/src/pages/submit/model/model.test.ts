@@ -7,7 +7,7 @@ import { readManifest } from "../manifest/read";
 import EXAMPLES from "../templates/examples.json";
 import { dataVolume, formatOps, volumeOps } from "./data";
 import { listOps } from "./lists";
-import { nameLengthMax, nameLike, nextName } from "./names";
+import { freeName, nameLengthMax, nameLike, nextName } from "./names";
 import { differs, programOps, programValue } from "./program";
 import { gpusOf, gpusPath, presentRoles, rolesOf } from "./roles";
 
@@ -39,6 +39,13 @@ describe("names", () => {
     ["abcde-99", 8, "abcd-100"],
   ])("after %s of at most %d comes %s", (name, max, wanted) => {
     expect(nextName(name, max)).toBe(wanted);
+  });
+
+  test("are free, and not only the next", () => {
+    expect(freeName("mnist", 55, new Set(["mnist", "mnist-2", "mnist-3", "mnist-5"]))).toBe(
+      "mnist-4",
+    );
+    expect(freeName("mnist", 55, new Set())).toBe("mnist-2");
   });
 
   test("leave room for role and number of each pod", () => {

@@ -39,3 +39,10 @@ export function nextName(name: string, max: number): string {
   const ending = `-${numbered ? Number(numbered[2]) + 1 : 2}`;
   return base.slice(0, max - ending.length).replace(/-+$/, "") + ending;
 }
+
+/** The first of them that no job has. */
+export function freeName(name: string, max: number, taken: ReadonlySet<string>): string {
+  let next = nextName(name, max);
+  while (taken.has(next)) next = nextName(next, max);
+  return next;
+}
