@@ -20,6 +20,10 @@ export const submitForm = {
     switchTitle: "Start from another template?",
     switchText: "Name, namespace, workers and GPUs are kept; the rest of the manifest is replaced.",
     switchYes: "Replace",
+    oneName: (line: string) =>
+      `“${line}” has a space and is taken as the name of one program; ` +
+      "put each part on a line of its own.",
+    split: "Split it into lines",
   },
   steps: {
     trains: (steps: string) => `Trains for ${steps} steps.`,
@@ -74,6 +78,9 @@ export const submitForm = {
       `The largest node has ${plural(largest, "GPU", "GPUs")}: ` +
       "this job would wait for a larger one.",
     noGpus: "No node of this cluster has GPUs: this job would wait for one.",
+    tooManyInAll: (all: number, asked: number) =>
+      `The nodes have ${plural(all, "GPU", "GPUs")} in all and this job asks for ${asked}: ` +
+      "its pods can never run at once.",
     chiefHint: "The chief trains, too: give it GPUs under Advanced.",
     total: (pods: number, gpus: number) =>
       [plural(pods, "pod", "pods"), gpus === 0 ? "no GPUs" : plural(gpus, "GPU", "GPUs")].join(
@@ -170,6 +177,8 @@ export const submitForm = {
     command: "One part on each line, as it is: no shell, no quotes. Empty: that of the image.",
     args: "One argument on each line.",
     argsInYaml: "An argument has several lines: change it in the YAML.",
+    localImage:
+      "The local cluster pulls no images: the command runs with the programs of this machine.",
     differs: "The roles differ; a change is for those that are as the workers are.",
     classes: "0: numbers to predict, for the model linear.",
     gpuType: "any",

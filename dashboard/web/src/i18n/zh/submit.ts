@@ -3,7 +3,7 @@ import { submitForm } from "./submit_form";
 
 export const submit: typeof en = {
   title: "提交作业",
-  clonedFrom: (name) => `${name} 的副本`,
+  clonedFrom: (name) => `克隆自 ${name}`,
   fromTemplate: (name) => `来自模板“${name}”`,
   fromFile: (name) => `来自文件 ${name}`,
   restored: "这是您之前留在此处的草稿。",

@@ -12,6 +12,8 @@ export const submitForm: typeof en = {
     switchTitle: "改用另一个模板？",
     switchText: "名称、命名空间、worker 数和 GPU 会保留；清单的其余部分将被替换。",
     switchYes: "替换",
+    oneName: (line) => `“${line}”含有空格，会被当作一个程序的名称；请将每一段各写一行。`,
+    split: "拆分为多行",
   },
   steps: { trains: (steps) => `训练 ${steps} 步。`, change: "更改步数" },
   model: {
@@ -54,6 +56,8 @@ export const submitForm: typeof en = {
     gpusHint: (resource) => `每个 worker 请求这么多 ${resource}。`,
     tooMany: (largest) => `最大的节点只有 ${largest} 块 GPU：此任务会一直等待更大的节点。`,
     noGpus: "此集群没有带 GPU 的节点：此任务会一直等待。",
+    tooManyInAll: (all, asked) =>
+      `所有节点共有 ${all} 块 GPU，此作业需要 ${asked} 块：无法同时运行全部 Pod。`,
     chiefHint: "chief 也参与训练：可在“高级”中为它分配 GPU。",
     total: (pods, gpus) => `共 ${pods} 个 Pod，${gpus === 0 ? "不用 GPU" : `${gpus} 块 GPU`}`,
   },
@@ -147,6 +151,7 @@ export const submitForm: typeof en = {
     command: "每行一段，按原样使用：没有 shell，也不加引号。留空则用镜像自带的命令。",
     args: "每行一个参数。",
     argsInYaml: "有参数包含多行，请在 YAML 中修改。",
+    localImage: "本地集群不拉取镜像：命令使用本机的程序运行。",
     differs: "各角色不同；修改只影响与 worker 相同的角色。",
     classes: "0：预测数值，用于模型 linear。",
     gpuType: "任意",

@@ -93,6 +93,24 @@ describe("the form", () => {
     await screen.findByText(/^The largest node has 8 GPUs/);
   });
 
+  test("warns of more GPUs in all than the nodes have together", async () => {
+    const server = acceptingServer();
+    server.on("GET", "api/gpus", () => gpuMap([node("a", { allocatable: 4 }), node("b")]));
+    const { user } = await openSubmit(server);
+    await user.click(screen.getByRole("switch", { name: "Use GPUs" }));
+    const gpus = screen.getByRole("spinbutton", { name: "GPUs per worker" });
+    await user.clear(gpus);
+    await user.type(gpus, "6");
+    await screen.findByText(/12 GPUs/);
+    expect(screen.queryByText(/^The nodes have/)).toBeNull();
+    await user.clear(gpus);
+    await user.type(gpus, "7");
+    await screen.findByText(
+      "The nodes have 12 GPUs in all and this job asks for 14: its pods can never run at once.",
+    );
+    expect(screen.queryByText(/largest node/)).toBeNull();
+  });
+
   test("does not judge nodes that the user may not see", async () => {
     const server = acceptingServer();
     server.on("GET", "api/gpus", () => gpuMap([], { nodesVisible: false }));
@@ -189,6 +207,26 @@ describe("the form", () => {
     expect(yaml()).toBe(EXAMPLES["own-image"].replace("busybox:1.37", "me/train:1"));
     await user.type(screen.getByRole("textbox", { name: "Command" }), "{Enter}-x");
     expect(yaml()).toContain("command: [sh, -c, -x]");
+  });
+
+  test("warns of a command line that is taken as one name, and splits it", async () => {
+    const { user } = await openSubmit(acceptingServer());
+    act(() => typeYaml(EXAMPLES["own-image"]));
+    const command = await screen.findByRole<HTMLTextAreaElement>("textbox", { name: "Command" });
+    expect(screen.queryByText(/has a space/)).toBeNull();
+    await user.clear(command);
+    await user.type(command, "sh -c");
+    expect(screen.getByText(/^“sh -c” has a space and is taken as the name of one/)).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Split it into lines" }));
+    expect(yaml()).not.toContain("sh -c");
+    expect(command.value).toBe("sh\n-c");
+    expect(screen.queryByText(/has a space/)).toBeNull();
+  });
+
+  test("says of an image on the local cluster that it is not pulled", async () => {
+    await openSubmit(acceptingServer({ local: true }));
+    act(() => typeYaml(EXAMPLES["own-image"]));
+    expect(await screen.findByText(/The local cluster pulls no images/)).toBeTruthy();
   });
 
   test("gives a TFJob's workers GPUs by the limits of their container", async () => {

@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { beforeEach, describe, expect, test } from "vitest";
+import { zh } from "../../i18n/zh";
 import { problem } from "../../testing/fake_server";
 import { row } from "../../testing/rows";
 import EXAMPLES from "./templates/examples.json";
@@ -258,6 +259,8 @@ describe("a copy", () => {
     expect(copy.spec).toEqual(objectOf(EXAMPLES.sync).spec);
     expect(copy).not.toHaveProperty("status");
     expect(screen.getByText("A copy of ml/sync")).toBeTruthy();
+    // The word for a copy is that for a replica.
+    expect(zh.submit.clonedFrom("ml/sync")).toBe("克隆自 ml/sync");
   });
 
   test("of somebody else's job says so, and can be made one's own", async () => {

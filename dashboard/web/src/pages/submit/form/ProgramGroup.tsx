@@ -1,14 +1,15 @@
 // What runs: a model of the bundled trainer, or a program of the user's own.
 
-import { Segmented } from "antd";
+import { Button, Segmented } from "antd";
 import type { ReactNode } from "react";
 import { useSession } from "../../../app/session";
 import { useText } from "../../../i18n";
+import type { Issue } from "../checks/issues";
 import { MODELS } from "../checks/trainer_findings";
 import type { Json, Path } from "../manifest/path";
 import { textOf, valueAt } from "../manifest/path";
 import { listOps } from "../model/lists";
-import { differs, programOps, programPath } from "../model/program";
+import { commandLine, differs, programOps, programPath } from "../model/program";
 import type { Program } from "../model/roles";
 import { kindOfProgram, programOf } from "../model/roles";
 import { ListField, SuggestField, TextField } from "./controls";
@@ -87,20 +88,25 @@ function readNumbers(text: string): Json[] | undefined {
 function ImageFields(): ReactNode {
   const { t } = useText();
   const { kind, manifest, apply } = useEditing();
+  const { local } = useSession();
   const path = programPath(kind, manifest.value, "image");
   if (!path) return null;
-  const note = differs(kind, manifest.value, "image") ? t.submit.hint.differs : undefined;
+  const { hint } = t.submit;
+  const notes = [
+    ...(differs(kind, manifest.value, "image") ? [hint.differs] : []),
+    ...(local ? [hint.localImage] : []),
+  ];
   return (
     <>
       <TextField
         path={path}
         label={t.submit.field.image}
         wide
-        {...(note ? { hint: note } : {})}
+        {...(notes.length > 0 ? { hint: notes.join(" ") } : {})}
         ops={(text) => programOps(kind, manifest, "image", text)}
       />
-      <PartsField field="command" hint={t.submit.hint.command} onChange={apply} />
-      <PartsField field="args" hint={t.submit.hint.args} onChange={apply} />
+      <PartsField field="command" hint={hint.command} onChange={apply} />
+      <PartsField field="args" hint={hint.args} onChange={apply} />
     </>
   );
 }
@@ -116,15 +122,31 @@ interface PartsProps {
 
 function PartsField({ field, hint, onChange }: PartsProps): ReactNode {
   const { t } = useText();
-  const { kind, manifest } = useEditing();
+  const { kind, manifest, disabled } = useEditing();
   const path = programPath(kind, manifest.value, field);
   if (!path) return null;
   const value = valueAt(manifest.value, path);
+  const list = Array.isArray(value) ? value.map(textOf) : [];
+  const said = field === "command" ? commandLine(list) : null;
+  const parts = said?.parts;
   const several = Array.isArray(value) && value.some((part) => textOf(part).includes("\n"));
   return (
     <ListField
       path={path}
       label={t.submit.field[field]}
+      more={said ? [spaceIssue(path, t.submit.program.oneName(said.line))] : []}
+      extra={
+        parts && (
+          <Button
+            type="link"
+            size="small"
+            disabled={disabled}
+            onClick={() => onChange(programOps(kind, manifest, field, parts))}
+          >
+            {t.submit.program.split}
+          </Button>
+        )
+      }
       placeholder={t.submit.hint.example(EXAMPLE[field])}
       hint={several ? t.submit.hint.argsInYaml : hint}
       wrong={t.submit.hint.argsInYaml}
@@ -136,6 +158,11 @@ function PartsField({ field, hint, onChange }: PartsProps): ReactNode {
       change={(next) => onChange(programOps(kind, manifest, field, next.map(textOf)))}
     />
   );
+}
+
+/** A program may be called like that: a warning. */
+function spaceIssue(path: Path, text: string): Issue {
+  return { severity: "warning", path, text, foreign: false };
 }
 
 /** The line that is just being begun is no part yet. */

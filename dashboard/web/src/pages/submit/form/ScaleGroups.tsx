@@ -13,7 +13,7 @@ import { gpusOf, gpusPath, leadingRole, presentRoles, programOf, replicasOf } fr
 import { roleOf } from "../model/roles";
 import { NumberField } from "./controls";
 import { useEditing } from "./editing";
-import { Field } from "./Field";
+import { Field, IssueList } from "./Field";
 import { Group } from "./Group";
 
 export function ScaleGroups(): ReactNode {
@@ -101,12 +101,18 @@ function GpuFields({ place }: { place: RolePlace }): ReactNode {
   );
 }
 
+/** GPUs of each node; undefined: unknown, or this user may not see the nodes. */
+function useNodeSizes(enabled: boolean): number[] | undefined {
+  const { data } = useGpusOnce(enabled);
+  if (!enabled || !data?.nodesVisible) return undefined;
+  return data.nodes.map(({ allocatable, capacity }) => allocatable ?? capacity ?? 0);
+}
+
 /** More of them than any node has that this user sees; a larger one may still come. */
 function useTooMany(path: Path, gpus: number): Issue[] {
   const { t } = useText();
-  const { data } = useGpusOnce(gpus > 0);
-  if (!data?.nodesVisible || gpus === 0) return [];
-  const sizes = data.nodes.map(({ allocatable, capacity }) => allocatable ?? capacity ?? 0);
+  const sizes = useNodeSizes(gpus > 0);
+  if (!sizes) return [];
   const largest = Math.max(0, ...sizes);
   if (gpus <= largest) return [];
   const { noGpus, tooMany } = t.submit.scale;
@@ -134,9 +140,22 @@ function Total(): ReactNode {
     gpus += replicas * gpusOf(kind, value, place, gpuResource);
     parts.push(`${t.common.role[place.role]} ${replicas}`);
   }
+  const tooMany = useTooManyInAll(gpus);
   return (
-    <p className="submit-total submit-field-wide">
-      <span>{parts.join(" + ")}</span> = <strong>{t.submit.scale.total(pods, gpus)}</strong>
-    </p>
+    <div className="submit-total submit-field-wide">
+      <p>
+        <span>{parts.join(" + ")}</span> = <strong>{t.submit.scale.total(pods, gpus)}</strong>
+      </p>
+      <IssueList id="submit-total-issues" issues={tooMany} />
+    </div>
   );
+}
+
+/** That no node has any is said with the number for each worker. */
+function useTooManyInAll(gpus: number): Issue[] {
+  const { t } = useText();
+  const all = useNodeSizes(gpus > 0)?.reduce((sum, size) => sum + size, 0) ?? 0;
+  if (all === 0 || gpus <= all) return [];
+  const text = t.submit.scale.tooManyInAll(all, gpus);
+  return [{ severity: "warning", path: [], text, foreign: false }];
 }

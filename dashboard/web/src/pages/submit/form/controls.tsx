@@ -5,6 +5,7 @@ import { AutoComplete, Input, InputNumber, Select, Switch } from "antd";
 import type { ReactNode } from "react";
 import { useState } from "react";
 import { useText } from "../../../i18n";
+import type { Issue } from "../checks/issues";
 import type { Op } from "../manifest/edit";
 import type { Json, Path } from "../manifest/path";
 import { sameValue, textOf } from "../manifest/path";
@@ -217,6 +218,8 @@ interface ListProps extends ScalarProps {
   join: (values: Json[]) => string;
   change: (next: Json[]) => void;
   wrong: string;
+  /** Problems that are not in the manifest. */
+  more?: readonly Issue[];
   lines?: boolean;
   /** Only shown: the text cannot say what the list does. */
   fixed?: boolean;
@@ -228,20 +231,21 @@ const LINES_MAX = 10;
 
 /** A list in one text. What is typed stays as it is as long as it means what the manifest says. */
 export function ListField(props: ListProps): ReactNode {
-  const { path, parse, join, change, wrong, lines, fixed, placeholder, ...field } = props;
+  const { path, parse, join, change, wrong, lines, fixed, placeholder, ...rest } = props;
+  const { more = [], ...field } = rest;
   const [typed, setTyped] = useState<string>();
   const parsed = typed === undefined ? undefined : parse(typed);
   const unread = typed !== undefined && parsed === undefined;
-  const more = unread
-    ? [{ severity: "error" as const, path, text: wrong, foreign: false }]
-    : undefined;
+  const all = unread
+    ? [{ severity: "error" as const, path, text: wrong, foreign: false }, ...more]
+    : more;
   const onChange = (text: string): void => {
     setTyped(text);
     const next = parse(text);
     if (next) change(next);
   };
   return (
-    <Field path={path} {...field} {...(more ? { more } : {})}>
+    <Field path={path} {...field} more={all}>
       {({ status, ...control }, { value }) => {
         const list = Array.isArray(value) ? value : [];
         const mine = unread || (parsed !== undefined && sameValue(parsed, list));

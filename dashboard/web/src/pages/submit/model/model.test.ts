@@ -8,7 +8,7 @@ import EXAMPLES from "../templates/examples.json";
 import { dataVolume, formatOps, volumeOps } from "./data";
 import { listOps } from "./lists";
 import { freeName, nameLengthMax, nameLike, nextName } from "./names";
-import { differs, programOps, programValue } from "./program";
+import { commandLine, differs, programOps, programValue } from "./program";
 import { gpusOf, gpusPath, presentRoles, rolesOf } from "./roles";
 
 function manifestOf(text: string): Manifest {
@@ -95,6 +95,15 @@ describe("a program of one's own", () => {
     const value = valueOf(applyOps(text, args));
     expect(programValue("TrainingJob", value, "args")).toEqual(["a", "b"]);
     expect(differs("TrainingJob", value, "args")).toBe(false);
+  });
+
+  test("is a command line where its first part has a space, and split where that is simple", () => {
+    expect(commandLine(["sh -c", "echo a b"])).toEqual({
+      line: "sh -c",
+      parts: ["sh", "-c", "echo a b"],
+    });
+    expect(commandLine(["python train.py && ls"])).toEqual({ line: "python train.py && ls" });
+    for (const fine of [[], ["sh", "-c", "a b"], [" sh"]]) expect(commandLine(fine)).toBeNull();
   });
 
   test("is changed in each role that says it anew", () => {

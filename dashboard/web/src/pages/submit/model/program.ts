@@ -29,6 +29,20 @@ export function differs(kind: JobKind, value: Json, field: string): boolean {
   );
 }
 
+// What a shell would read as more than words with spaces between them.
+const SHELL = /["'\\`$&|;<>(){}*?~#]/;
+
+/**
+ * A command of which the first part, the name of the program, has a space: somebody wrote a command
+ * line. `parts` is what was meant, where that is simple.
+ */
+export function commandLine(command: readonly string[]): { line: string; parts?: string[] } | null {
+  const [line = "", ...rest] = command;
+  if (!/\S\s/.test(line)) return null;
+  if (SHELL.test(line)) return { line };
+  return { line, parts: [...line.trim().split(/\s+/), ...rest] };
+}
+
 export function programOps(
   kind: JobKind,
   manifest: Manifest,
