@@ -62,6 +62,18 @@ describe("what is wrong", () => {
     await accepted();
   });
 
+  test("has its number where it shows: on a tab of the form, else at the YAML", async () => {
+    await openSubmit(acceptingServer());
+    const wrong = "  nonsense: 1\n  backoffLimit: -1\n  volumes:";
+    act(() => typeYaml(EXAMPLES.async.replace("  volumes:", wrong)));
+    await screen.findByRole("region", { name: "2 problems" });
+    const badges = (element: HTMLElement): number =>
+      within(element).queryAllByTitle("1 problem").length;
+    expect(badges(screen.getByRole("tab", { name: /Advanced/ }))).toBe(1);
+    expect(badges(screen.getByRole("tab", { name: /Simple/ }))).toBe(0);
+    expect(badges(screen.getByRole("region", { name: "YAML" }))).toBe(1);
+  });
+
   test("leads to a section that was closed", async () => {
     const { user } = await openSubmit(acceptingServer());
     act(() => typeYaml(EXAMPLES.async.replace("  volumes:", "  backoffLimit: -1\n  volumes:")));

@@ -17,6 +17,8 @@ export interface Editing {
   /** Where the job goes that names none. */
   namespace: string;
   issues: readonly Issue[];
+  /** Some control shows what is wrong there. */
+  isOnForm: (path: Path) => boolean;
   apply: (ops: readonly Op[]) => void;
 }
 

@@ -19,8 +19,8 @@ interface Props {
 
 export function FormPane({ view, onSwitch }: Props): ReactNode {
   const { t } = useText();
-  const { issues, disabled } = useEditing();
-  const placed = issues.filter(({ path }) => path.length > 0);
+  const { issues, disabled, isOnForm } = useEditing();
+  const placed = issues.filter(({ path }) => isOnForm(path));
   const simple = placed.filter(({ path }) => isSimple(path)).length;
   return (
     <>

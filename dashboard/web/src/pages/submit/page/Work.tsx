@@ -7,6 +7,8 @@ import { useSession } from "../../../app/session";
 import { useText } from "../../../i18n";
 import { EditorPane } from "../editor/EditorPane";
 import type { Mark, Reveal } from "../editor/YamlEditor";
+import { Wrong } from "../form/advanced/AdvancedForm";
+import { controlsOf, isOnForm } from "../form/advanced/on_form";
 import type { Editing } from "../form/editing";
 import { EditingProvider } from "../form/editing";
 import { valueAt } from "../manifest/path";
@@ -49,7 +51,9 @@ export function Work(props: Props): ReactNode {
   const unread = useDelayed(!reading.ok, CALM_MS) && !reading.ok;
   const editing = useMemo<Editing | undefined>(() => {
     if (!good || !kind) return undefined;
+    const controls = controlsOf(kind, good.value, t.submit);
     return {
+      isOnForm: (path) => isOnForm(controls, path),
       kind,
       manifest: good,
       disabled: unread,
@@ -57,7 +61,10 @@ export function Work(props: Props): ReactNode {
       issues,
       apply: (ops) => dispatch({ do: "edit", ops }),
     };
-  }, [good, kind, unread, namespace, issues, dispatch]);
+  }, [good, kind, unread, namespace, issues, dispatch, t]);
+  const offForm = issues.filter(
+    ({ path }) => path.length > 0 && editing !== undefined && !editing.isOnForm(path),
+  ).length;
   return (
     <>
       <Messages
@@ -72,16 +79,7 @@ export function Work(props: Props): ReactNode {
           view.goTo(issue);
         }}
       />
-      <Segmented<Side>
-        className="submit-sides"
-        aria-label={`${t.submit.form}, ${t.submit.yaml}`}
-        value={side}
-        options={[
-          { value: "form", label: t.submit.form },
-          { value: "yaml", label: t.submit.yaml },
-        ]}
-        onChange={setSide}
-      />
+      <Sides side={side} wrong={offForm} onSide={setSide} />
       <div className={`submit-panes submit-show-${side}`}>
         <section className="submit-pane submit-form" aria-label={t.submit.form}>
           {editing ? (
@@ -95,6 +93,7 @@ export function Work(props: Props): ReactNode {
         <YamlSide
           draft={draft}
           judgement={judgement}
+          wrong={offForm}
           reveal={reveal}
           onType={(text) => dispatch({ do: "type", text })}
         />
@@ -103,20 +102,51 @@ export function Work(props: Props): ReactNode {
   );
 }
 
+interface SidesProps {
+  side: Side;
+  /** Problems that only the YAML shows. */
+  wrong: number;
+  onSide: (side: Side) => void;
+}
+
+/** Where there is room for one of them only. */
+function Sides({ side, wrong, onSide }: SidesProps): ReactNode {
+  const { t } = useText();
+  const yaml = (
+    <span className="submit-tab">
+      {t.submit.yaml} <Wrong count={wrong} />
+    </span>
+  );
+  return (
+    <Segmented<Side>
+      className="submit-sides"
+      aria-label={`${t.submit.form}, ${t.submit.yaml}`}
+      value={side}
+      options={[
+        { value: "form", label: t.submit.form },
+        { value: "yaml", label: yaml },
+      ]}
+      onChange={onSide}
+    />
+  );
+}
+
 interface YamlProps {
   draft: Draft;
   judgement: Judgement;
+  /** Problems that the form does not show. */
+  wrong: number;
   reveal: Reveal | undefined;
   onType: (text: string) => void;
 }
 
-function YamlSide({ draft, judgement, reveal, onType }: YamlProps): ReactNode {
+function YamlSide({ draft, judgement, wrong, reveal, onType }: YamlProps): ReactNode {
   const { t } = useText();
   const { issues, kind } = judgement;
   const marks = useMemo(() => issues.filter(({ line }) => line > 0).map(markOf), [issues]);
   return (
     <section className="submit-pane submit-yaml" aria-label={t.submit.yaml}>
-      <YamlTools draft={draft} />
+      <YamlTools draft={draft} wrong={wrong} />
       <EditorPane
         text={draft.text}
         kind={kind ?? "TrainingJob"}

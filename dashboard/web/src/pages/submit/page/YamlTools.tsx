@@ -5,13 +5,21 @@ import { Button, Tooltip } from "antd";
 import type { ReactNode } from "react";
 import { CopyButton } from "../../../components/CopyButton";
 import { useText } from "../../../i18n";
+import { Wrong } from "../form/advanced/AdvancedForm";
 import type { Draft } from "../state/draft";
 
-export function YamlTools({ draft }: { draft: Draft }): ReactNode {
+interface Props {
+  draft: Draft;
+  /** Problems that show here and not on the form. */
+  wrong: number;
+}
+
+export function YamlTools({ draft, wrong }: Props): ReactNode {
   const { t } = useText();
   return (
     <div className="submit-tools">
       <h2>{t.submit.yaml}</h2>
+      <Wrong count={wrong} />
       <span id="submit-yaml-keys" className="submit-hint submit-keys">
         {t.submit.yamlKeys}
       </span>

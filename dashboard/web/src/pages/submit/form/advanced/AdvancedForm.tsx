@@ -24,9 +24,11 @@ interface Props {
 
 export function AdvancedForm({ open, onOpen }: Props): ReactNode {
   const { t } = useText();
-  const { kind, manifest, issues } = useEditing();
+  const { kind, manifest, issues, isOnForm } = useEditing();
   const wrong = (section: Section): number =>
-    issues.filter(({ path }) => !isSimple(path) && sectionOf(path) === section).length;
+    issues.filter(
+      ({ path }) => isOnForm(path) && !isSimple(path) && sectionOf(path) === section,
+    ).length;
   return (
     <Collapse
       className="submit-sections"
