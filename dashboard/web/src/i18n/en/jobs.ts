@@ -56,6 +56,21 @@ export const jobs = {
     resume: (count: number) => `Resume ${jobsOf(count)}?`,
     delete: (count: number) => `Delete ${jobsOf(count)}?`,
   } satisfies Record<Action, (count: number) => string>,
+  askNone: {
+    suspend: "None of these jobs can be suspended",
+    resume: "None of these jobs can be resumed",
+    delete: "None of these jobs can be deleted",
+  } satisfies Record<Action, string>,
+  underWay: {
+    suspend: (count: number) => `Suspending ${jobsOf(count)}…`,
+    resume: (count: number) => `Resuming ${jobsOf(count)}…`,
+    delete: (count: number) => `Deleting ${jobsOf(count)}…`,
+  } satisfies Record<Action, (count: number) => string>,
+  isDone: {
+    suspend: (count: number) => `${jobsOf(count)} suspended`,
+    resume: (count: number) => `${jobsOf(count)} resumed`,
+    delete: (count: number) => `${jobsOf(count)} deleted`,
+  } satisfies Record<Action, (count: number) => string>,
   effect: {
     suspend:
       "Their pods are stopped and their GPUs become free. The jobs stay; resumed, they go on " +
@@ -63,9 +78,13 @@ export const jobs = {
     resume:
       "Their pods are made again as soon as there is room, and go on from the last checkpoint.",
     delete:
-      "The jobs and their pods are deleted, and the logs of the pods with them. Checkpoints on " +
-      "volumes stay. This cannot be undone.",
+      "The jobs and their pods are deleted. Checkpoints and all that was written to volumes " +
+      "stay. This cannot be undone.",
   } satisfies Record<Action, string>,
+  deleteHistory: (days: number) =>
+    "Their state, events and last log lines stay in the history for " +
+    `${plural(days, "day", "days")}.`,
+  deleteNoHistory: "This dashboard keeps no history: their state, events and logs are lost.",
   spared: {
     ended: "left alone: it has ended",
     deleting: "left alone: it is being deleted",

@@ -48,11 +48,28 @@ export const jobs: typeof en = {
     resume: (count) => `要恢复 ${count} 个作业吗？`,
     delete: (count) => `要删除 ${count} 个作业吗？`,
   },
+  askNone: {
+    suspend: "这些作业都无法暂停",
+    resume: "这些作业都无法恢复",
+    delete: "这些作业都无法删除",
+  },
+  underWay: {
+    suspend: (count) => `正在暂停 ${count} 个作业…`,
+    resume: (count) => `正在恢复 ${count} 个作业…`,
+    delete: (count) => `正在删除 ${count} 个作业…`,
+  },
+  isDone: {
+    suspend: (count) => `已暂停 ${count} 个作业`,
+    resume: (count) => `已恢复 ${count} 个作业`,
+    delete: (count) => `已删除 ${count} 个作业`,
+  },
   effect: {
     suspend: "它们的 Pod 将停止，占用的 GPU 将释放。作业会保留；恢复后从上一个检查点继续。",
     resume: "一旦有空闲资源，就会重新创建它们的 Pod，并从上一个检查点继续。",
-    delete: "作业及其 Pod 将被删除，Pod 的日志也随之删除。卷上的检查点会保留。此操作无法撤销。",
+    delete: "作业及其 Pod 将被删除。检查点以及写入卷中的所有内容都会保留。此操作无法撤销。",
   },
+  deleteHistory: (days) => `它们的状态、事件和最后的日志会在历史中保留 ${days} 天。`,
+  deleteNoHistory: "此仪表板不保存历史：它们的状态、事件和日志将会丢失。",
   spared: {
     ended: "不处理：已结束",
     deleting: "不处理：正在删除",

@@ -7,6 +7,7 @@ import { memo, useMemo, useRef, useState } from "react";
 import { ApiError } from "../../api/problem";
 import { useServices } from "../../api/services";
 import type { JobRow } from "../../api/types";
+import { useSession } from "../../app/session";
 import { useAnnounce } from "../../components/Announcer";
 import type { GlyphName } from "../../components/Glyph";
 import { Glyph } from "../../components/Glyph";
@@ -57,11 +58,17 @@ export function BulkDialog({ action, rows, onCancel, onDone }: Props): ReactNode
   const stop = (): void => {
     stopped.current = true;
   };
+  const done = [...results.values()].filter((result) => result === "done").length;
+  const title = {
+    asking: affected.length === 0 ? t.jobs.askNone[action] : t.jobs.ask[action](affected.length),
+    running: t.jobs.underWay[action](affected.length),
+    done: t.jobs.isDone[action](done),
+  }[phase];
   const close = phase === "done" ? onDone : onCancel;
   return (
     <Modal
       open
-      title={t.jobs.ask[action](affected.length)}
+      title={title}
       onCancel={phase === "running" ? stop : close}
       closable={phase !== "done"}
       mask={{ closable: false }}
@@ -77,10 +84,23 @@ export function BulkDialog({ action, rows, onCancel, onDone }: Props): ReactNode
         />
       }
     >
-      {phase === "asking" && affected.length > 0 && <p>{t.jobs.effect[action]}</p>}
+      {phase === "asking" && affected.length > 0 && <Effect action={action} />}
       {phase === "done" && <Outcome results={results} left={affected.length - results.size} />}
       <Lines rows={rows} action={action} results={results} />
     </Modal>
+  );
+}
+
+function Effect({ action }: { action: Action }): ReactNode {
+  const { t } = useText();
+  const { historyDays } = useSession();
+  return (
+    <>
+      <p>{t.jobs.effect[action]}</p>
+      {action === "delete" && (
+        <p>{historyDays > 0 ? t.jobs.deleteHistory(historyDays) : t.jobs.deleteNoHistory}</p>
+      )}
+    </>
   );
 }
 

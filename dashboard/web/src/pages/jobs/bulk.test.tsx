@@ -26,6 +26,9 @@ const writes = (server: FakeServer): string[] =>
     .map(({ method, path, body }) => `${method} ${path} ${body}`.trim())
     .sort();
 
+const titleOf = (dialog: HTMLElement): string | null | undefined =>
+  dialog.querySelector(".ant-modal-title")?.textContent;
+
 describe("actions for several jobs", () => {
   test("ask first, say what will happen to whom, and tell the result of each", async () => {
     const server = new FakeServer();
@@ -72,6 +75,33 @@ describe("actions for several jobs", () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     expect(writes(server)).toEqual([]);
     expect(screen.getByText("4 jobs selected")).toBeTruthy();
+  });
+
+  test("say in the title that there is nothing to do, or what has been done", async () => {
+    const server = new FakeServer();
+    server.on("DELETE", "api/jobs/ml/trainingjobs/done", () => undefined);
+    const { user } = await selectAll(server, [row("done", { state: "Succeeded" })]);
+    await user.click(screen.getByRole("button", { name: "Suspend" }));
+    const none = await screen.findByRole("dialog");
+    expect(titleOf(none)).toBe("None of these jobs can be suspended");
+    await user.click(within(none).getByRole("button", { name: "Cancel" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    await user.click(screen.getByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    expect(titleOf(dialog)).toBe("Delete 1 job?");
+    await user.click(within(dialog).getByRole("button", { name: "Delete" }));
+    await waitFor(() => expect(titleOf(dialog)).toBe("1 job deleted"));
+  });
+
+  test("say of a deletion what the history keeps, as that of a single job does", async () => {
+    const first = await selectAll(new FakeServer());
+    await first.user.click(screen.getByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    expect(dialog.textContent).toContain("last log lines stay in the history for 30 days.");
+    first.unmount();
+    const { user } = await selectAll(new FakeServer(session({ historyDays: 0 })));
+    await user.click(screen.getByRole("button", { name: "Delete" }));
+    expect((await screen.findByRole("dialog")).textContent).toContain("keeps no history");
   });
 
   test("leave alone what the filter hides", async () => {
