@@ -24,7 +24,7 @@ export const gpus = {
   notMeasured: "not measured",
   free: "Free",
   freeOf: (usable: string) => `${usable} on nodes that take pods`,
-  largest: "Largest free block",
+  largest: "Most free on one node",
   block: (size: number, nodes: number) =>
     `${plural(nodes, "node", "nodes")} with ${size} free`,
   idle: "Held, not working",
@@ -152,7 +152,7 @@ export const gpus = {
     fitsSome: (fits: number, workers: number) => `room for ${fits} of ${workers} workers now`,
     place: (node: string, workers: number) => `${node} × ${workers}`,
     placesMore: (count: number) => `and ${plural(count, "more node", "more nodes")}`,
-    largest: (size: number) => `The largest free block is ${plural(size, "GPU", "GPUs")}.`,
+    largest: (size: number) => `No node has more than ${plural(size, "GPU", "GPUs")} free.`,
     never: (size: number) =>
       `Never: no node of this product has more than ${plural(size, "GPU", "GPUs")}.`,
     wait: (span: string) => `Expected in ${span}, when these jobs end:`,

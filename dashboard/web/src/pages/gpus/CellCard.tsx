@@ -9,6 +9,7 @@ import { Age } from "../../components/Age";
 import { Glyph } from "../../components/Glyph";
 import { JobLink } from "../../components/JobLink";
 import { RoleBadge, StateTag } from "../../components/Tags";
+import { productName } from "../../components/product";
 import { useText, wordFor } from "../../i18n";
 import type { Cell } from "./cells";
 import { sourceOf } from "./cells";
@@ -47,8 +48,7 @@ export function CellCard({ cell, card, control, onJob }: Props): ReactNode {
         </b>
         <span className="muted">
           <bdi>{node.name}</bdi>
-          {node.product !== "" && <> · {node.product}</>}
-          {node.simulated && <> · {t.gpus.simulated}</>}
+          {node.product !== "" && <> · {productName(node.product, t)}</>}
         </span>
       </div>
       {claims > 1 && (

@@ -3,6 +3,7 @@
 import { Button, Segmented, Select } from "antd";
 import type { ReactNode } from "react";
 import { useMemo } from "react";
+import { productName } from "../../components/product";
 import { SearchBox } from "../../components/SearchBox";
 import { useText } from "../../i18n";
 import type { NodeCells } from "./cells";
@@ -36,7 +37,7 @@ export function Filters({ all, nodesVisible, view, setView, clear }: Props): Rea
           name={t.gpus.product}
           values={products}
           chosen={view.product}
-          label={(product) => (product === "" ? t.gpus.noProduct : product)}
+          label={(product) => (product === "" ? t.gpus.noProduct : productName(product, t))}
           onChange={(product) => setView({ product })}
         />
       )}

@@ -7,6 +7,7 @@ import { jobKey } from "../../api/paths";
 import { useLiveJobs } from "../../api/use_stream";
 import { Glyph } from "../../components/Glyph";
 import { JobLink } from "../../components/JobLink";
+import { productName } from "../../components/product";
 import { useText } from "../../i18n";
 import type { NodeCells } from "./cells";
 import type { Finding, Wish } from "./finder";
@@ -55,7 +56,10 @@ export function Finder({ nodes, first = USUAL, onIdle }: Props): ReactNode {
             value={wish.product}
             options={[
               { value: "", label: words.any },
-              ...products.filter(Boolean).map((value) => ({ value, label: value })),
+              ...products.filter(Boolean).map((value) => ({
+                value,
+                label: productName(value, t),
+              })),
             ]}
             onChange={(product) => setWish({ ...wish, product })}
             popupMatchSelectWidth={false}
@@ -131,7 +135,7 @@ function Answer({ finding, wish, onIdle }: AnswerProps): ReactNode {
       <p className="gpus-finding">
         <Glyph name={enough ? "ok" : never ? "critical" : "pending"} tone={tone(enough, never)} />
         <b>
-          <bdi>{product === "" ? words.unlabelled : product}</bdi>
+          <bdi>{product === "" ? words.unlabelled : productName(product, t)}</bdi>
         </b>
         <span>
           {enough ? words.fits(wish.workers) : !never && words.fitsSome(fits, wish.workers)}

@@ -2,6 +2,7 @@
 
 import type { CSSProperties, ReactNode } from "react";
 import { useMemo } from "react";
+import { productName } from "../../components/product";
 import { useText } from "../../i18n";
 import { totalsOf } from "./totals";
 import type { Group, Grouping } from "./view";
@@ -15,7 +16,7 @@ interface Props {
 export function GroupHeading({ group, by, style }: Props): ReactNode {
   const { t, format } = useText();
   const totals = useMemo(() => totalsOf(group.nodes), [group.nodes]);
-  const name = by === "free" ? t.gpus.freeGroup(Number(group.name)) : group.name;
+  const name = by === "free" ? t.gpus.freeGroup(Number(group.name)) : productName(group.name, t);
   return (
     <div role="row" className="gpus-heading" style={style}>
       <div role="rowheader">

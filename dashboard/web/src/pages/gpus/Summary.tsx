@@ -61,8 +61,8 @@ export function Summary({ map, totals, view, setView }: Props): ReactNode {
   );
 }
 
-// The largest sizes of blocks: more do not help to see how scattered the rest is.
-const BLOCKS_SHOWN = 4;
+// The largest sizes of blocks, in words; how scattered the rest is the title says.
+const BLOCKS_SHOWN = 2;
 
 function Free({ totals }: { totals: Totals }): ReactNode {
   const { t, format } = useText();
@@ -83,10 +83,7 @@ function Free({ totals }: { totals: Totals }): ReactNode {
           note={
             <span className="gpus-blocks numeric">
               {blocks.slice(0, BLOCKS_SHOWN).map(({ size, nodes }) => (
-                <span key={size}>
-                  {size}
-                  <span className="muted">×{format.number(nodes)}</span>
-                </span>
+                <span key={size}>{t.gpus.block(size, nodes)}</span>
               ))}
               {blocks.length > BLOCKS_SHOWN && "…"}
             </span>

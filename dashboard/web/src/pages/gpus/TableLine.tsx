@@ -5,6 +5,7 @@ import { memo } from "react";
 import { Age } from "../../components/Age";
 import { Glyph } from "../../components/Glyph";
 import { JobLink } from "../../components/JobLink";
+import { productName } from "../../components/product";
 import { useText, wordFor } from "../../i18n";
 import { sourceOf } from "./cells";
 import { idleWords, memoryWords, replicaOf, usedWords } from "./describe";
@@ -22,16 +23,17 @@ export const TableLine = memo(function TableLine({ line, index }: Props): ReactN
   const { cell, holder } = line;
   const { node, device } = cell;
   const held = cell.kind === "held";
+  const product = productName(node.product, t);
+  const why = node.simulated ? t.gpus.simulatedWhy : product;
   return (
     <tr aria-rowindex={index}>
       <th scope="row">
         <bdi>{node.name}</bdi>
-        {node.simulated && <span className="gpus-flag">{t.gpus.simulated}</span>}
       </th>
       <td>
         {device ? <bdi title={device.id}>{device.id}</bdi> : <Unknown held={held} />}
       </td>
-      <td>{node.product === "" ? "—" : <bdi title={node.product}>{node.product}</bdi>}</td>
+      <td>{product === "" ? "—" : <bdi title={why}>{product}</bdi>}</td>
       <td>
         <Status line={line} />
       </td>

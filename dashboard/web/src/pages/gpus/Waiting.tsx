@@ -3,8 +3,9 @@
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { GpuMap } from "../../api/types";
-import { useKeepNamespace } from "../../app/namespace";
+import { jobPage } from "../../api/paths";
+import type { GpuHolder, GpuMap } from "../../api/types";
+import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import { Age } from "../../components/Age";
 import { JobLink } from "../../components/JobLink";
 import { useText } from "../../i18n";
@@ -29,9 +30,7 @@ export function Waiting({ map, namespace }: Props): ReactNode {
         {pods.slice(0, SHOWN_MAX).map((pod) => (
           <li key={`${pod.namespace}/${pod.pod}`}>
             <b className="numeric">{t.common.gpus(pod.count)}</b>
-            <bdi>
-              {pod.namespace}/{pod.pod}
-            </bdi>
+            <PodName pod={pod} />
             {pod.job && <JobLink job={pod.job} full />}
             <span className="muted">
               <Age since={pod.since} />
@@ -44,4 +43,19 @@ export function Waiting({ map, namespace }: Props): ReactNode {
       <Link to={keep("/queues")}>{t.gpus.toQueues}</Link>
     </section>
   );
+}
+
+/** Leads to the details of its replica on the job's page: why it waits. */
+function PodName({ pod: { namespace, pod, job, role, index } }: { pod: GpuHolder }): ReactNode {
+  const [chosen] = useNamespace();
+  const name = (
+    <bdi>
+      {namespace}/{pod}
+    </bdi>
+  );
+  if (!job) return name;
+  const search = new URLSearchParams();
+  if (chosen !== "") search.set("ns", chosen);
+  if (role !== undefined && index !== undefined) search.set("replica", `${role}-${index}`);
+  return <Link to={{ pathname: jobPage(job), search: `?${search}` }}>{name}</Link>;
 }

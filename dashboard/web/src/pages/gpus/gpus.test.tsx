@@ -246,6 +246,8 @@ test("pods that wait are listed with their jobs", async () => {
   await show("/gpus");
   const waiting = screen.getByRole("region", { name: "Pods that wait for GPUs" });
   expect(waiting.textContent).toContain("4 GPUsml/late-worker-0ml/late");
+  const pod = within(waiting).getByRole("link", { name: "ml/late-worker-0" });
+  expect(pod.getAttribute("href")).toBe("/jobs/ml/trainingjobs/late?replica=worker-0");
   expect(waiting.textContent).toContain("3 GPUs more, for pods that you may not see");
   const link = within(waiting).getByRole("link", { name: /Queues/ });
   expect(link.getAttribute("href")).toBe("/queues");
@@ -259,7 +261,25 @@ test("an empty cluster says what GPUs would be", async () => {
 
 test("simulated devices are called that", async () => {
   await show("/gpus", gpuMap([node("local-1", { product: "simulated", simulated: true })]));
-  expect(screen.getByText("simulated")).toBeDefined();
+  expect(screen.getAllByText("simulated").length).toBeGreaterThan(0);
+});
+
+test("simulated devices are called that in Chinese, too, and once in a line", async () => {
+  const local = node("local-1", { product: "simulated", simulated: true, capacity: 1 });
+  const map = gpuMap([{ ...local, allocatable: 1 }]);
+  const { user } = await show("/gpus?view=table", map, "zh");
+  const table = screen.getByRole("table");
+  expect(within(table).getAllByText("模拟")).toHaveLength(1);
+  await user.click(screen.getByRole("button", { name: "查找空闲 GPU" }));
+  expect(screen.getByRole("region", { name: "哪里有空位？" }).textContent).toContain("模拟");
+  expect(document.body.textContent).not.toContain("simulated");
+});
+
+test("the largest free block is told in words", async () => {
+  const { container } = await show("/gpus", gpuMap([node("a"), node("b")]), "zh");
+  const figure = screen.getByText("单节点最多空闲").closest(".gpus-figure");
+  expect(figure?.textContent).toBe("8单节点最多空闲2 个节点各有 8 块空闲");
+  expect(container.textContent).not.toContain("8×2");
 });
 
 test("names of 10 kB with marks of direction and tags stay texts", async () => {

@@ -3,6 +3,7 @@
 import type { ReactNode } from "react";
 import type { QueueUsage } from "../../api/types";
 import type { Format } from "../../i18n/format";
+import { productName } from "../../components/product";
 import { useText } from "../../i18n";
 
 const BYTES = new Set(["memory", "ephemeral-storage"]);
@@ -20,7 +21,7 @@ export function UsageBar({ usage }: { usage: QueueUsage }): ReactNode {
   return (
     <div className="queues-usage">
       <span className="queues-usage-name">
-        <bdi>{flavor === undefined ? resource : flavor}</bdi>
+        <bdi>{flavor === undefined ? resource : productName(flavor, t)}</bdi>
         {flavor !== undefined && (
           <span className="muted">
             {" "}

@@ -185,3 +185,10 @@ test("a namespace in which nobody waits has its heading, too", async () => {
   await screen.findByText(/quiet/, { selector: "bdi" });
   expect(screen.getByText("0 wait")).toBeTruthy();
 });
+
+test("the usage of simulated GPUs is told in the user's language", async () => {
+  const usage = [{ resource: "nvidia.com/gpu", flavor: "simulated", used: 0, nominal: 2 }];
+  const list: QueueList = { source: "builtin", queues: [queue("", { inOrder: true, usage })] };
+  await show(list, "/queues", "zh");
+  expect(screen.getByText("模拟")).toBeTruthy();
+});
