@@ -45,6 +45,7 @@ export const logs = {
   loading: (count: string) => `Loading, ${lines(count)}`,
   live: "Following",
   ended: "Complete",
+  loaded: "Loaded",
   stopped: "Not following",
   waiting: "Connection lost; it is being opened again",
   loadAll: "Load all lines",

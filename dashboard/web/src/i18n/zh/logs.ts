@@ -43,6 +43,7 @@ export const logs: typeof en = {
   loading: (count) => `加载中，${count} 行`,
   live: "跟随中",
   ended: "已完整",
+  loaded: "已加载",
   stopped: "未跟随",
   waiting: "连接已断开，正在重新连接",
   loadAll: "加载全部",

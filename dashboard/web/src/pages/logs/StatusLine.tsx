@@ -16,7 +16,7 @@ export function StatusLine({ view, session }: { view: LogsView; session: LogSess
   return (
     <div className="logs-status">
       <Phase session={session} />
-      {tail > 0 && store.length > 0 && (
+      {session.feed.cut && (
         <span className="logs-status-tail">
           <span className="logs-wide">{t.logs.truncated(format.number(tail))}</span>
           <Button type="link" size="small" onClick={() => view.set({ tail: "0" })}>
@@ -60,7 +60,9 @@ function Phase({ session }: { session: LogSession }): ReactNode {
     return <span className="logs-phase numeric">{t.logs.loading(count)}</span>;
   }
   if (status.phase === "failed") return <span className="logs-phase">{t.logs.count(count)}</span>;
-  const words = { live: t.logs.live, ended: t.logs.ended, stopped: t.logs.stopped };
+  // What begins in the middle is not complete.
+  const ended = session.feed.cut ? t.logs.loaded : t.logs.ended;
+  const words = { live: t.logs.live, ended, stopped: t.logs.stopped };
   return (
     <span className="logs-phase numeric">
       <Glyph

@@ -10,6 +10,7 @@ import { logRecords } from "../../api/log_records";
 import type { JobRef } from "../../api/paths";
 import { jobApi } from "../../api/paths";
 import { ApiError, asApiError } from "../../api/problem";
+import type { LogRecord } from "../../api/types";
 import type { LogStore } from "./log_store";
 import { Resume } from "./resume";
 
@@ -44,6 +45,8 @@ export class LogFeed {
   #over = false;
   #rests = false;
   #liveFrom: number | undefined;
+  /** Lines of each replica that were there when one came. */
+  readonly #loaded = new Map<string, number>();
   readonly #resume = new Resume();
   readonly #backoff: Backoff;
   readonly #api: ApiClient;
@@ -73,6 +76,12 @@ export class LogFeed {
     return this.#liveFrom;
   }
 
+  /** There may be earlier lines than those that were asked for. */
+  get cut(): boolean {
+    const { tail } = this.#options;
+    return tail > 0 && Math.max(0, ...this.#loaded.values()) >= tail;
+  }
+
   /** Keeps what the store has where only `follow` is another; true: it begins anew. */
   start(options: FeedOptions): boolean {
     const before = this.#options;
@@ -86,6 +95,7 @@ export class LogFeed {
       this.#resume.clear();
       this.#store.clear();
       this.#liveFrom = undefined;
+      this.#loaded.clear();
     } else if (!options.follow) {
       this.#stop();
       this.#become({ phase: "stopped" });
@@ -199,13 +209,20 @@ export class LogFeed {
       if (signal.aborted) return;
       for (const record of records) {
         if ("note" in record && record.note === "live") this.#becomeLive();
-        else if (this.#resume.isNew(record)) this.#store.push(record);
+        else if (this.#resume.isNew(record)) this.#push(record);
       }
       this.#changed();
       if (performance.now() - slice < SLICE_MS) continue;
       await yieldToPage();
       slice = performance.now();
     }
+  }
+
+  #push(record: LogRecord): void {
+    if ("l" in record && this.#liveFrom === undefined) {
+      this.#loaded.set(record.r, (this.#loaded.get(record.r) ?? 0) + 1);
+    }
+    this.#store.push(record);
   }
 
   #becomeLive(): void {

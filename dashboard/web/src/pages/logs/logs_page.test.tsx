@@ -197,7 +197,7 @@ test("one goes to a time", async () => {
 });
 
 test("all lines are loaded from the first, and downloaded as they are chosen", async () => {
-  const page = await open("?replica=worker-1", manyLines(50));
+  const page = await open("?replica=worker-1&tail=100", manyLines(200));
   const download = screen.getByRole("link", { name: /Download/ });
   const { pathname, searchParams } = new URL(download.getAttribute("href") ?? "");
   expect(pathname).toBe(`/${PATH}`);
@@ -208,6 +208,24 @@ test("all lines are loaded from the first, and downloaded as they are chosen", a
   await waitFor(() => expect(streams.length).toBe(2));
   streams[1]?.send(...manyLines(2_000));
   await waitFor(() => expect(texts()[0]).toBe("step 0"));
+});
+
+test("a log that is there to its first line is not said to be cut", async () => {
+  // More lines in all than are asked for of each replica.
+  await open("?tail=100", manyLines(150));
+  await act(() => server.send("job", { job: jobOf({ state: "Succeeded" }) }));
+  streams[0]?.end();
+  expect(await screen.findByText(/Complete · 150 lines/)).toBeTruthy();
+  expect(screen.queryByRole("button", { name: "Load all lines" })).toBeNull();
+  expect(screen.queryByText(/were loaded/)).toBeNull();
+});
+
+test("a log that begins in the middle is not said to be complete", async () => {
+  await open("?tail=100", manyLines(200));
+  await act(() => server.send("job", { job: jobOf({ state: "Succeeded" }) }));
+  streams[0]?.end();
+  expect(await screen.findByText(/Loaded · 200 lines/)).toBeTruthy();
+  expect(screen.getByText("The last 100 lines of each replica were loaded.")).toBeTruthy();
 });
 
 test("no line is selected before somebody selects one", async () => {
