@@ -11,6 +11,8 @@ export const job = {
   lookInHistory: "Look in the history",
   goneTitle: "This job has been deleted",
   goneText: "It went while you looked at it, or you may no longer see it. Below is its last state.",
+  youDeleted: "You deleted this job.",
+  lastState: "Below is its last state.",
   openHistory: "Open its history",
   stateNow: (name: string, state: string) => `Job ${name}: ${state}`,
 
@@ -48,6 +50,9 @@ export const job = {
     ConfigError: "Check that the Secrets, ConfigMaps and volumes that it names exist.",
     TerminatingLong: "A volume or a node may hold it; the administrator can look at the node.",
   } satisfies Record<HealthReason, string>,
+  adviceNotStarted:
+    "Its program could not be started, so that there is no log. Check the command and the image.",
+  atStep: (said: string, step: number) => `${said} (at step ${step.toLocaleString("en")})`,
   lookAt: (name: string) => `Details of ${name}`,
   logsOf: (name: string) => `Log of ${name}`,
   suspendTitle: (name: string) => `Suspend ${name}?`,
@@ -63,6 +68,7 @@ export const job = {
     age: "Age",
     ran: "Ran for",
     sinceStart: "Since its start",
+    waiting: "Waiting for",
     gpus: "GPUs held",
     restarts: "Restarts",
     attempt: (n: number) => `attempt ${n}`,

@@ -24,6 +24,7 @@ export const jobPod = {
     account: "Service account",
     qos: "Quality of service",
   },
+  numberOf: (count: number) => String(count),
   numberHint: "counts the pods that this replica has had",
   attemptHint: "counts the restarts of the whole job",
   devicesKnown: (count: number, ids: string) => `${plural(count, "GPU", "GPUs")}: ${ids}`,
@@ -49,6 +50,8 @@ export const jobPod = {
     terminated: "ended",
   },
   exitCode: (code: number) => `exit code ${code}`,
+  exitReason: (reason: string) => ` (${reason})`,
+  fullStop: ". ",
   lastWords: "Its last words:",
   from: (start: string, end: string) => `${start} to ${end}`,
   since: (start: string) => `since ${start}`,
@@ -69,6 +72,7 @@ export const jobPod = {
     abort: "The program aborted itself (SIGABRT): a failed check, or a fault in a library.",
     segfault: "The program read memory that is not its own (SIGSEGV).",
     signal: "A signal ended it.",
+    notStarted: "The program could not be started; it has written no log.",
     failed: "The program failed; its last words say why.",
   },
   effect: {
@@ -121,7 +125,7 @@ export const jobPod = {
   compareAgain: "Compare again",
   compareNobody: "No other replica has a pod to compare with.",
   compareSame: (count: number) =>
-    `${plural(count, "other replica was", "other replicas were")} told the same.`,
+    `${plural(count, "other replica", "other replicas")} got the same addresses of the cluster.`,
   compareSampled: (part: number, all: number) => `${part} of ${all} others were looked at.`,
   compareDiffer: (count: number) =>
     `${plural(count, "replica was", "replicas were")} told otherwise`,

@@ -8,6 +8,7 @@ import { Age } from "../../components/Age";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RolesSummary } from "../../components/Roles";
 import { useText } from "../../i18n";
+import type { Texts } from "../../i18n/en";
 
 export function JobFacts({ job }: { job: JobDetail }): ReactNode {
   const { t, format } = useText();
@@ -22,7 +23,7 @@ export function JobFacts({ job }: { job: JobDetail }): ReactNode {
       <Fact name={words.age} value={<Age since={job.created} long />} />
       {job.started !== undefined && (
         <Fact
-          name={job.finished === undefined ? words.sinceStart : words.ran}
+          name={timeName(job, words)}
           value={<Age since={job.started} until={job.finished} long />}
         />
       )}
@@ -59,6 +60,12 @@ export function JobFacts({ job }: { job: JobDetail }): ReactNode {
       {ttl !== undefined && <Fact name={words.ttl} value={words.goesIn(format.span(ttl))} />}
     </dl>
   );
+}
+
+/** A job counts as started when its pods are made, and they may wait. */
+function timeName({ finished, state }: JobDetail, words: Texts["job"]["facts"]): string {
+  if (finished !== undefined) return words.ran;
+  return state === "Pending" ? words.waiting : words.sinceStart;
 }
 
 function ProgressFact({ job }: { job: JobDetail }): ReactNode {

@@ -14,21 +14,14 @@ import type { Texts } from "../../i18n/en";
 import { useText, wordFor } from "../../i18n";
 import { wishLink } from "../gpus/wish";
 import { messageParts, replicaName, worstReplica } from "./names";
+import { isNotStarted } from "./pod/exit_code";
+import { adviceFor, LOG_HELPS, whyWords } from "./said";
 
 interface Props {
   job: JobDetail;
   onReplica: (name: string) => void;
 }
 
-// Those after which the lines before the end of a log say more than anything else.
-const LOG_HELPS: readonly string[] = [
-  "CrashLoop",
-  "Failed",
-  "PodFailed",
-  "OutOfMemory",
-  "NoProgress",
-  "RestartedLately",
-];
 const PLACES_HELP: readonly string[] = ["Unschedulable", "PendingLong"];
 
 /** Never empty: a job that says nothing is in a state. */
@@ -39,7 +32,10 @@ function sentenceOf(job: JobDetail, t: Texts): string {
   if (job.message !== "") return job.message;
   const worst = worstReplica(job.replicas);
   const reason = job.healthReason ? wordFor(t.common.healthReason, job.healthReason) : "";
-  if (worst) return t.job.worst(replicaName(worst), worst.message ?? reason);
+  if (worst) {
+    const why = worst.message === undefined ? reason : whyWords(worst.message, t);
+    return t.job.worst(replicaName(worst), why);
+  }
   if (reason !== "") return reason;
   return wordFor(t.job.headline, job.state);
 }
@@ -75,7 +71,7 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
         {reason !== undefined && job.healthReason && (
           <p className="job-advice">
             {reason !== sentence && <b>{t.job.headed(reason)} </b>}
-            {wordFor(t.job.advice, job.healthReason)}{" "}
+            {adviceFor(job.healthReason, neverStarted(job), t)}{" "}
             <Ways job={job} reason={job.healthReason} onReplica={onReplica} />
           </p>
         )}
@@ -113,7 +109,7 @@ function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): Rea
           {t.job.lookAt(replicaName(suspect))}
         </button>
       )}
-      {LOG_HELPS.includes(reason) && <LogLink job={job} replica={suspect} />}
+      {LOG_HELPS.includes(reason) && !neverStarted(job) && <LogLink job={job} replica={suspect} />}
       {PLACES_HELP.includes(reason) && (
         <>
           <Link to={gpusLink(job, keep("/gpus"))}>{t.job.seeGpus}</Link>
@@ -137,6 +133,13 @@ function gpusLink(job: JobDetail, to: Partial<Path>): Partial<Path> {
 function suspectOf(job: JobDetail): Replica | undefined {
   const named = messageParts(job.message, job).find(({ replica }) => replica)?.replica;
   return named ?? worstReplica(job.replicas);
+}
+
+// As the operator writes of an end; the pod itself may have been cleaned up.
+const SAYS_NOT_STARTED = /\((?:StartError|ContainerCannotRun)\)/;
+
+function neverStarted(job: JobDetail): boolean {
+  return isNotStarted(suspectOf(job)?.exitReason) || SAYS_NOT_STARTED.test(job.message);
 }
 
 function LogLink({ job, replica }: { job: JobDetail; replica: Replica | undefined }): ReactNode {

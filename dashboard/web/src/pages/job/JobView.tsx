@@ -24,11 +24,13 @@ interface Props {
   job: JobDetail;
   /** It no longer exists: this is its last state. */
   gone: boolean;
+  /** The user deletes it here; undefined: that failed. */
+  onDelete: (uid: string | undefined) => void;
 }
 
-export function JobView({ job, gone }: Props): ReactNode {
+export function JobView({ job, gone, onDelete }: Props): ReactNode {
   const view = useView();
-  const changes = useJobChanges(job);
+  const changes = useJobChanges(job, onDelete);
   useSpokenState(job);
   // Of thousands of replicas the squares may lag behind: what is the matter must not.
   const later = useDeferredValue(job);

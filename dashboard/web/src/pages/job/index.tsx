@@ -32,15 +32,16 @@ function LiveJob({ job }: { job: JobRef }): ReactNode {
   const live = useLiveJob(job);
   const { error } = useConnection().status;
   const [last, setLast] = useState<JobDetail>();
+  const [deleted, setDeleted] = useState<string>();
   if (live && live !== last) setLast(live);
   const { t } = useText();
-  if (live) return <JobView job={live} gone={false} />;
+  if (live) return <JobView job={live} gone={false} onDelete={setDeleted} />;
   if (live === null) {
     if (!last) return <NoSuchJob job={job} />;
     return (
       <>
-        <GoneBanner job={last} />
-        <JobView job={last} gone />
+        <GoneBanner job={last} mine={deleted === last.uid} />
+        <JobView job={last} gone onDelete={setDeleted} />
       </>
     );
   }
@@ -84,7 +85,8 @@ function NoSuchJob({ job }: { job: JobRef }): ReactNode {
   );
 }
 
-function GoneBanner({ job }: { job: JobDetail }): ReactNode {
+/** mine: whoever looks has deleted it here. */
+function GoneBanner({ job, mine }: { job: JobDetail; mine: boolean }): ReactNode {
   const { t } = useText();
   const keep = useKeepNamespace();
   const { historyDays } = useSession();
@@ -92,16 +94,17 @@ function GoneBanner({ job }: { job: JobDetail }): ReactNode {
     <Alert
       className="job-gone"
       role="status"
-      type="warning"
+      type={mine ? "info" : "warning"}
       showIcon
-      title={t.job.goneTitle}
+      title={mine ? t.job.youDeleted : t.job.goneTitle}
       description={
-        <>
-          {t.job.goneText}{" "}
+        <span className="job-links">
+          <span>{mine ? t.job.lastState : t.job.goneText}</span>
           {historyDays > 0 && (
             <Link to={keep(`/history/${encodeURIComponent(job.uid)}`)}>{t.job.openHistory}</Link>
           )}
-        </>
+          <Link to={keep("/jobs")}>{t.shell.toJobs}</Link>
+        </span>
       }
     />
   );

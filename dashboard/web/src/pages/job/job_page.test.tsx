@@ -3,6 +3,7 @@
 import { screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, test } from "vitest";
 import type { JobDetail } from "../../api/types";
+import { en } from "../../i18n/en";
 import { FakeServer, problem, session } from "../../testing/fake_server";
 import { renderAt } from "../../testing/render";
 import { HOSTILE, jobOf, replica } from "./job_fixture";
@@ -78,6 +79,14 @@ describe("the head of a job", () => {
     expect(screen.queryByText(/left/)).toBeNull();
   });
 
+  test("a job whose pods wait has the time that it waits, not that since its start", async () => {
+    const { server } = await show(jobOf({ state: "Pending" }));
+    expect(await screen.findByText("Waiting for")).toBeTruthy();
+    expect(screen.queryByText("Since its start")).toBeNull();
+    await server.send("job", { job: jobOf() });
+    expect(await screen.findByText("Since its start")).toBeTruthy();
+  });
+
   test("links to its other pages and keeps the namespace", async () => {
     const server = new FakeServer();
     renderAt(`${PATH}?ns=ml`, { server });
@@ -120,6 +129,14 @@ describe("the message", () => {
     const replicas = [0, 1, 2].map((at) => replica("worker", at, { state: "Pending", gpus: 4 }));
     await server.send("job", { job: { ...PULL, healthReason: "Unschedulable", replicas } });
     await waitFor(() => expect(gpus.getAttribute("href")).toBe("/gpus?find=3x4"));
+  });
+
+  test("does not lead to the log of a program that was not started", async () => {
+    const job = { ...PULL, healthReason: "Failed" as const };
+    const said = "worker-1 failed: exit code 128 (StartError): exec: trainee: not found";
+    await show({ ...job, message: said });
+    expect(await screen.findByText(/Its program could not be started/)).toBeTruthy();
+    expect(within(message()).queryByRole("link", { name: /Log of/ })).toBeNull();
   });
 
   test("is never empty: the worst replica, else the state speaks", async () => {
@@ -174,6 +191,34 @@ describe("a job that cannot be shown", () => {
       const button = screen.getByRole("button", { name });
       expect(button.getAttribute("aria-disabled")).toBe("true");
     }
+  });
+
+  test("deleted by whoever looks: says so, and leads to the history and to the jobs", async () => {
+    const server = new FakeServer();
+    server.on("DELETE", "api/jobs/ml/trainingjobs/bert", () => undefined);
+    const { user } = await show(jobOf(), { server });
+    await user.click(await screen.findByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.click(within(dialog).getByRole("button", { name: "Delete" }));
+    await server.send("job", { job: null });
+    expect(await screen.findByText("You deleted this job.")).toBeTruthy();
+    expect(screen.queryByText(/It went while you looked/)).toBeNull();
+    const history = screen.getByRole("link", { name: "Open its history" });
+    expect(history.getAttribute("href")).toBe("/history/uid-1");
+    const banner = history.closest(".job-gone") as HTMLElement;
+    expect(within(banner).getByRole("link", { name: en.shell.toJobs })).toBeTruthy();
+  });
+
+  test("whose deletion was refused, and that goes later, was not deleted by him", async () => {
+    const server = new FakeServer();
+    server.on("DELETE", "api/jobs/ml/trainingjobs/bert", () => problem(403, "Forbidden", "no"));
+    const { user } = await show(jobOf(), { server });
+    await user.click(await screen.findByRole("button", { name: "Delete" }));
+    const dialog = await screen.findByRole("dialog");
+    await user.click(within(dialog).getByRole("button", { name: "Delete" }));
+    await screen.findByText("The job was not deleted");
+    await server.send("job", { job: null });
+    expect(await screen.findByText("This job has been deleted")).toBeTruthy();
   });
 
   test("without a history there is no link to it", async () => {

@@ -48,7 +48,11 @@ function patchOf(change: Change): JobChange {
   return { suspend: change.action === "suspend" };
 }
 
-export function useJobChanges(job: JobDetail): JobChanges {
+/** onDelete: with the uid of the job that goes, or undefined where it stays after all. */
+export function useJobChanges(
+  job: JobDetail,
+  onDelete: (uid: string | undefined) => void,
+): JobChanges {
   const { t } = useText();
   const announce = useAnnounce();
   const change = useChangeJob();
@@ -71,10 +75,14 @@ export function useJobChanges(job: JobDetail): JobChanges {
         clearTimeout(timer.current);
         setPending(undefined);
         setFailure({ action, error });
+        if (action === "delete") onDelete(undefined);
       },
     };
-    if (action === "delete") remove.mutate(job, after);
-    else change.mutate({ job, change: patchOf(wanted) }, after);
+    if (action === "delete") {
+      // Not with the answer: the stream may be faster.
+      onDelete(job.uid);
+      remove.mutate(job, after);
+    } else change.mutate({ job, change: patchOf(wanted) }, after);
   };
   const forgetFailure = useCallback(() => setFailure(undefined), []);
   return { pending, failure, start, forgetFailure };

@@ -4,9 +4,9 @@ import type { ReactNode } from "react";
 import type { JobKind } from "../../../api/types";
 import { CopyButton } from "../../../components/CopyButton";
 import { useText } from "../../../i18n";
+import { saidWords } from "../said";
 import { ExitWords } from "./ExitWords";
 import type { Container, Run } from "./pod_object";
-import { lastWords } from "./pod_object";
 
 interface Props {
   kind: JobKind;
@@ -76,7 +76,8 @@ function RunView(props: { run: Run; kind: JobKind; program: boolean }): ReactNod
   const { run, kind, program } = props;
   const { t, format } = useText();
   const words = t.job.pod;
-  const said = run.state === "terminated" ? lastWords(run.message) : run.message;
+  const ended = run.state === "terminated";
+  const said = ended && run.message !== undefined ? saidWords(run.message, t) : run.message;
   const { startedAt, finishedAt } = run;
   return (
     <>

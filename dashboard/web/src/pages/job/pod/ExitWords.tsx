@@ -13,21 +13,21 @@ interface Props {
   program: boolean;
 }
 
+// Beside the code.
+const SAYS_NOTHING = ["", "Error", "Completed"];
+
 export function ExitWords({ code, reason, kind, program }: Props): ReactNode {
   const { t } = useText();
   return (
     <>
       <b className="numeric">{t.job.pod.exitCode(code)}</b>
-      {reason !== undefined && reason !== "" && (
-        <>
-          {" ("}
-          <bdi>{reason}</bdi>
-          {")"}
-        </>
+      {reason !== undefined && !SAYS_NOTHING.includes(reason) && (
+        <bdi>{t.job.pod.exitReason(reason)}</bdi>
       )}
       {program && (
         <>
-          . {t.job.pod.meaning[exitMeaning(code, reason, kind)]}{" "}
+          {t.job.pod.fullStop}
+          {t.job.pod.meaning[exitMeaning(code, reason, kind)]}{" "}
           <span className="muted">{t.job.pod.effect[exitEffect(code, reason, kind)]}</span>
         </>
       )}

@@ -10,6 +10,8 @@ import { useText, wordFor } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
 import { useLogPage } from "../JobMessage";
 import { replicaName } from "../names";
+import { adviceFor, whyWords } from "../said";
+import { isNotStarted } from "./exit_code";
 import { ExitWords } from "./ExitWords";
 import type { PodView } from "./pod_object";
 
@@ -37,8 +39,10 @@ export function ReplicaFacts({ job, replica, pod }: Props): ReactNode {
       {(healthReason !== undefined || message !== undefined) && (
         <div className={`job-pod-why job-message-${health}`}>
           {healthReason && <b>{t.job.headed(wordFor(t.common.healthReason, healthReason))} </b>}
-          {message !== undefined && <bdi className="job-said">{message}</bdi>}
-          {healthReason && <p>{wordFor(t.job.advice, healthReason)}</p>}
+          {message !== undefined && (
+            <bdi className="job-said">{whyWords(message, t, exitReason)}</bdi>
+          )}
+          {healthReason && <p>{adviceFor(healthReason, isNotStarted(exitReason), t)}</p>}
         </div>
       )}
       {exitCode !== undefined && exitCode !== 0 && (
@@ -56,6 +60,7 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
   const keep = useKeepNamespace();
   const words = t.job.pod.facts;
   const time = (at: string | undefined): string | undefined => at && format.dateTime(at);
+  const number = replica.podNumber && t.job.pod.numberOf(replica.podNumber);
   const facts: [string, ReactNode][] = [
     [words.pod, replica.pod && <Copied text={replica.pod} />],
     [
@@ -67,7 +72,7 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
       ),
     ],
     [words.ip, replica.ip && <Copied text={replica.ip} />],
-    [words.number, <Hint value={replica.podNumber} hint={t.job.pod.numberHint} />],
+    [words.number, <Hint value={number} hint={t.job.pod.numberHint} />],
     [words.attempt, <Hint value={replica.attempt} hint={t.job.pod.attemptHint} />],
     [words.restarts, replica.restarts],
     [words.devices, devicesText(replica, t.job.pod)],
@@ -111,7 +116,7 @@ function Copied({ text }: { text: string }): ReactNode {
   );
 }
 
-function Hint({ value, hint }: { value: number | undefined; hint: string }): ReactNode {
+function Hint({ value, hint }: { value: string | number | undefined; hint: string }): ReactNode {
   if (value === undefined) return "—";
   return (
     <>

@@ -18,6 +18,7 @@ test("the codes of the contract have their meanings", () => {
     "signal",
   ]);
   expect(exitMeaning(137, "OOMKilled", "TrainingJob")).toBe("outOfMemory");
+  expect(exitMeaning(128, "StartError", "TrainingJob")).toBe("notStarted");
   expect(exitMeaning(255, undefined, "TrainingJob")).toBe("failed");
 });
 

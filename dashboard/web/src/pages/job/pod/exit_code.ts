@@ -13,6 +13,7 @@ export type ExitMeaning =
   | "abort"
   | "segfault"
   | "signal"
+  | "notStarted"
   | "failed";
 
 /** What follows under restart policy ExitCode with the kind's own preset. */
@@ -30,8 +31,16 @@ const MEANINGS: Record<number, ExitMeaning> = {
 const SIGNALS_TO = 192;
 const RETRYABLE: readonly number[] = [130, 137, 138, 143];
 
+/** The kubelet's words for a program that could not be started: it has written nothing. */
+const NOT_STARTED: readonly (string | undefined)[] = ["StartError", "ContainerCannotRun"];
+
+export function isNotStarted(reason: string | undefined): boolean {
+  return NOT_STARTED.includes(reason);
+}
+
 export function exitMeaning(code: number, reason: string | undefined, kind: JobKind): ExitMeaning {
   if (reason === "OOMKilled") return "outOfMemory";
+  if (isNotStarted(reason)) return "notStarted";
   if (code === 0) return "done";
   // A TFJob has no trainer of ours that would say so.
   if (code === 3 && kind === "TrainingJob") return "badNode";

@@ -36,11 +36,16 @@ interface Shown {
   env?: Env;
   more?: Record<string, unknown>;
   tab?: string;
+  language?: "zh";
 }
 
-async function show({ server = serverOf(), of = {}, env, more, tab }: Shown = {}) {
+async function show(shown: Shown = {}) {
+  const { server = serverOf(), of = {}, env, more, tab, language } = shown;
   if (env) server.on("GET", podUrl("bert-worker-1"), () => podOf("bert-worker-1", env, more));
-  const rendered = renderAt("/jobs/ml/trainingjobs/bert?replica=worker-1", { server });
+  const rendered = renderAt("/jobs/ml/trainingjobs/bert?replica=worker-1", {
+    server,
+    ...(language ? { language } : {}),
+  });
   const replicas = jobOf().replicas.map((one) =>
     one.pod === "bert-worker-1" ? { ...one, ...of } : one,
   );
@@ -85,10 +90,44 @@ describe("the overview of a replica", () => {
       },
     });
     expect(within(drawer).getByText("A pod has failed.")).toBeTruthy();
-    expect(within(drawer).getByText("Error: open /data: no such file")).toBeTruthy();
-    expect(drawer.textContent).toContain("exit code 143");
-    expect(drawer.textContent).toContain("It was told to stop (SIGTERM)");
+    expect(within(drawer).getByText("open /data: no such file")).toBeTruthy();
+    expect(drawer.textContent).toContain("exit code 143. It was told to stop (SIGTERM)");
     expect(drawer.textContent).toContain("it gets a new pod");
+  });
+
+  test("is Chinese to the full stop, without the trainer's JSON", async () => {
+    const { drawer } = await show({
+      language: "zh",
+      of: {
+        state: "Failed",
+        health: "critical",
+        healthReason: "PodFailed",
+        message: 'OOMKilled: {"message":"open /data: no such file","step":0}',
+        exitCode: 137,
+        exitReason: "OOMKilled",
+      },
+    });
+    expect(within(drawer).getByText("open /data: no such file（第 0 步）")).toBeTruthy();
+    expect(drawer.textContent).toContain("退出码 137（OOMKilled）。因为使用的内存");
+    const number = within(drawer).getByText("Pod 序号").nextElementSibling;
+    expect(number?.textContent).toBe("第 1 个 Pod 该副本每得到一个新的 Pod，序号加一");
+  });
+
+  test("of a program that was not started does not send to its log", async () => {
+    const { drawer } = await show({
+      of: {
+        state: "Failed",
+        health: "critical",
+        healthReason: "PodFailed",
+        message: "StartError: exec: trainee: not found",
+        exitCode: 128,
+        exitReason: "StartError",
+      },
+    });
+    expect(within(drawer).getByText("exec: trainee: not found")).toBeTruthy();
+    expect(drawer.textContent).toContain("Its program could not be started");
+    expect(drawer.textContent).toContain("exit code 128 (StartError). The program could not be");
+    expect(drawer.textContent).not.toContain("last lines");
   });
 
   test("has where it runs, its numbers, its devices and a link to its log", async () => {
@@ -125,7 +164,7 @@ describe("the overview of a replica", () => {
     const server = serverOf();
     server.on("GET", podUrl("bert-worker-1"), () => object);
     const { drawer } = await show({ server });
-    await within(drawer).findByText("wrote checkpoint 1200");
+    await within(drawer).findByText("wrote checkpoint 1200 (at step 1,200)");
     expect(drawer.textContent).toContain("exit code 137 (OOMKilled)");
     expect(drawer.textContent).toContain("used more memory than its limit");
   });
@@ -226,7 +265,7 @@ describe("TF_CONFIG", () => {
 
   test("of all replicas of a small job is compared unasked", async () => {
     const { drawer, server } = await show({ tab: "TF_CONFIG" });
-    await within(drawer).findByText("4 other replicas were told the same.");
+    await within(drawer).findByText("4 other replicas got the same addresses of the cluster.");
     const pods = server.asked.filter(({ path }) => path.startsWith("api/pods"));
     expect(new Set(pods.map(({ path }) => path)).size).toBe(5);
     expect(pods).toHaveLength(5);
@@ -250,7 +289,7 @@ describe("TF_CONFIG", () => {
     const server = serverOf();
     server.on("GET", podUrl("bert-ps-0"), () => problem(403, "Forbidden", "no"));
     const { drawer } = await show({ server, tab: "TF_CONFIG" });
-    await within(drawer).findByText("3 other replicas were told the same.");
+    await within(drawer).findByText("3 other replicas got the same addresses of the cluster.");
     expect(within(drawer).getByText("1 pod could not be read")).toBeTruthy();
   });
 

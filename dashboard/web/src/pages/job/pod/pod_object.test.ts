@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubeObject } from "../../../api/types";
 import { podOf } from "../job_fixture";
-import { lastWords, looksSecret, readPod } from "./pod_object";
+import { looksSecret, readPod } from "./pod_object";
 
 test("what a variable is made from is named, and no value is invented for it", () => {
   const [container] = readPod(
@@ -70,10 +70,4 @@ test("names that sound like secrets are known, and others are not", () => {
   for (const name of ["PATH", "TF_CONFIG", "KEYBOARD", "TAAS_TRAINER"]) {
     expect([name, looksSecret(name)]).toEqual([name, false]);
   }
-});
-
-test("of the contract's termination message the sentence is shown, of another the text", () => {
-  expect(lastWords('{"message":"no such file","step":0}')).toBe("no such file");
-  expect(lastWords("Segmentation fault")).toBe("Segmentation fault");
-  expect(lastWords('{"step":3}')).toBe('{"step":3}');
 });

@@ -190,13 +190,3 @@ export function readPod(object: KubeObject): PodView {
 export function looksSecret(name: string): boolean {
   return /pass(word|wd|phrase)?|secret|token|credential|api_?key|access_?key|private/i.test(name);
 }
-
-/** A termination message: of the contract's JSON the sentence, of anything else the text. */
-export function lastWords(message: string | undefined): string | undefined {
-  if (message === undefined) return undefined;
-  try {
-    return textOf(fieldsOf(JSON.parse(message)).message) ?? message;
-  } catch {
-    return message;
-  }
-}

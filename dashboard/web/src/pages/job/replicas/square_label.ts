@@ -4,11 +4,12 @@ import type { Replica } from "../../../api/types";
 import type { Texts } from "../../../i18n/en";
 import { wordFor } from "../../../i18n";
 import { replicaName } from "../names";
+import { whyWords } from "../said";
 
 /** In the cluster's words, else what kind of trouble it is; empty: none. */
 export function whyOf(replica: Replica, t: Texts): string {
   const { message, healthReason } = replica;
-  if (message !== undefined && message !== "") return message;
+  if (message !== undefined && message !== "") return whyWords(message, t);
   return healthReason ? wordFor(t.common.healthReason, healthReason) : "";
 }
 
