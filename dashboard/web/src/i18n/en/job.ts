@@ -57,8 +57,8 @@ export const job = {
   logsOf: (name: string) => `Log of ${name}`,
   suspendTitle: (name: string) => `Suspend ${name}?`,
   suspendLoses:
-    "It keeps no checkpoints: when it is resumed, it begins again at step 0. The logs of its pods " +
-    "go with them.",
+    "It keeps no checkpoints: when it is resumed, it begins again at step 0. The logs of its " +
+    "pods go with them.",
   seeGpus: "Free GPUs",
   seeQueues: "Queues",
 
