@@ -34,8 +34,8 @@ std::vector<std::string> EmptyClaims(
     if (!HasNothing(dir)) continue;
     sentences.push_back("spec.volumes[" + std::to_string(i) + "]: the claim " + claim +
                         " has no data: on this cluster it is the directory " + dir +
-                        ", which is empty; put the data there first (MNIST: taas data fetch mnist " +
-                        dir + ")");
+                        ", which is empty; put the data there first (MNIST: taas data fetch " +
+                        "mnist " + dir + ")");
   }
   return sentences;
 }

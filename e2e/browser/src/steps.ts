@@ -62,7 +62,7 @@ export async function removeJob(visit: Visit): Promise<void> {
   const { page, t } = visit;
   await action(visit, t.job.remove).click();
   await page.getByRole("dialog").getByRole("button", { name: t.job.remove }).click();
-  await page.getByText(t.job.goneTitle).waitFor();
+  await page.getByText(t.job.youDeleted).waitFor();
 }
 
 export function replicaNames(counts: Partial<Record<Role, number>>): string[] {

@@ -241,7 +241,7 @@ export interface SeriesAnswer {
   evaluator?: Record<string, [number, number, number][]>;
   /** Why there are none. */
   message?: string;
-  /** From the archive of a job that is gone. */
+  /** As the history has them: nobody answers now, or the job is gone. */
   archived?: boolean;
 }
 
