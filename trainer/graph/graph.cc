@@ -165,6 +165,20 @@ Value Graph::Add(std::string_view op, std::string_view name, std::vector<Value> 
                  .outputs = *std::move(outputs)});
 }
 
+void Graph::AddUpdate(Value value) {
+  if (!status_.ok()) return;
+  CHECK(value.valid() && value.output == 0 && !node(value).inputs.empty())
+      << "an update is output 0 of an op";
+  const Value variable = node(value).inputs[0];
+  const Node& target = node(variable);
+  if (target.op != "Variable" || target.trainable || type(value) != type(variable)) {
+    Fail(absl::InvalidArgumentError("update with " + NameOf(value) + ": " + target.name +
+                                    " is no variable of its type that is not trainable"));
+    return;
+  }
+  updates_.push_back(value);
+}
+
 const TensorType& Graph::type(Value value) const {
   const std::vector<TensorType>& outputs = node(value).outputs;
   CHECK(value.output >= 0 && static_cast<size_t>(value.output) < outputs.size())

@@ -85,6 +85,11 @@ class Graph {
   Value Add(std::string_view op, std::string_view name, std::vector<Value> inputs,
             Attributes attributes = {});
 
+  // A training run computes `value` too, and writes it into the variable that is its op's first
+  // input and that is not trainable: how batch normalization keeps its moving moments. Whatever
+  // reads the variable in the same run must have been added before.
+  void AddUpdate(Value value);
+
   // While it lives, names of new nodes start with "name/".
   class Scope {
    public:
@@ -115,6 +120,7 @@ class Graph {
   absl::StatusOr<Value> Find(std::string_view name) const;
   // In the order of their creation.
   std::vector<Value> Variables() const;
+  const std::vector<Value>& updates() const { return updates_; }
 
  private:
   std::string UniqueName(std::string_view name) const;
@@ -124,6 +130,7 @@ class Graph {
   const OpRegistry* ops_;
   absl::Status status_;
   std::vector<Node> nodes_;
+  std::vector<Value> updates_;
   std::map<std::string, NodeId, std::less<>> ids_;
   std::string prefix_;
   std::string device_;

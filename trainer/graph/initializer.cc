@@ -9,13 +9,6 @@
 namespace taas {
 namespace {
 
-// FNV-1a: gives each variable a stream of its own.
-uint64_t Hash(std::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
-
 double Normal(Random* random) {
   const double radius = std::sqrt(-2 * std::log(1 - random->Unit()));
   return radius * std::cos(2 * std::numbers::pi * random->Unit());
@@ -30,9 +23,15 @@ double TruncatedNormal(Random* random) {
 
 }  // namespace
 
+uint64_t StableHash(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
 void FillInitialValues(const Initializer& initializer, std::string_view name, uint64_t seed,
                        std::span<float> values) {
-  SeededRandom random(seed ^ Hash(name));
+  SeededRandom random(seed ^ StableHash(name));
   switch (initializer.kind) {
     case Initializer::Kind::kConstant:
       std::ranges::fill(values, static_cast<float>(initializer.a));

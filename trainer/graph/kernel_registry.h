@@ -16,6 +16,7 @@
 #define TRAINER_GRAPH_KERNEL_REGISTRY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <span>
@@ -35,6 +36,9 @@ struct KernelSpec {
   const Attributes& attributes;
   std::span<const TensorType> inputs;
   std::span<const TensorType> outputs;
+  std::string_view name = "";  // Of the node.
+  uint64_t seed = 0;           // Of random numbers: the session's.
+  int threads = 1;             // That a call will have.
 };
 
 struct KernelCall {
@@ -42,6 +46,7 @@ struct KernelCall {
   std::span<void* const> outputs;
   void* scratch = nullptr;  // Kernel::scratch_bytes of it.
   int threads = 1;
+  int64_t step = 0;  // Of random numbers: another step, others.
 
   const float* in(size_t i) const { return static_cast<const float*>(inputs[i]); }
   const int32_t* in_int32(size_t i) const { return static_cast<const int32_t*>(inputs[i]); }

@@ -34,6 +34,8 @@ const OpRegistry& StandardOps() {
     AddMathOps(ops);
     AddShapeOps(ops);
     AddLossOps(ops);
+    AddImageOps(ops);
+    AddNormOps(ops);
     return ops;
   }();
   return *kOps;

@@ -25,6 +25,23 @@
 //   ArgMax(x)                                                int32, over the last axis
 //   Accuracy(logits, int32 labels)                           share of rows where ArgMax is right
 //
+// Images are float32[n, height, width, channels]; W stands for the attributes strides {1, 1},
+// padding "SAME" and explicit_paddings {} of window.h.
+//
+//   Conv2D(x, w[height, width, in, out]) {W}                 cross-correlation, as everywhere
+//   Conv2DInputGrad(dy, w) {W, image_size}                   dx
+//   Conv2DWeightsGrad(x, dy) {W, kernel_size}                dw
+//   MaxPool(x) {size {2, 2}, W}  AvgPool(x) {size, W}        padding counts in neither
+//   MaxPoolGrad(dy, x, y) {size, W}                          dx, to the first maximum of a window
+//   AvgPoolGrad(dy) {size, W, image_size}                    dx
+//   BatchNorm(x, scale, offset) {epsilon 0.001}              [0] y, and per channel, the last axis:
+//       [1] mean, [2] variance, [3] unbiased variance of the batch
+//   BatchNormGrad(dy, x, scale, mean, variance) {epsilon}    [0] dx, [1] dscale, [2] doffset
+//   BatchNormInference(x, scale, offset, mean, variance) {epsilon}
+//   MovingAverage(average, x) {decay}                        average - (1 - decay)(average - x)
+//   Dropout(x) {rate, stream ""}                             zeros at random, others / (1 - rate);
+//       numbers of one stream, by default the node's name, of one step are the same
+//
 // The leaves Input, Variable and Constant are made by Graph's own methods.
 //
 // Ownership: the registry given. Threads: one at a time. Errors: an op added twice is a CHECK.
@@ -43,8 +60,10 @@ namespace taas {
 void AddMathOps(OpRegistry* ops);
 void AddShapeOps(OpRegistry* ops);
 void AddLossOps(OpRegistry* ops);
+void AddImageOps(OpRegistry* ops);
+void AddNormOps(OpRegistry* ops);
 
-// For all three, and for ops of other places.
+// For all of them, and for ops of other places.
 
 // A second op of one name is a programmer error.
 void MustAdd(OpRegistry* ops, OpDefinition definition);

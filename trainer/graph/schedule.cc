@@ -13,7 +13,9 @@ class Scheduler {
 
   Schedule Make() {
     const std::vector<bool> forward = Needed(request_.forward);
-    const std::vector<bool> backward = Needed(request_.gradients);
+    std::vector<Value> trained = request_.gradients;
+    trained.insert(trained.end(), request_.updates.begin(), request_.updates.end());
+    const std::vector<bool> backward = Needed(trained);
     needed_.resize(forward.size());
     for (size_t id = 0; id < needed_.size(); ++id) needed_[id] = forward[id] || backward[id];
     FindLastReads();
@@ -122,6 +124,9 @@ class Scheduler {
   int PlaceOutput(Value value, const ScheduledStep& scheduled, int step) {
     if (std::ranges::count(request_.gradients, value) > 0) {
       return NewBuffer({.kind = Kind::kGradient, .value = value, .bytes = Bytes(value)});
+    }
+    if (std::ranges::count(request_.updates, value) > 0) {
+      return schedule_.buffer_of[value] = scheduled.inputs[0];
     }
     const auto read = last_read_.find(value);
     const int last = read == last_read_.end() ? step : read->second;

@@ -30,6 +30,7 @@ struct ScheduleRequest {
   int64_t batch = 1;
   std::vector<Value> forward;    // The loss and the fetches: readable after every run.
   std::vector<Value> gradients;  // Each gets a buffer of its own; made by ops, all different.
+  std::vector<Value> updates{};  // Written to the variable that is the op's first input.
 };
 
 struct ScheduledBuffer {

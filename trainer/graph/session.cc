@@ -88,6 +88,7 @@ struct Session::State {
   std::vector<void*> data;  // Per buffer of the schedule.
   std::vector<Memory> owned;
   MemoryReport memory;
+  int64_t step = 0;
 
   std::optional<Value> loss;
   std::map<std::string, Value, std::less<>> fetches;
@@ -157,9 +158,11 @@ absl::Status Session::State::MakeSteps() {
   for (const Value gradient : gradients) {
     if (gradient.valid()) request.gradients.push_back(gradient);
   }
+  if (loss.has_value() && options.trainable) request.updates = graph.updates();
   nodes = graph.nodes();
   std::vector<Value> kept = request.forward;
   kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
+  kept.insert(kept.end(), request.updates.begin(), request.updates.end());
   FuseNodes(&nodes, kept);
   request.nodes = nodes;
   schedule = MakeSchedule(request);
@@ -192,7 +195,12 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
                                       std::to_string(device->index) + ", this process has " +
                                       std::to_string(options.cpu_devices) + " of CPU");
   }
-  absl::StatusOr<Kernel> kernel = (*factory)({node.attributes, types, outputs});
+  absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
+                                                .inputs = types,
+                                                .outputs = outputs,
+                                                .name = node.name,
+                                                .seed = options.seed,
+                                                .threads = options.threads});
   if (!kernel.ok()) return Annotate(kernel.status(), place);
   steps.push_back({.scheduled = scheduled, .kernel = *std::move(kernel)});
   return absl::OkStatus();
@@ -350,13 +358,16 @@ void Session::BindInput(std::string_view name, std::span<const int32_t> memory) 
   state_->BindInput(name, DType::kInt32, memory.data(), memory.size());
 }
 
+void Session::SetStep(int64_t step) { state_->step = step; }
+
 absl::Status Session::Run(RunKind kind) {
   for (const Step& step : state_->steps) {
     if (kind == RunKind::kForward && !step.scheduled.forward) continue;
     absl::Status status = step.kernel.run({.inputs = step.inputs,
                                            .outputs = step.outputs,
                                            .scratch = step.scratch,
-                                           .threads = state_->options.threads});
+                                           .threads = state_->options.threads,
+                                           .step = state_->step});
     if (status.ok()) continue;
     const Node& node = state_->nodes[static_cast<size_t>(step.scheduled.node)];
     return Annotate(status, "run " + node.name + " (" + node.op + ")");

@@ -38,7 +38,7 @@ class KernelRegistry;
 
 enum class RunKind : uint8_t {
   kForward,  // The loss and the fetches.
-  kTrain,    // And the gradients of all trainable variables.
+  kTrain,    // And the gradients of all trainable variables, and the graph's updates.
 };
 
 struct SessionOptions {
@@ -49,6 +49,8 @@ struct SessionOptions {
   std::vector<std::string> fetches;
   // Whether gradients are added; needs a loss.
   bool trainable = true;
+  // Of what ops draw at random, such as dropout; with the step it decides every number.
+  uint64_t seed = 0;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
   // How many CPU devices there are: virtual ones, all of the same processors and memory.
@@ -104,6 +106,8 @@ class Session {
   void BindInput(std::string_view name, std::span<const float> memory);
   void BindInput(std::string_view name, std::span<const int32_t> memory);
 
+  // Of later runs: what ops draw at random depends on it, so it is a batch's number.
+  void SetStep(int64_t step);
   absl::Status Run(RunKind kind);
 
   // Of the last run.

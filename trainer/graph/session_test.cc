@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/check.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/testing/unusual_graph.h"
@@ -204,6 +205,72 @@ TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
   (*session)->FloatInput("x")[0] = 3;
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
   EXPECT_FLOAT_EQ((*session)->loss(), 27);
+}
+
+// One moving mean, as batch normalization has it.
+Graph MovingGraph() {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 2})});
+  const Value scale = graph.Variable("scale", Shape({2}), Initializer::Constant(1));
+  const Value offset = graph.Variable("offset", Shape({2}), Initializer::Zeros());
+  const Value mean = graph.Variable("mean", Shape({2}), Initializer::Zeros(), false);
+  const Value norm = graph.Add("BatchNorm", "norm", {x, scale, offset});
+  graph.AddUpdate(
+      graph.Add("MovingAverage", "move", {mean, {norm.node, 1}}, {{"decay", 0.75}}));
+  graph.Add("ReduceSum", "loss", {norm});
+  return graph;
+}
+
+TEST(SessionTest, UpdatesAreWrittenToTheirVariablesByTrainingRunsOnly) {
+  auto session = Session::Compile(MovingGraph(), {.batch = 2, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  Set((*session)->FloatInput("x"), {1, 8, 3, 16});
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*session)->variable(2), ElementsAre(0, 0));
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT((*session)->variable(2), ElementsAre(0.5f, 3.0f));
+  std::vector<float> mine = {2, 12};
+  (*session)->BindVariable(2, mine);
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT(mine, ElementsAre(2, 12));
+  Set(mine, {0, 0});
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT(mine, ElementsAre(0.5f, 3.0f));
+}
+
+TEST(SessionTest, AnUpdateOfAVariableThatIsTrainedIsRefused) {
+  Graph graph;
+  const Value w = graph.Variable("w", Shape({2}), Initializer::Zeros());
+  graph.AddUpdate(graph.Add("MovingAverage", "move", {w, w}, {{"decay", 0.5}}));
+  EXPECT_THAT(graph.status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                       AllOf(HasSubstr("move"), HasSubstr("not trainable"))));
+}
+
+TEST(SessionTest, RandomNumbersFollowFromSeedLayerAndStep) {
+  const auto drop = [](uint64_t seed, int64_t step, const char* name) {
+    Graph graph;
+    const Value x = graph.Variable("x", Shape({64}), Initializer::Constant(1));
+    const Value y = graph.Add("Dropout", name, {x}, {{"rate", 0.5}});
+    graph.Add("Identity", "y", {y});
+    graph.Add("ReduceSum", "loss", {y});
+    auto session =
+        Session::Compile(graph, {.loss = "loss", .fetches = {"y"}, .seed = seed});
+    CHECK(session.ok()) << session.status().ToString();
+    (*session)->InitializeVariables(1);
+    (*session)->SetStep(step);
+    CHECK((*session)->Run(RunKind::kTrain).ok()) << "run";
+    const std::span<const float> y_values = (*session)->output("y");
+    std::vector<float> values(y_values.begin(), y_values.end());
+    // What passed forwards passes backwards.
+    EXPECT_TRUE(std::ranges::equal(values, (*session)->gradient(0)));
+    return values;
+  };
+  const std::vector<float> first = drop(1, 1, "a");
+  EXPECT_EQ(drop(1, 1, "a"), first);
+  EXPECT_NE(drop(2, 1, "a"), first);
+  EXPECT_NE(drop(1, 2, "a"), first);
+  EXPECT_NE(drop(1, 1, "b"), first);
 }
 
 TEST(SessionTest, BadOptionsAreRefused) {

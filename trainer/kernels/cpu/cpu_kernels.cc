@@ -4,7 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "trainer/kernels/cpu/conv_kernels.h"
 #include "trainer/kernels/cpu/gemm.h"
+#include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/loss_kernels.h"
 
@@ -253,6 +255,8 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddFloat(kernels, "ReduceMean", ReduceFactory(/*mean=*/true));
   AddFloat(kernels, "Expand", Expand);
   AddLossKernels(kernels);
+  AddConvKernels(kernels);
+  AddImageKernels(kernels);
 }
 
 const KernelRegistry& StandardKernels() {

@@ -1,0 +1,323 @@
+// Convolution, pooling, batch normalization and dropout against plain twins in double, at odd
+// sizes, in every version that the machine can run.
+//
+// Tolerances, relative to the largest element of a result: a sum of n products in float, in any
+// order, is within n/4 roundings of the exact one (they cancel each other mostly); 1e-5 is enough
+// for all sums here.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/op_registry.h"
+#include "trainer/graph/window.h"
+#include "trainer/kernels/cpu/cpu_kernels.h"
+#include "trainer/kernels/cpu/image_loops.h"
+
+namespace taas {
+namespace {
+
+using Floats = std::vector<float>;
+using Doubles = std::vector<double>;
+using Ints = std::vector<int64_t>;
+
+constexpr double kTolerance = 1e-5;
+
+struct Tensor {
+  Shape shape;
+  Floats values;
+};
+
+Tensor RandomTensor(Shape shape, uint64_t seed) {
+  SeededRandom random(seed);
+  Tensor tensor{shape, Floats(static_cast<size_t>(shape.count()))};
+  for (float& value : tensor.values) value = static_cast<float>(2 * random.Unit() - 1);
+  return tensor;
+}
+
+std::vector<Floats> RunOp(const char* op, const std::vector<Tensor>& inputs,
+                          Attributes attributes, int threads = 1) {
+  Graph graph;
+  std::vector<Value> values;
+  std::vector<TensorType> types;
+  std::vector<const void*> pointers;
+  for (const Tensor& input : inputs) {
+    types.push_back({DType::kFloat32, input.shape});
+    values.push_back(graph.Input("x" + std::to_string(values.size()), types.back()));
+    pointers.push_back(input.values.data());
+  }
+  const Value y = graph.Add(op, "y", values, std::move(attributes));
+  EXPECT_THAT(graph.status(), IsOk());
+  if (!graph.status().ok()) return {};
+  const Node& node = graph.node(y);
+  const KernelFactory* factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
+  const absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
+                                                    .inputs = types,
+                                                    .outputs = node.outputs,
+                                                    .threads = threads});
+  EXPECT_THAT(kernel, IsOk());
+  std::vector<Floats> out;
+  std::vector<void*> outputs;
+  for (const TensorType& type : node.outputs) {
+    out.emplace_back(static_cast<size_t>(type.shape.count()), 77.0f);
+  }
+  for (Floats& one : out) outputs.push_back(one.data());
+  std::vector<float> scratch(kernel->scratch_bytes / sizeof(float) + 64);
+  // On a cache line, as a session has it.
+  const size_t off = (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / sizeof(float);
+  EXPECT_THAT(kernel->run({.inputs = pointers,
+                           .outputs = outputs,
+                           .scratch = scratch.data() + off,
+                           .threads = threads}),
+              IsOk());
+  return out;
+}
+
+void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  double largest = 0.1;  // Of results that are small differences of numbers around one.
+  for (const double value : wanted) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(got[i]), wanted[i], kTolerance * largest)
+        << what << " [" << i << "]";
+  }
+}
+
+struct ImageCase {
+  Shape x;
+  Shape w;  // Of a pooling: {height, width}.
+  Attributes window = {};
+};
+
+Attributes Strided(Ints strides, std::string padding = "SAME", Ints explicit_paddings = {}) {
+  return {{"strides", std::move(strides)},
+          {"padding", std::move(padding)},
+          {"explicit_paddings", std::move(explicit_paddings)}};
+}
+
+// Calls visit(x index, w index, y index) for each product of a convolution.
+void EachProduct(const Shape& x, const Shape& w, const Window& window,
+                 const std::function<void(size_t, size_t, size_t)>& visit) {
+  const auto at = [](const Shape& s, int64_t a, int64_t b, int64_t c, int64_t d) {
+    return static_cast<size_t>(((a * s.dim(1) + b) * s.dim(2) + c) * s.dim(3) + d);
+  };
+  const Shape y({x.dim(0), window.out[0], window.out[1], w.dim(3)});
+  for (int64_t n = 0; n < x.dim(0); ++n)
+    for (int64_t oy = 0; oy < y.dim(1); ++oy)
+      for (int64_t ox = 0; ox < y.dim(2); ++ox)
+        for (int64_t ky = 0; ky < w.dim(0); ++ky)
+          for (int64_t kx = 0; kx < w.dim(1); ++kx) {
+            const int64_t iy = oy * window.stride[0] + ky - window.before[0];
+            const int64_t ix = ox * window.stride[1] + kx - window.before[1];
+            if (iy < 0 || iy >= x.dim(1) || ix < 0 || ix >= x.dim(2)) continue;
+            for (int64_t in = 0; in < w.dim(2); ++in)
+              for (int64_t out = 0; out < w.dim(3); ++out)
+                visit(at(x, n, iy, ix, in), at(w, ky, kx, in, out), at(y, n, oy, ox, out));
+          }
+}
+
+std::vector<ImageCase> Convolutions() {
+  return {{{1, 1, 1, 1}, {1, 1, 1, 1}, Strided({1, 1})},
+          {{2, 5, 7, 3}, {3, 3, 3, 5}, Strided({1, 1})},
+          {{3, 28, 28, 1}, {5, 5, 1, 32}, Strided({1, 1})},
+          {{2, 14, 14, 32}, {5, 5, 32, 64}, Strided({1, 1})},
+          {{2, 9, 8, 16}, {3, 3, 16, 32}, Strided({2, 2})},
+          {{1, 7, 9, 17}, {2, 4, 17, 13}, Strided({3, 1}, "VALID")},
+          {{2, 8, 8, 16}, {1, 1, 16, 32}, Strided({2, 2})},
+          {{1, 11, 11, 3}, {7, 7, 3, 8}, Strided({2, 2}, "EXPLICIT", {3, 3, 3, 3})},
+          {{2, 5, 4, 2}, {3, 2, 2, 3}, Strided({1, 2}, "EXPLICIT", {2, 0, 0, 1})}};
+}
+
+TEST(ConvKernelsTest, AgreeWithTheSumsOfProducts) {
+  for (const ImageCase& test : Convolutions()) {
+    for (const int threads : {1, 2}) {
+      const std::string what = test.x.ToString() + " * " + test.w.ToString() + ", threads " +
+                               std::to_string(threads);
+      const Tensor x = RandomTensor(test.x, 1), w = RandomTensor(test.w, 2);
+      const auto window = WindowOf(test.window, {test.x.dim(1), test.x.dim(2)},
+                                   {test.w.dim(0), test.w.dim(1)});
+      ASSERT_THAT(window, IsOk());
+      const Tensor dy = RandomTensor(
+          {test.x.dim(0), window->out[0], window->out[1], test.w.dim(3)}, 3);
+      Doubles y(dy.values.size()), dx(x.values.size()), dw(w.values.size());
+      EachProduct(test.x, test.w, *window, [&](size_t in, size_t weight, size_t out) {
+        const double factor = static_cast<double>(dy.values[out]);
+        y[out] += static_cast<double>(x.values[in]) * static_cast<double>(w.values[weight]);
+        dx[in] += factor * static_cast<double>(w.values[weight]);
+        dw[weight] += factor * static_cast<double>(x.values[in]);
+      });
+      ExpectNear(RunOp("Conv2D", {x, w}, test.window, threads)[0], y, what);
+      Attributes image = test.window;
+      image.Set("image_size", Ints{test.x.dim(1), test.x.dim(2)});
+      ExpectNear(RunOp("Conv2DInputGrad", {dy, w}, image, threads)[0], dx, what + ": dx");
+      Attributes kernel = test.window;
+      kernel.Set("kernel_size", Ints{test.w.dim(0), test.w.dim(1)});
+      ExpectNear(RunOp("Conv2DWeightsGrad", {x, dy}, kernel, threads)[0], dw, what + ": dw");
+    }
+  }
+}
+
+// What a pooling does, one window at a time.
+struct PoolTwin {
+  Doubles largest, mean, to_largest, to_mean;
+};
+
+PoolTwin TwinOf(const PoolShape& s, const Floats& x, const Floats& dy) {
+  PoolTwin twin{Doubles(dy.size()), Doubles(dy.size()), Doubles(x.size()), Doubles(x.size())};
+  size_t out = 0;
+  for (int64_t n = 0; n < s.images; ++n)
+    for (int64_t oy = 0; oy < s.out[0]; ++oy)
+      for (int64_t ox = 0; ox < s.out[1]; ++ox)
+        for (int64_t c = 0; c < s.channels; ++c, ++out) {
+          std::vector<size_t> inside;
+          for (int64_t ky = 0; ky < s.kernel[0]; ++ky)
+            for (int64_t kx = 0; kx < s.kernel[1]; ++kx) {
+              const int64_t iy = oy * s.stride[0] + ky - s.before[0];
+              const int64_t ix = ox * s.stride[1] + kx - s.before[1];
+              if (iy < 0 || iy >= s.in[0] || ix < 0 || ix >= s.in[1]) continue;
+              inside.push_back(static_cast<size_t>(
+                  ((n * s.in[0] + iy) * s.in[1] + ix) * s.channels + c));
+            }
+          size_t top = inside[0];
+          for (const size_t at : inside) {
+            twin.mean[out] += static_cast<double>(x[at]) / static_cast<double>(inside.size());
+            twin.to_mean[at] +=
+                static_cast<double>(dy[out]) / static_cast<double>(inside.size());
+            if (x[at] > x[top]) top = at;
+          }
+          twin.largest[out] = static_cast<double>(x[top]);
+          twin.to_largest[top] += static_cast<double>(dy[out]);
+        }
+  return twin;
+}
+
+TEST(ImageLoopsTest, PoolingAgreesWithItsTwinInEveryVersion) {
+  const std::vector<PoolShape> shapes = {
+      {.images = 2, .channels = 5, .in = {4, 6}, .out = {2, 3}, .kernel = {2, 2},
+       .stride = {2, 2}},
+      {.images = 1, .channels = 33, .in = {5, 5}, .out = {3, 3}, .kernel = {3, 3},
+       .stride = {2, 2}, .before = {1, 1}},
+      {.images = 3, .channels = 1, .in = {1, 7}, .out = {1, 5}, .kernel = {1, 3},
+       .stride = {1, 1}}};
+  for (const PoolShape& s : shapes) {
+    for (const ImageLoops* loops : SupportedImageLoops()) {
+      Floats x = RandomTensor({s.images, s.in[0], s.in[1], s.channels}, 4).values;
+      x[0] = x.back() = 2;  // Ties: the first one gets the gradient.
+      if (x.size() > 1) x[static_cast<size_t>(s.channels)] = 2;
+      const Floats dy = RandomTensor({s.images, s.out[0], s.out[1], s.channels}, 5).values;
+      const PoolTwin twin = TwinOf(s, x, dy);
+      Floats y(dy.size(), 9), dx(x.size(), 9), left(static_cast<size_t>(s.channels));
+      loops->max_pool(s, x.data(), y.data());
+      ExpectNear(y, twin.largest, "max");
+      loops->max_pool_grad(s, dy.data(), x.data(), y.data(), dx.data(), left.data());
+      ExpectNear(dx, twin.to_largest, "max gradient");
+      loops->avg_pool(s, x.data(), y.data());
+      ExpectNear(y, twin.mean, "mean");
+      loops->avg_pool_grad(s, dy.data(), dx.data());
+      ExpectNear(dx, twin.to_mean, "mean gradient");
+    }
+  }
+}
+
+TEST(ImageLoopsTest, MomentsKeepTheirDigitsFarFromZero) {
+  constexpr int64_t kRows = 5'003, kChannels = 7;
+  Floats x = RandomTensor({kRows, kChannels}, 6).values;
+  for (float& value : x) value += 1'000;
+  for (const ImageLoops* loops : SupportedImageLoops()) {
+    Floats mean(kChannels), variance(kChannels), unbiased(kChannels), scratch(2 * kChannels);
+    loops->moments(x.data(), kRows, kChannels, {mean.data(), variance.data(), unbiased.data()},
+                   scratch.data());
+    for (size_t c = 0; c < kChannels; ++c) {
+      double sum = 0, squares = 0;
+      for (size_t r = 0; r < kRows; ++r) sum += static_cast<double>(x[r * kChannels + c]);
+      for (size_t r = 0; r < kRows; ++r) {
+        squares += std::pow(static_cast<double>(x[r * kChannels + c]) - sum / kRows, 2);
+      }
+      EXPECT_NEAR(mean[c], sum / kRows, 1e-3);
+      EXPECT_NEAR(variance[c], squares / kRows, 1e-4);
+      EXPECT_NEAR(unbiased[c], squares / (kRows - 1), 1e-4);
+    }
+  }
+}
+
+TEST(BatchNormKernelsTest, AgreeWithTheirTwin) {
+  for (const Shape& shape : std::vector<Shape>{{3, 5, 4, 17}, {700, 3}, {2, 1}}) {
+    const int64_t channels = shape.dim(shape.rank() - 1);
+    const size_t rows = static_cast<size_t>(shape.count() / channels);
+    const Tensor x = RandomTensor(shape, 7), dy = RandomTensor(shape, 8);
+    const Tensor scale = RandomTensor({channels}, 9), offset = RandomTensor({channels}, 10);
+    const Attributes epsilon{{"epsilon", 0.01}};
+    Doubles y(x.values.size()), dx(x.values.size()), means, dscale, doffset;
+    Tensor mean{{channels}, {}}, variance{{channels}, {}};
+    for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+      const auto v = [&](const Tensor& t, size_t r) {
+        return static_cast<double>(t.values[r * static_cast<size_t>(channels) + c]);
+      };
+      const double n = static_cast<double>(rows);
+      double m = 0, s = 0, sum = 0, product = 0;
+      for (size_t r = 0; r < rows; ++r) m += v(x, r) / n;
+      for (size_t r = 0; r < rows; ++r) s += std::pow(v(x, r) - m, 2) / n;
+      const double deviation = std::sqrt(s + 0.01);
+      for (size_t r = 0; r < rows; ++r) {
+        sum += v(dy, r);
+        product += v(dy, r) * (v(x, r) - m) / deviation;
+      }
+      const double g = static_cast<double>(scale.values[c]);
+      for (size_t r = 0; r < rows; ++r) {
+        const size_t at = r * static_cast<size_t>(channels) + c;
+        const double z = (v(x, r) - m) / deviation;
+        y[at] = g * z + static_cast<double>(offset.values[c]);
+        dx[at] = g / deviation * (v(dy, r) - sum / n - z * product / n);
+      }
+      mean.values.push_back(static_cast<float>(m));
+      variance.values.push_back(static_cast<float>(s));
+      dscale.push_back(product);
+      doffset.push_back(sum);
+    }
+    const std::vector<Floats> forward = RunOp("BatchNorm", {x, scale, offset}, epsilon);
+    ExpectNear(forward[0], y, "y");
+    ExpectNear(forward[1], Doubles(mean.values.begin(), mean.values.end()), "mean");
+    ExpectNear(forward[2], Doubles(variance.values.begin(), variance.values.end()), "variance");
+    ExpectNear(RunOp("BatchNormInference", {x, scale, offset, mean, variance}, epsilon)[0], y,
+               "inference");
+    const auto backward = RunOp("BatchNormGrad", {dy, x, scale, mean, variance}, epsilon);
+    ExpectNear(backward[0], dx, "dx");
+    ExpectNear(backward[1], dscale, "dscale");
+    ExpectNear(backward[2], doffset, "doffset");
+  }
+}
+
+TEST(DropoutTest, DropsItsShareAndScalesTheRestAlikeInEveryVersion) {
+  constexpr size_t kCount = 100'003;
+  const Floats x(kCount, 2.0f);
+  std::set<std::vector<bool>> seen;
+  for (const ImageLoops* loops : SupportedImageLoops()) {
+    Floats y(kCount);
+    loops->dropout(/*key=*/1234, 0.25f, x.data(), y.data(), kCount);
+    std::vector<bool> kept;
+    for (const float value : y) {
+      kept.push_back(value != 0.0f);
+      ASSERT_TRUE(value == 0.0f || std::abs(value - 2.0f / 0.75f) < 1e-6f) << value;
+    }
+    const double share =
+        static_cast<double>(std::count(kept.begin(), kept.end(), true)) / kCount;
+    EXPECT_NEAR(share, 0.75, 0.006);  // Four standard deviations.
+    seen.insert(kept);
+  }
+  EXPECT_EQ(seen.size(), 1u);
+  Floats other(kCount);
+  BestImageLoops().dropout(/*key=*/1235, 0.25f, x.data(), other.data(), kCount);
+  std::vector<bool> kept;
+  for (const float value : other) kept.push_back(value != 0.0f);
+  EXPECT_FALSE(seen.contains(kept));
+}
+
+}  // namespace
+}  // namespace taas
