@@ -1,20 +1,31 @@
 // How a gradient changes a variable.
 //
-// The rules are TensorFlow's: GradientDescentOptimizer, MomentumOptimizer, AdamOptimizer, each with
-// a learning rate that may decay, and with an ExponentialMovingAverage of the updated values if
-// there is one.
+// The rules are TensorFlow's: GradientDescentOptimizer, MomentumOptimizer, AdamOptimizer, Keras'
+// AdamW, AdagradOptimizer, RMSPropOptimizer (TensorFlow 1's, with epsilon under the root) and
+// FtrlOptimizer, each with a learning rate that may change, and with an ExponentialMovingAverage of
+// the updated values if there is one.
 //
 //   sgd       w -= rate · g
 //   momentum  accumulator = momentum · accumulator + g;  w -= rate · accumulator
+//             with nesterov: w -= rate · (g + momentum · accumulator)
 //   adam      m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 //             w -= rate · √(1 - beta2^step) / (1 - beta1^step) · m / (√v + epsilon)
+//   adamw     as adam, and w -= rate · weight_decay · w, the w before: of all variables, biases too
+//             (Loshchilov and Hutter 2019)
+//   adagrad   sum += g²;  w -= rate · g / √sum  (Duchi et al. 2011)
+//   rmsprop   squares += (1 - rho) · (g² - squares);
+//             move = momentum · move + rate · g / √(squares + epsilon);  w -= move
+//             with centered: mean += (1 - rho) · (g - mean) and √(squares - mean² + epsilon)
+//   ftrl      sum' = sum + g²;  linear += g - (sum'^-p - sum^-p) / rate · w, p the power, -0.5;
+//             w = |linear| <= l1 ? 0 : (sign(linear) · l1 - linear) / (sum'^-p / rate + 2 · l2)
+//             (FTRL-proximal, McMahan et al. 2013); where the rate is 0 nothing changes
 //   average   average -= (1 - min(decay, (1 + step) / (10 + step))) · (average - w), the new w; at
 //             step 1 the average starts from the w before it
 //
 // Works out of place: the parameter server's versioned store writes an update to a second buffer
 // while a checkpoint reads the first. An optimizer holds no state of a variable; its slots
-// (momentum and the like) are buffers of the caller, of the variable's size, zero at the start,
-// saved with it in checkpoints.
+// (momentum and the like) are buffers of the caller, of the variable's size, slot_start() at the
+// start, saved with it in checkpoints.
 //
 // Ownership: none of the buffers. Threads: const methods are safe from any thread on different
 // buffers. Errors: Make and Parse return InvalidArgument naming the field; spans of unequal size
@@ -49,14 +60,25 @@ struct ApplyArgs {
 };
 
 struct OptimizerOptions {
-  std::string name = "sgd";  // sgd, momentum, adam.
+  std::string name = "sgd";  // One of KnownOptimizers().
   LearningRate learning_rate{};
-  double momentum = 0.9;  // Of momentum.
-  double beta1 = 0.9;     // Of adam, as the next two.
+  std::optional<double> momentum{};  // Of momentum, 0.9 if not given; of rmsprop, 0.
+  double beta1 = 0.9;                // Of adam and adamw, as the next.
   double beta2 = 0.999;
-  double epsilon = 1e-8;
+  std::optional<double> epsilon{};  // Of adam and adamw, 1e-8 if not given; of rmsprop, 1e-10.
+  bool nesterov = false;            // Of momentum.
+  double weight_decay = 0.004;      // Of adamw.
+  double initial_accumulator = 0.1;  // Of adagrad and ftrl.
+  double rho = 0.9;                  // Of rmsprop, as the next.
+  bool centered = false;
+  double learning_rate_power = -0.5;  // Of ftrl, as the next two.
+  double l1 = 0;
+  double l2 = 0;
   std::optional<double> average_decay{};  // Of the moving average; none without.
 };
+
+// "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl".
+std::string KnownOptimizers();
 
 class Optimizer {
  public:
@@ -71,6 +93,8 @@ class Optimizer {
   // The names of the buffers that each variable needs, as in TensorFlow's checkpoints: "Momentum";
   // "Adam" and "Adam_1"; "ExponentialMovingAverage" is the last.
   virtual const std::vector<std::string>& slots() const = 0;
+  // What each element of a slot is before the first update.
+  virtual float slot_start(size_t slot) const = 0;
   virtual void Apply(const ApplyArgs& args) const = 0;
 
   // Of the update that makes `step`, from 1.
@@ -84,9 +108,12 @@ class Optimizer {
   static absl::StatusOr<std::unique_ptr<Optimizer>> Make(const OptimizerOptions& options);
   // `json` is the object `spec.trainer.optimizer`, in which `spec.trainer.movingAverage` may stand
   // too:
-  //   {"name":"momentum","learningRate":0.1,"momentum":0.9,
-  //    "decay":{"steps":1000,"rate":0.96,"staircase":true},"movingAverage":{"decay":0.999}}
-  static absl::StatusOr<std::unique_ptr<Optimizer>> Parse(std::string_view json);
+  //   {"name":"momentum","learningRate":0.1,"momentum":0.9,"nesterov":true,
+  //    "decay":{"steps":1000,"rate":0.96,"staircase":true},"warmup":{"steps":100},
+  //    "scaleByWorkers":true,"movingAverage":{"decay":0.999}}
+  // `gradients` is how many are averaged in one update: scaleByWorkers multiplies the rate by it.
+  static absl::StatusOr<std::unique_ptr<Optimizer>> Parse(std::string_view json,
+                                                          int64_t gradients = 1);
 };
 
 }  // namespace taas

@@ -9,9 +9,10 @@ namespace taas {
 
 OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, Session& session)
     : optimizer_(optimizer), values_(optimizer.slots().size()) {
-  for (Snapshot::Tensors& slot : values_) {
+  for (size_t slot = 0; slot < values_.size(); ++slot) {
+    const float start = optimizer_.slot_start(slot);
     for (const VariableInfo& variable : session.variables()) {
-      slot.emplace_back(variable.trainable ? variable.count : 0);
+      values_[slot].emplace_back(variable.trainable ? variable.count : 0, start);
     }
   }
   const auto average = optimizer_.average_slot();

@@ -19,7 +19,8 @@ namespace taas {
 
 class OptimizerSlots {
  public:
-  // Of a model that is untrained: zero, but for the averages, which are the variables as they are.
+  // Of a model that is untrained: the optimizer's start of each slot, but for the averages, which
+  // are the variables as they are.
   OptimizerSlots(const Optimizer& optimizer, Session& session);
 
   // Makes `step` of the session's variables.

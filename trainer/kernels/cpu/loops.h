@@ -29,6 +29,18 @@ struct AdamUpdate {
   float beta2;
   float rest2;
   float epsilon;
+  float shrink = 0;  // Share of the variable that goes: AdamW's rate · weight decay.
+};
+struct RmsPropUpdate {
+  float rate;
+  float momentum;
+  float rest;  // 1 - rho.
+  float epsilon;
+};
+struct FtrlUpdate {
+  float per_rate;  // 1 / rate.
+  float l1;
+  float l2;  // Twice TensorFlow's.
 };
 
 struct Loops {
@@ -44,14 +56,36 @@ struct Loops {
   // accumulator = momentum · accumulator + g; out = w - rate · accumulator.
   void (*momentum)(const MomentumUpdate& update, const float* g, const float* w, float* out,
                    const float* accumulator, float* accumulator_out, int64_t n);
+  // As momentum, but out = w - rate · (g + momentum · accumulator).
+  void (*nesterov)(const MomentumUpdate& update, const float* g, const float* w, float* out,
+                   const float* accumulator, float* accumulator_out, int64_t n);
   // m = beta1 · m + rest1 · g; v = beta2 · v + rest2 · g²;
-  // out = w - rate · m / (√v + epsilon). moments = {m, v}.
+  // out = w - (rate · m / (√v + epsilon) + shrink · w). moments = {m, v}.
   void (*adam)(const AdamUpdate& update, const float* g, const float* w, float* out,
                const float* const moments[2], float* const moments_out[2], int64_t n);
+  // sum = sum + g²; out = w - rate · g / √sum.
+  void (*adagrad)(float rate, const float* g, const float* w, float* out, const float* sum,
+                  float* sum_out, int64_t n);
+  // squares += rest · (g² - squares); move = momentum · move + rate · g / √(squares + epsilon);
+  // out = w - move. slots = {squares, move}.
+  void (*rmsprop)(const RmsPropUpdate& update, const float* g, const float* w, float* out,
+                  const float* const slots[2], float* const slots_out[2], int64_t n);
+  // As rmsprop, with mean += rest · (g - mean) and the root of squares - mean² + epsilon.
+  // slots = {squares, mean, move}.
+  void (*rmsprop_centered)(const RmsPropUpdate& update, const float* g, const float* w, float* out,
+                           const float* const slots[3], float* const slots_out[3], int64_t n);
+  // sum' = sum + g²; linear += g - (√sum' - √sum) · per_rate · w; out = 0 where |linear| <= l1,
+  // else (sign(linear) · l1 - linear) / (√sum' · per_rate + l2). slots = {sum, linear}.
+  void (*ftrl)(const FtrlUpdate& update, const float* g, const float* w, float* out,
+               const float* const slots[2], float* const slots_out[2], int64_t n);
+  // out = x, brought into [-limit, limit]; NaN stays.
+  void (*clamp)(const float* x, float limit, float* out, int64_t n);
   // out = average - share · (average - x).
   void (*approach)(const float* average, const float* x, float share, float* out, int64_t n);
   // out = factor · (the sum of `count` arrays, added in their order). out may be the first of them.
   void (*scaled_sum)(const float* const* x, int64_t count, float factor, float* out, int64_t n);
+  // out = factor · sign(x), 0 of 0.
+  void (*scaled_sign)(const float* x, float factor, float* out, int64_t n);
   void (*relu)(const float* x, float* out, int64_t n);
   void (*relu_grad)(const float* dy, const float* y, float* out, int64_t n);
   void (*exp)(const float* x, float* out, int64_t n);
@@ -68,6 +102,7 @@ struct Loops {
                   int64_t columns);
   float (*sum)(const float* x, int64_t n);
   float (*sum_squares)(const float* x, int64_t n);
+  float (*sum_absolute)(const float* x, int64_t n);
   // The sum of the squares of a - b.
   float (*squared_distance)(const float* a, const float* b, int64_t n);
   // out[columns] = the sum of the rows.

@@ -184,6 +184,146 @@ TEST(LoopsTest, AdamAgreesWithItsTwin) {
   }
 }
 
+// What the loops of optimizers that keep arrays beside the variable have in common: by slot, what
+// is there before, what the twin in double precision makes of it, and the loop.
+struct UpdateTwin {
+  const char* name;
+  size_t slots;
+  // w and slots, changed in place by g.
+  std::function<void(double g, double* w, double* slots)> twin;
+  std::function<void(const Loops&, const float* g, const float* w, float* out,
+                     const float* const* slots, float* const* slots_out, int64_t n)>
+      loop;
+};
+
+const UpdateTwin kUpdates[] = {
+    {"nesterov", 1,
+     [](double g, double* w, double* slots) {
+       slots[0] = 0.9 * slots[0] + g;
+       *w -= 0.3 * (g + 0.9 * slots[0]);
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.nesterov({.rate = 0.3f, .momentum = 0.9f}, g, w, out, in[0], slots[0], n);
+     }},
+    {"adam that shrinks", 2,
+     [](double g, double* w, double* slots) {
+       slots[0] = 0.9 * slots[0] + 0.1 * g;
+       slots[1] = 0.99 * slots[1] + 0.01 * g * g;
+       *w -= 0.125 * *w + 0.3 * slots[0] / (std::sqrt(slots[1]) + 0.5);
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.adam({.rate = 0.3f, .beta1 = 0.9f, .rest1 = 0.1f, .beta2 = 0.99f, .rest2 = 0.01f,
+                   .epsilon = 0.5f, .shrink = 0.125f},
+                  g, w, out, in, slots, n);
+     }},
+    {"adagrad", 1,
+     [](double g, double* w, double* slots) {
+       slots[0] += g * g;
+       *w -= 0.3 * g / std::sqrt(slots[0]);
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.adagrad(0.3f, g, w, out, in[0], slots[0], n);
+     }},
+    {"rmsprop", 2,
+     [](double g, double* w, double* slots) {
+       slots[0] += 0.125 * (g * g - slots[0]);
+       slots[1] = 0.75 * slots[1] + 0.3 * g / std::sqrt(slots[0] + 0.5);
+       *w -= slots[1];
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.rmsprop({.rate = 0.3f, .momentum = 0.75f, .rest = 0.125f, .epsilon = 0.5f}, g, w, out,
+                     in, slots, n);
+     }},
+    {"rmsprop_centered", 3,
+     [](double g, double* w, double* slots) {
+       slots[0] += 0.125 * (g * g - slots[0]);
+       slots[1] += 0.125 * (g - slots[1]);
+       slots[2] = 0.75 * slots[2] + 0.3 * g / std::sqrt(slots[0] - slots[1] * slots[1] + 5);
+       *w -= slots[2];
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.rmsprop_centered({.rate = 0.3f, .momentum = 0.75f, .rest = 0.125f, .epsilon = 5}, g,
+                              w, out, in, slots, n);
+     }},
+    {"ftrl", 2,
+     [](double g, double* w, double* slots) {
+       const double sum = slots[0] + g * g;
+       slots[1] += g - (std::sqrt(sum) - std::sqrt(slots[0])) * 4 * *w;
+       slots[0] = sum;
+       const double size = std::abs(slots[1]);
+       *w = size <= 0.5 ? 0
+                        : -std::copysign(size - 0.5, slots[1]) / (4 * std::sqrt(sum) + 0.25);
+     },
+     [](const Loops& loops, auto g, auto w, auto out, auto in, auto slots, int64_t n) {
+       loops.ftrl({.per_rate = 4, .l1 = 0.5f, .l2 = 0.25f}, g, w, out, in, slots, n);
+     }},
+};
+
+void CheckUpdate(const Loops& loops, const UpdateTwin& test, int64_t n) {
+  const std::vector<float> g = RandomFloats(n, 41), w = RandomFloats(n, 42);
+  std::vector<std::vector<float>> in, out;
+  for (size_t slot = 0; slot < test.slots; ++slot) {
+    in.push_back(RandomFloats(n, 43 + slot, 0, 1));  // Sums of squares are not negative.
+    out.emplace_back(w.size() + 1, 77);
+  }
+  std::vector<const float*> slots;
+  std::vector<float*> slots_out, same;
+  for (size_t slot = 0; slot < test.slots; ++slot) {
+    slots.push_back(in[slot].data());
+    same.push_back(in[slot].data());
+    slots_out.push_back(out[slot].data());
+  }
+  std::vector<float> w_out(w.size() + 1, 77);
+  test.loop(loops, g.data(), w.data(), w_out.data(), slots.data(), slots_out.data(), n);
+  for (size_t i = 0; i < w.size(); ++i) {
+    double want = double{w[i]}, wanted[3] = {};
+    for (size_t slot = 0; slot < test.slots; ++slot) wanted[slot] = double{in[slot][i]};
+    test.twin(double{g[i]}, &want, wanted);
+    ASSERT_NEAR(w_out[i], want, 2e-6 * (1 + std::abs(want))) << Where(loops, test.name, n);
+    for (size_t slot = 0; slot < test.slots; ++slot) {
+      ASSERT_NEAR(out[slot][i], wanted[slot], 2e-6 * (1 + std::abs(wanted[slot])))
+          << Where(loops, test.name, n) << ", slot " << slot;
+    }
+  }
+  std::vector<float> in_place = w;
+  test.loop(loops, g.data(), in_place.data(), in_place.data(), slots.data(), same.data(), n);
+  in_place.push_back(77);
+  ASSERT_EQ(in_place, w_out) << "in place or past the end: " << Where(loops, test.name, n);
+  for (size_t slot = 0; slot < test.slots; ++slot) {
+    in[slot].push_back(77);
+    ASSERT_EQ(in[slot], out[slot]) << "in place or past the end: " << Where(loops, test.name, n);
+  }
+}
+
+TEST(LoopsTest, UpdatesOfOptimizersAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const UpdateTwin& test : kUpdates) {
+      for (const int64_t n : kSizes) ASSERT_NO_FATAL_FAILURE(CheckUpdate(*loops, test, n));
+    }
+  }
+}
+
+TEST(LoopsTest, ClampAndSignAgreeWithTheirTwins) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      std::vector<float> x = RandomFloats(n, 51);
+      if (n > 2) x[2] = 0;
+      std::vector<float> clamped(x.size()), sign(x.size());
+      loops->clamp(x.data(), 0.5f, clamped.data(), n);
+      loops->scaled_sign(x.data(), -3, sign.data(), n);
+      for (size_t i = 0; i < x.size(); ++i) {
+        ASSERT_EQ(clamped[i], std::clamp(x[i], -0.5f, 0.5f)) << Where(*loops, "clamp", n);
+        const float want = x[i] == 0 ? 0.0f : std::copysign(3.0f, -x[i]);
+        ASSERT_EQ(sign[i], want) << Where(*loops, "scaled_sign", n);
+      }
+      if (n == 0) continue;
+      x[0] = std::nanf("");
+      loops->clamp(x.data(), 0.5f, x.data(), n);
+      ASSERT_TRUE(std::isnan(x[0])) << Where(*loops, "clamp", n);
+    }
+  }
+}
+
 TEST(LoopsTest, ApproachGoesItsShareOfTheWay) {
   for (const Loops* loops : SupportedLoops()) {
     for (const int64_t n : kSizes) {
@@ -272,17 +412,20 @@ TEST(LoopsTest, SumsAgreeWithTheirTwins) {
   for (const Loops* loops : SupportedLoops()) {
     for (const int64_t n : kSizes) {
       const std::vector<float> a = RandomFloats(n, 8), b = RandomFloats(n, 9);
-      double sum = 0, squares = 0, own_squares = 0;
+      double sum = 0, squares = 0, own_squares = 0, absolute = 0;
       for (size_t i = 0; i < a.size(); ++i) {
         const double difference = double{a[i]} - double{b[i]};
         sum += double{a[i]};
         squares += difference * difference;
         own_squares += double{a[i]} * double{a[i]};
+        absolute += std::abs(double{a[i]});
       }
       const double tolerance = 1e-6 * static_cast<double>(n + 1);
       ASSERT_NEAR(loops->sum(a.data(), n), sum, tolerance) << Where(*loops, "sum", n);
       ASSERT_NEAR(loops->sum_squares(a.data(), n), own_squares, tolerance)
           << Where(*loops, "sum_squares", n);
+      ASSERT_NEAR(loops->sum_absolute(a.data(), n), absolute, tolerance)
+          << Where(*loops, "sum_absolute", n);
       ASSERT_NEAR(loops->squared_distance(a.data(), b.data(), n), squares, tolerance)
           << Where(*loops, "squared_distance", n);
     }

@@ -1,0 +1,104 @@
+// What the update rules share: options, slots, and the moving average, which is the last slot.
+// Part of optimizer.h's implementation.
+//
+// Ownership, threads: as Optimizer. Errors: none; spans of unequal size are a programmer error.
+//
+//   class Sgd : public Rule {
+//     explicit Sgd(const OptimizerOptions& options) : Rule(options, {}) {}
+//     void Apply(const ApplyArgs& args) const override {
+//       ForEachBlock(args, [](const Arrays& arrays) { ... });
+//     }
+//   };
+
+#ifndef TRAINER_OPTIMIZER_RULE_H_
+#define TRAINER_OPTIMIZER_RULE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/optimizer/optimizer.h"
+
+namespace taas {
+
+// The part of each array that begins at `at`.
+struct Arrays {
+  const float* gradient;
+  const float* in;
+  float* out;
+  const ApplyArgs& args;
+  size_t at;
+  int64_t count;
+
+  const float* slot_in(size_t slot) const { return args.slots_in[slot].data() + at; }
+  float* slot_out(size_t slot) const { return args.slots_out[slot].data() + at; }
+};
+
+class Rule : public Optimizer {
+ public:
+  // A slot and what its elements are before the first update.
+  struct Slot {
+    std::string name;
+    double start = 0;
+  };
+
+  Rule(const OptimizerOptions& options, const std::vector<Slot>& slots);
+
+  std::string_view name() const override { return options_.name; }
+  const std::vector<std::string>& slots() const override { return slots_; }
+  float slot_start(size_t slot) const override { return starts_[slot]; }
+  double learning_rate(int64_t step) const override { return options_.learning_rate.At(step); }
+  std::vector<Number> numbers(int64_t) const override { return {}; }
+  std::optional<size_t> average_slot() const override {
+    if (!options_.average_decay) return std::nullopt;
+    return slots_.size() - 1;
+  }
+
+ protected:
+  const OptimizerOptions& options() const { return options_; }
+
+  // Calls `update` for the blocks of `args`, each followed by its part of the average.
+  template <typename Update>
+  void ForEachBlock(const ApplyArgs& args, const Update& update) const {
+    CheckSizes(args);
+    const size_t size = args.in.size();
+    const std::optional<size_t> average = average_slot();
+    const size_t step = average ? kBlock : std::max<size_t>(1, size);
+    for (size_t at = 0; at < size; at += step) {
+      const Arrays arrays{.gradient = args.gradient.data() + at,
+                          .in = args.in.data() + at,
+                          .out = args.out.data() + at,
+                          .args = args,
+                          .at = at,
+                          .count = static_cast<int64_t>(std::min(step, size - at))};
+      if (average && args.step == 1) StartAverage(arrays, *average);
+      update(arrays);
+      if (average) Average(arrays, *average);
+    }
+  }
+
+ private:
+  // Elements that are updated and averaged before the next ones: seven arrays of them stay in the
+  // first-level cache, so that the average costs no further pass over memory.
+  static constexpr size_t kBlock = 1024;
+
+  void CheckSizes(const ApplyArgs& args) const;
+  void StartAverage(const Arrays& arrays, size_t slot) const;
+  void Average(const Arrays& arrays, size_t slot) const;
+
+  const OptimizerOptions options_;
+  std::vector<std::string> slots_;
+  std::vector<float> starts_;  // By slot.
+};
+
+// The rule that `options`, which are checked, name; null if there is none.
+std::unique_ptr<Optimizer> MakeRule(const OptimizerOptions& options);
+
+}  // namespace taas
+
+#endif  // TRAINER_OPTIMIZER_RULE_H_
