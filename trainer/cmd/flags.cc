@@ -5,6 +5,7 @@
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/optimizer/optimizer.h"
 
 namespace taas {
 namespace {
@@ -54,7 +55,7 @@ void AddTrainerFlags(CLI::App& app, Flags* flags) {
       ->group(group);
   app.add_option("--batch_size", flags->batch_size, "examples of one batch")->group(group);
   app.add_option("--learning_rate", flags->learning_rate, "")->group(group);
-  app.add_option("--optimizer", flags->optimizer, "sgd, momentum or adam")->group(group);
+  app.add_option("--optimizer", flags->optimizer, KnownOptimizers())->group(group);
   app.add_option("--momentum", flags->momentum, "of optimizer momentum")->group(group);
   app.add_option("--l2", flags->l2, "weight of the L2 loss")->group(group);
   app.add_option("--moving_average_decay", flags->moving_average_decay,

@@ -110,7 +110,9 @@ absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) c
                            .json = config().json_logs,
                            .terminal = isatty(STDOUT_FILENO) == 1};
   if (recorder != nullptr) {
-    ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer, Optimizer::Parse(config().optimizer));
+    const int64_t gradients = ExamplesPerStepOf(process_) / config().batch_size;
+    ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
+                     Optimizer::Parse(config().optimizer, gradients));
     options.also = [&task, recorder, optimizer](int64_t step, double loss, double) {
       if (!recorder->Due(step)) return;
       recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));

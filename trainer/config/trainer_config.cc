@@ -4,9 +4,11 @@
 #include <charconv>
 #include <initializer_list>
 #include <limits>
+#include <utility>
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -23,7 +25,9 @@ constexpr int64_t kIntMax = 1'000'000'000;
 constexpr int64_t kAggregateMax = 100'000;
 // Each tower is a thread with tensors of its own.
 constexpr int64_t kTowersMax = 64;
-constexpr double kL2Max = 1e6;
+constexpr double kPenaltyMax = 1e6;
+// A larger one makes an infinity of every gradient.
+constexpr double kLossScaleMax = 16'777'216;
 
 absl::Status Bad(const std::string& path, const std::string& what) {
   return absl::InvalidArgumentError(path + ": " + what);
@@ -154,6 +158,25 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   return CheckStrategy(*found, *config);
 }
 
+// Clipping and loss scaling are done where a gradient is computed, not where it is applied: they are
+// taken out of `update`.
+absl::Status TakeGradientWork(Json* update, TrainerConfig* config) {
+  if (const auto clip = update->find("clip"); clip != update->end()) {
+    config->clip = clip->dump();
+    RETURN_IF_ERROR(GradientClip::Parse(config->clip).status());
+    update->erase(clip);
+  }
+  const auto scale = update->find("lossScale");
+  if (scale == update->end()) return absl::OkStatus();
+  if (!scale->is_number() || !(scale->get<double>() > 0) || scale->get<double>() > kLossScaleMax) {
+    return Bad("optimizer.lossScale", "must be a number above 0 and at most 16777216, is " +
+                                          scale->dump());
+  }
+  config->loss_scale = scale->get<double>();
+  update->erase(scale);
+  return absl::OkStatus();
+}
+
 // The optimizer with the moving average put into it, which is what applies gradients.
 absl::Status ReadUpdate(const Json& object, TrainerConfig* config) {
   Json update = Json{{"name", "sgd"}, {"learningRate", 0.1}};
@@ -162,6 +185,7 @@ absl::Status ReadUpdate(const Json& object, TrainerConfig* config) {
     update = *given;
     if (update.contains("movingAverage")) return Bad("optimizer.movingAverage", "unknown field");
   }
+  RETURN_IF_ERROR(TakeGradientWork(&update, config));
   if (const auto average = object.find("movingAverage"); average != object.end()) {
     update["movingAverage"] = *average;
     config->moving_average = true;
@@ -173,12 +197,15 @@ absl::Status ReadUpdate(const Json& object, TrainerConfig* config) {
 absl::Status ReadRegularization(const Json& object, TrainerConfig* config) {
   const auto found = object.find("regularization");
   if (found == object.end()) return absl::OkStatus();
-  RETURN_IF_ERROR(CheckFields(*found, "regularization", {"l2"}));
-  const Json l2 = found->value("l2", Json(0));
-  if (!l2.is_number() || l2.get<double>() < 0 || l2.get<double>() > kL2Max) {
-    return Bad("regularization.l2", "must be a number from 0 to 1000000, is " + l2.dump());
+  RETURN_IF_ERROR(CheckFields(*found, "regularization", {"l1", "l2"}));
+  for (const auto& [name, out] : {std::pair("l1", &config->l1), std::pair("l2", &config->l2)}) {
+    const Json value = found->value(name, Json(0));
+    if (!value.is_number() || value.get<double>() < 0 || value.get<double>() > kPenaltyMax) {
+      return Bad(std::string("regularization.") + name,
+                 "must be a number from 0 to 1000000, is " + value.dump());
+    }
+    *out = value.get<double>();
   }
-  config->l2 = l2.get<double>();
   return absl::OkStatus();
 }
 
@@ -303,7 +330,8 @@ std::string ConfigHash(const TrainerConfig& config) {
         static_cast<int64_t>(config.seed)}) {
     text += "\n" + std::to_string(number);
   }
-  text += "\n" + Json(config.l2).dump();  // All digits.
+  text += "\n" + Json({config.l1, config.l2, config.loss_scale}).dump();  // All digits.
+  text += "\n" + config.clip;
   // FNV-1a: this guards against mistakes, not against enemies.
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;

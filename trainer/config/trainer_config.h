@@ -42,12 +42,17 @@ struct TrainerConfig {
   // spec.trainer.optimizer with spec.trainer.movingAverage put into it: all that one who applies
   // gradients needs (Optimizer::Parse).
   std::string optimizer;
+  // What one who computes gradients needs of spec.trainer.optimizer: `clip` as it is there
+  // (GradientClip::Parse), "" without; the gradients are of this times the loss, then divided.
+  std::string clip;
+  double loss_scale = 1;
   StrategyType strategy = StrategyType::kParameterServer;
   UpdateMode mode = UpdateMode::kAsync;
   int64_t replicas_to_aggregate = 0;  // Of mode Sync; 0: see GradientsPerStep.
   BackupWorkers backup_workers;       // Of mode Sync.
   int64_t towers = 1;                 // Of strategy Towers.
-  double l2 = 0;                      // l2 · Σw²/2 over the weights is part of the loss.
+  double l1 = 0;                      // l1 · Σ|w| + l2 · Σw²/2 over the weights is part of the loss.
+  double l2 = 0;
   bool moving_average = false;        // Evaluation uses the averages.
   int64_t batch_size = 100;
   int64_t max_steps = 0;

@@ -81,6 +81,17 @@ TEST(TrainerConfigTest, MovingAverageIsPartOfWhatAppliesGradients) {
             R"({"learningRate":0.1,"movingAverage":{"decay":0.999},"name":"sgd"})");
 }
 
+TEST(TrainerConfigTest, GradientWorkIsNotPartOfWhatAppliesGradients) {
+  const auto config = ParseTrainerConfig(R"({"model":{},"data":{},"optimizer":{"name":"sgd",
+      "learningRate":1,"clip":{"globalNorm":5},"lossScale":128},"regularization":{"l1":0.5}})");
+  ASSERT_THAT(config, IsOk());
+  EXPECT_EQ(config->optimizer, R"({"learningRate":1,"name":"sgd"})");
+  EXPECT_EQ(config->clip, R"({"globalNorm":5})");
+  EXPECT_EQ(config->loss_scale, 128);
+  EXPECT_EQ(config->l1, 0.5);
+  EXPECT_EQ(config->l2, 0);
+}
+
 struct AggregateCase {
   const char* name;
   const char* strategy;
@@ -181,8 +192,14 @@ INSTANTIATE_TEST_SUITE_P(
              "strategy.towers: must be"},
         Case{"L2Negative", R"({"model":{},"data":{},"regularization":{"l2":-1}})",
              "regularization.l2: must be"},
-        Case{"L1", R"({"model":{},"data":{},"regularization":{"l1":1}})",
-             "regularization.l1: unknown field"},
+        Case{"L1Negative", R"({"model":{},"data":{},"regularization":{"l1":-1}})",
+             "regularization.l1: must be"},
+        Case{"L3", R"({"model":{},"data":{},"regularization":{"l3":1}})",
+             "regularization.l3: unknown field"},
+        Case{"Clip", R"({"model":{},"data":{},"optimizer":{"name":"sgd","learningRate":1,
+             "clip":{"value":0}}})", "optimizer.clip.value: must be"},
+        Case{"LossScale", R"({"model":{},"data":{},"optimizer":{"name":"sgd","learningRate":1,
+             "lossScale":0}})", "optimizer.lossScale: must be a number above 0"},
         Case{"AverageOne", R"({"model":{},"data":{},"movingAverage":{"decay":1}})",
              "movingAverage.decay: must be"},
         Case{"AverageInside", R"({"model":{},"data":{},"optimizer":{"name":"sgd",
@@ -230,6 +247,15 @@ TEST(TrainerConfigTest, HashTellsConfigurationsApartThatMustNotMeet) {
   EXPECT_NE(ConfigHash(a), ConfigHash(b));
   b = a;
   b.l2 = 0.0041;
+  EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b = a;
+  b.l1 = 0.1;
+  EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b = a;
+  b.clip = R"({"value":1})";
+  EXPECT_NE(ConfigHash(a), ConfigHash(b));
+  b = a;
+  b.loss_scale = 2;
   EXPECT_NE(ConfigHash(a), ConfigHash(b));
   b = a;
   b.mode = UpdateMode::kSync;

@@ -82,7 +82,8 @@ absl::Status Differentiate(Graph* graph, NodeId id, const std::vector<bool>& wan
 }  // namespace
 
 absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
-                                                std::span<const Value> with_respect_to) {
+                                                std::span<const Value> with_respect_to,
+                                                float scale) {
   RETURN_IF_ERROR(graph->status());
   if (graph->type(loss) != TensorType{DType::kFloat32, Shape()}) {
     return absl::InvalidArgumentError("differentiate " + graph->NameOf(loss) +
@@ -92,7 +93,7 @@ absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
   const Graph::Scope scope(graph, "gradients");
   const std::vector<bool> wanted = Downstream(*graph, with_respect_to);
   Contributions contributions(graph);
-  contributions.Add(loss, graph->Constant("one", Shape(), 1));
+  contributions.Add(loss, graph->Constant("one", Shape(), scale));
   // Backwards through node ids: every consumer of a value comes before its producer.
   for (NodeId id = loss.node; id >= 0; --id) {
     if (!wanted[static_cast<size_t>(id)]) continue;

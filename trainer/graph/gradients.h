@@ -21,9 +21,10 @@
 
 namespace taas {
 
-// One gradient per element of `with_respect_to`, of the same type.
+// One gradient per element of `with_respect_to`, of the same type: of `scale` times the loss.
 absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
-                                                std::span<const Value> with_respect_to);
+                                                std::span<const Value> with_respect_to,
+                                                float scale = 1);
 
 }  // namespace taas
 

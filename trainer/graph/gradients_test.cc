@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
         OpCase{"BiasAddReluClosed", "BiasAddRelu", {{3, 5}, {5}}, {}, -1, -0.1},
         OpCase{"Scale", "Scale", {{7}}, {{"factor", -2.5}}},
         OpCase{"Square", "Square", {{7}}},
+        OpCase{"L1LossAbove", "L1Loss", {{3, 7}}, {}, 0.1, 1},
+        OpCase{"L1LossBelow", "L1Loss", {{3, 7}}, {}, -1, -0.1},
         OpCase{"L2Loss", "L2Loss", {{3, 7}}},
         OpCase{"Identity", "Identity", {{7}}},
         OpCase{"ReluOpen", "Relu", {{7}}, {}, 0.1, 1},

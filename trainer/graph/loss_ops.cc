@@ -85,6 +85,11 @@ absl::Status L2LossGradient(GradientCall& call) {
   return absl::OkStatus();
 }
 
+absl::Status L1LossGradient(GradientCall& call) {
+  call.gradients[0] = call.graph.Add("L1LossGrad", "", {call.inputs[0], call.outputs[0]});
+  return absl::OkStatus();
+}
+
 // The last input is the scalar, those before it are of one shape.
 absl::StatusOr<Types> InferL2LossGrad(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, call.inputs.size()));
@@ -153,6 +158,15 @@ void AddLossOps(OpRegistry* ops) {
                 .infer = InferL2LossGrad,
                 .cost = ElementwiseCost(2),
                 .in_place_input = 0});
+  MustAdd(ops, {.name = "L1Loss",
+                .infer = InferL2Loss,
+                .gradient = L1LossGradient,
+                .cost = ElementwiseCost(2)});
+  MustAdd(ops, {.name = "L1LossGrad",
+                .inputs_min = 2,
+                .inputs_max = 2,
+                .infer = InferL2LossGrad,
+                .cost = ElementwiseCost(1)});
   MustAdd(ops,
           {.name = "ArgMax", .infer = InferArgMax, .cost = ElementwiseCost(1)});
   MustAdd(ops, {.name = "Accuracy",

@@ -137,7 +137,8 @@ absl::Status Session::State::MakeGradients() {
   for (const Value value : variable_values) {
     if (graph.node(value).trainable) trainable.push_back(value);
   }
-  ASSIGN_OR_RETURN(const std::vector<Value> found, AddGradients(&graph, *loss, trainable));
+  ASSIGN_OR_RETURN(const std::vector<Value> found,
+                   AddGradients(&graph, *loss, trainable, options.loss_scale));
   size_t next = 0;
   for (size_t i = 0; i < variable_values.size(); ++i) {
     if (!graph.node(variable_values[i]).trainable) continue;

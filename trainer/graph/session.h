@@ -51,6 +51,9 @@ struct SessionOptions {
   bool trainable = true;
   // Of what ops draw at random, such as dropout; with the step it decides every number.
   uint64_t seed = 0;
+  // Gradients are of this times the loss: small ones stay above the smallest number of a narrow
+  // type (Micikevicius et al. 2018). Whoever applies them divides by it; loss() is as it is.
+  float loss_scale = 1;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
   // How many CPU devices there are: virtual ones, all of the same processors and memory.

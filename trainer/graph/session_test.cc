@@ -51,6 +51,17 @@ TEST(SessionTest, TrainRunGivesGradients) {
   EXPECT_THAT((*session)->gradient(1), ElementsAre(0.25f, 0.25f));
 }
 
+TEST(SessionTest, LossScaleIsInTheGradientsAndNotInTheLoss) {
+  auto session =
+      Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss", .loss_scale = 8});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  Set((*session)->FloatInput("x"), {1, 2, -1, 0});
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_THAT((*session)->gradient(0), ElementsAre(2, 2, 4, 4));
+  EXPECT_FLOAT_EQ((*session)->loss(), 1);
+}
+
 TEST(SessionTest, ForwardRunLeavesGradientsAlone) {
   auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss"});
   ASSERT_THAT(session, IsOk());

@@ -84,8 +84,8 @@ absl::StatusOr<Model> BuildLinear(const ModelSpec& spec, Model model, Value feat
   return model;
 }
 
-// The loss with the penalty on the weights, called total_loss as in the classic tutorials.
-absl::StatusOr<Model> AddPenalty(double l2, Model model) {
+// The loss with the penalties on the weights, called total_loss as in the classic tutorials.
+absl::StatusOr<Model> AddPenalties(const ModelSpec& spec, Model model) {
   Graph& graph = model.graph;
   ASSIGN_OR_RETURN(const Value loss, graph.Find(model.loss));
   std::vector<Value> terms = {loss};
@@ -93,8 +93,14 @@ absl::StatusOr<Model> AddPenalty(double l2, Model model) {
     const std::string& name = graph.node(variable).name;
     if (!name.ends_with("/weights")) continue;
     const std::string layer = name.substr(0, name.rfind('/'));
+    if (spec.l1 > 0) {
+      const Value sizes = graph.Add("L1Loss", layer + "/L1Loss", {variable});
+      terms.push_back(graph.Add("Scale", layer + "/l1_loss", {sizes}, {{"factor", spec.l1}}));
+    }
+    if (spec.l2 <= 0) continue;
     const Value half_squares = graph.Add("L2Loss", layer + "/L2Loss", {variable});
-    terms.push_back(graph.Add("Scale", layer + "/weight_loss", {half_squares}, {{"factor", l2}}));
+    terms.push_back(
+        graph.Add("Scale", layer + "/weight_loss", {half_squares}, {{"factor", spec.l2}}));
   }
   graph.Add("AddN", "total_loss", terms);
   RETURN_IF_ERROR(graph.status());
@@ -197,7 +203,8 @@ absl::StatusOr<Model> BuildModel(const ModelSpec& spec) {
   const Value features = model.graph.Input(
       kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
   ASSIGN_OR_RETURN(model, FindModel(spec.name)->build(spec, std::move(model), features));
-  return spec.l2 > 0 ? AddPenalty(spec.l2, std::move(model)) : std::move(model);
+  if (spec.l1 <= 0 && spec.l2 <= 0) return model;
+  return AddPenalties(spec, std::move(model));
 }
 
 }  // namespace taas

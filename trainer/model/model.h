@@ -32,7 +32,8 @@ struct ModelSpec {
   std::string name;             // "softmax", "mlp", "linear".
   std::vector<int64_t> hidden;  // Sizes of the hidden layers, of an mlp.
   DataShape data;
-  // Adds l2 · Σw²/2 over all weights, not biases, to the loss.
+  // Adds l1 · Σ|w| + l2 · Σw²/2 over all weights, not biases, to the loss.
+  double l1 = 0;
   double l2 = 0;
 };
 
@@ -42,7 +43,7 @@ struct Model {
   std::string features;  // Input, float32[batch, features].
   std::string labels;    // Input, int32[batch], of a classifier.
   std::string targets;   // Input, float32[batch, targets], of a regression.
-  std::string loss;      // Scalar: the mean over the batch, and the penalty of L2 if there is one.
+  std::string loss;      // Scalar: the mean over the batch, and the penalties of L1 and L2.
   std::string logits;    // float32[batch, classes], of a classifier.
   std::string accuracy;  // Scalar: the share of the batch whose largest logit is its label's.
   std::string predictions;  // int32[batch] of a classifier, float32[batch, targets] otherwise.

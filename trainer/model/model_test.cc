@@ -143,40 +143,53 @@ INSTANTIATE_TEST_SUITE_P(Models, ClassifierTest,
                                          R"({"name":"mlp","hidden":[16]})",
                                          R"({"name":"mlp","hidden":[8,8]})"));
 
-TEST(ModelTest, L2AddsHalfTheSquaresOfTheWeightsToLossAndGradients) {
-  constexpr double kL2 = 0.25;
-  std::vector<float> losses;
-  std::vector<std::vector<float>> gradients[2];
-  double squares = 0;
-  for (const double l2 : {0.0, kL2}) {
-    const auto model =
-        BuildModel({.name = "mlp", .hidden = {5}, .data = {.features = 4, .classes = 3}, .l2 = l2});
-    ASSERT_THAT(model, IsOk());
+struct PenaltyCase {
+  const char* name;
+  double l1;
+  double l2;
+};
+
+class PenaltyTest : public testing::TestWithParam<PenaltyCase> {
+ protected:
+  // A session after one run, of a model with these penalties.
+  std::unique_ptr<Session> Run(double l1, double l2) {
+    const auto model = BuildModel({.name = "mlp",
+                                   .hidden = {5},
+                                   .data = {.features = 4, .classes = 3},
+                                   .l1 = l1,
+                                   .l2 = l2});
+    EXPECT_THAT(model, IsOk());
     auto session = Session::Compile(model->graph, {.batch = 50, .loss = model->loss});
-    ASSERT_THAT(session, IsOk());
+    EXPECT_THAT(session, IsOk());
     (*session)->InitializeVariables(/*seed=*/1);
     FillClusters(/*seed=*/3, session->get());
-    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-    losses.push_back((*session)->loss());
-    for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-      const std::span<float> gradient = (*session)->gradient(i);
-      gradients[l2 > 0].emplace_back(gradient.begin(), gradient.end());
-      if (l2 == 0 || !(*session)->variables()[i].name.ends_with("/weights")) continue;
-      for (const float w : (*session)->variable(i)) squares += double{w} * double{w};
-    }
-    if (l2 == 0) continue;
-    EXPECT_NEAR(losses[1] - losses[0], kL2 * squares / 2, 1e-5);
-    for (size_t i = 0; i < gradients[0].size(); ++i) {
-      const bool penal = (*session)->variables()[i].name.ends_with("/weights");
-      for (size_t k = 0; k < gradients[0][i].size(); ++k) {
-        const double more = penal ? kL2 * double{(*session)->variable(i)[k]} : 0;
-        ASSERT_NEAR(gradients[1][i][k], gradients[0][i][k] + more, 1e-6)
-            << (*session)->variables()[i].name << "[" << k << "]";
-      }
+    EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    return *std::move(session);
+  }
+};
+
+TEST_P(PenaltyTest, IsAddedToLossAndGradientsOfTheWeights) {
+  const auto [name, l1, l2] = GetParam();
+  const auto plain = Run(0, 0), penal = Run(l1, l2);
+  double penalty = 0;
+  for (size_t i = 0; i < plain->variables().size(); ++i) {
+    const bool weights = plain->variables()[i].name.ends_with("/weights");
+    for (size_t k = 0; k < plain->variable(i).size(); ++k) {
+      const double w = weights ? double{plain->variable(i)[k]} : 0;
+      penalty += l1 * std::abs(w) + l2 * w * w / 2;
+      const double more = l1 * (w > 0 ? 1 : w < 0 ? -1 : 0) + l2 * w;
+      ASSERT_NEAR(penal->gradient(i)[k], plain->gradient(i)[k] + more, 1e-6)
+          << plain->variables()[i].name << "[" << k << "]";
     }
   }
-  EXPECT_GT(squares, 0.1);
+  EXPECT_GT(penalty, 0.1);
+  EXPECT_NEAR(penal->loss() - plain->loss(), penalty, 1e-5);
 }
+
+INSTANTIATE_TEST_SUITE_P(Table, PenaltyTest,
+                         testing::Values(PenaltyCase{"L1", 0.125, 0}, PenaltyCase{"L2", 0, 0.25},
+                                         PenaltyCase{"Both", 0.0625, 0.25}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
   const auto model = FromJson(R"({"name":"linear"})", {.features = 2, .targets = 1});

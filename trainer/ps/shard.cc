@@ -213,7 +213,9 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const std::string text, channel.ReceiveText(length));
   ASSIGN_OR_RETURN(const auto request, ParseMessage<wire::ConfigureRequest>(text));
   const uint64_t bytes = head.payload_bytes - sizeof(length) - length;
-  auto optimizer = Optimizer::Parse(request.optimizer());
+  // 0 gradients are aggregated where each is an update of its own.
+  auto optimizer =
+      Optimizer::Parse(request.optimizer(), std::max<int64_t>(1, request.aggregate()));
   const absl::Status sane = optimizer.ok() ? CheckRequest(request, **optimizer, bytes)
                                            : optimizer.status();
   if (!sane.ok()) {

@@ -57,7 +57,7 @@ class LocalTraining {
 
  private:
   absl::Status Start() {
-    ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer));
+    ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer, task_.batches_per_step()));
     Session& session = task_.session();
     session.InitializeVariables(config_.seed);
     slots_.emplace(*optimizer_, session);

@@ -15,7 +15,9 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/checkpoint/fault_file_system.h"
+#include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/model_task.h"
+#include "trainer/strategy/optimizer_slots.h"
 
 namespace taas {
 namespace {
@@ -145,6 +147,19 @@ const UpdateCase kUpdates[] = {
     {"AdamAveragedWithL2",
      R"("optimizer": {"name": "adam", "learningRate": 0.01}, "movingAverage": {"decay": 0.99},
         "regularization": {"l2": 0.01})"},
+    {"NesterovClippedByNorm",
+     R"("optimizer": {"name": "momentum", "learningRate": 0.05, "nesterov": true,
+        "clip": {"globalNorm": 0.5}})"},
+    {"AdamW", R"("optimizer": {"name": "adamw", "learningRate": 0.01, "weightDecay": 0.1})"},
+    {"AdagradInSteps",
+     R"("optimizer": {"name": "adagrad", "learningRate": 0.1,
+        "decay": {"type": "step", "boundaries": [10, 30], "rates": [0.05, 0.01]}})"},
+    {"RmsPropScaledLoss",
+     R"("optimizer": {"name": "rmsprop", "learningRate": 0.003, "centered": true,
+        "warmup": {"steps": 5}, "lossScale": 1024})"},
+    {"FtrlWithL1",
+     R"("optimizer": {"name": "ftrl", "learningRate": 0.1, "l1": 0.001, "l2": 0.01},
+        "regularization": {"l1": 0.0005, "l2": 0.001})"},
 };
 
 class UpdateTest : public LocalStrategyTest, public testing::WithParamInterface<UpdateCase> {};
@@ -197,6 +212,64 @@ TEST_P(UpdateTest, StoppedAndResumedIsAsIfNeverStopped) {
   EXPECT_EQ(resumed.board.progress.step, 40);
   EXPECT_EQ(resumed.values, whole.values);
   EXPECT_EQ(resumed.evaluated, whole.evaluated);
+}
+
+TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
+  TrainerConfig config = MakeConfig(
+      R"("optimizer": {"name": "adagrad", "learningRate": 0.1, "initialAccumulator": 0.5})");
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  const auto adagrad = Optimizer::Parse(config.optimizer);
+  ASSERT_THAT(adagrad, IsOk());
+  const OptimizerSlots slots(**adagrad, (*task)->session());
+  ASSERT_EQ(slots.values().size(), 1u);
+  for (const auto& values : slots.values()[0]) {
+    EXPECT_FALSE(values.empty());
+    EXPECT_THAT(values, testing::Each(0.5f));
+  }
+}
+
+// A power of two changes no digit of a gradient, unless it is left in.
+TEST_F(LocalStrategyTest, LossScaleIsDividedOutAgain) {
+  const std::string optimizer = R"("optimizer": {"name": "sgd", "learningRate": 0.2)";
+  TrainerConfig plain = MakeConfig(optimizer + "}");
+  TrainerConfig scaled = MakeConfig(optimizer + R"(, "lossScale": 1024})");
+  plain.max_steps = scaled.max_steps = 10;
+  plain.strategy = scaled.strategy = StrategyType::kLocal;
+  const Outcome of_plain = Train(plain), of_scaled = Train(scaled);
+  ASSERT_THAT(of_scaled.status, IsOk());
+  EXPECT_EQ(of_scaled.values, of_plain.values);
+  EXPECT_EQ(of_scaled.board.progress.loss, of_plain.board.progress.loss);
+}
+
+TEST_F(LocalStrategyTest, RateGrowsWithTheTowersWhereToldSo) {
+  TrainerConfig scaled = MakeConfig(
+      R"("optimizer": {"name": "sgd", "learningRate": 0.0625, "scaleByWorkers": true})");
+  TrainerConfig large = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.25})");
+  for (TrainerConfig* config : {&scaled, &large}) {
+    config->max_steps = 10;
+    config->strategy = StrategyType::kTowers;
+    config->towers = 4;
+  }
+  const Outcome of_scaled = Train(scaled), of_large = Train(large);
+  ASSERT_THAT(of_scaled.status, IsOk());
+  EXPECT_EQ(of_scaled.values, of_large.values);
+}
+
+TEST_F(LocalStrategyTest, ClippedGradientsMoveNoVariableFurther) {
+  TrainerConfig config = MakeConfig(
+      R"("optimizer": {"name": "sgd", "learningRate": 1, "clip": {"value": 0.0001}})");
+  config.max_steps = 10;
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  (*task)->session().InitializeVariables(config.seed);
+  const Tensors before = InitialSnapshot((*task)->session()).values;
+  const Outcome outcome = Train(config);
+  ASSERT_THAT(outcome.status, IsOk());
+  EXPECT_NE(outcome.values, before);
+  ExpectNear(outcome.values, before, 10 * 0.0001 + 1e-6);
 }
 
 TEST_F(LocalStrategyTest, TowersGoOnWithTheExamplesThatOthersLeft) {

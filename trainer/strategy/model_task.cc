@@ -6,6 +6,7 @@
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/kernels/cpu/loops.h"
 
 namespace taas {
 namespace {
@@ -28,6 +29,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   const DataShape shape{data.train.features(), data.train.classes(),
                         std::max<int64_t>(1, data.train.target_width())};
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
+  spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   if (model.is_classifier() != (data.train.classes() > 0)) {
@@ -35,23 +37,28 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
         "model.name: " + spec.name + " needs " +
         (model.is_classifier() ? "labels, the data has targets" : "targets, the data has labels"));
   }
+  GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
+  ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph,
                                                 {.batch = config.batch_size,
                                                  .loss = model.loss,
-                                                 .fetches = Fetches(model)},
+                                                 .fetches = Fetches(model),
+                                                 .loss_scale = work.loss_scale},
                                                 static_cast<int>(config.towers)));
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
   return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(towers), plan));
+      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work));
 }
 
-ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan)
+ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
+                     const GradientWork& work)
     : data_(std::move(data)),
       model_(std::move(model)),
       towers_(std::move(towers)),
       plan_(plan),
+      work_(work),
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
 
@@ -81,7 +88,23 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
     FillTower(tower, batches[static_cast<size_t>(tower)]);
     return absl::OkStatus();
   }));
+  FinishGradients();
   return towers_->loss();
+}
+
+void ModelTask::FinishGradients() {
+  if (work_.loss_scale == 1 && !work_.clip.clips()) return;
+  std::vector<std::span<float>> gradients;
+  for (size_t i = 0; i < session().variables().size(); ++i) {
+    if (session().variables()[i].trainable) gradients.push_back(session().gradient(i));
+  }
+  if (work_.loss_scale != 1) {
+    for (const std::span<float> gradient : gradients) {
+      BestLoops().scale(gradient.data(), 1 / work_.loss_scale, gradient.data(),
+                        std::ssize(gradient));
+    }
+  }
+  work_.clip.Apply(gradients);
 }
 
 std::optional<double> ModelTask::BatchAccuracy() {

@@ -21,6 +21,7 @@
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
 #include "trainer/model/model.h"
+#include "trainer/optimizer/gradient_clip.h"
 #include "trainer/strategy/towers.h"
 #include "trainer/strategy/training_task.h"
 
@@ -35,6 +36,7 @@ class ModelTask : public TrainingTask {
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
   int64_t batches_per_step() const override { return towers_->count(); }
+  // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
@@ -47,7 +49,15 @@ class ModelTask : public TrainingTask {
   int64_t examples() const { return data_.train.examples(); }
 
  private:
-  ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan);
+  // What is done to gradients between their computation and their use.
+  struct GradientWork {
+    GradientClip clip;
+    float loss_scale = 1;  // Of the sessions; divided out first.
+  };
+
+  ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
+            const GradientWork& work);
+  void FinishGradients();
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
   // Sums over the first `count` rows of a forward run.
@@ -59,6 +69,7 @@ class ModelTask : public TrainingTask {
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;
+  const GradientWork work_;
   std::vector<std::vector<int64_t>> indices_;  // Per tower.
 };
 

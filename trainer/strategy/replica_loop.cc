@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <span>
 
 #include "operator/base/status.h"
 #include "trainer/ps/shard_client.h"
@@ -89,9 +90,7 @@ class Replica {
   }
 
   absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
-    RETURN_IF_ERROR(task_.FillBatch(batch));
-    RETURN_IF_ERROR(task_.session().Run(RunKind::kTrain));
-    const float loss = task_.session().loss();
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
     RETURN_IF_ERROR(CheckLoss(loss, batch));
     observer_.on_gradient(batch);
     ++sequence_;

@@ -314,11 +314,68 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Sgd", R"("optimizer": {"name": "sgd", "learningRate": 0.1})"},
         Case{"Momentum", R"("optimizer": {"name": "momentum", "learningRate": 0.05})"},
         Case{"Adam", R"("optimizer": {"name": "adam", "learningRate": 0.002})"},
+        Case{"NesterovClippedInNoStep",
+             R"("optimizer": {"name": "momentum", "learningRate": 0.05, "nesterov": true,
+                "clip": {"globalNorm": 1000}, "lossScale": 8})"},
+        Case{"AdamW",
+             R"("optimizer": {"name": "adamw", "learningRate": 0.002, "weightDecay": 0.1})"},
+        Case{"Adagrad", R"("optimizer": {"name": "adagrad", "learningRate": 0.05})"},
+        Case{"RmsProp",
+             R"("optimizer": {"name": "rmsprop", "learningRate": 0.002, "momentum": 0.5,
+                "decay": {"type": "cosine", "steps": 20}})"},
+        Case{"Ftrl", R"("optimizer": {"name": "ftrl", "learningRate": 0.1, "l2": 0.01})"},
         Case{"DecayL2AndAverages",
              R"("optimizer": {"name": "momentum", "learningRate": 0.05, "decay":
                 {"steps": 10, "rate": 0.9}}, "regularization": {"l2": 0.004},
                 "movingAverage": {"decay": 0.95})"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// 0.05 of two replicas is 0.1: the parameter servers know how many gradients make an update.
+TEST(SyncTrainingTest, RateGrowsWithTheReplicasWhereToldSo) {
+  const auto train = [](const std::string& optimizer) {
+    TrainerConfig config = Config(optimizer + R"(, "strategy": {"mode": "Sync"})");
+    config.checkpoint_dir = NewDir();
+    SyncJob job(config, 1);
+    Gate both;
+    std::atomic<int> there{0};
+    ReplicaObserver observer;
+    observer.on_gradient = [&](int64_t) {
+      if (++there == 2) both.Open();
+      both.Pass();
+    };
+    job.StartChief(observer);
+    job.StartWorker(0, observer);
+    EXPECT_THAT(job.Finish(), IsOk());
+    return job.Last();
+  };
+  const Snapshot scaled = train(
+      R"(, "optimizer": {"name": "sgd", "learningRate": 0.05, "scaleByWorkers": true})");
+  const Snapshot large = train(R"(, "optimizer": {"name": "sgd", "learningRate": 0.1})");
+  ExpectNear(scaled.values, large.values);
+}
+
+TEST(SyncTrainingTest, ReplicasClipTheirGradients) {
+  TrainerConfig config = Config(
+      R"(, "strategy": {"mode": "Sync"},
+         "optimizer": {"name": "sgd", "learningRate": 1, "clip": {"value": 0.0001}})");
+  config.checkpoint_dir = NewDir();
+  PosixFileSystem files;
+  auto task = ModelTask::Make(files, config);
+  ASSERT_THAT(task, IsOk());
+  (*task)->session().InitializeVariables(config.seed);
+  const Snapshot before = InitialSnapshot((*task)->session());
+  SyncJob job(config, 1);
+  job.StartChief({});
+  job.StartWorker(0, {});
+  ASSERT_THAT(job.Finish(), IsOk());
+  const Snapshot after = job.Last();
+  EXPECT_NE(after.values, before.values);
+  for (size_t i = 0; i < after.values.size(); ++i) {
+    for (size_t k = 0; k < after.values[i].size(); ++k) {
+      ASSERT_NEAR(after.values[i][k], before.values[i][k], kSteps * 0.0001 + 1e-6) << i << ", " << k;
+    }
+  }
+}
 
 TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
   SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 1);

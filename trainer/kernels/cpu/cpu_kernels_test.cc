@@ -137,6 +137,13 @@ TEST(CpuKernelsTest, L2LossIsHalfTheSumOfSquares) {
   EXPECT_THAT(RunOp("L2LossGradAdd", {a, x, dloss}), ElementsAre(10.5f, 19, 31.5f));
 }
 
+// The gradient of |x| at 0 is taken as 0, as TensorFlow does.
+TEST(CpuKernelsTest, L1LossIsTheSumOfSizes) {
+  const Tensor x = {{3}, {1, -2, 0}}, dloss = {{}, {0.5f}};
+  EXPECT_THAT(RunOp("L1Loss", {x}), ElementsAre(3));
+  EXPECT_THAT(RunOp("L1LossGrad", {x, dloss}), ElementsAre(0.5f, -0.5f, 0));
+}
+
 TEST(CpuKernelsTest, SquaredErrorIsAMean) {
   const Tensor x{{2, 2}, {1, 2, 3, 4}}, t{{2, 2}, {1, 0, 3, 0}};
   EXPECT_THAT(RunOp("MeanSquaredError", {x, t}), ElementsAre(5));

@@ -139,6 +139,22 @@ absl::StatusOr<Kernel> L2LossGradAdd(const KernelSpec& spec) {
   }};
 }
 
+absl::StatusOr<Kernel> L1Loss(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    *call.out() = loops.sum_absolute(call.in(0), n);
+    return absl::OkStatus();
+  }};
+}
+
+absl::StatusOr<Kernel> L1LossGrad(const KernelSpec& spec) {
+  const int64_t n = spec.inputs[0].shape.count();
+  return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
+    loops.scaled_sign(call.in(0), *call.in(1), call.out(), n);
+    return absl::OkStatus();
+  }};
+}
+
 // The first of the largest.
 int64_t ArgMaxOf(const float* x, int64_t n) { return std::max_element(x, x + n) - x; }
 
@@ -172,6 +188,8 @@ void AddLossKernels(KernelRegistry* kernels) {
   kernels->Add("SparseSoftmaxCrossEntropyGrad", "CPU", DType::kFloat32, CrossEntropyGrad);
   kernels->Add("MeanSquaredError", "CPU", DType::kFloat32, SquaredError);
   kernels->Add("MeanSquaredErrorGrad", "CPU", DType::kFloat32, SquaredErrorGrad);
+  kernels->Add("L1Loss", "CPU", DType::kFloat32, L1Loss);
+  kernels->Add("L1LossGrad", "CPU", DType::kFloat32, L1LossGrad);
   kernels->Add("L2Loss", "CPU", DType::kFloat32, L2Loss);
   kernels->Add("L2LossGrad", "CPU", DType::kFloat32, L2LossGrad);
   kernels->Add("L2LossGradAdd", "CPU", DType::kFloat32, L2LossGradAdd);
