@@ -284,6 +284,52 @@ std::vector<RuleTwin> DataRules() {
   };
 }
 
+bool HasType(const Json& decay, const char* type) {
+  return decay.value("type", std::string("exponential")) == type;
+}
+
+bool StepHasItsLists(const Json& self, const Json*) {
+  const bool boundaries = self.contains("boundaries"), rates = self.contains("rates");
+  return HasType(self, "step") == (boundaries && rates) && boundaries == rates;
+}
+
+std::vector<RuleTwin> OptimizerRules() {
+  const std::string at = "spec.trainer.optimizer.decay";
+  return {
+      {at, "is needed", ".steps",
+       [](const Json& self, const Json*) {
+         return HasType(self, "step") || self.contains("steps");
+       }},
+      {at, "is not of type step", ".steps",
+       [](const Json& self, const Json*) {
+         return !HasType(self, "step") || !self.contains("steps");
+       }},
+      {at, "is needed for type exponential", ".rate",
+       [](const Json& self, const Json*) {
+         return !HasType(self, "exponential") || self.contains("rate");
+       }},
+      {at, "rate and staircase are of type exponential only", ".rate",
+       [](const Json& self, const Json*) {
+         return HasType(self, "exponential") ||
+                !(self.contains("rate") || self.contains("staircase"));
+       }},
+      {at, "type step, and no other, has boundaries and rates", ".boundaries", StepHasItsLists},
+      {at, "there must be one for each boundary", ".rates",
+       [](const Json& self, const Json*) {
+         return !self.contains("boundaries") || !self.contains("rates") ||
+                self["boundaries"].size() == self["rates"].size();
+       }},
+      {at, "is of type cosine only", ".alpha",
+       [](const Json& self, const Json*) {
+         return HasType(self, "cosine") || !self.contains("alpha");
+       }},
+      {"spec.trainer.optimizer.clip", "either value or globalNorm is needed", "",
+       [](const Json& self, const Json*) {
+         return self.contains("value") != self.contains("globalNorm");
+       }},
+  };
+}
+
 bool MountPathsDiffer(const Json& self, const Json*) {
   std::map<Json, int> seen;
   for (const Json& volume : self) {
@@ -323,7 +369,7 @@ const std::vector<RuleTwin>& TrainingJobRules() {
   static const std::vector<RuleTwin> rules = [] {
     std::vector<RuleTwin> all;
     for (const auto& part : {OtherRules(), SpecRules(), ChangeRules(), RoleRules(),
-                             StrategyRules(), DataRules()}) {
+                             StrategyRules(), DataRules(), OptimizerRules()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

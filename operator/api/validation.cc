@@ -1,7 +1,11 @@
 #include "operator/api/validation.h"
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/strip.h"
 #include "operator/api/dialect.h"
@@ -229,23 +233,71 @@ FieldError Unsupported(const std::string& path, const Json& value, const std::st
           "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
 }
 
+constexpr char kOptimizers[] = "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl";
+
+// Whose a field is. The twin of the table in trainer/optimizer/optimizer_json.cc.
+struct OptimizerField {
+  const char* name;
+  std::vector<std::string> owners;
+};
+
+const std::vector<OptimizerField>& OptimizerFields() {
+  static const std::vector<OptimizerField> fields = {
+      {"momentum", {"momentum", "rmsprop"}},
+      {"nesterov", {"momentum"}},
+      {"beta1", {"adam", "adamw"}},
+      {"beta2", {"adam", "adamw"}},
+      {"epsilon", {"adam", "adamw", "rmsprop"}},
+      {"weightDecay", {"adamw"}},
+      {"initialAccumulator", {"adagrad", "ftrl"}},
+      {"rho", {"rmsprop"}},
+      {"centered", {"rmsprop"}},
+      {"learningRatePower", {"ftrl"}},
+      {"l1", {"ftrl"}},
+      {"l2", {"ftrl"}},
+  };
+  return fields;
+}
+
+// A sum that starts at 0 divides by 0 in adagrad.
+void CheckStart(const Json& optimizer, const std::string& name, std::vector<FieldError>* errors) {
+  const Json& start = Below(optimizer, "initialAccumulator");
+  if (name != "adagrad" || start.is_null() || start != 0) return;
+  errors->push_back({"spec.trainer.optimizer.initialAccumulator", std::string(kFieldInvalid),
+                     "Invalid value: " + start.dump() + ": adagrad needs one above 0"});
+}
+
+void CheckBoundaries(const Json& boundaries, std::vector<FieldError>* errors) {
+  if (!boundaries.is_array()) return;
+  if (std::adjacent_find(boundaries.begin(), boundaries.end(), std::greater_equal<Json>()) ==
+      boundaries.end()) {
+    return;
+  }
+  errors->push_back({"spec.trainer.optimizer.decay.boundaries", std::string(kFieldInvalid),
+                     "Invalid value: " + boundaries.dump() + ": must grow"});
+}
+
 // A number that belongs to another optimizer would change nothing, and nobody would notice.
 void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
   const std::string path = "spec.trainer.optimizer";
   const Json name = optimizer.is_object() ? optimizer.value("name", Json("sgd")) : Json("sgd");
-  if (name != "sgd" && name != "momentum" && name != "adam") {
-    errors->push_back(Unsupported(path + ".name", name, "sgd, momentum, adam"));
+  const std::string text = name.is_string() ? name.get<std::string>() : "";
+  if (text.empty() || (std::string(", ") + kOptimizers + ",").find(" " + text + ",") ==
+                          std::string::npos) {
+    errors->push_back(Unsupported(path + ".name", name, kOptimizers));
     return;
   }
-  const std::pair<const char*, const char*> owners[] = {
-      {"momentum", "momentum"}, {"beta1", "adam"}, {"beta2", "adam"}, {"epsilon", "adam"}};
-  for (const auto& [field, owner] : owners) {
+  for (const auto& [field, owners] : OptimizerFields()) {
     const Json& value = Below(optimizer, field);
-    if (value.is_null() || name == owner) continue;
+    if (value.is_null() || std::find(owners.begin(), owners.end(), text) != owners.end()) continue;
+    std::string list;
+    for (const std::string& owner : owners) list += (list.empty() ? "" : ", ") + owner;
     errors->push_back({path + "." + field, std::string(kFieldInvalid),
-                       "Invalid value: " + value.dump() + ": belongs to " + owner + ", not to " +
-                           name.get<std::string>()});
+                       "Invalid value: " + value.dump() + ": belongs to " + list + ", not to " +
+                           text});
   }
+  CheckStart(optimizer, text, errors);
+  CheckBoundaries(Below(Below(optimizer, "decay"), "boundaries"), errors);
 }
 
 }  // namespace

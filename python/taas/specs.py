@@ -47,22 +47,48 @@ class StrategySpec(TypedDict, total=False):
 
 
 class DecaySpec(TypedDict, total=False):
+    type: Literal["exponential", "step", "cosine"]
     steps: int
     rate: float
     staircase: bool
+    boundaries: list[int]
+    rates: list[float]
+    alpha: float
+
+
+class WarmupSpec(TypedDict, total=False):
+    steps: int
+
+
+class ClipSpec(TypedDict, total=False):
+    value: float
+    globalNorm: float
 
 
 class OptimizerSpec(TypedDict, total=False):
     name: str
     learningRate: float
     momentum: float
+    nesterov: bool
     beta1: float
     beta2: float
     epsilon: float
+    weightDecay: float
+    initialAccumulator: float
+    rho: float
+    centered: bool
+    learningRatePower: float
+    l1: float
+    l2: float
     decay: DecaySpec
+    warmup: WarmupSpec
+    scaleByWorkers: bool
+    clip: ClipSpec
+    lossScale: float
 
 
 class RegularizationSpec(TypedDict, total=False):
+    l1: float
     l2: float
 
 
