@@ -98,7 +98,10 @@ export const submit = {
     unknownModel: (name: string) =>
       `The bundled trainer does not know the model “${name}”: it has mlp, softmax and linear.`,
     unknownOptimizer: (name: string) =>
-      `The bundled trainer does not know the optimizer “${name}”: it has sgd, momentum and adam.`,
+      `The bundled trainer does not know the optimizer “${name}”: it has sgd, momentum, adam, ` +
+      "adamw, adagrad, rmsprop and ftrl.",
+    startsAtZero: "adagrad divides by its sum, which must start above 0.",
+    mustGrow: "Each boundary must be above the one before.",
     needsLayers: "mlp needs the size of at least one hidden layer.",
     hasNoLayers: (name: string) => `${name} has no hidden layers.`,
     ofAnotherOptimizer: (owner: string, name: string) => `Belongs to ${owner}, not to ${name}.`,

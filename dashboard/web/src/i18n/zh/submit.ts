@@ -84,7 +84,10 @@ export const submit: typeof en = {
     taken: (name, namespace) => `命名空间 ${namespace} 中已有名为 ${name} 的作业。`,
     refusedEdit: "表单无法修改这部分 YAML，请直接修改 YAML。",
     unknownModel: (name) => `内置训练器没有模型“${name}”：可用的有 mlp、softmax 和 linear。`,
-    unknownOptimizer: (name) => `内置训练器没有优化器“${name}”：可用的有 sgd、momentum 和 adam。`,
+    unknownOptimizer: (name) =>
+      `内置训练器没有优化器“${name}”：可用的有 sgd、momentum、adam、adamw、adagrad、rmsprop 和 ftrl。`,
+    startsAtZero: "adagrad 以累加值为除数，其初始值必须大于 0。",
+    mustGrow: "每个边界必须大于前一个。",
     needsLayers: "mlp 至少需要一个隐藏层的大小。",
     hasNoLayers: (name) => `${name} 没有隐藏层。`,
     ofAnotherOptimizer: (owner, name) => `该项属于 ${owner}，不属于 ${name}。`,

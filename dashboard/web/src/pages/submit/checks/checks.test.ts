@@ -73,6 +73,21 @@ describe("what the bundled trainer does not have", () => {
     [{ model: { name: "resnet" } }, ["spec.trainer.model.name unknownModel"]],
     [{ optimizer: { name: "lamb" } }, ["spec.trainer.optimizer.name unknownOptimizer"]],
     [{ optimizer: { momentum: 0.5 } }, ["spec.trainer.optimizer.momentum ofAnotherOptimizer"]],
+    [{ optimizer: { name: "rmsprop", momentum: 0.5, centered: true } }, []],
+    [
+      { optimizer: { name: "adam", weightDecay: 0 } },
+      ["spec.trainer.optimizer.weightDecay ofAnotherOptimizer"],
+    ],
+    [
+      { optimizer: { name: "adagrad", initialAccumulator: 0 } },
+      ["spec.trainer.optimizer.initialAccumulator startsAtZero"],
+    ],
+    [{ optimizer: { name: "ftrl", initialAccumulator: 0 } }, []],
+    [
+      { optimizer: { decay: { type: "step", boundaries: [5, 5], rates: [1, 1] } } },
+      ["spec.trainer.optimizer.decay.boundaries mustGrow"],
+    ],
+    [{ optimizer: { decay: { type: "step", boundaries: [5, 9], rates: [1, 1] } } }, []],
   ])("of %j it is %j", (trainer, wanted) => {
     expect(found(trainer)).toEqual(wanted);
   });

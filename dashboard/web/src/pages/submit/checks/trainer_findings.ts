@@ -6,19 +6,38 @@ import type { Json, JsonObject, Path } from "../manifest/path";
 import { isObject, valueAt } from "../manifest/path";
 
 export const MODELS = ["mlp", "softmax", "linear"] as const;
-export const OPTIMIZERS = ["sgd", "momentum", "adam"] as const;
+export const OPTIMIZERS = [
+  "sgd",
+  "momentum",
+  "adam",
+  "adamw",
+  "adagrad",
+  "rmsprop",
+  "ftrl",
+] as const;
 
 export type TrainerFinding =
   | { path: Path; code: "unknownModel" | "unknownOptimizer"; name: string }
   | { path: Path; code: "needsLayers" }
   | { path: Path; code: "hasNoLayers"; name: string }
-  | { path: Path; code: "ofAnotherOptimizer"; owner: string; name: string };
+  | { path: Path; code: "ofAnotherOptimizer"; owner: string; name: string }
+  | { path: Path; code: "startsAtZero" }
+  | { path: Path; code: "mustGrow" };
 
-const OWNERS: Record<string, string> = {
-  momentum: "momentum",
-  beta1: "adam",
-  beta2: "adam",
-  epsilon: "adam",
+/** Whose a field is. */
+export const OWNERS: Record<string, readonly string[]> = {
+  momentum: ["momentum", "rmsprop"],
+  nesterov: ["momentum"],
+  beta1: ["adam", "adamw"],
+  beta2: ["adam", "adamw"],
+  epsilon: ["adam", "adamw", "rmsprop"],
+  weightDecay: ["adamw"],
+  initialAccumulator: ["adagrad", "ftrl"],
+  rho: ["rmsprop"],
+  centered: ["rmsprop"],
+  learningRatePower: ["ftrl"],
+  l1: ["ftrl"],
+  l2: ["ftrl"],
 };
 const TRAINER: Path = ["spec", "trainer"];
 
@@ -51,8 +70,22 @@ function optimizerFindings(optimizer: JsonObject): TrainerFinding[] {
   if (!(OPTIMIZERS as readonly string[]).includes(name)) {
     return [{ path: [...at, "name"], code: "unknownOptimizer", name }];
   }
-  return Object.entries(OWNERS).flatMap(([field, owner]): TrainerFinding[] => {
-    const foreign = (optimizer[field] ?? null) !== null && owner !== name;
-    return foreign ? [{ path: [...at, field], code: "ofAnotherOptimizer", owner, name }] : [];
+  const foreign = Object.entries(OWNERS).flatMap(([field, owners]): TrainerFinding[] => {
+    if ((optimizer[field] ?? null) === null || owners.includes(name)) return [];
+    const owner = owners.join(", ");
+    return [{ path: [...at, field], code: "ofAnotherOptimizer", owner, name }];
   });
+  const starts: TrainerFinding[] =
+    name === "adagrad" && optimizer.initialAccumulator === 0
+      ? [{ path: [...at, "initialAccumulator"], code: "startsAtZero" }]
+      : [];
+  return [...foreign, ...starts, ...boundaryFindings(optimizer.decay)];
+}
+
+function boundaryFindings(decay: Json | undefined): TrainerFinding[] {
+  const boundaries = isObject(decay) ? decay.boundaries : undefined;
+  if (!Array.isArray(boundaries)) return [];
+  const grows = boundaries.every((step, i) => i === 0 || Number(boundaries[i - 1]) < Number(step));
+  const path = [...TRAINER, "optimizer", "decay", "boundaries"];
+  return grows ? [] : [{ path, code: "mustGrow" }];
 }

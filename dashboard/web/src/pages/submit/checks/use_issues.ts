@@ -109,8 +109,10 @@ function findingText(words: Words, { path, finding }: SchemaIssue): string {
 
 function trainerText({ issue }: Words, finding: TrainerFinding): string {
   switch (finding.code) {
+    case "mustGrow":
     case "needsLayers":
-      return issue.needsLayers;
+    case "startsAtZero":
+      return issue[finding.code];
     case "ofAnotherOptimizer":
       return issue.ofAnotherOptimizer(finding.owner, finding.name);
     case "hasNoLayers":

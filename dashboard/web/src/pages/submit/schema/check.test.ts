@@ -79,7 +79,10 @@ const RULES: Record<JobKind, string> = {
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles
-    IdxWithOptionsOfGenerated MountPathTwice MountPathAboveItself`,
+    IdxWithOptionsOfGenerated MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
+    CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
+    ExponentialWithAlpha ExponentialWithBoundaries StepWithOneRateTooMany StepWithSteps
+    StepWithoutRates`,
   TFJob: `UnknownRole TwoKeysOfOneRole ChiefAndMaster TwoChiefs TwoMasters OnlyParameterServers
     NobodyTrains NoContainerNamedTensorflow MinAvailableAboveTotal NameTooLong
     NameTooLongForTheEvaluator NameTooLongForItsEleventhWorker`,

@@ -2,6 +2,7 @@
 
 import type { JobKind } from "../../../../api/types";
 import type { Texts } from "../../../../i18n/en";
+import { OWNERS } from "../../checks/trainer_findings";
 import type { Json, Path } from "../../manifest/path";
 import { isObject, isWithin, valueAt } from "../../manifest/path";
 import { programOf } from "../../model/roles";
@@ -41,13 +42,30 @@ export function sectionOf(path: Path): Section | undefined {
   }
 }
 
+const OPTIMIZER_FIELDS: [string, FieldSpec["label"]][] = [
+  ["momentum", "momentum"],
+  ["nesterov", "nesterov"],
+  ["beta1", "beta1"],
+  ["beta2", "beta2"],
+  ["epsilon", "epsilon"],
+  ["weightDecay", "weightDecay"],
+  ["initialAccumulator", "initialAccumulator"],
+  ["rho", "rho"],
+  ["centered", "centered"],
+  ["learningRatePower", "learningRatePower"],
+  ["l1", "ftrlL1"],
+  ["l2", "ftrlL2"],
+];
+
 const SAVING_PARTS = new Set(["checkpoint", "summaries", "evaluation"]);
 
 /** Only what the strategy and the optimizer that are chosen have, and what stands there anyway. */
 export function trainingFields(value: Json): FieldSpec[] {
   const type = valueAt(value, at("strategy", "type")) ?? "ParameterServer";
   const sync = valueAt(value, at("strategy", "mode")) === "Sync";
-  const optimizer = valueAt(value, at("optimizer", "name")) ?? "sgd";
+  const name = valueAt(value, at("optimizer", "name"));
+  const optimizer = typeof name === "string" ? name : "sgd";
+  const decay = valueAt(value, at("optimizer", "decay", "type")) ?? "exponential";
   const of = (needed: boolean, ...specs: FieldSpec[]): FieldSpec[] =>
     specs.filter(({ path }) => needed || valueAt(value, path) !== undefined);
   const part = (path: Path, ...specs: FieldSpec[]): FieldSpec[] =>
@@ -65,20 +83,31 @@ export function trainingFields(value: Json): FieldSpec[] {
     { path: at("maxSteps"), label: "maxSteps", hint: "maxSteps" },
     { path: at("batchSize"), label: "batchSize", hint: "batchSize" },
     { path: at("optimizer", "learningRate"), label: "learningRate", keep },
-    ...of(optimizer === "momentum", { path: at("optimizer", "momentum"), label: "momentum" }),
-    ...of(
-      optimizer === "adam",
-      { path: at("optimizer", "beta1"), label: "beta1" },
-      { path: at("optimizer", "beta2"), label: "beta2" },
-      { path: at("optimizer", "epsilon"), label: "epsilon" },
-    ),
+    ...OPTIMIZER_FIELDS.filter(
+      ([field]) =>
+        OWNERS[field]?.includes(optimizer) === true ||
+        valueAt(value, at("optimizer", field)) !== undefined,
+    ).map(([field, label]): FieldSpec => ({ path: at("optimizer", field), label })),
     { path: at("optimizer", "decay"), label: "decay", fresh: { steps: 1000, rate: 0.96 } },
     ...part(
       at("optimizer", "decay"),
-      { path: at("optimizer", "decay", "steps"), label: "decaySteps" },
-      { path: at("optimizer", "decay", "rate"), label: "decayRate" },
-      { path: at("optimizer", "decay", "staircase"), label: "staircase" },
+      ...of(decay !== "step", { path: at("optimizer", "decay", "steps"), label: "decaySteps" }),
+      ...of(
+        decay === "exponential",
+        { path: at("optimizer", "decay", "rate"), label: "decayRate" },
+        { path: at("optimizer", "decay", "staircase"), label: "staircase" },
+      ),
     ),
+    { path: at("optimizer", "warmup"), label: "warmup", fresh: { steps: 100 } },
+    ...part(at("optimizer", "warmup"), {
+      path: at("optimizer", "warmup", "steps"),
+      label: "warmupSteps",
+    }),
+    { path: at("optimizer", "scaleByWorkers"), label: "scaleByWorkers" },
+    { path: at("optimizer", "clip", "value"), label: "clipValue", keep: keep + 1 },
+    { path: at("optimizer", "clip", "globalNorm"), label: "clipGlobalNorm", keep: keep + 1 },
+    { path: at("optimizer", "lossScale"), label: "lossScale" },
+    { path: at("regularization", "l1"), label: "l1", keep },
     { path: at("regularization", "l2"), label: "l2", keep },
     { path: at("movingAverage"), label: "movingAverage", fresh: { decay: 0.999 } },
     ...part(at("movingAverage"), {
