@@ -158,8 +158,8 @@ absl::Status ReadStrategy(const Json& object, TrainerConfig* config) {
   return CheckStrategy(*found, *config);
 }
 
-// Clipping and loss scaling are done where a gradient is computed, not where it is applied: they are
-// taken out of `update`.
+// Clipping and loss scaling are done where a gradient is computed, not where it is applied: they
+// are taken out of `update`.
 absl::Status TakeGradientWork(Json* update, TrainerConfig* config) {
   if (const auto clip = update->find("clip"); clip != update->end()) {
     config->clip = clip->dump();

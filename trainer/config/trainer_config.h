@@ -51,7 +51,7 @@ struct TrainerConfig {
   int64_t replicas_to_aggregate = 0;  // Of mode Sync; 0: see GradientsPerStep.
   BackupWorkers backup_workers;       // Of mode Sync.
   int64_t towers = 1;                 // Of strategy Towers.
-  double l1 = 0;                      // l1 · Σ|w| + l2 · Σw²/2 over the weights is part of the loss.
+  double l1 = 0;                      // Of the loss, l1 · Σ|w| + l2 · Σw²/2 over the weights.
   double l2 = 0;
   bool moving_average = false;        // Evaluation uses the averages.
   int64_t batch_size = 100;

@@ -5,6 +5,7 @@
 // per variable. Standard output is the list of results: {"rates", "values", "slots"}, each by step,
 // or {"clipped"}.
 
+#include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <span>
@@ -64,7 +65,7 @@ int Main() {
   for (const Json& test : tests) {
     results.push_back(test.contains("clip") ? RunClip(test) : RunSteps(test));
   }
-  std::cout << results.dump() << "\n";
+  std::puts(results.dump().c_str());
   return 0;
 }
 
