@@ -48,7 +48,7 @@ class TensorBoardTest(unittest.TestCase):
         self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         self.events = os.path.join(self.dir, "events")
 
-    def train(self, steps, role="worker", every=50):
+    def train(self, steps, role="worker", every=50, **fields):
         config = {
             "model": {"name": "mlp", "hidden": [32]},
             "data": {"format": "generated",
@@ -58,7 +58,7 @@ class TensorBoardTest(unittest.TestCase):
                           "decay": {"steps": 100, "rate": 0.5, "staircase": True}},
             "batchSize": 32, "maxSteps": steps, "logSteps": 1_000,
             "checkpoint": {"dir": os.path.join(self.dir, "out")},
-            "summaries": {"dir": self.events, "everySteps": every}}
+            "summaries": {"dir": self.events, "everySteps": every}, **fields}
         done = subprocess.run(
             [TRAINER, "--config", json.dumps(config)], text=True, check=False,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -104,6 +104,13 @@ class TensorBoardTest(unittest.TestCase):
                 self.assertLessEqual(least, most)
                 self.assertGreater(limits[-1], most, tag)
                 self.assertLessEqual(total * total, squares * count * 1.000001, tag)
+
+    def test_learning_rate_is_the_one_that_is_applied(self):
+        self.train(steps=4, every=1, strategy={"type": "Towers", "towers": 2},
+                   optimizer={"name": "ftrl", "learningRate": 0.1, "warmup": {"steps": 2},
+                              "scaleByWorkers": True})
+        rates = self.read(self.events)[self.events]["scalars"]["learning_rate"]
+        self.assertEqual([round(rate, 6) for _, rate in rates], [0, 0.1, 0.2, 0.2])
 
     def test_evaluation_is_a_run_of_its_own(self):
         self.train(steps=100)
