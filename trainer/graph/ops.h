@@ -19,6 +19,8 @@
 //   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities
 //   SparseSoftmaxCrossEntropyGrad(probabilities, labels, dloss)
 //   MeanSquaredError(x, targets)  MeanSquaredErrorGrad(x, targets, dloss)
+//   L1Loss(x)                                                the sum of the sizes |x|
+//   L1LossGrad(x, dloss)                                     dloss · sign(x), 0 of 0
 //   L2Loss(x)                                                half the sum of the squares
 //   L2LossGrad(x, dloss)                                     dloss · x
 //   L2LossGradAdd(a, x, dloss)                               a + dloss · x in one pass
