@@ -38,15 +38,20 @@ GzipReader::GzipReader(std::unique_ptr<RandomReadFile> file, std::string path, u
 
 GzipReader::~GzipReader() = default;
 
-absl::StatusOr<std::unique_ptr<GzipReader>> GzipReader::Open(FileSystem& files, std::string path) {
+absl::StatusOr<std::unique_ptr<GzipReader>> GzipReader::Open(FileSystem& files, std::string path,
+                                                             Compression compression) {
   ASSIGN_OR_RETURN(auto file, files.OpenRead(path));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());
   std::unique_ptr<GzipReader> reader(new GzipReader(std::move(file), std::move(path), size));
+  if (compression == Compression::kNone) {
+    reader->plain_ = true;
+    return reader;
+  }
   unsigned char begin[sizeof(kMagic)] = {};
   ASSIGN_OR_RETURN(const size_t got, reader->file_->ReadAt(
                                          0, sizeof(begin), reinterpret_cast<char*>(begin)));
   if (got == sizeof(begin) && std::memcmp(begin, kMagic, sizeof(kMagic)) == 0) return reader;
-  if (ClaimsGzip(reader->path_)) {
+  if (compression == Compression::kGzip || ClaimsGzip(reader->path_)) {
     return absl::DataLossError("read " + reader->path_ +
                                ": not a gzip file" + (size == 0 ? " (it is empty)" : ""));
   }
@@ -106,21 +111,51 @@ absl::StatusOr<size_t> GzipReader::Read(std::span<uint8_t> out) {
   return done;
 }
 
-std::string GzipCompress(std::string_view text) {
+struct GzipEncoder::Stream {
+  Stream() {
+    // zlib's own header has time 0 and no name.
+    CHECK(deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,
+                       Z_DEFAULT_STRATEGY) == Z_OK)
+        << "zlib does not start";
+  }
+  ~Stream() { deflateEnd(&z); }
   z_stream z{};
-  CHECK(deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) ==
-        Z_OK)
-      << "zlib does not start";
-  // zlib's own header has time 0 and no name.
-  std::string out(deflateBound(&z, text.size()), '\0');
-  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  z.avail_in = static_cast<uInt>(text.size());
-  z.next_out = reinterpret_cast<Bytef*>(out.data());
-  z.avail_out = static_cast<uInt>(out.size());
-  CHECK(text.size() <= UINT32_MAX && deflate(&z, Z_FINISH) == Z_STREAM_END)
-      << "deflateBound is a bound";
-  out.resize(z.total_out);
-  deflateEnd(&z);
+};
+
+GzipEncoder::GzipEncoder() : stream_(std::make_unique<Stream>()) {}
+GzipEncoder::~GzipEncoder() = default;
+
+void GzipEncoder::Add(std::string_view part, std::string* out) { Run(part, false, out); }
+void GzipEncoder::Finish(std::string* out) { Run({}, true, out); }
+
+void GzipEncoder::Run(std::string_view part, bool finish, std::string* out) {
+  z_stream& z = stream_->z;
+  for (bool ended = false; !ended;) {
+    if (z.avail_in == 0) {
+      const size_t bytes = std::min<size_t>(part.size(), 1u << 30);  // zlib counts 32 bits.
+      z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+      z.avail_in = static_cast<uInt>(bytes);
+      part.remove_prefix(bytes);
+    }
+    const bool last = finish && part.empty();
+    const size_t size = out->size();
+    out->resize(size + kOutputBytes);
+    z.next_out = reinterpret_cast<Bytef*>(out->data() + size);
+    z.avail_out = kOutputBytes;
+    const int result = deflate(&z, last ? Z_FINISH : Z_NO_FLUSH);
+    CHECK(result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR)
+        << "deflate: " << result;
+    out->resize(size + kOutputBytes - z.avail_out);
+    ended = last ? result == Z_STREAM_END
+                 : z.avail_in == 0 && part.empty() && z.avail_out > 0;
+  }
+}
+
+std::string GzipCompress(std::string_view text) {
+  std::string out;
+  GzipEncoder encoder;
+  encoder.Add(text, &out);
+  encoder.Finish(&out);
   return out;
 }
 

@@ -23,16 +23,20 @@
 
 namespace taas {
 
+enum class Compression { kAuto, kNone, kGzip };
+
 // Reads a gzip file of any number of members; a file that does not claim to be gzip by its name
-// ("….gz") may also be plain and is then read as it is.
+// ("….gz") may also be plain and is then read as it is. That is `kAuto`; the others know.
 class GzipReader {
  public:
-  static absl::StatusOr<std::unique_ptr<GzipReader>> Open(FileSystem& files, std::string path);
+  static absl::StatusOr<std::unique_ptr<GzipReader>> Open(
+      FileSystem& files, std::string path, Compression compression = Compression::kAuto);
   ~GzipReader();
 
   absl::StatusOr<size_t> Read(std::span<uint8_t> out);
   // Bytes of the file as it lies on the disk.
   uint64_t file_size() const { return file_size_; }
+  bool is_plain() const { return plain_; }
 
  private:
   struct Stream;
@@ -48,6 +52,24 @@ class GzipReader {
   std::unique_ptr<Stream> stream_;
   bool plain_ = false;
   bool ended_ = false;
+};
+
+// Compresses a text that comes in parts, into one member.
+class GzipEncoder {
+ public:
+  GzipEncoder();
+  ~GzipEncoder();
+
+  // Appends to `out` what there is to write so far; that may be nothing.
+  void Add(std::string_view part, std::string* out);
+  // Appends the rest. No more parts may follow.
+  void Finish(std::string* out);
+
+ private:
+  struct Stream;
+  void Run(std::string_view part, bool finish, std::string* out);
+
+  const std::unique_ptr<Stream> stream_;
 };
 
 // No name and no time in the header: the same text gives the same bytes on every day.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "operator/base/status.h"
+#include "trainer/formats/record_frame.h"
 #include "trainer/summary/record.h"
 
 namespace taas {

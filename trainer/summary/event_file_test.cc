@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/fake_clock.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/summary/record.h"
+#include "trainer/formats/record_frame.h"
 
 namespace taas {
 namespace {

@@ -1,61 +1,31 @@
 #include "trainer/summary/record.h"
 
-#include <cstring>
+#include <utility>
 
-#include "operator/base/crc32c.h"
 #include "operator/base/status.h"
+#include "trainer/formats/record_frame.h"
 
 namespace taas {
-namespace {
-
-constexpr uint64_t kHeadBytes = 12;
-constexpr uint64_t kFootBytes = 4;
-
-// Little-endian, as is every machine that this tree is built for.
-template <typename T>
-std::string Bytes(T value) {
-  std::string text(sizeof(value), '\0');
-  std::memcpy(text.data(), &value, sizeof(value));
-  return text;
-}
-
-template <typename T>
-T FromBytes(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof(value));
-  return value;
-}
-
-}  // namespace
-
-std::string FrameRecord(std::string_view data) {
-  const std::string length = Bytes<uint64_t>(data.size());
-  return length + Bytes<uint32_t>(MaskedCrc32c(length)) + std::string(data) +
-         Bytes<uint32_t>(MaskedCrc32c(data));
-}
 
 absl::StatusOr<std::optional<std::string>> RecordCursor::Next(uint64_t size_max) {
   for (;;) {
-    char head[kHeadBytes];
-    ASSIGN_OR_RETURN(const size_t got, file_.ReadAt(offset_, kHeadBytes, head));
-    if (got < kHeadBytes) return std::optional<std::string>();
-    const auto length = FromBytes<uint64_t>(head);
-    const auto crc = FromBytes<uint32_t>(head + sizeof(uint64_t));
-    if (MaskedCrc32c(std::string_view(head, sizeof(uint64_t))) != crc) {
-      return std::optional<std::string>();
-    }
-    const uint64_t start = offset_ + kHeadBytes;
-    if (length > size_max) {
-      offset_ = start + length + kFootBytes;
+    char head[kRecordHeadBytes];
+    ASSIGN_OR_RETURN(const size_t got, file_.ReadAt(offset_, sizeof(head), head));
+    if (got < sizeof(head)) return std::optional<std::string>();
+    const std::optional<uint64_t> length = RecordLength(head);
+    if (!length) return std::optional<std::string>();
+    const uint64_t start = offset_ + kRecordHeadBytes;
+    if (*length > size_max) {
+      offset_ = start + *length + kRecordFootBytes;
       continue;
     }
-    std::string data(length + kFootBytes, '\0');
+    std::string data(*length + kRecordFootBytes, '\0');
     ASSIGN_OR_RETURN(const size_t read, file_.ReadAt(start, data.size(), data.data()));
     if (read < data.size()) return std::optional<std::string>();
-    const auto data_crc = FromBytes<uint32_t>(data.data() + length);
-    data.resize(length);
-    if (MaskedCrc32c(data) != data_crc) return std::optional<std::string>();
-    offset_ = start + length + kFootBytes;
+    const char* const foot = data.data() + *length;
+    if (!RecordDataIsWhole({data.data(), *length}, foot)) return std::optional<std::string>();
+    data.resize(*length);
+    offset_ = start + *length + kRecordFootBytes;
     return std::optional<std::string>(std::move(data));
   }
 }

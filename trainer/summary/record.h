@@ -1,13 +1,13 @@
-// TFRecord framing, of event files: length and data, each with its checksum.
+// Reads the records of an event file that somebody may still be writing.
 //
-//   record = u64le length, u32le masked crc32c(length bytes), data, u32le masked crc32c(data)
+// The format is that of trainer/formats/record_frame.h. trainer/data/record_file.h reads files that
+// are complete, and faster.
 //
 // Ownership: a cursor borrows its file. Threads: one at a time. Errors: of the file only; a record
-// that is cut short or damaged ends the reading, since nothing after it can be found.
+// that is cut short or damaged ends the reading, since it may not be whole yet.
 //
-//   RETURN_IF_ERROR(file->Append(FrameRecord(event.SerializeAsString())));
 //   RecordCursor cursor(*file);
-//   while (const auto data = *cursor.Next()) ...
+//   while (const auto data = *cursor.Next(size_max)) ...
 
 #ifndef TRAINER_SUMMARY_RECORD_H_
 #define TRAINER_SUMMARY_RECORD_H_
@@ -15,14 +15,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 
 namespace taas {
-
-std::string FrameRecord(std::string_view data);
 
 class RecordCursor {
  public:

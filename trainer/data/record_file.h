@@ -1,0 +1,104 @@
+// Files of records (TFRecord), read and written: plain or compressed as a whole with gzip.
+//
+// The format is that of trainer/formats/record_frame.h. Both checksums of each record are checked.
+// A record lies in the reader's buffer, so a small one costs no allocation.
+//
+// Ownership: both borrow the FileSystem and own their open file. Threads: one at a time. Errors:
+// the FileSystem's; DataLoss for a damaged or truncated file; ResourceExhausted for a record of
+// more than kRecordBytesMax. Each names the file, the record (counted from 0) and its offset, which
+// is one of the text if the file is compressed.
+//
+//   ASSIGN_OR_RETURN(auto reader, RecordReader::Open(files, "train.tfrecord", {}));
+//   for (;;) {
+//     ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+//     if (!record) break;
+//   }
+
+#ifndef TRAINER_DATA_RECORD_FILE_H_
+#define TRAINER_DATA_RECORD_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "operator/base/file_system.h"
+#include "trainer/data/gzip.h"
+
+namespace taas {
+
+// What Protocol Buffers take as one message.
+inline constexpr uint64_t kRecordBytesMax = INT32_MAX;
+
+class RecordReader {
+ public:
+  struct Options {
+    Compression compression = Compression::kAuto;
+    // A record whose data has a wrong checksum, or a last one that is cut short, is passed over and
+    // counted instead of being an error. A length with a wrong checksum is an error in any case:
+    // what follows it cannot be found, and may be all of the data.
+    bool skip_bad = false;
+  };
+  static absl::StatusOr<std::unique_ptr<RecordReader>> Open(FileSystem& files, std::string path,
+                                                            Options options);
+
+  // Valid until the next call; nothing at the end. After an error there is no next record.
+  absl::StatusOr<std::optional<std::string_view>> Next();
+
+  // Of the record that Next gave last.
+  int64_t record() const { return record_; }
+  uint64_t offset() const { return record_offset_; }
+  // "read PATH: record 3 at offset 120", the beginning of what is said about it.
+  std::string Where() const;
+  int64_t skipped() const { return skipped_; }
+  bool is_plain() const { return file_->is_plain(); }
+
+ private:
+  RecordReader(std::unique_ptr<GzipReader> file, std::string path, bool skip_bad);
+  // Bytes that are in the buffer, at least `need` unless the file ends before.
+  absl::StatusOr<uint64_t> Fill(uint64_t need);
+  void Begin();
+  absl::Status Bad(const std::string& why) const;
+  // At the end of the file, in the middle of a record.
+  absl::StatusOr<std::optional<std::string_view>> CutShort(uint64_t have, uint64_t want);
+
+  std::unique_ptr<GzipReader> file_;
+  const std::string path_;
+  const bool skip_bad_;
+  std::string buffer_;
+  size_t begin_ = 0;  // The bytes of the buffer that are not used yet.
+  size_t end_ = 0;
+  uint64_t offset_ = 0;  // Of begin_ in the text.
+  int64_t record_ = -1;
+  uint64_t record_offset_ = 0;
+  int64_t skipped_ = 0;
+};
+
+class RecordWriter {
+ public:
+  // `kAuto` compresses if the name ends with ".gz". The file appears whole, when it is closed.
+  static absl::StatusOr<std::unique_ptr<RecordWriter>> Open(
+      FileSystem& files, std::string path, Compression compression = Compression::kAuto);
+  // Without a Close nothing is left.
+  ~RecordWriter();
+
+  absl::Status Append(std::string_view data);
+  absl::Status Close();
+
+ private:
+  RecordWriter(FileSystem& files, std::string path, std::unique_ptr<WritableFile> file, bool gzip);
+  absl::Status Flush(bool finish);
+
+  FileSystem& files_;
+  const std::string path_;
+  std::unique_ptr<WritableFile> file_;
+  std::unique_ptr<GzipEncoder> gzip_;  // None of a plain file.
+  std::string text_;                   // Not compressed yet.
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_RECORD_FILE_H_
