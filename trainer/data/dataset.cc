@@ -10,8 +10,6 @@
 namespace taas {
 namespace {
 
-constexpr float kPixelScale = 1.0f / 255.0f;
-
 absl::Status CheckRows(const std::string& name, size_t values, int64_t features, size_t examples) {
   if (features < 1) {
     return absl::InvalidArgumentError(name + ": an example needs at least one feature");
@@ -86,6 +84,12 @@ absl::StatusOr<Dataset> Dataset::ForRegression(std::string name, std::vector<flo
   return set;
 }
 
+void Dataset::set_image(const ImageShape& image) {
+  CHECK(image.pixels() == 0 || image.pixels() == features_)
+      << name_ << ": an image of " << image.pixels() << " values of " << features_ << " features";
+  image_ = image;
+}
+
 void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) const {
   for (const int64_t index : indices) {
     CHECK(index >= 0 && index < examples_) << "example " << index << " of " << examples_;
@@ -93,7 +97,10 @@ void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) 
     if (pixels_.empty()) {
       std::copy_n(values_.data() + begin, features_, features);
     } else {
-      BestLoops().scale_bytes(pixels_.data() + begin, kPixelScale, features, features_);
+      BestLoops().scale_bytes(pixels_.data() + begin, pixel_scale_.scale, features, features_);
+      if (pixel_scale_.offset != 0) {
+        for (int64_t i = 0; i < features_; ++i) features[i] += pixel_scale_.offset;
+      }
     }
     features += features_;
   }

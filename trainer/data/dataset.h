@@ -1,7 +1,7 @@
 // Examples in memory: features, and a class label or float targets for each.
 //
-// Pixels stay bytes (60,000 MNIST images are 47 MB, not 188) and become floats in [0, 1] when a
-// batch is gathered.
+// Pixels stay bytes (60,000 MNIST images are 47 MB, not 188) and become floats when a batch is
+// gathered, in [0, 1] unless another scale is set.
 //
 // Ownership: owns its values; cheap to move, not copyable. Threads: const methods from any thread.
 // Errors: InvalidArgument from the Make functions when sizes disagree; they name `name`.
@@ -20,6 +20,23 @@
 #include "absl/status/statusor.h"
 
 namespace taas {
+
+// Of the features of one example that are an image, row by row, the channels of a pixel side by
+// side; zeroes where they are none or the format does not tell.
+struct ImageShape {
+  int64_t height = 0;
+  int64_t width = 0;
+  int64_t channels = 0;
+
+  int64_t pixels() const { return height * width * channels; }
+  bool operator==(const ImageShape&) const = default;
+};
+
+// What becomes of the byte of a pixel: byte · scale + offset.
+struct PixelScale {
+  float scale = 1.0f / 255.0f;
+  float offset = 0;
+};
 
 class Dataset {
  public:
@@ -44,6 +61,12 @@ class Dataset {
   int32_t classes() const { return classes_; }            // 0 for regression.
   int64_t target_width() const { return target_width_; }  // 0 for classification.
 
+  const ImageShape& image() const { return image_; }
+  // `image` has features() pixels, or none.
+  void set_image(const ImageShape& image);
+  // Of data that was made by FromPixels; of other data without effect.
+  void set_pixel_scale(const PixelScale& scale) { pixel_scale_ = scale; }
+
   // Copies rows `indices` to `features`, indices.size() · features() floats.
   void GatherFeatures(std::span<const int64_t> indices, float* features) const;
   void GatherLabels(std::span<const int64_t> indices, int32_t* labels) const;
@@ -62,6 +85,8 @@ class Dataset {
   int64_t features_ = 0;
   int32_t classes_ = 0;
   int64_t target_width_ = 0;
+  ImageShape image_;
+  PixelScale pixel_scale_;
   std::vector<uint8_t> pixels_;  // One of pixels_ and values_ is filled.
   std::vector<float> values_;
   std::vector<int32_t> labels_;

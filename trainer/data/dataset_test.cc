@@ -66,5 +66,24 @@ TEST(DatasetTest, LabelOutOfRangeNamesItsExample) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("label -1 of example 0")));
 }
 
+TEST(DatasetTest, PixelsAreScaledAndMovedAsSet) {
+  auto set = Dataset::FromPixels("train", {0, 255, 51, 2}, 2, {0, 1}, 2);
+  ASSERT_THAT(set, IsOk());
+  set->set_pixel_scale({.scale = 2, .offset = -1});
+  std::array<float, 2> features{};
+  const std::array<int64_t, 1> second{1};
+  set->GatherFeatures(second, features.data());
+  EXPECT_THAT(features, ::testing::ElementsAre(101, 3));
+}
+
+TEST(DatasetTest, ImageShapeIsKeptAndNoneToBeginWith) {
+  auto set = Dataset::FromPixels("train", {0, 255, 51, 2}, 2, {0, 1}, 2);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->image(), ImageShape());
+  set->set_image({.height = 1, .width = 2, .channels = 1});
+  EXPECT_EQ(set->image().width, 2);
+  EXPECT_DEATH(set->set_image({.height = 2, .width = 2, .channels = 1}), "4 values of 2 features");
+}
+
 }  // namespace
 }  // namespace taas

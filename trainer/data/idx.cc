@@ -6,6 +6,7 @@
 
 #include "operator/base/status.h"
 #include "trainer/data/gzip.h"
+#include "trainer/data/rows.h"
 
 namespace taas {
 namespace {
@@ -97,21 +98,40 @@ absl::StatusOr<std::vector<int32_t>> ClassLabels(const IdxArray& array, const st
   return labels;
 }
 
-// Labels are counted from 0 without large gaps; a wild one would make a model of its size.
-absl::StatusOr<int32_t> CountClasses(const std::vector<int32_t>& labels, const std::string& path) {
-  const auto largest = std::ranges::max_element(labels);
-  std::vector<int32_t> distinct = labels;
-  std::ranges::sort(distinct);
-  const auto rest = std::ranges::unique(distinct);
-  const int64_t used = static_cast<int64_t>(distinct.size() - rest.size());
-  if (*largest >= 2 * used + 1) {
-    return absl::InvalidArgumentError(
-        "read " + path + ": label " + std::to_string(*largest) + " of example " +
-        std::to_string(largest - labels.begin()) + " is out of range: only " +
-        std::to_string(used) + " classes occur, so most of 0 to " + std::to_string(*largest) +
-        " would be empty");
+// The first dimension counts examples; a fourth is that of the channels.
+ImageShape ImageOf(const std::vector<int64_t>& shape) {
+  if (shape.size() != 3 && shape.size() != 4) return {};
+  return {shape[1], shape[2], shape.size() == 4 ? shape[3] : 1};
+}
+
+absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int64_t features,
+                                   const std::string& labels, int32_t class_count) {
+  if (answers.shape.size() != 1) {
+    return absl::InvalidArgumentError("read " + labels + ": labels have " +
+                                      std::to_string(answers.shape.size()) +
+                                      " dimensions, want one");
   }
-  return *largest + 1;
+  ASSIGN_OR_RETURN(std::vector<int32_t> classes, ClassLabels(answers, labels));
+  if (class_count == 0) {
+    ASSIGN_OR_RETURN(class_count, CountClasses(classes, "read " + labels));
+  }
+  if (pixels.type == IdxType::kUint8) {
+    return Dataset::FromPixels("read " + labels, std::move(pixels.bytes), features,
+                               std::move(classes), class_count);
+  }
+  return Dataset::FromFloats("read " + labels, pixels.Floats(), features, std::move(classes),
+                             class_count);
+}
+
+absl::StatusOr<Dataset> WithTargets(const IdxArray& pixels, const IdxArray& answers,
+                                    int64_t features, const std::string& images) {
+  std::vector<float> values = pixels.Floats();
+  // As Dataset does with the pixels of a classification.
+  if (pixels.type == IdxType::kUint8) {
+    for (float& value : values) value /= 255.0f;
+  }
+  return Dataset::ForRegression(images, std::move(values), features, answers.Floats(),
+                                answers.count() / pixels.shape[0]);
 }
 
 }  // namespace
@@ -181,31 +201,12 @@ absl::StatusOr<Dataset> ReadLabelledIdx(FileSystem& files, const std::string& im
   if (examples == 0) return absl::InvalidArgumentError("read " + images + ": it has no images");
   const int64_t features = pixels.count() / examples;
   if (features == 0) return absl::InvalidArgumentError("read " + images + ": images are empty");
-  if (IsFloat(answers.type)) {
-    std::vector<float> values = pixels.Floats();
-    // As Dataset does with the pixels of a classification.
-    if (pixels.type == IdxType::kUint8) {
-      for (float& value : values) value /= 255.0f;
-    }
-    return Dataset::ForRegression(images, std::move(values), features, answers.Floats(),
-                                  answers.count() / examples);
-  }
-  if (answers.shape.size() != 1) {
-    return absl::InvalidArgumentError("read " + labels + ": labels have " +
-                                      std::to_string(answers.shape.size()) +
-                                      " dimensions, want one");
-  }
-  ASSIGN_OR_RETURN(std::vector<int32_t> classes, ClassLabels(answers, labels));
-  int32_t class_count = options.classes;
-  if (class_count == 0) {
-    ASSIGN_OR_RETURN(class_count, CountClasses(classes, labels));
-  }
-  if (pixels.type == IdxType::kUint8) {
-    return Dataset::FromPixels("read " + labels, std::move(pixels.bytes), features,
-                               std::move(classes), class_count);
-  }
-  return Dataset::FromFloats("read " + labels, pixels.Floats(), features, std::move(classes),
-                             class_count);
+  const ImageShape image = ImageOf(pixels.shape);
+  auto set = IsFloat(answers.type)
+                 ? WithTargets(pixels, answers, features, images)
+                 : WithLabels(std::move(pixels), answers, features, labels, options.classes);
+  if (set.ok()) set->set_image(image);
+  return set;
 }
 
 }  // namespace taas

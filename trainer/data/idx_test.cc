@@ -121,10 +121,24 @@ TEST_F(IdxTest, ImagesAndLabelsBecomeADataset) {
   EXPECT_EQ(set->examples(), 2);
   EXPECT_EQ(set->features(), 2);
   EXPECT_EQ(set->classes(), 2);
+  EXPECT_EQ(set->image(), (ImageShape{1, 2, 1}));
   std::array<float, 2> features{};
   const std::array<int64_t, 1> first{0};
   set->GatherFeatures(first, features.data());
   EXPECT_THAT(features, ElementsAre(0.0f, FloatEq(1)));
+}
+
+TEST_F(IdxTest, FourthDimensionIsThatOfTheChannels) {
+  const std::array<int64_t, 4> colour{2, 1, 1, 3};
+  const auto set = ReadLabelledIdx(files_, WriteGzip("x.gz", EncodeIdx(colour, "abcdef")),
+                                   Labels("y.gz", Bytes({1, 0})), {});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->image(), (ImageShape{1, 1, 3}));
+  const std::array<int64_t, 2> rows{2, 3};
+  const auto flat = ReadLabelledIdx(files_, WriteGzip("x.gz", EncodeIdx(rows, "abcdef")),
+                                    Labels("y.gz", Bytes({1, 0})), {});
+  ASSERT_THAT(flat, IsOk());
+  EXPECT_EQ(flat->image(), ImageShape());
 }
 
 TEST_F(IdxTest, FloatLabelsAreTargetsOfARegression) {

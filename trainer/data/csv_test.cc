@@ -1,0 +1,116 @@
+#include "trainer/data/csv.h"
+
+#include <array>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/data/gzip.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+
+class CsvTest : public ::testing::Test {
+ protected:
+  std::string Put(const std::string& name, const std::string& text) {
+    const std::string path = ::testing::TempDir() + "/" + name;
+    EXPECT_THAT(files_.WriteAtomically(path, text), IsOk());
+    return path;
+  }
+  absl::StatusOr<Dataset> Read(const std::string& text, const CsvOptions& options) {
+    return ReadCsv(files_, {Put("table.csv", text)}, options);
+  }
+  static std::vector<float> Row(const Dataset& set, int64_t index) {
+    std::vector<float> out(static_cast<size_t>(set.features()));
+    set.GatherFeatures(std::array{index}, out.data());
+    return out;
+  }
+  PosixFileSystem files_;
+};
+
+TEST_F(CsvTest, HeaderNamesTheColumns) {
+  const auto set = Read("a,\"b,c\",y\r\n1.5,-2e3,0\r\n\r\n +3 ,.25,1\r\n", {.label_column = "y"});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_THAT(set->labels(), ElementsAre(0, 1));
+  EXPECT_THAT(Row(*set, 0), ElementsAre(1.5f, -2000));
+  EXPECT_THAT(Row(*set, 1), ElementsAre(3, 0.25f));
+  const auto one = Read("a,\"b,c\",y\n1,2,0\n", {.columns = {"b,c"}, .label_column = "y"});
+  ASSERT_THAT(one, IsOk());
+  EXPECT_THAT(Row(*one, 0), ElementsAre(2));
+}
+
+TEST_F(CsvTest, ColumnsWithoutAHeaderAreNumbers) {
+  const auto set = Read("1;2;0\n3;4;1\n",
+                        {.header = false, .delimiter = ';', .columns = {"1"}, .label_column = "2"});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_THAT(set->labels(), ElementsAre(0, 1));
+  EXPECT_THAT(Row(*set, 1), ElementsAre(4));
+}
+
+TEST_F(CsvTest, FilesMayHaveTheirColumnsInAnyOrder) {
+  const auto set = ReadCsv(files_, {Put("1.csv", "a,b,y\n1,2,0\n"),
+                                    Put("2.csv.gz", GzipCompress("y,b,a\n1,4,3\n"))},
+                           {.label_column = "y"});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_THAT(set->labels(), ElementsAre(0, 1));
+  EXPECT_THAT(Row(*set, 1), ElementsAre(3, 4));
+}
+
+TEST_F(CsvTest, NoClassesAreARegression) {
+  const auto set = Read("a,y\n1,0.5\n2,-7\n", {.label_column = "y", .classes = 0});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->classes(), 0);
+  float target = 0;
+  set->GatherTargets(std::array<int64_t, 1>{1}, &target);
+  EXPECT_EQ(target, -7);
+}
+
+TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
+  struct Case {
+    const char* text;
+    const char* want;
+  };
+  for (const Case& c : {
+           Case{"a,y\n1,0\n,1\n", "table.csv: line 3, column \"a\": the value is missing"},
+           Case{"a,y\n1,0\n\n2, \n", "table.csv: line 4, column \"y\": the value is missing"},
+           Case{"a,y\nred,0\n", "line 2, column \"a\": want a number, it is \"red\""},
+           Case{"a,y\n1x,0\n", "want a number, it is \"1x\""},
+           Case{"a,y\nnan,0\n", "want a number, it is \"nan\""},
+           Case{"a,y\n1e999,0\n", "want a number, it is \"1e999\""},
+           Case{"a,y\n1,0.5\n", "line 2, column \"y\": label 0.5 is out of range"},
+           Case{"a,y\n1\n", "line 2: it has 1 values, want 2"},
+           Case{"a,y\n1,2,3\n", "line 2: it has 3 values, want 2"},
+           Case{"a,y\n\"1,0\n", "line 2: a quote is not closed"},
+           Case{"a,a,y\n1,2,0\n", "line 1: two columns are called \"a\""},
+           Case{"a,b\n1,0\n", "table.csv: it has no column \"y\""},
+           Case{"y\n1\n", "it has no column but the label"},
+           Case{"a,y\n", "it has no examples"},
+           Case{"", "it has no lines"},
+       }) {
+    EXPECT_THAT(Read(c.text, {.label_column = "y"}),
+                StatusIs(Code::kInvalidArgument, HasSubstr(c.want)))
+        << c.text;
+  }
+  EXPECT_THAT(Read("1,2\n", {.header = false, .label_column = "2"}),
+              StatusIs(Code::kInvalidArgument, HasSubstr("numbers from 0 to 1")));
+}
+
+TEST_F(CsvTest, DamagedTextIsReadOrRefused) {
+  SeededRandom random(5);
+  for (int round = 0; round < 2'000; ++round) {
+    std::string text = "a,b,y\n1.5,2,0\n-3e2,\"4\",1\n";
+    for (int flips = 0; flips < 3; ++flips) {
+      text[random.Below(text.size())] = static_cast<char>(random.Next());
+    }
+    const auto set = Read(text, {.label_column = "y"});
+    EXPECT_TRUE(set.ok() || set.status().code() == Code::kInvalidArgument) << set.status();
+  }
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,76 @@
+#include "trainer/data/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "operator/base/status.h"
+
+namespace taas {
+
+absl::Status Rows::AddLabel(double label, ClassCount classes) {
+  if (classes == 0) {
+    targets.push_back(static_cast<float>(label));
+    return absl::OkStatus();
+  }
+  const int32_t end = classes.value_or(INT32_MAX);
+  if (!(label >= 0 && label < end && label == std::floor(label))) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.9g", label);
+    return absl::InvalidArgumentError(
+        std::string("label ") + text + " is out of range, want a whole number from 0 to " +
+        std::to_string(end - 1) + (classes ? "" : "; of a regression set data.classes to 0"));
+  }
+  labels.push_back(static_cast<int32_t>(label));
+  return absl::OkStatus();
+}
+
+absl::Status Rows::CheckSize() const {
+  if (pixels.size() + values.size() * sizeof(float) <= kDataBytesMax) return absl::OkStatus();
+  return absl::ResourceExhaustedError("the data has more than " +
+                                      std::to_string(kDataBytesMax >> 30) + " GiB");
+}
+
+absl::StatusOr<Dataset> Rows::Make(const std::string& name, int64_t features, ClassCount classes,
+                                   PixelScale pixel_scale) && {
+  if (labels.empty() && targets.empty()) {
+    return absl::InvalidArgumentError(name + ": it has no examples");
+  }
+  if (classes == 0) {
+    for (const uint8_t pixel : pixels) {
+      values.push_back(static_cast<float>(pixel) * pixel_scale.scale + pixel_scale.offset);
+    }
+    const int64_t width = static_cast<int64_t>(targets.size()) * features /
+                          std::max<int64_t>(1, std::ssize(values));
+    return Dataset::ForRegression(name, std::move(values), features, std::move(targets), width);
+  }
+  if (!classes) {
+    ASSIGN_OR_RETURN(classes, CountClasses(labels, name));
+  }
+  if (pixels.empty()) {
+    return Dataset::FromFloats(name, std::move(values), features, std::move(labels), *classes);
+  }
+  ASSIGN_OR_RETURN(Dataset set, Dataset::FromPixels(name, std::move(pixels), features,
+                                                    std::move(labels), *classes));
+  set.set_pixel_scale(pixel_scale);
+  return set;
+}
+
+absl::StatusOr<int32_t> CountClasses(const std::vector<int32_t>& labels, const std::string& name) {
+  const auto largest = std::ranges::max_element(labels);
+  std::vector<int32_t> distinct = labels;
+  std::ranges::sort(distinct);
+  const auto rest = std::ranges::unique(distinct);
+  const int64_t used = static_cast<int64_t>(distinct.size() - rest.size());
+  if (*largest >= 2 * used + 1) {
+    return absl::InvalidArgumentError(
+        name + ": label " + std::to_string(*largest) + " of example " +
+        std::to_string(largest - labels.begin()) + " is out of range: only " +
+        std::to_string(used) + " classes occur, so most of 0 to " + std::to_string(*largest) +
+        " would be empty");
+  }
+  return *largest + 1;
+}
+
+}  // namespace taas

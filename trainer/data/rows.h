@@ -1,0 +1,54 @@
+// Examples that a reader collects one at a time until they are a Dataset, with what all readers of
+// labels have in common.
+//
+// Ownership: a value. Threads: one at a time. Errors: InvalidArgument for labels that are none;
+// ResourceExhausted beyond kDataBytesMax. The messages begin with what the caller says of the
+// place.
+//
+//   Rows rows;
+//   RETURN_IF_ERROR(rows.AddLabel(7, classes)).With("read train.csv: line 3, column label");
+//   rows.values.insert(rows.values.end(), features.begin(), features.end());
+//   return std::move(rows).Make("read train.csv", features.size(), classes);
+
+#ifndef TRAINER_DATA_ROWS_H_
+#define TRAINER_DATA_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/data/dataset.h"
+
+namespace taas {
+
+// Twice the largest set that is trained from memory; compressed files that hold more are more
+// likely damaged or made to harm.
+inline constexpr uint64_t kDataBytesMax = uint64_t{16} << 30;
+
+// Of a label: 0 for a target of a regression; nothing: as many as the largest label says.
+using ClassCount = std::optional<int32_t>;
+
+struct Rows {
+  std::vector<uint8_t> pixels;  // One of pixels and values is filled.
+  std::vector<float> values;
+  std::vector<int32_t> labels;  // One of labels and targets is filled.
+  std::vector<float> targets;
+
+  // A whole number from 0 below `classes`, or any number of a regression.
+  absl::Status AddLabel(double label, ClassCount classes);
+  absl::Status CheckSize() const;
+  // `name` begins messages. `pixel_scale` is of `pixels`.
+  absl::StatusOr<Dataset> Make(const std::string& name, int64_t features, ClassCount classes,
+                               PixelScale pixel_scale = {}) &&;
+};
+
+// Labels are counted from 0 without large gaps; a wild one would make a model of its size.
+// `labels` is not empty.
+absl::StatusOr<int32_t> CountClasses(const std::vector<int32_t>& labels, const std::string& name);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_ROWS_H_

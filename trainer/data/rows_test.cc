@@ -1,0 +1,74 @@
+#include "trainer/data/rows.h"
+
+#include <array>
+#include <cmath>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+
+std::vector<float> Row(const Dataset& set, int64_t index) {
+  std::vector<float> out(static_cast<size_t>(set.features()));
+  set.GatherFeatures(std::array{index}, out.data());
+  return out;
+}
+
+TEST(RowsTest, ClassesAreCountedOrGiven) {
+  for (const ClassCount classes : {ClassCount(), ClassCount(5)}) {
+    Rows rows;
+    for (const double label : {0, 2, 1}) ASSERT_THAT(rows.AddLabel(label, classes), IsOk());
+    rows.values = {1, 2, 3, 4, 5, 6};
+    const auto set = std::move(rows).Make("set", 2, classes);
+    ASSERT_THAT(set, IsOk());
+    EXPECT_EQ(set->classes(), classes.value_or(3));
+    EXPECT_THAT(set->labels(), ElementsAre(0, 2, 1));
+    EXPECT_THAT(Row(*set, 1), ElementsAre(3, 4));
+  }
+}
+
+TEST(RowsTest, NoClassesAreARegression) {
+  Rows rows;
+  for (const double label : {0.5, -2.0}) ASSERT_THAT(rows.AddLabel(label, 0), IsOk());
+  rows.pixels = {1, 2, 3, 4};
+  const auto set = std::move(rows).Make("set", 2, 0, {.scale = 2, .offset = 1});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->target_width(), 1);
+  EXPECT_THAT(Row(*set, 1), ElementsAre(7, 9));
+}
+
+TEST(RowsTest, PixelsKeepTheirScale) {
+  Rows rows;
+  ASSERT_THAT(rows.AddLabel(0, {}), IsOk());
+  rows.pixels = {3, 4};
+  const auto set = std::move(rows).Make("set", 2, {}, {.scale = 2, .offset = 1});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_THAT(Row(*set, 0), ElementsAre(7, 9));
+}
+
+TEST(RowsTest, LabelsThatAreNoneAreRefused) {
+  Rows rows;
+  EXPECT_THAT(rows.AddLabel(1.5, {}),
+              StatusIs(Code::kInvalidArgument, HasSubstr("label 1.5 is out of range")));
+  EXPECT_THAT(rows.AddLabel(3, 3), StatusIs(Code::kInvalidArgument, HasSubstr("from 0 to 2")));
+  for (const double label : {-1.0, 3e9, static_cast<double>(NAN)}) {
+    EXPECT_THAT(rows.AddLabel(label, {}), StatusIs(Code::kInvalidArgument));
+  }
+  ASSERT_THAT(rows.AddLabel(200, {}), IsOk());
+  EXPECT_THAT(std::move(rows).Make("set", 2, {}),
+              StatusIs(Code::kInvalidArgument, HasSubstr("set: label 200 of example 0")));
+}
+
+TEST(RowsTest, NoExamplesAreNoSet) {
+  EXPECT_THAT(Rows().Make("read a", 2, {}),
+              StatusIs(Code::kInvalidArgument, HasSubstr("read a: it has no examples")));
+}
+
+}  // namespace
+}  // namespace taas
