@@ -45,7 +45,8 @@ TEST_F(CifarTest, PlanesBecomePixels) {
   std::vector<float> row(3072);
   set->GatherFeatures(std::array<int64_t, 1>{2}, row.data());
   for (size_t i = 0; i < 9; ++i) {
-    const float want = i / 3 == 1 ? static_cast<float>(i % 3 + 1) : static_cast<float>(i % 3 + 1) * 10;
+    const float factor = i / 3 == 1 ? 1.0f : 10.0f;
+    const float want = static_cast<float>(i % 3 + 1) * factor;
     EXPECT_THAT(row[i], FloatEq(want / 255)) << i;
   }
 }

@@ -64,9 +64,9 @@ absl::Status ExampleParser::ParseOne(size_t index) {
   const FeatureSpec& spec = specs_[index];
   FeatureValues& values = values_[index];
   values.Clear();
-  const auto last = std::find_if(found_.rbegin(), found_.rend(), [&](const ExampleFeature& feature) {
-    return feature.name == spec.name;
-  });
+  const auto last = std::find_if(
+      found_.rbegin(), found_.rend(),
+      [&](const ExampleFeature& feature) { return feature.name == spec.name; });
   if (last != found_.rend()) {
     RETURN_IF_ERROR(ReadFeature(last->value, &values));
   }
