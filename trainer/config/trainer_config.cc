@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "operator/base/hash.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/optimizer/gradient_clip.h"
@@ -332,11 +333,8 @@ std::string ConfigHash(const TrainerConfig& config) {
   }
   text += "\n" + Json({config.l1, config.l2, config.loss_scale}).dump();  // All digits.
   text += "\n" + config.clip;
-  // FNV-1a: this guards against mistakes, not against enemies.
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 1099511628211u;
   char hex[17];
-  const auto end = std::to_chars(hex, hex + sizeof(hex), hash, 16).ptr;
+  const auto end = std::to_chars(hex, hex + sizeof(hex), StableHash(text), 16).ptr;
   return std::string(hex, end);
 }
 

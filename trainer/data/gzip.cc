@@ -17,11 +17,9 @@ constexpr size_t kOutputBytes = 256 << 10;  // Growth step of a file read whole.
 constexpr int kGzipWindow = 15 + 16;        // The largest window; 16 asks zlib for gzip framing.
 constexpr unsigned char kMagic[] = {0x1f, 0x8b};
 
-bool ClaimsGzip(const std::string& path) {
-  return path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
-}
-
 }  // namespace
+
+bool ClaimsGzip(std::string_view path) { return path.ends_with(".gz"); }
 
 struct GzipReader::Stream {
   Stream() { CHECK(inflateInit2(&z, kGzipWindow) == Z_OK) << "zlib does not start"; }

@@ -25,6 +25,9 @@ namespace taas {
 
 enum class Compression { kAuto, kNone, kGzip };
 
+// By its name, "….gz".
+bool ClaimsGzip(std::string_view path);
+
 // Reads a gzip file of any number of members; a file that does not claim to be gzip by its name
 // ("….gz") may also be plain and is then read as it is. That is `kAuto`; the others know.
 class GzipReader {

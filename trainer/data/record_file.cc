@@ -18,10 +18,6 @@ constexpr size_t kWriteBytes = 1 << 20;
 
 std::string TemporaryOf(const std::string& path) { return path + ".tmp"; }
 
-bool EndsWithGz(const std::string& path) {
-  return path.size() >= 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
-}
-
 // A plain file may begin as gzip does: with a record of 0x8b1f bytes. Its length has a checksum,
 // which gzip's first bytes match once in 2^32 files.
 absl::StatusOr<bool> BeginsWithARecord(FileSystem& files, const std::string& path) {
@@ -141,7 +137,7 @@ absl::StatusOr<std::unique_ptr<RecordWriter>> RecordWriter::Open(FileSystem& fil
                                                                  Compression compression) {
   ASSIGN_OR_RETURN(auto file, files.OpenWrite(TemporaryOf(path)));
   const bool gzip = compression == Compression::kGzip ||
-                    (compression == Compression::kAuto && EndsWithGz(path));
+                    (compression == Compression::kAuto && ClaimsGzip(path));
   return std::unique_ptr<RecordWriter>(
       new RecordWriter(files, std::move(path), std::move(file), gzip));
 }

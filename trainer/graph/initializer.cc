@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "operator/base/hash.h"
 #include "operator/base/random.h"
 
 namespace taas {
@@ -22,12 +23,6 @@ double TruncatedNormal(Random* random) {
 }
 
 }  // namespace
-
-uint64_t StableHash(std::string_view text) {
-  uint64_t hash = 14695981039346656037u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return hash;
-}
 
 void FillInitialValues(const Initializer& initializer, std::string_view name, uint64_t seed,
                        std::span<float> values) {

@@ -15,9 +15,6 @@
 
 namespace taas {
 
-// FNV-1a: the same on every machine, so that each name has a stream of random numbers of its own.
-uint64_t StableHash(std::string_view text);
-
 // The values depend on all four arguments and on nothing else.
 void FillInitialValues(const Initializer& initializer, std::string_view name, uint64_t seed,
                        std::span<float> values);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -13,6 +14,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/op_registry.h"
+#include "trainer/kernels/cpu/run_op.h"
 
 namespace taas {
 namespace {
@@ -21,35 +23,12 @@ using ::testing::ElementsAre;
 using Floats = std::vector<float>;
 using Ints = std::vector<int64_t>;
 
-struct Tensor {
-  Shape shape;
-  Floats values;
-};
+using Tensor = FloatTensor;
 
-// Makes and runs the kernel of `op` on float tensors; returns output 0.
-Floats RunOp(const char* op, std::vector<Tensor> inputs, Attributes attributes = {}) {
-  Graph graph;
-  std::vector<Value> values;
-  std::vector<TensorType> types;
-  std::vector<const void*> pointers;
-  for (const Tensor& input : inputs) {
-    types.push_back({DType::kFloat32, input.shape});
-    values.push_back(graph.Input("x" + std::to_string(values.size()), types.back()));
-    pointers.push_back(input.values.data());
-  }
-  const Value y = graph.Add(op, "y", values, std::move(attributes));
-  EXPECT_THAT(graph.status(), IsOk());
-  if (!graph.status().ok()) return {};
-  const Node& node = graph.node(y);
-  const KernelFactory* factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
-  EXPECT_NE(factory, nullptr) << op;
-  if (factory == nullptr) return {};
-  const absl::StatusOr<Kernel> kernel = (*factory)({node.attributes, types, node.outputs});
-  EXPECT_THAT(kernel, IsOk());
-  Floats out(static_cast<size_t>(node.outputs[0].shape.count()), 77);
-  void* const outputs[] = {out.data()};
-  EXPECT_THAT(kernel->run({.inputs = pointers, .outputs = outputs}), IsOk());
-  return out;
+// Output 0, the only one of most ops.
+Floats Output(const char* op, const std::vector<Tensor>& inputs, Attributes attributes = {}) {
+  const std::vector<Floats> outputs = RunOp(op, inputs, std::move(attributes));
+  return outputs.empty() ? Floats() : outputs[0];
 }
 
 TEST(CpuKernelsTest, EveryOpHasAKernelUnlessItIsAView) {
@@ -64,90 +43,90 @@ TEST(CpuKernelsTest, EveryOpHasAKernelUnlessItIsAView) {
 
 TEST(CpuKernelsTest, ElementwiseOpsMeanWhatTheySay) {
   const Tensor a{{3}, {1, -2, 3}}, b{{3}, {4, 5, -6}};
-  EXPECT_THAT(RunOp("Add", {a, b}), ElementsAre(5, 3, -3));
-  EXPECT_THAT(RunOp("Sub", {a, b}), ElementsAre(-3, -7, 9));
-  EXPECT_THAT(RunOp("Mul", {a, b}), ElementsAre(4, -10, -18));
-  EXPECT_THAT(RunOp("AddN", {a}), ElementsAre(1, -2, 3));
-  EXPECT_THAT(RunOp("AddN", {a, b, a}), ElementsAre(6, 1, 0));
-  EXPECT_THAT(RunOp("Scale", {a}, {{"factor", 2.0}}), ElementsAre(2, -4, 6));
-  EXPECT_THAT(RunOp("Square", {a}), ElementsAre(1, 4, 9));
-  EXPECT_THAT(RunOp("Identity", {a}), ElementsAre(1, -2, 3));
-  EXPECT_THAT(RunOp("Relu", {a}), ElementsAre(1, 0, 3));
-  EXPECT_THAT(RunOp("ReluGrad", {b, a}), ElementsAre(4, 0, -6));
+  EXPECT_THAT(Output("Add", {a, b}), ElementsAre(5, 3, -3));
+  EXPECT_THAT(Output("Sub", {a, b}), ElementsAre(-3, -7, 9));
+  EXPECT_THAT(Output("Mul", {a, b}), ElementsAre(4, -10, -18));
+  EXPECT_THAT(Output("AddN", {a}), ElementsAre(1, -2, 3));
+  EXPECT_THAT(Output("AddN", {a, b, a}), ElementsAre(6, 1, 0));
+  EXPECT_THAT(Output("Scale", {a}, {{"factor", 2.0}}), ElementsAre(2, -4, 6));
+  EXPECT_THAT(Output("Square", {a}), ElementsAre(1, 4, 9));
+  EXPECT_THAT(Output("Identity", {a}), ElementsAre(1, -2, 3));
+  EXPECT_THAT(Output("Relu", {a}), ElementsAre(1, 0, 3));
+  EXPECT_THAT(Output("ReluGrad", {b, a}), ElementsAre(4, 0, -6));
 }
 
 TEST(CpuKernelsTest, MatMulTakesItsTranspositions) {
   const Tensor a{{2, 3}, {1, 2, 3, 4, 5, 6}};
   const Tensor b{{3, 1}, {1, 0, -1}};
-  EXPECT_THAT(RunOp("MatMul", {a, b}), ElementsAre(-2, -2));
-  EXPECT_THAT(RunOp("MatMul", {{{3, 2}, {1, 4, 2, 5, 3, 6}}, b}, {{"transpose_a", true}}),
+  EXPECT_THAT(Output("MatMul", {a, b}), ElementsAre(-2, -2));
+  EXPECT_THAT(Output("MatMul", {{{3, 2}, {1, 4, 2, 5, 3, 6}}, b}, {{"transpose_a", true}}),
               ElementsAre(-2, -2));
-  EXPECT_THAT(RunOp("MatMul", {a, {{1, 3}, {1, 0, -1}}}, {{"transpose_b", true}}),
+  EXPECT_THAT(Output("MatMul", {a, {{1, 3}, {1, 0, -1}}}, {{"transpose_b", true}}),
               ElementsAre(-2, -2));
 }
 
 TEST(CpuKernelsTest, BiasGoesAlongTheLastAxis) {
   const Tensor x{{2, 2, 2}, {1, 2, 3, 4, -5, -6, 7, 8}}, b{{2}, {10, -3}};
-  EXPECT_THAT(RunOp("BiasAdd", {x, b}), ElementsAre(11, -1, 13, 1, 5, -9, 17, 5));
-  EXPECT_THAT(RunOp("BiasAddRelu", {x, b}), ElementsAre(11, 0, 13, 1, 5, 0, 17, 5));
+  EXPECT_THAT(Output("BiasAdd", {x, b}), ElementsAre(11, -1, 13, 1, 5, -9, 17, 5));
+  EXPECT_THAT(Output("BiasAddRelu", {x, b}), ElementsAre(11, 0, 13, 1, 5, 0, 17, 5));
 }
 
 TEST(CpuKernelsTest, ConcatJoinsAlongAnyAxis) {
   const Tensor a{{2, 2}, {1, 2, 3, 4}}, b{{2, 1}, {5, 6}}, c{{1, 2}, {7, 8}};
-  EXPECT_THAT(RunOp("Concat", {a, b}), ElementsAre(1, 2, 5, 3, 4, 6));
-  EXPECT_THAT(RunOp("Concat", {a, c}, {{"axis", 0}}), ElementsAre(1, 2, 3, 4, 7, 8));
-  EXPECT_THAT(RunOp("Concat", {{{2, 0}, {}}, b}), ElementsAre(5, 6));
+  EXPECT_THAT(Output("Concat", {a, b}), ElementsAre(1, 2, 5, 3, 4, 6));
+  EXPECT_THAT(Output("Concat", {a, c}, {{"axis", 0}}), ElementsAre(1, 2, 3, 4, 7, 8));
+  EXPECT_THAT(Output("Concat", {{{2, 0}, {}}, b}), ElementsAre(5, 6));
 }
 
 TEST(CpuKernelsTest, SliceAndPadCutAndFillOneAxis) {
   const Tensor x{{2, 3}, {1, 2, 3, 4, 5, 6}};
-  EXPECT_THAT(RunOp("Slice", {x}, {{"begin", 1}, {"size", 2}}), ElementsAre(2, 3, 5, 6));
-  EXPECT_THAT(RunOp("Slice", {x}, {{"axis", 0}, {"begin", 1}, {"size", 1}}), ElementsAre(4, 5, 6));
-  EXPECT_THAT(RunOp("Slice", {x}, {{"begin", 3}, {"size", 0}}), ElementsAre());
-  EXPECT_THAT(RunOp("Pad", {{{2, 1}, {1, 2}}}, {{"before", 1}, {"after", 1}}),
+  EXPECT_THAT(Output("Slice", {x}, {{"begin", 1}, {"size", 2}}), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(Output("Slice", {x}, {{"axis", 0}, {"begin", 1}, {"size", 1}}), ElementsAre(4, 5, 6));
+  EXPECT_THAT(Output("Slice", {x}, {{"begin", 3}, {"size", 0}}), ElementsAre());
+  EXPECT_THAT(Output("Pad", {{{2, 1}, {1, 2}}}, {{"before", 1}, {"after", 1}}),
               ElementsAre(0, 1, 0, 0, 2, 0));
 }
 
 TEST(CpuKernelsTest, ReductionsTakeTheirAxes) {
   const Tensor x{{2, 3}, {1, 2, 3, 4, 5, 6}};
-  EXPECT_THAT(RunOp("ReduceSum", {x}), ElementsAre(21));
-  EXPECT_THAT(RunOp("ReduceMean", {x}), ElementsAre(3.5f));
-  EXPECT_THAT(RunOp("ReduceSum", {x}, {{"axes", Ints{0}}}), ElementsAre(5, 7, 9));
-  EXPECT_THAT(RunOp("ReduceMean", {x}, {{"axes", Ints{1}}}), ElementsAre(2, 5));
-  EXPECT_THAT(RunOp("ReduceSum", {{{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}}}, {{"axes", Ints{1}}}),
+  EXPECT_THAT(Output("ReduceSum", {x}), ElementsAre(21));
+  EXPECT_THAT(Output("ReduceMean", {x}), ElementsAre(3.5f));
+  EXPECT_THAT(Output("ReduceSum", {x}, {{"axes", Ints{0}}}), ElementsAre(5, 7, 9));
+  EXPECT_THAT(Output("ReduceMean", {x}, {{"axes", Ints{1}}}), ElementsAre(2, 5));
+  EXPECT_THAT(Output("ReduceSum", {{{2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8}}}, {{"axes", Ints{1}}}),
               ElementsAre(4, 6, 12, 14));
-  EXPECT_THAT(RunOp("ReduceSum", {{{0, 2}, {}}}, {{"axes", Ints{0}}}), ElementsAre(0, 0));
-  EXPECT_THAT(RunOp("ReduceMean", {{{}, {5}}}), ElementsAre(5));
+  EXPECT_THAT(Output("ReduceSum", {{{0, 2}, {}}}, {{"axes", Ints{0}}}), ElementsAre(0, 0));
+  EXPECT_THAT(Output("ReduceMean", {{{}, {5}}}), ElementsAre(5));
 }
 
 TEST(CpuKernelsTest, ExpandRepeats) {
-  EXPECT_THAT(RunOp("Expand", {{{2}, {1, 2}}}, {{"shape", Ints{2, 2}}, {"axes", Ints{0}}}),
+  EXPECT_THAT(Output("Expand", {{{2}, {1, 2}}}, {{"shape", Ints{2, 2}}, {"axes", Ints{0}}}),
               ElementsAre(1, 2, 1, 2));
-  EXPECT_THAT(RunOp("Expand", {{{2}, {1, 2}}},
+  EXPECT_THAT(Output("Expand", {{{2}, {1, 2}}},
                     {{"shape", Ints{2, 2}}, {"axes", Ints{1}}, {"mean", true}}),
               ElementsAre(0.5f, 0.5f, 1, 1));
-  EXPECT_THAT(RunOp("Expand", {{{}, {6}}}, {{"shape", Ints{3}}, {"mean", true}}),
+  EXPECT_THAT(Output("Expand", {{{}, {6}}}, {{"shape", Ints{3}}, {"mean", true}}),
               ElementsAre(2, 2, 2));
 }
 
 TEST(CpuKernelsTest, L2LossIsHalfTheSumOfSquares) {
   const Tensor x = {{3}, {1, -2, 3}}, a = {{3}, {10, 20, 30}}, dloss = {{}, {0.5f}};
-  EXPECT_THAT(RunOp("L2Loss", {x}), ElementsAre(7));
-  EXPECT_THAT(RunOp("L2LossGrad", {x, dloss}), ElementsAre(0.5f, -1, 1.5f));
-  EXPECT_THAT(RunOp("L2LossGradAdd", {a, x, dloss}), ElementsAre(10.5f, 19, 31.5f));
+  EXPECT_THAT(Output("L2Loss", {x}), ElementsAre(7));
+  EXPECT_THAT(Output("L2LossGrad", {x, dloss}), ElementsAre(0.5f, -1, 1.5f));
+  EXPECT_THAT(Output("L2LossGradAdd", {a, x, dloss}), ElementsAre(10.5f, 19, 31.5f));
 }
 
 // The gradient of |x| at 0 is taken as 0, as TensorFlow does.
 TEST(CpuKernelsTest, L1LossIsTheSumOfSizes) {
   const Tensor x = {{3}, {1, -2, 0}}, dloss = {{}, {0.5f}};
-  EXPECT_THAT(RunOp("L1Loss", {x}), ElementsAre(3));
-  EXPECT_THAT(RunOp("L1LossGrad", {x, dloss}), ElementsAre(0.5f, -0.5f, 0));
+  EXPECT_THAT(Output("L1Loss", {x}), ElementsAre(3));
+  EXPECT_THAT(Output("L1LossGrad", {x, dloss}), ElementsAre(0.5f, -0.5f, 0));
 }
 
 TEST(CpuKernelsTest, SquaredErrorIsAMean) {
   const Tensor x{{2, 2}, {1, 2, 3, 4}}, t{{2, 2}, {1, 0, 3, 0}};
-  EXPECT_THAT(RunOp("MeanSquaredError", {x, t}), ElementsAre(5));
-  EXPECT_THAT(RunOp("MeanSquaredErrorGrad", {x, t, {{}, {2}}}), ElementsAre(0, 2, 0, 4));
+  EXPECT_THAT(Output("MeanSquaredError", {x, t}), ElementsAre(5));
+  EXPECT_THAT(Output("MeanSquaredErrorGrad", {x, t, {{}, {2}}}), ElementsAre(0, 2, 0, 4));
 }
 
 // Both outputs of the fused softmax.

@@ -1,11 +1,11 @@
 #include "trainer/kernels/cpu/image_kernels.h"
 
-#include <string>
+#include <string_view>
 #include <utility>
 
+#include "operator/base/hash.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
-#include "trainer/graph/initializer.h"
 #include "trainer/graph/window.h"
 #include "trainer/kernels/cpu/image_loops.h"
 #include "trainer/kernels/cpu/loops.h"
@@ -150,9 +150,8 @@ absl::StatusOr<Kernel> MovingAverage(const KernelSpec& spec) {
 absl::StatusOr<Kernel> Dropout(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   const float rate = static_cast<float>(spec.attributes.Number("rate"));
-  const std::string& stream = spec.attributes.Text("stream");
-  const uint64_t layer =
-      spec.seed ^ StableHash(stream.empty() ? std::string(spec.name) : stream);
+  const std::string_view stream = spec.attributes.Text("stream");
+  const uint64_t layer = spec.seed ^ StableHash(stream.empty() ? spec.name : stream);
   return Kernel{.run = [n, rate, layer, &loops = BestImageLoops()](const KernelCall& call) {
     SeededRandom random(layer ^ (static_cast<uint64_t>(call.step) * 0x9e3779b97f4a7c15ULL));
     loops.dropout(static_cast<uint32_t>(random.Next()), rate, call.in(0), call.out(), n);

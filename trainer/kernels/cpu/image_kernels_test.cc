@@ -15,11 +15,9 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/graph/graph.h"
-#include "trainer/graph/op_registry.h"
 #include "trainer/graph/window.h"
-#include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cpu/image_loops.h"
+#include "trainer/kernels/cpu/run_op.h"
 
 namespace taas {
 namespace {
@@ -30,54 +28,13 @@ using Ints = std::vector<int64_t>;
 
 constexpr double kTolerance = 1e-5;
 
-struct Tensor {
-  Shape shape;
-  Floats values;
-};
+using Tensor = FloatTensor;
 
 Tensor RandomTensor(Shape shape, uint64_t seed) {
   SeededRandom random(seed);
   Tensor tensor{shape, Floats(static_cast<size_t>(shape.count()))};
   for (float& value : tensor.values) value = static_cast<float>(2 * random.Unit() - 1);
   return tensor;
-}
-
-std::vector<Floats> RunOp(const char* op, const std::vector<Tensor>& inputs,
-                          Attributes attributes, int threads = 1) {
-  Graph graph;
-  std::vector<Value> values;
-  std::vector<TensorType> types;
-  std::vector<const void*> pointers;
-  for (const Tensor& input : inputs) {
-    types.push_back({DType::kFloat32, input.shape});
-    values.push_back(graph.Input("x" + std::to_string(values.size()), types.back()));
-    pointers.push_back(input.values.data());
-  }
-  const Value y = graph.Add(op, "y", values, std::move(attributes));
-  EXPECT_THAT(graph.status(), IsOk());
-  if (!graph.status().ok()) return {};
-  const Node& node = graph.node(y);
-  const KernelFactory* factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
-  const absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
-                                                    .inputs = types,
-                                                    .outputs = node.outputs,
-                                                    .threads = threads});
-  EXPECT_THAT(kernel, IsOk());
-  std::vector<Floats> out;
-  std::vector<void*> outputs;
-  for (const TensorType& type : node.outputs) {
-    out.emplace_back(static_cast<size_t>(type.shape.count()), 77.0f);
-  }
-  for (Floats& one : out) outputs.push_back(one.data());
-  std::vector<float> scratch(kernel->scratch_bytes / sizeof(float) + 64);
-  // On a cache line, as a session has it.
-  const size_t off = (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / sizeof(float);
-  EXPECT_THAT(kernel->run({.inputs = pointers,
-                           .outputs = outputs,
-                           .scratch = scratch.data() + off,
-                           .threads = threads}),
-              IsOk());
-  return out;
 }
 
 void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what) {

@@ -5,6 +5,8 @@ import { jobApi } from "../../../api/paths";
 import { useServices } from "../../../api/services";
 import type { JobDetail, KubeObject } from "../../../api/types";
 import { useText } from "../../../i18n";
+import type { Json } from "../../submit/manifest/path";
+import { valueAt } from "../../submit/manifest/path";
 
 export function useSuspend(job: JobDetail, suspend: () => void): () => Promise<void> {
   const { api } = useServices();
@@ -25,11 +27,6 @@ export function useSuspend(job: JobDetail, suspend: () => void): () => Promise<v
 
 /** The bundled trainer without checkpoints. What another program keeps nobody here knows. */
 function beginsAnew(manifest: KubeObject | undefined): boolean {
-  const trainer = part(part(manifest, "spec"), "trainer");
-  return trainer !== undefined && part(trainer, "checkpoint") === undefined;
-}
-
-function part(value: unknown, field: string): unknown {
-  if (typeof value !== "object" || value === null || !(field in value)) return undefined;
-  return (value as Record<string, unknown>)[field] ?? undefined;
+  const trainer = valueAt(manifest as Json | undefined, ["spec", "trainer"]) ?? undefined;
+  return trainer !== undefined && (valueAt(trainer, ["checkpoint"]) ?? undefined) === undefined;
 }

@@ -7,7 +7,7 @@ import { samePath, valueAt } from "../manifest/path";
 import { NAME } from "./fields";
 
 export const CHECKPOINT_DIR: Path = ["spec", "trainer", "checkpoint", "dir"];
-const SUMMARY_DIR: Path = ["spec", "trainer", "summaries", "dir"];
+const DIRECTORIES: Path[] = [CHECKPOINT_DIR, ["spec", "trainer", "summaries", "dir"]];
 
 /** Whether no job of another name is to be expected in the directory. */
 export function isOwn(value: Json, path: Path): boolean {
@@ -20,7 +20,7 @@ export function isOwn(value: Json, path: Path): boolean {
 export function ownDirectoryOps(value: Json): Op[] {
   const name = valueAt(value, NAME);
   if (typeof name !== "string") return [];
-  return [CHECKPOINT_DIR, SUMMARY_DIR].flatMap((path): Op[] => {
+  return DIRECTORIES.flatMap((path): Op[] => {
     const dir = valueAt(value, path);
     if (typeof dir !== "string" || isOwn(value, path)) return [];
     return [{ set: path, value: `${dir.replace(/\/+$/, "")}/${name}` }];
@@ -34,7 +34,7 @@ export function withDirectories(value: Json, ops: readonly Op[]): Op[] {
   return ops.flatMap((op): Op[] => {
     if (!("set" in op) || !samePath(op.set, NAME) || typeof op.value !== "string") return [op];
     const after = op.value;
-    const moved = [CHECKPOINT_DIR, SUMMARY_DIR].flatMap((path): Op[] => {
+    const moved = DIRECTORIES.flatMap((path): Op[] => {
       const dir = valueAt(value, path);
       if (typeof dir !== "string" || !isOwn(value, path)) return [];
       return [{ set: path, value: dir.slice(0, dir.length - before.length) + after }];

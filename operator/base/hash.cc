@@ -1,0 +1,11 @@
+#include "operator/base/hash.h"
+
+namespace taas {
+
+uint64_t StableHash(std::string_view text) {
+  uint64_t hash = 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
+}  // namespace taas
