@@ -121,7 +121,7 @@ TEST_F(ManifestPageTest, EachExampleIsAccepted) {
       ++examples;
     }
   }
-  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(examples, 4);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator/api/defaults.h"
+#include "operator/api/training_data_rules.h"
 
 namespace taas {
 namespace {
@@ -265,25 +266,6 @@ std::vector<RuleTwin> StrategyRules() {
   };
 }
 
-std::vector<RuleTwin> DataRules() {
-  const std::string at = "spec.trainer.data";
-  return {
-      {at, "format idx needs the files to train on", ".train",
-       [](const Json& self, const Json*) {
-         return ValueAt(self, {"format"}) != "idx" || self.contains("train");
-       }},
-      {at, "format generated reads no files", ".train",
-       [](const Json& self, const Json*) {
-         return ValueAt(self, {"format"}) == "idx" ||
-                !(self.contains("train") || self.contains("test"));
-       }},
-      {at, "only format generated takes these options", ".generated",
-       [](const Json& self, const Json*) {
-         return ValueAt(self, {"format"}) == "generated" || !self.contains("generated");
-       }},
-  };
-}
-
 bool HasType(const Json& decay, const char* type) {
   return decay.value("type", std::string("exponential")) == type;
 }
@@ -369,7 +351,7 @@ const std::vector<RuleTwin>& TrainingJobRules() {
   static const std::vector<RuleTwin> rules = [] {
     std::vector<RuleTwin> all;
     for (const auto& part : {OtherRules(), SpecRules(), ChangeRules(), RoleRules(),
-                             StrategyRules(), DataRules(), OptimizerRules()}) {
+                             StrategyRules(), TrainingDataRules(), OptimizerRules()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

@@ -22,6 +22,7 @@ class ModelSpec(TypedDict, total=False):
 class FilesSpec(TypedDict, total=False):
     images: str
     labels: str
+    files: Sequence[str]
 
 
 class GeneratedSpec(TypedDict, total=False):
@@ -31,11 +32,56 @@ class GeneratedSpec(TypedDict, total=False):
     classes: int
 
 
+class Cifar100Spec(TypedDict, total=False):
+    labels: Literal["fine", "coarse"]
+
+
+class NormaliseSpec(TypedDict, total=False):
+    scale: float
+    offset: float
+
+
+class RecordFeatureSpec(TypedDict, total=False):
+    name: str
+    kind: Literal["FixedLen", "VarLen"]
+    dtype: Literal["float", "int64", "bytes"]
+    shape: Sequence[int]
+    default: float
+    decode: Literal["raw"]
+    rawDtype: Literal["uint8", "float32"]
+    normalise: NormaliseSpec
+
+
+class TFRecordSpec(TypedDict, total=False):
+    compression: Literal["auto", "none", "gzip"]
+    badRecords: Literal["fail", "skip"]
+    label: str
+    features: Sequence[RecordFeatureSpec]
+
+
+class CsvSpec(TypedDict, total=False):
+    header: bool
+    delimiter: str
+    labelColumn: str
+    columns: Sequence[str]
+
+
+class RawSpec(TypedDict, total=False):
+    dtype: Literal["uint8", "float32"]
+    shape: Sequence[int]
+    labelDtype: Literal["uint8", "int32", "int64", "float32"]
+
+
 class DataSpec(TypedDict, total=False):
-    format: Literal["idx", "generated"]
+    format: Literal["idx", "generated", "cifar10", "cifar100", "tfrecord", "csv", "raw"]
     train: FilesSpec
     test: FilesSpec
+    classes: int
     generated: GeneratedSpec
+    cifar100: Cifar100Spec
+    tfrecord: TFRecordSpec
+    csv: CsvSpec
+    raw: RawSpec
 
 
 class StrategySpec(TypedDict, total=False):

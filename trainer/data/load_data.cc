@@ -1,13 +1,19 @@
 #include "trainer/data/load_data.h"
 
-#include <initializer_list>
-#include <string_view>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/data/cifar.h"
+#include "trainer/data/csv.h"
+#include "trainer/data/file_list.h"
 #include "trainer/data/generated.h"
 #include "trainer/data/idx.h"
+#include "trainer/data/raw.h"
+#include "trainer/data/record_spec.h"
+#include "trainer/data/spec_fields.h"
 
 namespace taas {
 namespace {
@@ -23,91 +29,180 @@ constexpr int64_t kExamplesMax = 10'000'000;
 constexpr int64_t kFeaturesMax = 65'536;
 constexpr size_t kSourceBytesMax = 256;  // It goes into status and termination messages.
 
-absl::Status Invalid(const std::string& field, const std::string& why) {
-  return absl::InvalidArgumentError(field + ": " + why);
-}
-
-absl::Status CheckFields(const json& value, const std::string& path,
-                         std::initializer_list<std::string_view> known) {
-  if (!value.is_object()) return Invalid(path, "must be an object");
-  for (const auto& [name, unused] : value.items()) {
-    bool found = false;
-    for (const std::string_view field : known) found = found || field == name;
-    if (!found) return Invalid(path + "." + name, "unknown field");
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::string> Text(const json& value, const std::string& path, const char* name) {
-  const auto found = value.find(name);
-  const std::string field = path + "." + name;
-  if (found == value.end()) return Invalid(field, "is missing");
-  if (!found->is_string() || found->get_ref<const std::string&>().empty()) {
-    return Invalid(field, "must be a text that is not empty");
-  }
-  return found->get<std::string>();
-}
-
-struct Range {
-  int64_t fallback;
-  int64_t least;
-  int64_t most;
-};
-
-absl::StatusOr<int64_t> Number(const json& value, const std::string& path, const char* name,
-                               Range range) {
-  const auto found = value.find(name);
-  if (found == value.end()) return range.fallback;
-  if (found->is_number_integer()) {
-    const int64_t number = found->get<int64_t>();
-    if (number >= range.least && number <= range.most) return number;
-  }
-  return Invalid(path + "." + name, "must be a whole number from " + std::to_string(range.least) +
-                                        " to " + std::to_string(range.most));
-}
-
-struct IdxPaths {
+// The files of the training set or of the test set: the two, or the list.
+struct SetFiles {
   std::string images;
   std::string labels;
+  std::vector<std::string> list;
+
+  const std::string& first() const { return list.empty() ? images : list.front(); }
 };
 
-absl::StatusOr<IdxPaths> ParsePaths(const json& value, const std::string& path) {
-  RETURN_IF_ERROR(CheckFields(value, path, {"images", "labels"}));
-  IdxPaths paths;
-  ASSIGN_OR_RETURN(paths.images, Text(value, path, "images"));
-  ASSIGN_OR_RETURN(paths.labels, Text(value, path, "labels"));
-  return paths;
+// What is special of a format.
+struct Format {
+  bool takes_list = false;
+  ClassCount classes;  // As the specification says.
+  std::function<absl::StatusOr<Dataset>(const SetFiles& of, ClassCount classes)> read;
+};
+
+absl::StatusOr<SetFiles> ParseFiles(FileSystem& files, const json& value, const std::string& path,
+                                    bool takes_list) {
+  SetFiles set;
+  if (!takes_list) {
+    RETURN_IF_ERROR(CheckFields(value, path, {"images", "labels"}));
+    ASSIGN_OR_RETURN(set.images, TextField(value, path, "images"));
+    ASSIGN_OR_RETURN(set.labels, TextField(value, path, "labels"));
+    return set;
+  }
+  RETURN_IF_ERROR(CheckFields(value, path, {"files"}));
+  ASSIGN_OR_RETURN(const std::vector<std::string> patterns, TextsField(value, path, "files"));
+  if (patterns.empty()) return InvalidField(path + ".files", "is missing");
+  ASSIGN_OR_RETURN(set.list, ExpandFiles(files, patterns));
+  return set;
 }
 
 // `source.txt` says in words where files of such neutral names come from.
-std::string SourceOf(FileSystem& files, const std::string& images) {
-  const auto text = files.ReadAll(DirName(images) + "/source.txt");
-  if (!text.ok()) return images;
-  std::string line = text->substr(0, text->find('\n'));
-  if (line.size() > kSourceBytesMax) line.resize(kSourceBytesMax);
-  return line.empty() ? images : line;
+std::string SourceOf(FileSystem& files, const SetFiles& train) {
+  const auto text = files.ReadAll(DirName(train.first()) + "/source.txt");
+  if (text.ok()) {
+    std::string line = text->substr(0, text->find('\n'));
+    if (line.size() > kSourceBytesMax) line.resize(kSourceBytesMax);
+    if (!line.empty()) return line;
+  }
+  if (train.list.size() < 2) return train.first();
+  return train.first() + " and " + std::to_string(train.list.size() - 1) + " more";
+}
+
+absl::Status CheckTestIsAlike(const Dataset& test, const Dataset& train, const SetFiles& test_files,
+                              const SetFiles& train_files) {
+  if (test.features() == train.features() && test.target_width() == train.target_width()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "read " + test_files.first() + ": its examples have " + std::to_string(test.features()) +
+      " features and " + std::to_string(test.target_width()) + " targets, those of " +
+      train_files.first() + " have " + std::to_string(train.features()) + " and " +
+      std::to_string(train.target_width()));
+}
+
+absl::StatusOr<DataSets> LoadSets(FileSystem& files, const json& spec, const Format& format) {
+  if (!spec.contains("train")) {
+    return InvalidField("data.train", "is missing: this format needs files");
+  }
+  ASSIGN_OR_RETURN(const SetFiles train,
+                   ParseFiles(files, spec["train"], "data.train", format.takes_list));
+  ASSIGN_OR_RETURN(Dataset train_set, format.read(train, format.classes));
+  DataSets sets{std::move(train_set), std::nullopt, SourceOf(files, train)};
+  if (!spec.contains("test")) return sets;
+  ASSIGN_OR_RETURN(const SetFiles test,
+                   ParseFiles(files, spec["test"], "data.test", format.takes_list));
+  // As many classes as in training, whatever the test set holds; none of a regression.
+  ASSIGN_OR_RETURN(Dataset test_set, format.read(test, sets.train.classes()));
+  RETURN_IF_ERROR(CheckTestIsAlike(test_set, sets.train, test, train));
+  sets.test = std::move(test_set);
+  return sets;
+}
+
+absl::StatusOr<ClassCount> ClassesOf(const json& spec) {
+  if (!spec.contains("classes")) return ClassCount();
+  ASSIGN_OR_RETURN(const int64_t classes,
+                   WholeField(spec, "data", "classes", {0, 0, kFeaturesMax}));
+  return ClassCount(static_cast<int32_t>(classes));
 }
 
 absl::StatusOr<DataSets> LoadIdx(FileSystem& files, const json& spec) {
   RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test"}));
-  if (!spec.contains("train")) return Invalid("data.train", "is missing: format idx needs files");
-  ASSIGN_OR_RETURN(const IdxPaths train, ParsePaths(spec["train"], "data.train"));
-  ASSIGN_OR_RETURN(Dataset train_set, ReadLabelledIdx(files, train.images, train.labels, {}));
-  DataSets sets{std::move(train_set), std::nullopt, SourceOf(files, train.images)};
-  if (!spec.contains("test")) return sets;
-  ASSIGN_OR_RETURN(const IdxPaths test, ParsePaths(spec["test"], "data.test"));
-  ASSIGN_OR_RETURN(Dataset test_set, ReadLabelledIdx(files, test.images, test.labels,
-                                                     {.classes = sets.train.classes()}));
-  if (test_set.features() != sets.train.features() ||
-      test_set.target_width() != sets.train.target_width()) {
-    return absl::InvalidArgumentError(
-        "read " + test.images + ": its examples have " + std::to_string(test_set.features()) +
-        " features and " + std::to_string(test_set.target_width()) + " targets, those of " +
-        train.images + " have " + std::to_string(sets.train.features()) + " and " +
-        std::to_string(sets.train.target_width()));
+  return LoadSets(files, spec, {.read = [&](const SetFiles& of, ClassCount classes) {
+    return ReadLabelledIdx(files, of.images, of.labels, {.classes = classes.value_or(0)});
+  }});
+}
+
+absl::StatusOr<DataSets> LoadCifar(FileSystem& files, const json& spec, CifarLabels labels) {
+  return LoadSets(files, spec, {.takes_list = true, .read = [&](const SetFiles& of, ClassCount) {
+    return ReadCifar(files, of.list, labels);
+  }});
+}
+
+absl::StatusOr<DataSets> LoadCifar10(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test"}));
+  return LoadCifar(files, spec, CifarLabels::kTen);
+}
+
+absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "cifar100"}));
+  const json options = spec.value("cifar100", json::object());
+  RETURN_IF_ERROR(CheckFields(options, "data.cifar100", {"labels"}));
+  ASSIGN_OR_RETURN(const size_t labels,
+                   ChoiceField(options, "data.cifar100", "labels", {"fine", "coarse"}));
+  return LoadCifar(files, spec, labels == 0 ? CifarLabels::kFine : CifarLabels::kCoarse);
+}
+
+absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "tfrecord"}));
+  ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
+  ASSIGN_OR_RETURN(const RecordDataOptions options,
+                   ParseRecordSpec(spec.value("tfrecord", json::object()), "data.tfrecord",
+                                   classes));
+  int64_t skipped = 0;
+  const auto read = [&](const SetFiles& of, ClassCount counted) -> absl::StatusOr<Dataset> {
+    RecordDataOptions for_set = options;
+    for_set.classes = counted;
+    ASSIGN_OR_RETURN(RecordData data, ReadRecords(files, of.list, for_set));
+    skipped += data.skipped;
+    return std::move(data.set);
+  };
+  ASSIGN_OR_RETURN(DataSets sets, LoadSets(files, spec, {true, classes, read}));
+  if (skipped > 0) {
+    sets.source += " (" + std::to_string(skipped) + " damaged records passed over)";
   }
-  sets.test = std::move(test_set);
   return sets;
+}
+
+absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "csv"}));
+  const json options = spec.value("csv", json::object());
+  const std::string path = "data.csv";
+  RETURN_IF_ERROR(CheckFields(options, path, {"header", "delimiter", "labelColumn", "columns"}));
+  CsvOptions csv;
+  ASSIGN_OR_RETURN(csv.header, FlagField(options, path, "header", true));
+  ASSIGN_OR_RETURN(csv.label_column, TextField(options, path, "labelColumn"));
+  ASSIGN_OR_RETURN(csv.columns, TextsField(options, path, "columns"));
+  if (options.contains("delimiter")) {
+    ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, path, "delimiter"));
+    if (delimiter.size() != 1) return InvalidField(path + ".delimiter", "must be one character");
+    csv.delimiter = delimiter[0];
+  }
+  ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
+  const auto read = [&](const SetFiles& of, ClassCount counted) {
+    CsvOptions for_set = csv;
+    for_set.classes = counted;
+    return ReadCsv(files, of.list, for_set);
+  };
+  return LoadSets(files, spec, {true, classes, read});
+}
+
+absl::StatusOr<DataSets> LoadRaw(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "raw"}));
+  const json options = spec.value("raw", json::object());
+  const std::string path = "data.raw";
+  RETURN_IF_ERROR(CheckFields(options, path, {"dtype", "shape", "labelDtype"}));
+  RawOptions raw;
+  ASSIGN_OR_RETURN(const size_t dtype, ChoiceField(options, path, "dtype", {"uint8", "float32"}));
+  raw.type = dtype == 0 ? RawNumber::kUint8 : RawNumber::kFloat32;
+  ASSIGN_OR_RETURN(raw.shape, ShapeField(options, path, "shape"));
+  if (raw.shape.empty()) return InvalidField(path + ".shape", "is missing");
+  ASSIGN_OR_RETURN(const size_t label, ChoiceField(options, path, "labelDtype",
+                                                   {"uint8", "int32", "int64", "float32"}));
+  constexpr RawNumber kTypes[] = {RawNumber::kUint8, RawNumber::kInt32, RawNumber::kInt64,
+                                  RawNumber::kFloat32};
+  raw.label_type = kTypes[label];
+  ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
+  const auto read = [&](const SetFiles& of, ClassCount counted) {
+    RawOptions for_set = raw;
+    for_set.classes = counted;
+    return ReadRaw(files, of.images, of.labels, for_set);
+  };
+  return LoadSets(files, spec, {false, classes, read});
 }
 
 absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
@@ -116,13 +211,13 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
   const std::string path = "data.generated";
   RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes"}));
   ASSIGN_OR_RETURN(const int64_t examples,
-                   Number(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
-  ASSIGN_OR_RETURN(const int64_t tests,
-                   Number(options, path, "testExamples", {kDefaultTestExamples, 0, kExamplesMax}));
+                   WholeField(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
+  ASSIGN_OR_RETURN(const int64_t tests, WholeField(options, path, "testExamples",
+                                                   {kDefaultTestExamples, 0, kExamplesMax}));
   ASSIGN_OR_RETURN(const int64_t features,
-                   Number(options, path, "features", {kDefaultFeatures, 1, kFeaturesMax}));
+                   WholeField(options, path, "features", {kDefaultFeatures, 1, kFeaturesMax}));
   ASSIGN_OR_RETURN(const int64_t classes,
-                   Number(options, path, "classes", {kDefaultClasses, 0, kFeaturesMax}));
+                   WholeField(options, path, "classes", {kDefaultClasses, 0, kFeaturesMax}));
   const auto make = [&](int64_t first, int64_t count) {
     const GeneratedOptions generated{seed, first, count, features, static_cast<int32_t>(classes)};
     return classes == 0 ? GenerateRegression(generated) : GenerateClassification(generated);
@@ -137,14 +232,21 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
 }  // namespace
 
 absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t seed) {
-  if (!spec.is_object()) return Invalid("data", "must be an object");
+  if (!spec.is_object()) return InvalidField("data", "must be an object");
   std::string format = "idx";
   if (spec.contains("format")) {
-    ASSIGN_OR_RETURN(format, Text(spec, "data", "format"));
+    ASSIGN_OR_RETURN(format, TextField(spec, "data", "format"));
   }
   if (format == "idx") return LoadIdx(files, spec);
   if (format == "generated") return Generate(spec, seed);
-  return Invalid("data.format", "unknown format \"" + format + "\", want idx or generated");
+  if (format == "cifar10") return LoadCifar10(files, spec);
+  if (format == "cifar100") return LoadCifar100(files, spec);
+  if (format == "tfrecord") return LoadRecords(files, spec);
+  if (format == "csv") return LoadCsv(files, spec);
+  if (format == "raw") return LoadRaw(files, spec);
+  return InvalidField("data.format", "unknown format \"" + format +
+                                         "\", want idx, generated, cifar10, cifar100, tfrecord, "
+                                         "csv or raw");
 }
 
 }  // namespace taas

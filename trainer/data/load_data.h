@@ -3,9 +3,17 @@
 //   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, …}}
 //   {"format": "generated", "generated": {"examples": 10000, "testExamples": 1000, "features": 20,
 //    "classes": 10}}      (classes 0: a linear regression)
+//   {"format": "cifar10", "train": {"files": ["/data/data_batch_*.bin"]}, "test": {"files": […]}}
+//   {"format": "cifar100", …, "cifar100": {"labels": "coarse"}}
+//   {"format": "tfrecord", …, "classes": 10, "tfrecord": {…}}      (record_spec.h)
+//   {"format": "csv", …, "csv": {"header": true, "delimiter": ",", "labelColumn": "species",
+//    "columns": ["width", "height"]}}
+//   {"format": "raw", "train": {"images": …, "labels": …}, "raw": {"dtype": "uint8",
+//    "shape": [32, 32, 3], "labelDtype": "uint8"}}
 //
 // Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field
-// ("data.train.images: …") for a bad specification; for files see idx.h, each naming the file.
+// ("data.train.images: …") for a bad specification; for files see the header of each format, each
+// naming the file.
 //
 //   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data, config.seed));
 //   Log(LogLevel::kInfo, "data loaded", {{"source", data.source}});
@@ -27,8 +35,9 @@ namespace taas {
 struct DataSets {
   Dataset train;
   std::optional<Dataset> test;
-  // Where the data comes from, in words: the text of `source.txt` beside the training images if
-  // there is one, else the path of the training images, or a description of what was generated.
+  // Where the data comes from, in words: the text of `source.txt` beside the training files if
+  // there is one, else the path of the first, or a description of what was generated; and how many
+  // damaged records were passed over.
   std::string source;
 };
 

@@ -7,8 +7,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/data/example.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"
+#include "trainer/data/record_file.h"
 
 namespace taas {
 namespace {
@@ -84,7 +86,7 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
   };
   for (const Case& c : {
            Case{R"([])", "data: must be an object"},
-           Case{R"({"format":"csv"})", "data.format: unknown format \"csv\""},
+           Case{R"({"format":"parquet"})", "data.format: unknown format \"parquet\""},
            Case{R"({"format":1})", "data.format"},
            Case{R"({})", "data.train: is missing"},
            Case{R"({"trian":{}})", "data.trian: unknown field"},
@@ -96,6 +98,28 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
            Case{R"({"format":"generated","generated":{"classes":1.5}})",
                 "data.generated.classes"},
            Case{R"({"format":"generated","generated":{"rows":1}})", "data.generated.rows"},
+           Case{R"({"classes":3,"train":{}})", "data.classes: unknown field"},
+           Case{R"({"format":"cifar10","train":{"images":"a","labels":"b"}})",
+                "data.train.images: unknown field"},
+           Case{R"({"format":"cifar10","train":{}})", "data.train.files: is missing"},
+           Case{R"({"format":"cifar10","train":{"files":"a"}})", "data.train.files: must be a"},
+           Case{R"({"format":"cifar10","train":{"files":[""]}})", "data.train.files: must be a"},
+           Case{R"({"format":"cifar10","cifar100":{}})", "data.cifar100: unknown field"},
+           Case{R"({"format":"cifar100","cifar100":{"labels":"all"}})",
+                "data.cifar100.labels: must be one of fine, coarse"},
+           Case{R"({"format":"tfrecord"})", "data.tfrecord.label: is missing"},
+           Case{R"({"format":"tfrecord","classes":-1})", "data.classes: must be a whole number"},
+           Case{R"({"format":"csv"})", "data.csv.labelColumn: is missing"},
+           Case{R"({"format":"csv","csv":{"labelColumn":"y","header":1}})", "data.csv.header"},
+           Case{R"({"format":"csv","csv":{"labelColumn":"y","delimiter":"ab"}})",
+                "data.csv.delimiter: must be one character"},
+           Case{R"({"format":"csv","csv":{"labelColumn":"y","columns":[]}})", "data.csv.columns"},
+           Case{R"({"format":"csv","csv":{"labelColumn":"y","rows":1}})", "data.csv.rows: unknown"},
+           Case{R"({"format":"csv","csv":{"labelColumn":"y"}})", "data.train: is missing"},
+           Case{R"({"format":"raw"})", "data.raw.shape: is missing"},
+           Case{R"({"format":"raw","raw":{"shape":[1],"dtype":"int8"}})", "data.raw.dtype"},
+           Case{R"({"format":"raw","raw":{"shape":[1],"labelDtype":"bool"}})",
+                "data.raw.labelDtype"},
        }) {
     EXPECT_THAT(LoadData(files_, json::parse(c.spec)),
                 StatusIs(Code::kInvalidArgument, HasSubstr(c.text)))
@@ -116,6 +140,73 @@ TEST_F(LoadDataTest, GeneratedDataNeedsNoFiles) {
   ASSERT_THAT(regression, IsOk());
   EXPECT_EQ(regression->train.target_width(), 1);
   EXPECT_FALSE(regression->test.has_value());
+}
+
+TEST_F(LoadDataTest, RecordsBecomeTrainAndTestSets) {
+  const auto write = [&](const std::string& name, int64_t label) {
+    ExampleBuilder builder;
+    builder.AddBytes("image", "abcd");
+    builder.AddInts("label", {&label, 1});
+    auto writer = RecordWriter::Open(files_, dir_ + "/" + name);
+    ASSERT_THAT(writer, IsOk());
+    ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+    ASSERT_THAT((*writer)->Close(), IsOk());
+  };
+  write("train-1", 0);
+  write("train-2", 1);
+  write("test-1", 0);
+  json spec = {{"format", "tfrecord"},
+               {"train", {{"files", {dir_ + "/train-*"}}}},
+               {"test", {{"files", {dir_ + "/test-1"}}}},
+               {"tfrecord", json::parse(R"({"label":"label","badRecords":"skip","features":[
+                   {"name":"image","dtype":"bytes","decode":"raw","shape":[2,2,1]},
+                   {"name":"label","dtype":"int64"}]})")}};
+  const auto sets = LoadData(files_, spec);
+  ASSERT_THAT(sets, IsOk());
+  EXPECT_EQ(sets->train.examples(), 2);
+  EXPECT_EQ(sets->train.image(), (ImageShape{2, 2, 1}));
+  EXPECT_EQ(sets->test->classes(), 2);
+  EXPECT_EQ(sets->source, dir_ + "/train-1 and 1 more");
+  std::string text = *files_.ReadAll(dir_ + "/train-2");
+  text.resize(text.size() - 1);
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/train-2", text), IsOk());
+  const auto skipped = LoadData(files_, spec);
+  ASSERT_THAT(skipped, IsOk());
+  EXPECT_THAT(skipped->source, HasSubstr("1 damaged records passed over"));
+  spec["train"]["files"] = {dir_ + "/none-*"};
+  EXPECT_THAT(LoadData(files_, spec), StatusIs(Code::kNotFound, HasSubstr("none-*")));
+}
+
+TEST_F(LoadDataTest, EachOtherFormatIsRead) {
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/cifar", "\x01\x02" + std::string(3072, 'x')), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/csv", "1;2;0.5\n3;4;1\n"), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/x", "abcdef"), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/y", std::string("\0\1", 2)), IsOk());
+  const auto spec = [&](std::string text) {
+    for (size_t at; (at = text.find("DIR")) != std::string::npos;) text.replace(at, 3, dir_);
+    return json::parse(text);
+  };
+  const auto fine =
+      LoadData(files_, spec(R"({"format":"cifar100","train":{"files":["DIR/cifar"]}})"));
+  ASSERT_THAT(fine, IsOk());
+  EXPECT_EQ(fine->train.labels()[0], 2);
+  const auto coarse = LoadData(files_, spec(R"({"format":"cifar100",
+      "train":{"files":["DIR/cifar"]},"cifar100":{"labels":"coarse"}})"));
+  ASSERT_THAT(coarse, IsOk());
+  EXPECT_EQ(coarse->train.labels()[0], 1);
+  EXPECT_THAT(LoadData(files_, spec(R"({"format":"cifar10","train":{"files":["DIR/cifar"]}})")),
+              StatusIs(Code::kDataLoss, HasSubstr("record 1"))) << "it is of CIFAR-100";
+  const auto csv = LoadData(files_, spec(R"({"format":"csv","classes":0,
+      "train":{"files":["DIR/csv"]},"test":{"files":["DIR/csv"]},
+      "csv":{"header":false,"delimiter":";","labelColumn":"2","columns":["1"]}})"));
+  ASSERT_THAT(csv, IsOk());
+  EXPECT_EQ(csv->train.features(), 1);
+  EXPECT_EQ(csv->test->target_width(), 1);
+  const auto raw = LoadData(files_, spec(R"({"format":"raw","classes":7,
+      "train":{"images":"DIR/x","labels":"DIR/y"},"raw":{"shape":[3]}})"));
+  ASSERT_THAT(raw, IsOk());
+  EXPECT_EQ(raw->train.classes(), 7);
+  EXPECT_EQ(raw->train.features(), 3);
 }
 
 }  // namespace

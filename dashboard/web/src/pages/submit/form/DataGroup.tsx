@@ -26,7 +26,8 @@ export function DataGroup(): ReactNode {
       ) : (
         <>
           <VolumeFields />
-          {bundled && <FileFields />}
+          {/* Of the other formats the files are among the other fields. */}
+          {bundled && (format === undefined || format === "idx") && <FileFields />}
         </>
       )}
       {bundled && <CheckpointNote />}

@@ -17,6 +17,8 @@ export const FILES = {
 // Enough to see the loss fall within seconds.
 const GENERATED = { examples: 10_000, testExamples: 1_000, features: 20, classes: 10 };
 const LINEAR = { ...GENERATED, classes: 0 };
+// Of formats that only the text and the form's other fields set.
+const OF_OTHERS = ["classes", "cifar100", "tfrecord", "csv", "raw"];
 
 export interface DataVolume {
   /** Of the volume in the manifest. */
@@ -35,7 +37,8 @@ export function dataVolume(kind: JobKind, value: Json): DataVolume | undefined {
 
 function jobVolume(value: Json): DataVolume | undefined {
   const volumes = listAt(value, VOLUMES);
-  const file = valueAt(value, [...DATA, "train", "images"]);
+  const train = [...DATA, "train"];
+  const file = valueAt(value, [...train, "images"]) ?? valueAt(value, [...train, "files", 0]);
   const holds = (mount: Json | undefined): boolean =>
     typeof file === "string" && typeof mount === "string" && file.startsWith(`${mount}/`);
   const index = volumes.findIndex((one) => isObject(one) && holds(one.mountPath));
@@ -78,6 +81,7 @@ function listAt(value: Json, path: Path): Json[] {
 /** From files to generated data and back; a linear model gets numbers to predict, not classes. */
 export function formatOps(value: Json, format: string): Op[] {
   const ops: Op[] = [{ set: [...DATA, "format"], value: format }];
+  ops.push(...OF_OTHERS.map((key): Op => ({ remove: [...DATA, key] })));
   if (format === "generated") {
     const linear = valueAt(value, ["spec", "trainer", "model", "name"]) === "linear";
     ops.push({ remove: [...DATA, "train"] }, { remove: [...DATA, "test"] });

@@ -142,6 +142,25 @@ describe("data", () => {
     expect(back).toEqual(valueOf(text));
   });
 
+  test("of a list of files is in its volume, and leaves nothing behind", () => {
+    const text = `kind: TrainingJob
+spec:
+  trainer:
+    data:
+      format: csv
+      train: {files: [/tables/a.csv]}
+      classes: 3
+      csv: {labelColumn: kind}
+  volumes:
+    - {name: other, mountPath: /other, source: {emptyDir: {}}}
+    - {name: tables, mountPath: /tables, source: {persistentVolumeClaim: {claimName: t}}}
+`;
+    expect(dataVolume("TrainingJob", valueOf(text))?.path).toEqual(["spec", "volumes", 1]);
+    const value = valueOf(applyOps(text, formatOps(valueOf(text), "generated")));
+    const data = valueAt(value, ["spec", "trainer", "data"]);
+    expect(Object.keys(data as object).sort()).toEqual(["format", "generated"]);
+  });
+
   test("of files mounts a volume where none is", () => {
     const text = `kind: TrainingJob
 spec:

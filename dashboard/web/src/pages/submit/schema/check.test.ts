@@ -79,7 +79,12 @@ const RULES: Record<JobKind, string> = {
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles
-    IdxWithOptionsOfGenerated MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
+    BytesThatAreNotDecoded CifarOptionsOfIdx CifarWithoutFiles ClassesOfIdx CsvOptionsOfIdx
+    CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
+    ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
+    RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
+    IdxWithOptionsOfGenerated
+    MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
     CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
     ExponentialWithAlpha ExponentialWithBoundaries StepWithOneRateTooMany StepWithSteps
     StepWithoutRates`,

@@ -48,15 +48,16 @@ function controlOf({ path, fresh }: FieldSpec): Control {
 function trainerControls(value: Json): Control[] {
   const at = (...keys: string[]): Path => ["spec", "trainer", ...keys];
   const data = (...keys: string[]): Path => [...DATA, ...keys];
-  const generated = valueAt(value, data("format")) === "generated";
+  const format = valueAt(value, data("format"));
+  const generated = format === "generated";
+  const idx = format === undefined || format === "idx";
   const made = ["examples", "testExamples", "features", "classes"];
-  const source = generated
-    ? made.map((key) => data("generated", key))
-    : ["train", "test"].flatMap((part) => [data(part, "images"), data(part, "labels")]);
+  const files = ["train", "test"].flatMap((part) => [data(part, "images"), data(part, "labels")]);
+  const source = generated ? made.map((key) => data("generated", key)) : idx ? files : [];
   const paths = [at("model", "name"), at("model", "hidden"), at("optimizer", "name")];
   return [
     ...[...paths, data("format"), ...source].map(whole),
-    ...(generated ? [] : [{ path: data("test"), exact: true }]),
+    ...(idx ? [{ path: data("test"), exact: true }] : []),
     ...[...trainingFields(value), ...savingFields(value)].map(controlOf),
   ];
 }

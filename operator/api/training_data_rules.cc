@@ -1,0 +1,118 @@
+#include "operator/api/training_data_rules.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+using Predicate = RuleTwin::Predicate;
+
+Predicate OnlyOf(const char* format, const char* field) {
+  return [format, field](const Json& self, const Json*) {
+    return ValueAt(self, {"format"}) == format || !self.contains(field);
+  };
+}
+
+Predicate JustOf(const char* format) {
+  return [format](const Json& self, const Json*) {
+    return (ValueAt(self, {"format"}) == format) == self.contains(format);
+  };
+}
+
+bool IsGenerated(const Json& data) { return ValueAt(data, {"format"}) == "generated"; }
+
+bool IsOneOf(const Json& value, std::initializer_list<const char*> texts) {
+  return std::any_of(texts.begin(), texts.end(), [&](const char* text) { return value == text; });
+}
+
+Predicate FilesOfFormat(const char* set) {
+  return [set](const Json& self, const Json*) {
+    return IsGenerated(self) || !self.contains(set) ||
+           self[set].contains("files") ==
+               IsOneOf(ValueAt(self, {"format"}), {"cifar10", "cifar100", "tfrecord", "csv"});
+  };
+}
+
+Predicate Needs(const char* field, const char* other) {
+  return [field, other](const Json& self, const Json*) {
+    return self.contains(other) || !self.contains(field);
+  };
+}
+
+std::vector<RuleTwin> FileRules(const std::string& at) {
+  return {
+      {at, "images need labels", ".labels", Needs("images", "labels")},
+      {at, "labels need images", ".images", Needs("labels", "images")},
+      {at, "has either images and labels or files", "",
+       [](const Json& self, const Json*) {
+         return self.contains("files") != (self.contains("images") || self.contains("labels"));
+       }},
+  };
+}
+
+bool LabelIsAFeature(const Json& self, const Json*) {
+  const Json& features = ValueAt(self, {"features"});
+  return std::any_of(features.begin(), features.end(), [&](const Json& feature) {
+    return ValueAt(feature, {"name"}) == ValueAt(self, {"label"});
+  });
+}
+
+std::vector<RuleTwin> RecordRules() {
+  const std::string at = "spec.trainer.data.tfrecord";
+  return {
+      {at, "is none of the features", ".label", LabelIsAFeature},
+      {at + ".features[]", "bytes are decoded, other types are numbers", ".decode",
+       [](const Json& self, const Json*) {
+         return (ValueAt(self, {"dtype"}) == "bytes") == self.contains("decode");
+       }},
+      {at + ".features[]", "is of decode raw only", ".rawDtype", Needs("rawDtype", "decode")},
+      {at + ".features[]", "VarLen needs the shape of the most values", ".shape",
+       [](const Json& self, const Json*) {
+         return self.contains("shape") || ValueAt(self, {"kind"}) != "VarLen";
+       }},
+  };
+}
+
+std::vector<RuleTwin> DataRules() {
+  const std::string at = "spec.trainer.data";
+  const std::string files = "formats idx and raw have images and labels, the others files";
+  const std::string just = " needs these options, and no other takes them";
+  return {
+      {at, "all formats but generated need the files to train on", ".train",
+       [](const Json& self, const Json*) { return IsGenerated(self) || self.contains("train"); }},
+      {at, "format generated reads no files", ".train",
+       [](const Json& self, const Json*) {
+         return !IsGenerated(self) || !(self.contains("train") || self.contains("test"));
+       }},
+      {at, files, ".train", FilesOfFormat("train")},
+      {at, files, ".test", FilesOfFormat("test")},
+      {at, "is of formats tfrecord, csv and raw only", ".classes",
+       [](const Json& self, const Json*) {
+         return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "raw"}) ||
+                !self.contains("classes");
+       }},
+      {at, "only format generated takes these options", ".generated",
+       OnlyOf("generated", "generated")},
+      {at, "only format cifar100 takes these options", ".cifar100",
+       OnlyOf("cifar100", "cifar100")},
+      {at, "format tfrecord" + just, ".tfrecord", JustOf("tfrecord")},
+      {at, "format csv" + just, ".csv", JustOf("csv")},
+      {at, "format raw" + just, ".raw", JustOf("raw")},
+  };
+}
+
+}  // namespace
+
+std::vector<RuleTwin> TrainingDataRules() {
+  std::vector<RuleTwin> all = DataRules();
+  for (const auto& part : {RecordRules(), FileRules("spec.trainer.data.train"),
+                           FileRules("spec.trainer.data.test")}) {
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace taas

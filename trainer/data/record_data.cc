@@ -1,0 +1,112 @@
+#include "trainer/data/record_data.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+#include "trainer/data/raw.h"
+
+namespace taas {
+namespace {
+
+size_t LabelOf(const RecordDataOptions& options) {
+  const auto label = std::ranges::find(options.features, options.label, &FeatureSpec::name);
+  CHECK(label != options.features.end()) << "the label is one of the features";
+  return static_cast<size_t>(label - options.features.begin());
+}
+
+// Bytes of an input are pixels unless their scale is given; those of a label are its number.
+std::vector<FeatureSpec> WithPixelScale(const RecordDataOptions& options) {
+  std::vector<FeatureSpec> specs = options.features;
+  for (FeatureSpec& spec : specs) {
+    if (spec.name == options.label || spec.raw != RawType::kUint8 || spec.normalise) continue;
+    spec.normalise = Normalise{.scale = PixelScale().scale, .offset = PixelScale().offset};
+  }
+  return specs;
+}
+
+class Collector {
+ public:
+  explicit Collector(const RecordDataOptions& options)
+      : parser_(WithPixelScale(options)), label_(LabelOf(options)), classes_(options.classes) {
+    const FeatureSpec& label = parser_.specs()[label_];
+    const bool whole = label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
+    if (!classes_ && !whole) classes_ = 0;
+    for (size_t i = 0; i < parser_.specs().size(); ++i) {
+      if (i == label_) continue;
+      inputs_.push_back(i);
+      width_ += parser_.specs()[i].count();
+    }
+    CHECK(!inputs_.empty()) << "a data set has features beside its label";
+    // They take a quarter of the memory that floats do.
+    keeps_bytes_ = inputs_.size() == 1 && First().raw == RawType::kUint8 && First().fixed;
+  }
+
+  absl::Status Add(std::string_view record) {
+    RETURN_IF_ERROR(parser_.Parse(record));
+    label_numbers_.clear();
+    parser_.AppendFloats(label_, &label_numbers_);
+    for (const float number : label_numbers_) {
+      RETURN_IF_ERROR(rows_.AddLabel(number, classes_))
+          .With("feature \"" + parser_.specs()[label_].name + "\"");
+    }
+    if (keeps_bytes_) {
+      const std::string_view bytes = parser_.values(inputs_.front()).bytes.front();
+      rows_.pixels.insert(rows_.pixels.end(), bytes.begin(), bytes.end());
+    } else {
+      for (const size_t input : inputs_) AddInput(input);
+    }
+    return rows_.CheckSize();
+  }
+
+  absl::StatusOr<Dataset> Make(const std::string& name) && {
+    PixelScale scale;
+    if (keeps_bytes_) scale = {First().normalise->scale, First().normalise->offset};
+    ASSIGN_OR_RETURN(Dataset set, std::move(rows_).Make(name, width_, classes_, scale));
+    if (inputs_.size() == 1) set.set_image(ImageOfShape(First().shape));
+    return set;
+  }
+
+ private:
+  const FeatureSpec& First() const { return parser_.specs()[inputs_.front()]; }
+
+  void AddInput(size_t input) {
+    const FeatureSpec& spec = parser_.specs()[input];
+    const size_t end = rows_.values.size() + static_cast<size_t>(spec.count());
+    parser_.AppendFloats(input, &rows_.values);
+    const Normalise normalise = spec.normalise.value_or(Normalise());
+    const float fill = static_cast<float>(spec.fallback.value_or(0));
+    rows_.values.resize(end, fill * normalise.scale + normalise.offset);
+  }
+
+  ExampleParser parser_;
+  const size_t label_;
+  ClassCount classes_;
+  std::vector<size_t> inputs_;
+  int64_t width_ = 0;
+  bool keeps_bytes_ = false;
+  Rows rows_;
+  std::vector<float> label_numbers_;
+};
+
+}  // namespace
+
+absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
+                                       const RecordDataOptions& options) {
+  Collector collector(options);
+  int64_t skipped = 0;
+  for (const std::string& path : paths) {
+    ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, options.reader));
+    for (;;) {
+      ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+      if (!record) break;
+      RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
+    }
+    skipped += reader->skipped();
+  }
+  ASSIGN_OR_RETURN(Dataset set, std::move(collector).Make("read " + paths.front()));
+  return RecordData{std::move(set), skipped};
+}
+
+}  // namespace taas

@@ -1,0 +1,51 @@
+// A data set out of files of records (TFRecord) of tf.train.Example.
+//
+// One feature is the label, the others are put together, in the order of their specifications, to
+// the features of a Dataset. If that is one feature that is decoded to bytes, the bytes are kept
+// and scaled when a batch is gathered: to [0, 1], or as the specification says. A feature of any
+// length is filled up to its shape with its default, or zeroes, scaled as its numbers are.
+//
+// Ownership: the caller owns the result. Threads: any. Errors: those of record_file.h and
+// example_parser.h, naming file, record and feature; ResourceExhausted beyond kDataBytesMax.
+//
+//   ASSIGN_OR_RETURN(RecordData data, ReadRecords(files, {"train.tfrecord"}, options));
+
+#ifndef TRAINER_DATA_RECORD_DATA_H_
+#define TRAINER_DATA_RECORD_DATA_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "operator/base/file_system.h"
+#include "trainer/data/dataset.h"
+#include "trainer/data/example_parser.h"
+#include "trainer/data/record_file.h"
+#include "trainer/data/rows.h"
+
+namespace taas {
+
+struct RecordDataOptions {
+  RecordReader::Options reader;
+  // Each of numbers (bytes have `raw`), those of any length with a shape; at least one but the
+  // label.
+  std::vector<FeatureSpec> features;
+  // One of `features`, of fixed length. One number if it is a class; floats are targets of a
+  // regression unless `classes` says otherwise.
+  std::string label;
+  ClassCount classes;
+};
+
+struct RecordData {
+  Dataset set;
+  int64_t skipped = 0;  // Damaged records that were passed over.
+};
+
+// All files, in their order; at least one.
+absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
+                                       const RecordDataOptions& options);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_RECORD_DATA_H_

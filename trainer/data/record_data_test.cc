@@ -1,0 +1,155 @@
+#include "trainer/data/record_data.h"
+
+#include <array>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+
+namespace taas {
+namespace {
+
+using namespace std::literals;
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::HasSubstr;
+using Code = absl::StatusCode;
+
+constexpr FeatureKind kBytes = FeatureKind::kBytes;
+constexpr FeatureKind kFloat = FeatureKind::kFloat;
+constexpr FeatureKind kInt64 = FeatureKind::kInt64;
+
+std::string Example(std::string_view pixels, int64_t label, std::vector<float> weights) {
+  ExampleBuilder builder;
+  builder.AddBytes("pixels", pixels);
+  builder.AddInts("label", {&label, 1});
+  builder.AddFloats("weights", weights);
+  return builder.Take();
+}
+
+class RecordDataTest : public ::testing::Test {
+ protected:
+  std::string Put(const std::string& name, const std::vector<std::string>& records) {
+    const std::string path = ::testing::TempDir() + "/" + name;
+    auto writer = RecordWriter::Open(files_, path);
+    EXPECT_THAT(writer, IsOk());
+    for (const std::string& record : records) EXPECT_THAT((*writer)->Append(record), IsOk());
+    EXPECT_THAT((*writer)->Close(), IsOk());
+    return path;
+  }
+  std::string Two() {
+    return Put("two", {Example("\0\xff"sv, 1, {0.5f}), Example("\x33\x66", 0, {1, 2})});
+  }
+  static RecordDataOptions Of(std::vector<FeatureSpec> inputs) {
+    inputs.push_back({.name = "label", .kind = kInt64});
+    return {.features = std::move(inputs), .label = "label"};
+  }
+  static std::vector<float> Row(const Dataset& set, int64_t index) {
+    std::vector<float> out(static_cast<size_t>(set.features()));
+    set.GatherFeatures(std::array{index}, out.data());
+    return out;
+  }
+  PosixFileSystem files_;
+};
+
+const FeatureSpec kPixels{.name = "pixels", .kind = kBytes, .shape = {1, 2, 1},
+                          .raw = RawType::kUint8};
+const FeatureSpec kWeights{.name = "weights", .kind = kFloat, .fixed = false, .shape = {3}};
+
+TEST_F(RecordDataTest, PixelsOfSeveralFilesAreImages) {
+  const std::string more = Put("more.gz", {Example("\1\2", 3, {})});
+  const auto data = ReadRecords(files_, {Two(), more}, Of({kPixels}));
+  ASSERT_THAT(data, IsOk());
+  EXPECT_THAT(data->set.labels(), ElementsAre(1, 0, 3));
+  EXPECT_EQ(data->set.classes(), 4);
+  EXPECT_EQ(data->set.image(), (ImageShape{1, 2, 1}));
+  EXPECT_THAT(Row(data->set, 1), ElementsAre(FloatEq(0.2f), FloatEq(0.4f)));
+}
+
+TEST_F(RecordDataTest, ScaleOfPixelsMayBeGiven) {
+  FeatureSpec pixels = kPixels;
+  pixels.normalise = Normalise{2, -1};
+  const auto data = ReadRecords(files_, {Two()}, Of({pixels}));
+  ASSERT_THAT(data, IsOk());
+  EXPECT_THAT(Row(data->set, 1), ElementsAre(101, 203));
+}
+
+TEST_F(RecordDataTest, FeaturesAreTogetherAndFilledUp) {
+  FeatureSpec weights = kWeights;
+  weights.fallback = -1;
+  const auto data = ReadRecords(files_, {Two()}, Of({weights, kPixels}));
+  ASSERT_THAT(data, IsOk());
+  EXPECT_EQ(data->set.image(), ImageShape());
+  EXPECT_THAT(Row(data->set, 0), ElementsAre(0.5f, -1, -1, 0, 1));
+  EXPECT_THAT(Row(data->set, 1), ElementsAre(1, 2, -1, FloatEq(0.2f), FloatEq(0.4f)));
+  weights.normalise = Normalise{2, 5};
+  const auto scaled = ReadRecords(files_, {Two()}, Of({weights}));
+  ASSERT_THAT(scaled, IsOk());
+  EXPECT_THAT(Row(scaled->set, 0), ElementsAre(6, 3, 3));
+}
+
+TEST_F(RecordDataTest, FloatLabelsAreTargets) {
+  RecordDataOptions options = Of({kPixels});
+  options.features.back() = {.name = "weights", .kind = kFloat};
+  options.label = "weights";
+  const std::string path = Put("targets", {Example("\0\xff"sv, 1, {0.5f})});
+  const auto data = ReadRecords(files_, {path}, options);
+  ASSERT_THAT(data, IsOk());
+  EXPECT_EQ(data->set.classes(), 0);
+  EXPECT_THAT(Row(data->set, 0), ElementsAre(0, FloatEq(1)));
+  options.classes = 3;
+  EXPECT_THAT(ReadRecords(files_, {path}, options),
+              StatusIs(Code::kInvalidArgument, HasSubstr("feature \"weights\": label 0.5")));
+}
+
+TEST_F(RecordDataTest, MistakesNameFileRecordAndFeature) {
+  FeatureSpec pixels = kPixels;
+  pixels.shape = {3};
+  EXPECT_THAT(ReadRecords(files_, {Two()}, Of({pixels})),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("/two: record 0 at offset 0: feature \"pixels\": want 3 bytes")));
+  const std::string later = Put("later", {Example("ab", 1, {}), "\x0a\x05"});
+  EXPECT_THAT(ReadRecords(files_, {later}, Of({kPixels})),
+              StatusIs(Code::kDataLoss, HasSubstr("/later: record 1 at offset ")));
+  RecordDataOptions options = Of({kPixels});
+  options.classes = 1;
+  EXPECT_THAT(ReadRecords(files_, {Two()}, options),
+              StatusIs(Code::kInvalidArgument, HasSubstr("record 0 at offset 0: feature \"label\": "
+                                                         "label 1 is out of range")));
+  const std::string empty = Put("empty", {});
+  EXPECT_THAT(ReadRecords(files_, {empty}, Of({kPixels})),
+              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no examples")));
+}
+
+TEST_F(RecordDataTest, DamagedRecordsAreCountedWhenPassedOver) {
+  const std::string path = Two();
+  std::string text = *files_.ReadAll(path);
+  text[20] ^= 1;
+  ASSERT_THAT(files_.WriteAtomically(path, text), IsOk());
+  EXPECT_THAT(ReadRecords(files_, {path}, Of({kPixels})), StatusIs(Code::kDataLoss));
+  RecordDataOptions options = Of({kPixels});
+  options.reader.skip_bad = true;
+  const auto data = ReadRecords(files_, {path}, options);
+  ASSERT_THAT(data, IsOk());
+  EXPECT_EQ(data->skipped, 1);
+  EXPECT_THAT(data->set.labels(), ElementsAre(0));
+}
+
+// With right checksums, so that the parser and the collector see what is wrong.
+TEST_F(RecordDataTest, DamagedExamplesAreReadOrRefused) {
+  SeededRandom random(9);
+  for (int round = 0; round < 500; ++round) {
+    std::string record = Example("\0\xff"sv, 1, {0.5f});
+    for (int flips = 0; flips < 2; ++flips) {
+      record[random.Below(record.size())] = static_cast<char>(random.Next());
+    }
+    const auto data = ReadRecords(files_, {Put("fuzz", {record})}, Of({kPixels, kWeights}));
+    if (data.ok()) continue;
+    EXPECT_THAT(std::string(data.status().message()), HasSubstr("/fuzz"));
+  }
+}
+
+}  // namespace
+}  // namespace taas
