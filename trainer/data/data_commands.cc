@@ -3,12 +3,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "operator/base/file_system.h"
+#include "trainer/data/convert.h"
 #include "trainer/data/fetch_mnist.h"
 #include "trainer/data/http_get.h"
+#include "trainer/data/inspect.h"
 
 namespace taas {
 namespace {
@@ -19,11 +20,24 @@ constexpr int kUsage = 2;
 
 constexpr char kHelp[] =
     "usage: data fetch mnist DIR [--generate]\n"
+    "       data inspect FILE…\n"
+    "       data convert --from idx --to tfrecord IMAGES LABELS TARGET\n"
+    "       data convert --from tfrecord --to idx SOURCE IMAGES LABELS\n"
     "\n"
+    "fetch\n"
     "Lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz and source.txt in\n"
     "DIR: from the directory $TAAS_DATA if it is set (the four classic files, or the two t10k\n"
     "files, of which nine tenths become training data); else downloaded; without a network, or\n"
-    "with --generate, drawn from a seed. Does nothing if DIR is complete.\n";
+    "with --generate, drawn from a seed. Does nothing if DIR is complete.\n"
+    "\n"
+    "inspect\n"
+    "Tells what each file is: its format, how much is in it, the features of its examples with\n"
+    "their first values, whether its checksums are right. Ends with 1 if a file is damaged.\n"
+    "\n"
+    "convert\n"
+    "From the two IDX files of a labelled image set to a TFRecord file of tf.train.Example with\n"
+    "image_raw, label, height, width and depth, and back. What is written is gzip if its name\n"
+    "ends with .gz.\n";
 
 int Fetch(const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.
@@ -48,28 +62,92 @@ int Fetch(const std::string& target, bool generate) {
   return kOk;
 }
 
+int Inspect(const std::vector<std::string>& paths) {
+  PosixFileSystem files;
+  int code = kOk;
+  for (const std::string& path : paths) {
+    const absl::StatusOr<Inspection> found = InspectFile(files, path);
+    if (!found.ok()) {
+      std::fprintf(stderr, "data inspect: %s\n", std::string(found.status().message()).c_str());
+    } else {
+      std::fputs(found->text.c_str(), stdout);
+    }
+    if (!found.ok() || found->damaged) code = kFailed;
+  }
+  return code;
+}
+
+int Convert(const std::string& from, const std::string& to,
+            const std::vector<std::string>& paths) {
+  const bool to_records = from == "idx" && to == "tfrecord";
+  if (paths.size() != 3 || !(to_records || (from == "tfrecord" && to == "idx"))) {
+    std::fputs(kHelp, stderr);
+    return kUsage;
+  }
+  PosixFileSystem files;
+  const absl::StatusOr<int64_t> examples =
+      to_records ? IdxToRecords(files, {paths[0], paths[1]}, paths[2])
+                 : RecordsToIdx(files, paths[0], {paths[1], paths[2]});
+  if (!examples.ok()) {
+    std::fprintf(stderr, "data convert: %s\n", std::string(examples.status().message()).c_str());
+    return kFailed;
+  }
+  std::printf("%s: %lld examples\n", (to_records ? paths[2] : paths[1]).c_str(),
+              static_cast<long long>(*examples));
+  return kOk;
+}
+
+struct Words {
+  std::vector<std::string> plain;
+  bool help = false;
+  bool generate = false;
+  std::string from;
+  std::string to;
+  std::string unknown;  // The first option that is none.
+};
+
+Words Sort(int argc, char** argv) {
+  Words words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      words.help = true;
+    } else if (word == "--generate") {
+      words.generate = true;
+    } else if ((word == "--from" || word == "--to") && i + 1 < argc) {
+      (word == "--from" ? words.from : words.to) = argv[++i];
+    } else if (word.substr(0, 1) != "-") {
+      words.plain.push_back(word);
+    } else if (words.unknown.empty()) {
+      words.unknown = word;
+    }
+  }
+  return words;
+}
+
 }  // namespace
 
 int RunDataCommand(int argc, char** argv) {
-  std::vector<std::string> words;
-  bool generate = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    if (word == "--help" || word == "-h") {
-      std::fputs(kHelp, stdout);
-      return kOk;
-    }
-    if (word == "--generate") {
-      generate = true;
-    } else if (word.substr(0, 1) == "-") {
-      std::fprintf(stderr, "data: unknown option %s\n%s", argv[i], kHelp);
-      return kUsage;
-    } else {
-      words.emplace_back(word);
-    }
+  const Words words = Sort(argc, argv);
+  if (words.help) {
+    std::fputs(kHelp, stdout);
+    return kOk;
   }
-  if (words.size() == 3 && words[0] == "fetch" && words[1] == "mnist" && !words[2].empty()) {
-    return Fetch(words[2], generate);
+  if (!words.unknown.empty()) {
+    std::fprintf(stderr, "data: unknown option %s\n%s", words.unknown.c_str(), kHelp);
+    return kUsage;
+  }
+  const std::string verb = words.plain.empty() ? "" : words.plain[0];
+  const bool converts = verb == "convert";
+  const bool fetches = verb == "fetch";
+  const bool fits = (converts || (words.from.empty() && words.to.empty())) &&
+                    (fetches || !words.generate);
+  const std::vector<std::string> rest(words.plain.begin() + (verb.empty() ? 0 : 1),
+                                      words.plain.end());
+  if (fits && converts) return Convert(words.from, words.to, rest);
+  if (fits && verb == "inspect" && !rest.empty()) return Inspect(rest);
+  if (fits && fetches && rest.size() == 2 && rest[0] == "mnist" && !rest[1].empty()) {
+    return Fetch(rest[1], words.generate);
   }
   std::fputs(kHelp, stderr);
   return kUsage;

@@ -24,6 +24,13 @@ TEST(DataCommandsTest, WrongUsageIsTwo) {
   EXPECT_EQ(RunData({"fetch", "cifar", "/tmp"}), 2);
   EXPECT_EQ(RunData({"fetch", "mnist", "a", "b"}), 2);
   EXPECT_EQ(RunData({"fetch", "mnist", "a", "--frobnicate"}), 2);
+  EXPECT_EQ(RunData({"inspect"}), 2);
+  EXPECT_EQ(RunData({"inspect", "a", "--generate"}), 2);
+  EXPECT_EQ(RunData({"inspect", "a", "--from", "idx"}), 2);
+  EXPECT_EQ(RunData({"convert", "a", "b", "c"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "idx", "a", "b", "c"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "tfrecord", "a", "b"}), 2);
+  EXPECT_EQ(RunData({"convert", "a", "b", "c", "--from"}), 2);
   EXPECT_EQ(RunData({"--help"}), 0);
 }
 
@@ -33,6 +40,27 @@ TEST(DataCommandsTest, GenerateLaysOutTheFilesWithoutANetwork) {
   EXPECT_EQ(RunData({"fetch", "mnist", dir, "--generate"}), 0);
   EXPECT_THAT(*files.List(dir), ::testing::SizeIs(5));
   EXPECT_EQ(RunData({"fetch", "mnist", dir}), 0) << "complete: no download is tried";
+}
+
+TEST(DataCommandsTest, SetsAreConvertedAndInspected) {
+  PosixFileSystem files;
+  const std::string dir = ::testing::TempDir() + "/convert";
+  ASSERT_EQ(RunData({"fetch", "mnist", dir, "--generate"}), 0);
+  const std::string images = dir + "/test-images.gz", labels = dir + "/test-labels.gz";
+  const std::string records = dir + "/test.tfrecord";
+  EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "tfrecord", images, labels, records}), 0);
+  EXPECT_EQ(RunData({"inspect", images, labels, records}), 0);
+  EXPECT_EQ(RunData({"convert", "--to", "idx", "--from", "tfrecord", records, dir + "/x.gz",
+                     dir + "/y.gz"}),
+            0);
+  EXPECT_EQ(*files.ReadAll(dir + "/x.gz"), *files.ReadAll(images));
+  EXPECT_EQ(*files.ReadAll(dir + "/y.gz"), *files.ReadAll(labels));
+  std::string text = *files.ReadAll(records);
+  text[text.size() / 2] ^= 1;
+  ASSERT_THAT(files.WriteAtomically(records, text), IsOk());
+  EXPECT_EQ(RunData({"inspect", records}), 1);
+  EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "idx", records, "a", "b"}), 1);
+  EXPECT_EQ(RunData({"inspect", dir + "/none"}), 1);
 }
 
 TEST(DataCommandsTest, TargetThatCannotBeMadeIsAFailure) {

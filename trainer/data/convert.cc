@@ -1,0 +1,159 @@
+#include "trainer/data/convert.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status.h"
+#include "trainer/data/example_parser.h"
+#include "trainer/data/gzip.h"
+#include "trainer/data/idx.h"
+#include "trainer/data/record_file.h"
+#include "trainer/data/rows.h"
+
+namespace taas {
+namespace {
+
+// Of a label of an IDX file of bytes.
+constexpr int64_t kLabelMax = 255;
+
+absl::StatusOr<IdxArray> ReadBytes(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(IdxArray array, ReadIdx(files, path));
+  if (array.type == IdxType::kUint8) return array;
+  return absl::InvalidArgumentError("read " + path + ": only IDX files of uint8 are converted");
+}
+
+absl::Status CheckPair(const IdxArray& images, const IdxArray& labels, const IdxFiles& source) {
+  if (images.shape.size() != 3 && images.shape.size() != 4) {
+    return absl::InvalidArgumentError("read " + source.images + ": it has " +
+                                      std::to_string(images.shape.size()) +
+                                      " dimensions, want 3 or 4");
+  }
+  if (labels.shape.size() != 1 || labels.shape[0] != images.shape[0]) {
+    return absl::InvalidArgumentError("read " + source.labels + ": want " +
+                                      std::to_string(images.shape[0]) +
+                                      " labels in one dimension, it has " +
+                                      std::to_string(labels.count()) + " in " +
+                                      std::to_string(labels.shape.size()));
+  }
+  return absl::OkStatus();
+}
+
+void AddInt(std::string_view name, int64_t value, ExampleBuilder* builder) {
+  builder->AddInts(name, {&value, 1});
+}
+
+FeatureSpec IntSpec(std::string name, std::optional<double> fallback = {}) {
+  return {.name = std::move(name), .kind = FeatureKind::kInt64, .fallback = fallback};
+}
+
+// What is collected of the records on the way to IDX files.
+class IdxCollector {
+ public:
+  IdxCollector()
+      : parser_({{.name = "image_raw", .kind = FeatureKind::kBytes},
+                 IntSpec("label"),
+                 IntSpec("height"),
+                 IntSpec("width"),
+                 // Files of others may have none.
+                 IntSpec("depth", 1)}) {}
+
+  absl::Status Add(std::string_view record) {
+    RETURN_IF_ERROR(parser_.Parse(record));
+    const std::string_view image = parser_.values(0).bytes[0];
+    std::array<int64_t, 3> sizes;
+    for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = parser_.values(i + 2).ints[0];
+    if (labels_.empty()) sizes_ = sizes;
+    if (sizes != sizes_) return absl::InvalidArgumentError("its image is not as large as others");
+    RETURN_IF_ERROR(CheckSizes(image.size()));
+    const int64_t label = parser_.values(1).ints[0];
+    if (label < 0 || label > kLabelMax) {
+      return absl::InvalidArgumentError("feature \"label\": " + std::to_string(label) +
+                                        " does not fit into a byte");
+    }
+    labels_.push_back(static_cast<char>(label));
+    pixels_.append(image);
+    if (pixels_.size() <= kDataBytesMax) return absl::OkStatus();
+    return absl::ResourceExhaustedError("the images have more than " +
+                                        std::to_string(kDataBytesMax >> 30) + " GiB");
+  }
+
+  int64_t count() const { return std::ssize(labels_); }
+  std::string Images() const {
+    std::vector<int64_t> shape = {count(), sizes_[0], sizes_[1]};
+    // As MNIST has it: images of one channel have no dimension for it.
+    if (sizes_[2] > 1) shape.push_back(sizes_[2]);
+    return EncodeIdx(shape, pixels_);
+  }
+  std::string Labels() const { return EncodeIdx(std::array{count()}, labels_); }
+
+ private:
+  absl::Status CheckSizes(size_t bytes) const {
+    uint64_t want = 1;
+    for (const int64_t size : sizes_) {
+      const bool fits = size >= 1 && static_cast<uint64_t>(size) <= kDataBytesMax / want;
+      if (!fits) return absl::InvalidArgumentError("an image of such sizes is none");
+      want *= static_cast<uint64_t>(size);
+    }
+    if (want == bytes) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        "feature \"image_raw\": " + std::to_string(bytes) + " bytes are no image of " +
+        std::to_string(sizes_[0]) + " × " + std::to_string(sizes_[1]) + " × " +
+        std::to_string(sizes_[2]));
+  }
+
+  ExampleParser parser_;
+  std::array<int64_t, 3> sizes_{};
+  std::string pixels_;
+  std::string labels_;
+};
+
+absl::Status WriteText(FileSystem& files, const std::string& path, const std::string& text) {
+  return files.WriteAtomically(path, path.ends_with(".gz") ? GzipCompress(text) : text);
+}
+
+}  // namespace
+
+absl::StatusOr<int64_t> IdxToRecords(FileSystem& files, const IdxFiles& source,
+                                     const std::string& target) {
+  ASSIGN_OR_RETURN(const IdxArray images, ReadBytes(files, source.images));
+  ASSIGN_OR_RETURN(const IdxArray labels, ReadBytes(files, source.labels));
+  RETURN_IF_ERROR(CheckPair(images, labels, source));
+  const int64_t count = images.shape[0];
+  const size_t size = count == 0 ? 0 : images.bytes.size() / static_cast<size_t>(count);
+  ASSIGN_OR_RETURN(const auto writer, RecordWriter::Open(files, target));
+  ExampleBuilder builder;
+  for (int64_t i = 0; i < count; ++i) {
+    AddInt("height", images.shape[1], &builder);
+    AddInt("width", images.shape[2], &builder);
+    AddInt("depth", images.shape.size() == 4 ? images.shape[3] : 1, &builder);
+    AddInt("label", labels.bytes[static_cast<size_t>(i)], &builder);
+    builder.AddBytes("image_raw", std::string_view(reinterpret_cast<const char*>(
+                                                       images.bytes.data() + i * size),
+                                                   size));
+    RETURN_IF_ERROR(writer->Append(builder.Take()));
+  }
+  RETURN_IF_ERROR(writer->Close());
+  return count;
+}
+
+absl::StatusOr<int64_t> RecordsToIdx(FileSystem& files, const std::string& source,
+                                     const IdxFiles& target) {
+  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, source, {}));
+  IdxCollector collector;
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+    if (!record) break;
+    RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
+  }
+  if (collector.count() == 0) {
+    return absl::InvalidArgumentError("read " + source + ": it has no records");
+  }
+  RETURN_IF_ERROR(WriteText(files, target.images, collector.Images()));
+  RETURN_IF_ERROR(WriteText(files, target.labels, collector.Labels()));
+  return collector.count();
+}
+
+}  // namespace taas
