@@ -94,6 +94,11 @@ std::vector<RuleTwin> DataRules() {
          return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "raw"}) ||
                 !self.contains("classes");
        }},
+      {at, "is of images, which this format does not have", ".augment",
+       [](const Json& self, const Json*) {
+         return !IsOneOf(ValueAt(self, {"format"}), {"generated", "csv"}) ||
+                !self.contains("augment");
+       }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},
       {at, "only format cifar100 takes these options", ".cifar100",

@@ -32,6 +32,15 @@ class GeneratedSpec(TypedDict, total=False):
     classes: int
 
 
+class CropSpec(TypedDict, total=False):
+    padding: int
+
+
+class AugmentSpec(TypedDict, total=False):
+    crop: CropSpec
+    flip: bool
+
+
 class Cifar100Spec(TypedDict, total=False):
     labels: Literal["fine", "coarse"]
 
@@ -76,6 +85,7 @@ class DataSpec(TypedDict, total=False):
     format: Literal["idx", "generated", "cifar10", "cifar100", "tfrecord", "csv", "raw"]
     train: FilesSpec
     test: FilesSpec
+    augment: AugmentSpec
     classes: int
     generated: GeneratedSpec
     cifar100: Cifar100Spec

@@ -38,6 +38,7 @@ class BatchPlan {
   void Indices(int64_t batch, std::span<int64_t> out) const;
   // The example at `position` (counted from 0) of the stream of epochs.
   int64_t IndexAt(int64_t position) const;
+  int64_t EpochAt(int64_t position) const { return position / options_.examples; }
   // The epoch in which batch `batch` begins.
   int64_t EpochOf(int64_t batch) const;
 

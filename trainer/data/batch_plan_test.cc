@@ -38,6 +38,8 @@ TEST(BatchPlanTest, BatchesCoverTheStreamAlsoAcrossTheEndOfAnEpoch) {
   for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(seen.count(i), 2u) << i;
   EXPECT_EQ(plan.EpochOf(2), 0);
   EXPECT_EQ(plan.EpochOf(3), 1);
+  EXPECT_EQ(plan.EpochAt(9), 0);
+  EXPECT_EQ(plan.EpochAt(10), 1);
 }
 
 TEST(BatchPlanTest, BatchLargerThanTheDataSetRepeatsIt) {

@@ -66,6 +66,8 @@ class Dataset {
   void set_image(const ImageShape& image);
   // Of data that was made by FromPixels; of other data without effect.
   void set_pixel_scale(const PixelScale& scale) { pixel_scale_ = scale; }
+  // What a black pixel is when it is gathered.
+  float zero() const { return pixels_.empty() ? 0 : pixel_scale_.offset; }
 
   // Copies rows `indices` to `features`, indices.size() · features() floats.
   void GatherFeatures(std::span<const int64_t> indices, float* features) const;

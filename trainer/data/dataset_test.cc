@@ -74,6 +74,8 @@ TEST(DatasetTest, PixelsAreScaledAndMovedAsSet) {
   const std::array<int64_t, 1> second{1};
   set->GatherFeatures(second, features.data());
   EXPECT_THAT(features, ::testing::ElementsAre(101, 3));
+  EXPECT_EQ(set->zero(), -1);
+  EXPECT_EQ(Dataset::FromFloats("train", {1, 2}, 1, {0, 1}, 2)->zero(), 0);
 }
 
 TEST(DatasetTest, ImageShapeIsKeptAndNoneToBeginWith) {

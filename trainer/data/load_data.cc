@@ -1,5 +1,6 @@
 #include "trainer/data/load_data.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ constexpr int64_t kDefaultClasses = 10;
 // The limits of the TrainingJob schema.
 constexpr int64_t kExamplesMax = 10'000'000;
 constexpr int64_t kFeaturesMax = 65'536;
+constexpr int64_t kPaddingMax = 1'024;
+constexpr int64_t kDefaultPadding = 4;   // What is usual for images of 32 × 32.
 constexpr size_t kSourceBytesMax = 256;  // It goes into status and termination messages.
 
 // The files of the training set or of the test set: the two, or the list.
@@ -85,14 +88,40 @@ absl::Status CheckTestIsAlike(const Dataset& test, const Dataset& train, const S
       std::to_string(train.target_width()));
 }
 
+absl::StatusOr<AugmentOptions> ParseAugment(const json& spec) {
+  AugmentOptions options;
+  const json augment = spec.value("augment", json::object());
+  const std::string path = "data.augment";
+  RETURN_IF_ERROR(CheckFields(augment, path, {"crop", "flip"}));
+  ASSIGN_OR_RETURN(options.flip, FlagField(augment, path, "flip", false));
+  if (!augment.contains("crop")) return options;
+  RETURN_IF_ERROR(CheckFields(augment["crop"], path + ".crop", {"padding"}));
+  ASSIGN_OR_RETURN(options.crop_padding, WholeField(augment["crop"], path + ".crop", "padding",
+                                                    {kDefaultPadding, 1, kPaddingMax}));
+  return options;
+}
+
+// A margin as wide as the image could leave nothing of it.
+absl::Status CheckAugment(const AugmentOptions& options, const Dataset& train) {
+  const ImageShape& image = train.image();
+  if (!options.any()) return absl::OkStatus();
+  if (image.pixels() == 0) return InvalidField("data.augment", "the examples are no images");
+  if (options.crop_padding < std::min(image.height, image.width)) return absl::OkStatus();
+  return InvalidField("data.augment.crop.padding",
+                      "must be less than the images' " + std::to_string(image.height) + " × " +
+                          std::to_string(image.width));
+}
+
 absl::StatusOr<DataSets> LoadSets(FileSystem& files, const json& spec, const Format& format) {
   if (!spec.contains("train")) {
     return InvalidField("data.train", "is missing: this format needs files");
   }
   ASSIGN_OR_RETURN(const SetFiles train,
                    ParseFiles(files, spec["train"], "data.train", format.takes_list));
+  ASSIGN_OR_RETURN(const AugmentOptions augment, ParseAugment(spec));
   ASSIGN_OR_RETURN(Dataset train_set, format.read(train, format.classes));
-  DataSets sets{std::move(train_set), std::nullopt, SourceOf(files, train)};
+  RETURN_IF_ERROR(CheckAugment(augment, train_set));
+  DataSets sets{std::move(train_set), std::nullopt, SourceOf(files, train), augment};
   if (!spec.contains("test")) return sets;
   ASSIGN_OR_RETURN(const SetFiles test,
                    ParseFiles(files, spec["test"], "data.test", format.takes_list));
@@ -111,7 +140,7 @@ absl::StatusOr<ClassCount> ClassesOf(const json& spec) {
 }
 
 absl::StatusOr<DataSets> LoadIdx(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test"}));
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "augment"}));
   return LoadSets(files, spec, {.read = [&](const SetFiles& of, ClassCount classes) {
     return ReadLabelledIdx(files, of.images, of.labels, {.classes = classes.value_or(0)});
   }});
@@ -124,12 +153,12 @@ absl::StatusOr<DataSets> LoadCifar(FileSystem& files, const json& spec, CifarLab
 }
 
 absl::StatusOr<DataSets> LoadCifar10(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test"}));
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "augment"}));
   return LoadCifar(files, spec, CifarLabels::kTen);
 }
 
 absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "cifar100"}));
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "augment", "cifar100"}));
   const json options = spec.value("cifar100", json::object());
   RETURN_IF_ERROR(CheckFields(options, "data.cifar100", {"labels"}));
   ASSIGN_OR_RETURN(const size_t labels,
@@ -138,7 +167,8 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
 }
 
 absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "tfrecord"}));
+  RETURN_IF_ERROR(CheckFields(
+      spec, "data", {"format", "train", "test", "augment", "classes", "tfrecord"}));
   ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
   ASSIGN_OR_RETURN(const RecordDataOptions options,
                    ParseRecordSpec(spec.value("tfrecord", json::object()), "data.tfrecord",
@@ -182,7 +212,8 @@ absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
 }
 
 absl::StatusOr<DataSets> LoadRaw(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "raw"}));
+  RETURN_IF_ERROR(
+      CheckFields(spec, "data", {"format", "train", "test", "augment", "classes", "raw"}));
   const json options = spec.value("raw", json::object());
   const std::string path = "data.raw";
   RETURN_IF_ERROR(CheckFields(options, path, {"dtype", "shape", "labelDtype"}));

@@ -10,6 +10,8 @@
 //    "columns": ["width", "height"]}}
 //   {"format": "raw", "train": {"images": …, "labels": …}, "raw": {"dtype": "uint8",
 //    "shape": [32, 32, 3], "labelDtype": "uint8"}}
+// and of all that may be images, but not of generated data and tables:
+//   "augment": {"crop": {"padding": 4}, "flip": true}
 //
 // Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field
 // ("data.train.images: …") for a bad specification; for files see the header of each format, each
@@ -28,6 +30,7 @@
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
 #include "operator/base/file_system.h"
+#include "trainer/data/augment.h"
 #include "trainer/data/dataset.h"
 
 namespace taas {
@@ -39,6 +42,8 @@ struct DataSets {
   // there is one, else the path of the first, or a description of what was generated; and how many
   // damaged records were passed over.
   std::string source;
+  // Of the training set; nothing unless it is of images.
+  AugmentOptions augment = {};
 };
 
 // `format` is "idx" unless given. `seed` makes generated data and nothing else.

@@ -117,6 +117,14 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
            Case{R"({"format":"csv","csv":{"labelColumn":"y","rows":1}})", "data.csv.rows: unknown"},
            Case{R"({"format":"csv","csv":{"labelColumn":"y"}})", "data.train: is missing"},
            Case{R"({"format":"raw"})", "data.raw.shape: is missing"},
+           Case{R"({"train":{"images":"a","labels":"b"},"augment":{"flip":1}})",
+                "data.augment.flip: must be true or false"},
+           Case{R"({"train":{"images":"a","labels":"b"},"augment":{"crop":{"padding":0}}})",
+                "data.augment.crop.padding: must be a whole number from 1"},
+           Case{R"({"train":{"images":"a","labels":"b"},"augment":{"turn":1}})",
+                "data.augment.turn: unknown field"},
+           Case{R"({"format":"generated","augment":{}})", "data.augment: unknown field"},
+           Case{R"({"format":"csv","augment":{}})", "data.augment: unknown field"},
            Case{R"({"format":"raw","raw":{"shape":[1],"dtype":"int8"}})", "data.raw.dtype"},
            Case{R"({"format":"raw","raw":{"shape":[1],"labelDtype":"bool"}})",
                 "data.raw.labelDtype"},
@@ -125,6 +133,30 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
                 StatusIs(Code::kInvalidArgument, HasSubstr(c.text)))
         << c.spec;
   }
+}
+
+TEST_F(LoadDataTest, AugmentationIsOfImages) {
+  json spec = Spec();
+  EXPECT_FALSE(LoadData(files_, spec)->augment.any());
+  spec["augment"] = {{"flip", true}};
+  auto sets = LoadData(files_, spec);
+  ASSERT_THAT(sets, IsOk());
+  EXPECT_TRUE(sets->augment.flip);
+  EXPECT_EQ(sets->augment.crop_padding, 0);
+  spec["augment"] = {{"crop", {{"padding", 1}}}};
+  EXPECT_THAT(LoadData(files_, spec),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("data.augment.crop.padding: must be less than the images' 1")));
+  Write("x.gz", {3, 9, 9}, std::string(3 * 81, 'x'));
+  spec.erase("test");
+  sets = LoadData(files_, spec);
+  ASSERT_THAT(sets, IsOk());
+  EXPECT_EQ(sets->augment.crop_padding, 1);
+  spec["augment"]["crop"] = json::object();
+  EXPECT_EQ(LoadData(files_, spec)->augment.crop_padding, 4);
+  Write("x.gz", {3, 81}, std::string(3 * 81, 'x'));
+  EXPECT_THAT(LoadData(files_, spec),
+              StatusIs(Code::kInvalidArgument, HasSubstr("data.augment: the examples are no")));
 }
 
 TEST_F(LoadDataTest, GeneratedDataNeedsNoFiles) {

@@ -6,6 +6,7 @@
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/data/augment.h"
 #include "trainer/kernels/cpu/loops.h"
 
 namespace taas {
@@ -49,16 +50,17 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
   return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work));
+      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work, config.seed));
 }
 
 ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-                     const GradientWork& work)
+                     const GradientWork& work, uint64_t seed)
     : data_(std::move(data)),
       model_(std::move(model)),
       towers_(std::move(towers)),
       plan_(plan),
       work_(work),
+      seed_(seed),
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
 
@@ -76,6 +78,22 @@ void ModelTask::FillTower(int tower, int64_t batch) {
   std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
   plan_.Indices(batch, indices);
   FillInputs(data_.train, indices, towers_->session(tower));
+  if (data_.augment.any()) AugmentBatch(batch, indices, towers_->session(tower));
+}
+
+void ModelTask::AugmentBatch(int64_t batch, std::span<const int64_t> indices,
+                             Session& session) const {
+  const size_t width = static_cast<size_t>(data_.train.features());
+  const std::span<float> features = session.FloatInput(model_.features);
+  std::vector<float> image(width);
+  for (size_t row = 0; row < indices.size(); ++row) {
+    const int64_t position = batch * plan_.batch_size() + static_cast<int64_t>(row);
+    const uint64_t seed = AugmentSeed(
+        {.job = seed_, .epoch = plan_.EpochAt(position), .example = indices[row]});
+    const std::span<float> values = features.subspan(row * width, width);
+    std::ranges::copy(values, image.begin());
+    AugmentImage(data_.train.image(), data_.augment, seed, data_.train.zero(), image, values);
+  }
 }
 
 absl::Status ModelTask::FillBatch(int64_t batch) {

@@ -56,10 +56,12 @@ class ModelTask : public TrainingTask {
   };
 
   ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-            const GradientWork& work);
+            const GradientWork& work, uint64_t seed);
   void FinishGradients();
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
+  // Of the features of training batch `batch`, which consists of `indices`.
+  void AugmentBatch(int64_t batch, std::span<const int64_t> indices, Session& session) const;
   // Sums over the first `count` rows of a forward run.
   void AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
                size_t count, double* loss, int64_t* right) const;
@@ -70,6 +72,7 @@ class ModelTask : public TrainingTask {
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;
   const GradientWork work_;
+  const uint64_t seed_;
   std::vector<std::vector<int64_t>> indices_;  // Per tower.
 };
 

@@ -79,8 +79,8 @@ const RULES: Record<JobKind, string> = {
     NameTooLongForItsTenthWorker EmptyRoles OnlyParameterServers NobodyTrains
     ParameterServerStrategyWithoutPs ParameterServerStrategyWithNoPsReplica LocalWithPs
     LocalWithTwoWorkers LocalWithChiefAndWorker IdxWithoutFiles GeneratedWithFiles
-    BytesThatAreNotDecoded CifarOptionsOfIdx CifarWithoutFiles ClassesOfIdx CsvOptionsOfIdx
-    CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
+    AugmentedTable BytesThatAreNotDecoded CifarOptionsOfIdx CifarWithoutFiles ClassesOfIdx
+    CsvOptionsOfIdx CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
     ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
     IdxWithOptionsOfGenerated

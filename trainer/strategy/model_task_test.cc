@@ -1,0 +1,100 @@
+#include "trainer/strategy/model_task.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/data/augment.h"
+
+namespace taas {
+namespace {
+
+constexpr ImageShape kShape{.height = 3, .width = 3, .channels = 1};
+constexpr size_t kPixels = 9;
+constexpr int64_t kImages = 5;
+constexpr uint64_t kSeed = 3;
+
+class ModelTaskTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = ::testing::TempDir() + "/" +
+           ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    ASSERT_THAT(files_.MakeDirs(dir_), IsOk());
+    std::string pixels, labels;
+    for (int64_t i = 0; i < kImages; ++i) {
+      for (size_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<char>(i * 40 + 2 * k + 1));
+      labels.push_back(static_cast<char>(i % 2));
+    }
+    ASSERT_THAT(files_.WriteAtomically(dir_ + "/x", pixels), IsOk());
+    ASSERT_THAT(files_.WriteAtomically(dir_ + "/y", labels), IsOk());
+  }
+  // Batches of 3 of 5 images, so that some straddle two epochs.
+  std::unique_ptr<ModelTask> Make(const std::string& augment) {
+    TrainerConfig config;
+    config.model = R"({"name":"softmax"})";
+    const std::string files = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
+    config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + R"(,"test":)" +
+                  files + augment + "}";
+    config.batch_size = 3;
+    config.seed = kSeed;
+    auto task = ModelTask::Make(files_, config);
+    EXPECT_THAT(task, IsOk());
+    return *std::move(task);
+  }
+  static std::vector<float> Batch(ModelTask& task, int64_t batch) {
+    EXPECT_THAT(task.FillBatch(batch), IsOk());
+    const std::span<const float> values = task.session().FloatInput("features");
+    return {values.begin(), values.end()};
+  }
+  PosixFileSystem files_;
+  std::string dir_;
+};
+
+constexpr char kAugment[] = R"(,"augment":{"crop":{"padding":1},"flip":true})";
+
+TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {
+  const auto plain = Make("");
+  const auto augmented = Make(kAugment);
+  const BatchPlan plan({.seed = kSeed, .examples = kImages, .batch_size = 3});
+  int changed = 0;
+  for (int64_t batch = 0; batch < 20; ++batch) {
+    const std::vector<float> before = Batch(*plain, batch);
+    const std::vector<float> after = Batch(*augmented, batch);
+    for (int64_t row = 0; row < 3; ++row) {
+      const int64_t position = batch * 3 + row;
+      const AugmentOf of{
+          .job = kSeed, .epoch = position / kImages, .example = plan.IndexAt(position)};
+      std::vector<float> want(kPixels);
+      const std::span<const float> image(before.data() + row * kPixels, kPixels);
+      AugmentImage(kShape, {.crop_padding = 1, .flip = true}, AugmentSeed(of), 0, image, want);
+      const std::vector<float> got(after.begin() + row * kPixels,
+                                   after.begin() + (row + 1) * kPixels);
+      EXPECT_EQ(got, want) << batch << ", " << row;
+      if (got != std::vector<float>(image.begin(), image.end())) ++changed;
+    }
+  }
+  EXPECT_GT(changed, 40) << "of 60; one in eighteen stays as it is";
+}
+
+TEST_F(ModelTaskTest, ImagesOfTheTestSetStayAsTheyAre) {
+  const auto evaluate = [&](const std::string& augment) {
+    const auto task = Make(augment);
+    std::vector<std::vector<float>> memory;
+    std::vector<std::span<float>> variables;
+    for (size_t i = 0; i < task->session().variables().size(); ++i) {
+      auto& values = memory.emplace_back(task->session().variable(i).size());
+      // Such that each pixel counts otherwise.
+      for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k * k) * 0.1f;
+    }
+    for (auto& values : memory) variables.emplace_back(values);
+    const auto evaluation = task->Evaluate(variables);
+    EXPECT_THAT(evaluation, IsOk());
+    return (*evaluation)->loss;
+  };
+  EXPECT_EQ(evaluate(kAugment), evaluate(""));
+}
+
+}  // namespace
+}  // namespace taas
