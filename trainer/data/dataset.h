@@ -18,19 +18,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/image_shape.h"
 
 namespace taas {
-
-// Of the features of one example that are an image, row by row, the channels of a pixel side by
-// side; zeroes where they are none or the format does not tell.
-struct ImageShape {
-  int64_t height = 0;
-  int64_t width = 0;
-  int64_t channels = 0;
-
-  int64_t pixels() const { return height * width * channels; }
-  bool operator==(const ImageShape&) const = default;
-};
 
 // What becomes of the byte of a pixel: byte · scale + offset.
 struct PixelScale {

@@ -13,6 +13,8 @@ namespace {
 
 // Far apart enough for a linear model in many dimensions, near enough that few features overlap.
 constexpr float kScatter = 0.5f;
+// In pixels, of the first class; that of the last is nearly twice as long.
+constexpr double kWaveLength = 5;
 // Streams of random numbers that must not meet: the truth, and each example's own.
 constexpr uint64_t kTruthStream = 0x7472757468;
 constexpr uint64_t kExampleStream = 0x6578616d706c65;
@@ -58,6 +60,39 @@ Dataset GenerateClassification(const GeneratedOptions& options) {
   }
   return Must(Dataset::FromFloats("generated", std::move(values), options.features,
                                   std::move(labels), options.classes));
+}
+
+Dataset GenerateWaves(const GeneratedOptions& options) {
+  CHECK(options.classes >= 1) << "a classification has classes";
+  const ImageShape& image = options.image;
+  CHECK(image.pixels() == options.features) << "waves fill an image";
+  std::vector<float> values;
+  std::vector<int32_t> labels;
+  for (int64_t i = 0; i < options.examples; ++i) {
+    SeededRandom random =
+        Stream(options.seed, kExampleStream, static_cast<uint64_t>(options.first + i));
+    labels.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(options.classes))));
+    const double share = static_cast<double>(labels.back()) / options.classes;
+    // Half a turn has all directions, since a wave has no sign; classes of one direction would need
+    // another length.
+    const double angle = std::numbers::pi * share;
+    const double frequency = 2 * std::numbers::pi / (kWaveLength * (1 + share));
+    const double down = frequency * std::cos(angle), right = frequency * std::sin(angle);
+    const double phase = 2 * std::numbers::pi * random.Unit();
+    for (int64_t y = 0; y < image.height; ++y) {
+      for (int64_t x = 0; x < image.width; ++x) {
+        for (int64_t c = 0; c < image.channels; ++c) {
+          const double at = down * static_cast<double>(y) + right * static_cast<double>(x) +
+                            static_cast<double>(c);
+          values.push_back(static_cast<float>(std::sin(at + phase)) + kScatter * Gaussian(random));
+        }
+      }
+    }
+  }
+  Dataset set = Must(Dataset::FromFloats("generated", std::move(values), options.features,
+                                         std::move(labels), options.classes));
+  set.set_image(image);
+  return set;
 }
 
 Dataset GenerateRegression(const GeneratedOptions& options) {

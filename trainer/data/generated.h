@@ -2,7 +2,9 @@
 // all.
 //
 // Classification: one random centre per class, examples scattered around it. Regression: targets
-// are a random linear function of random features plus a little noise.
+// are a random linear function of random features plus a little noise. Waves: images, or sequences
+// of vectors, of plane waves with noise; the class is a wave's direction and length, and its phase is
+// random, so that no class has a centre and no linear model tells them apart.
 //
 // Ownership: the caller owns the result. Threads: any. Errors: none; CHECKs its options.
 //
@@ -26,10 +28,13 @@ struct GeneratedOptions {
   int64_t examples = 0;
   int64_t features = 0;
   int32_t classes = 0;  // 0 for regression.
+  ImageShape image{};   // Of waves; else unused.
 };
 
 // classes ≥ 1. A softmax regression gets nearly all of them right, chance a 1/classes.
 Dataset GenerateClassification(const GeneratedOptions& options);
+// classes ≥ 1; image.pixels() is `features`.
+Dataset GenerateWaves(const GeneratedOptions& options);
 // One target per example; the best possible mean squared error is kRegressionNoise².
 Dataset GenerateRegression(const GeneratedOptions& options);
 

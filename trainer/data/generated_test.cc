@@ -34,6 +34,29 @@ TEST(GeneratedTest, TestExamplesGoOnWhereTrainingExamplesEnd) {
   EXPECT_EQ(std::vector<float>(whole.begin() + 80, whole.end()), rest);
 }
 
+TEST(GeneratedTest, WavesAreImagesWhoseClassesHaveNoCentre) {
+  const GeneratedOptions options{.seed = 3,
+                                 .examples = 4000,
+                                 .features = 8 * 8 * 3,
+                                 .classes = 2,
+                                 .image = {8, 8, 3}};
+  const Dataset train = GenerateWaves(options);
+  EXPECT_EQ(train.image(), options.image);
+  EXPECT_EQ(AllFeatures(train), AllFeatures(GenerateWaves(options)));
+  std::vector<double> sums(static_cast<size_t>(options.features));
+  double squares = 0;
+  std::vector<float> x(static_cast<size_t>(options.features));
+  for (int64_t i = 0; i < train.examples(); ++i) {
+    if (train.labels()[static_cast<size_t>(i)] != 0) continue;
+    train.GatherFeatures({&i, 1}, x.data());
+    for (size_t f = 0; f < x.size(); ++f) sums[f] += x[f] / 2000;
+    for (const float value : x) squares += value * value / 2000 / static_cast<double>(x.size());
+  }
+  // Half of a wave's square, and the noise's.
+  EXPECT_NEAR(squares, 0.75, 0.05);
+  for (const double mean : sums) EXPECT_NEAR(mean, 0, 0.1);
+}
+
 // Centres estimated from training examples tell the classes of test examples.
 TEST(GeneratedTest, ClassesCanBeLearned) {
   constexpr int64_t kFeatures = 20;

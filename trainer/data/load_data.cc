@@ -14,7 +14,7 @@
 #include "trainer/data/idx.h"
 #include "trainer/data/raw.h"
 #include "trainer/data/record_spec.h"
-#include "trainer/data/spec_fields.h"
+#include "trainer/config/spec_fields.h"
 
 namespace taas {
 namespace {
@@ -236,21 +236,46 @@ absl::StatusOr<DataSets> LoadRaw(FileSystem& files, const json& spec) {
   return LoadSets(files, spec, {false, classes, read});
 }
 
+absl::StatusOr<ImageShape> GeneratedImage(const json& options, const std::string& path) {
+  ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ShapeField(options, path, "image"));
+  if (sizes.empty()) return ImageShape();
+  const ImageShape image = sizes.size() == 3 ? ImageShape{sizes[0], sizes[1], sizes[2]}
+                                             : ImageShape{};
+  if (image.pixels() > 0 && image.pixels() <= kFeaturesMax) return image;
+  return InvalidField(path + ".image", "must be height, width and channels, at most " +
+                                           std::to_string(kFeaturesMax) + " numbers together");
+}
+
 absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
   RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "generated"}));
   const json options = spec.value("generated", json::object());
   const std::string path = "data.generated";
-  RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes"}));
+  RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes", "pattern", "image"}));
   ASSIGN_OR_RETURN(const int64_t examples,
                    WholeField(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
   ASSIGN_OR_RETURN(const int64_t tests, WholeField(options, path, "testExamples",
                                                    {kDefaultTestExamples, 0, kExamplesMax}));
-  ASSIGN_OR_RETURN(const int64_t features,
+  ASSIGN_OR_RETURN(int64_t features,
                    WholeField(options, path, "features", {kDefaultFeatures, 1, kFeaturesMax}));
   ASSIGN_OR_RETURN(const int64_t classes,
                    WholeField(options, path, "classes", {kDefaultClasses, 0, kFeaturesMax}));
+  ASSIGN_OR_RETURN(const size_t pattern,
+                   ChoiceField(options, path, "pattern", {"centres", "waves"}));
+  ASSIGN_OR_RETURN(const ImageShape image, GeneratedImage(options, path));
+  const bool waves = pattern == 1;
+  if (waves != (image.pixels() > 0)) {
+    return InvalidField(path + ".image", waves ? "is missing: waves fill images"
+                                               : "is of pattern waves only");
+  }
+  if (waves && (classes == 0 || options.contains("features"))) {
+    return InvalidField(path + (classes == 0 ? ".classes" : ".features"),
+                        classes == 0 ? "waves have classes" : "the image decides for waves");
+  }
+  if (waves) features = image.pixels();
   const auto make = [&](int64_t first, int64_t count) {
-    const GeneratedOptions generated{seed, first, count, features, static_cast<int32_t>(classes)};
+    const GeneratedOptions generated{
+        seed, first, count, features, static_cast<int32_t>(classes), image};
+    if (waves) return GenerateWaves(generated);
     return classes == 0 ? GenerateRegression(generated) : GenerateClassification(generated);
   };
   DataSets sets{make(0, examples), std::nullopt,

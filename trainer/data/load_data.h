@@ -3,6 +3,7 @@
 //   {"format": "idx", "train": {"images": PATH, "labels": PATH}, "test": {"images": …, …}}
 //   {"format": "generated", "generated": {"examples": 10000, "testExamples": 1000, "features": 20,
 //    "classes": 10}}      (classes 0: a linear regression)
+//   {"format": "generated", "generated": {"pattern": "waves", "image": [32, 32, 3], …}}
 //   {"format": "cifar10", "train": {"files": ["/data/data_batch_*.bin"]}, "test": {"files": […]}}
 //   {"format": "cifar100", …, "cifar100": {"labels": "coarse"}}
 //   {"format": "tfrecord", …, "classes": 10, "tfrecord": {…}}      (record_spec.h)

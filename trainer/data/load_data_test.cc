@@ -98,6 +98,20 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
            Case{R"({"format":"generated","generated":{"classes":1.5}})",
                 "data.generated.classes"},
            Case{R"({"format":"generated","generated":{"rows":1}})", "data.generated.rows"},
+           Case{R"({"format":"generated","generated":{"pattern":"spots"}})",
+                "data.generated.pattern: must be one of centres, waves"},
+           Case{R"({"format":"generated","generated":{"pattern":"waves"}})",
+                "data.generated.image: is missing"},
+           Case{R"({"format":"generated","generated":{"image":[8,8,1]}})",
+                "data.generated.image: is of pattern waves only"},
+           Case{R"({"format":"generated","generated":{"pattern":"waves","image":[8,8]}})",
+                "data.generated.image: must be height, width and channels"},
+           Case{R"({"format":"generated","generated":{"pattern":"waves","image":[8,8,1],
+                                                      "features":64}})",
+                "data.generated.features: the image decides"},
+           Case{R"({"format":"generated","generated":{"pattern":"waves","image":[8,8,1],
+                                                      "classes":0}})",
+                "data.generated.classes: waves have classes"},
            Case{R"({"classes":3,"train":{}})", "data.classes: unknown field"},
            Case{R"({"format":"cifar10","train":{"images":"a","labels":"b"}})",
                 "data.train.images: unknown field"},
@@ -172,6 +186,11 @@ TEST_F(LoadDataTest, GeneratedDataNeedsNoFiles) {
   ASSERT_THAT(regression, IsOk());
   EXPECT_EQ(regression->train.target_width(), 1);
   EXPECT_FALSE(regression->test.has_value());
+  const auto waves = LoadData(files_, json::parse(R"({"format":"generated","generated":
+      {"examples":20,"pattern":"waves","image":[6,5,2]}})"));
+  ASSERT_THAT(waves, IsOk());
+  EXPECT_EQ(waves->train.features(), 60);
+  EXPECT_EQ(waves->test->image(), (ImageShape{6, 5, 2}));
 }
 
 TEST_F(LoadDataTest, RecordsBecomeTrainAndTestSets) {

@@ -7,7 +7,7 @@
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
-#include "trainer/data/spec_fields.h"
+#include "trainer/config/spec_fields.h"
 
 namespace taas {
 namespace {

@@ -159,7 +159,7 @@ absl::Status Session::State::MakeSteps() {
   for (const Value gradient : gradients) {
     if (gradient.valid()) request.gradients.push_back(gradient);
   }
-  if (loss.has_value() && options.trainable) request.updates = graph.updates();
+  if (loss.has_value() && options.trainable && options.updates) request.updates = graph.updates();
   nodes = graph.nodes();
   std::vector<Value> kept = request.forward;
   kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());

@@ -49,6 +49,9 @@ struct SessionOptions {
   std::vector<std::string> fetches;
   // Whether gradients are added; needs a loss.
   bool trainable = true;
+  // Whether kTrain runs compute the graph's updates. Of several sessions with shared variables one
+  // does.
+  bool updates = true;
   // Of what ops draw at random, such as dropout; with the step it decides every number.
   uint64_t seed = 0;
   // Gradients are of this times the loss: small ones stay above the smallest number of a narrow

@@ -1,87 +1,87 @@
 #include "trainer/model/model.h"
 
-#include <cmath>
+#include <algorithm>
 #include <iterator>
 
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/config/spec_fields.h"
+#include "trainer/model/resnet.h"
 
 namespace taas {
 namespace {
-
-// A layer above this is a typing mistake: its weights alone would not fit the memory of any
-// machine.
-constexpr int64_t kUnitsMax = int64_t{1} << 24;
 
 constexpr char kFeatures[] = "features";
 constexpr char kLabels[] = "labels";
 constexpr char kTargets[] = "targets";
 
-struct Layer {
-  std::string_view name;
-  int64_t inputs = 0;
-  int64_t units = 0;
-};
-
-// x · weights + biases. The weights start as in the classic tutorials: a normal distribution
-// whose width keeps the size of a signal that passes through, cut at two deviations.
-Value Linear(Graph* graph, Value x, const Layer& layer) {
-  const Graph::Scope scope(graph, layer.name);
-  const double stddev = 1 / std::sqrt(static_cast<double>(layer.inputs));
-  const Value weights = graph->Variable("weights", Shape({layer.inputs, layer.units}),
-                                        Initializer::TruncatedNormal(stddev));
-  const Value biases = graph->Variable("biases", Shape({layer.units}), Initializer::Zeros());
-  const Value product = graph->Add("MatMul", "", {x, weights});
-  return graph->Add("BiasAdd", "", {product, biases});
-}
-
 // The loss and the measures of a classifier on top of its last layer.
-absl::StatusOr<Model> FinishClassifier(Model model, Value x, const Layer& last) {
-  Graph& graph = model.graph;
-  const Value logits = Linear(&graph, x, last);
+absl::Status FinishClassifier(Chain* chain, int64_t classes, Model* model) {
+  Graph& graph = model->graph;
+  chain->Add({.name = "softmax_linear", .units = classes});
+  RETURN_IF_ERROR(chain->status());
+  const Value logits = chain->value();
   const Value labels = graph.Input(kLabels, {DType::kInt32, Shape({Shape::kBatch})});
   graph.Add("Identity", "logits", {logits});
   const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
   graph.Add("Accuracy", "accuracy", {logits, labels});
   graph.Add("ArgMax", "predictions", {logits});
   RETURN_IF_ERROR(graph.status());
-  model.labels = kLabels;
-  model.loss = graph.NameOf(loss);
-  model.logits = "logits";
-  model.accuracy = "accuracy";
-  model.predictions = "predictions";
-  return model;
+  model->labels = kLabels;
+  model->loss = graph.NameOf(loss);
+  model->logits = "logits";
+  model->accuracy = "accuracy";
+  model->predictions = "predictions";
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Model> BuildSoftmax(const ModelSpec& spec, Model model, Value features) {
-  return FinishClassifier(std::move(model), features,
-                          {"softmax_linear", spec.data.features, spec.data.classes});
-}
-
-absl::StatusOr<Model> BuildMlp(const ModelSpec& spec, Model model, Value features) {
-  Value x = features;
-  int64_t width = spec.data.features;
-  for (size_t i = 0; i < spec.hidden.size(); ++i) {
-    const std::string name = "hidden" + std::to_string(i + 1);
-    const Value linear = Linear(&model.graph, x, {name, width, spec.hidden[i]});
-    x = model.graph.Add("Relu", name + "/Relu", {linear});
-    width = spec.hidden[i];
-  }
-  return FinishClassifier(std::move(model), x, {"softmax_linear", width, spec.data.classes});
-}
-
-absl::StatusOr<Model> BuildLinear(const ModelSpec& spec, Model model, Value features) {
-  Graph& graph = model.graph;
-  const Value y = Linear(&graph, features, {"linear", spec.data.features, spec.data.targets});
-  const Value targets = graph.Input(
-      kTargets, {DType::kFloat32, Shape({Shape::kBatch, spec.data.targets})});
+absl::Status FinishRegression(Chain* chain, int64_t width, Model* model) {
+  Graph& graph = model->graph;
+  chain->Add({.name = "linear", .units = width});
+  RETURN_IF_ERROR(chain->status());
+  const Value y = chain->value();
+  const Value targets =
+      graph.Input(kTargets, {DType::kFloat32, Shape({Shape::kBatch, width})});
   graph.Add("Identity", "predictions", {y});
   graph.Add("MeanSquaredError", "loss", {y, targets});
   RETURN_IF_ERROR(graph.status());
-  model.targets = kTargets;
-  model.loss = "loss";
-  model.predictions = "predictions";
-  return model;
+  model->targets = kTargets;
+  model->loss = "loss";
+  model->predictions = "predictions";
+  return absl::OkStatus();
+}
+
+std::string Numbered(const char* name, size_t i) { return name + std::to_string(i + 1); }
+
+void AddNothing(const ModelSpec&, Chain*) {}
+
+void AddMlp(const ModelSpec& spec, Chain* chain) {
+  for (size_t i = 0; i < spec.hidden.size(); ++i) {
+    chain->Add({.name = Numbered("hidden", i), .units = spec.hidden[i], .activation = "Relu"});
+  }
+}
+
+// As in TensorFlow's tutorials of MNIST: two pairs of convolution and pooling, and dense layers,
+// after LeCun et al. 1998.
+void AddLenet(const ModelSpec& spec, Chain* chain) {
+  constexpr int64_t kFilters[] = {32, 64};
+  for (size_t i = 0; i < std::size(kFilters); ++i) {
+    chain->Add({.kind = LayerKind::kConv,
+                .name = Numbered("conv", i),
+                .units = kFilters[i],
+                .window = {5, 5},
+                .activation = "Relu"});
+    chain->Add({.kind = LayerKind::kMaxPool, .name = Numbered("pool", i), .window = {2, 2}});
+  }
+  const std::vector<int64_t> hidden = spec.hidden.empty() ? std::vector<int64_t>{512} : spec.hidden;
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    chain->Add({.name = Numbered("hidden", i), .units = hidden[i], .activation = "Relu"});
+  }
+  chain->Add({.kind = LayerKind::kDropout, .rate = spec.dropout});
+}
+
+void AddLayers(const ModelSpec& spec, Chain* chain) {
+  for (const LayerSpec& layer : spec.layers) chain->Add(layer);
 }
 
 // The loss with the penalties on the weights, called total_loss as in the classic tutorials.
@@ -108,21 +108,36 @@ absl::StatusOr<Model> AddPenalties(const ModelSpec& spec, Model model) {
   return model;
 }
 
+enum class Task : uint8_t { kClasses, kTargets, kWhatTheDataHas };
+
 struct NamedModel {
   std::string_view name;
-  bool classifier;
-  bool has_hidden;
-  absl::StatusOr<Model> (*build)(const ModelSpec&, Model, Value);
+  Task task;
+  // What is between the features and the last layer.
+  void (*add)(const ModelSpec&, Chain*);
+  std::vector<std::string_view> fields = {};  // Besides name.
+  bool hidden_needed = false;
 };
 
-constexpr NamedModel kModels[] = {
-    {"linear", /*classifier=*/false, /*has_hidden=*/false, BuildLinear},
-    {"mlp", /*classifier=*/true, /*has_hidden=*/true, BuildMlp},
-    {"softmax", /*classifier=*/true, /*has_hidden=*/false, BuildSoftmax},
-};
+const std::vector<NamedModel>& Models() {
+  static const std::vector<NamedModel> models = {
+      {"layers", Task::kWhatTheDataHas, AddLayers, {"layers"}},
+      {"lenet", Task::kClasses, AddLenet, {"hidden", "dropout"}},
+      {"linear", Task::kTargets, AddNothing},
+      {"mlp", Task::kClasses, AddMlp, {"hidden"}, /*hidden_needed=*/true},
+      {"resnet20", Task::kClasses, AddResnet20},
+      {"resnet50", Task::kClasses, AddResnet50},
+      {"softmax", Task::kClasses, AddNothing},
+  };
+  return models;
+}
+
+bool Has(const NamedModel& model, std::string_view field) {
+  return std::ranges::find(model.fields, field) != model.fields.end();
+}
 
 const NamedModel* FindModel(std::string_view name) {
-  for (const NamedModel& model : kModels) {
+  for (const NamedModel& model : Models()) {
     if (model.name == name) return &model;
   }
   return nullptr;
@@ -134,26 +149,30 @@ absl::Status CheckUnits(const std::string& what, int64_t units) {
                                     ", is " + std::to_string(units));
 }
 
+bool IsClassifier(const NamedModel& model, const DataShape& data) {
+  return model.task == Task::kClasses ||
+         (model.task == Task::kWhatTheDataHas && data.classes > 0);
+}
+
 absl::Status CheckSpec(const ModelSpec& spec) {
   const NamedModel* model = FindModel(spec.name);
   if (model == nullptr) {
-    return absl::InvalidArgumentError("model.name: there is no model \"" + spec.name +
-                                      "\"; known: " + KnownModels());
+    return InvalidField("model.name", "there is no model \"" + spec.name +
+                                          "\"; known: " + KnownModels());
   }
-  if (model->has_hidden && spec.hidden.empty()) {
-    return absl::InvalidArgumentError("model.hidden: model " + spec.name +
-                                      " needs the sizes of its hidden layers, as [500]");
+  if (model->hidden_needed && spec.hidden.empty()) {
+    return InvalidField("model.hidden",
+                        "model " + spec.name + " needs the sizes of its hidden layers, as [500]");
   }
-  if (!model->has_hidden && !spec.hidden.empty()) {
-    return absl::InvalidArgumentError("model.hidden: model " + spec.name +
-                                      " has no hidden layers");
+  if (!spec.hidden.empty() && !Has(*model, "hidden")) {
+    return InvalidField("model.hidden", "model " + spec.name + " has no hidden layers");
   }
   for (size_t i = 0; i < spec.hidden.size(); ++i) {
     RETURN_IF_ERROR(CheckUnits("model.hidden[" + std::to_string(i) + "]", spec.hidden[i]));
   }
   const std::string data = "data for model " + spec.name + ": ";
   RETURN_IF_ERROR(CheckUnits(data + "features per example", spec.data.features));
-  if (model->classifier) return CheckUnits(data + "classes", spec.data.classes);
+  if (IsClassifier(*model, spec.data)) return CheckUnits(data + "classes", spec.data.classes);
   return CheckUnits(data + "targets per example", spec.data.targets);
 }
 
@@ -161,7 +180,7 @@ absl::Status CheckSpec(const ModelSpec& spec) {
 
 std::string KnownModels() {
   std::string names;
-  for (const NamedModel& model : kModels) {
+  for (const NamedModel& model : Models()) {
     names += (names.empty() ? "" : ", ") + std::string(model.name);
   }
   return names;
@@ -173,16 +192,22 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
   if (!value.is_object()) {
     return absl::InvalidArgumentError("model: must be a JSON object, is " + std::string(json));
   }
-  for (const auto& [key, ignored] : value.items()) {
-    if (key == "name" || key == "hidden") continue;
-    return absl::InvalidArgumentError("model." + key + ": unknown field");
-  }
-  ModelSpec spec{.data = data};
+  ModelSpec spec{.name = "", .data = data};
   const auto name = value.find("name");
   if (name == value.end() || !name->is_string()) {
     return absl::InvalidArgumentError("model.name: must be one of " + KnownModels());
   }
   spec.name = name->get<std::string>();
+  RETURN_IF_ERROR(CheckFields(value, "model", {"name", "hidden", "layers", "dropout"}));
+  const NamedModel* const model = FindModel(spec.name);
+  for (const char* const field : {"layers", "dropout"}) {
+    if (model == nullptr || !value.contains(field) || Has(*model, field)) continue;
+    return InvalidField("model." + std::string(field), "model " + spec.name + " does not take it");
+  }
+  if (value.contains("layers")) {
+    ASSIGN_OR_RETURN(spec.layers, ParseLayers(value["layers"], "model.layers"));
+  }
+  ASSIGN_OR_RETURN(spec.dropout, ShareField(value, "model", "dropout", 0));
   const nlohmann::json hidden = value.value("hidden", nlohmann::json::array());
   if (!hidden.is_array()) return absl::InvalidArgumentError("model.hidden: must be a list");
   for (const nlohmann::json& units : hidden) {
@@ -196,13 +221,19 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
   return spec;
 }
 
-absl::StatusOr<Model> BuildModel(const ModelSpec& spec) {
+absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode) {
   RETURN_IF_ERROR(CheckSpec(spec));
+  const NamedModel& named = *FindModel(spec.name);
   Model model;
   model.features = kFeatures;
   const Value features = model.graph.Input(
       kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
-  ASSIGN_OR_RETURN(model, FindModel(spec.name)->build(spec, std::move(model), features));
+  Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, features);
+  named.add(spec, &chain);
+  RETURN_IF_ERROR(chain.status());
+  const DataShape& data = spec.data;
+  RETURN_IF_ERROR(IsClassifier(named, data) ? FinishClassifier(&chain, data.classes, &model)
+                                            : FinishRegression(&chain, data.targets, &model));
   if (spec.l1 <= 0 && spec.l2 <= 0) return model;
   return AddPenalties(spec, std::move(model));
 }

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/image_shape.h"
 #include "trainer/graph/graph.h"
+#include "trainer/model/layer.h"
 
 namespace taas {
 
@@ -26,12 +28,15 @@ struct DataShape {
   int64_t features = 0;  // Numbers per example.
   int64_t classes = 0;   // Of a classifier.
   int64_t targets = 1;   // Numbers to predict per example, of a regression.
+  ImageShape image{};    // What the features are, where they are an image.
 };
 
 struct ModelSpec {
-  std::string name;             // "softmax", "mlp", "linear".
-  std::vector<int64_t> hidden;  // Sizes of the hidden layers, of an mlp.
-  DataShape data;
+  std::string name;                // One of KnownModels().
+  std::vector<int64_t> hidden{};   // Sizes of the hidden layers, of models that have some.
+  DataShape data{};
+  std::vector<LayerSpec> layers{};  // Of model "layers", without the last, which the data decides.
+  double dropout = 0;               // The share dropped before the last layer, of lenet.
   // Adds l1 · Σ|w| + l2 · Σw²/2 over all weights, not biases, to the loss.
   double l1 = 0;
   double l2 = 0;
@@ -54,9 +59,10 @@ struct Model {
 // `json` is the object `spec.trainer.model`.
 absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& data);
 
-absl::StatusOr<Model> BuildModel(const ModelSpec& spec);
+// The graph to train, or the one to use afterwards: with the same variables in the same order.
+absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode = GraphMode::kTraining);
 
-// "linear, mlp, softmax".
+// "layers, lenet, linear, …".
 std::string KnownModels();
 
 }  // namespace taas

@@ -1,5 +1,8 @@
 #include "trainer/model/model.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
@@ -54,6 +57,59 @@ TEST(ModelTest, LinearPredictsTargets) {
   EXPECT_EQ(model->targets, "targets");
 }
 
+int64_t WeightsOf(const Model& model) {
+  int64_t sum = 0;
+  for (const Value variable : model.graph.Variables()) {
+    if (model.graph.node(variable).trainable) sum += model.graph.type(variable).shape.count();
+  }
+  return sum;
+}
+
+TEST(ModelTest, LenetIsTheOneOfTheTutorials) {
+  const auto model = FromJson(R"({"name":"lenet"})",
+                              {.features = 784, .classes = 10, .image = {28, 28, 1}});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("conv1/weights[5, 5, 1, 32]", "conv1/biases[32]",
+                                   "conv2/weights[5, 5, 32, 64]", "conv2/biases[64]",
+                                   "hidden1/weights[3136, 512]", "hidden1/biases[512]",
+                                   "softmax_linear/weights[512, 10]", "softmax_linear/biases[10]"));
+}
+
+TEST(ModelTest, Resnet20HasTheWeightsOfThePaperAndItsShortcuts) {
+  const auto model = FromJson(R"({"name":"resnet20"})",
+                              {.features = 3072, .classes = 10, .image = {32, 32, 3}});
+  ASSERT_THAT(model, IsOk());
+  // The paper's 269,722, and two shortcuts with weights, scale and offset.
+  EXPECT_EQ(WeightsOf(*model), 269'722 + (16 * 32 + 64) + (32 * 64 + 128));
+  EXPECT_EQ(model->graph.updates().size(), 2u * 21);
+}
+
+TEST(ModelTest, Resnet50TakesAStepAndHasTheWeightsThatAllKnow) {
+  const auto model = FromJson(R"({"name":"resnet50"})",
+                              {.features = 150'528, .classes = 1000, .image = {224, 224, 3}});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_EQ(WeightsOf(*model), 25'557'032);
+  auto session = Session::Compile(
+      model->graph, {.batch = 2, .loss = model->loss, .fetches = {model->logits}});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  SeededRandom random(1);
+  for (float& value : (*session)->FloatInput("features")) {
+    value = static_cast<float>(2 * random.Unit() - 1);
+  }
+  (*session)->Int32Input("labels")[1] = 999;
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_EQ((*session)->output(model->logits).size(), 2000u);
+  EXPECT_TRUE(std::isfinite((*session)->loss()));
+  for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+    const std::span<const float> gradient = (*session)->gradient(i);
+    EXPECT_TRUE(std::ranges::all_of(gradient, [](float g) { return std::isfinite(g); }))
+        << (*session)->variables()[i].name;
+    EXPECT_EQ(gradient.empty(), !(*session)->variables()[i].trainable);
+  }
+}
+
 struct RefusedCase {
   const char* name;
   const char* json;
@@ -72,8 +128,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedCase{"NotJson", "{", "model: must be a JSON object"},
         RefusedCase{"UnknownName", R"({"name":"resnet"})",
-                    "there is no model \"resnet\"; known: linear, mlp, softmax"},
-        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of linear, mlp"},
+                    "there is no model \"resnet\"; known: layers, lenet, linear"},
+        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of layers, lenet, linear"},
         RefusedCase{"HiddenZero", R"({"name":"mlp","hidden":[0]})",
                     "model.hidden[0]: must be from 1 to"},
         RefusedCase{"HiddenNegative", R"({"name":"mlp","hidden":[5,-1]})", "model.hidden[1]"},
@@ -85,6 +141,10 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"HiddenMissing", R"({"name":"mlp"})", "model.hidden: model mlp needs"},
         RefusedCase{"HiddenOfSoftmax", R"({"name":"softmax","hidden":[5]})",
                     "model.hidden: model softmax has no hidden layers"},
+        RefusedCase{"LayersOfMlp", R"({"name":"mlp","hidden":[5],"layers":[]})",
+                    "model.layers: model mlp does not take it"},
+        RefusedCase{"DropoutOfSoftmax", R"({"name":"softmax","dropout":0.5})",
+                    "model.dropout: model softmax does not take it"},
         RefusedCase{"UnknownField", R"({"name":"mlp","hiden":[5]})", "model.hiden: unknown field"}),
     [](const auto& info) { return std::string(info.param.name); });
 

@@ -30,6 +30,17 @@ namespace {
 constexpr int64_t kSteps = 400;
 constexpr int64_t kBatch = 16;
 
+// With a variable that no gradient reaches: the moving average of the loss.
+UnusualGraph WithLossAverage() {
+  UnusualGraph unusual = BuildUnusualGraph();
+  Graph& graph = unusual.graph;
+  const Value average = graph.Variable("loss_average", Shape(), Initializer::Zeros(), false);
+  const absl::StatusOr<Value> loss = graph.Find(unusual.loss);
+  EXPECT_THAT(loss, IsOk());
+  graph.AddUpdate(graph.Add("MovingAverage", "", {average, *loss}, {{"decay", 0.9}}));
+  return unusual;
+}
+
 class UnusualTask : public TrainingTask {
  public:
   UnusualTask() {
@@ -45,6 +56,7 @@ class UnusualTask : public TrainingTask {
   // The mean loss over batches that were not trained.
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override {
+    loss_average = variables.back()[0];
     auto session = Session::Compile(
         unusual_.graph, {.batch = kBatch, .loss = unusual_.loss, .trainable = false});
     if (!session.ok()) return session.status();
@@ -59,8 +71,10 @@ class UnusualTask : public TrainingTask {
     return std::optional<Evaluation>(Evaluation{.loss = loss, .examples = 20 * kBatch});
   }
 
+  float loss_average = 0;  // As it was evaluated.
+
  private:
-  const UnusualGraph unusual_ = BuildUnusualGraph();
+  const UnusualGraph unusual_ = WithLossAverage();
   std::unique_ptr<Session> session_;
 };
 
@@ -141,6 +155,8 @@ class AsyncTrainingTest : public testing::Test {
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
 
+    // The chief's own, which no parameter server holds.
+    EXPECT_GT(task.loss_average, 0);
     EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
     EXPECT_EQ(*steps_.begin(), 1);
     EXPECT_EQ(*steps_.rbegin(), kSteps);

@@ -27,6 +27,7 @@ absl::Status Coordinator::TakeCut() {
   Snapshot cut = snapshot_;
   cut.committed = state.committed;
   cut.step = state.step;
+  task_.untrained().CopyTo(&cut.values);
   for (size_t shard = 0; shard < controls_.size(); ++shard) {
     RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard],
                                               {cut.spans(), cut.slot_spans()}));

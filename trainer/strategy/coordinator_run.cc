@@ -103,6 +103,7 @@ absl::Status Coordinator::LoadStart() {
   if (store_ == nullptr) return absl::OkStatus();
   ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot_));
   if (found) {
+    RestoreUntrained(snapshot_, task_.session());
     saved_step_ = snapshot_.step;
     Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(saved_step_)}});
   }

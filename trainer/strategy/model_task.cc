@@ -27,12 +27,15 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                            const TrainerConfig& config) {
   // The configuration was parsed from JSON, so this is JSON.
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
-  const DataShape shape{data.train.features(), data.train.classes(),
-                        std::max<int64_t>(1, data.train.target_width())};
+  const DataShape shape{.features = data.train.features(),
+                        .classes = data.train.classes(),
+                        .targets = std::max<int64_t>(1, data.train.target_width()),
+                        .image = data.train.image()};
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
+  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
   if (model.is_classifier() != (data.train.classes() > 0)) {
     return absl::InvalidArgumentError(
         "model.name: " + spec.name + " needs " +
@@ -44,25 +47,31 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                 {.batch = config.batch_size,
                                                  .loss = model.loss,
                                                  .fetches = Fetches(model),
+                                                 .seed = config.seed,
                                                  .loss_scale = work.loss_scale},
                                                 static_cast<int>(config.towers)));
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
-  return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work, config.seed));
+  return std::unique_ptr<ModelTask>(new ModelTask({.data = std::move(data),
+                                                   .model = std::move(model),
+                                                   .inference = std::move(inference),
+                                                   .towers = std::move(towers),
+                                                   .plan = plan,
+                                                   .work = work,
+                                                   .seed = config.seed}));
 }
 
-ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-                     const GradientWork& work, uint64_t seed)
-    : data_(std::move(data)),
-      model_(std::move(model)),
-      towers_(std::move(towers)),
-      plan_(plan),
-      work_(work),
-      seed_(seed),
+ModelTask::ModelTask(Parts parts)
+    : data_(std::move(parts.data)),
+      model_(std::move(parts.model)),
+      inference_(std::move(parts.inference)),
+      towers_(std::move(parts.towers)),
+      plan_(parts.plan),
+      work_(parts.work),
+      seed_(parts.seed),
       indices_(static_cast<size_t>(towers_->count()),
-               std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
+               std::vector<int64_t>(static_cast<size_t>(plan_.batch_size()))) {}
 
 void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
                            Session& session) const {
@@ -77,6 +86,7 @@ void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
 void ModelTask::FillTower(int tower, int64_t batch) {
   std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
   plan_.Indices(batch, indices);
+  towers_->session(tower).SetStep(batch);
   FillInputs(data_.train, indices, towers_->session(tower));
   if (data_.augment.any()) AugmentBatch(batch, indices, towers_->session(tower));
 }
@@ -151,10 +161,10 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const int64_t batch = std::min(examples, kEvaluationBatch);
   const std::string output = model_.is_classifier() ? model_.logits : model_.predictions;
   if (evaluator_ == nullptr) {
-    ASSIGN_OR_RETURN(evaluator_, Session::Compile(model_.graph, {.batch = batch,
-                                                                 .loss = model_.loss,
-                                                                 .fetches = {output},
-                                                                 .trainable = false}));
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_.graph, {.batch = batch,
+                                                                     .loss = inference_.loss,
+                                                                     .fetches = {output},
+                                                                     .trainable = false}));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   double loss = 0;

@@ -55,8 +55,17 @@ class ModelTask : public TrainingTask {
     float loss_scale = 1;  // Of the sessions; divided out first.
   };
 
-  ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-            const GradientWork& work, uint64_t seed);
+  struct Parts {
+    DataSets data;
+    Model model;
+    Model inference;  // The same, as it is used when it is trained.
+    std::unique_ptr<Towers> towers;
+    BatchPlan plan;
+    GradientWork work;
+    uint64_t seed = 0;
+  };
+
+  explicit ModelTask(Parts parts);
   void FinishGradients();
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
@@ -68,6 +77,7 @@ class ModelTask : public TrainingTask {
 
   DataSets data_;
   Model model_;
+  Model inference_;
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;

@@ -78,6 +78,56 @@ TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {
   EXPECT_GT(changed, 40) << "of 60; one in eighteen stays as it is";
 }
 
+// The mean over a batch is not what an evaluation of one example at a time would see.
+TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
+  TrainerConfig config;
+  config.model = R"({"name":"layers","layers":[{"type":"batchNorm","decay":0.5}]})";
+  const std::string files = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
+  config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + R"(,"test":)" +
+                files + "}";
+  config.batch_size = 3;
+  const auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  Session& session = (*task)->session();
+  session.InitializeVariables(1);
+  std::vector<std::span<float>> variables = VariablesOf(session);
+  const auto loss = [&] {
+    const auto evaluation = (*task)->Evaluate(variables);
+    EXPECT_THAT(evaluation, IsOk());
+    return (*evaluation)->loss;
+  };
+  const double before = loss();
+  const int64_t batch = 0;
+  ASSERT_THAT((*task)->ComputeGradients(std::span(&batch, 1)), IsOk());
+  EXPECT_NE(loss(), before) << "a step changes moving moments, and nothing else yet";
+}
+
+TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {
+  const auto losses = [&](uint64_t seed) {
+    TrainerConfig config;
+    config.model = R"({"name":"layers","layers":[{"type":"dropout","rate":0.5}]})";
+    const std::string files = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
+    config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + "}";
+    config.batch_size = kImages;  // Each batch is a whole epoch, in another order.
+    config.seed = seed;
+    const auto task = ModelTask::Make(files_, config);
+    EXPECT_THAT(task, IsOk());
+    (*task)->session().InitializeVariables(1);
+    std::vector<float> losses;
+    for (const int64_t batch : {0, 1, 0}) {
+      const auto loss = (*task)->ComputeGradients(std::span(&batch, 1));
+      EXPECT_THAT(loss, IsOk());
+      losses.push_back(*loss);
+    }
+    return losses;
+  };
+  const std::vector<float> first = losses(1);
+  EXPECT_EQ(first[0], first[2]);
+  EXPECT_NE(first[0], first[1]);
+  EXPECT_EQ(first, losses(1));
+  EXPECT_NE(first, losses(2));
+}
+
 TEST_F(ModelTaskTest, ImagesOfTheTestSetStayAsTheyAre) {
   const auto evaluate = [&](const std::string& augment) {
     const auto task = Make(augment);

@@ -92,6 +92,7 @@ class Replica {
   absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
     RETURN_IF_ERROR(CheckLoss(loss, batch));
+    task_.untrained().Publish(task_.session());
     observer_.on_gradient(batch);
     ++sequence_;
     ASSIGN_OR_RETURN(const ps::Exchange::Result result, Insist(work, [&] {

@@ -3,7 +3,8 @@
 //
 // Tower i runs on "/device:CPU:i" with a thread, inputs and tensors of its own; tower 0 is the
 // caller's thread. The gradients are added in the order of the towers, so the bits of the mean do
-// not depend on which was first. It equals, but for rounding, the gradient of one batch that is the
+// not depend on which was first. What no gradient reaches (the moving moments of batch
+// normalization) follows the batches of tower 0 alone. It equals, but for rounding, the gradient of one batch that is the
 // towers' batches one after the other, since a loss is a mean over its batch.
 //
 // Ownership: owns sessions and threads. Threads: one at a time; `fill` is called by the towers'

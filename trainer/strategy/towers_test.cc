@@ -57,6 +57,27 @@ TEST(TowersTest, AllTowersSeeAnUpdateOfTheVariables) {
   }
 }
 
+TEST(TowersTest, UpdatesAreThoseOfTheFirstTower) {
+  Graph graph = SmallGraph();
+  const Value average = graph.Variable("average", Shape(), Initializer::Zeros(), false);
+  const absl::StatusOr<Value> loss = graph.Find("loss");
+  ASSERT_THAT(loss, IsOk());
+  graph.AddUpdate(graph.Add("MovingAverage", "", {average, *loss}, {{"decay", 0.0}}));
+  const auto towers = Towers::Compile(graph, {.batch = 2, .loss = "loss"}, 3);
+  ASSERT_THAT(towers, IsOk());
+  (*towers)->first().InitializeVariables(1);
+  for (int step = 0; step < 50; ++step) {
+    ASSERT_THAT((*towers)->Run([](int tower, Session& session) {
+                  const float x = static_cast<float>(tower + 1);
+                  std::ranges::fill(session.FloatInput("x"), x);
+                  return absl::OkStatus();
+                }),
+                IsOk());
+    // Their losses are 1, 4 and 9.
+    ASSERT_FLOAT_EQ((*towers)->first().variable(1)[0], 1) << step;
+  }
+}
+
 TEST(TowersTest, EachTowerIsPlacedOnADeviceOfItsOwn) {
   const auto towers = MakeTowers(2);
   EXPECT_THAT(towers->session(0).Describe(RunKind::kTrain),

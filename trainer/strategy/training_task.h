@@ -12,6 +12,7 @@
 #ifndef TRAINER_STRATEGY_TRAINING_TASK_H_
 #define TRAINER_STRATEGY_TRAINING_TASK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -26,6 +27,7 @@
 #include "trainer/ps/layout.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/snapshot.h"
+#include "trainer/strategy/untrained_values.h"
 
 namespace taas {
 
@@ -44,9 +46,14 @@ class TrainingTask {
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
+  // What a step left in variables that are not trained; each replica shows it after a step.
+  UntrainedValues& untrained() { return untrained_; }
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) = 0;
+
+ private:
+  UntrainedValues untrained_;
 };
 
 inline std::vector<std::span<float>> VariablesOf(Session& session) {
@@ -69,6 +76,14 @@ inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
     sizes.push_back({elements, variable.shape.rank() > 0 ? variable.shape.dim(0) : 1});
   }
   return sizes;
+}
+
+// Sets the variables that are not trained; the others come from parameter servers.
+inline void RestoreUntrained(const Snapshot& snapshot, Session& session) {
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    if (session.variables()[i].trainable) continue;
+    std::ranges::copy(snapshot.values[i], session.variable(i).begin());
+  }
 }
 
 // Copies the session's variables, at step 0.

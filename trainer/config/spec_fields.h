@@ -1,4 +1,4 @@
-// Fields of `spec.trainer.data`, taken strictly: what is unknown, of another type or out of range
+// Fields of `spec.trainer`, taken strictly: what is unknown, of another type or out of range
 // is an error that names the field.
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument, "data.csv.header: must be true or
@@ -7,12 +7,13 @@
 //   RETURN_IF_ERROR(CheckFields(spec, "data.csv", {"header", "labelColumn"}));
 //   ASSIGN_OR_RETURN(const std::string label, TextField(spec, "data.csv", "labelColumn"));
 
-#ifndef TRAINER_DATA_SPEC_FIELDS_H_
-#define TRAINER_DATA_SPEC_FIELDS_H_
+#ifndef TRAINER_CONFIG_SPEC_FIELDS_H_
+#define TRAINER_CONFIG_SPEC_FIELDS_H_
 
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,11 @@ absl::Status InvalidField(const std::string& field, const std::string& why);
 
 // `value` is an object, of whose fields none but `known` are there.
 absl::Status CheckFields(const nlohmann::json& value, const std::string& path,
-                         std::initializer_list<std::string_view> known);
+                         std::span<const std::string_view> known);
+inline absl::Status CheckFields(const nlohmann::json& value, const std::string& path,
+                                std::initializer_list<std::string_view> known) {
+  return CheckFields(value, path, std::span(known.begin(), known.size()));
+}
 
 // A text that is not empty and must be there.
 absl::StatusOr<std::string> TextField(const nlohmann::json& value, const std::string& path,
@@ -43,6 +48,10 @@ absl::StatusOr<std::vector<std::string>> TextsField(const nlohmann::json& value,
 absl::StatusOr<std::optional<double>> RealField(const nlohmann::json& value,
                                                 const std::string& path, const char* name);
 
+// At least 0 and less than 1.
+absl::StatusOr<double> ShareField(const nlohmann::json& value, const std::string& path,
+                                  const char* name, double fallback);
+
 struct WholeRange {
   int64_t fallback;
   int64_t least;
@@ -57,4 +66,4 @@ absl::StatusOr<std::vector<int64_t>> ShapeField(const nlohmann::json& value,
 
 }  // namespace taas
 
-#endif  // TRAINER_DATA_SPEC_FIELDS_H_
+#endif  // TRAINER_CONFIG_SPEC_FIELDS_H_

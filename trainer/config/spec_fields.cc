@@ -1,4 +1,4 @@
-#include "trainer/data/spec_fields.h"
+#include "trainer/config/spec_fields.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ absl::Status InvalidField(const std::string& field, const std::string& why) {
 }
 
 absl::Status CheckFields(const json& value, const std::string& path,
-                         std::initializer_list<std::string_view> known) {
+                         std::span<const std::string_view> known) {
   if (!value.is_object()) return InvalidField(path, "must be an object");
   for (const auto& [name, unused] : value.items()) {
     if (std::ranges::find(known, name) == known.end()) {
@@ -88,6 +88,14 @@ absl::StatusOr<std::optional<double>> RealField(const json& value, const std::st
     if (std::isfinite(static_cast<float>(number))) return std::optional<double>(number);
   }
   return InvalidField(path + "." + name, "must be a number");
+}
+
+absl::StatusOr<double> ShareField(const json& value, const std::string& path, const char* name,
+                                  double fallback) {
+  ASSIGN_OR_RETURN(const std::optional<double> given, RealField(value, path, name));
+  const double share = given.value_or(fallback);
+  if (share >= 0 && share < 1) return share;
+  return InvalidField(path + "." + name, "must be at least 0 and less than 1");
 }
 
 absl::StatusOr<int64_t> WholeField(const json& value, const std::string& path, const char* name,

@@ -1,0 +1,121 @@
+// Layers, the parts of which chains are made: `spec.trainer.model.layers`, and most named models.
+//
+// A chain keeps what its layers need to fit together: an example is a vector, a sequence (steps ×
+// width) or an image (height × width × channels). A layer that needs a vector flattens; one that
+// needs an image or a sequence takes the shape that the data has. A copy of a chain is a second one
+// that goes on from the same value.
+//
+// Ownership: a Chain borrows its graph. Threads: one at a time. Errors: InvalidArgument that names
+// the layer ("model.layers[2] (conv2)") and says what it got and what it needs; they stick, as
+// those of a graph do.
+//
+//   Chain chain(&graph, {.mode = GraphMode::kTraining, .image = {28, 28, 1}}, features);
+//   chain.Add({.kind = LayerKind::kConv, .name = "conv1", .units = 32, .window = {5, 5}});
+//   RETURN_IF_ERROR(chain.status());
+
+#ifndef TRAINER_MODEL_LAYER_H_
+#define TRAINER_MODEL_LAYER_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "trainer/data/image_shape.h"
+#include "trainer/graph/graph.h"
+
+namespace taas {
+
+// Dropout and batch normalization compute other things in training than afterwards; the variables
+// of both graphs are the same, in the same order.
+enum class GraphMode : uint8_t { kTraining, kInference };
+
+enum class LayerKind : uint8_t {
+  kConv,
+  kMaxPool,
+  kAvgPool,
+  kGlobalAvgPool,
+  kFlatten,
+  kDense,
+  kBatchNorm,
+  kDropout,
+  kActivation,
+};
+inline constexpr size_t kLayerKinds = 9;
+
+// A layer above this is a typing mistake: its weights alone would not fit the memory of any
+// machine.
+inline constexpr int64_t kUnitsMax = int64_t{1} << 24;
+// Deeper chains than any known are as likely one.
+inline constexpr size_t kLayersMax = 512;
+
+struct LayerSpec {
+  LayerKind kind = LayerKind::kDense;
+  std::string name{};                  // Scope of its variables; "" counts its kind: "conv2".
+  int64_t units = 0;                   // Of dense; the filters of conv.
+  std::array<int64_t, 2> window{};     // Height and width, of conv and pools.
+  std::array<int64_t, 2> strides{};    // Zeroes: 1 of conv, the window of pools.
+  // "SAME" and "VALID" are TensorFlow's; EXPLICIT is `margin` on all sides, of conv and maxPool.
+  std::string padding = "SAME";
+  int64_t margin = 0;
+  std::string activation{};            // An op, "Relu"; "" = none.
+  bool bias = true;                    // Of dense and conv.
+  double rate = 0;                     // Of dropout: the share that is dropped.
+  double decay = 0.99;                 // Of batchNorm: of the moving moments.
+  double epsilon = 1e-3;               // Of batchNorm.
+};
+
+// `json` is the list `spec.trainer.model.layers`; `path` is its name in messages.
+absl::StatusOr<std::vector<LayerSpec>> ParseLayers(const nlohmann::json& json,
+                                                   const std::string& path);
+
+class Chain {
+ public:
+  struct Options {
+    GraphMode mode = GraphMode::kTraining;
+    ImageShape image{};      // Of the examples, where they are images.
+    std::string path = "model.layers";  // Of messages.
+  };
+  // `x` is float32[batch, features]; `options.image` has as many pixels, or none.
+  Chain(Graph* graph, Options options, Value x);
+
+  // Without effect after an error.
+  void Add(const LayerSpec& layer);
+  // x + the value of `branch`, a copy of this chain that went on from an earlier value.
+  void Join(const Chain& branch);
+  // float32[batch, width], flattened if need be.
+  Value Flat();
+
+  Value value() const { return x_; }
+  int64_t width() const;  // Of Flat().
+  // That of the graph, with the layer that caused it.
+  absl::Status status() const;
+
+ private:
+  void AddNamed(const LayerSpec& layer);
+  void Conv(const LayerSpec& layer);
+  void Pool(const LayerSpec& layer);
+  void GlobalPool();
+  void Dense(const LayerSpec& layer);
+  void BatchNorm(const LayerSpec& layer);
+  void Activate(const std::string& op);
+  // False, with the error in the graph, if the values are no images.
+  bool NeedImage();
+  bool ok() const { return graph_->status().ok(); }
+  const Shape& shape() const { return graph_->type(x_).shape; }
+
+  Graph* const graph_;
+  const Options options_;
+  Value x_;
+  int count_ = 0;
+  std::array<int, kLayerKinds> of_kind_{};  // How many of each kind there are.
+  std::string failed_;                      // The layer whose error the graph has.
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_MODEL_LAYER_H_

@@ -1,0 +1,179 @@
+#include "trainer/model/layer.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "third_party/json.h"
+#include "trainer/graph/session.h"
+#include "trainer/model/model.h"
+
+namespace taas {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::FloatEq;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+constexpr ImageShape kImage{6, 5, 2};
+
+absl::StatusOr<Model> Build(const std::string& layers, GraphMode mode = GraphMode::kTraining,
+                            DataShape data = {.features = 60, .classes = 3, .image = kImage}) {
+  const auto spec = ParseModel(R"({"name":"layers","layers":)" + layers + "}", data);
+  if (!spec.ok()) return spec.status();
+  return BuildModel(*spec, mode);
+}
+
+std::vector<std::string> VariablesOf(const Model& model) {
+  std::vector<std::string> names;
+  for (const Value variable : model.graph.Variables()) {
+    names.push_back(model.graph.NameOf(variable) + model.graph.type(variable).shape.ToString());
+  }
+  return names;
+}
+
+TEST(LayerTest, ShapesFollowFromTheLayersBefore) {
+  const auto model = Build(R"([{"type":"conv","filters":4,"kernel":"3x2","strides":2},
+                               {"type":"avgPool","size":2,"strides":1,"padding":"valid"},
+                               {"type":"conv","filters":5,"bias":false,"name":"last_conv"},
+                               {"type":"dense","units":7,"activation":"tanh"}])");
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              ElementsAre("conv1/weights[3, 2, 2, 4]", "conv1/biases[4]",
+                          "last_conv/weights[3, 3, 4, 5]",
+                          // 6 × 5 becomes 3 × 3 by the strides, and 2 × 2 by the pool.
+                          "dense1/weights[20, 7]", "dense1/biases[7]",
+                          "softmax_linear/weights[7, 3]", "softmax_linear/biases[3]"));
+}
+
+TEST(LayerTest, AChainOfARegressionEndsInTargets) {
+  const auto model = Build(R"([{"type":"dense","units":4,"activation":"relu"}])",
+                           GraphMode::kTraining, {.features = 6, .targets = 2});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_FALSE(model->is_classifier());
+  EXPECT_THAT(VariablesOf(*model), ElementsAre("dense1/weights[6, 4]", "dense1/biases[4]",
+                                               "linear/weights[4, 2]", "linear/biases[2]"));
+}
+
+TEST(LayerTest, BothModesHaveTheSameVariables) {
+  const std::string layers = R"([{"type":"conv","filters":4},{"type":"batchNorm"},
+                                 {"type":"dropout","rate":0.5},{"type":"globalAvgPool"}])";
+  const auto training = Build(layers);
+  const auto inference = Build(layers, GraphMode::kInference);
+  ASSERT_THAT(training, IsOk());
+  ASSERT_THAT(inference, IsOk());
+  EXPECT_EQ(VariablesOf(*training), VariablesOf(*inference));
+  EXPECT_EQ(training->graph.updates().size(), 2u);
+  EXPECT_EQ(inference->graph.updates().size(), 0u);
+}
+
+TEST(LayerTest, MovingMomentsFollowTheBatchAndAreUsedAfterwards) {
+  const std::string layers =
+      R"([{"type":"flatten"},{"type":"batchNorm","decay":0.5,"epsilon":0}])";
+  const DataShape data{.features = 1, .classes = 1};
+  const auto training = Build(layers, GraphMode::kTraining, data);
+  ASSERT_THAT(training, IsOk());
+  auto session = Session::Compile(training->graph, {.batch = 2, .loss = training->loss});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  (*session)->FloatInput("features")[0] = 2;
+  (*session)->FloatInput("features")[1] = 6;
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  // Mean 4 and unbiased variance 8, half way from 0 and 1.
+  const size_t mean = 2, variance = 3;
+  ASSERT_EQ((*session)->variables()[mean].name, "batch_norm1/moving_mean");
+  EXPECT_THAT((*session)->variable(mean), ElementsAre(FloatEq(2)));
+  EXPECT_THAT((*session)->variable(variance), ElementsAre(FloatEq(4.5)));
+
+  const auto inference = Build(layers, GraphMode::kInference, data);
+  ASSERT_THAT(inference, IsOk());
+  auto later = Session::Compile(
+      inference->graph,
+      {.batch = 1, .fetches = {"batch_norm1/BatchNormInference"}, .trainable = false});
+  ASSERT_THAT(later, IsOk());
+  for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+    (*later)->BindVariable(i, (*session)->variable(i));
+  }
+  (*later)->FloatInput("features")[0] = 5;
+  ASSERT_THAT((*later)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*later)->output("batch_norm1/BatchNormInference"),
+              ElementsAre(FloatNear(3 / std::sqrt(4.5f), 1e-5f)));
+}
+
+TEST(LayerTest, DropoutIsOfTrainingOnly) {
+  const std::string layers = R"([{"type":"dropout","rate":0.5},{"type":"activation",
+                                  "activation":"relu","name":"after"}])";
+  const DataShape data{.features = 100, .classes = 2};
+  for (const GraphMode mode : {GraphMode::kTraining, GraphMode::kInference}) {
+    const auto model = Build(layers, mode, data);
+    ASSERT_THAT(model, IsOk());
+    auto session = Session::Compile(
+        model->graph, {.fetches = {"Relu"}, .trainable = false, .seed = 1});
+    ASSERT_THAT(session, IsOk());
+    std::ranges::fill((*session)->FloatInput("features"), 1.0f);
+    ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+    const auto values = (*session)->output("Relu");
+    if (mode == GraphMode::kInference) {
+      EXPECT_THAT(values, Each(1.0f));
+    } else {
+      EXPECT_THAT(std::ranges::count(values, 0.0f), testing::AllOf(testing::Gt(25), testing::Lt(75)));
+      EXPECT_THAT(values, Each(testing::AnyOf(0.0f, 2.0f)));
+    }
+  }
+}
+
+struct RefusedCase {
+  const char* name;
+  const char* layers;
+  const char* message;
+};
+
+class LayerRefusedTest : public testing::TestWithParam<RefusedCase> {};
+
+TEST_P(LayerRefusedTest, MessageNamesTheLayer) {
+  EXPECT_THAT(Build(GetParam().layers), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                 HasSubstr(GetParam().message)));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, LayerRefusedTest,
+    testing::Values(
+        RefusedCase{"NoList", R"({})", "model.layers: must be a list"},
+        RefusedCase{"NoObject", "[7]", "model.layers[0]: must be an object"},
+        RefusedCase{"NoType", R"([{"units":7}])", "model.layers[0].type: is missing"},
+        RefusedCase{"UnknownType", R"([{"type":"dense","units":1},{"type":"conf"}])",
+                    "model.layers[1].type: there is no layer \"conf\"; known: conv, maxPool"},
+        RefusedCase{"FieldOfAnother", R"([{"type":"dense","units":1,"kernel":3}])",
+                    "model.layers[0].kernel: unknown field"},
+        RefusedCase{"NoUnits", R"([{"type":"dense"}])", "model.layers[0].units: is missing"},
+        RefusedCase{"NoFilters", R"([{"type":"conv"}])", "model.layers[0].filters: is missing"},
+        RefusedCase{"KernelOfText", R"([{"type":"conv","filters":1,"kernel":"3x"}])",
+                    "model.layers[0].kernel: must be a side or height x width"},
+        RefusedCase{"KernelZero", R"([{"type":"conv","filters":1,"kernel":"0x3"}])",
+                    "model.layers[0].kernel"},
+        RefusedCase{"DropsAll", R"([{"type":"dropout","rate":1}])",
+                    "model.layers[0].rate: must be at least 0 and less than 1"},
+        RefusedCase{"NoRate", R"([{"type":"dropout"}])", "model.layers[0].rate: is missing"},
+        RefusedCase{"UnknownActivation", R"([{"type":"activation","activation":"swish"}])",
+                    "model.layers[0].activation: must be one of none, relu"},
+        RefusedCase{"NoActivation", R"([{"type":"activation"}])", "model.layers[0].activation"},
+        RefusedCase{"ConvAfterDense",
+                    R"([{"type":"dense","units":4},{"type":"conv","filters":2}])",
+                    "model.layers[1] (conv1): needs images, height x width x channels, and gets"},
+        RefusedCase{"WindowTooLarge",
+                    R"([{"type":"conv","filters":2,"kernel":7,"padding":"valid"}])",
+                    "model.layers[0] (conv1): add Conv2D \"conv1/Conv2D\""},
+        RefusedCase{"PoolTooLarge", R"([{"type":"maxPool","size":9,"padding":"valid"}])",
+                    "does not fit into 6x5"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(LayerTest, DataThatIsNoImageIsNamedAsTheCause) {
+  EXPECT_THAT(Build(R"([{"type":"conv","filters":2}])", GraphMode::kTraining,
+                    {.features = 60, .classes = 3}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("the data does not say that its examples are images")));
+}
+
+}  // namespace
+}  // namespace taas
