@@ -100,7 +100,23 @@ INSTANTIATE_TEST_SUITE_P(
                {{"size", Ints{3, 2}}, {"padding", "VALID"}}},
         OpCase{"BatchNorm", "BatchNorm", {{2, 3, 3, 4}, {4}, {4}}},
         OpCase{"BatchNormOfRows", "BatchNorm", {{9, 3}, {3}, {3}}, {{"epsilon", 0.1}}},
-        OpCase{"Dropout", "Dropout", {{5, 6}}, {{"rate", 0.5}}}),
+        OpCase{"Dropout", "Dropout", {{5, 6}}, {{"rate", 0.5}}},
+        OpCase{"MatMulOfThreeAxes", "MatMul", {{2, 3, 5}, {5, 4}}},
+        OpCase{"MatMulOfThreeAxesTransposeB", "MatMul", {{2, 3, 5}, {4, 5}},
+               {{"transpose_b", true}}},
+        OpCase{"MatMulOverRowsOfThreeAxes", "MatMul", {{2, 3, 5}, {2, 3, 4}},
+               {{"transpose_a", true}}},
+        OpCase{"LayerNorm", "LayerNorm", {{3, 7}, {7}, {7}}},
+        OpCase{"LayerNormOfThreeAxes", "LayerNorm", {{2, 3, 70}, {70}, {70}},
+               {{"epsilon", 0.1}}},
+        OpCase{"Gelu", "Gelu", {{7, 3}}, {}, -3, 3},
+        OpCase{"Attention", "Attention", {{2, 5, 18}}, {{"heads", int64_t{3}}}},
+        OpCase{"AttentionOfAll", "Attention", {{2, 3, 12}},
+               {{"heads", int64_t{1}}, {"causal", false}}},
+        OpCase{"AttentionOfBlocks", "Attention", {{1, 67, 6}}, {{"heads", int64_t{1}}}},
+        OpCase{"SwapLeading", "SwapLeading", {{3, 2, 4}}},
+        OpCase{"Lstm", "Lstm", {{4, 2, 3}, {3, 20}, {5, 20}, {20}}},
+        OpCase{"LstmOfOneStep", "Lstm", {{1, 2, 3}, {3, 8}, {2, 8}, {8}}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(GradientsTest, SoftmaxCrossEntropyAgreesWithDifferencesOfTheLoss) {
@@ -113,6 +129,20 @@ TEST(GradientsTest, SoftmaxCrossEntropyAgreesWithDifferencesOfTheLoss) {
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   for (int32_t i = 0; i < 5; ++i) (*session)->Int32Input("labels")[static_cast<size_t>(i)] = i % 3;
+  CheckGradients(session->get());
+}
+
+TEST(GradientsTest, EmbeddingAddsUpTheRowsOfOneId) {
+  Graph graph;
+  const Value table = graph.Variable("table", Shape({4, 3}), Initializer::Uniform(-1, 1));
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({5})});
+  const Value rows = graph.Add("Embedding", "", {table, ids});
+  graph.Add("ReduceSum", "loss", {graph.Add("Square", "", {rows})});
+  auto session = Session::Compile(graph, {.loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  const std::vector<int32_t> values = {3, 0, 3, 1, 3};
+  std::ranges::copy(values, (*session)->Int32Input("ids").begin());
   CheckGradients(session->get());
 }
 

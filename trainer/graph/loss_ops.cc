@@ -17,14 +17,18 @@ constexpr double kSoftmaxFlops = 20;
 
 const TensorType kScalar{DType::kFloat32, Shape()};
 
-// Input 0 is float32[n, classes], input 1 int32[n].
+// Input 0 is float32[…, classes], input 1 int32[…].
 absl::Status CheckLogitsAndLabels(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 1));
   const Shape& logits = call.inputs[0].shape;
   const TensorType& labels = call.inputs[1];
-  if (logits.rank() != 2) return absl::InvalidArgumentError("the logits must be a matrix");
-  if (logits.dim(1) < 1) return absl::InvalidArgumentError("there must be at least one class");
-  if (labels.dtype != DType::kInt32 || labels.shape != Shape({logits.dim(0)})) {
+  if (logits.rank() < 2) return absl::InvalidArgumentError("the logits must have rows");
+  std::vector<int64_t> rows = logits.dims();
+  rows.pop_back();
+  if (logits.dim(logits.rank() - 1) < 1) {
+    return absl::InvalidArgumentError("there must be at least one class");
+  }
+  if (labels.dtype != DType::kInt32 || labels.shape != Shape(std::move(rows))) {
     return absl::InvalidArgumentError("the labels must be int32, one per row of the logits");
   }
   return absl::OkStatus();

@@ -54,17 +54,36 @@ absl::StatusOr<std::vector<TensorType>> AllEqual(const OpCall& call) {
 
 namespace {
 
+using Types = std::vector<TensorType>;
+
+// All axes but the last.
+std::vector<int64_t> RowsOf(const Shape& shape) {
+  std::vector<int64_t> dims = shape.dims();
+  dims.pop_back();
+  return dims;
+}
+
 absl::StatusOr<std::vector<TensorType>> InferMatMul(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 2));
   const Shape& a = call.inputs[0].shape;
   const Shape& b = call.inputs[1].shape;
-  if (a.rank() != 2 || b.rank() != 2) return absl::InvalidArgumentError("both must be matrices");
   const bool ta = call.attributes.Bool("transpose_a");
   const bool tb = call.attributes.Bool("transpose_b");
-  if (a.dim(ta ? 0 : 1) != b.dim(tb ? 1 : 0)) {
-    return absl::InvalidArgumentError("the inner dimensions differ");
+  // Leading axes are rows: of the result, or, where a is transposed, summed over in both.
+  const bool summed_rows = ta && !tb;
+  if (a.rank() < 2 || b.rank() < 2 || (b.rank() > 2 && !summed_rows) || (a.rank() > 2 && ta && tb)) {
+    return absl::InvalidArgumentError("both must be matrices");
   }
-  return std::vector<TensorType>{{DType::kFloat32, Shape({a.dim(ta ? 1 : 0), b.dim(tb ? 0 : 1)})}};
+  const int64_t a_columns = a.dim(a.rank() - 1);
+  const int64_t b_columns = b.dim(b.rank() - 1);
+  const bool agree = ta && tb       ? a.dim(0) == b_columns
+                     : summed_rows ? RowsOf(a) == RowsOf(b)
+                                   : a_columns == b.dim(tb ? 1 : 0);
+  if (!agree) return absl::InvalidArgumentError("the inner dimensions differ");
+  if (ta) return Types{{DType::kFloat32, Shape({a_columns, tb ? b.dim(0) : b_columns})}};
+  std::vector<int64_t> dims = RowsOf(a);
+  dims.push_back(b.dim(tb ? 0 : 1));
+  return Types{{DType::kFloat32, Shape(std::move(dims))}};
 }
 
 // C = A'B' where ' is the op's own transposition. dA' = dC B'^T and dB' = A'^T dC, transposed once
@@ -91,9 +110,11 @@ absl::Status MatMulGradient(GradientCall& call) {
 
 OpCost MatMulCost(const OpCall& call, std::span<const TensorType> outputs) {
   OpCost cost = ElementwiseCost(0)(call, outputs);
-  const int inner_axis = call.attributes.Bool("transpose_a") ? 0 : 1;
-  cost.flops = 2.0 * static_cast<double>(outputs[0].shape.count()) *
-               static_cast<double>(call.inputs[0].shape.dim(inner_axis));
+  const Shape& a = call.inputs[0].shape;
+  const int64_t columns = a.dim(a.rank() - 1);
+  const int64_t rows = columns == 0 ? 0 : a.count() / columns;
+  const int64_t inner = call.attributes.Bool("transpose_a") ? rows : columns;
+  cost.flops = 2.0 * static_cast<double>(outputs[0].shape.count()) * static_cast<double>(inner);
   return cost;
 }
 

@@ -2,7 +2,8 @@
 // gives, how it differentiates. x, y, a, b are float32 tensors; names in braces are attributes with
 // their default.
 //
-//   MatMul(a, b) {transpose_a false, transpose_b false}      product of matrices
+//   MatMul(a, b) {transpose_a false, transpose_b false}      product of matrices; all axes of a but
+//       the last are its rows, and those of b, too, where a is transposed
 //   Add(a, b)  Sub(a, b)  Mul(a, b)                          elementwise, equal shapes
 //   AddN(a, …)                                               sum of tensors of one shape
 //   BiasAdd(x, b)                                            b[j] added along the last axis of x
@@ -16,7 +17,8 @@
 //   Reshape(x) {shape}                                       a view; -1 stands for the batch
 //   ReduceSum(x) ReduceMean(x) {axes []}                     over neighbouring axes; [] = all
 //   Expand(x) {shape, axes, mean false}                      the reverse: repeats x along `axes`
-//   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities
+//   SparseSoftmaxCrossEntropy(logits, int32 labels)          [0] mean loss, [1] probabilities; a
+//       label per row, which is the last axis
 //   SparseSoftmaxCrossEntropyGrad(probabilities, labels, dloss)
 //   MeanSquaredError(x, targets)  MeanSquaredErrorGrad(x, targets, dloss)
 //   L1Loss(x)                                                the sum of the sizes |x|
@@ -44,6 +46,25 @@
 //   Dropout(x) {rate, stream ""}                             zeros at random, others / (1 - rate);
 //       numbers of one stream, by default the node's name, of one step are the same
 //
+// Rows are all axes but the last. Sequences of attention are [n, steps, width], those of an LSTM
+// [steps, n, width]; of its 4 · units columns the first are the input gate, then forget gate, new
+// values and output gate, as in PyTorch and cuDNN.
+//
+//   ToInt32(x)                                               whole numbers, as ids and labels
+//   Embedding(table[rows, width], int32 ids) -> [ids…, width]
+//   EmbeddingGrad(dy, ids) {rows}                            dtable
+//   LayerNorm(x, scale, offset) {epsilon 1e-5}               [0] y, per row [1] mean and
+//       [2] 1 / √(variance + epsilon)
+//   LayerNormGrad(dy, x, scale, mean, inverse)               [0] dx, [1] dscale, [2] doffset
+//   Gelu(x)  GeluGrad(dy, x)                                 in the approximation with tanh
+//   Attention(qkv[n, steps, 3 · width]) {heads, causal true}   [0] y[n, steps, width], and of the
+//       scores [1] the logarithm of the sum of the exponentials, [n, heads, steps]
+//   AttentionGrad(dy, qkv, y, sums) {heads, causal}          dqkv
+//   SwapLeading(x)                                           the first two axes changed
+//   Lstm(x, w[width, 4 · units], r[units, 4 · units], b[4 · units])   [0] y[steps, n, units],
+//       [1] gates, after their functions, [2] cells; starts from zeroes
+//   LstmGrad(dy, x, w, r, y, gates, cells) {input_gradient true}   [0] dx, [1] dw, [2] dr, [3] db
+//
 // The leaves Input, Variable and Constant are made by Graph's own methods.
 //
 // Ownership: the registry given. Threads: one at a time. Errors: an op added twice is a CHECK.
@@ -64,6 +85,7 @@ void AddShapeOps(OpRegistry* ops);
 void AddLossOps(OpRegistry* ops);
 void AddImageOps(OpRegistry* ops);
 void AddNormOps(OpRegistry* ops);
+void AddSequenceOps(OpRegistry* ops);
 
 // For all of them, and for ops of other places.
 

@@ -57,12 +57,6 @@ dnnl::convolution_forward::primitive_desc ForwardDesc(const Convolution& conv) {
   return {desc, OwnScratch(), DnnlEngine()};
 }
 
-// Rounded up: whatever follows in the scratch memory begins at a cache line.
-size_t Aligned(size_t bytes) {
-  constexpr size_t kLine = 64;
-  return (bytes + kLine - 1) / kLine * kLine;
-}
-
 // One convolution primitive with the reordering of its weights, before it or after it. In the
 // kernel's scratch memory lie the weights in blocks, then what the primitive needs itself.
 class ConvolutionRun {

@@ -4,11 +4,14 @@
 #include <memory>
 #include <utility>
 
+#include "trainer/kernels/cpu/attention_kernels.h"
 #include "trainer/kernels/cpu/conv_kernels.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/loss_kernels.h"
+#include "trainer/kernels/cpu/lstm_kernels.h"
+#include "trainer/kernels/cpu/sequence_kernels.h"
 
 namespace taas {
 namespace {
@@ -44,9 +47,13 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   GemmShape shape;
   shape.transpose_a = spec.attributes.Bool("transpose_a");
   shape.transpose_b = spec.attributes.Bool("transpose_b");
-  shape.m = spec.outputs[0].shape.dim(0);
-  shape.n = spec.outputs[0].shape.dim(1);
-  shape.k = spec.inputs[0].shape.dim(shape.transpose_a ? 0 : 1);
+  const Shape& a = spec.inputs[0].shape;
+  const Shape& out = spec.outputs[0].shape;
+  const int64_t columns = a.dim(a.rank() - 1);
+  const int64_t rows = columns == 0 ? 0 : a.count() / columns;
+  shape.m = shape.transpose_a ? columns : rows;
+  shape.n = out.dim(out.rank() - 1);
+  shape.k = shape.transpose_a ? rows : columns;
   return Kernel{.run = [shape](const KernelCall& call) mutable {
     shape.threads = call.threads;
     return Gemm(shape, call.in(0), call.in(1), call.out());
@@ -257,6 +264,9 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddLossKernels(kernels);
   AddConvKernels(kernels);
   AddImageKernels(kernels);
+  AddSequenceKernels(kernels);
+  AddAttentionKernels(kernels);
+  AddLstmKernels(kernels);
 }
 
 const KernelRegistry& StandardKernels() {

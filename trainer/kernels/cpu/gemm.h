@@ -1,4 +1,5 @@
-// The product of two matrices, stored by rows: out = a' b', where ' transposes if asked to.
+// The product of two matrices, stored by rows: out = alpha · a' b' + beta · out, where ' transposes
+// if asked to.
 //
 // The work is done by oneDNN. Its threads are those of OpenMP; the count given holds for this call.
 //
@@ -23,6 +24,12 @@ struct GemmShape {
   bool transpose_a = false;  // a is stored [k, m] and not [m, k].
   bool transpose_b = false;  // b is stored [n, k] and not [k, n].
   int threads = 1;
+  float alpha = 1;
+  float beta = 0;
+  // Elements from one stored row to the next; 0: rows lie side by side.
+  int64_t a_stride = 0;
+  int64_t b_stride = 0;
+  int64_t out_stride = 0;
 };
 
 absl::Status Gemm(const GemmShape& shape, const float* a, const float* b, float* out);

@@ -1,9 +1,7 @@
 // Convolution, pooling, batch normalization and dropout against plain twins in double, at odd
 // sizes, in every version that the machine can run.
 //
-// Tolerances, relative to the largest element of a result: a sum of n products in float, in any
-// order, is within n/4 roundings of the exact one (they cancel each other mostly); 1e-5 is enough
-// for all sums here.
+// The tolerance is that of run_op.h.
 
 #include <algorithm>
 #include <cmath>
@@ -22,30 +20,9 @@
 namespace taas {
 namespace {
 
-using Floats = std::vector<float>;
-using Doubles = std::vector<double>;
 using Ints = std::vector<int64_t>;
 
-constexpr double kTolerance = 1e-5;
-
 using Tensor = FloatTensor;
-
-Tensor RandomTensor(Shape shape, uint64_t seed) {
-  SeededRandom random(seed);
-  Tensor tensor{shape, Floats(static_cast<size_t>(shape.count()))};
-  for (float& value : tensor.values) value = static_cast<float>(2 * random.Unit() - 1);
-  return tensor;
-}
-
-void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what) {
-  ASSERT_EQ(got.size(), wanted.size()) << what;
-  double largest = 0.1;  // Of results that are small differences of numbers around one.
-  for (const double value : wanted) largest = std::max(largest, std::abs(value));
-  for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(got[i]), wanted[i], kTolerance * largest)
-        << what << " [" << i << "]";
-  }
-}
 
 struct ImageCase {
   Shape x;

@@ -5,6 +5,7 @@ namespace {
 
 namespace baseline {
 #define TAAS_LOOPS_TARGET "baseline"
+#include "trainer/kernels/cpu/functions_body.inc"
 #include "trainer/kernels/cpu/loops_body.inc"
 #undef TAAS_LOOPS_TARGET
 }  // namespace baseline
@@ -13,6 +14,7 @@ namespace baseline {
 #pragma GCC target("avx2,fma")
 namespace avx2 {
 #define TAAS_LOOPS_TARGET "avx2"
+#include "trainer/kernels/cpu/functions_body.inc"
 #include "trainer/kernels/cpu/loops_body.inc"
 #undef TAAS_LOOPS_TARGET
 }  // namespace avx2
@@ -22,6 +24,7 @@ namespace avx2 {
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512")
 namespace avx512 {
 #define TAAS_LOOPS_TARGET "avx512"
+#include "trainer/kernels/cpu/functions_body.inc"
 #include "trainer/kernels/cpu/loops_body.inc"
 #undef TAAS_LOOPS_TARGET
 }  // namespace avx512

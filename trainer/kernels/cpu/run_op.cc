@@ -1,9 +1,12 @@
 #include "trainer/kernels/cpu/run_op.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
 #include "gtest/gtest.h"
+#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/kernel_registry.h"
@@ -11,8 +14,25 @@
 
 namespace taas {
 
-std::vector<std::vector<float>> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                                      Attributes attributes, int threads) {
+FloatTensor RandomTensor(Shape shape, uint64_t seed) {
+  SeededRandom random(seed);
+  FloatTensor tensor{shape, Floats(static_cast<size_t>(shape.count()))};
+  for (float& value : tensor.values) value = static_cast<float>(2 * random.Unit() - 1);
+  return tensor;
+}
+
+void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  double largest = 0.1;  // Of results that are small differences of numbers around one.
+  for (const double value : wanted) largest = std::max(largest, std::abs(value));
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(got[i]), wanted[i], kTolerance * largest)
+        << what << " [" << i << "]";
+  }
+}
+
+std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
+                          Attributes attributes, int threads) {
   Graph graph;
   std::vector<Value> values;
   std::vector<TensorType> types;

@@ -1,0 +1,220 @@
+#include "trainer/kernels/cpu/attention_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "operator/base/status.h"
+#include "trainer/kernels/cpu/gemm.h"
+#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/sequence_loops.h"
+
+namespace taas {
+namespace {
+
+// Queries of one block: products of it are large enough for the matrix kernel, and its scores for
+// 1,024 keys are a quarter of a megabyte.
+constexpr int64_t kBlock = 64;
+
+// One attention op with its shape. A head's queries, keys and values are columns of qkv.
+struct Shaped {
+  int64_t examples = 0;
+  int64_t steps = 0;
+  int64_t heads = 0;
+  int64_t width = 0;  // Of all heads.
+  bool causal = true;
+
+  int64_t head() const { return width / heads; }
+  float scale() const { return 1.0f / std::sqrt(static_cast<float>(head())); }
+  int64_t parts() const { return examples * heads; }
+  // Of the scores of one block.
+  int64_t scores() const { return std::min(kBlock, steps) * steps; }
+};
+
+Shaped ShapedOf(const KernelSpec& spec, const Shape& qkv) {
+  return {.examples = qkv.dim(0),
+          .steps = qkv.dim(1),
+          .heads = spec.attributes.Int("heads"),
+          .width = qkv.dim(2) / 3,
+          .causal = spec.attributes.Bool("causal")};
+}
+
+// Block `index` of the queries of one head.
+struct Block {
+  int64_t first = 0;    // Its first query.
+  int64_t queries = 0;
+  int64_t keys = 0;     // That one of them sees.
+
+  int64_t seen(const Shaped& shaped, int64_t row) const {
+    return shaped.causal ? first + row + 1 : keys;
+  }
+};
+
+int64_t BlocksOf(const Shaped& shaped) { return (shaped.steps + kBlock - 1) / kBlock; }
+
+Block BlockAt(const Shaped& shaped, int64_t index) {
+  Block block{.first = index * kBlock};
+  block.queries = std::min(kBlock, shaped.steps - block.first);
+  block.keys = shaped.causal ? block.first + block.queries : shaped.steps;
+  return block;
+}
+
+// Where head `part` of all examples begins.
+struct Place {
+  int64_t qkv = 0;
+  int64_t y = 0;
+  int64_t sums = 0;
+};
+
+Place PlaceOf(const Shaped& shaped, int64_t part) {
+  const int64_t example = part / shaped.heads;
+  const int64_t head = part % shaped.heads;
+  return {.qkv = example * shaped.steps * 3 * shaped.width + head * shaped.head(),
+          .y = example * shaped.steps * shaped.width + head * shaped.head(),
+          .sums = part * shaped.steps};
+}
+
+// scores[queries, keys] = q kᵀ, not scaled.
+absl::Status Scores(const Shaped& s, const Block& block, const float* q, const float* k,
+                    float* scores) {
+  return Gemm({.m = block.queries, .n = block.keys, .k = s.head(), .transpose_b = true,
+               .a_stride = 3 * s.width, .b_stride = 3 * s.width},
+              q + block.first * 3 * s.width, k, scores);
+}
+
+// Adds up what went wrong in parts that run at the same time.
+class Outcome {
+ public:
+  explicit Outcome(int64_t parts) : results_(static_cast<size_t>(parts)) {}
+  absl::Status& of(int64_t part) { return results_[static_cast<size_t>(part)]; }
+  absl::Status Take() {
+    for (absl::Status& result : results_) {
+      if (!result.ok()) return std::exchange(result, absl::OkStatus());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::vector<absl::Status> results_;
+};
+
+absl::Status ForwardHead(const Shaped& s, int64_t part, const KernelCall& call, float* scores) {
+  const SequenceLoops& loops = BestSequenceLoops();
+  const Place at = PlaceOf(s, part);
+  const float* const q = call.in(0) + at.qkv;
+  const float* const k = q + s.width;
+  const float* const v = k + s.width;
+  for (int64_t index = 0; index < BlocksOf(s); ++index) {
+    const Block block = BlockAt(s, index);
+    RETURN_IF_ERROR(Scores(s, block, q, k, scores));
+    for (int64_t row = 0; row < block.queries; ++row) {
+      float* const from = scores + row * block.keys;
+      const int64_t seen = block.seen(s, row);
+      call.out(1)[at.sums + block.first + row] = loops.softmax_row(from, s.scale(), seen);
+      std::fill(from + seen, from + block.keys, 0.0f);
+    }
+    RETURN_IF_ERROR(Gemm({.m = block.queries, .n = s.head(), .k = block.keys,
+                          .b_stride = 3 * s.width, .out_stride = s.width},
+                         scores, v, call.out() + at.y + block.first * s.width));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Kernel> Attention(const KernelSpec& spec) {
+  const Shaped s = ShapedOf(spec, spec.inputs[0].shape);
+  const auto outcome = std::make_shared<Outcome>(s.parts());
+  const auto run = [s, outcome](const KernelCall& call) {
+    auto* const scratch = static_cast<float*>(call.scratch);
+    const int64_t shares = std::min<int64_t>(call.threads, s.parts());
+    ParallelFor(call.threads, shares, [&](int64_t share) {
+      const Range range = ShareOf(s.parts(), shares, share);
+      for (int64_t part = range.begin; part < range.end; ++part) {
+        outcome->of(part) = ForwardHead(s, part, call, scratch + share * s.scores());
+      }
+    });
+    return outcome->Take();
+  };
+  return Kernel{.run = run,
+                .scratch_bytes = sizeof(float) * static_cast<size_t>(s.scores() * spec.threads)};
+}
+
+// dV += Pᵀ dY; dP = dY Vᵀ; dS = P · (dP - Σ dY·Y) · scale; dQ = dS K; dK += dSᵀ Q.
+absl::Status BackwardBlock(const Shaped& s, const Block& block, const Place& at,
+                           const KernelCall& call, float* p) {
+  const SequenceLoops& loops = BestSequenceLoops();
+  float* const dp = p + s.scores();
+  const int64_t stride = 3 * s.width;
+  const float* const q = call.in(1) + at.qkv;
+  const float* const k = q + s.width;
+  const float* const v = k + s.width;
+  float* const dq = call.out() + at.qkv;
+  float* const dk = dq + s.width;
+  float* const dv = dk + s.width;
+  const float* const dy = call.in(0) + at.y + block.first * s.width;
+  const float* const y = call.in(2) + at.y + block.first * s.width;
+  RETURN_IF_ERROR(Scores(s, block, q, k, p));
+  RETURN_IF_ERROR(Gemm({.m = block.queries, .n = block.keys, .k = s.head(), .transpose_b = true,
+                        .a_stride = s.width, .b_stride = stride},
+                       dy, v, dp));
+  for (int64_t row = 0; row < block.queries; ++row) {
+    const int64_t seen = block.seen(s, row);
+    float* const p_row = p + row * block.keys;
+    float* const dp_row = dp + row * block.keys;
+    const float mean = loops.dot(dy + row * s.width, y + row * s.width, s.head());
+    loops.softmax_row_grad(p_row, dp_row, s.scale(), call.in(3)[at.sums + block.first + row], mean,
+                           seen);
+    std::fill(p_row + seen, p_row + block.keys, 0.0f);
+    std::fill(dp_row + seen, dp_row + block.keys, 0.0f);
+  }
+  RETURN_IF_ERROR(Gemm({.m = block.keys, .n = s.head(), .k = block.queries, .transpose_a = true,
+                        .beta = 1, .b_stride = s.width, .out_stride = stride},
+                       p, dy, dv));
+  RETURN_IF_ERROR(Gemm({.m = block.queries, .n = s.head(), .k = block.keys, .b_stride = stride,
+                        .out_stride = stride},
+                       dp, k, dq + block.first * stride));
+  return Gemm({.m = block.keys, .n = s.head(), .k = block.queries, .transpose_a = true, .beta = 1,
+               .b_stride = stride, .out_stride = stride},
+              dp, q + block.first * stride, dk);
+}
+
+absl::Status BackwardHead(const Shaped& s, int64_t part, const KernelCall& call, float* scratch) {
+  const Place at = PlaceOf(s, part);
+  for (int64_t step = 0; step < s.steps; ++step) {
+    float* const row = call.out() + at.qkv + step * 3 * s.width;
+    std::fill_n(row + s.width, s.head(), 0.0f);
+    std::fill_n(row + 2 * s.width, s.head(), 0.0f);
+  }
+  for (int64_t index = 0; index < BlocksOf(s); ++index) {
+    RETURN_IF_ERROR(BackwardBlock(s, BlockAt(s, index), at, call, scratch));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Kernel> AttentionGrad(const KernelSpec& spec) {
+  const Shaped s = ShapedOf(spec, spec.inputs[1].shape);
+  const auto outcome = std::make_shared<Outcome>(s.parts());
+  const auto run = [s, outcome](const KernelCall& call) {
+    auto* const scratch = static_cast<float*>(call.scratch);
+    const int64_t shares = std::min<int64_t>(call.threads, s.parts());
+    ParallelFor(call.threads, shares, [&](int64_t share) {
+      const Range range = ShareOf(s.parts(), shares, share);
+      for (int64_t part = range.begin; part < range.end; ++part) {
+        outcome->of(part) = BackwardHead(s, part, call, scratch + 2 * share * s.scores());
+      }
+    });
+    return outcome->Take();
+  };
+  return Kernel{.run = run, .scratch_bytes = sizeof(float) *
+                                             static_cast<size_t>(2 * s.scores() * spec.threads)};
+}
+
+}  // namespace
+
+void AddAttentionKernels(KernelRegistry* kernels) {
+  kernels->Add("Attention", "CPU", DType::kFloat32, Attention);
+  kernels->Add("AttentionGrad", "CPU", DType::kFloat32, AttentionGrad);
+}
+
+}  // namespace taas
