@@ -32,7 +32,7 @@ Predicate FilesOfFormat(const char* set) {
   return [set](const Json& self, const Json*) {
     return IsGenerated(self) || !self.contains(set) ||
            self[set].contains("files") ==
-               IsOneOf(ValueAt(self, {"format"}), {"cifar10", "cifar100", "tfrecord", "csv"});
+               IsOneOf(ValueAt(self, {"format"}), {"cifar10", "cifar100", "tfrecord", "csv", "text"});
   };
 }
 
@@ -96,13 +96,14 @@ std::vector<RuleTwin> DataRules() {
        }},
       {at, "is of images, which this format does not have", ".augment",
        [](const Json& self, const Json*) {
-         return !IsOneOf(ValueAt(self, {"format"}), {"generated", "csv"}) ||
+         return !IsOneOf(ValueAt(self, {"format"}), {"generated", "csv", "text"}) ||
                 !self.contains("augment");
        }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},
       {at, "only format cifar100 takes these options", ".cifar100",
        OnlyOf("cifar100", "cifar100")},
+      {at, "only format text takes these options", ".text", OnlyOf("text", "text")},
       {at, "format tfrecord" + just, ".tfrecord", JustOf("tfrecord")},
       {at, "format csv" + just, ".csv", JustOf("csv")},
       {at, "format raw" + just, ".raw", JustOf("raw")},

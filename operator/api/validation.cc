@@ -233,16 +233,68 @@ FieldError Unsupported(const std::string& path, const Json& value, const std::st
           "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
 }
 
-constexpr char kOptimizers[] = "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl";
+constexpr char kModels[] =
+    "gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax";
 
-// Whose a field is. The twin of the table in trainer/optimizer/optimizer_json.cc.
-struct OptimizerField {
+// Whose a field is, of models and of optimizers.
+struct OwnedField {
   const char* name;
   std::vector<std::string> owners;
 };
 
-const std::vector<OptimizerField>& OptimizerFields() {
-  static const std::vector<OptimizerField> fields = {
+// Fields of the others would change nothing, and nobody would notice.
+void CheckOwners(const Json& of, const std::string& path, const std::string& owner,
+                 const std::vector<OwnedField>& fields, std::vector<FieldError>* errors) {
+  for (const auto& [field, owners] : fields) {
+    const Json& value = Below(of, field);
+    if (value.is_null() || std::find(owners.begin(), owners.end(), owner) != owners.end()) continue;
+    std::string list;
+    for (const std::string& one : owners) list += (list.empty() ? "" : ", ") + one;
+    errors->push_back({path + "." + field, std::string(kFieldInvalid),
+                       "Invalid value: " + value.dump() + ": belongs to " + list + ", not to " +
+                           owner});
+  }
+}
+
+bool IsInList(const std::string& text, const char* list) {
+  return !text.empty() &&
+         (std::string(", ") + list + ",").find(" " + text + ",") != std::string::npos;
+}
+
+// The twin of the table in trainer/model/model.cc.
+const std::vector<OwnedField>& ModelFields() {
+  static const std::vector<OwnedField> fields = {
+      {"hidden", {"lenet", "lstm", "mlp"}},
+      {"dropout", {"gpt2", "lenet", "lstm"}},
+      {"layers", {"layers"}},
+      {"blocks", {"gpt2"}},
+      {"heads", {"gpt2"}},
+      {"width", {"gpt2"}},
+  };
+  return fields;
+}
+
+void CheckModel(const Json& model, std::vector<FieldError>* errors) {
+  const std::string path = "spec.trainer.model";
+  const Json& name = Below(model, "name");
+  const std::string text = name.is_string() ? name.get<std::string>() : "";
+  if (!IsInList(text, kModels)) {
+    errors->push_back(Unsupported(path + ".name", name, kModels));
+    return;
+  }
+  CheckOwners(model, path, text, ModelFields(), errors);
+  const Json& hidden = Below(model, "hidden");
+  if ((text == "mlp" || text == "lstm") && (!hidden.is_array() || hidden.empty())) {
+    errors->push_back({path + ".hidden", std::string(kFieldRequired),
+                       "Required value: " + text + " needs the size of at least one hidden layer"});
+  }
+}
+
+constexpr char kOptimizers[] = "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl";
+
+// The twin of the table in trainer/optimizer/optimizer_json.cc.
+const std::vector<OwnedField>& OptimizerFields() {
+  static const std::vector<OwnedField> fields = {
       {"momentum", {"momentum", "rmsprop"}},
       {"nesterov", {"momentum"}},
       {"beta1", {"adam", "adamw"}},
@@ -277,25 +329,15 @@ void CheckBoundaries(const Json& boundaries, std::vector<FieldError>* errors) {
                      "Invalid value: " + boundaries.dump() + ": must grow"});
 }
 
-// A number that belongs to another optimizer would change nothing, and nobody would notice.
 void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
   const std::string path = "spec.trainer.optimizer";
   const Json name = optimizer.is_object() ? optimizer.value("name", Json("sgd")) : Json("sgd");
   const std::string text = name.is_string() ? name.get<std::string>() : "";
-  if (text.empty() || (std::string(", ") + kOptimizers + ",").find(" " + text + ",") ==
-                          std::string::npos) {
+  if (!IsInList(text, kOptimizers)) {
     errors->push_back(Unsupported(path + ".name", name, kOptimizers));
     return;
   }
-  for (const auto& [field, owners] : OptimizerFields()) {
-    const Json& value = Below(optimizer, field);
-    if (value.is_null() || std::find(owners.begin(), owners.end(), text) != owners.end()) continue;
-    std::string list;
-    for (const std::string& owner : owners) list += (list.empty() ? "" : ", ") + owner;
-    errors->push_back({path + "." + field, std::string(kFieldInvalid),
-                       "Invalid value: " + value.dump() + ": belongs to " + list + ", not to " +
-                           text});
-  }
+  CheckOwners(optimizer, path, text, OptimizerFields(), errors);
   CheckStart(optimizer, text, errors);
   CheckBoundaries(Below(Below(optimizer, "decay"), "boundaries"), errors);
 }
@@ -344,21 +386,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   std::vector<FieldError> errors;
   if (trainer.is_null()) return errors;  // An image of the user's own.
 
-  const Json& model = Below(trainer, "model");
-  const Json& name = Below(model, "name");
-  const Json& hidden = Below(model, "hidden");
-  const bool layers = hidden.is_array() && !hidden.empty();
-  if (name != "softmax" && name != "mlp" && name != "linear") {
-    errors.push_back(Unsupported("spec.trainer.model.name", name, "softmax, mlp, linear"));
-  } else if (name == "mlp" && !layers) {
-    errors.push_back({"spec.trainer.model.hidden", std::string(kFieldRequired),
-                      "Required value: mlp needs the size of at least one hidden layer"});
-  } else if (name != "mlp" && layers) {
-    errors.push_back({"spec.trainer.model.hidden", std::string(kFieldInvalid),
-                      "Invalid value: " + hidden.dump() + ": " + name.get<std::string>() +
-                          " has no hidden layers"});
-  }
-
+  CheckModel(Below(trainer, "model"), &errors);
   CheckOptimizer(Below(trainer, "optimizer"), &errors);
   return errors;
 }

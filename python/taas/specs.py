@@ -14,9 +14,32 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 CleanPodPolicy = Literal["Running", "All", "None"]
 
 
+class LayerSpec(TypedDict, total=False):
+    type: str
+    name: str
+    units: int
+    filters: int
+    kernel: int | str
+    size: int | str
+    strides: int | str
+    padding: Literal["same", "valid"]
+    activation: Literal["none", "relu", "sigmoid", "tanh", "gelu"]
+    bias: bool
+    rate: float
+    decay: float
+    epsilon: float
+    sequences: bool
+    rows: int
+
+
 class ModelSpec(TypedDict, total=False):
     name: str
     hidden: Sequence[int]
+    dropout: float
+    blocks: int
+    heads: int
+    width: int
+    layers: Sequence[LayerSpec]
 
 
 class FilesSpec(TypedDict, total=False):
@@ -30,6 +53,12 @@ class GeneratedSpec(TypedDict, total=False):
     testExamples: int
     features: int
     classes: int
+    pattern: Literal["centres", "waves"]
+    image: Sequence[int]
+
+
+class TextSpec(TypedDict, total=False):
+    context: int
 
 
 class CropSpec(TypedDict, total=False):
@@ -82,7 +111,7 @@ class RawSpec(TypedDict, total=False):
 
 
 class DataSpec(TypedDict, total=False):
-    format: Literal["idx", "generated", "cifar10", "cifar100", "tfrecord", "csv", "raw"]
+    format: Literal["idx", "generated", "cifar10", "cifar100", "tfrecord", "csv", "raw", "text"]
     train: FilesSpec
     test: FilesSpec
     augment: AugmentSpec
@@ -92,6 +121,7 @@ class DataSpec(TypedDict, total=False):
     tfrecord: TFRecordSpec
     csv: CsvSpec
     raw: RawSpec
+    text: TextSpec
 
 
 class StrategySpec(TypedDict, total=False):

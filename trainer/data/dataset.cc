@@ -41,7 +41,7 @@ absl::StatusOr<Dataset> Dataset::Labelled(std::string name, size_t values, int64
   Dataset set;
   set.name_ = std::move(name);
   set.examples_ = static_cast<int64_t>(labels.size());
-  set.features_ = features;
+  set.features_ = set.stride_ = features;
   set.classes_ = classes;
   set.labels_ = std::move(labels);
   return set;
@@ -77,10 +77,37 @@ absl::StatusOr<Dataset> Dataset::ForRegression(std::string name, std::vector<flo
   Dataset set;
   set.name_ = std::move(name);
   set.examples_ = static_cast<int64_t>(examples);
-  set.features_ = features;
+  set.features_ = set.stride_ = features;
   set.target_width_ = target_width;
   set.values_ = std::move(values);
   set.targets_ = std::move(targets);
+  return set;
+}
+
+absl::StatusOr<Dataset> Dataset::FromTokens(std::string name, std::vector<uint8_t> tokens,
+                                            int64_t context, int32_t vocabulary) {
+  if (context < 1) return absl::InvalidArgumentError(name + ": the context must be at least 1");
+  const int64_t count = std::ssize(tokens);
+  if (count <= context) {
+    return absl::InvalidArgumentError(name + ": has " + std::to_string(count) +
+                                      " tokens, a context of " + std::to_string(context) +
+                                      " needs one more than that");
+  }
+  const auto wrong = std::ranges::find_if(tokens, [&](uint8_t id) { return id >= vocabulary; });
+  if (wrong != tokens.end()) {
+    return absl::InvalidArgumentError(name + ": token " + std::to_string(*wrong) + " at " +
+                                      std::to_string(wrong - tokens.begin()) +
+                                      " is out of range, want 0 to " +
+                                      std::to_string(vocabulary - 1));
+  }
+  Dataset set;
+  set.name_ = std::move(name);
+  set.examples_ = (count - 1) / context;
+  set.features_ = context + 1;
+  set.stride_ = context;
+  set.vocabulary_ = vocabulary;
+  set.pixel_scale_ = {.scale = 1, .offset = 0};
+  set.pixels_ = std::move(tokens);
   return set;
 }
 
@@ -93,7 +120,7 @@ void Dataset::set_image(const ImageShape& image) {
 void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) const {
   for (const int64_t index : indices) {
     CHECK(index >= 0 && index < examples_) << "example " << index << " of " << examples_;
-    const int64_t begin = index * features_;
+    const int64_t begin = index * stride_;
     if (pixels_.empty()) {
       std::copy_n(values_.data() + begin, features_, features);
     } else {

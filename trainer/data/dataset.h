@@ -1,4 +1,5 @@
-// Examples in memory: features, and a class label or float targets for each.
+// Examples in memory: features, and a class label or float targets for each; or tokens of a text,
+// which are features and labels at once.
 //
 // Pixels stay bytes (60,000 MNIST images are 47 MB, not 188) and become floats when a batch is
 // gathered, in [0, 1] unless another scale is set.
@@ -42,6 +43,11 @@ class Dataset {
                                                int64_t features, std::vector<float> targets,
                                                int64_t target_width);
 
+  // For models of language: example i is the `context` tokens from i · context on, and the one after
+  // them, which the last of them is to predict. Tokens that fill no example are left out.
+  static absl::StatusOr<Dataset> FromTokens(std::string name, std::vector<uint8_t> tokens,
+                                            int64_t context, int32_t vocabulary);
+
   Dataset(Dataset&&) = default;
   Dataset& operator=(Dataset&&) = default;
 
@@ -50,6 +56,7 @@ class Dataset {
   int64_t features() const { return features_; }
   int32_t classes() const { return classes_; }            // 0 for regression.
   int64_t target_width() const { return target_width_; }  // 0 for classification.
+  int32_t vocabulary() const { return vocabulary_; }      // 0 but for tokens.
 
   const ImageShape& image() const { return image_; }
   // `image` has features() pixels, or none.
@@ -77,6 +84,8 @@ class Dataset {
   int64_t features_ = 0;
   int32_t classes_ = 0;
   int64_t target_width_ = 0;
+  int32_t vocabulary_ = 0;
+  int64_t stride_ = 0;  // From one example to the next.
   ImageShape image_;
   PixelScale pixel_scale_;
   std::vector<uint8_t> pixels_;  // One of pixels_ and values_ is filled.

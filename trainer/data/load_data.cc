@@ -14,6 +14,7 @@
 #include "trainer/data/idx.h"
 #include "trainer/data/raw.h"
 #include "trainer/data/record_spec.h"
+#include "trainer/data/text.h"
 #include "trainer/config/spec_fields.h"
 
 namespace taas {
@@ -28,6 +29,7 @@ constexpr int64_t kDefaultClasses = 10;
 // The limits of the TrainingJob schema.
 constexpr int64_t kExamplesMax = 10'000'000;
 constexpr int64_t kFeaturesMax = 65'536;
+constexpr int64_t kDefaultContext = 256;
 constexpr int64_t kPaddingMax = 1'024;
 constexpr int64_t kDefaultPadding = 4;   // What is usual for images of 32 × 32.
 constexpr size_t kSourceBytesMax = 256;  // It goes into status and termination messages.
@@ -236,6 +238,17 @@ absl::StatusOr<DataSets> LoadRaw(FileSystem& files, const json& spec) {
   return LoadSets(files, spec, {false, classes, read});
 }
 
+absl::StatusOr<DataSets> LoadText(FileSystem& files, const json& spec) {
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "text"}));
+  const json options = spec.value("text", json::object());
+  RETURN_IF_ERROR(CheckFields(options, "data.text", {"context"}));
+  ASSIGN_OR_RETURN(const int64_t context, WholeField(options, "data.text", "context",
+                                                     {kDefaultContext, 1, kFeaturesMax - 1}));
+  return LoadSets(files, spec, {.takes_list = true, .read = [&](const SetFiles& of, ClassCount) {
+    return ReadText(files, of.list, context);
+  }});
+}
+
 absl::StatusOr<ImageShape> GeneratedImage(const json& options, const std::string& path) {
   ASSIGN_OR_RETURN(const std::vector<int64_t> sizes, ShapeField(options, path, "image"));
   if (sizes.empty()) return ImageShape();
@@ -300,9 +313,10 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t 
   if (format == "tfrecord") return LoadRecords(files, spec);
   if (format == "csv") return LoadCsv(files, spec);
   if (format == "raw") return LoadRaw(files, spec);
+  if (format == "text") return LoadText(files, spec);
   return InvalidField("data.format", "unknown format \"" + format +
                                          "\", want idx, generated, cifar10, cifar100, tfrecord, "
-                                         "csv or raw");
+                                         "csv, raw or text");
 }
 
 }  // namespace taas

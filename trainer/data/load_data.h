@@ -11,7 +11,8 @@
 //    "columns": ["width", "height"]}}
 //   {"format": "raw", "train": {"images": …, "labels": …}, "raw": {"dtype": "uint8",
 //    "shape": [32, 32, 3], "labelDtype": "uint8"}}
-// and of all that may be images, but not of generated data and tables:
+//   {"format": "text", "train": {"files": […]}, "text": {"context": 256}}
+// and of all that may be images, but not of generated data, tables and texts:
 //   "augment": {"crop": {"padding": 4}, "flip": true}
 //
 // Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field

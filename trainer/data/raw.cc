@@ -6,12 +6,10 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/data/gzip.h"
+#include "trainer/data/whole_file.h"
 
 namespace taas {
 namespace {
-
-constexpr size_t kReadBytes = 1 << 20;
 
 int64_t BytesOf(RawNumber type) {
   switch (type) {
@@ -21,24 +19,6 @@ int64_t BytesOf(RawNumber type) {
     case RawNumber::kFloat32: return 4;
   }
   return 1;
-}
-
-absl::StatusOr<std::vector<uint8_t>> ReadWhole(FileSystem& files, const std::string& path) {
-  ASSIGN_OR_RETURN(const auto reader, GzipReader::Open(files, path));
-  std::vector<uint8_t> bytes;
-  if (reader->is_plain()) bytes.reserve(reader->file_size() + kReadBytes);
-  for (size_t size = 0;;) {
-    bytes.resize(size + kReadBytes);
-    ASSIGN_OR_RETURN(const size_t got, reader->Read({bytes.data() + size, kReadBytes}));
-    size += got;
-    if (size > kDataBytesMax) {
-      return absl::ResourceExhaustedError("read " + path + ": it has more than " +
-                                          std::to_string(kDataBytesMax >> 30) + " GiB");
-    }
-    if (got == kReadBytes) continue;
-    bytes.resize(size);
-    return bytes;
-  }
 }
 
 // Examples of `each` bytes; an error if the file does not end after one.
@@ -81,9 +61,9 @@ absl::StatusOr<Dataset> ReadRaw(FileSystem& files, const std::string& features,
       << "features are bytes or floats";
   int64_t width = 1;
   for (const int64_t size : options.shape) width *= size;
-  ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, ReadWhole(files, features));
+  ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, ReadWholeFile(files, features));
   ASSIGN_OR_RETURN(const int64_t examples, CountOf(bytes, width * BytesOf(options.type), features));
-  ASSIGN_OR_RETURN(const std::vector<uint8_t> answers, ReadWhole(files, labels));
+  ASSIGN_OR_RETURN(const std::vector<uint8_t> answers, ReadWholeFile(files, labels));
   const int64_t answer_bytes = BytesOf(options.label_type);
   ASSIGN_OR_RETURN(const int64_t answer_count, CountOf(answers, answer_bytes, labels));
   if (examples != answer_count) {

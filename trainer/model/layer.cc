@@ -20,6 +20,9 @@ using Ints = std::vector<int64_t>;
 constexpr int64_t kWindowMax = 1024;
 constexpr int64_t kDefaultKernel = 3;
 constexpr int64_t kDefaultPool = 2;
+constexpr double kLayerNormEpsilon = 1e-5;
+// Of what stands for an id, as GPT-2 starts it.
+constexpr double kEmbeddingDeviation = 0.02;
 
 struct NamedKind {
   const char* type;  // In the manifest.
@@ -40,6 +43,9 @@ const std::vector<NamedKind>& Kinds() {
       {"batchNorm", LayerKind::kBatchNorm, "batch_norm", {"decay", "epsilon", "activation"}},
       {"dropout", LayerKind::kDropout, "dropout", {"rate"}},
       {"activation", LayerKind::kActivation, "activation", {"activation"}},
+      {"layerNorm", LayerKind::kLayerNorm, "layer_norm", {"epsilon", "activation"}},
+      {"embedding", LayerKind::kEmbedding, "embedding", {"rows", "units"}},
+      {"lstm", LayerKind::kLstm, "lstm", {"units", "sequences"}},
   };
   return kinds;
 }
@@ -78,9 +84,9 @@ absl::StatusOr<std::array<int64_t, 2>> PairField(const json& value, const std::s
 }
 
 absl::StatusOr<std::string> ActivationField(const json& value, const std::string& path) {
-  constexpr const char* kOps[] = {"", "Relu", "Sigmoid", "Tanh"};
+  constexpr const char* kOps[] = {"", "Relu", "Sigmoid", "Tanh", "Gelu"};
   ASSIGN_OR_RETURN(const size_t place, ChoiceField(value, path, "activation",
-                                                   {"none", "relu", "sigmoid", "tanh"}));
+                                                   {"none", "relu", "sigmoid", "tanh", "gelu"}));
   return kOps[place];
 }
 
@@ -147,9 +153,23 @@ absl::StatusOr<LayerSpec> ParseLayer(const json& value, const std::string& path)
     }
     case LayerKind::kActivation:
       if (layer.activation.empty()) {
-        return InvalidField(path + ".activation", "must be relu, sigmoid or tanh");
+        return InvalidField(path + ".activation", "must be relu, sigmoid, tanh or gelu");
       }
       break;
+    case LayerKind::kLayerNorm: {
+      ASSIGN_OR_RETURN(layer.epsilon, ShareField(value, path, "epsilon", kLayerNormEpsilon));
+      break;
+    }
+    case LayerKind::kEmbedding: {
+      ASSIGN_OR_RETURN(layer.rows, UnitsField(value, path, "rows"));
+      ASSIGN_OR_RETURN(layer.units, UnitsField(value, path, "units"));
+      break;
+    }
+    case LayerKind::kLstm: {
+      ASSIGN_OR_RETURN(layer.units, UnitsField(value, path, "units"));
+      ASSIGN_OR_RETURN(layer.sequences, FlagField(value, path, "sequences", false));
+      break;
+    }
     case LayerKind::kGlobalAvgPool:
     case LayerKind::kFlatten:
       break;
@@ -193,11 +213,14 @@ void Chain::Add(const LayerSpec& layer) {
   ++count_;
 }
 
-void Chain::Join(const Chain& branch) {
-  if (ok()) x_ = graph_->Add("Add", "", {x_, branch.x_});
+void Chain::Join(Chain branch) {
+  BatchFirst();
+  const Value other = branch.value();
+  if (ok()) x_ = graph_->Add("Add", "", {x_, other});
 }
 
 void Chain::AddNamed(const LayerSpec& layer) {
+  if (layer.kind != LayerKind::kLstm) BatchFirst();
   switch (layer.kind) {
     case LayerKind::kConv:
       return Conv(layer);
@@ -219,10 +242,27 @@ void Chain::AddNamed(const LayerSpec& layer) {
       return;
     case LayerKind::kActivation:
       return Activate(layer.activation);
+    case LayerKind::kLayerNorm:
+      return LayerNorm(layer);
+    case LayerKind::kEmbedding:
+      return Embedding(layer);
+    case LayerKind::kLstm:
+      return Lstm(layer);
   }
 }
 
+Value Chain::value() {
+  BatchFirst();
+  return x_;
+}
+
+void Chain::BatchFirst() {
+  if (steps_first_ && ok()) x_ = graph_->Add("SwapLeading", "", {x_});
+  steps_first_ = false;
+}
+
 Value Chain::Flat() {
+  BatchFirst();
   if (!ok() || shape().rank() == 2) return x_;
   x_ = graph_->Add("Reshape", "flatten", {x_}, {{"shape", Ints{Shape::kBatch, width()}}});
   return x_;
@@ -240,6 +280,24 @@ bool Chain::NeedImage() {
       "needs images, height x width x channels, and gets " + shape().ToString() +
       (count_ == 0 ? ": the data does not say that its examples are images" : "")));
   return false;
+}
+
+bool Chain::NeedSteps() {
+  const ImageShape& image = options_.image;
+  if (shape().rank() == 2 && count_ == 0 && image.pixels() > 0) {
+    x_ = graph_->Add("Reshape", "steps", {x_},
+                     {{"shape", Ints{Shape::kBatch, image.height, image.width * image.channels}}});
+  }
+  if (!ok()) return false;
+  if (shape().rank() != 3) {
+    graph_->Fail(absl::InvalidArgumentError(
+        "needs sequences, steps x width, and gets " + shape().ToString() +
+        (count_ == 0 ? ": the data does not say that its examples have two axes" : "")));
+    return false;
+  }
+  if (!steps_first_) x_ = graph_->Add("SwapLeading", "", {x_});
+  steps_first_ = true;
+  return ok();
 }
 
 void Chain::Conv(const LayerSpec& layer) {
@@ -317,6 +375,43 @@ void Chain::BatchNorm(const LayerSpec& layer) {
     graph_->AddUpdate(graph_->Add("MovingAverage", "", {variance, Value{x_.node, 3}}, decay));
   }
   Activate(layer.activation);
+}
+
+void Chain::LayerNorm(const LayerSpec& layer) {
+  const Shape columns({shape().dim(shape().rank() - 1)});
+  const Graph::Scope scope(graph_, layer.name);
+  const Value gamma = graph_->Variable("gamma", columns, Initializer::Constant(1));
+  const Value beta = graph_->Variable("beta", columns, Initializer::Zeros());
+  x_ = graph_->Add("LayerNorm", "", {x_, gamma, beta}, {{"epsilon", layer.epsilon}});
+  Activate(layer.activation);
+}
+
+void Chain::Embedding(const LayerSpec& layer) {
+  const Graph::Scope scope(graph_, layer.name);
+  const Value table = graph_->Variable("table", Shape({layer.rows, layer.units}),
+                                       Initializer::TruncatedNormal(kEmbeddingDeviation));
+  x_ = graph_->Add("Embedding", "", {table, graph_->Add("ToInt32", "ids", {x_})});
+}
+
+void Chain::Lstm(const LayerSpec& layer) {
+  if (!NeedSteps()) return;
+  const int64_t steps = shape().dim(0), inputs = shape().dim(2);
+  const Graph::Scope scope(graph_, layer.name);
+  // As in PyTorch.
+  const double bound = 1 / std::sqrt(static_cast<double>(layer.units));
+  const Initializer initializer = Initializer::Uniform(-bound, bound);
+  const Value weights =
+      graph_->Variable("weights", Shape({inputs, 4 * layer.units}), initializer);
+  const Value recurrent =
+      graph_->Variable("recurrent_weights", Shape({layer.units, 4 * layer.units}), initializer);
+  const Value biases = graph_->Variable("biases", Shape({4 * layer.units}), Initializer::Zeros());
+  x_ = graph_->Add("Lstm", "", {x_, weights, recurrent, biases});
+  if (layer.sequences) return;
+  steps_first_ = false;
+  x_ = graph_->Add("Slice", "last", {x_},
+                   {{"axis", int64_t{0}}, {"begin", steps - 1}, {"size", int64_t{1}}});
+  if (!ok()) return;
+  x_ = graph_->Add("Reshape", "", {x_}, {{"shape", Ints{Shape::kBatch, layer.units}}});
 }
 
 void Chain::Activate(const std::string& op) {

@@ -44,8 +44,11 @@ enum class LayerKind : uint8_t {
   kBatchNorm,
   kDropout,
   kActivation,
+  kLayerNorm,
+  kEmbedding,
+  kLstm,
 };
-inline constexpr size_t kLayerKinds = 9;
+inline constexpr size_t kLayerKinds = 12;
 
 // A layer above this is a typing mistake: its weights alone would not fit the memory of any
 // machine.
@@ -56,7 +59,7 @@ inline constexpr size_t kLayersMax = 512;
 struct LayerSpec {
   LayerKind kind = LayerKind::kDense;
   std::string name{};                  // Scope of its variables; "" counts its kind: "conv2".
-  int64_t units = 0;                   // Of dense; the filters of conv.
+  int64_t units = 0;                   // Of dense and lstm; filters of conv, width of embedding.
   std::array<int64_t, 2> window{};     // Height and width, of conv and pools.
   std::array<int64_t, 2> strides{};    // Zeroes: 1 of conv, the window of pools.
   // "SAME" and "VALID" are TensorFlow's; EXPLICIT is `margin` on all sides, of conv and maxPool.
@@ -66,7 +69,9 @@ struct LayerSpec {
   bool bias = true;                    // Of dense and conv.
   double rate = 0;                     // Of dropout: the share that is dropped.
   double decay = 0.99;                 // Of batchNorm: of the moving moments.
-  double epsilon = 1e-3;               // Of batchNorm.
+  double epsilon = 1e-3;               // Of batchNorm and layerNorm.
+  bool sequences = false;              // Of lstm: all its outputs, not the last one.
+  int64_t rows = 0;                    // Of embedding: the ids that there are.
 };
 
 // `json` is the list `spec.trainer.model.layers`; `path` is its name in messages.
@@ -86,31 +91,38 @@ class Chain {
   // Without effect after an error.
   void Add(const LayerSpec& layer);
   // x + the value of `branch`, a copy of this chain that went on from an earlier value.
-  void Join(const Chain& branch);
+  void Join(Chain branch);
   // float32[batch, width], flattened if need be.
   Value Flat();
 
-  Value value() const { return x_; }
+  Value value();
   int64_t width() const;  // Of Flat().
   // That of the graph, with the layer that caused it.
   absl::Status status() const;
 
  private:
+  void BatchFirst();
   void AddNamed(const LayerSpec& layer);
   void Conv(const LayerSpec& layer);
   void Pool(const LayerSpec& layer);
   void GlobalPool();
   void Dense(const LayerSpec& layer);
   void BatchNorm(const LayerSpec& layer);
+  void LayerNorm(const LayerSpec& layer);
+  void Embedding(const LayerSpec& layer);
+  void Lstm(const LayerSpec& layer);
   void Activate(const std::string& op);
   // False, with the error in the graph, if the values are no images.
   bool NeedImage();
+  // [steps, batch, width]; false, with the error in the graph, if the values are no sequences.
+  bool NeedSteps();
   bool ok() const { return graph_->status().ok(); }
   const Shape& shape() const { return graph_->type(x_).shape; }
 
   Graph* const graph_;
   const Options options_;
   Value x_;
+  bool steps_first_ = false;  // The values are sequences in the order that an lstm wants.
   int count_ = 0;
   std::array<int, kLayerKinds> of_kind_{};  // How many of each kind there are.
   std::string failed_;                      // The layer whose error the graph has.

@@ -123,6 +123,27 @@ TEST(LayerTest, DropoutIsOfTrainingOnly) {
   }
 }
 
+TEST(LayerTest, SequencesGoThroughLayersOfSequencesAndOthers) {
+  const auto model = Build(R"([{"type":"embedding","rows":9,"units":4},
+                               {"type":"lstm","units":3,"sequences":true},
+                               {"type":"layerNorm"},
+                               {"type":"lstm","units":2},
+                               {"type":"dense","units":5,"activation":"gelu"}])",
+                           GraphMode::kTraining, {.features = 6, .classes = 3});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              ElementsAre("embedding1/table[9, 4]", "lstm1/weights[4, 12]",
+                          "lstm1/recurrent_weights[3, 12]", "lstm1/biases[12]",
+                          "layer_norm1/gamma[3]", "layer_norm1/beta[3]", "lstm2/weights[3, 8]",
+                          "lstm2/recurrent_weights[2, 8]", "lstm2/biases[8]",
+                          "dense1/weights[2, 5]", "dense1/biases[5]",
+                          "softmax_linear/weights[5, 3]", "softmax_linear/biases[3]"));
+  auto session = Session::Compile(model->graph, {.batch = 2, .loss = model->loss});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+}
+
 struct RefusedCase {
   const char* name;
   const char* layers;
@@ -161,6 +182,11 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"ConvAfterDense",
                     R"([{"type":"dense","units":4},{"type":"conv","filters":2}])",
                     "model.layers[1] (conv1): needs images, height x width x channels, and gets"},
+        RefusedCase{"LstmAfterDense",
+                    R"([{"type":"dense","units":4},{"type":"lstm","units":2}])",
+                    "model.layers[1] (lstm1): needs sequences, steps x width, and gets"},
+        RefusedCase{"EmbeddingWithoutRows", R"([{"type":"embedding","units":4}])",
+                    "model.layers[0].rows: is missing"},
         RefusedCase{"WindowTooLarge",
                     R"([{"type":"conv","filters":2,"kernel":7,"padding":"valid"}])",
                     "model.layers[0] (conv1): add Conv2D \"conv1/Conv2D\""},

@@ -6,10 +6,14 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/config/spec_fields.h"
+#include "trainer/model/gpt2.h"
 #include "trainer/model/resnet.h"
 
 namespace taas {
 namespace {
+
+// Of models with blocks, heads and a width: far above the largest known.
+constexpr int64_t kWidthMax = 65'536;
 
 constexpr char kFeatures[] = "features";
 constexpr char kLabels[] = "labels";
@@ -80,6 +84,17 @@ void AddLenet(const ModelSpec& spec, Chain* chain) {
   chain->Add({.kind = LayerKind::kDropout, .rate = spec.dropout});
 }
 
+// The last output of the last layer goes on.
+void AddLstm(const ModelSpec& spec, Chain* chain) {
+  for (size_t i = 0; i < spec.hidden.size(); ++i) {
+    chain->Add({.kind = LayerKind::kLstm,
+                .name = Numbered("lstm", i),
+                .units = spec.hidden[i],
+                .sequences = i + 1 < spec.hidden.size()});
+  }
+  chain->Add({.kind = LayerKind::kDropout, .rate = spec.dropout});
+}
+
 void AddLayers(const ModelSpec& spec, Chain* chain) {
   for (const LayerSpec& layer : spec.layers) chain->Add(layer);
 }
@@ -91,7 +106,7 @@ absl::StatusOr<Model> AddPenalties(const ModelSpec& spec, Model model) {
   std::vector<Value> terms = {loss};
   for (const Value variable : graph.Variables()) {
     const std::string& name = graph.node(variable).name;
-    if (!name.ends_with("/weights")) continue;
+    if (!name.ends_with("weights") && !name.ends_with("/w")) continue;
     const std::string layer = name.substr(0, name.rfind('/'));
     if (spec.l1 > 0) {
       const Value sizes = graph.Add("L1Loss", layer + "/L1Loss", {variable});
@@ -108,12 +123,12 @@ absl::StatusOr<Model> AddPenalties(const ModelSpec& spec, Model model) {
   return model;
 }
 
-enum class Task : uint8_t { kClasses, kTargets, kWhatTheDataHas };
+enum class Task : uint8_t { kClasses, kTargets, kWhatTheDataHas, kTokens };
 
 struct NamedModel {
   std::string_view name;
   Task task;
-  // What is between the features and the last layer.
+  // What is between the features and the last layer; null: a model that is no chain.
   void (*add)(const ModelSpec&, Chain*);
   std::vector<std::string_view> fields = {};  // Besides name.
   bool hidden_needed = false;
@@ -121,9 +136,11 @@ struct NamedModel {
 
 const std::vector<NamedModel>& Models() {
   static const std::vector<NamedModel> models = {
+      {"gpt2", Task::kTokens, nullptr, {"dropout", "blocks", "heads", "width"}},
       {"layers", Task::kWhatTheDataHas, AddLayers, {"layers"}},
       {"lenet", Task::kClasses, AddLenet, {"hidden", "dropout"}},
       {"linear", Task::kTargets, AddNothing},
+      {"lstm", Task::kClasses, AddLstm, {"hidden", "dropout"}, /*hidden_needed=*/true},
       {"mlp", Task::kClasses, AddMlp, {"hidden"}, /*hidden_needed=*/true},
       {"resnet20", Task::kClasses, AddResnet20},
       {"resnet50", Task::kClasses, AddResnet50},
@@ -170,10 +187,28 @@ absl::Status CheckSpec(const ModelSpec& spec) {
   for (size_t i = 0; i < spec.hidden.size(); ++i) {
     RETURN_IF_ERROR(CheckUnits("model.hidden[" + std::to_string(i) + "]", spec.hidden[i]));
   }
+  if (model->task == Task::kTokens) return absl::OkStatus();  // BuildGpt2 looks at its data.
+  if (spec.data.vocabulary > 0) {
+    return InvalidField("model.name", "model " + spec.name + " does not learn from a text");
+  }
   const std::string data = "data for model " + spec.name + ": ";
   RETURN_IF_ERROR(CheckUnits(data + "features per example", spec.data.features));
   if (IsClassifier(*model, spec.data)) return CheckUnits(data + "classes", spec.data.classes);
   return CheckUnits(data + "targets per example", spec.data.targets);
+}
+
+absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec, GraphMode mode) {
+  Model model;
+  model.features = kFeatures;
+  const Value features = model.graph.Input(
+      kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
+  Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, features);
+  named.add(spec, &chain);
+  RETURN_IF_ERROR(chain.status());
+  const DataShape& data = spec.data;
+  RETURN_IF_ERROR(IsClassifier(named, data) ? FinishClassifier(&chain, data.classes, &model)
+                                            : FinishRegression(&chain, data.targets, &model));
+  return model;
 }
 
 }  // namespace
@@ -198,9 +233,10 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
     return absl::InvalidArgumentError("model.name: must be one of " + KnownModels());
   }
   spec.name = name->get<std::string>();
-  RETURN_IF_ERROR(CheckFields(value, "model", {"name", "hidden", "layers", "dropout"}));
+  RETURN_IF_ERROR(CheckFields(
+      value, "model", {"name", "hidden", "layers", "dropout", "blocks", "heads", "width"}));
   const NamedModel* const model = FindModel(spec.name);
-  for (const char* const field : {"layers", "dropout"}) {
+  for (const char* const field : {"layers", "dropout", "blocks", "heads", "width"}) {
     if (model == nullptr || !value.contains(field) || Has(*model, field)) continue;
     return InvalidField("model." + std::string(field), "model " + spec.name + " does not take it");
   }
@@ -208,6 +244,11 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
     ASSIGN_OR_RETURN(spec.layers, ParseLayers(value["layers"], "model.layers"));
   }
   ASSIGN_OR_RETURN(spec.dropout, ShareField(value, "model", "dropout", 0));
+  for (const auto& [field, number] : {std::pair{"blocks", &spec.blocks},
+                                      {"heads", &spec.heads},
+                                      {"width", &spec.width}}) {
+    ASSIGN_OR_RETURN(*number, WholeField(value, "model", field, {*number, 1, kWidthMax}));
+  }
   const nlohmann::json hidden = value.value("hidden", nlohmann::json::array());
   if (!hidden.is_array()) return absl::InvalidArgumentError("model.hidden: must be a list");
   for (const nlohmann::json& units : hidden) {
@@ -224,16 +265,8 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
 absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode) {
   RETURN_IF_ERROR(CheckSpec(spec));
   const NamedModel& named = *FindModel(spec.name);
-  Model model;
-  model.features = kFeatures;
-  const Value features = model.graph.Input(
-      kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
-  Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, features);
-  named.add(spec, &chain);
-  RETURN_IF_ERROR(chain.status());
-  const DataShape& data = spec.data;
-  RETURN_IF_ERROR(IsClassifier(named, data) ? FinishClassifier(&chain, data.classes, &model)
-                                            : FinishRegression(&chain, data.targets, &model));
+  ASSIGN_OR_RETURN(Model model, named.task == Task::kTokens ? BuildGpt2(spec, mode)
+                                                            : BuildChain(named, spec, mode));
   if (spec.l1 <= 0 && spec.l2 <= 0) return model;
   return AddPenalties(spec, std::move(model));
 }

@@ -29,6 +29,7 @@ struct DataShape {
   int64_t classes = 0;   // Of a classifier.
   int64_t targets = 1;   // Numbers to predict per example, of a regression.
   ImageShape image{};    // What the features are, where they are an image.
+  int64_t vocabulary = 0;  // Of tokens: the features are one more than are predicted from.
 };
 
 struct ModelSpec {
@@ -36,7 +37,12 @@ struct ModelSpec {
   std::vector<int64_t> hidden{};   // Sizes of the hidden layers, of models that have some.
   DataShape data{};
   std::vector<LayerSpec> layers{};  // Of model "layers", without the last, which the data decides.
-  double dropout = 0;               // The share dropped before the last layer, of lenet.
+  // The share dropped: before the last layer of lenet; of the embeddings, and of what each half of a
+  // block adds, of gpt2.
+  double dropout = 0;
+  int64_t blocks = 12;  // Of gpt2.
+  int64_t heads = 12;
+  int64_t width = 768;
   // Adds l1 · Σ|w| + l2 · Σw²/2 over all weights, not biases, to the loss.
   double l1 = 0;
   double l2 = 0;
@@ -46,13 +52,17 @@ struct ModelSpec {
 struct Model {
   Graph graph;
   std::string features;  // Input, float32[batch, features].
-  std::string labels;    // Input, int32[batch], of a classifier.
+  // Of a classifier: an input, int32[batch]; of a model of language a value, int32[batch, steps].
+  std::string labels;
   std::string targets;   // Input, float32[batch, targets], of a regression.
   std::string loss;      // Scalar: the mean over the batch, and the penalties of L1 and L2.
-  std::string logits;    // float32[batch, classes], of a classifier.
+  std::string logits;    // float32[batch, classes], of a classifier; [batch, steps, vocabulary].
   std::string accuracy;  // Scalar: the share of the batch whose largest logit is its label's.
-  std::string predictions;  // int32[batch] of a classifier, float32[batch, targets] otherwise.
+  std::string predictions;  // int32 as the labels, float32[batch, targets] of a regression.
 
+  bool labels_are_features = false;  // Of a model of language.
+
+  // Also of tokens.
   bool is_classifier() const { return !labels.empty(); }
 };
 

@@ -85,6 +85,69 @@ TEST(ModelTest, Resnet20HasTheWeightsOfThePaperAndItsShortcuts) {
   EXPECT_EQ(model->graph.updates().size(), 2u * 21);
 }
 
+constexpr DataShape kGpt2Data{.features = 1025, .vocabulary = 50'257};
+
+TEST(ModelTest, Gpt2HasTheVariablesOfThePublishedCheckpoints) {
+  const auto model =
+      FromJson(R"({"name":"gpt2","blocks":1,"heads":2,"width":8})", {.features = 5, .vocabulary = 9});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre(
+                  "wte[9, 8]", "wpe[4, 8]", "h0/ln_1/g[8]", "h0/ln_1/b[8]",
+                  "h0/attn/c_attn/w[8, 24]", "h0/attn/c_attn/b[24]", "h0/attn/c_proj/w[8, 8]",
+                  "h0/attn/c_proj/b[8]", "h0/ln_2/g[8]", "h0/ln_2/b[8]", "h0/mlp/c_fc/w[8, 32]",
+                  "h0/mlp/c_fc/b[32]", "h0/mlp/c_proj/w[32, 8]", "h0/mlp/c_proj/b[8]", "ln_f/g[8]",
+                  "ln_f/b[8]"));
+}
+
+TEST(ModelTest, Gpt2SmallHasTheWeightsThatAllKnow) {
+  const auto model = FromJson(R"({"name":"gpt2"})", kGpt2Data);
+  ASSERT_THAT(model, IsOk());
+  EXPECT_EQ(WeightsOf(*model), 124'439'808);
+}
+
+// With a short context, which changes the number of positions and nothing else.
+TEST(ModelTest, Gpt2SmallTakesAStep) {
+  const auto model = FromJson(R"({"name":"gpt2"})", {.features = 9, .vocabulary = 50'257});
+  ASSERT_THAT(model, IsOk());
+  auto session = Session::Compile(
+      model->graph, {.batch = 1, .loss = model->loss, .fetches = {model->logits}});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  float token = 0;
+  for (float& value : (*session)->FloatInput("features")) value = token += 5'000;
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  // Untrained, it takes all tokens for nearly equally likely.
+  EXPECT_NEAR((*session)->loss(), std::log(50'257.0), 0.5);
+  EXPECT_EQ((*session)->output(model->logits).size(), 8u * 50'257);
+  for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+    EXPECT_TRUE(std::ranges::any_of((*session)->gradient(i), [](float g) { return g != 0; }))
+        << (*session)->variables()[i].name;
+  }
+}
+
+TEST(ModelTest, LstmLayersPassTheirSequencesOn) {
+  const auto model = FromJson(R"({"name":"lstm","hidden":[7,5]})",
+                              {.features = 24, .classes = 3, .image = {6, 4, 1}});
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("lstm1/weights[4, 28]", "lstm1/recurrent_weights[7, 28]",
+                                   "lstm1/biases[28]", "lstm2/weights[7, 20]",
+                                   "lstm2/recurrent_weights[5, 20]", "lstm2/biases[20]",
+                                   "softmax_linear/weights[5, 3]", "softmax_linear/biases[3]"));
+}
+
+TEST(ModelTest, TextAndClassesAreNotMixedUp) {
+  EXPECT_THAT(FromJson(R"({"name":"gpt2"})", kDigits),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("gpt2 needs tokens")));
+  EXPECT_THAT(FromJson(R"({"name":"softmax"})", kGpt2Data),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("softmax does not learn from a text")));
+  EXPECT_THAT(FromJson(R"({"name":"gpt2","heads":7})", kGpt2Data),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("model.width: 768 is not a multiple of 7")));
+}
+
 TEST(ModelTest, Resnet50TakesAStepAndHasTheWeightsThatAllKnow) {
   const auto model = FromJson(R"({"name":"resnet50"})",
                               {.features = 150'528, .classes = 1000, .image = {224, 224, 3}});
@@ -128,8 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         RefusedCase{"NotJson", "{", "model: must be a JSON object"},
         RefusedCase{"UnknownName", R"({"name":"resnet"})",
-                    "there is no model \"resnet\"; known: layers, lenet, linear"},
-        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of layers, lenet, linear"},
+                    "there is no model \"resnet\"; known: gpt2, layers, lenet, linear"},
+        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of gpt2, layers, lenet"},
         RefusedCase{"HiddenZero", R"({"name":"mlp","hidden":[0]})",
                     "model.hidden[0]: must be from 1 to"},
         RefusedCase{"HiddenNegative", R"({"name":"mlp","hidden":[5,-1]})", "model.hidden[1]"},

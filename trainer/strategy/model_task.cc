@@ -18,7 +18,19 @@ constexpr int64_t kEvaluationBatch = 250;
 // Kept until the next run, which costs nothing: what BatchAccuracy looks at.
 std::vector<std::string> Fetches(const Model& model) {
   if (!model.is_classifier()) return {};
+  if (model.labels_are_features) return {model.logits, model.labels};
   return {model.logits};
+}
+
+// What the data has must be what the model learns.
+absl::Status CheckTask(const Model& model, const Dataset& train, const std::string& name) {
+  if (model.labels_are_features || model.is_classifier() == (train.classes() > 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("model.name: " + name + " needs " +
+                                    (model.is_classifier()
+                                         ? "labels, the data has targets"
+                                         : "targets, the data has labels"));
 }
 
 }  // namespace
@@ -30,17 +42,14 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   const DataShape shape{.features = data.train.features(),
                         .classes = data.train.classes(),
                         .targets = std::max<int64_t>(1, data.train.target_width()),
-                        .image = data.train.image()};
+                        .image = data.train.image(),
+                        .vocabulary = data.train.vocabulary()};
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
-  if (model.is_classifier() != (data.train.classes() > 0)) {
-    return absl::InvalidArgumentError(
-        "model.name: " + spec.name + " needs " +
-        (model.is_classifier() ? "labels, the data has targets" : "targets, the data has labels"));
-  }
+  RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph,
@@ -73,9 +82,15 @@ ModelTask::ModelTask(Parts parts)
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan_.batch_size()))) {}
 
+std::span<const int32_t> ModelTask::LabelsOf(Session& session) const {
+  return model_.labels_are_features ? session.Int32Output(model_.labels)
+                                    : session.Int32Input(model_.labels);
+}
+
 void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
                            Session& session) const {
   set.GatherFeatures(indices, session.FloatInput(model_.features).data());
+  if (model_.labels_are_features) return;
   if (model_.is_classifier()) {
     set.GatherLabels(indices, session.Int32Input(model_.labels).data());
   } else {
@@ -141,7 +156,7 @@ std::optional<double> ModelTask::BatchAccuracy() {
   for (int tower = 0; tower < towers_->count(); ++tower) {
     Session& session = towers_->session(tower);
     const std::span<const float> logits = session.output(model_.logits);
-    const std::span<const int32_t> labels = session.Int32Input(model_.labels);
+    const std::span<const int32_t> labels = LabelsOf(session);
     const size_t classes = logits.size() / labels.size();
     for (size_t row = 0; row < labels.size(); ++row) {
       const std::span<const float> values = logits.subspan(row * classes, classes);
@@ -158,17 +173,19 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   if (!data_.test || data_.test->examples() == 0) return std::optional<Evaluation>();
   const Dataset& set = *data_.test;
   const int64_t examples = set.examples();
-  const int64_t batch = std::min(examples, kEvaluationBatch);
-  const std::string output = model_.is_classifier() ? model_.logits : model_.predictions;
+  // An example of a model of language is many rows.
+  const int64_t batch =
+      std::min(examples, model_.labels_are_features ? plan_.batch_size() : kEvaluationBatch);
+  std::vector<std::string> outputs = Fetches(model_);
+  if (outputs.empty()) outputs = {model_.predictions};
   if (evaluator_ == nullptr) {
     ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_.graph, {.batch = batch,
                                                                      .loss = inference_.loss,
-                                                                     .fetches = {output},
+                                                                     .fetches = outputs,
                                                                      .trainable = false}));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
-  double loss = 0;
-  int64_t right = 0;
+  Sums sums;
   std::vector<int64_t> indices(static_cast<size_t>(batch));
   for (int64_t first = 0; first < examples; first += batch) {
     const int64_t count = std::min(batch, examples - first);
@@ -178,39 +195,42 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     }
     FillInputs(set, indices, *evaluator_);
     RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
-    AddRows(*evaluator_, set, indices, static_cast<size_t>(count), &loss, &right);
+    AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums);
   }
-  Evaluation evaluation{.loss = loss / static_cast<double>(examples), .examples = examples};
-  if (model_.is_classifier()) {
-    evaluation.accuracy = static_cast<double>(right) / static_cast<double>(examples);
-  }
+  const double rows = static_cast<double>(sums.rows);
+  Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};
+  if (model_.is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
   return std::optional<Evaluation>(evaluation);
 }
 
-void ModelTask::AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
-                        size_t count, double* loss, int64_t* right) const {
-  const std::span<const float> rows =
-      session.output(model_.is_classifier() ? model_.logits : model_.predictions);
-  const size_t width = rows.size() / indices.size();
-  for (size_t row = 0; row < count; ++row) {
-    const std::span<const float> values = rows.subspan(row * width, width);
-    if (!model_.is_classifier()) {
-      const std::span<const float> targets = session.FloatInput(model_.targets);
-      double sum = 0;
-      for (size_t i = 0; i < width; ++i) {
-        const double difference = values[i] - targets[row * width + i];
-        sum += difference * difference;
-      }
-      *loss += sum / static_cast<double>(width);
-      continue;
+void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const {
+  if (!model_.is_classifier()) {
+    const std::span<const float> predictions = session.output(model_.predictions);
+    const std::span<const float> targets = session.FloatInput(model_.targets);
+    const size_t width = predictions.size() / examples;
+    double sum = 0;
+    for (size_t i = 0; i < count * width; ++i) {
+      const double difference = predictions[i] - targets[i];
+      sum += difference * difference;
     }
-    const size_t label = static_cast<size_t>(set.labels()[static_cast<size_t>(indices[row])]);
+    sums->loss += sum / static_cast<double>(width);
+    sums->rows += static_cast<int64_t>(count);
+    return;
+  }
+  const std::span<const float> logits = session.output(model_.logits);
+  const std::span<const int32_t> labels = LabelsOf(session);
+  const size_t classes = logits.size() / labels.size();
+  const size_t rows = count * (labels.size() / examples);
+  for (size_t row = 0; row < rows; ++row) {
+    const std::span<const float> values = logits.subspan(row * classes, classes);
+    const size_t label = static_cast<size_t>(labels[row]);
     const auto largest = std::max_element(values.begin(), values.end());
     double sum = 0;
     for (const float value : values) sum += std::exp(static_cast<double>(value) - *largest);
-    *loss += std::log(sum) + *largest - values[label];
-    if (static_cast<size_t>(largest - values.begin()) == label) ++*right;
+    sums->loss += std::log(sum) + *largest - values[label];
+    if (static_cast<size_t>(largest - values.begin()) == label) ++sums->right;
   }
+  sums->rows += static_cast<int64_t>(rows);
 }
 
 }  // namespace taas

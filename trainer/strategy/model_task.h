@@ -67,13 +67,19 @@ class ModelTask : public TrainingTask {
 
   explicit ModelTask(Parts parts);
   void FinishGradients();
+  // Of the last run: one per row of the logits.
+  std::span<const int32_t> LabelsOf(Session& session) const;
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
   // Of the features of training batch `batch`, which consists of `indices`.
   void AugmentBatch(int64_t batch, std::span<const int64_t> indices, Session& session) const;
-  // Sums over the first `count` rows of a forward run.
-  void AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
-               size_t count, double* loss, int64_t* right) const;
+  struct Sums {
+    double loss = 0;
+    int64_t right = 0;
+    int64_t rows = 0;  // Examples; tokens of a model of language.
+  };
+  // Of the first `count` of `examples` examples of a forward run.
+  void AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const;
 
   DataSets data_;
   Model model_;

@@ -96,15 +96,15 @@ export const submit = {
       `A job called ${name} exists in namespace ${namespace}.`,
     refusedEdit: "The form cannot change this part of the YAML; change it there.",
     unknownModel: (name: string) =>
-      `The bundled trainer does not know the model “${name}”: it has mlp, softmax and linear.`,
+      `The bundled trainer does not know the model “${name}”: it has ` +
+      "linear, softmax, mlp, lenet, resnet20, resnet50, lstm, gpt2 and layers.",
     unknownOptimizer: (name: string) =>
       `The bundled trainer does not know the optimizer “${name}”: it has sgd, momentum, adam, ` +
       "adamw, adagrad, rmsprop and ftrl.",
     startsAtZero: "adagrad divides by its sum, which must start above 0.",
     mustGrow: "Each boundary must be above the one before.",
-    needsLayers: "mlp needs the size of at least one hidden layer.",
-    hasNoLayers: (name: string) => `${name} has no hidden layers.`,
-    ofAnotherOptimizer: (owner: string, name: string) => `Belongs to ${owner}, not to ${name}.`,
+    needsLayers: (name: string) => `${name} needs the size of at least one hidden layer.`,
+    ofAnother: (owner: string, name: string) => `Belongs to ${owner}, not to ${name}.`,
   },
   /** Of the reader of YAML, by its codes. */
   yamlError: {

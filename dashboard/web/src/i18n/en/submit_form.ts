@@ -33,6 +33,12 @@ export const submitForm = {
     mlp: "multilayer perceptron: hidden layers with ReLU, then classes",
     softmax: "softmax regression: classes without hidden layers",
     linear: "linear regression: predicts numbers",
+    lenet: "convolutions and pooling, for small images",
+    resnet20: "residual network for images of 32 × 32",
+    resnet50: "residual network for images of 224 × 224",
+    lstm: "LSTM layers, for sequences",
+    gpt2: "transformer that predicts the next token of a text",
+    layers: "a chain of layers of your own, in the YAML",
   },
   optimizer: {
     sgd: "plain gradient descent",

@@ -83,14 +83,14 @@ export const submit: typeof en = {
     noKind: "此集群没有这种作业。",
     taken: (name, namespace) => `命名空间 ${namespace} 中已有名为 ${name} 的作业。`,
     refusedEdit: "表单无法修改这部分 YAML，请直接修改 YAML。",
-    unknownModel: (name) => `内置训练器没有模型“${name}”：可用的有 mlp、softmax 和 linear。`,
+    unknownModel: (name) =>
+      `内置训练器没有模型“${name}”：可用的有 linear、softmax、mlp、lenet、resnet20、resnet50、lstm、gpt2 和 layers。`,
     unknownOptimizer: (name) =>
       `内置训练器没有优化器“${name}”：可用的有 sgd、momentum、adam、adamw、adagrad、rmsprop 和 ftrl。`,
     startsAtZero: "adagrad 以累加值为除数，其初始值必须大于 0。",
     mustGrow: "每个边界必须大于前一个。",
-    needsLayers: "mlp 至少需要一个隐藏层的大小。",
-    hasNoLayers: (name) => `${name} 没有隐藏层。`,
-    ofAnotherOptimizer: (owner, name) => `该项属于 ${owner}，不属于 ${name}。`,
+    needsLayers: (name) => `${name} 至少需要一个隐藏层的大小。`,
+    ofAnother: (owner, name) => `该项属于 ${owner}，不属于 ${name}。`,
   },
   yamlError: {
     ALIAS_PROPS: "别名不能带标签或锚点。",

@@ -20,6 +20,12 @@ export const submitForm: typeof en = {
     mlp: "多层感知机：带 ReLU 的隐藏层，输出类别",
     softmax: "softmax 回归：没有隐藏层，输出类别",
     linear: "线性回归：预测数值",
+    lenet: "卷积与池化，用于小图像",
+    resnet20: "残差网络，用于 32 × 32 的图像",
+    resnet50: "残差网络，用于 224 × 224 的图像",
+    lstm: "LSTM 层，用于序列",
+    gpt2: "预测文本下一个词元的 Transformer",
+    layers: "自定义的层序列，在 YAML 中编写",
   },
   optimizer: {
     sgd: "普通梯度下降",

@@ -69,14 +69,14 @@ describe("what the bundled trainer does not have", () => {
   test.each<[Json, string[]]>([
     [{ model: { name: "mlp", hidden: [5] }, optimizer: { name: "adam", beta1: 0.9 } }, []],
     [{ model: { name: "mlp" } }, ["spec.trainer.model.hidden needsLayers"]],
-    [{ model: { name: "softmax", hidden: [5] } }, ["spec.trainer.model.hidden hasNoLayers"]],
+    [{ model: { name: "softmax", hidden: [5] } }, ["spec.trainer.model.hidden ofAnother"]],
     [{ model: { name: "resnet" } }, ["spec.trainer.model.name unknownModel"]],
     [{ optimizer: { name: "lamb" } }, ["spec.trainer.optimizer.name unknownOptimizer"]],
-    [{ optimizer: { momentum: 0.5 } }, ["spec.trainer.optimizer.momentum ofAnotherOptimizer"]],
+    [{ optimizer: { momentum: 0.5 } }, ["spec.trainer.optimizer.momentum ofAnother"]],
     [{ optimizer: { name: "rmsprop", momentum: 0.5, centered: true } }, []],
     [
       { optimizer: { name: "adam", weightDecay: 0 } },
-      ["spec.trainer.optimizer.weightDecay ofAnotherOptimizer"],
+      ["spec.trainer.optimizer.weightDecay ofAnother"],
     ],
     [
       { optimizer: { name: "adagrad", initialAccumulator: 0 } },

@@ -5,7 +5,17 @@
 import type { Json, JsonObject, Path } from "../manifest/path";
 import { isObject, valueAt } from "../manifest/path";
 
-export const MODELS = ["mlp", "softmax", "linear"] as const;
+export const MODELS = [
+  "mlp",
+  "softmax",
+  "linear",
+  "lenet",
+  "resnet20",
+  "resnet50",
+  "lstm",
+  "gpt2",
+  "layers",
+] as const;
 export const OPTIMIZERS = [
   "sgd",
   "momentum",
@@ -18,9 +28,8 @@ export const OPTIMIZERS = [
 
 export type TrainerFinding =
   | { path: Path; code: "unknownModel" | "unknownOptimizer"; name: string }
-  | { path: Path; code: "needsLayers" }
-  | { path: Path; code: "hasNoLayers"; name: string }
-  | { path: Path; code: "ofAnotherOptimizer"; owner: string; name: string }
+  | { path: Path; code: "needsLayers"; name: string }
+  | { path: Path; code: "ofAnother"; owner: string; name: string }
   | { path: Path; code: "startsAtZero" }
   | { path: Path; code: "mustGrow" };
 
@@ -39,6 +48,14 @@ export const OWNERS: Record<string, readonly string[]> = {
   l1: ["ftrl"],
   l2: ["ftrl"],
 };
+export const MODEL_OWNERS: Record<string, readonly string[]> = {
+  hidden: ["lenet", "lstm", "mlp"],
+  dropout: ["gpt2", "lenet", "lstm"],
+  layers: ["layers"],
+  blocks: ["gpt2"],
+  heads: ["gpt2"],
+  width: ["gpt2"],
+};
 const TRAINER: Path = ["spec", "trainer"];
 
 export function trainerFindings(value: Json): TrainerFinding[] {
@@ -53,14 +70,28 @@ export function trainerFindings(value: Json): TrainerFinding[] {
 function modelFindings(model: JsonObject): TrainerFinding[] {
   const { name, hidden } = model;
   if (typeof name !== "string") return [];
-  const layers = Array.isArray(hidden) && hidden.length > 0;
   const at = [...TRAINER, "model"];
   if (!(MODELS as readonly string[]).includes(name)) {
     return [{ path: [...at, "name"], code: "unknownModel", name }];
   }
-  if (name === "mlp" && !layers) return [{ path: [...at, "hidden"], code: "needsLayers" }];
-  if (name !== "mlp" && layers) return [{ path: [...at, "hidden"], code: "hasNoLayers", name }];
-  return [];
+  const found = foreignFields(model, at, MODEL_OWNERS, name);
+  const layers = Array.isArray(hidden) && hidden.length > 0;
+  if ((name === "mlp" || name === "lstm") && !layers) {
+    found.push({ path: [...at, "hidden"], code: "needsLayers", name });
+  }
+  return found;
+}
+
+function foreignFields(
+  of: JsonObject,
+  at: Path,
+  table: Record<string, readonly string[]>,
+  name: string,
+): TrainerFinding[] {
+  return Object.entries(table).flatMap(([field, owners]): TrainerFinding[] => {
+    if ((of[field] ?? null) === null || owners.includes(name)) return [];
+    return [{ path: [...at, field], code: "ofAnother", owner: owners.join(", "), name }];
+  });
 }
 
 function optimizerFindings(optimizer: JsonObject): TrainerFinding[] {
@@ -70,11 +101,7 @@ function optimizerFindings(optimizer: JsonObject): TrainerFinding[] {
   if (!(OPTIMIZERS as readonly string[]).includes(name)) {
     return [{ path: [...at, "name"], code: "unknownOptimizer", name }];
   }
-  const foreign = Object.entries(OWNERS).flatMap(([field, owners]): TrainerFinding[] => {
-    if ((optimizer[field] ?? null) === null || owners.includes(name)) return [];
-    const owner = owners.join(", ");
-    return [{ path: [...at, field], code: "ofAnotherOptimizer", owner, name }];
-  });
+  const foreign = foreignFields(optimizer, at, OWNERS, name);
   const starts: TrainerFinding[] =
     name === "adagrad" && optimizer.initialAccumulator === 0
       ? [{ path: [...at, "initialAccumulator"], code: "startsAtZero" }]

@@ -110,12 +110,11 @@ function findingText(words: Words, { path, finding }: SchemaIssue): string {
 function trainerText({ issue }: Words, finding: TrainerFinding): string {
   switch (finding.code) {
     case "mustGrow":
-    case "needsLayers":
     case "startsAtZero":
       return issue[finding.code];
-    case "ofAnotherOptimizer":
-      return issue.ofAnotherOptimizer(finding.owner, finding.name);
-    case "hasNoLayers":
+    case "ofAnother":
+      return issue.ofAnother(finding.owner, finding.name);
+    case "needsLayers":
     case "unknownModel":
     case "unknownOptimizer":
       return issue[finding.code](finding.name);

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useSession } from "../../../app/session";
 import { useText } from "../../../i18n";
 import type { Issue } from "../checks/issues";
-import { MODELS } from "../checks/trainer_findings";
+import { MODEL_OWNERS, MODELS } from "../checks/trainer_findings";
 import type { Json, Path } from "../manifest/path";
 import { textOf, valueAt } from "../manifest/path";
 import { listOps } from "../model/lists";
@@ -62,7 +62,8 @@ function ModelFields(): ReactNode {
         label={t.submit.field.model}
         options={MODELS.map((value) => ({ value, label: `${value} – ${t.submit.model[value]}` }))}
       />
-      {(model === "mlp" || hidden !== undefined) && (
+      {((typeof model === "string" && MODEL_OWNERS.hidden?.includes(model)) ||
+        hidden !== undefined) && (
         <ListField
           path={HIDDEN}
           label={t.submit.field.hidden}

@@ -83,7 +83,7 @@ const RULES: Record<JobKind, string> = {
     CsvOptionsOfIdx CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
     ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
-    IdxWithOptionsOfGenerated
+    IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented
     MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
     CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
     ExponentialWithAlpha ExponentialWithBoundaries StepWithOneRateTooMany StepWithSteps
