@@ -12,7 +12,8 @@
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
 #   tools/setup/setup.sh scheduler     a scheduler with the coscheduling plugin, once
-#   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, clients
+#   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, torch,
+#                                      clients
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `node`, `kubernetes`, `cluster`,
 #                                      `peer`, `scheduler` or an environment lie
 #
@@ -33,7 +34,12 @@ peer=$cache/peer/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.s
   "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,measured/main.go})
 scheduler=$cache/scheduler/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
   "$root"/tools/scheduler/{build.sh,go.mod,go.sum,*/main.go})
-python_of() { echo "$cache/python/$1-$(digest "$here/python/$1.txt")"; }
+# What a torch environment is made from has the script that completes it.
+python_of() {
+  local from=("$here/python/$1.txt")
+  [ "$1" != torch ] || from+=("$here/stub_libraries.py")
+  echo "$cache/python/$1-$(digest "${from[@]}")"
+}
 
 say() { echo "setup: $*" >&2; }
 
@@ -162,6 +168,8 @@ make_python() {
   /usr/bin/python3 -m venv "$1"
   "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
     -r "$here/python/$name.txt"
+  [ "$name" != torch ] ||
+    /usr/bin/python3 "$here/stub_libraries.py" "$1"/lib/python3*/site-packages/torch/lib >/dev/null
 }
 
 case ${1:-} in
@@ -189,8 +197,8 @@ case ${1:-} in
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
       scheduler) echo "$scheduler/bin" ;;
-      tensorflow | clients) echo "$(python_of "$2")/bin" ;;
+      tensorflow | torch | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,19s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,20s/^# //p' "$0" >&2; exit 2 ;;
 esac
