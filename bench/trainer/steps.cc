@@ -1,0 +1,252 @@
+// Trains a named model step by step when it is told to: our side of bench/trainer/run.py.
+//
+// It is the local loop of taas-trainer (batches gathered out of the data in memory, one session,
+// one optimizer) without what that does beside steps: taas-trainer runs one thread per session and
+// decides itself how long it trains, while the sides that are compared here take turns and have as
+// many threads as they are given.
+//
+// The first line of standard input is JSON:
+//   {"model": {…}, "features": 784, "classes": 10, "batch": 100, "examples": 10000, "threads": 1,
+//    "optimizer": {…}}
+// It answers {"ready": true, "parameters": N} after two steps, or {"unknown": WHY} for a model that
+// BuildModel does not know. Each further line is a number of steps, answered by {"seconds": S,
+// "loss": L}.
+//
+//   steps gemm THREADS    the same with products of matrices as the steps: {"seconds", "flops"}
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "operator/base/check.h"
+#include "operator/base/clock.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/data/batch_plan.h"
+#include "trainer/data/dataset.h"
+#include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/gemm.h"
+#include "trainer/model/model.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/optimizer_slots.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kWarmUp = 2;  // The first touches all memory, the second is as all others.
+// Of a product that is large enough for the library's full speed, and small enough for 10 a second.
+constexpr int64_t kGemmSize = 1'024;
+
+void Answer(const Json& json) {
+  std::puts(json.dump().c_str());
+  std::fflush(stdout);
+}
+
+// Bytes of any content: all values are alike likely.
+std::vector<uint8_t> MakeBytes(size_t count) {
+  std::vector<uint8_t> bytes(count);
+  uint32_t state = 1;
+  for (uint8_t& byte : bytes) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<uint8_t>(state >> 24);
+  }
+  return bytes;
+}
+
+// What a model is trained on, in memory.
+class Examples {
+ public:
+  virtual ~Examples() = default;
+  virtual void Fill(std::span<const int64_t> indices, Session& session) const = 0;
+};
+
+// Rows of bytes that become numbers, each with its class: images, and sequences of rows of them.
+class Images : public Examples {
+ public:
+  Images(const Json& config, const Model& model) : model_(model) {
+    const auto count = config["examples"].get<size_t>();
+    const auto classes = config["classes"].get<int32_t>();
+    std::vector<int32_t> labels(count);
+    for (size_t i = 0; i < count; ++i) labels[i] = static_cast<int32_t>(i) % classes;
+    const auto features = config["features"].get<int64_t>();
+    auto set = Dataset::FromPixels("images", MakeBytes(count * static_cast<size_t>(features)),
+                                   features, std::move(labels), classes);
+    CHECK(set.ok()) << set.status().ToString();
+    set_.emplace(*std::move(set));
+  }
+
+  void Fill(std::span<const int64_t> indices, Session& session) const override {
+    Gather(*set_, indices, session.FloatInput(model_.features).data(),
+           session.Int32Input(model_.labels).data());
+  }
+
+ private:
+  const Model& model_;
+  std::optional<Dataset> set_;
+};
+
+// A text of bytes; an example is a window of it, and its labels are the same one byte later.
+class Text : public Examples {
+ public:
+  Text(const Json& config, const Model& model)
+      : model_(model), width_(config["features"].get<size_t>()) {
+    const auto classes = config["classes"].get<int32_t>();
+    const auto count = config["examples"].get<size_t>();
+    for (const uint8_t byte : MakeBytes(count * width_ + 1)) tokens_.push_back(byte % classes);
+  }
+
+  void Fill(std::span<const int64_t> indices, Session& session) const override {
+    const std::span<int32_t> features = session.Int32Input(model_.features);
+    const std::span<int32_t> labels = session.Int32Input(model_.labels);
+    CHECK(features.size() == indices.size() * width_ && labels.size() == features.size());
+    for (size_t row = 0; row < indices.size(); ++row) {
+      const auto* from = tokens_.data() + static_cast<size_t>(indices[row]) * width_;
+      std::copy_n(from, width_, features.data() + row * width_);
+      std::copy_n(from + 1, width_, labels.data() + row * width_);
+    }
+  }
+
+ private:
+  const Model& model_;
+  const size_t width_;
+  std::vector<int32_t> tokens_;
+};
+
+class Training {
+ public:
+  static absl::StatusOr<std::unique_ptr<Training>> Make(const Json& config) {
+    // As ModelTask::Make does it with the data's shape.
+    const DataShape shape{.features = config["features"], .classes = config["classes"]};
+    ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), shape));
+    ASSIGN_OR_RETURN(Model model, BuildModel(spec));
+    ASSIGN_OR_RETURN(auto optimizer, Optimizer::Parse(config["optimizer"].dump()));
+    ASSIGN_OR_RETURN(auto session, Session::Compile(model.graph, {.batch = config["batch"],
+                                                                  .loss = model.loss,
+                                                                  .threads = config["threads"]}));
+    session->InitializeVariables(/*seed=*/1);
+    return std::unique_ptr<Training>(new Training(config, std::move(model), std::move(optimizer),
+                                                  std::move(session)));
+  }
+
+  absl::Status Step() {
+    plan_.Indices(step_, indices_);
+    examples_->Fill(indices_, *session_);
+    session_->SetStep(step_);
+    RETURN_IF_ERROR(session_->Run(RunKind::kTrain));
+    ++step_;
+    slots_.Apply(*session_, step_);
+    return absl::OkStatus();
+  }
+
+  float loss() const { return session_->loss(); }
+
+  size_t parameters() const {
+    size_t count = 0;
+    for (const VariableInfo& variable : session_->variables()) {
+      if (variable.trainable) count += variable.count;
+    }
+    return count;
+  }
+
+ private:
+  Training(const Json& config, Model model, std::unique_ptr<Optimizer> optimizer,
+           std::unique_ptr<Session> session)
+      : model_(std::move(model)),
+        optimizer_(std::move(optimizer)),
+        session_(std::move(session)),
+        slots_(*optimizer_, *session_),
+        plan_({.seed = 1, .examples = config["examples"], .batch_size = config["batch"]}),
+        indices_(static_cast<size_t>(plan_.batch_size())) {
+    const auto features = model_.graph.Find(model_.features);
+    CHECK(features.ok()) << features.status().ToString();
+    if (model_.graph.type(*features).dtype == DType::kInt32) {
+      examples_ = std::make_unique<Text>(config, model_);
+    } else {
+      examples_ = std::make_unique<Images>(config, model_);
+    }
+  }
+
+  const Model model_;
+  const std::unique_ptr<Optimizer> optimizer_;
+  const std::unique_ptr<Session> session_;
+  OptimizerSlots slots_;
+  const BatchPlan plan_;
+  std::vector<int64_t> indices_;
+  std::unique_ptr<Examples> examples_;
+  int64_t step_ = 0;
+};
+
+// Makes as many steps as each line of standard input says, and tells how long they took.
+template <typename Step, typename About>
+void Serve(const Step& step, const About& about) {
+  const RealClock clock;
+  for (std::string line; std::getline(std::cin, line);) {
+    const int count = std::atoi(line.c_str());
+    const Clock::Time start = clock.Now();
+    for (int i = 0; i < count; ++i) {
+      const absl::Status status = step();
+      CHECK(status.ok()) << status.ToString();
+    }
+    const std::chrono::duration<double> spent = clock.Now() - start;
+    Json answer = about();
+    answer["seconds"] = spent.count();
+    Answer(answer);
+  }
+}
+
+void ServeProducts(int threads) {
+  const size_t size = static_cast<size_t>(kGemmSize * kGemmSize);
+  const std::vector<float> a(size, 0.5f), b(size, 0.5f);
+  std::vector<float> out(size);
+  const GemmShape shape{.m = kGemmSize, .n = kGemmSize, .k = kGemmSize, .threads = threads};
+  const auto step = [&] { return Gemm(shape, a.data(), b.data(), out.data()); };
+  CHECK(step().ok());
+  Answer({{"ready", true}});
+  Serve(step, [] {
+    return Json{{"flops", 2.0 * kGemmSize * kGemmSize * kGemmSize}};
+  });
+}
+
+int ServeTraining() {
+  std::string line;
+  std::getline(std::cin, line);
+  const Json config = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!config.is_object()) {
+    std::fprintf(stderr, "steps: the first line of standard input is not JSON: %s\n", line.c_str());
+    return 2;
+  }
+  const auto training = Training::Make(config);
+  if (!training.ok()) {
+    Answer({{"unknown", std::string(training.status().message())}});
+    return 0;
+  }
+  const auto step = [&] { return (*training)->Step(); };
+  for (int i = 0; i < kWarmUp; ++i) {
+    const absl::Status status = step();
+    CHECK(status.ok()) << status.ToString();
+  }
+  Answer({{"ready", true}, {"parameters", (*training)->parameters()}});
+  Serve(step, [&] { return Json{{"loss", (*training)->loss()}}; });
+  return 0;
+}
+
+}  // namespace
+}  // namespace taas
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "gemm" && std::atoi(argv[2]) > 0) {
+    taas::ServeProducts(std::atoi(argv[2]));
+    return 0;
+  }
+  if (argc != 1) {
+    std::fprintf(stderr, "usage: steps < COMMANDS | steps gemm THREADS < COMMANDS\n");
+    return 2;
+  }
+  return taas::ServeTraining();
+}
