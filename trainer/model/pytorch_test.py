@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""Our models train as PyTorch's do: from our weights, on the same batches, to the same losses.
+
+A row of CASES is one training. A model that BuildModel does not know yet stands in NOT_YET, and is
+taken out of it when it does: then its rows are held against PyTorch's.
+"""
+
+import array
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
+                        os.environ.get("TEST_WORKSPACE", ""))
+STEPS = os.environ.get("TAAS_MODEL_STEPS", os.path.join(RUNFILES, "trainer/model/model_steps"))
+PYTHON = os.path.join(os.environ.get("TAAS_TORCH_BIN", "/TAAS_TORCH_BIN-is-not-set"), "python")
+TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_twin.py")
+
+NOT_YET = ["lenet", "resnet20", "lstm", "gpt2"]
+
+UPDATES = 20
+BATCHES = 4  # They come again and again, so that losses fall and wrong updates are seen.
+TOLERANCE = 1e-4
+FALL = 0.95  # The last loss is at most this of the first.
+
+SGD = {"name": "sgd", "learningRate": 0.05}
+MOMENTUM = {"name": "momentum", "learningRate": 0.02, "momentum": 0.9}
+# PyTorch adds epsilon to a root that it has corrected, we before, as TensorFlow: it must be small.
+ADAM = {"name": "adam", "learningRate": 0.001, "epsilon": 1e-12}
+ADAMW = {"name": "adamw", "learningRate": 0.001, "epsilon": 1e-12, "weightDecay": 0.1}
+GPT2 = {"name": "gpt2", "layers": 2, "heads": 4, "width": 64, "context": 32}
+
+
+def case(model, optimizer, batch, features, classes=10):
+    return {"model": model, "optimizer": optimizer, "batch": batch, "features": features,
+            "classes": classes, "steps": UPDATES}
+
+
+CASES = {
+    "mlp, sgd": case({"name": "mlp", "hidden": [50]}, SGD, 32, 784),
+    "mlp of two layers, momentum": case({"name": "mlp", "hidden": [40, 30]}, MOMENTUM, 32, 784),
+    "mlp, adam": case({"name": "mlp", "hidden": [50]}, ADAM, 32, 784),
+    "mlp, adamw": case({"name": "mlp", "hidden": [50]}, ADAMW, 32, 784),
+    "lenet": case({"name": "lenet"}, MOMENTUM, 16, 784),
+    "resnet20": case({"name": "resnet20"}, SGD, 8, 3072),
+    "lstm": case({"name": "lstm", "hidden": [64, 64]}, ADAM, 16, 784),
+    "gpt2": case(GPT2, ADAMW, 4, 32, 256),
+}
+
+# Of the rows' models, by hand: weights and biases, scales and offsets.
+PARAMETERS = {
+    "mlp, sgd": 784 * 50 + 50 + 50 * 10 + 10,
+    "lenet": 25 * 32 + 32 + 25 * 32 * 64 + 64 + 3136 * 512 + 512 + 512 * 10 + 10,
+    "resnet20": 9 * (3 * 16 + 6 * 16 * 16 + 16 * 32 + 5 * 32 * 32 + 32 * 64 + 5 * 64 * 64) +
+                16 * 32 + 32 * 64 + 2 * (7 * 16 + 7 * 32 + 7 * 64) + 64 * 10 + 10,
+    "lstm": 4 * 64 * (28 + 64 + 1 + 64 + 64 + 1) + 64 * 10 + 10,
+    "gpt2": 2 * (12 * 64 ** 2 + 13 * 64) + (256 + 32) * 64 + 2 * 64,
+}
+
+
+def write_batches(test, folder):
+    """BATCHES different ones, repeated; what is looked for differs by class."""
+    values = random.Random(3)
+    text = test["model"]["name"] == "gpt2"
+    features, labels = [], []
+    for _ in range(BATCHES * test["batch"]):
+        if text:
+            line = [values.randrange(test["classes"]) for _ in range(test["features"] + 1)]
+            features += line[:-1]
+            labels += line[1:]
+            continue
+        label = values.randrange(test["classes"])
+        labels.append(label)
+        features += [values.random() + (0.5 if k % test["classes"] == label else 0)
+                     for k in range(test["features"])]
+    repeats = test["steps"] // BATCHES
+    for name, kind, numbers in (("features", "i" if text else "f", features),
+                                ("labels", "i", labels)):
+        with open(f"{folder}/{name}", "wb") as file:
+            (array.array(kind, numbers) * repeats).tofile(file)
+
+
+def run(command, test):
+    done = subprocess.run(command, input=json.dumps(test), text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command[-1]}: {done.stderr[-4000:]}")
+    return json.loads(done.stdout)
+
+
+class PyTorchTest(unittest.TestCase):
+
+    def setUp(self):
+        if not os.path.exists(PYTHON):
+            raise RuntimeError(f"{PYTHON}: `make test` installs PyTorch and sets TAAS_TORCH_BIN")
+        made = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
+        self.addCleanup(made.cleanup)
+        self.folder = made.name
+
+    def prepared(self, names):
+        tests = {}
+        for name in names:
+            tests[name] = {**CASES[name], "folder": os.path.join(self.folder, name)}
+            os.mkdir(tests[name]["folder"])
+            write_batches(tests[name], tests[name]["folder"])
+        return tests
+
+    def by_pytorch(self, tests):
+        return dict(zip(tests, run([PYTHON, TWIN], list(tests.values())), strict=True))
+
+    def assert_falls(self, losses):
+        """Else wrong updates would not be seen."""
+        self.assertLess(losses[-1], FALL * losses[0])
+
+    def test_each_loss_is_pytorchs(self):
+        tests = self.prepared(name for name in CASES if CASES[name]["model"]["name"] not in NOT_YET)
+        ours = {name: run([STEPS], test) for name, test in tests.items()}
+        for name, test in tests.items():
+            self.assertNotIn("unknown", ours[name])
+            test["variables"] = ours[name]["variables"]
+        theirs = self.by_pytorch(tests)
+        for name in tests:
+            with self.subTest(name):
+                pair = ours[name]["losses"], theirs[name]["losses"]
+                self.assertEqual([len(losses) for losses in pair], [UPDATES] * 2)
+                for step, (our, their) in enumerate(zip(*pair), 1):
+                    self.assertAlmostEqual(our, their, delta=TOLERANCE * their,
+                                           msg=f"step {step}: {our}, PyTorch has {their}")
+                self.assert_falls(pair[0])
+
+    def test_models_that_are_not_yet_there_are_not(self):
+        tests = self.prepared(name for name in CASES if CASES[name]["model"]["name"] in NOT_YET)
+        for name, test in tests.items():
+            self.assertIn("unknown", run([STEPS], test),
+                          f"BuildModel knows {name}: take it out of NOT_YET")
+
+    def test_modules_of_pytorch_are_what_they_should_be(self):
+        tests = self.prepared(PARAMETERS)
+        for test in tests.values():
+            test["alone"] = True
+        for name, result in self.by_pytorch(tests).items():
+            with self.subTest(name):
+                self.assertEqual(result["parameters"], PARAMETERS[name])
+                self.assertLess(result["difference"], 1e-5)
+                self.assert_falls(result["losses"])
+
+
+if __name__ == "__main__":
+    print(sys.version)
+    unittest.main(verbosity=2)

@@ -1,0 +1,114 @@
+// Trains a named model on given batches and tells each loss, for a test that asks PyTorch the same.
+//
+// Standard input is JSON: {"model": {…}, "features": 784, "classes": 10, "batch": 32, "steps": 20,
+// "optimizer": {…}, "folder": DIR}. DIR/features holds the features of all steps, float32 or, if
+// the model takes them so, int32; DIR/labels the labels, int32; both as they lie in memory. The
+// trainable variables as they are before the first step are written to DIR/variables, float32, one
+// behind the other. Standard output is {"variables": [{"name", "shape"}…], "losses": […]}, or
+// {"unknown": WHY} for a model that ParseModel does not know.
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <span>
+#include <string>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/graph/session.h"
+#include "trainer/model/model.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/optimizer_slots.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+// The next numbers of a file.
+template <typename T>
+void Read(std::ifstream& file, std::span<T> out) {
+  file.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size_bytes()));
+  CHECK(file.good()) << "a file of the test ends too early";
+}
+
+class Inputs {
+ public:
+  Inputs(const std::string& folder, const Model& model)
+      : model_(model),
+        features_(folder + "/features", std::ios::binary),
+        labels_(folder + "/labels", std::ios::binary) {
+    const auto features = model.graph.Find(model.features);
+    CHECK(features.ok()) << features.status().ToString();
+    whole_ = model.graph.type(*features).dtype == DType::kInt32;
+  }
+
+  void Next(Session& session) {
+    if (whole_) {
+      Read(features_, session.Int32Input(model_.features));
+    } else {
+      Read(features_, session.FloatInput(model_.features));
+    }
+    Read(labels_, session.Int32Input(model_.labels));
+  }
+
+ private:
+  const Model& model_;
+  std::ifstream features_, labels_;
+  bool whole_ = false;
+};
+
+Json WriteVariables(Session& session, const std::string& path) {
+  std::ofstream file(path, std::ios::binary);
+  Json list = Json::array();
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    const VariableInfo& variable = session.variables()[i];
+    if (!variable.trainable) continue;
+    const std::span<const float> values = session.variable(i);
+    file.write(reinterpret_cast<const char*>(values.data()),
+               static_cast<std::streamsize>(values.size_bytes()));
+    list.push_back({{"name", variable.name}, {"shape", variable.shape.dims()}});
+  }
+  file.close();
+  CHECK(!file.fail()) << "cannot write " << path;
+  return list;
+}
+
+absl::StatusOr<Json> Train(const Json& test) {
+  const DataShape shape{.features = test["features"], .classes = test["classes"]};
+  const auto spec = ParseModel(test["model"].dump(), shape);
+  if (!spec.ok()) return Json{{"unknown", std::string(spec.status().message())}};
+  ASSIGN_OR_RETURN(const Model model, BuildModel(*spec));
+  ASSIGN_OR_RETURN(const auto optimizer, Optimizer::Parse(test["optimizer"].dump()));
+  ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, {.batch = test["batch"],
+                                                                      .loss = model.loss}));
+  session->InitializeVariables(/*seed=*/1);
+  OptimizerSlots slots(*optimizer, *session);
+  const auto folder = test["folder"].get<std::string>();
+  Inputs inputs(folder, model);
+  Json result = {{"variables", WriteVariables(*session, folder + "/variables")},
+                 {"losses", Json::array()}};
+  for (int64_t step = 0; step < test["steps"].get<int64_t>(); ++step) {
+    inputs.Next(*session);
+    session->SetStep(step);
+    RETURN_IF_ERROR(session->Run(RunKind::kTrain));
+    slots.Apply(*session, step + 1);
+    result["losses"].push_back(session->loss());
+  }
+  return result;
+}
+
+int Main() {
+  const Json test = Json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  const auto result = Train(test);
+  CHECK(result.ok()) << result.status().ToString();
+  std::puts(result->dump().c_str());
+  return 0;
+}
+
+}  // namespace
+}  // namespace taas
+
+int main() { return taas::Main(); }

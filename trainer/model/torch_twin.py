@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Trains as steps_main.cc does, by PyTorch: a list of what that reads, a list of what it prints.
+
+"variables" of what it printed is part of the input. With "alone" nothing of ours is: the module
+gives its own parameters away in our order and takes them back, {"parameters": their count,
+"difference": what that changed of its output, "losses": of steps on one and the same batch}.
+"""
+
+import json
+import math
+import sys
+
+import numpy
+import torch
+
+import torch_models
+
+
+def optimizer_of(options, parameters):
+    rate, name = options["learningRate"], options["name"]
+    if name in ("sgd", "momentum"):
+        return torch.optim.SGD(parameters, rate, momentum=options.get("momentum", 0.0))
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name]
+    more = {"weight_decay": options["weightDecay"]} if name == "adamw" else {}
+    return kind(parameters, rate, eps=options["epsilon"], **more)
+
+
+def read(path, kind, *shape):
+    return torch.from_numpy(numpy.fromfile(path, kind).reshape(shape))
+
+
+def batches_of(test):
+    steps, batch, width = test["steps"], test["batch"], test["features"]
+    text = test["model"]["name"] == "gpt2"
+    features = read(f"{test['folder']}/features", "<i4" if text else "<f4", steps, batch, width)
+    labels = read(f"{test['folder']}/labels", "<i4", steps, batch, width if text else 1)
+    return features, labels.long().reshape(steps, -1)
+
+
+def train(test, module, batches):
+    optimizer = optimizer_of(test["optimizer"],
+                             [p for p in module.parameters() if p.requires_grad])
+    losses = []
+    for features, labels in zip(*batches):
+        optimizer.zero_grad()
+        loss = torch_models.loss_of(module, module.arrange(features), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    return losses
+
+
+def variables_of(test):
+    values = numpy.fromfile(f"{test['folder']}/variables", "<f4")
+    named = []
+    for variable in test["variables"]:
+        count = math.prod(variable["shape"])
+        named.append((variable["name"],
+                      torch.from_numpy(values[:count].reshape(variable["shape"]))))
+        values = values[count:]
+    return named
+
+
+def given_away(module):
+    """Its parameters as ours lie."""
+    back = {"same": lambda t: t, "dense": lambda t: t.T, "window": lambda t: t.permute(2, 3, 1, 0)}
+    return [(kind, back[kind](parameter.detach()).clone()) for parameter, kind in module.ours()]
+
+
+def alone(test, module):
+    features, labels = (batch[:1].expand(test["steps"], *batch.shape[1:])
+                        for batch in batches_of(test))
+    inputs = module.arrange(features[0])
+    variables = given_away(module)
+    with torch.no_grad():
+        before = module(inputs)
+        for parameter, _ in module.ours():
+            parameter.fill_(7)
+        torch_models.load(module, variables)
+        difference = float((module(inputs) - before).abs().max())
+    count = sum(parameter.numel() for parameter in module.parameters() if parameter.requires_grad)
+    return {"parameters": count, "difference": difference,
+            "losses": train(test, module, (features, labels))}
+
+
+def result_of(test):
+    torch.manual_seed(1)
+    module = torch_models.build(test["model"], test["features"], test["classes"])
+    if test.get("alone"):
+        return alone(test, module)
+    torch_models.load(module, variables_of(test))
+    return {"losses": train(test, module, batches_of(test))}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps([result_of(test) for test in json.load(sys.stdin)]))
