@@ -51,6 +51,7 @@ class Contestant:
             self.ready_after = time.monotonic() - self.began
             if "unknown" in answer:
                 raise Unknown(answer["unknown"])
+            self.parameters = answer.get("parameters")
         except BaseException:
             self.close()
             raise

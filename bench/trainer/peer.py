@@ -1,6 +1,6 @@
 """What a program that is measured does: it makes steps when it is told to, as steps.cc.
 
-    serve(lambda config: step)      # step() makes one training step and returns the loss
+    serve(lambda config: (step, parameters))      # step() trains once and returns the loss
 
 Ready is said after two steps, so that memory is touched and programs are compiled; with "start"
 in the configuration after one.
@@ -17,10 +17,10 @@ def answer(**values):
 
 def serve(make):
     config = json.loads(sys.stdin.readline())
-    step = make(config)
+    step, parameters = make(config)
     for _ in range(1 if config.get("start") else 2):
         float(step())
-    answer(ready=True)
+    answer(ready=True, parameters=parameters)
     for line in sys.stdin:
         began = time.perf_counter()
         for _ in range(int(line)):

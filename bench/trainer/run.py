@@ -110,6 +110,10 @@ class Match:
                 continue
             peer, steps, way = fastest(side, command, model, threads, flags)
             self.programs[side], self.ways[side] = (peer, steps), way
+        counts = {side: running.parameters for side, (running, _) in self.programs.items()}
+        if len(set(counts.values())) > 1:
+            raise SystemExit(f"bench: {model.title} is not the same on all sides: numbers of "
+                             f"parameters are {counts}")
 
     def _start_ours(self, command, threads):
         try:

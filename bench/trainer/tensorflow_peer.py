@@ -64,7 +64,7 @@ def make(config):
         count += 1
         return loss
 
-    return step
+    return step, sum(v.shape.num_elements() for v in model.variables)
 
 
 if __name__ == "__main__":

@@ -48,8 +48,8 @@ def make(config):
     module = torch_models.build(config["model"], config["features"], config["classes"])
     if "channels last" in variant:
         module = module.to(memory_format=torch.channels_last)
-    optimizer = optimizer_of(config["optimizer"],
-                             [p for p in module.parameters() if p.requires_grad])
+    parameters = [p for p in module.parameters() if p.requires_grad]
+    optimizer = optimizer_of(config["optimizer"], parameters)
     batches = batches_of(config, module, variant)
 
     def loss_of(inputs, labels):
@@ -68,7 +68,7 @@ def make(config):
         count += 1
         return loss.detach()
 
-    return step
+    return step, sum(p.numel() for p in parameters)
 
 
 if __name__ == "__main__":
