@@ -34,7 +34,7 @@ class Model:
     optimizer: dict  # The object spec.trainer.optimizer.
     examples: int
     products: list
-    # Of an image, as the trainer's data says it.
+    # Of an image, as the trainer's data says it; a text has none, and `features` tokens.
     shape: tuple = ()
 
     @property
@@ -45,7 +45,7 @@ class Model:
         return sum(product.flops() for product in self.products)
 
     def config(self, threads):
-        return {"model": self.spec, "features": self.features, "classes": self.classes,
+        return {"model": self.spec, "image": self.shape, "features": self.features, "classes": self.classes,
                 "batch": self.batch, "examples": self.examples, "optimizer": self.optimizer,
                 "threads": threads}
 
@@ -86,19 +86,19 @@ def lstm_products(batch, steps, widths):
     return products + [Product(batch, 10, widths[-1])]
 
 
-def gpt2_products(batch, spec, vocabulary):
-    rows, width, length = batch * spec["context"], spec["width"], spec["context"]
+def gpt2_products(batch, spec, length, vocabulary):
+    rows, width = batch * length, spec["width"]
     pairs = Product(length, length, width / spec["heads"], times=batch * spec["heads"] / 2)
     block = [Product(rows, 3 * width, width), pairs, pairs, Product(rows, width, width),
              Product(rows, 4 * width, width), Product(rows, width, 4 * width)]
-    return block * spec["layers"] + [Product(rows, vocabulary, width)]
+    return block * spec["blocks"] + [Product(rows, vocabulary, width)]
 
 
 SGD = {"name": "sgd", "learningRate": 0.01}
 MOMENTUM = {"name": "momentum", "learningRate": 0.01, "momentum": 0.9}
 ADAM = {"name": "adam", "learningRate": 0.001}
 ADAMW = {"name": "adamw", "learningRate": 0.0003, "weightDecay": 0.1}
-GPT2 = {"name": "gpt2", "layers": 6, "heads": 6, "width": 384, "context": 256}
+GPT2 = {"name": "gpt2", "blocks": 6, "heads": 6, "width": 384}
 
 MODELS = [
     Model("MLP 784-500-10", {"name": "mlp", "hidden": [500]}, 100, 784, 10, SGD, 10_000,
@@ -111,7 +111,7 @@ MODELS = [
           resnet20_products(128), (32, 32, 3)),
     Model("LSTM 512-512", {"name": "lstm", "hidden": [512, 512]}, 64, 784, 10, ADAM, 6_400,
           lstm_products(64, 28, [28, 512, 512]), (28, 28, 1)),
-    Model("GPT-2 tiny", GPT2, 8, 256, 256, ADAMW, 320, gpt2_products(8, GPT2, 256)),
+    Model("GPT-2 tiny", GPT2, 8, 256, 256, ADAMW, 320, gpt2_products(8, GPT2, 256, 256)),
 ]
 
 

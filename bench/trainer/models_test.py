@@ -36,10 +36,10 @@ class ModelsTest(unittest.TestCase):
                                (28 * weights - first + 512 * 10) / 1e6, places=6)
 
     def test_gpt2_multiplies_each_weight_once_a_token_and_half_of_all_pairs(self):
-        spec = {"layers": 6, "heads": 6, "width": 384, "context": 256}
+        spec = {"blocks": 6, "heads": 6, "width": 384}
         tokens, weights = 256, 6 * 12 * 384 ** 2 + 256 * 384
         pairs = 6 * 2 * 256 * 256 / 2 * 384
-        self.assertAlmostEqual(forward(models.gpt2_products(1, spec, 256)),
+        self.assertAlmostEqual(forward(models.gpt2_products(1, spec, 256, 256)),
                                (tokens * weights + pairs) / 1e6, places=6)
 
     def test_the_first_layer_has_no_gradient_of_its_inputs(self):

@@ -6,8 +6,8 @@
 // many threads as they are given.
 //
 // The first line of standard input is JSON:
-//   {"model": {…}, "features": 784, "classes": 10, "batch": 100, "examples": 10000, "threads": 1,
-//    "optimizer": {…}}
+//   {"model": {…}, "image": [28, 28, 1], "features": 784, "classes": 10, "batch": 100,
+//    "examples": 10000, "threads": 1, "optimizer": {…}}      ("image" of a text is [])
 // It answers {"ready": true, "parameters": N} after two steps, or {"unknown": WHY} for a model that
 // BuildModel does not know. Each further line is a number of steps, answered by {"seconds": S,
 // "loss": L}.
@@ -59,71 +59,40 @@ std::vector<uint8_t> MakeBytes(size_t count) {
   return bytes;
 }
 
-// What a model is trained on, in memory.
-class Examples {
- public:
-  virtual ~Examples() = default;
-  virtual void Fill(std::span<const int64_t> indices, Session& session) const = 0;
-};
+DataShape ShapeOf(const Json& config) {
+  const Json& image = config["image"];
+  if (image.empty()) {
+    return {.features = config["features"].get<int64_t>() + 1, .vocabulary = config["classes"]};
+  }
+  return {.features = config["features"],
+          .classes = config["classes"],
+          .image = {image[0], image[1], image[2]}};
+}
 
-// Rows of bytes that become numbers, each with its class: images, and sequences of rows of them.
-class Images : public Examples {
- public:
-  Images(const Json& config, const Model& model) : model_(model) {
-    const auto count = config["examples"].get<size_t>();
-    const auto classes = config["classes"].get<int32_t>();
-    std::vector<int32_t> labels(count);
-    for (size_t i = 0; i < count; ++i) labels[i] = static_cast<int32_t>(i) % classes;
-    const auto features = config["features"].get<int64_t>();
-    auto set = Dataset::FromPixels("images", MakeBytes(count * static_cast<size_t>(features)),
-                                   features, std::move(labels), classes);
+// Images, each with its class, or a text.
+Dataset MakeData(const Json& config) {
+  const auto count = config["examples"].get<size_t>();
+  const auto features = config["features"].get<int64_t>();
+  const auto classes = config["classes"].get<int32_t>();
+  std::vector<uint8_t> bytes = MakeBytes(count * static_cast<size_t>(features) + 1);
+  if (config["image"].empty()) {
+    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(byte % classes);
+    auto set = Dataset::FromTokens("text", std::move(bytes), features, classes);
     CHECK(set.ok()) << set.status().ToString();
-    set_.emplace(*std::move(set));
+    return *std::move(set);
   }
-
-  void Fill(std::span<const int64_t> indices, Session& session) const override {
-    Gather(*set_, indices, session.FloatInput(model_.features).data(),
-           session.Int32Input(model_.labels).data());
-  }
-
- private:
-  const Model& model_;
-  std::optional<Dataset> set_;
-};
-
-// A text of bytes; an example is a window of it, and its labels are the same one byte later.
-class Text : public Examples {
- public:
-  Text(const Json& config, const Model& model)
-      : model_(model), width_(config["features"].get<size_t>()) {
-    const auto classes = config["classes"].get<int32_t>();
-    const auto count = config["examples"].get<size_t>();
-    for (const uint8_t byte : MakeBytes(count * width_ + 1)) tokens_.push_back(byte % classes);
-  }
-
-  void Fill(std::span<const int64_t> indices, Session& session) const override {
-    const std::span<int32_t> features = session.Int32Input(model_.features);
-    const std::span<int32_t> labels = session.Int32Input(model_.labels);
-    CHECK(features.size() == indices.size() * width_ && labels.size() == features.size());
-    for (size_t row = 0; row < indices.size(); ++row) {
-      const auto* from = tokens_.data() + static_cast<size_t>(indices[row]) * width_;
-      std::copy_n(from, width_, features.data() + row * width_);
-      std::copy_n(from + 1, width_, labels.data() + row * width_);
-    }
-  }
-
- private:
-  const Model& model_;
-  const size_t width_;
-  std::vector<int32_t> tokens_;
-};
+  bytes.pop_back();
+  std::vector<int32_t> labels(count);
+  for (size_t i = 0; i < count; ++i) labels[i] = static_cast<int32_t>(i) % classes;
+  auto set = Dataset::FromPixels("images", std::move(bytes), features, std::move(labels), classes);
+  CHECK(set.ok()) << set.status().ToString();
+  return *std::move(set);
+}
 
 class Training {
  public:
   static absl::StatusOr<std::unique_ptr<Training>> Make(const Json& config) {
-    // As ModelTask::Make does it with the data's shape.
-    const DataShape shape{.features = config["features"], .classes = config["classes"]};
-    ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), shape));
+    ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), ShapeOf(config)));
     ASSIGN_OR_RETURN(Model model, BuildModel(spec));
     ASSIGN_OR_RETURN(auto optimizer, Optimizer::Parse(config["optimizer"].dump()));
     ASSIGN_OR_RETURN(auto session, Session::Compile(model.graph, {.batch = config["batch"],
@@ -136,7 +105,10 @@ class Training {
 
   absl::Status Step() {
     plan_.Indices(step_, indices_);
-    examples_->Fill(indices_, *session_);
+    data_.GatherFeatures(indices_, session_->FloatInput(model_.features).data());
+    if (!model_.labels_are_features) {
+      data_.GatherLabels(indices_, session_->Int32Input(model_.labels).data());
+    }
     session_->SetStep(step_);
     RETURN_IF_ERROR(session_->Run(RunKind::kTrain));
     ++step_;
@@ -162,15 +134,8 @@ class Training {
         session_(std::move(session)),
         slots_(*optimizer_, *session_),
         plan_({.seed = 1, .examples = config["examples"], .batch_size = config["batch"]}),
-        indices_(static_cast<size_t>(plan_.batch_size())) {
-    const auto features = model_.graph.Find(model_.features);
-    CHECK(features.ok()) << features.status().ToString();
-    if (model_.graph.type(*features).dtype == DType::kInt32) {
-      examples_ = std::make_unique<Text>(config, model_);
-    } else {
-      examples_ = std::make_unique<Images>(config, model_);
-    }
-  }
+        indices_(static_cast<size_t>(plan_.batch_size())),
+        data_(MakeData(config)) {}
 
   const Model model_;
   const std::unique_ptr<Optimizer> optimizer_;
@@ -178,7 +143,7 @@ class Training {
   OptimizerSlots slots_;
   const BatchPlan plan_;
   std::vector<int64_t> indices_;
-  std::unique_ptr<Examples> examples_;
+  const Dataset data_;
   int64_t step_ = 0;
 };
 

@@ -154,14 +154,13 @@ class Lstm(Model):
 
 
 class Gpt2(Model):
-    def __init__(self, vocabulary, model):
+    def __init__(self, length, vocabulary, model):
         super().__init__()
         self.width, self.heads = model["width"], model["heads"]
         self.tokens = self.weights(vocabulary, self.width, deviation=0.02)
-        self.positions = self.weights(model["context"], self.width, deviation=0.02)
-        self.blocks = [self.block() for _ in range(model["layers"])]
+        self.positions = self.weights(length, self.width, deviation=0.02)
+        self.blocks = [self.block() for _ in range(model["blocks"])]
         self.norm = self.layer_norm()
-        length = model["context"]
         self.mask = (1 - tf.linalg.band_part(tf.ones([length, length]), -1, 0)) * -1e9
 
     def layer_norm(self):
@@ -206,7 +205,7 @@ BUILDERS = {
     "lenet": lambda model, features, classes: LeNet(classes),
     "resnet20": lambda model, features, classes: ResNet20(classes),
     "lstm": lambda model, features, classes: Lstm(features, classes, model["hidden"]),
-    "gpt2": lambda model, features, classes: Gpt2(classes, model),
+    "gpt2": lambda model, features, classes: Gpt2(features, classes, model),
 }
 
 

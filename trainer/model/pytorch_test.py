@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Our models train as PyTorch's do: from our weights, on the same batches, to the same losses.
 
-A row of CASES is one training. A model that BuildModel does not know yet stands in NOT_YET, and is
-taken out of it when it does: then its rows are held against PyTorch's.
+A row of CASES is one training.
 """
 
 import array
 import json
+import math
 import os
 import random
 import subprocess
@@ -20,35 +20,37 @@ STEPS = os.environ.get("TAAS_MODEL_STEPS", os.path.join(RUNFILES, "trainer/model
 PYTHON = os.path.join(os.environ.get("TAAS_TORCH_BIN", "/TAAS_TORCH_BIN-is-not-set"), "python")
 TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_twin.py")
 
-NOT_YET = ["lenet", "resnet20", "lstm", "gpt2"]
-
 UPDATES = 20
 BATCHES = 4  # They come again and again, so that losses fall and wrong updates are seen.
 TOLERANCE = 1e-4
-FALL = 0.95  # The last loss is at most this of the first.
+FALL = 0.97  # The last losses of all batches are at most this of the first ones.
 
 SGD = {"name": "sgd", "learningRate": 0.05}
 MOMENTUM = {"name": "momentum", "learningRate": 0.02, "momentum": 0.9}
 # PyTorch adds epsilon to a root that it has corrected, we before, as TensorFlow: it must be small.
 ADAM = {"name": "adam", "learningRate": 0.001, "epsilon": 1e-12}
 ADAMW = {"name": "adamw", "learningRate": 0.001, "epsilon": 1e-12, "weightDecay": 0.1}
-GPT2 = {"name": "gpt2", "layers": 2, "heads": 4, "width": 64, "context": 32}
+# Many batch normalizations and large updates make a chaos, in which PyTorch's own float32 is
+# farther from its float64 than the tolerance.
+SLOW = {**SGD, "learningRate": 0.002}
+DIGIT = [28, 28, 1]
+GPT2 = {"name": "gpt2", "blocks": 2, "heads": 4, "width": 64}
 
 
-def case(model, optimizer, batch, features, classes=10):
-    return {"model": model, "optimizer": optimizer, "batch": batch, "features": features,
-            "classes": classes, "steps": UPDATES}
+def case(model, optimizer, batch, image, classes=10):
+    return {"model": model, "optimizer": optimizer, "batch": batch, "image": image,
+            "features": math.prod(image), "classes": classes, "steps": UPDATES}
 
 
 CASES = {
-    "mlp, sgd": case({"name": "mlp", "hidden": [50]}, SGD, 32, 784),
-    "mlp of two layers, momentum": case({"name": "mlp", "hidden": [40, 30]}, MOMENTUM, 32, 784),
-    "mlp, adam": case({"name": "mlp", "hidden": [50]}, ADAM, 32, 784),
-    "mlp, adamw": case({"name": "mlp", "hidden": [50]}, ADAMW, 32, 784),
-    "lenet": case({"name": "lenet"}, MOMENTUM, 16, 784),
-    "resnet20": case({"name": "resnet20"}, SGD, 8, 3072),
-    "lstm": case({"name": "lstm", "hidden": [64, 64]}, ADAM, 16, 784),
-    "gpt2": case(GPT2, ADAMW, 4, 32, 256),
+    "mlp, sgd": case({"name": "mlp", "hidden": [50]}, SGD, 32, DIGIT),
+    "mlp of two layers, momentum": case({"name": "mlp", "hidden": [40, 30]}, MOMENTUM, 32, DIGIT),
+    "mlp, adam": case({"name": "mlp", "hidden": [50]}, ADAM, 32, DIGIT),
+    "mlp, adamw": case({"name": "mlp", "hidden": [50]}, ADAMW, 32, DIGIT),
+    "lenet": case({"name": "lenet"}, MOMENTUM, 16, DIGIT),
+    "resnet20": case({"name": "resnet20"}, SLOW, 32, [32, 32, 3]),
+    "lstm": case({"name": "lstm", "hidden": [64, 64]}, {**ADAM, "learningRate": 0.003}, 16, DIGIT),
+    "gpt2": case(GPT2, ADAMW, 4, [32], 256),
 }
 
 # Of the rows' models, by hand: weights and biases, scales and offsets.
@@ -114,13 +116,12 @@ class PyTorchTest(unittest.TestCase):
 
     def assert_falls(self, losses):
         """Else wrong updates would not be seen."""
-        self.assertLess(losses[-1], FALL * losses[0])
+        self.assertLess(sum(losses[-BATCHES:]), FALL * sum(losses[:BATCHES]))
 
     def test_each_loss_is_pytorchs(self):
-        tests = self.prepared(name for name in CASES if CASES[name]["model"]["name"] not in NOT_YET)
+        tests = self.prepared(CASES)
         ours = {name: run([STEPS], test) for name, test in tests.items()}
         for name, test in tests.items():
-            self.assertNotIn("unknown", ours[name])
             test["variables"] = ours[name]["variables"]
         theirs = self.by_pytorch(tests)
         for name in tests:
@@ -131,12 +132,6 @@ class PyTorchTest(unittest.TestCase):
                     self.assertAlmostEqual(our, their, delta=TOLERANCE * their,
                                            msg=f"step {step}: {our}, PyTorch has {their}")
                 self.assert_falls(pair[0])
-
-    def test_models_that_are_not_yet_there_are_not(self):
-        tests = self.prepared(name for name in CASES if CASES[name]["model"]["name"] in NOT_YET)
-        for name, test in tests.items():
-            self.assertIn("unknown", run([STEPS], test),
-                          f"BuildModel knows {name}: take it out of NOT_YET")
 
     def test_modules_of_pytorch_are_what_they_should_be(self):
         tests = self.prepared(PARAMETERS)

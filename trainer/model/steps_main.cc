@@ -1,18 +1,20 @@
 // Trains a named model on given batches and tells each loss, for a test that asks PyTorch the same.
 //
-// Standard input is JSON: {"model": {…}, "features": 784, "classes": 10, "batch": 32, "steps": 20,
-// "optimizer": {…}, "folder": DIR}. DIR/features holds the features of all steps, float32 or, if
-// the model takes them so, int32; DIR/labels the labels, int32; both as they lie in memory. The
-// trainable variables as they are before the first step are written to DIR/variables, float32, one
-// behind the other. Standard output is {"variables": [{"name", "shape"}…], "losses": […]}, or
-// {"unknown": WHY} for a model that ParseModel does not know.
+// Standard input is JSON: {"model": {…}, "image": [28, 28, 1], "classes": 10, "batch": 32, "steps":
+// 20, "optimizer": {…}, "folder": DIR}; of a text "image" is its length, and the classes are the
+// tokens. DIR/features holds the features of all steps, float32 or, of texts, int32; DIR/labels the
+// labels, int32, one per token of a text; both as they lie in memory. The trainable variables as
+// they are before the first step are written to DIR/variables, float32, one behind the other.
+// Standard output is {"variables": [{"name", "shape"}…], "losses": […]}.
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
@@ -39,25 +41,29 @@ class Inputs {
   Inputs(const std::string& folder, const Model& model)
       : model_(model),
         features_(folder + "/features", std::ios::binary),
-        labels_(folder + "/labels", std::ios::binary) {
-    const auto features = model.graph.Find(model.features);
-    CHECK(features.ok()) << features.status().ToString();
-    whole_ = model.graph.type(*features).dtype == DType::kInt32;
-  }
+        labels_(folder + "/labels", std::ios::binary) {}
 
   void Next(Session& session) {
-    if (whole_) {
-      Read(features_, session.Int32Input(model_.features));
-    } else {
-      Read(features_, session.FloatInput(model_.features));
+    const std::span<float> features = session.FloatInput(model_.features);
+    if (!model_.labels_are_features) {
+      Read(features_, features);
+      Read(labels_, session.Int32Input(model_.labels));
+      return;
     }
-    Read(labels_, session.Int32Input(model_.labels));
+    // A row is a text and the last of its labels.
+    const size_t width = features.size() / static_cast<size_t>(session.batch());
+    std::vector<int32_t> text(width - 1), labels(width - 1);
+    for (size_t at = 0; at < features.size(); at += width) {
+      Read(features_, std::span(text));
+      Read(labels_, std::span(labels));
+      std::ranges::copy(text, features.begin() + static_cast<ptrdiff_t>(at));
+      features[at + width - 1] = static_cast<float>(labels.back());
+    }
   }
 
  private:
   const Model& model_;
   std::ifstream features_, labels_;
-  bool whole_ = false;
 };
 
 Json WriteVariables(Session& session, const std::string& path) {
@@ -77,10 +83,15 @@ Json WriteVariables(Session& session, const std::string& path) {
 }
 
 absl::StatusOr<Json> Train(const Json& test) {
-  const DataShape shape{.features = test["features"], .classes = test["classes"]};
-  const auto spec = ParseModel(test["model"].dump(), shape);
-  if (!spec.ok()) return Json{{"unknown", std::string(spec.status().message())}};
-  ASSIGN_OR_RETURN(const Model model, BuildModel(*spec));
+  const Json& image = test["image"];
+  const DataShape shape =
+      image.size() == 3
+          ? DataShape{.features = test["features"],
+                      .classes = test["classes"],
+                      .image = {image[0], image[1], image[2]}}
+          : DataShape{.features = image[0].get<int64_t>() + 1, .vocabulary = test["classes"]};
+  ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(test["model"].dump(), shape));
+  ASSIGN_OR_RETURN(const Model model, BuildModel(spec));
   ASSIGN_OR_RETURN(const auto optimizer, Optimizer::Parse(test["optimizer"].dump()));
   ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, {.batch = test["batch"],
                                                                       .loss = model.loss}));

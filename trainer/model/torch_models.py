@@ -192,13 +192,13 @@ class GptBlock(nn.Module):
 
 
 class Gpt2(Classifier):
-    def __init__(self, vocabulary, model):
+    def __init__(self, context, vocabulary, model):
         super().__init__()
         width = model["width"]
         self.tokens = nn.Embedding(vocabulary, width)
-        self.positions = nn.Embedding(model["context"], width)
+        self.positions = nn.Embedding(context, width)
         self.blocks = nn.ModuleList(GptBlock(width, model["heads"])
-                                    for _ in range(model["layers"]))
+                                    for _ in range(model["blocks"]))
         self.norm = nn.LayerNorm(width)
         for part in self.modules():
             if isinstance(part, (nn.Linear, nn.Embedding)):
@@ -220,7 +220,7 @@ BUILDERS = {
     "lenet": lambda model, features, classes: LeNet(classes),
     "resnet20": lambda model, features, classes: ResNet20(classes),
     "lstm": lambda model, features, classes: Lstm(features, classes, model["hidden"]),
-    "gpt2": lambda model, features, classes: Gpt2(classes, model),
+    "gpt2": lambda model, features, classes: Gpt2(features, classes, model),
 }
 
 
