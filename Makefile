@@ -19,7 +19,8 @@ TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
 	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
 	--test_env=TAAS_TORCH_BIN=$(shell $(SETUP) path torch) \
 	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients) \
-	--test_env=TAAS_NODE_BIN=$(shell $(SETUP) path node)
+	--test_env=TAAS_NODE_BIN=$(shell $(SETUP) path node) \
+	$(if $(TAAS_DATA),--test_env=TAAS_DATA=$(TAAS_DATA))
 # A node needs namespaces and cgroups. The caches stay those of the caller, and so does what is asked for.
 KEPT = TAAS_CACHE=$(CACHE) $(foreach name,E2E_LOGS TAAS_SEED TAAS_PREVIOUS_IMAGE,$(if $($(name)),$(name)=$($(name))))
 AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env $(KEPT))

@@ -203,7 +203,9 @@ describe("what is wrong", () => {
     act(() => typeYaml(yaml().replace("name: mlp", "name: softmax")));
     await accepted();
     expect(await screen.findByRole("region", { name: "1 warning" })).toBeTruthy();
-    expect(described(field("Hidden layers"))).toContain("Belongs to lenet, lstm, mlp, not to softmax.");
+    expect(described(field("Hidden layers"))).toContain(
+      "Belongs to lenet, lstm, mlp, not to softmax.",
+    );
     expect(isDisabled(send())).toBe(false);
   });
 

@@ -1,0 +1,204 @@
+#!/usr/bin/python3
+"""Each model learns: taas-trainer trains it, alone, and reaches the quality that docs/models.md says.
+
+    trainer/cmd/models_test.py --table [MODEL…]    prints the table of docs/models.md from a run
+
+MNIST is real where $TAAS_DATA holds it (9,000 of its test images to learn from, the other 1,000 to
+look at); else digits are drawn, which have limits of their own.
+"""
+
+import dataclasses
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from processes import TRAINER
+
+PATIENCE_S = 300
+SEED = 1
+PARAGRAPH = (
+    "It was the year in which the machines learned to wait for each other. A worker that came late "
+    "was told so in one sentence, and went on; a server that fell was given its numbers back, from "
+    "the last cut on which all had agreed. Nobody had to be called at night. The chief wrote down "
+    "every step, and when the last one had been made, all of them left, and the light at the end "
+    "of the hall was switched off by the one who had come first. ")
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    model: dict
+    data: str  # A method of Data.
+    optimizer: dict
+    steps: int
+    batch: int
+    measure: str  # accuracy, loss, or r2.
+    wanted: float
+    drawn: float = None  # Of drawn digits.
+
+    def reaches(self, value, real):
+        wanted = self.wanted if real or self.drawn is None else self.drawn
+        return value <= wanted if self.measure == "loss" else value >= wanted
+
+
+def sgd(rate):
+    return {"name": "sgd", "learningRate": rate}
+
+
+def momentum(rate):
+    return {"name": "momentum", "learningRate": rate}
+
+
+def cosine(rate, steps):
+    return {**momentum(rate), "decay": {"type": "cosine", "steps": steps}}
+
+
+CONV = {"type": "conv", "filters": 16, "bias": False}
+NORM = {"type": "batchNorm", "activation": "relu", "decay": 0.9}
+CHAIN = [CONV, NORM, {"type": "maxPool"}, CONV, NORM, {"type": "globalAvgPool"},
+         {"type": "dropout", "rate": 0.1}]
+
+ROWS = {
+    "linear": Row({"name": "linear"}, "table", sgd(0.1), 300, 50, "r2", 0.99),
+    "softmax": Row({"name": "softmax"}, "mnist", sgd(0.5), 300, 100, "accuracy", 0.89, 0.83),
+    "mlp": Row({"name": "mlp", "hidden": [500]}, "mnist", momentum(0.05), 900, 100, "accuracy", 0.93,
+               0.93),
+    "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 400), 400, 100, "accuracy",
+                 0.975, 0.97),
+    "resnet20": Row({"name": "resnet20"}, "images", cosine(0.05, 100), 100, 64, "accuracy", 0.95),
+    "layers": Row({"name": "layers", "layers": CHAIN}, "images", momentum(0.1), 120, 64,
+                  "accuracy", 0.95),
+    "lstm": Row({"name": "lstm", "hidden": [64, 64]}, "sequences",
+                {"name": "adam", "learningRate": 0.005}, 200, 64, "accuracy", 0.95),
+    "gpt2": Row({"name": "gpt2", "blocks": 2, "heads": 4, "width": 64}, "paragraph",
+                {"name": "adamw", "learningRate": 0.003}, 700, 6, "loss", 0.1),
+}
+
+
+class Data:
+    """Makes spec.trainer.data of a row, with its files in a folder."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.real = False
+        self.variance = None
+
+    def mnist(self):
+        made = os.path.join(self.folder, "mnist")
+        self.real = "TAAS_DATA" in os.environ
+        subprocess.run([TRAINER, "data", "fetch", "mnist", made,
+                        *([] if self.real else ["--generate"])],
+                       check=True, stdout=subprocess.DEVNULL)
+        files = {name: {part: f"{made}/{name}-{part}.gz" for part in ("images", "labels")}
+                 for name in ("train", "test")}
+        return {"format": "idx", **files}
+
+    def table(self):
+        values = random.Random(SEED)
+        truth = [values.gauss(0, 1) for _ in range(8)]
+        paths = {}
+        for name, count in (("train", 1000), ("test", 500)):
+            rows = [[values.gauss(0, 1) for _ in truth] for _ in range(count)]
+            targets = [sum(map(float.__mul__, truth, row)) + values.gauss(0, 0.05) for row in rows]
+            paths[name] = os.path.join(self.folder, name + ".csv")
+            with open(paths[name], "w", encoding="utf-8") as file:
+                print("y", *(f"x{i}" for i in range(len(truth))), sep=",", file=file)
+                for target, row in zip(targets, rows):
+                    print(target, *row, sep=",", file=file)
+            mean = sum(targets) / count
+            self.variance = sum((target - mean) ** 2 for target in targets) / count
+        return {"format": "csv", "classes": 0, "csv": {"labelColumn": "y"},
+                **{name: {"files": [path]} for name, path in paths.items()}}
+
+    def images(self):
+        return self.waves([32, 32, 3], 10)
+
+    def sequences(self):
+        return self.waves([28, 4, 1], 6)
+
+    @staticmethod
+    def waves(image, classes):
+        return {"format": "generated",
+                "generated": {"pattern": "waves", "image": image, "classes": classes,
+                              "examples": 4000, "testExamples": 500}}
+
+    def paragraph(self):
+        path = os.path.join(self.folder, "paragraph.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PARAGRAPH)
+        return {"format": "text", "train": {"files": [path]}, "test": {"files": [path]},
+                "text": {"context": 64}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    value: float
+    real: bool
+    seconds: float
+    log: str
+
+
+def train(row):
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+        data = Data(folder)
+        config = {"model": row.model, "data": getattr(data, row.data)(), "seed": SEED,
+                  "optimizer": row.optimizer, "maxSteps": row.steps, "batchSize": row.batch,
+                  "strategy": {"type": "Local"}}
+        began = time.monotonic()
+        done = subprocess.run([TRAINER], env={"TAAS_TRAINER": json.dumps(config)}, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=PATIENCE_S)
+        seconds = time.monotonic() - began
+    found = re.search(r"^evaluation at step \d+: (?:accuracy = (\S+), )?loss = (\S+)", done.stdout,
+                      re.MULTILINE)
+    if done.returncode != 0 or not found:
+        raise AssertionError(f"exit {done.returncode}: {done.stdout[-2000:]}")
+    accuracy, loss = (float(number or "nan") for number in found.groups())
+    value = {"accuracy": accuracy, "loss": loss,
+             "r2": 1 - loss / data.variance if data.variance else None}[row.measure]
+    return Result(value, data.real, seconds, done.stdout)
+
+
+class ModelsTest(unittest.TestCase):
+    """One test per row, made below."""
+
+
+def make_test(row):
+    def test(self):
+        result = train(row)
+        self.assertTrue(row.reaches(result.value, result.real),
+                        f"{row.measure} {result.value}\n{result.log[-2000:]}")
+    return test
+
+
+for _name, _row in ROWS.items():
+    setattr(ModelsTest, f"test_{_name}", make_test(_row))
+
+WORDS = {"mnist": "MNIST", "table": "table of 8 numbers", "images": "waves, 32 × 32 × 3",
+         "sequences": "waves, 28 steps of 4", "paragraph": "a paragraph, context 64"}
+SIGNS = {"accuracy": "accuracy ≥", "loss": "loss ≤", "r2": "R² ≥"}
+
+
+def print_table(names):
+    print("| model | data | optimizer | steps × batch | wanted | reached | seconds |")
+    print("|---|---|---|---|---|---|---|")
+    for name in names or ROWS:
+        row = ROWS[name]
+        result = train(row)
+        data = WORDS[row.data] + (", drawn" if row.data == "mnist" and not result.real else "")
+        optimizer = f"{row.optimizer['name']} {row.optimizer['learningRate']}"
+        print(f"| {name} | {data} | {optimizer} | {row.steps} × {row.batch} | "
+              f"{SIGNS[row.measure]} {row.wanted} | {result.value:.4f} | {result.seconds:.0f} |",
+              flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--table"]:
+        print_table(sys.argv[2:])
+    else:
+        unittest.main(verbosity=2)
