@@ -47,7 +47,7 @@ CASES = {
     "mlp of two layers, momentum": case({"name": "mlp", "hidden": [40, 30]}, MOMENTUM, 32, DIGIT),
     "mlp, adam": case({"name": "mlp", "hidden": [50]}, ADAM, 32, DIGIT),
     "mlp, adamw": case({"name": "mlp", "hidden": [50]}, ADAMW, 32, DIGIT),
-    "lenet": case({"name": "lenet"}, MOMENTUM, 16, DIGIT),
+    "lenet": case({"name": "lenet"}, {**MOMENTUM, "learningRate": 0.005}, 16, DIGIT),
     "resnet20": case({"name": "resnet20"}, SLOW, 32, [32, 32, 3]),
     "lstm": case({"name": "lstm", "hidden": [64, 64]}, {**ADAM, "learningRate": 0.003}, 16, DIGIT),
     "gpt2": case(GPT2, ADAMW, 4, [32], 256),

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "trainer/kernels/cpu/attention_kernels.h"
+#include "trainer/kernels/cpu/batch_norm_kernels.h"
 #include "trainer/kernels/cpu/conv_kernels.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/loss_kernels.h"
 #include "trainer/kernels/cpu/lstm_kernels.h"
+#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
 
 namespace taas {
@@ -27,7 +29,9 @@ KernelFactory UnaryFactory(Unary loop) {
   return [loop](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     const int64_t n = spec.outputs[0].shape.count();
     return Kernel{.run = [loop, n](const KernelCall& call) {
-      loop(call.in(0), call.out(), n);
+      ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+        loop(call.in(0) + at, call.out() + at, count);
+      });
       return absl::OkStatus();
     }};
   };
@@ -37,7 +41,9 @@ KernelFactory BinaryFactory(Binary loop) {
   return [loop](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     const int64_t n = spec.outputs[0].shape.count();
     return Kernel{.run = [loop, n](const KernelCall& call) {
-      loop(call.in(0), call.in(1), call.out(), n);
+      ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+        loop(call.in(0) + at, call.in(1) + at, call.out() + at, count);
+      });
       return absl::OkStatus();
     }};
   };
@@ -67,7 +73,10 @@ KernelFactory BiasFactory(BiasLoop loop) {
     const int64_t columns = spec.inputs[1].shape.count();
     const int64_t rows = columns == 0 ? 0 : spec.inputs[0].shape.count() / columns;
     return Kernel{.run = [loop, rows, columns](const KernelCall& call) {
-      loop(call.in(0), call.in(1), call.out(), rows, columns);
+      ForRows(call.threads, rows, columns, [&](const Range& share) {
+        const int64_t at = share.begin * columns;
+        loop(call.in(0) + at, call.in(1), call.out() + at, share.size(), columns);
+      });
       return absl::OkStatus();
     }};
   };
@@ -76,10 +85,13 @@ KernelFactory BiasFactory(BiasLoop loop) {
 absl::StatusOr<Kernel> AddN(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
-    if (call.inputs.size() == 1) std::copy_n(call.in(0), n, call.out());
-    for (size_t i = 1; i < call.inputs.size(); ++i) {
-      loops.add(i == 1 ? call.in(0) : call.out(), call.in(i), call.out(), n);
-    }
+    ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+      if (call.inputs.size() == 1) std::copy_n(call.in(0) + at, count, call.out() + at);
+      for (size_t i = 1; i < call.inputs.size(); ++i) {
+        loops.add((i == 1 ? call.in(0) : call.out()) + at, call.in(i) + at, call.out() + at,
+                  count);
+      }
+    });
     return absl::OkStatus();
   }};
 }
@@ -88,7 +100,9 @@ absl::StatusOr<Kernel> Scale(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   const float factor = static_cast<float>(spec.attributes.Number("factor"));
   return Kernel{.run = [n, factor, &loops = BestLoops()](const KernelCall& call) {
-    loops.scale(call.in(0), factor, call.out(), n);
+    ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+      loops.scale(call.in(0) + at, factor, call.out() + at, count);
+    });
     return absl::OkStatus();
   }};
 }
@@ -96,7 +110,9 @@ absl::StatusOr<Kernel> Scale(const KernelSpec& spec) {
 absl::StatusOr<Kernel> Square(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   return Kernel{.run = [n, &loops = BestLoops()](const KernelCall& call) {
-    loops.mul(call.in(0), call.in(0), call.out(), n);
+    ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+      loops.mul(call.in(0) + at, call.in(0) + at, call.out() + at, count);
+    });
     return absl::OkStatus();
   }};
 }
@@ -199,19 +215,37 @@ KernelFactory ReduceFactory(bool mean) {
   return [mean](const KernelSpec& spec) -> absl::StatusOr<Kernel> {
     const Reduction r = ReductionOf(spec.inputs[0].shape, spec.attributes.Ints("axes"));
     const float factor = mean && r.middle > 0 ? 1.0f / static_cast<float>(r.middle) : 1.0f;
-    return Kernel{.run = [r, factor, &loops = BestLoops()](const KernelCall& call) {
-      for (int64_t i = 0; i < r.outer; ++i) {
-        const float* from = call.in(0) + i * r.middle * r.inner;
-        float* to = call.out() + i * r.inner;
-        if (r.inner == 1) {
-          *to = loops.sum(from, r.middle);
-        } else {
-          loops.sum_rows(from, to, r.middle, r.inner);
-        }
+    // One large sum is made of sums of shares; many small ones are shared out as they are.
+    const bool parts = r.outer == 1 && r.inner > 1 && SharesOf(r.middle * r.inner) > 1;
+    const auto sum = [r, &loops = BestLoops()](const float* from, int64_t rows, float* to) {
+      if (r.inner == 1) {
+        *to = loops.sum(from, rows);
+      } else {
+        loops.sum_rows(from, to, rows, r.inner);
+      }
+    };
+    const auto run = [r, factor, parts, sum, &loops = BestLoops()](const KernelCall& call) {
+      if (parts) {
+        auto* const sums = static_cast<float*>(call.scratch);
+        const int64_t shares = SharesOf(r.middle * r.inner);
+        ParallelFor(call.threads, shares, [&](int64_t i) {
+          const Range share = ShareOf(r.middle, shares, i);
+          sum(call.in(0) + share.begin * r.inner, share.size(), sums + i * r.inner);
+        });
+        sum(sums, shares, call.out());
+      } else {
+        ForRows(call.threads, r.outer, r.middle * r.inner, [&](const Range& share) {
+          for (int64_t i = share.begin; i < share.end; ++i) {
+            sum(call.in(0) + i * r.middle * r.inner, r.middle, call.out() + i * r.inner);
+          }
+        });
       }
       if (factor != 1.0f) loops.scale(call.out(), factor, call.out(), r.outer * r.inner);
       return absl::OkStatus();
-    }};
+    };
+    return Kernel{.run = run,
+                  .scratch_bytes = parts ? sizeof(float) * static_cast<size_t>(kSharesMax * r.inner)
+                                         : 0};
   };
 }
 
@@ -220,17 +254,19 @@ absl::StatusOr<Kernel> Expand(const KernelSpec& spec) {
   const bool mean = spec.attributes.Bool("mean") && r.middle > 0;
   const float factor = mean ? 1.0f / static_cast<float>(r.middle) : 1.0f;
   return Kernel{.run = [r, factor, &loops = BestLoops()](const KernelCall& call) {
-    for (int64_t i = 0; i < r.outer; ++i) {
-      const float* from = call.in(0) + i * r.inner;
-      float* to = call.out() + i * r.middle * r.inner;
-      if (r.inner == 1) {
-        std::fill_n(to, r.middle, factor * *from);
-        continue;
+    ForRows(call.threads, r.outer, r.middle * r.inner, [&](const Range& share) {
+      for (int64_t i = share.begin; i < share.end; ++i) {
+        const float* from = call.in(0) + i * r.inner;
+        float* to = call.out() + i * r.middle * r.inner;
+        if (r.inner == 1) {
+          std::fill_n(to, r.middle, factor * *from);
+          continue;
+        }
+        for (int64_t row = 0; row < r.middle; ++row) {
+          loops.scale(from, factor, to + row * r.inner, r.inner);
+        }
       }
-      for (int64_t row = 0; row < r.middle; ++row) {
-        loops.scale(from, factor, to + row * r.inner, r.inner);
-      }
-    }
+    });
     return absl::OkStatus();
   }};
 }
@@ -264,6 +300,7 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddLossKernels(kernels);
   AddConvKernels(kernels);
   AddImageKernels(kernels);
+  AddBatchNormKernels(kernels);
   AddSequenceKernels(kernels);
   AddAttentionKernels(kernels);
   AddLstmKernels(kernels);

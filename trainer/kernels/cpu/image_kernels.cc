@@ -9,6 +9,7 @@
 #include "trainer/graph/window.h"
 #include "trainer/kernels/cpu/image_loops.h"
 #include "trainer/kernels/cpu/loops.h"
+#include "trainer/kernels/cpu/parallel.h"
 
 namespace taas {
 namespace {
@@ -28,29 +29,57 @@ absl::StatusOr<PoolShape> PoolShapeOf(const Attributes& attributes, const Shape&
   return shape;
 }
 
+// A share of the images, and where its elements begin.
+struct Share {
+  PoolShape shape;
+  int64_t number = 0;
+  int64_t in = 0;
+  int64_t out = 0;
+};
+
+template <typename Part>
+void ForImages(int threads, const PoolShape& shape, Part part) {
+  const int64_t in = shape.in[0] * shape.in[1] * shape.channels;
+  const int64_t out = shape.out[0] * shape.out[1] * shape.channels;
+  const int64_t shares = SharesOf(shape.images * in);
+  ParallelFor(threads, shares, [&](int64_t i) {
+    const Range range = ShareOf(shape.images, shares, i);
+    Share share{.shape = shape, .number = i, .in = range.begin * in, .out = range.begin * out};
+    share.shape.images = range.size();
+    part(share);
+  });
+}
+
 absl::StatusOr<Kernel> MaxPool(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[0].shape));
   return Kernel{.run = [shape, &loops = BestImageLoops()](const KernelCall& call) {
-    loops.max_pool(shape, call.in(0), call.out());
+    ForImages(call.threads, shape, [&](const Share& share) {
+      loops.max_pool(share.shape, call.in(0) + share.in, call.out() + share.out);
+    });
     return absl::OkStatus();
   }};
 }
 
 absl::StatusOr<Kernel> MaxPoolGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[1].shape));
-  return Kernel{.run =
-                    [shape, &loops = BestImageLoops()](const KernelCall& call) {
-                      loops.max_pool_grad(shape, call.in(0), call.in(1), call.in(2), call.out(),
-                                          static_cast<float*>(call.scratch));
-                      return absl::OkStatus();
-                    },
-                .scratch_bytes = static_cast<size_t>(shape.channels) * sizeof(float)};
+  const auto run = [shape, &loops = BestImageLoops()](const KernelCall& call) {
+    ForImages(call.threads, shape, [&](const Share& share) {
+      loops.max_pool_grad(share.shape, call.in(0) + share.out, call.in(1) + share.in,
+                          call.in(2) + share.out, call.out() + share.in,
+                          static_cast<float*>(call.scratch) + share.number * shape.channels);
+    });
+    return absl::OkStatus();
+  };
+  return Kernel{.run = run,
+                .scratch_bytes = static_cast<size_t>(kSharesMax * shape.channels) * sizeof(float)};
 }
 
 absl::StatusOr<Kernel> AvgPool(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[0].shape));
   return Kernel{.run = [shape, &loops = BestImageLoops()](const KernelCall& call) {
-    loops.avg_pool(shape, call.in(0), call.out());
+    ForImages(call.threads, shape, [&](const Share& share) {
+      loops.avg_pool(share.shape, call.in(0) + share.in, call.out() + share.out);
+    });
     return absl::OkStatus();
   }};
 }
@@ -58,82 +87,11 @@ absl::StatusOr<Kernel> AvgPool(const KernelSpec& spec) {
 absl::StatusOr<Kernel> AvgPoolGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.outputs[0].shape));
   return Kernel{.run = [shape, &loops = BestImageLoops()](const KernelCall& call) {
-    loops.avg_pool_grad(shape, call.in(0), call.out());
+    ForImages(call.threads, shape, [&](const Share& share) {
+      loops.avg_pool_grad(share.shape, call.in(0) + share.out, call.out() + share.in);
+    });
     return absl::OkStatus();
   }};
-}
-
-// x as a matrix: rows of channels.
-struct Rows {
-  int64_t rows = 0;
-  int64_t channels = 0;
-
-  size_t scratch(size_t arrays) const {
-    return arrays * static_cast<size_t>(channels) * sizeof(float);
-  }
-};
-
-Rows RowsOf(const Shape& x) {
-  const int64_t channels = x.dim(x.rank() - 1);
-  return {channels == 0 ? 0 : x.count() / channels, channels};
-}
-
-absl::StatusOr<Kernel> BatchNorm(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[0].shape);
-  const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
-  return Kernel{.run =
-                    [x, epsilon, &loops = BestImageLoops()](const KernelCall& call) {
-                      auto* const scratch = static_cast<float*>(call.scratch);
-                      loops.moments(call.in(0), x.rows, x.channels,
-                                    {.mean = call.out(1),
-                                     .variance = call.out(2),
-                                     .unbiased = call.out(3)},
-                                    scratch);
-                      loops.normalize({.mean = call.out(1),
-                                       .variance = call.out(2),
-                                       .scale = call.in(1),
-                                       .offset = call.in(2),
-                                       .epsilon = epsilon},
-                                      call.in(0), x.rows, x.channels, call.out(0), scratch);
-                      return absl::OkStatus();
-                    },
-                .scratch_bytes = x.scratch(2)};
-}
-
-absl::StatusOr<Kernel> BatchNormGrad(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[1].shape);
-  const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
-  return Kernel{.run =
-                    [x, epsilon, &loops = BestImageLoops()](const KernelCall& call) {
-                      loops.normalize_grad({.mean = call.in(3),
-                                            .variance = call.in(4),
-                                            .scale = call.in(2),
-                                            .epsilon = epsilon},
-                                           call.in(0), call.in(1), x.rows, x.channels,
-                                           {.dx = call.out(0),
-                                            .dscale = call.out(1),
-                                            .doffset = call.out(2)},
-                                           static_cast<float*>(call.scratch));
-                      return absl::OkStatus();
-                    },
-                .scratch_bytes = x.scratch(3)};
-}
-
-absl::StatusOr<Kernel> BatchNormInference(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[0].shape);
-  const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
-  return Kernel{.run =
-                    [x, epsilon, &loops = BestImageLoops()](const KernelCall& call) {
-                      loops.normalize({.mean = call.in(3),
-                                       .variance = call.in(4),
-                                       .scale = call.in(1),
-                                       .offset = call.in(2),
-                                       .epsilon = epsilon},
-                                      call.in(0), x.rows, x.channels, call.out(),
-                                      static_cast<float*>(call.scratch));
-                      return absl::OkStatus();
-                    },
-                .scratch_bytes = x.scratch(2)};
 }
 
 absl::StatusOr<Kernel> MovingAverage(const KernelSpec& spec) {
@@ -154,7 +112,10 @@ absl::StatusOr<Kernel> Dropout(const KernelSpec& spec) {
   const uint64_t layer = spec.seed ^ StableHash(stream.empty() ? spec.name : stream);
   return Kernel{.run = [n, rate, layer, &loops = BestImageLoops()](const KernelCall& call) {
     SeededRandom random(layer ^ (static_cast<uint64_t>(call.step) * 0x9e3779b97f4a7c15ULL));
-    loops.dropout(static_cast<uint32_t>(random.Next()), rate, call.in(0), call.out(), n);
+    const uint32_t key = static_cast<uint32_t>(random.Next());
+    ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+      loops.dropout({.key = key, .first = at}, rate, call.in(0) + at, call.out() + at, count);
+    });
     return absl::OkStatus();
   }};
 }
@@ -169,9 +130,6 @@ void AddImageKernels(KernelRegistry* kernels) {
   add("MaxPoolGrad", MaxPoolGrad);
   add("AvgPool", AvgPool);
   add("AvgPoolGrad", AvgPoolGrad);
-  add("BatchNorm", BatchNorm);
-  add("BatchNormGrad", BatchNormGrad);
-  add("BatchNormInference", BatchNormInference);
   add("MovingAverage", MovingAverage);
   add("Dropout", Dropout);
 }

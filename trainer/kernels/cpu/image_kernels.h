@@ -1,4 +1,4 @@
-// CPU kernels of pooling, batch normalization and dropout.
+// CPU kernels of pooling and dropout.
 //
 // Ownership: the registry given. Threads: one at a time. Errors: none of data.
 //

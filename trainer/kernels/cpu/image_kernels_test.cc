@@ -234,7 +234,7 @@ TEST(DropoutTest, DropsItsShareAndScalesTheRestAlikeInEveryVersion) {
   std::set<std::vector<bool>> seen;
   for (const ImageLoops* loops : SupportedImageLoops()) {
     Floats y(kCount);
-    loops->dropout(/*key=*/1234, 0.25f, x.data(), y.data(), kCount);
+    loops->dropout({.key = 1234}, 0.25f, x.data(), y.data(), kCount);
     std::vector<bool> kept;
     for (const float value : y) {
       kept.push_back(value != 0.0f);
@@ -247,10 +247,45 @@ TEST(DropoutTest, DropsItsShareAndScalesTheRestAlikeInEveryVersion) {
   }
   EXPECT_EQ(seen.size(), 1u);
   Floats other(kCount);
-  BestImageLoops().dropout(/*key=*/1235, 0.25f, x.data(), other.data(), kCount);
+  BestImageLoops().dropout({.key = 1235}, 0.25f, x.data(), other.data(), kCount);
   std::vector<bool> kept;
   for (const float value : other) kept.push_back(value != 0.0f);
   EXPECT_FALSE(seen.contains(kept));
+}
+
+// Large enough that each is shared out, by numbers of images that no number of shares divides.
+TEST(ImageKernelsTest, ThreadsChangeNoBit) {
+  const Tensor x = RandomTensor(Shape({37, 20, 20, 13}), 1);
+  const Tensor dy = RandomTensor(Shape({37, 20, 20, 13}), 2);
+  const Tensor pooled = RandomTensor(Shape({37, 10, 10, 13}), 3);
+  const Tensor scale = RandomTensor(Shape({13}), 4);
+  const Attributes pool{{"size", Ints{2, 2}}, {"strides", Ints{2, 2}}};
+  Attributes grad = pool;
+  grad.Set("image_size", Ints{20, 20});
+  const Tensor y{pooled.shape, RunOp("MaxPool", {x}, pool)[0]};
+  const struct {
+    const char* op;
+    std::vector<Tensor> inputs;
+    Attributes attributes = {};
+  } cases[] = {{"MaxPool", {x}, pool},
+               {"MaxPoolGrad", {pooled, x, y}, pool},
+               {"AvgPool", {x}, pool},
+               {"AvgPoolGrad", {pooled}, grad},
+               {"BatchNorm", {x, scale, scale}},
+               {"BatchNormGrad", {dy, x, scale, scale, Tensor{scale.shape, Floats(13, 0.5f)}}},
+               {"BatchNormInference",
+                {x, scale, scale, scale, Tensor{scale.shape, Floats(13, 0.5f)}}},
+               {"Dropout", {x}, {{"rate", 0.5}}},
+               {"ReduceSum", {x}, {{"axes", Ints{0, 1, 2}}}},
+               {"ReduceMean", {x}, {{"axes", Ints{1, 2}}}},
+               {"BiasAddRelu", {x, scale}},
+               {"Tanh", {x}},
+               {"AddN", {x, dy, x}}};
+  for (const auto& test : cases) {
+    EXPECT_EQ(RunOp(test.op, test.inputs, test.attributes, 1),
+              RunOp(test.op, test.inputs, test.attributes, 3))
+        << test.op;
+  }
 }
 
 }  // namespace

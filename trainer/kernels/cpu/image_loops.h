@@ -40,10 +40,15 @@ struct Normalization {
   float epsilon = 0;
 };
 
-struct NormalizationGradient {
-  float* dx = nullptr;
+struct NormalizationSums {
   float* dscale = nullptr;
   float* doffset = nullptr;
+};
+
+// The numbers of one op in one step; a part of its elements begins at `first`.
+struct DropoutKey {
+  uint32_t key = 0;
+  int64_t first = 0;
 };
 
 struct ImageLoops {
@@ -63,11 +68,15 @@ struct ImageLoops {
   void (*normalize)(const Normalization& norm, const float* x, int64_t rows, int64_t channels,
                     float* y, float* scratch);
   // `scratch` are 3 · channels floats.
+  void (*normalize_sums)(const Normalization& norm, const float* dy, const float* x, int64_t rows,
+                         int64_t channels, const NormalizationSums& sums, float* scratch);
+  // dx of rows of a batch that has `batch` rows and these sums; `scratch` are 3 · channels floats.
   void (*normalize_grad)(const Normalization& norm, const float* dy, const float* x, int64_t rows,
-                         int64_t channels, const NormalizationGradient& gradient, float* scratch);
+                         int64_t channels, const NormalizationSums& sums, int64_t batch, float* dx,
+                         float* scratch);
   // y = x / (1 - rate) where the number in [0, 1) that is drawn for (key, index) is at least rate,
   // else 0.
-  void (*dropout)(uint32_t key, float rate, const float* x, float* y, int64_t n);
+  void (*dropout)(const DropoutKey& key, float rate, const float* x, float* y, int64_t n);
 };
 
 const ImageLoops& BestImageLoops();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trainer/kernels/cpu/loops.h"
+#include "trainer/kernels/cpu/parallel.h"
 
 namespace taas {
 namespace {
@@ -66,7 +67,11 @@ absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
     for (int64_t row = 0; row < rows; ++row) {
       if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
     }
-    loops.softmax(logits, call.out(1), largest, sums, rows, classes);
+    ForRows(call.threads, rows, classes, [&, classes = classes](const Range& share) {
+      const int64_t at = share.begin * classes;
+      loops.softmax(logits + at, call.out(1) + at, largest + share.begin, sums + share.begin,
+                    share.size(), classes);
+    });
     LogOfProduct log;
     double loss = 0;
     for (int64_t row = 0; row < rows; ++row) {
@@ -87,7 +92,9 @@ absl::StatusOr<Kernel> CrossEntropyGrad(const KernelSpec& spec) {
                         &loops = BestLoops()](const KernelCall& call) -> absl::Status {
     const int32_t* labels = call.in_int32(1);
     const float factor = rows == 0 ? 0.0f : *call.in(2) / static_cast<float>(rows);
-    loops.scale(call.in(0), factor, call.out(), rows * classes);
+    ForParts(call.threads, rows * classes, [&](int64_t at, int64_t count) {
+      loops.scale(call.in(0) + at, factor, call.out() + at, count);
+    });
     for (int64_t row = 0; row < rows; ++row) {
       if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
       call.out()[row * classes + labels[row]] -= factor;

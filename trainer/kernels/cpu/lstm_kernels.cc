@@ -112,7 +112,10 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
   RETURN_IF_ERROR(product.Prepare(call.in(2), call.scratch, call.threads));
   RETURN_IF_ERROR(Gemm({.m = layer.rows(), .n = width, .k = layer.inputs, .threads = call.threads},
                        call.in(0), call.in(1), gates));
-  BestLoops().bias_add(gates, call.in(3), gates, layer.rows(), width);
+  ForRows(call.threads, layer.rows(), width, [&](const Range& share) {
+    float* const rows = gates + share.begin * width;
+    BestLoops().bias_add(rows, call.in(3), rows, share.size(), width);
+  });
   for (int64_t step = 0; step < layer.steps; ++step) {
     const int64_t row = step * layer.examples;
     if (step > 0) {

@@ -13,12 +13,6 @@
 namespace taas {
 namespace {
 
-// Shares of rows of which each has sums of its own: their number decides the order of additions, so
-// it does not depend on the threads.
-constexpr int64_t kShares = 16;
-// Elementwise work is split so far that a part outweighs its start.
-constexpr int64_t kPartElements = int64_t{1} << 15;
-
 struct Rows {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -88,8 +82,8 @@ absl::StatusOr<Kernel> LayerNorm(const KernelSpec& spec) {
   const Rows x = RowsOf(spec.inputs[0].shape);
   const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
   return Kernel{.run = [x, epsilon, &loops = BestSequenceLoops()](const KernelCall& call) {
-    ParallelFor(call.threads, kShares, [&](int64_t share) {
-      const Range range = ShareOf(x.rows, kShares, share);
+    ParallelFor(call.threads, kSharesMax, [&](int64_t share) {
+      const Range range = ShareOf(x.rows, kSharesMax, share);
       const int64_t at = range.begin * x.columns;
       loops.layer_norm(call.in(0) + at, call.in(1), call.in(2), epsilon, range.size(), x.columns,
                        call.out() + at,
@@ -104,31 +98,21 @@ absl::StatusOr<Kernel> LayerNormGrad(const KernelSpec& spec) {
   const auto run = [x, &loops = BestSequenceLoops(),
                     &sums = BestLoops()](const KernelCall& call) {
     auto* const parts = static_cast<float*>(call.scratch);  // Of dscale, then of doffset.
-    std::fill_n(parts, 2 * kShares * x.columns, 0.0f);
-    ParallelFor(call.threads, kShares, [&](int64_t share) {
-      const Range range = ShareOf(x.rows, kShares, share);
+    std::fill_n(parts, 2 * kSharesMax * x.columns, 0.0f);
+    ParallelFor(call.threads, kSharesMax, [&](int64_t share) {
+      const Range range = ShareOf(x.rows, kSharesMax, share);
       const int64_t at = range.begin * x.columns;
       loops.layer_norm_grad(call.in(0) + at, call.in(1) + at, call.in(2),
                             call.in(3) + range.begin, call.in(4) + range.begin, range.size(),
                             x.columns, call.out() + at, parts + share * x.columns,
-                            parts + (kShares + share) * x.columns);
+                            parts + (kSharesMax + share) * x.columns);
     });
-    sums.sum_rows(parts, call.out(1), kShares, x.columns);
-    sums.sum_rows(parts + kShares * x.columns, call.out(2), kShares, x.columns);
+    sums.sum_rows(parts, call.out(1), kSharesMax, x.columns);
+    sums.sum_rows(parts + kSharesMax * x.columns, call.out(2), kSharesMax, x.columns);
     return absl::OkStatus();
   };
   return Kernel{.run = run,
-                .scratch_bytes = sizeof(float) * static_cast<size_t>(2 * kShares * x.columns)};
-}
-
-// Calls `part(begin, count)` for parts of n elements.
-template <typename Part>
-void ForParts(int threads, int64_t n, Part part) {
-  const int64_t parts = (n + kPartElements - 1) / kPartElements;
-  ParallelFor(threads, parts, [&](int64_t i) {
-    const int64_t begin = i * kPartElements;
-    part(begin, std::min(kPartElements, n - begin));
-  });
+                .scratch_bytes = sizeof(float) * static_cast<size_t>(2 * kSharesMax * x.columns)};
 }
 
 absl::StatusOr<Kernel> Gelu(const KernelSpec& spec) {
