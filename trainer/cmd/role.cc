@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -55,7 +56,22 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
 }
 
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
-  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config()));
+  ModelTask::Process process;
+  TraceFile::Process traced{.name = "taas-trainer", .suffix = ""};
+  if (process_.cluster) {
+    process.job = cluster().self.role;
+    process.task = cluster().self.index;
+    traced.name = process.job + "/" + std::to_string(process.task);
+    if (!cluster().alone()) traced.suffix = cluster().self.name();
+  }
+  trace_.emplace(clock_, files_, config().engine, traced);
+  process.trace = trace_->trace();
+  process.after_step = [this] { trace_->WriteIfComplete(); };
+  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config(), process));
+  if (config().engine.log_device_placement) {
+    // TensorFlow's lines, on its stream: scripts look for them there.
+    std::fputs(task->Placements().c_str(), stderr);
+  }
   board_.SetData(task->data_source(), task->examples());
   return task;
 }

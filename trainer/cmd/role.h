@@ -26,6 +26,7 @@
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/place.h"
 #include "trainer/cmd/replica_process.h"
+#include "trainer/cmd/trace_file.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/status/series.h"
 #include "trainer/status/status_server.h"
@@ -63,6 +64,7 @@ class Role {
   // A port that is taken is no fault of the configuration: the next pod is given another.
   static absl::Status Restart(const absl::Status& status);
 
+  // Says where its ops lie, if that is wanted, and records the trace.
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
   // Null without a directory. While another living job owns the directory, waits: a process that
   // ended instead would be started again to find the same.
@@ -96,6 +98,7 @@ class Role {
   Place place_;
   Series series_;
   std::optional<EventPages> events_;
+  std::optional<TraceFile> trace_;
 };
 
 absl::Status RunLocally(Role& role);

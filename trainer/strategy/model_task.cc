@@ -21,10 +21,23 @@ std::vector<std::string> Fetches(const Model& model) {
   return {model.logits};
 }
 
+// What sessions for training and for evaluation have in common.
+SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
+                             const ModelTask::Process& process) {
+  return {.batch = config.batch_size,
+          .loss = model.loss,
+          .threads = static_cast<int>(config.engine.intra_op_threads),
+          .inter_op_threads = static_cast<int>(config.engine.inter_op_threads),
+          .job = process.job,
+          .task = process.task,
+          .soft_placement = config.engine.soft_placement};
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
-                                                           const TrainerConfig& config) {
+                                                           const TrainerConfig& config,
+                                                           const Process& process) {
   // The configuration was parsed from JSON, so this is JSON.
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
   const DataShape shape{data.train.features(), data.train.classes(),
@@ -40,27 +53,32 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   }
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
-  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph,
-                                                {.batch = config.batch_size,
-                                                 .loss = model.loss,
-                                                 .fetches = Fetches(model),
-                                                 .loss_scale = work.loss_scale},
+  const SessionOptions common = EngineOptions(model, config, process);
+  SessionOptions training = common;
+  training.fetches = Fetches(model);
+  training.loss_scale = work.loss_scale;
+  training.trace = process.trace;
+  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph, training,
                                                 static_cast<int>(config.towers)));
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
-  return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work, config.seed));
+  return std::unique_ptr<ModelTask>(new ModelTask(std::move(data), std::move(model),
+                                                  std::move(towers), plan, work, common,
+                                                  config.seed, process.after_step));
 }
 
 ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-                     const GradientWork& work, uint64_t seed)
+                     const GradientWork& work, const SessionOptions& evaluation, uint64_t seed,
+                     std::function<void()> after_step)
     : data_(std::move(data)),
       model_(std::move(model)),
       towers_(std::move(towers)),
       plan_(plan),
       work_(work),
+      evaluation_(evaluation),
       seed_(seed),
+      after_step_(std::move(after_step)),
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
 
@@ -107,7 +125,16 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
     return absl::OkStatus();
   }));
   FinishGradients();
+  after_step_();
   return towers_->loss();
+}
+
+std::string ModelTask::Placements() {
+  std::string text;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    text += towers_->session(tower).Placements();
+  }
+  return text;
 }
 
 void ModelTask::FinishGradients() {
@@ -151,10 +178,11 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const int64_t batch = std::min(examples, kEvaluationBatch);
   const std::string output = model_.is_classifier() ? model_.logits : model_.predictions;
   if (evaluator_ == nullptr) {
-    ASSIGN_OR_RETURN(evaluator_, Session::Compile(model_.graph, {.batch = batch,
-                                                                 .loss = model_.loss,
-                                                                 .fetches = {output},
-                                                                 .trainable = false}));
+    SessionOptions options = evaluation_;
+    options.batch = batch;
+    options.fetches = {output};
+    options.trainable = false;
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(model_.graph, options));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   double loss = 0;

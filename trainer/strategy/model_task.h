@@ -9,6 +9,7 @@
 #ifndef TRAINER_STRATEGY_MODEL_TASK_H_
 #define TRAINER_STRATEGY_MODEL_TASK_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@
 #include "trainer/config/trainer_config.h"
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
+#include "trainer/graph/session.h"
+#include "trainer/graph/step_trace.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/strategy/towers.h"
@@ -29,8 +32,22 @@ namespace taas {
 
 class ModelTask : public TrainingTask {
  public:
+  // The process in which it runs, as devices are named after it.
+  struct Process {
+    std::string job = "localhost";
+    int task = 0;
+    StepTrace* trace = nullptr;  // Null: no trace.
+    std::function<void()> after_step = [] {};
+  };
+
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
-                                                         const TrainerConfig& config);
+                                                         const TrainerConfig& config,
+                                                         const Process& process);
+  // In a process by itself.
+  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
+                                                         const TrainerConfig& config) {
+    return Make(files, config, Process());
+  }
 
   // Of tower 0, which is the only one but for strategy Towers.
   Session& session() override { return towers_->first(); }
@@ -45,6 +62,9 @@ class ModelTask : public TrainingTask {
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
 
+  // On which device each op of each tower lies (Session::Placements).
+  std::string Placements();
+
   const std::string& data_source() const { return data_.source; }
   int64_t examples() const { return data_.train.examples(); }
 
@@ -56,7 +76,8 @@ class ModelTask : public TrainingTask {
   };
 
   ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-            const GradientWork& work, uint64_t seed);
+            const GradientWork& work, const SessionOptions& evaluation, uint64_t seed,
+            std::function<void()> after_step);
   void FinishGradients();
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
@@ -72,7 +93,9 @@ class ModelTask : public TrainingTask {
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;
   const GradientWork work_;
+  const SessionOptions evaluation_;  // But for batch and fetches.
   const uint64_t seed_;
+  const std::function<void()> after_step_;
   std::vector<std::vector<int64_t>> indices_;  // Per tower.
 };
 
