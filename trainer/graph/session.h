@@ -57,6 +57,10 @@ struct SessionOptions {
   float loss_scale = 1;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
+  // The bits do not depend on `threads`: ops of which a library would split a sum among threads
+  // compute it in fixed parts, or with one thread. Without it the same number of threads gives the
+  // same bits. Nothing depends on inter_op_threads in either case.
+  bool deterministic = false;
   // How many ops that do not need each other run at the same time, each with `threads` threads. The
   // results are the same bits.
   int inter_op_threads = 1;

@@ -160,7 +160,8 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
                                               .outputs = outputs,
                                               .name = node.name,
                                               .seed = options.seed,
-                                              .threads = options.threads});
+                                              .threads = options.threads,
+                                              .deterministic = options.deterministic});
   if (!kernel.ok()) {
     return Annotate(kernel.status(), "place " + node.name + " (" + node.op + ")");
   }

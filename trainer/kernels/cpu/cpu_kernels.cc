@@ -47,6 +47,7 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   shape.m = spec.outputs[0].shape.dim(0);
   shape.n = spec.outputs[0].shape.dim(1);
   shape.k = spec.inputs[0].shape.dim(shape.transpose_a ? 0 : 1);
+  shape.deterministic = spec.deterministic;
   return Kernel{.run = [shape](const KernelCall& call) mutable {
     shape.threads = call.threads;
     return Gemm(shape, call.in(0), call.in(1), call.out());

@@ -12,7 +12,8 @@
 namespace taas {
 
 std::vector<std::vector<float>> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                                      Attributes attributes, int threads) {
+                                      Attributes attributes, int threads,
+                                      bool deterministic) {
   Graph graph;
   std::vector<Value> values;
   std::vector<TensorType> types;
@@ -32,7 +33,8 @@ std::vector<std::vector<float>> RunOp(const char* op, const std::vector<FloatTen
   const absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
                                                     .inputs = types,
                                                     .outputs = node.outputs,
-                                                    .threads = threads});
+                                                    .threads = threads,
+                                                    .deterministic = deterministic});
   EXPECT_THAT(kernel, IsOk());
   std::vector<std::vector<float>> out;
   std::vector<void*> outputs;

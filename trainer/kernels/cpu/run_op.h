@@ -21,7 +21,8 @@ struct FloatTensor {
 
 // All outputs; what the kernel leaves alone is 77.
 std::vector<std::vector<float>> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                                      Attributes attributes = {}, int threads = 1);
+                                      Attributes attributes = {}, int threads = 1,
+                                      bool deterministic = false);
 
 }  // namespace taas
 
