@@ -9,6 +9,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/summary/graph_event.h"
 
 namespace taas {
 namespace {
@@ -109,14 +110,13 @@ absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
   return status;
 }
 
-std::unique_ptr<Recorder> Role::MakeRecorder() {
-  return std::make_unique<Recorder>(clock_, files_,
-                                    Recorder::Options{.dir = config().summaries_dir,
-                                                      .every = config().summary_steps,
-                                                      .histograms = config().summary_histograms,
-                                                      .examples_per_step =
-                                                          ExamplesPerStepOf(process_)},
-                                    series_);
+std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
+  Recorder::Options options{.dir = config().summaries_dir,
+                            .every = config().summary_steps,
+                            .histograms = config().summary_histograms,
+                            .examples_per_step = ExamplesPerStepOf(process_)};
+  if (!options.dir.empty()) options.graph = GraphDefOf(task.session().ops(RunKind::kTrain));
+  return std::make_unique<Recorder>(clock_, files_, std::move(options), series_);
 }
 
 absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {

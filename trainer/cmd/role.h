@@ -73,7 +73,7 @@ class Role {
   static absl::Status Release(SnapshotStore* store, absl::Status status);
 
   // Of the chief and of a process by itself: what /series shows and event files hold.
-  std::unique_ptr<Recorder> MakeRecorder();
+  std::unique_ptr<Recorder> MakeRecorder(ModelTask& task);
   // And the weights of each checkpoint, while the result lives; null if nobody wants them.
   std::unique_ptr<CheckpointWeights> FollowCheckpoints();
   // Samples of the steps that are logged go to the recorder, if there is one.

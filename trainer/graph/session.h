@@ -95,6 +95,7 @@ struct OpInfo {
   std::vector<std::string> inputs;  // "name" or "name:1".
   std::string device;               // "/job:localhost/replica:0/task:0/device:CPU:0".
   std::vector<TensorType> outputs;  // Without an open dimension.
+  Attributes attributes;
   OpCost cost;
   bool runs = true;  // Not of leaves and views, which have no kernel.
 };

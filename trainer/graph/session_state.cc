@@ -292,6 +292,7 @@ OpInfo Session::State::InfoOf(NodeId id) const {
               .op = node.op,
               .device = devices.at(id).ToString(),
               .outputs = OutputTypes(id),
+              .attributes = node.attributes,
               .cost = CostOf(id),
               .runs = !node.inputs.empty() && !IsView(node)};
   for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));

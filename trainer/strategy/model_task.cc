@@ -34,11 +34,12 @@ SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
           .soft_placement = config.engine.soft_placement};
 }
 
-}  // namespace
+struct LoadedModel {
+  DataSets data;
+  Model model;
+};
 
-absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
-                                                           const TrainerConfig& config,
-                                                           const Process& process) {
+absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config) {
   // The configuration was parsed from JSON, so this is JSON.
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
   const DataShape shape{data.train.features(), data.train.classes(),
@@ -52,6 +53,16 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
         "model.name: " + spec.name + " needs " +
         (model.is_classifier() ? "labels, the data has targets" : "targets, the data has labels"));
   }
+  return LoadedModel{std::move(data), std::move(model)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
+                                                           const TrainerConfig& config,
+                                                           const Process& process) {
+  ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config));
+  auto& [data, model] = loaded;
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   const SessionOptions common = EngineOptions(model, config, process);
@@ -67,6 +78,17 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   return std::unique_ptr<ModelTask>(new ModelTask(std::move(data), std::move(model),
                                                   std::move(towers), plan, work, common,
                                                   config.seed, process.after_step));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& files,
+                                                                 const TrainerConfig& config,
+                                                                 const Process& process,
+                                                                 bool training) {
+  ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config));
+  SessionOptions options = EngineOptions(loaded.model, config, process);
+  options.fetches = Fetches(loaded.model);
+  options.trainable = training;
+  return Session::Compile(loaded.model.graph, options);
 }
 
 ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,

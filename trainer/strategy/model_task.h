@@ -49,6 +49,13 @@ class ModelTask : public TrainingTask {
     return Make(files, config, Process());
   }
 
+  // The model alone, of one batch, for those who want to look at it: without gradients unless
+  // `training`. Reads the data, which decides on shapes.
+  static absl::StatusOr<std::unique_ptr<Session>> CompileModel(FileSystem& files,
+                                                               const TrainerConfig& config,
+                                                               const Process& process,
+                                                               bool training);
+
   // Of tower 0, which is the only one but for strategy Towers.
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
