@@ -36,6 +36,7 @@ const OpRegistry& StandardOps() {
     AddLossOps(ops);
     AddImageOps(ops);
     AddNormOps(ops);
+    AddFusedOps(ops);
     return ops;
   }();
   return *kOps;

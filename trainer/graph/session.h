@@ -57,6 +57,9 @@ struct SessionOptions {
   float loss_scale = 1;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
+  // Whether ops that nobody else reads are merged into one kernel. The bits are the same, but for
+  // gradients of an L2 loss, which are rounded once less.
+  bool fuse = true;
   // The bits do not depend on `threads`: ops of which a library would split a sum among threads
   // compute it in fixed parts, or with one thread. Without it the same number of threads gives the
   // same bits. Nothing depends on inter_op_threads in either case.
@@ -91,7 +94,7 @@ struct VariableInfo {
 // A node as it is run.
 struct OpInfo {
   std::string name;
-  std::string op;
+  std::string op;  // "Fused(Mul Tanh)" of a chain.
   std::vector<std::string> inputs;  // "name" or "name:1".
   std::string device;               // "/job:localhost/replica:0/task:0/device:CPU:0".
   std::vector<TensorType> outputs;  // Without an open dimension.

@@ -6,6 +6,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/graph/chain_fusion.h"
 #include "trainer/graph/fusion.h"
 #include "trainer/graph/gradients.h"
 #include "trainer/graph/kernel_registry.h"
@@ -127,14 +128,35 @@ absl::Status Session::State::MakeSteps() {
   }
   if (loss.has_value() && options.trainable) request.updates = graph.updates();
   nodes = graph.nodes();
-  std::vector<Value> kept = request.forward;
-  kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
-  kept.insert(kept.end(), request.updates.begin(), request.updates.end());
-  FuseNodes(&nodes, kept);
+  if (options.fuse) Fuse(request);
   request.nodes = nodes;
   schedule = MakeSchedule(request);
   for (const ScheduledStep& scheduled : schedule.steps) RETURN_IF_ERROR(MakeStep(scheduled));
   return absl::OkStatus();
+}
+
+void Session::State::Fuse(const ScheduleRequest& request) {
+  std::vector<Value> kept = request.forward;
+  kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
+  kept.insert(kept.end(), request.updates.begin(), request.updates.end());
+  FuseNodes(&nodes, kept);
+  const auto can_run = [this](const Node& merged) {
+    return graph.ops().Find(merged.op) != nullptr &&
+           placement.kernels.Find(merged.op, "CPU", DType::kFloat32) != nullptr;
+  };
+  FuseChains(&nodes,
+             {.kept = std::move(kept), .updated = Updated(request.updates), .can_run = can_run});
+}
+
+std::vector<Value> Session::State::Updated(const std::vector<Value>& updates) const {
+  std::vector<Value> updated;
+  for (const Value update : updates) updated.push_back(NodeAt(update.node).inputs[0]);
+  for (size_t id = 0; id < nodes.size(); ++id) {
+    if (IsView(nodes[id]) && std::ranges::count(updated, nodes[id].inputs[0]) > 0) {
+      updated.push_back({static_cast<NodeId>(id), 0});
+    }
+  }
+  return updated;
 }
 
 // Leaves and views have no kernel, and must be in this process too.
@@ -295,6 +317,7 @@ OpInfo Session::State::InfoOf(NodeId id) const {
               .attributes = node.attributes,
               .cost = CostOf(id),
               .runs = !node.inputs.empty() && !IsView(node)};
+  if (node.op == "Fused") info.op += "(" + node.attributes.Text("ops") + ")";
   for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));
   return info;
 }

@@ -41,6 +41,9 @@ struct Session::State {
   absl::Status ResolveRoots();
   absl::Status MakeGradients();
   absl::Status MakeSteps();
+  void Fuse(const ScheduleRequest& request);
+  // Variables that `updates` write, and the views of them.
+  std::vector<Value> Updated(const std::vector<Value>& updates) const;
   absl::Status PlaceLeaves();
   absl::Status MakeStep(const ScheduledStep& scheduled);
   void MakeMemory();

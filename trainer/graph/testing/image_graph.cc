@@ -44,11 +44,11 @@ class Builder {
   }
 
   // Of all weights.
-  Value Penalty() {
+  Value Penalty(double l2) {
     std::vector<Value> parts;
     for (const Value w : weights_) parts.push_back(graph_.Add("L2Loss", "l2", {w}));
     return graph_.Add("Scale", "penalty", {graph_.Add("AddN", "l2_sum", parts)},
-                      {{"factor", 1e-3}});
+                      {{"factor", l2}});
   }
 
  private:
@@ -81,7 +81,8 @@ ImageGraph BuildImageGraph(const ImageGraphShape& shape) {
   const Value logits =
       graph.Add("BiasAdd", images.logits, {graph.Add("MatMul", "output/product", {y, w}), b});
   const Value error = graph.Add("SparseSoftmaxCrossEntropy", "xentropy", {logits, labels});
-  graph.Add("Add", images.loss, {error, builder.Penalty()});
+  if (shape.l2 > 0) graph.Add("Add", images.loss, {error, builder.Penalty(shape.l2)});
+  else graph.Add("Identity", images.loss, {error});
   return images;
 }
 

@@ -26,6 +26,7 @@ struct ImageGraphShape {
   int64_t size = 8;  // Even.
   int64_t channels = 16;
   int64_t blocks = 1;
+  double l2 = 1e-3;  // 0: no such loss.
 };
 
 struct ImageGraph {

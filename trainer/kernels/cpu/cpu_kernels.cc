@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "trainer/kernels/cpu/conv_kernels.h"
+#include "trainer/kernels/cpu/fused_kernels.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
@@ -258,6 +259,7 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddLossKernels(kernels);
   AddConvKernels(kernels);
   AddImageKernels(kernels);
+  AddFusedKernels(kernels);
 }
 
 const KernelRegistry& StandardKernels() {
