@@ -19,7 +19,12 @@ struct Threads {
   int intra = 1;
 };
 
+#if defined(__SANITIZE_THREAD__)
+// The sanitizer does not see that OpenMP's threads wait for each other.
+constexpr Threads kThreads[] = {{1, 1}, {2, 1}, {4, 1}};
+#else
 constexpr Threads kThreads[] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {1, 4}};
+#endif
 
 using Fill = void (*)(Session* session);
 
