@@ -8,7 +8,7 @@
 // Ownership: none. Threads: main's. Errors: a sentence on stderr and exit code 1; 2 for wrong
 // usage.
 //
-//   if (argc > 1 && std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1);
+//   if (std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1);
 
 #ifndef TRAINER_CMD_GRAPH_COMMAND_H_
 #define TRAINER_CMD_GRAPH_COMMAND_H_

@@ -6,11 +6,12 @@
 // receive buffer, a mapped file) with the Bind methods; all other tensors share one arena, reused
 // by lifetime.
 //
-// Ownership: the session owns its buffers and threads; bound memory stays the caller's, must outlive
-// its use and overlaps no other buffer; a trace is borrowed. Threads: one at a time. Several sessions may run at once, also of one graph and with shared
-// variables that nobody writes meanwhile. Errors: Compile says what it cannot place, find or
-// differentiate; Run returns what a kernel found wrong with the data (a label out of range).
-// Unknown names and indexes in the accessors are programmer errors (CHECK).
+// Ownership: the session owns its buffers and threads; bound memory stays the caller's, must
+// outlive its use and overlaps no other buffer; a trace is borrowed. Threads: one at a time.
+// Several sessions may run at once, also of one graph and with shared variables that nobody writes
+// meanwhile. Errors: Compile says what it cannot place, find or differentiate; Run returns what a
+// kernel found wrong with the data (a label out of range). Unknown names and indexes in the
+// accessors are programmer errors (CHECK).
 //
 //   ASSIGN_OR_RETURN(auto session, Session::Compile(graph, {.batch = 100, .loss = "loss"}));
 //   session->InitializeVariables(/*seed=*/1);

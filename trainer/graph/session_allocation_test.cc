@@ -1,9 +1,9 @@
 // A step allocates nothing of ours. Counted are every operator new of the process, on all threads,
 // and every malloc, calloc, realloc and aligned_alloc that an object of this tree calls, but for
-// those within dnnl_primitive_execute, on its thread and on those of OpenMP: it makes a table of its
-// arguments, as many allocations in each step as in the one before, which a test says too. Not seen are the calls of
-// malloc inside oneDNN and OpenMP, which the linker does not send here (a matrix product packs its
-// operands into buffers that oneDNN takes and gives back).
+// those within dnnl_primitive_execute, on its thread and on those of OpenMP: it makes a table of
+// its arguments, as many allocations in each step as in the one before, which a test says too. Not
+// seen are the calls of malloc inside oneDNN and OpenMP, which the linker does not send here (a
+// matrix product packs its operands into buffers that oneDNN takes and gives back).
 
 #include <omp.h>
 

@@ -68,7 +68,8 @@ StepTrace::StepTrace(const Clock& clock, Options options)
 
 StepTrace::Track* StepTrace::AddTrack(std::string name, std::vector<TracedOp> ops, int threads) {
   CHECK(threads >= 1) << "a track of " << threads << " threads";
-  tracks_.emplace_back(new Track(clock_, options_, std::move(name), std::move(ops), threads));
+  tracks_.push_back(
+      std::make_unique<Track>(clock_, options_, std::move(name), std::move(ops), threads));
   return tracks_.back().get();
 }
 

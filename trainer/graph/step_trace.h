@@ -10,9 +10,9 @@
 // and the number of the step. Times are microseconds since the trace was made.
 //
 // Ownership: borrows the clock; owns its tracks, which sessions borrow. Threads: AddTrack, recorded
-// and Json one at a time and while no session runs; each track's runs are its session's, Record from the
-// threads of the run, each with its own number. Errors: none; what does not fit any more is counted
-// and said in the file.
+// and Json one at a time and while no session runs; each track's runs are its session's, Record
+// from the threads of the run, each with its own number. Errors: none; what does not fit any more
+// is counted and said in the file.
 //
 //   StepTrace trace(clock, {.process = "worker/0", .first = 10, .last = 12});
 //   auto session = Session::Compile(graph, {.loss = "loss", .trace = &trace});
@@ -54,6 +54,10 @@ class StepTrace {
   // What one session records.
   class Track {
    public:
+    // Use AddTrack.
+    Track(const Clock& clock, const Options& options, std::string name, std::vector<TracedOp> ops,
+          int threads);
+
     // A training run begins: whether it is to be recorded.
     bool Begin();
     void End();
@@ -76,8 +80,6 @@ class StepTrace {
     };
     static constexpr int kWholeStep = -1;
 
-    Track(const Clock& clock, const Options& options, std::string name, std::vector<TracedOp> ops,
-          int threads);
     static void Add(Events& to, const Event& event);
 
     const Clock& clock_;
