@@ -8,20 +8,21 @@
 namespace taas {
 namespace {
 
-// Three digits and a unit: "1.23 M".
-std::string Short(double number) {
-  constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};
-  size_t unit = 0;
-  while (number >= 1000 && unit + 1 < std::size(kUnits)) {
+// Three digits and a unit: "1.23 M", "1.23 MB".
+std::string Short(double number, const std::string& unit = "") {
+  constexpr const char* kPrefixes[] = {"", "k", "M", "G", "T"};
+  size_t at = 0;
+  while (number >= 1000 && at + 1 < std::size(kPrefixes)) {
     number /= 1000;
-    ++unit;
+    ++at;
   }
   char text[32];
-  std::snprintf(text, sizeof(text), "%.3g%s", number, kUnits[unit]);
-  return text;
+  std::snprintf(text, sizeof(text), "%.3g", number);
+  const std::string whole = kPrefixes[at] + unit;
+  return text + (whole.empty() ? "" : " " + whole);
 }
 
-std::string Bytes(size_t bytes) { return Short(static_cast<double>(bytes)) + "B"; }
+std::string Bytes(size_t bytes) { return Short(static_cast<double>(bytes), "B"); }
 
 // Columns as wide as what is in them; the last two to the right.
 constexpr size_t kColumns = 7;
@@ -65,8 +66,8 @@ std::string GraphText(const Session& session, RunKind kind) {
   const OpCost cost = session.cost(kind);
   const MemoryReport memory = session.memory();
   return Table(rows) + "\n" + std::to_string(rows.size() - 1) + " ops, batch " +
-         std::to_string(session.batch()) + ": " + Short(cost.flops) + "FLOP, " +
-         Short(cost.bytes) + "B read and written\n" + "memory: variables " +
+         std::to_string(session.batch()) + ": " + Short(cost.flops, "FLOP") + ", " +
+         Short(cost.bytes, "B") + " read and written\n" + "memory: variables " +
          Bytes(memory.variable_bytes) + ", gradients " + Bytes(memory.gradient_bytes) +
          ", inputs " + Bytes(memory.input_bytes) + ", peak of all in between " +
          Bytes(memory.arena_bytes) + " (" + Bytes(memory.unshared_bytes) + " without reuse)\n";

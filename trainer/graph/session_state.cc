@@ -139,11 +139,11 @@ void Session::State::Fuse(const ScheduleRequest& request) {
   std::vector<Value> kept = request.forward;
   kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
   kept.insert(kept.end(), request.updates.begin(), request.updates.end());
-  FuseNodes(&nodes, kept);
   const auto can_run = [this](const Node& merged) {
     return graph.ops().Find(merged.op) != nullptr &&
            placement.kernels.Find(merged.op, "CPU", DType::kFloat32) != nullptr;
   };
+  FuseNodes(&nodes, kept, can_run);
   FuseChains(&nodes,
              {.kept = std::move(kept), .updated = Updated(request.updates), .can_run = can_run});
 }

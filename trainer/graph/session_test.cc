@@ -8,6 +8,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_kernels.h"
 
 namespace taas {
 namespace {
@@ -259,6 +260,21 @@ TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
   (*session)->FloatInput("x")[0] = 3;
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
   EXPECT_FLOAT_EQ((*session)->loss(), 27);
+}
+
+// A program's own registries, without what merged ops would need.
+TEST(SessionTest, NothingIsMergedThatTheProgramHasNoKernelFor) {
+  KernelRegistry kernels;
+  for (const char* op : {"MatMul", "BiasAdd", "Relu", "Tanh", "Square", "ReduceMean"}) {
+    const KernelFactory* const factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
+    kernels.Add(op, "CPU", DType::kFloat32, *factory);
+  }
+  Graph graph = SmallGraph();
+  graph.Add("Square", "more", {graph.Add("Tanh", "", {*graph.Find("y")})});
+  auto session = Session::Compile(
+      graph, {.loss = "loss", .fetches = {"more"}, .trainable = false, .kernels = &kernels});
+  ASSERT_THAT(session, IsOk());
+  EXPECT_THAT((*session)->Run(RunKind::kForward), IsOk());
 }
 
 // One moving mean, as batch normalization has it.

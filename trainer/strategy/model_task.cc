@@ -26,6 +26,7 @@ SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
                              const ModelTask::Process& process) {
   return {.batch = config.batch_size,
           .loss = model.loss,
+          .seed = config.seed,
           .threads = static_cast<int>(config.engine.intra_op_threads),
           .deterministic = config.engine.deterministic,
           .inter_op_threads = static_cast<int>(config.engine.inter_op_threads),
@@ -116,6 +117,8 @@ void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
 }
 
 void ModelTask::FillTower(int tower, int64_t batch) {
+  // What ops draw at random is the batch's, whoever computes it.
+  towers_->session(tower).SetStep(batch);
   std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
   plan_.Indices(batch, indices);
   FillInputs(data_.train, indices, towers_->session(tower));
