@@ -7,7 +7,7 @@
 // All variants of a row are timed in turns in one run, so that all see the same machine; a cell
 // holds the median over the rounds and, in brackets, the fastest and the slowest.
 //
-//   bazel run -c opt //bench:engine_bench
+//   bazel run //bench:engine_bench
 
 #include <algorithm>
 #include <cstdio>
