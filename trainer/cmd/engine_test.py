@@ -9,9 +9,7 @@ import sys
 import tempfile
 import unittest
 
-RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
-                        os.environ.get("TEST_WORKSPACE", ""))
-TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
+from processes import TOGETHER, TRAINER, Job
 
 CONFIG = {
     "model": {"name": "mlp", "hidden": [48, 32]},
@@ -72,6 +70,25 @@ class EngineTest(unittest.TestCase):
                 spans.sort()
                 for (start, length), (following, _) in zip(spans, spans[1:]):
                     self.assertLessEqual(start + length, following + 0.001)
+
+    def test_each_replica_of_a_job_has_places_and_a_trace_of_its_own(self):
+        path = os.path.join(self.dir, "trace.json")
+        engine = {"logDevicePlacement": True, "interOpThreads": 2,
+                  "trace": {"file": path, "fromStep": 2, "steps": 3}}
+        with Job(ps=1, workers=2, maxSteps=20, strategy=TOGETHER, engine=engine) as job:
+            job.start_all()
+            job.expect_all_done(self)
+            for index in range(2):
+                self.assertIn("hidden1/MatMul: (MatMul): "
+                              f"/job:worker/replica:0/task:{index}/device:CPU:0",
+                              job.processes[f"worker-{index}"].log().splitlines())
+                with open(os.path.join(self.dir, f"trace.worker-{index}.json"),
+                          encoding="utf-8") as file:
+                    events = json.load(file)["traceEvents"]
+                self.assertEqual(events[0]["args"]["name"], f"worker/{index}")
+                self.assertEqual({event["args"]["step"] for event in events
+                                  if event.get("cat") == "op"}, {2, 3, 4})
+        self.assertFalse(os.path.exists(path))
 
     def test_settings_that_make_no_sense_are_refused(self):
         for arguments, named in ((["--inter-op-threads=0"], "engine.interOpThreads"),
