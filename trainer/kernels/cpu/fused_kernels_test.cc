@@ -19,7 +19,8 @@ FloatTensor RandomTensor(Shape shape, uint64_t seed) {
 }
 
 bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 // {rows, columns}: less than a block, one, a little more, rows longer than it, rows that straddle.
