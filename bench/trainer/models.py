@@ -45,9 +45,9 @@ class Model:
         return sum(product.flops() for product in self.products)
 
     def config(self, threads):
-        return {"model": self.spec, "image": self.shape, "features": self.features, "classes": self.classes,
-                "batch": self.batch, "examples": self.examples, "optimizer": self.optimizer,
-                "threads": threads}
+        return {"model": self.spec, "image": self.shape, "features": self.features,
+                "classes": self.classes, "batch": self.batch, "examples": self.examples,
+                "optimizer": self.optimizer, "threads": threads}
 
 
 def dense_products(batch, widths):

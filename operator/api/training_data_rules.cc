@@ -32,7 +32,8 @@ Predicate FilesOfFormat(const char* set) {
   return [set](const Json& self, const Json*) {
     return IsGenerated(self) || !self.contains(set) ||
            self[set].contains("files") ==
-               IsOneOf(ValueAt(self, {"format"}), {"cifar10", "cifar100", "tfrecord", "csv", "text"});
+               IsOneOf(ValueAt(self, {"format"}),
+                       {"cifar10", "cifar100", "tfrecord", "csv", "text"});
   };
 }
 

@@ -16,22 +16,22 @@ from taas.job import Job
 from taas.logs import LogLine
 from taas.pods import Pod
 from taas.series import Point, Series, rows
-from taas.specs import (CheckpointSpec, DataSpec, EvaluationSpec, ExitCodesSpec, FilesSpec,
-                        GeneratedSpec, ModelSpec, MovingAverageSpec, NetworkSpec, OptimizerSpec,
-                        RegularizationSpec, ReplicaSpec, ResourcesSpec, RoleSpec,
+from taas.specs import (CheckpointSpec, DataSpec, EngineSpec, EvaluationSpec, ExitCodesSpec,
+                        FilesSpec, GeneratedSpec, ModelSpec, MovingAverageSpec, NetworkSpec,
+                        OptimizerSpec, RegularizationSpec, ReplicaSpec, ResourcesSpec, RoleSpec,
                         SchedulingPolicySpec, StrategySpec, SummariesSpec, TFSchedulingPolicySpec,
-                        VolumeSpec, claim)
+                        TraceSpec, VolumeSpec, claim)
 from taas.status import Condition, End, Evaluation, JobStatus, Progress, ReplicaStatus
 
 __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyExists", "ApiError", "CheckpointSpec", "Client", "Condition", "ConfigError", "DataSpec",
-    "End", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "FilesSpec", "Forbidden",
+    "End", "EngineSpec", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "FilesSpec", "Forbidden",
     "GeneratedSpec", "Job", "JobEnded", "JobFailed", "JobStatus", "LogLine", "ManifestError",
     "ModelSpec", "MovingAverageSpec", "NetworkSpec", "NotFound", "OptimizerSpec", "Pod", "Point",
     "Progress", "RegularizationSpec", "ReplicaFailure", "ReplicaSpec", "ReplicaStatus",
     "ResourcesSpec", "RoleSpec", "SchedulingPolicySpec", "Series", "SeriesUnavailable",
-    "StrategySpec", "SummariesSpec", "TFJob", "TFSchedulingPolicySpec", "TaasError", "TrainingJob",
-    "Unreachable", "VolumeSpec", "WaitTimeout", "claim", "rows",
+    "StrategySpec", "SummariesSpec", "TFJob", "TFSchedulingPolicySpec", "TaasError", "TraceSpec",
+    "TrainingJob", "Unreachable", "VolumeSpec", "WaitTimeout", "claim", "rows",
 ]

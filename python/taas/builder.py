@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from taas.kinds import GPU_RESOURCE, TF_JOB, TRAINING_JOB, Kind
-from taas.specs import (CheckpointSpec, CleanPodPolicy, DataSpec, EvaluationSpec, ExitCodesSpec,
-                        ModelSpec, MovingAverageSpec, NetworkSpec, OptimizerSpec,
+from taas.specs import (CheckpointSpec, CleanPodPolicy, DataSpec, EngineSpec, EvaluationSpec,
+                        ExitCodesSpec, ModelSpec, MovingAverageSpec, NetworkSpec, OptimizerSpec,
                         RegularizationSpec, ReplicaSpec, RestartPolicy, RoleSpec,
                         SchedulingPolicySpec, StrategySpec, SummariesSpec, TFSchedulingPolicySpec,
                         VolumeSpec)
@@ -98,6 +98,7 @@ class TrainingJob(Program):
     evaluation: EvaluationSpec | None = None
     log_steps: int | None = None
     json_logs: bool | None = None
+    engine: EngineSpec | None = None
 
     chief: int | RoleSpec = 0
     ps: int | RoleSpec = 0
@@ -221,6 +222,6 @@ def _between(kind: type[Program], first: str, last: str) -> tuple[str, ...]:
 
 
 # Arguments that are fields of spec.trainer, of the spec, and of a TFJob's runPolicy.
-TRAINER = ("image", *_between(TrainingJob, "model", "json_logs"))
+TRAINER = ("image", *_between(TrainingJob, "model", "engine"))
 POLICIES = _between(TrainingJob, "suspend", "network")
 RUN_POLICY = _between(TFJob, "clean_pod_policy", "scheduling_policy")

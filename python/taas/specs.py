@@ -199,6 +199,21 @@ class EvaluationSpec(TypedDict, total=False):
     everySeconds: int
 
 
+class TraceSpec(TypedDict, total=False):
+    file: str
+    fromStep: int
+    steps: int
+
+
+class EngineSpec(TypedDict, total=False):
+    logDevicePlacement: bool
+    softPlacement: bool
+    interOpThreads: int
+    intraOpThreads: int
+    deterministic: bool
+    trace: TraceSpec
+
+
 class ResourcesSpec(TypedDict, total=False):
     requests: Mapping[str, str | int]
     limits: Mapping[str, str | int]

@@ -89,6 +89,7 @@ class BuilderTest(unittest.TestCase):
                  (specs.CheckpointSpec, trainer["checkpoint"]),
                  (specs.SummariesSpec, trainer["summaries"]),
                  (specs.EvaluationSpec, trainer["evaluation"]),
+                 (specs.EngineSpec, trainer["engine"]),
                  (specs.RoleSpec, spec["roles"]["properties"]["worker"]),
                  (specs.VolumeSpec, spec["volumes"]["items"]),
                  (specs.ExitCodesSpec, spec["exitCodes"]), (specs.NetworkSpec, spec["network"]),

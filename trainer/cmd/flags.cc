@@ -78,6 +78,31 @@ void AddTrainerFlags(CLI::App& app, Flags* flags) {
       ->group(group);
 }
 
+void AddEngineFlags(CLI::App& app, Flags* flags) {
+  const char* const group = "How it is computed";
+  app.add_flag("--log-device-placement,--log_device_placement", flags->log_device_placement,
+               "say on which device each op lies")
+      ->group(group);
+  app.add_flag("--soft-placement,--allow_soft_placement", flags->soft_placement,
+               "an op whose device is not there runs on the CPU")
+      ->group(group);
+  app.add_option("--inter-op-threads,--inter_op_parallelism_threads", flags->inter_op_threads,
+                 "how many ops run at the same time")
+      ->group(group);
+  app.add_option("--intra-op-threads,--intra_op_parallelism_threads", flags->intra_op_threads,
+                 "threads inside one op")
+      ->group(group);
+  app.add_flag("--deterministic", flags->deterministic,
+               "the same bits for any number of threads")
+      ->group(group);
+  app.add_option("--trace", flags->trace,
+                 "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
+      ->group(group);
+  app.add_option("--trace-steps", flags->trace_steps,
+                 "FROM:TO, the steps of this process that are traced, from 1; with --trace")
+      ->group(group);
+}
+
 void AddOutputFlags(CLI::App& app, Flags* flags) {
   const char* const group = "What it writes";
   app.add_option("--log_dir,--logdir", flags->log_dir,
@@ -188,6 +213,40 @@ void SetStrategy(const Flags& flags, Json& json) {
   else Set(json, "strategy", "backupWorkers", flags.backup_workers);
 }
 
+// "FROM:TO" or one number.
+absl::Status SetTraceSteps(const std::string& text, Json& json) {
+  int64_t from = 0, to = 0;
+  const char* const end = text.data() + text.size();
+  const auto [middle, error] = std::from_chars(text.data(), end, from);
+  bool good = error == std::errc();
+  if (good && middle == end) {
+    to = from;
+  } else if (good && *middle == ':') {
+    const auto [rest, wrong] = std::from_chars(middle + 1, end, to);
+    good = wrong == std::errc() && rest == end;
+  } else {
+    good = false;
+  }
+  if (!good || from < 1 || to < from) {
+    return absl::InvalidArgumentError("--trace-steps must be FROM:TO, two steps from 1, is \"" +
+                                      text + "\"");
+  }
+  Json& trace = Part(Part(json, "engine"), "trace");
+  trace["fromStep"] = from;
+  trace["steps"] = to - from + 1;
+  return absl::OkStatus();
+}
+
+absl::Status SetEngine(const Flags& flags, Json& json) {
+  if (flags.log_device_placement) Part(json, "engine")["logDevicePlacement"] = true;
+  if (flags.soft_placement) Part(json, "engine")["softPlacement"] = true;
+  if (flags.deterministic) Part(json, "engine")["deterministic"] = true;
+  Set(json, "engine", "interOpThreads", flags.inter_op_threads);
+  Set(json, "engine", "intraOpThreads", flags.intra_op_threads);
+  if (flags.trace) Part(Part(json, "engine"), "trace")["file"] = *flags.trace;
+  return flags.trace_steps ? SetTraceSteps(*flags.trace_steps, json) : absl::OkStatus();
+}
+
 // A name in the environment, with the operator's prefix or as scripts have it.
 std::optional<std::string> Classic(const GetEnv& env, const std::string& name) {
   if (auto value = env(("TAAS_" + name).c_str())) return value;
@@ -210,6 +269,7 @@ absl::StatusOr<int> TaskIndex(const Flags& flags, const GetEnv& env) {
 void AddFlags(CLI::App& app, Flags* flags) {
   AddClusterFlags(app, flags);
   AddTrainerFlags(app, flags);
+  AddEngineFlags(app, flags);
   AddOutputFlags(app, flags);
   app.footer(kOrder);
 }
@@ -235,6 +295,7 @@ absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, F
   Set(json, "regularization", "l2", flags.l2);
   Set(json, "movingAverage", "decay", flags.moving_average_decay);
   SetStrategy(flags, json);
+  RETURN_IF_ERROR(SetEngine(flags, json));
   Set(json, "checkpoint", "dir", flags.log_dir);
   Set(json, "checkpoint", "dir", flags.checkpoint_dir);
   Set(json, "checkpoint", "everySeconds", flags.save_checkpoints_secs);

@@ -42,6 +42,11 @@ struct Flags {
   std::optional<double> learning_rate, momentum, l2, moving_average_decay;
   std::optional<bool> sync_replicas;
 
+  // How it is computed.
+  bool log_device_placement = false, soft_placement = false, deterministic = false;
+  std::optional<int64_t> inter_op_threads, intra_op_threads;
+  std::optional<std::string> trace, trace_steps;
+
   bool json_logs = false;
   bool verbose = false;
 };

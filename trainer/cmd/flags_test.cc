@@ -120,7 +120,10 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
        "--model=softmax", "--optimizer=momentum", "--momentum=0.5", "--l2=0.1",
        "--moving_average_decay=0.99", "--seed=3", "--nosync_replicas", "--num_towers=2",
        "--backup_workers=5%", "--checkpoint_dir=/c", "--save_checkpoints_secs=5",
-       "--save_checkpoints_steps=6", "--save_summaries_steps=8", "--log_steps=9", "--json-logs"});
+       "--save_checkpoints_steps=6", "--save_summaries_steps=8", "--log_steps=9", "--json-logs",
+       "--log_device_placement", "--soft-placement", "--inter-op-threads=2",
+       "--intra_op_parallelism_threads=4", "--deterministic", "--trace=/t.json",
+       "--trace-steps=5:7"});
   const json want = {{"model", {{"name", "softmax"}}},
                      {"data", json::object()},
                      {"maxSteps", 7},
@@ -134,8 +137,27 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
                      {"checkpoint", {{"dir", "/c"}, {"everySeconds", 5}, {"everySteps", 6}}},
                      {"summaries", {{"everySteps", 8}}},
                      {"logSteps", 9},
-                     {"jsonLogs", true}};
+                     {"jsonLogs", true},
+                     {"engine",
+                      {{"logDevicePlacement", true},
+                       {"softPlacement", true},
+                       {"interOpThreads", 2},
+                       {"intraOpThreads", 4},
+                       {"deterministic", true},
+                       {"trace", {{"file", "/t.json"}, {"fromStep", 5}, {"steps", 3}}}}}};
   EXPECT_EQ(got, want) << got.dump(1);
+}
+
+TEST_F(FlagsTest, TracedStepsAreARangeOrOne) {
+  const std::string config = "--config={\"maxSteps\":1}";
+  EXPECT_EQ(Trainer({config, "--trace=a", "--trace-steps=9"})["engine"]["trace"],
+            (json{{"file", "a"}, {"fromStep", 9}, {"steps", 1}}));
+  for (const char* text : {"0:1", "3:2", "1:", ":2", "1-2", "1:2:3", "x"}) {
+    EXPECT_THAT(TrainerJson(Parse({config, std::string("--trace-steps=") + text}),
+                            [this](const char* name) { return Env(name); }, files_),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--trace-steps")))
+        << text;
+  }
 }
 
 // A job of mode Sync trained asynchronously: a flag that was not given went over its configuration.

@@ -5,6 +5,7 @@
 //   taas-trainer --ps_hosts=… --worker_hosts=… --job_name=worker --task_index=0 --data_dir=…
 //                                                  as scripts of distributed TensorFlow are started
 //   taas-trainer data fetch mnist DIR              data commands
+//   taas-trainer graph --config trainer.json       the ops by which a model is computed
 
 #include <pthread.h>
 #include <signal.h>
@@ -26,6 +27,7 @@
 #include "operator/base/version.h"
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/flags.h"
+#include "trainer/cmd/graph_command.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/data/data_commands.h"
 
@@ -107,6 +109,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 
 int Main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
   app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
   Flags flags;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Each model learns: taas-trainer trains it, alone, and reaches the quality that docs/models.md says.
+"""Each model learns: taas-trainer trains it, alone, to the quality that docs/models.md says.
 
     trainer/cmd/models_test.py --table [MODEL…]    prints the table of docs/models.md from a run
 
@@ -66,10 +66,10 @@ CHAIN = [CONV, NORM, {"type": "maxPool"}, CONV, NORM, {"type": "globalAvgPool"},
 ROWS = {
     "linear": Row({"name": "linear"}, "table", sgd(0.1), 300, 50, "r2", 0.99),
     "softmax": Row({"name": "softmax"}, "mnist", sgd(0.5), 300, 100, "accuracy", 0.89, 0.83),
-    "mlp": Row({"name": "mlp", "hidden": [500]}, "mnist", momentum(0.05), 900, 100, "accuracy", 0.93,
-               0.93),
-    "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 400), 400, 100, "accuracy",
-                 0.975, 0.97),
+    "mlp": Row({"name": "mlp", "hidden": [500]}, "mnist", momentum(0.05), 900, 100, "accuracy",
+               0.93, 0.93),
+    "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 400), 400, 100, "accuracy", 0.975,
+                 0.97),
     "resnet20": Row({"name": "resnet20"}, "images", cosine(0.05, 100), 100, 64, "accuracy", 0.95),
     "layers": Row({"name": "layers", "layers": CHAIN}, "images", momentum(0.1), 120, 64,
                   "accuracy", 0.95),

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/summary/graph_event.h"
 
 namespace taas {
 namespace {
@@ -55,7 +57,22 @@ std::unique_ptr<CheckpointWeights> Role::FollowCheckpoints() {
 }
 
 absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
-  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config()));
+  ModelTask::Process process;
+  TraceFile::Process traced{.name = "taas-trainer", .suffix = ""};
+  if (process_.cluster) {
+    process.job = cluster().self.role;
+    process.task = cluster().self.index;
+    traced.name = process.job + "/" + std::to_string(process.task);
+    if (!cluster().alone()) traced.suffix = cluster().self.name();
+  }
+  trace_.emplace(clock_, files_, config().engine, traced);
+  process.trace = trace_->trace();
+  process.after_step = [this] { trace_->WriteIfComplete(); };
+  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config(), process));
+  if (config().engine.log_device_placement) {
+    // TensorFlow's lines, on its stream: scripts look for them there.
+    std::fputs(task->Placements().c_str(), stderr);
+  }
   board_.SetData(task->data_source(), task->examples());
   return task;
 }
@@ -93,14 +110,13 @@ absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
   return status;
 }
 
-std::unique_ptr<Recorder> Role::MakeRecorder() {
-  return std::make_unique<Recorder>(clock_, files_,
-                                    Recorder::Options{.dir = config().summaries_dir,
-                                                      .every = config().summary_steps,
-                                                      .histograms = config().summary_histograms,
-                                                      .examples_per_step =
-                                                          ExamplesPerStepOf(process_)},
-                                    series_);
+std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
+  Recorder::Options options{.dir = config().summaries_dir,
+                            .every = config().summary_steps,
+                            .histograms = config().summary_histograms,
+                            .examples_per_step = ExamplesPerStepOf(process_)};
+  if (!options.dir.empty()) options.graph = GraphDefOf(task.session().ops(RunKind::kTrain));
+  return std::make_unique<Recorder>(clock_, files_, std::move(options), series_);
 }
 
 absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {

@@ -26,6 +26,7 @@
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/place.h"
 #include "trainer/cmd/replica_process.h"
+#include "trainer/cmd/trace_file.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/status/series.h"
 #include "trainer/status/status_server.h"
@@ -63,6 +64,7 @@ class Role {
   // A port that is taken is no fault of the configuration: the next pod is given another.
   static absl::Status Restart(const absl::Status& status);
 
+  // Says where its ops lie, if that is wanted, and records the trace.
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
   // Null without a directory. While another living job owns the directory, waits: a process that
   // ended instead would be started again to find the same.
@@ -71,7 +73,7 @@ class Role {
   static absl::Status Release(SnapshotStore* store, absl::Status status);
 
   // Of the chief and of a process by itself: what /series shows and event files hold.
-  std::unique_ptr<Recorder> MakeRecorder();
+  std::unique_ptr<Recorder> MakeRecorder(ModelTask& task);
   // And the weights of each checkpoint, while the result lives; null if nobody wants them.
   std::unique_ptr<CheckpointWeights> FollowCheckpoints();
   // Samples of the steps that are logged go to the recorder, if there is one.
@@ -96,6 +98,7 @@ class Role {
   Place place_;
   Series series_;
   std::optional<EventPages> events_;
+  std::optional<TraceFile> trace_;
 };
 
 absl::Status RunLocally(Role& role);

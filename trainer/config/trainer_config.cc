@@ -27,6 +27,10 @@ constexpr int64_t kAggregateMax = 100'000;
 // Each tower is a thread with tensors of its own.
 constexpr int64_t kTowersMax = 64;
 constexpr double kPenaltyMax = 1e6;
+// More than any machine that this is for has processors for.
+constexpr int64_t kThreadsMax = 256;
+// Each holds an event per op; StepTrace has a bound of its own.
+constexpr int64_t kTraceStepsMax = 10'000;
 // A larger one makes an infinity of every gradient.
 constexpr double kLossScaleMax = 16'777'216;
 
@@ -227,6 +231,37 @@ absl::Status ReadEvaluation(const Json& object, TrainerConfig* config) {
   return ReadInt(*found, "evaluation", "everySeconds", 1, kIntMax, &config->evaluation_seconds);
 }
 
+absl::Status ReadTrace(const Json& object, EngineConfig* engine) {
+  const auto found = object.find("trace");
+  if (found == object.end()) return absl::OkStatus();
+  const std::string path = "engine.trace";
+  RETURN_IF_ERROR(CheckFields(*found, path, {"file", "fromStep", "steps"}));
+  const Json file = found->value("file", Json());
+  if (!file.is_string() || file.get<std::string>().empty()) {
+    return Bad(path + ".file", "must be the path of a file");
+  }
+  engine->trace_file = file.get<std::string>();
+  RETURN_IF_ERROR(ReadInt(*found, path, "fromStep", 1, kStepsMax, &engine->trace_from));
+  return ReadInt(*found, path, "steps", 1, kTraceStepsMax, &engine->trace_steps);
+}
+
+absl::Status ReadEngine(const Json& object, EngineConfig* engine) {
+  const auto found = object.find("engine");
+  if (found == object.end()) return absl::OkStatus();
+  const std::string path = "engine";
+  RETURN_IF_ERROR(CheckFields(*found, path, {"logDevicePlacement", "softPlacement",
+                                             "interOpThreads", "intraOpThreads", "deterministic",
+                                             "trace"}));
+  RETURN_IF_ERROR(ReadBool(*found, path, "logDevicePlacement", &engine->log_device_placement));
+  RETURN_IF_ERROR(ReadBool(*found, path, "softPlacement", &engine->soft_placement));
+  RETURN_IF_ERROR(
+      ReadInt(*found, path, "interOpThreads", 1, kThreadsMax, &engine->inter_op_threads));
+  RETURN_IF_ERROR(
+      ReadInt(*found, path, "intraOpThreads", 1, kThreadsMax, &engine->intra_op_threads));
+  RETURN_IF_ERROR(ReadBool(*found, path, "deterministic", &engine->deterministic));
+  return ReadTrace(*found, engine);
+}
+
 absl::Status ReadCheckpoint(const Json& object, TrainerConfig* config) {
   const auto found = object.find("checkpoint");
   if (found == object.end()) return absl::OkStatus();
@@ -261,7 +296,8 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
   RETURN_IF_ERROR(CheckFields(json, "",
                               {"image", "model", "data", "strategy", "optimizer",
                                "regularization", "movingAverage", "batchSize", "maxSteps", "seed",
-                               "checkpoint", "summaries", "evaluation", "logSteps", "jsonLogs"}));
+                               "checkpoint", "summaries", "evaluation", "logSteps", "jsonLogs",
+                               "engine"}));
   TrainerConfig config;
   RETURN_IF_ERROR(ReadObject(json, "model", &config.model));
   RETURN_IF_ERROR(ReadObject(json, "data", &config.data));
@@ -278,6 +314,7 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
   RETURN_IF_ERROR(ReadInt(json, "", "seed", 0, kSeedMax, &seed));
   config.seed = static_cast<uint64_t>(seed);
   RETURN_IF_ERROR(ReadBool(json, "", "jsonLogs", &config.json_logs));
+  RETURN_IF_ERROR(ReadEngine(json, &config.engine));
   return config;
 }
 

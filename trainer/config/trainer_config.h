@@ -36,6 +36,18 @@ struct BackupWorkers {
   bool percent = false;
 };
 
+// How one process computes a step: `spec.trainer.engine`. Replicas need not agree on it.
+struct EngineConfig {
+  bool log_device_placement = false;
+  bool soft_placement = false;
+  int64_t inter_op_threads = 1;
+  int64_t intra_op_threads = 1;
+  bool deterministic = false;
+  std::string trace_file;      // "": no trace.
+  int64_t trace_from = 1;      // Of the steps of the process, from 1.
+  int64_t trace_steps = 1;
+};
+
 struct TrainerConfig {
   std::string model;  // JSON objects.
   std::string data;
@@ -67,6 +79,7 @@ struct TrainerConfig {
   int64_t evaluation_seconds = 10;  // Between two looks for a new checkpoint.
   int64_t log_steps = 100;
   bool json_logs = false;
+  EngineConfig engine;
 };
 
 absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view json);

@@ -21,7 +21,10 @@ constexpr char kGood[] = R"({
   "checkpoint": {"dir": "/out", "everySeconds": 30, "everySteps": 100, "keep": 2},
   "summaries": {"dir": "/events", "everySteps": 20, "histograms": false},
   "evaluation": {"everySeconds": 3},
-  "logSteps": 10, "jsonLogs": true})";
+  "logSteps": 10, "jsonLogs": true,
+  "engine": {"logDevicePlacement": true, "softPlacement": true, "interOpThreads": 2,
+             "intraOpThreads": 4, "deterministic": true,
+             "trace": {"file": "/t.json", "fromStep": 7, "steps": 3}}})";
 
 TEST(TrainerConfigTest, AllFieldsAreRead) {
   const auto config = ParseTrainerConfig(kGood);
@@ -31,6 +34,14 @@ TEST(TrainerConfigTest, AllFieldsAreRead) {
   EXPECT_EQ(config->batch_size, 50);
   EXPECT_EQ(config->max_steps, 2000);
   EXPECT_EQ(config->seed, 7u);
+  EXPECT_TRUE(config->engine.log_device_placement);
+  EXPECT_TRUE(config->engine.soft_placement);
+  EXPECT_EQ(config->engine.inter_op_threads, 2);
+  EXPECT_EQ(config->engine.intra_op_threads, 4);
+  EXPECT_TRUE(config->engine.deterministic);
+  EXPECT_EQ(config->engine.trace_file, "/t.json");
+  EXPECT_EQ(config->engine.trace_from, 7);
+  EXPECT_EQ(config->engine.trace_steps, 3);
   EXPECT_EQ(config->checkpoint_dir, "/out");
   EXPECT_EQ(config->checkpoint_seconds, 30);
   EXPECT_EQ(config->checkpoint_steps, 100);
@@ -214,6 +225,15 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Evaluation", R"({"model":{},"data":{},"evaluation":{"everySeconds":0}})",
              "evaluation.everySeconds: must be"},
         Case{"NoDir", R"({"model":{},"data":{},"checkpoint":{}})", "checkpoint.dir: must"},
+        Case{"NoThreads", R"({"model":{},"data":{},"engine":{"interOpThreads":0}})",
+             "engine.interOpThreads: must be"},
+        Case{"EngineField", R"({"model":{},"data":{},"engine":{"threads":1}})",
+             "engine.threads: unknown field"},
+        Case{"TraceNowhere", R"({"model":{},"data":{},"engine":{"trace":{"steps":2}}})",
+             "engine.trace.file: must"},
+        Case{"TraceOfNothing",
+             R"({"model":{},"data":{},"engine":{"trace":{"file":"a","fromStep":0}}})",
+             "engine.trace.fromStep: must be"},
         Case{"JsonLogs", R"({"model":{},"data":{},"jsonLogs":1})", "jsonLogs: must be"}),
     [](const auto& info) { return std::string(info.param.name); });
 

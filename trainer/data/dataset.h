@@ -43,8 +43,8 @@ class Dataset {
                                                int64_t features, std::vector<float> targets,
                                                int64_t target_width);
 
-  // For models of language: example i is the `context` tokens from i · context on, and the one after
-  // them, which the last of them is to predict. Tokens that fill no example are left out.
+  // For models of language: example i is the `context` tokens from i · context on, and the one
+  // after them, which the last of them is to predict. Tokens that fill no example are left out.
   static absl::StatusOr<Dataset> FromTokens(std::string name, std::vector<uint8_t> tokens,
                                             int64_t context, int32_t vocabulary);
 

@@ -3,8 +3,8 @@
 //
 // Classification: one random centre per class, examples scattered around it. Regression: targets
 // are a random linear function of random features plus a little noise. Waves: images, or sequences
-// of vectors, of plane waves with noise; the class is a wave's direction and length, and its phase is
-// random, so that no class has a centre and no linear model tells them apart.
+// of vectors, of plane waves with noise; the class is a wave's direction and length, and its phase
+// is random, so that no class has a centre and no linear model tells them apart.
 //
 // Ownership: the caller owns the result. Threads: any. Errors: none; CHECKs its options.
 //

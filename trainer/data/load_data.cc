@@ -263,7 +263,8 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
   RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "generated"}));
   const json options = spec.value("generated", json::object());
   const std::string path = "data.generated";
-  RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes", "pattern", "image"}));
+  RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes",
+                                           "pattern", "image"}));
   ASSIGN_OR_RETURN(const int64_t examples,
                    WholeField(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
   ASSIGN_OR_RETURN(const int64_t tests, WholeField(options, path, "testExamples",

@@ -1,8 +1,8 @@
 // Text as tokens: each byte of UTF-8 is one, so that any text has 256 of them and needs no
 // vocabulary file.
 //
-// Ownership: the caller owns the result. Threads: any. Errors: those of gzip.h and dataset.h, naming
-// the file; ResourceExhausted above kDataBytesMax.
+// Ownership: the caller owns the result. Threads: any. Errors: those of gzip.h and dataset.h,
+// naming the file; ResourceExhausted above kDataBytesMax.
 //
 //   ASSIGN_OR_RETURN(Dataset set, ReadText(files, {"train.txt"}, /*context=*/256));
 

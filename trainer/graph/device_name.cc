@@ -68,4 +68,11 @@ absl::StatusOr<DeviceName> DeviceName::Parse(std::string_view text) {
                                     "\": expected a name like /job:worker/task:0/device:CPU:0");
 }
 
+std::string DeviceName::ToString() const {
+  std::string text;
+  if (!job.empty()) text += "/job:" + job;
+  if (task != kAnyTask) text += "/replica:0/task:" + std::to_string(task);
+  return text + "/device:" + type + ":" + std::to_string(index);
+}
+
 }  // namespace taas

@@ -18,12 +18,17 @@
 namespace taas {
 
 struct DeviceName {
+  static constexpr int kAnyTask = -1;
+
   std::string job;           // "" = any.
-  int task = 0;
+  int task = kAnyTask;
   std::string type = "CPU";  // In capitals.
   int index = 0;
 
   static absl::StatusOr<DeviceName> Parse(std::string_view text);
+  // "/job:worker/replica:0/task:1/device:GPU:0"; parts that are any are left out.
+  std::string ToString() const;
+  friend bool operator==(const DeviceName& a, const DeviceName& b) = default;
 };
 
 }  // namespace taas

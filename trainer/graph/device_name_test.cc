@@ -33,6 +33,15 @@ TEST(DeviceNameTest, OldSpellingIsUnderstood) {
   EXPECT_EQ(device->index, 2);
 }
 
+TEST(DeviceNameTest, TextHasThePartsThatAreSaid) {
+  for (const char* text : {"/job:worker/replica:0/task:3/device:GPU:1", "/device:CPU:0",
+                           "/job:ps/device:CPU:2"}) {
+    const absl::StatusOr<DeviceName> device = DeviceName::Parse(text);
+    ASSERT_THAT(device, IsOk());
+    EXPECT_EQ(device->ToString(), text);
+  }
+}
+
 TEST(DeviceNameTest, NonsenseIsRefusedWithTheText) {
   for (const char* text : {"cpu", "/", "/device:GPU", "/device:GPU:x", "/task:-1", "/gpu:0/",
                            "/device::0", "/job:"}) {

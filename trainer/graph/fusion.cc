@@ -1,5 +1,7 @@
 #include "trainer/graph/fusion.h"
 
+#include <utility>
+
 namespace taas {
 
 namespace {
@@ -30,15 +32,18 @@ void FuseL2(const std::vector<Node>& nodes, const Readers& readers, Node* sum) {
 
 }  // namespace
 
-void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept) {
+void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
+               const std::function<bool(const Node&)>& can_run) {
   Readers readers(nodes->size(), 0);
   for (const Node& node : *nodes) {
     for (const Value input : node.inputs) ++readers[static_cast<size_t>(input.node)];
   }
   for (const Value value : kept) ++readers[static_cast<size_t>(value.node)];
   for (Node& node : *nodes) {
-    if (node.op == "Relu") FuseRelu(*nodes, readers, &node);
-    if (node.op == "AddN") FuseL2(*nodes, readers, &node);
+    Node merged = node;
+    if (node.op == "Relu") FuseRelu(*nodes, readers, &merged);
+    if (node.op == "AddN") FuseL2(*nodes, readers, &merged);
+    if (merged.op != node.op && can_run(merged)) node = std::move(merged);
   }
 }
 

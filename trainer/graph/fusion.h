@@ -3,7 +3,8 @@
 // L2LossGradAdd.
 //
 // Runs after differentiation, on the copy of the graph that a session compiles; the node that is
-// merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away.
+// merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away,
+// and nothing is merged for which there is no kernel.
 //
 // Ownership: none. Threads: the caller's. Errors: none.
 //
@@ -13,6 +14,7 @@
 #ifndef TRAINER_GRAPH_FUSION_H_
 #define TRAINER_GRAPH_FUSION_H_
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,7 +22,10 @@
 
 namespace taas {
 
-void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept);
+// `can_run`: whether there is a kernel for the merged node.
+void FuseNodes(
+    std::vector<Node>* nodes, std::span<const Value> kept,
+    const std::function<bool(const Node&)>& can_run = [](const Node&) { return true; });
 
 }  // namespace taas
 

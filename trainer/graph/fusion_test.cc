@@ -38,6 +38,12 @@ TEST_F(FusionTest, ASumWithAnotherReaderStays) {
 
 TEST_F(FusionTest, ASumThatIsKeptStays) { EXPECT_EQ(Fused({sum_}).op, "Relu"); }
 
+TEST_F(FusionTest, WithoutAKernelNothingIsMerged) {
+  std::vector<Node> nodes = graph_.nodes();
+  FuseNodes(&nodes, {}, [](const Node&) { return false; });
+  EXPECT_EQ(nodes[static_cast<size_t>(relu_.node)].op, "Relu");
+}
+
 TEST_F(FusionTest, ASumOnAnotherDeviceStays) {
   const Value sum = graph_.Add("BiasAdd", "here", graph_.node(sum_).inputs);
   graph_.SetDevice("/device:CPU:1");

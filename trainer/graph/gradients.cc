@@ -47,6 +47,7 @@ absl::Status Differentiate(Graph* graph, NodeId id, const std::vector<bool>& wan
                            Contributions* contributions) {
   // By value: the graph's vector of nodes moves when nodes are added.
   const Node node = graph->nodes()[static_cast<size_t>(id)];
+  graph->SetDevice(node.device);
   std::vector<Value> outputs;
   bool any = false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
@@ -92,6 +93,7 @@ absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
   }
   const Graph::Scope scope(graph, "gradients");
   const std::vector<bool> wanted = Downstream(*graph, with_respect_to);
+  const std::string device = graph->device();
   Contributions contributions(graph);
   contributions.Add(loss, graph->Constant("one", Shape(), scale));
   // Backwards through node ids: every consumer of a value comes before its producer.
@@ -100,6 +102,7 @@ absl::StatusOr<std::vector<Value>> AddGradients(Graph* graph, Value loss,
     if (graph->nodes()[static_cast<size_t>(id)].inputs.empty()) continue;
     RETURN_IF_ERROR(Differentiate(graph, id, wanted, &contributions));
   }
+  graph->SetDevice(device);
   std::vector<Value> gradients;
   for (const Value value : with_respect_to) {
     Value gradient = contributions.Sum(value);

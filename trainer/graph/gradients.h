@@ -2,7 +2,7 @@
 //
 // Gradients that meet (a value used twice, a shared variable) are summed; a variable on which the
 // loss does not depend gets zeros. Nodes whose result nobody needs (the gradient of the input
-// data) are not made.
+// data) are not made. The nodes lie on the device of the op that they differentiate.
 //
 // Ownership: none. Threads: the graph's. Errors: InvalidArgument when the loss is not a float
 // scalar, when an op between a variable and the loss has no gradient, or when the graph is in

@@ -105,6 +105,7 @@ class Graph {
 
   // Nodes added from now on are placed there.
   void SetDevice(std::string_view device) { device_ = std::string(device); }
+  const std::string& device() const { return device_; }
   // Makes the graph unusable with this error unless it already is. For builders that find a bad
   // argument.
   void Fail(absl::Status status);

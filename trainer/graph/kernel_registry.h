@@ -39,6 +39,8 @@ struct KernelSpec {
   std::string_view name = "";  // Of the node.
   uint64_t seed = 0;           // Of random numbers: the session's.
   int threads = 1;             // That a call will have.
+  // The bits must not depend on `threads`.
+  bool deterministic = false;
 };
 
 struct KernelCall {

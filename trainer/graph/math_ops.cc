@@ -71,7 +71,8 @@ absl::StatusOr<std::vector<TensorType>> InferMatMul(const OpCall& call) {
   const bool tb = call.attributes.Bool("transpose_b");
   // Leading axes are rows: of the result, or, where a is transposed, summed over in both.
   const bool summed_rows = ta && !tb;
-  if (a.rank() < 2 || b.rank() < 2 || (b.rank() > 2 && !summed_rows) || (a.rank() > 2 && ta && tb)) {
+  if (a.rank() < 2 || b.rank() < 2 || (b.rank() > 2 && !summed_rows) ||
+      (a.rank() > 2 && ta && tb)) {
     return absl::InvalidArgumentError("both must be matrices");
   }
   const int64_t a_columns = a.dim(a.rank() - 1);

@@ -37,6 +37,7 @@ const OpRegistry& StandardOps() {
     AddImageOps(ops);
     AddNormOps(ops);
     AddSequenceOps(ops);
+    AddFusedOps(ops);
     return ops;
   }();
   return *kOps;

@@ -82,6 +82,8 @@ class OpRegistry {
   absl::Status Add(OpDefinition definition);
   // Null when unknown.
   const OpDefinition* Find(std::string_view name) const;
+  // By name.
+  const std::map<std::string, OpDefinition, std::less<>>& ops() const { return ops_; }
   // "Add, AddN, …", for messages.
   std::string Names() const;
 

@@ -29,6 +29,9 @@
 //   ArgMax(x)                                                int32, over the last axis
 //   Accuracy(logits, int32 labels)                           share of rows where ArgMax is right
 //
+//   Fused(x, …) {program, ops}                               a chain of elementwise ops, made by a
+//       session of ops that need no other (fused_program.h)
+//
 // Images are float32[n, height, width, channels]; W stands for the attributes strides {1, 1},
 // padding "SAME" and explicit_paddings {} of window.h.
 //
@@ -86,6 +89,7 @@ void AddLossOps(OpRegistry* ops);
 void AddImageOps(OpRegistry* ops);
 void AddNormOps(OpRegistry* ops);
 void AddSequenceOps(OpRegistry* ops);
+void AddFusedOps(OpRegistry* ops);
 
 // For all of them, and for ops of other places.
 

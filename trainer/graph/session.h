@@ -6,11 +6,12 @@
 // receive buffer, a mapped file) with the Bind methods; all other tensors share one arena, reused
 // by lifetime.
 //
-// Ownership: the session owns its buffers; bound memory stays the caller's and must outlive its
-// use. Threads: one at a time. Several sessions may run at once, also of one graph and with shared
-// variables that nobody writes meanwhile. Errors: Compile says what it cannot place, find or
-// differentiate; Run returns what a kernel found wrong with the data (a label out of range).
-// Unknown names and indexes in the accessors are programmer errors (CHECK).
+// Ownership: the session owns its buffers and threads; bound memory stays the caller's, must
+// outlive its use and overlaps no other buffer; a trace is borrowed. Threads: one at a time.
+// Several sessions may run at once, also of one graph and with shared variables that nobody writes
+// meanwhile. Errors: Compile says what it cannot place, find or differentiate; Run returns what a
+// kernel found wrong with the data (a label out of range). Unknown names and indexes in the
+// accessors are programmer errors (CHECK).
 //
 //   ASSIGN_OR_RETURN(auto session, Session::Compile(graph, {.batch = 100, .loss = "loss"}));
 //   session->InitializeVariables(/*seed=*/1);
@@ -35,6 +36,7 @@
 namespace taas {
 
 class KernelRegistry;
+class StepTrace;
 
 enum class RunKind : uint8_t {
   kForward,  // The loss and the fetches.
@@ -59,10 +61,28 @@ struct SessionOptions {
   float loss_scale = 1;
   // Threads inside one op. More than one pays only for large matrices.
   int threads = 1;
+  // Whether ops that nobody else reads are merged into one kernel. The bits are the same, but for
+  // gradients of an L2 loss, which are rounded once less.
+  bool fuse = true;
+  // The bits do not depend on `threads`: ops of which a library would split a sum among threads
+  // compute it in fixed parts, or with one thread. Without it the same number of threads gives the
+  // same bits. Nothing depends on inter_op_threads in either case.
+  bool deterministic = false;
+  // How many ops that do not need each other run at the same time, each with `threads` threads. The
+  // results are the same bits.
+  int inter_op_threads = 1;
+  // Who this process is, for nodes that name a job and a task.
+  std::string job = "localhost";
+  int task = 0;
   // How many CPU devices there are: virtual ones, all of the same processors and memory.
   int cpu_devices = 1;
   // Of nodes that name none: "/device:CPU:1"; "" is the first CPU.
   std::string device;
+  // An op whose device is not there runs on the first CPU, instead of being refused.
+  bool soft_placement = false;
+  // Null: nothing is recorded. `trace_name` is what the file calls this session.
+  StepTrace* trace = nullptr;
+  std::string trace_name;
   // Null: the kernels of this tree.
   const KernelRegistry* kernels = nullptr;
 };
@@ -73,6 +93,18 @@ struct VariableInfo {
   size_t count = 0;
   size_t bytes = 0;
   bool trainable = true;
+};
+
+// A node as it is run.
+struct OpInfo {
+  std::string name;
+  std::string op;  // "Fused(Mul Tanh)" of a chain.
+  std::vector<std::string> inputs;  // "name" or "name:1".
+  std::string device;               // "/job:localhost/replica:0/task:0/device:CPU:0".
+  std::vector<TensorType> outputs;  // Without an open dimension.
+  Attributes attributes;
+  OpCost cost;
+  bool runs = true;  // Not of leaves and views, which have no kernel.
 };
 
 // What the memory plan came to.
@@ -126,15 +158,13 @@ class Session {
   MemoryReport memory() const;
   // Of one run: the sum over its ops.
   OpCost cost(RunKind kind) const;
-  // One line per op in the order of execution: name, op, device, output type. For logs and for
-  // people.
-  std::string Describe(RunKind kind) const;
+  // All nodes that such a run needs, in the order of execution, and all inputs and variables.
+  std::vector<OpInfo> ops(RunKind kind) const;
+  // Of each of them, in the words of TensorFlow's log_device_placement: "name: (Op): device".
+  std::string Placements() const;
 
- private:
+  // For the sources of this class: session_state.h.
   struct State;
-
- public:
-  // For Compile: nobody else can make a State.
   explicit Session(std::unique_ptr<State> state);
 
  private:

@@ -79,8 +79,9 @@ absl::StatusOr<std::array<int64_t, 2>> PairField(const json& value, const std::s
       std::ranges::max(pair) <= kWindowMax) {
     return pair;
   }
-  return InvalidField(path + "." + name, "must be a side or height x width, as 5 or \"5x1\", from 1 "
-                                         "to " + std::to_string(kWindowMax));
+  return InvalidField(path + "." + name,
+                      "must be a side or height x width, as 5 or \"5x1\", from 1 to " +
+                          std::to_string(kWindowMax));
 }
 
 absl::StatusOr<std::string> ActivationField(const json& value, const std::string& path) {

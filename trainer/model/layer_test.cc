@@ -117,7 +117,8 @@ TEST(LayerTest, DropoutIsOfTrainingOnly) {
     if (mode == GraphMode::kInference) {
       EXPECT_THAT(values, Each(1.0f));
     } else {
-      EXPECT_THAT(std::ranges::count(values, 0.0f), testing::AllOf(testing::Gt(25), testing::Lt(75)));
+      EXPECT_THAT(std::ranges::count(values, 0.0f),
+                  testing::AllOf(testing::Gt(25), testing::Lt(75)));
       EXPECT_THAT(values, Each(testing::AnyOf(0.0f, 2.0f)));
     }
   }

@@ -37,8 +37,8 @@ struct ModelSpec {
   std::vector<int64_t> hidden{};   // Sizes of the hidden layers, of models that have some.
   DataShape data{};
   std::vector<LayerSpec> layers{};  // Of model "layers", without the last, which the data decides.
-  // The share dropped: before the last layer of lenet; of the embeddings, and of what each half of a
-  // block adds, of gpt2.
+  // The share dropped: before the last layer of lenet and lstm; of the embeddings, and of what each
+  // half of a block adds, of gpt2.
   double dropout = 0;
   int64_t blocks = 12;  // Of gpt2.
   int64_t heads = 12;

@@ -88,8 +88,8 @@ TEST(ModelTest, Resnet20HasTheWeightsOfThePaperAndItsShortcuts) {
 constexpr DataShape kGpt2Data{.features = 1025, .vocabulary = 50'257};
 
 TEST(ModelTest, Gpt2HasTheVariablesOfThePublishedCheckpoints) {
-  const auto model =
-      FromJson(R"({"name":"gpt2","blocks":1,"heads":2,"width":8})", {.features = 5, .vocabulary = 9});
+  const auto model = FromJson(R"({"name":"gpt2","blocks":1,"heads":2,"width":8})",
+                              {.features = 5, .vocabulary = 9});
   ASSERT_THAT(model, IsOk());
   EXPECT_THAT(VariablesOf(*model),
               testing::ElementsAre(
@@ -192,7 +192,8 @@ INSTANTIATE_TEST_SUITE_P(
         RefusedCase{"NotJson", "{", "model: must be a JSON object"},
         RefusedCase{"UnknownName", R"({"name":"resnet"})",
                     "there is no model \"resnet\"; known: gpt2, layers, lenet, linear"},
-        RefusedCase{"NoName", R"({"hidden":[1]})", "model.name: must be one of gpt2, layers, lenet"},
+        RefusedCase{"NoName", R"({"hidden":[1]})",
+                    "model.name: must be one of gpt2, layers, lenet"},
         RefusedCase{"HiddenZero", R"({"name":"mlp","hidden":[0]})",
                     "model.hidden[0]: must be from 1 to"},
         RefusedCase{"HiddenNegative", R"({"name":"mlp","hidden":[5,-1]})", "model.hidden[1]"},

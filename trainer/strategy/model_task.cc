@@ -33,10 +33,27 @@ absl::Status CheckTask(const Model& model, const Dataset& train, const std::stri
                                          : "targets, the data has labels"));
 }
 
-}  // namespace
+// What sessions for training and for evaluation have in common.
+SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
+                             const ModelTask::Process& process) {
+  return {.batch = config.batch_size,
+          .loss = model.loss,
+          .seed = config.seed,
+          .threads = static_cast<int>(config.engine.intra_op_threads),
+          .deterministic = config.engine.deterministic,
+          .inter_op_threads = static_cast<int>(config.engine.inter_op_threads),
+          .job = process.job,
+          .task = process.task,
+          .soft_placement = config.engine.soft_placement};
+}
 
-absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
-                                                           const TrainerConfig& config) {
+struct LoadedModel {
+  DataSets data;
+  Model model;
+  Model inference;
+};
+
+absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config) {
   // The configuration was parsed from JSON, so this is JSON.
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
   const DataShape shape{.features = data.train.features(),
@@ -48,16 +65,26 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
-  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
   RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
+  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
+  return LoadedModel{std::move(data), std::move(model), std::move(inference)};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
+                                                           const TrainerConfig& config,
+                                                           const Process& process) {
+  ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config));
+  auto& [data, model, inference] = loaded;
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
-  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph,
-                                                {.batch = config.batch_size,
-                                                 .loss = model.loss,
-                                                 .fetches = Fetches(model),
-                                                 .seed = config.seed,
-                                                 .loss_scale = work.loss_scale},
+  const SessionOptions common = EngineOptions(model, config, process);
+  SessionOptions training = common;
+  training.fetches = Fetches(model);
+  training.loss_scale = work.loss_scale;
+  training.trace = process.trace;
+  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph, training,
                                                 static_cast<int>(config.towers)));
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
@@ -68,7 +95,20 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                    .towers = std::move(towers),
                                                    .plan = plan,
                                                    .work = work,
-                                                   .seed = config.seed}));
+                                                   .evaluation = common,
+                                                   .seed = config.seed,
+                                                   .after_step = process.after_step}));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& files,
+                                                                 const TrainerConfig& config,
+                                                                 const Process& process,
+                                                                 bool training) {
+  ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config));
+  SessionOptions options = EngineOptions(loaded.model, config, process);
+  options.fetches = Fetches(loaded.model);
+  options.trainable = training;
+  return Session::Compile(loaded.model.graph, options);
 }
 
 ModelTask::ModelTask(Parts parts)
@@ -78,7 +118,9 @@ ModelTask::ModelTask(Parts parts)
       towers_(std::move(parts.towers)),
       plan_(parts.plan),
       work_(parts.work),
+      evaluation_(std::move(parts.evaluation)),
       seed_(parts.seed),
+      after_step_(std::move(parts.after_step)),
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan_.batch_size()))) {}
 
@@ -99,9 +141,10 @@ void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
 }
 
 void ModelTask::FillTower(int tower, int64_t batch) {
+  // What ops draw at random is the batch's, whoever computes it.
+  towers_->session(tower).SetStep(batch);
   std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
   plan_.Indices(batch, indices);
-  towers_->session(tower).SetStep(batch);
   FillInputs(data_.train, indices, towers_->session(tower));
   if (data_.augment.any()) AugmentBatch(batch, indices, towers_->session(tower));
 }
@@ -132,7 +175,16 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
     return absl::OkStatus();
   }));
   FinishGradients();
+  after_step_();
   return towers_->loss();
+}
+
+std::string ModelTask::Placements() {
+  std::string text;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    text += towers_->session(tower).Placements();
+  }
+  return text;
 }
 
 void ModelTask::FinishGradients() {
@@ -179,10 +231,11 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   std::vector<std::string> outputs = Fetches(model_);
   if (outputs.empty()) outputs = {model_.predictions};
   if (evaluator_ == nullptr) {
-    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_.graph, {.batch = batch,
-                                                                     .loss = inference_.loss,
-                                                                     .fetches = outputs,
-                                                                     .trainable = false}));
+    SessionOptions options = evaluation_;
+    options.batch = batch;
+    options.fetches = outputs;
+    options.trainable = false;
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_.graph, options));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   Sums sums;

@@ -9,6 +9,7 @@
 #ifndef TRAINER_STRATEGY_MODEL_TASK_H_
 #define TRAINER_STRATEGY_MODEL_TASK_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,8 @@
 #include "trainer/config/trainer_config.h"
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
+#include "trainer/graph/session.h"
+#include "trainer/graph/step_trace.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/strategy/towers.h"
@@ -29,8 +32,29 @@ namespace taas {
 
 class ModelTask : public TrainingTask {
  public:
+  // The process in which it runs, as devices are named after it.
+  struct Process {
+    std::string job = "localhost";
+    int task = 0;
+    StepTrace* trace = nullptr;  // Null: no trace.
+    std::function<void()> after_step = [] {};
+  };
+
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
-                                                         const TrainerConfig& config);
+                                                         const TrainerConfig& config,
+                                                         const Process& process);
+  // In a process by itself.
+  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
+                                                         const TrainerConfig& config) {
+    return Make(files, config, Process());
+  }
+
+  // The model alone, of one batch, for those who want to look at it: without gradients unless
+  // `training`. Reads the data, which decides on shapes.
+  static absl::StatusOr<std::unique_ptr<Session>> CompileModel(FileSystem& files,
+                                                               const TrainerConfig& config,
+                                                               const Process& process,
+                                                               bool training);
 
   // Of tower 0, which is the only one but for strategy Towers.
   Session& session() override { return towers_->first(); }
@@ -44,6 +68,9 @@ class ModelTask : public TrainingTask {
   // The share of the last training batches, of all towers, that was classified rightly, before
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
+
+  // On which device each op of each tower lies (Session::Placements).
+  std::string Placements();
 
   const std::string& data_source() const { return data_.source; }
   int64_t examples() const { return data_.train.examples(); }
@@ -62,7 +89,9 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<Towers> towers;
     BatchPlan plan;
     GradientWork work;
+    SessionOptions evaluation;
     uint64_t seed = 0;
+    std::function<void()> after_step;
   };
 
   explicit ModelTask(Parts parts);
@@ -88,7 +117,9 @@ class ModelTask : public TrainingTask {
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   BatchPlan plan_;
   const GradientWork work_;
+  const SessionOptions evaluation_;  // But for batch and fetches.
   const uint64_t seed_;
+  const std::function<void()> after_step_;
   std::vector<std::vector<int64_t>> indices_;  // Per tower.
 };
 

@@ -18,6 +18,7 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Graph& graph,
     placed.cpu_devices = count;
     placed.updates = tower == 0;
     placed.device = "/device:CPU:" + std::to_string(tower);
+    if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
     ASSIGN_OR_RETURN(auto session, Session::Compile(graph, placed));
     for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
       session->BindVariable(i, sessions[0]->variable(i));

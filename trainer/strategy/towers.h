@@ -3,9 +3,9 @@
 //
 // Tower i runs on "/device:CPU:i" with a thread, inputs and tensors of its own; tower 0 is the
 // caller's thread. The gradients are added in the order of the towers, so the bits of the mean do
-// not depend on which was first. What no gradient reaches (the moving moments of batch
-// normalization) follows the batches of tower 0 alone. It equals, but for rounding, the gradient of one batch that is the
-// towers' batches one after the other, since a loss is a mean over its batch.
+// not depend on which was first. It equals, but for rounding, the gradient of one batch that is the
+// towers' batches one after the other, since a loss is a mean over its batch. What no gradient
+// reaches (the moving moments of batch normalization) follows the batches of tower 0 alone.
 //
 // Ownership: owns sessions and threads. Threads: one at a time; `fill` is called by the towers'
 // threads at the same time, each with its own session. Errors: those of Session; of a run, the

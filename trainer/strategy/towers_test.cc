@@ -80,10 +80,10 @@ TEST(TowersTest, UpdatesAreThoseOfTheFirstTower) {
 
 TEST(TowersTest, EachTowerIsPlacedOnADeviceOfItsOwn) {
   const auto towers = MakeTowers(2);
-  EXPECT_THAT(towers->session(0).Describe(RunKind::kTrain),
-              HasSubstr("y: (MatMul) /device:CPU:0 "));
-  EXPECT_THAT(towers->session(1).Describe(RunKind::kTrain),
-              HasSubstr("y: (MatMul) /device:CPU:1 "));
+  EXPECT_THAT(towers->session(0).Placements(),
+              HasSubstr("y: (MatMul): /job:localhost/replica:0/task:0/device:CPU:0\n"));
+  EXPECT_THAT(towers->session(1).Placements(),
+              HasSubstr("y: (MatMul): /job:localhost/replica:0/task:0/device:CPU:1\n"));
 }
 
 TEST(TowersTest, ErrorOfOneTowerEndsTheStepAndTheNextStepRuns) {

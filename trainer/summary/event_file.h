@@ -40,6 +40,8 @@ class EventWriter {
   // What stands at `step` and later in this directory is of a life that was given up.
   absl::Status Start(Clock::WallTime wall, int64_t step);
   absl::Status Write(Clock::WallTime wall, int64_t step, summary::Summary summary);
+  // A serialized GraphDef (graph_event.h). TensorBoard shows the last one of a directory.
+  absl::Status WriteGraph(Clock::WallTime wall, std::string graph);
 
  private:
   EventWriter(std::string path, std::unique_ptr<WritableFile> file)

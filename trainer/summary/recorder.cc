@@ -158,6 +158,9 @@ absl::Status Recorder::TryWrite(const Waiting& waiting, summary::Summary numbers
   const Sample& sample = waiting.sample;
   if (writer_ == nullptr) {
     ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir));
+    if (!options_.graph.empty()) {
+      RETURN_IF_ERROR(writer_->WriteGraph(waiting.wall, options_.graph));
+    }
     went_back = true;
   }
   if (went_back) {

@@ -55,6 +55,8 @@ class Recorder {
     bool histograms = true;
     // Behind one step of the job; 0 records no rates.
     int64_t examples_per_step = 0;
+    // Of what is trained, a serialized GraphDef; "": none. Heads each event file.
+    std::string graph;
   };
   Recorder(const Clock& clock, FileSystem& files, Options options, Series& series);
   // Writes what waits.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Real TensorBoard reads what a training recorded: tags, steps, values and histograms."""
+"""Real TensorBoard reads what a training recorded: tags, steps, values, histograms, the graph."""
 
 import json
 import os
@@ -31,7 +31,12 @@ for directory in sys.argv[1:]:
                                            ("min", "max", "num", "sum", "sum_squares",
                                             "bucket_limit", "bucket")]]
                              for event in run.Histograms(tag)]
-                       for tag in run.Tags()["histograms"]}}
+                       for tag in run.Tags()["histograms"]},
+        "graph": [{"name": node.name, "op": node.op, "input": list(node.input),
+                   "device": node.device, "type": node.attr["T"].type,
+                   "shapes": [[dim.size for dim in shape.dim]
+                              for shape in node.attr["_output_shapes"].list.shape]}
+                  for node in run.Graph().node] if run.Tags()["graph"] else []}
 print(json.dumps(runs))
 """
 
@@ -73,6 +78,58 @@ class TensorBoardTest(unittest.TestCase):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+    def graph(self, *arguments):
+        config = {"model": {"name": "mlp", "hidden": [32]},
+                  "data": {"format": "generated",
+                           "generated": {"examples": 100, "features": 64, "classes": 10}},
+                  "batchSize": 20}
+        done = subprocess.run([TRAINER, "graph", "--config", json.dumps(config), *arguments],
+                              text=True, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env={})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        return done.stdout
+
+    def check_graph(self, nodes):
+        """Edges lead to nodes that are there; each node has a device, a type and shapes."""
+        names = {node["name"] for node in nodes}
+        self.assertEqual(len(names), len(nodes))
+        for node in nodes:
+            for name in node["input"]:
+                self.assertIn(name.split(":")[0], names, node)
+            self.assertRegex(node["device"], "^/job:.*/replica:0/task:0/device:CPU:0$")
+            self.assertIn(node["type"], [1, 3], node)  # DT_FLOAT, DT_INT32
+            self.assertTrue(node["shapes"], node)
+        return {node["name"]: node for node in nodes}
+
+    def test_graph_of_a_configuration(self):
+        forward = os.path.join(self.dir, "forward")
+        training = os.path.join(self.dir, "training")
+        self.assertIn("tfevents", self.graph("--format", "event", "--to", forward))
+        self.graph("--format", "event", "--to", training, "--training")
+        runs = self.read(forward, training)
+        nodes = self.check_graph(runs[forward]["graph"])
+        self.assertEqual(nodes["hidden1/MatMul"]["input"], ["features", "hidden1/weights"])
+        self.assertEqual(nodes["hidden1/MatMul"]["shapes"], [[20, 32]])
+        self.assertEqual(nodes["hidden1/weights"]["op"], "VariableV2")
+        self.assertEqual(nodes["features"]["op"], "Placeholder")
+        self.assertEqual(nodes["labels"]["type"], 3)
+        self.assertFalse([name for name in nodes if name.startswith("gradients/")])
+        with_gradients = self.check_graph(runs[training]["graph"])
+        self.assertLess(set(nodes), set(with_gradients))
+        self.assertTrue([name for name in with_gradients if name.startswith("gradients/")])
+
+    def test_graph_as_text_and_drawing(self):
+        text = self.graph()
+        self.assertIn("hidden1/MatMul", text)
+        self.assertRegex(text, r"(?m)^memory: variables .*, peak of all in between ")
+        self.assertIn('"features" -> "hidden1/MatMul";', self.graph("--format", "dot"))
+
+    def test_training_records_its_graph(self):
+        self.train(steps=1)
+        nodes = self.check_graph(self.read(self.events)[self.events]["graph"])
+        self.assertEqual(nodes["hidden1/MatMul"]["device"],
+                         "/job:worker/replica:0/task:0/device:CPU:0")
 
     def test_scalars_and_histograms_of_a_training(self):
         end = self.train(steps=200)

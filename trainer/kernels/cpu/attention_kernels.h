@@ -1,7 +1,7 @@
 // CPU kernels of attention, over blocks of queries: the scores of a block stay in the second cache
 // and are computed again backwards from the logarithm of their sums, as in FlashAttention (Dao et
-// al. 2022), so that no matrix of steps × steps is ever in memory. Keys that a causal block does not
-// see are left out.
+// al. 2022), so that no matrix of steps × steps is ever in memory. Keys that a causal block does
+// not see are left out.
 //
 // Ownership: the registry given. Threads: one at a time; heads are shared out among a call's
 // threads. Errors: those of gemm.h.

@@ -78,7 +78,9 @@ absl::StatusOr<Kernel> BatchNorm(const KernelSpec& spec) {
     ForShares(call.threads, x, [&](const Range& range, int64_t i) {
       float* const mine = scratch + i * kMomentArrays * x.channels;
       loops.moments(call.in(0) + range.begin * x.channels, range.size(), x.channels,
-                    {.mean = mine, .variance = mine + x.channels, .unbiased = mine + 2 * x.channels},
+                    {.mean = mine,
+                     .variance = mine + x.channels,
+                     .unbiased = mine + 2 * x.channels},
                     mine + 3 * x.channels);
     });
     Join(x, scratch,

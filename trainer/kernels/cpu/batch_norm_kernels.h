@@ -1,5 +1,5 @@
-// CPU kernels of batch normalization. The batch is shared out by rows; the moments of the shares are
-// joined as those of chunks are (image_loops.h), so that threads change no bit.
+// CPU kernels of batch normalization. The batch is shared out by rows; the moments of the shares
+// are joined as those of chunks are (image_loops.h), so that threads change no bit.
 //
 // Ownership: the registry given. Threads: one at a time. Errors: none of data.
 //

@@ -81,11 +81,14 @@ class ConvolutionRun {
   }
 
   absl::Status Run(const float* weights, const KernelCall& call) {
+    return Run(weights, call, call.threads);
+  }
+  absl::Status Run(const float* weights, const KernelCall& call, int threads) {
     auto* const scratch = static_cast<std::byte*>(call.scratch);
     plain_.set_data_handle(const_cast<float*>(weights));
     if (blocked_bytes_ > 0) blocked_.set_data_handle(scratch);
     scratchpad_.set_data_handle(scratch + blocked_bytes_);
-    return call_.Run(call.threads);
+    return call_.Run(threads);
   }
 
  private:
@@ -148,10 +151,13 @@ absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec) {
   });
 }
 
+// With several threads oneDNN sums over parts of the batch, as many as there are threads: where the
+// bits must not depend on them, one thread does it.
 absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec.attributes, spec.inputs[0].shape,
                                                          spec.outputs[0].shape));
-  return MakeDnnl("make a convolution's gradient", spec.threads, [&]() -> Kernel {
+  const int threads = spec.deterministic ? 1 : spec.threads;
+  return MakeDnnl("make a convolution's gradient", threads, [&]() -> Kernel {
     const dnnl::convolution_backward_weights::desc backward(
         dnnl::algorithm::convolution_direct, conv.plain_images, conv.any_weights(),
         conv.plain_outputs, conv.strides(), conv.before(), conv.after());
@@ -164,10 +170,10 @@ absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec) {
                                                         {DNNL_ARG_DIFF_DST, dy},
                                                         {DNNL_ARG_DIFF_WEIGHTS, run->weights()}});
     return {.run =
-                [run, x, dy](const KernelCall& call) mutable {
+                [run, x, dy, threads](const KernelCall& call) mutable {
                   Point(x, call.in(0));
                   Point(dy, call.in(1));
-                  return run->Run(call.out(), call);
+                  return run->Run(call.out(), call, threads);
                 },
             .scratch_bytes = run->bytes()};
   });

@@ -7,6 +7,7 @@
 #include "trainer/kernels/cpu/attention_kernels.h"
 #include "trainer/kernels/cpu/batch_norm_kernels.h"
 #include "trainer/kernels/cpu/conv_kernels.h"
+#include "trainer/kernels/cpu/fused_kernels.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
@@ -60,6 +61,7 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   shape.m = shape.transpose_a ? columns : rows;
   shape.n = out.dim(out.rank() - 1);
   shape.k = shape.transpose_a ? rows : columns;
+  shape.deterministic = spec.deterministic;
   return Kernel{.run = [shape](const KernelCall& call) mutable {
     shape.threads = call.threads;
     return Gemm(shape, call.in(0), call.in(1), call.out());
@@ -304,6 +306,7 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddSequenceKernels(kernels);
   AddAttentionKernels(kernels);
   AddLstmKernels(kernels);
+  AddFusedKernels(kernels);
 }
 
 const KernelRegistry& StandardKernels() {

@@ -2,6 +2,9 @@
 // if asked to.
 //
 // The work is done by oneDNN. Its threads are those of OpenMP; the count given holds for this call.
+// With more than one it may split the dimension that is summed over, and then the bits depend on
+// the count. `deterministic` splits the result instead, into parts that follow from its size alone,
+// each computed by one thread: the bits are the same for any count.
 //
 // Ownership: none; `out` overlaps no input. Threads: any. Errors: Internal when the library
 // refuses.
@@ -24,6 +27,7 @@ struct GemmShape {
   bool transpose_a = false;  // a is stored [k, m] and not [m, k].
   bool transpose_b = false;  // b is stored [n, k] and not [k, n].
   int threads = 1;
+  bool deterministic = false;
   float alpha = 1;
   float beta = 0;
   // Elements from one stored row to the next; 0: rows lie side by side.

@@ -24,13 +24,20 @@ struct Layer {
   int64_t examples = 0;
   int64_t inputs = 0;
   int64_t units = 0;
+  bool deterministic = false;
 
+  // Of products that wait for each other: they are small.
+  int product_threads(int threads) const { return deterministic ? 1 : threads; }
   int64_t rows() const { return steps * examples; }
   int64_t columns() const { return kGates * units; }
 };
 
-Layer LayerOf(const Shape& x, const Shape& recurrent) {
-  return {.steps = x.dim(0), .examples = x.dim(1), .inputs = x.dim(2), .units = recurrent.dim(0)};
+Layer LayerOf(const KernelSpec& spec, const Shape& x, const Shape& recurrent) {
+  return {.steps = x.dim(0),
+          .examples = x.dim(1),
+          .inputs = x.dim(2),
+          .units = recurrent.dim(0),
+          .deterministic = spec.deterministic};
 }
 
 // out[rows, columns] (+)= in[rows, inner] · weights, whose blocks are made once for many products.
@@ -109,8 +116,10 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
   float* const gates = call.out(1);
   float* const cells = call.out(2);
   const int64_t width = layer.columns();
-  RETURN_IF_ERROR(product.Prepare(call.in(2), call.scratch, call.threads));
-  RETURN_IF_ERROR(Gemm({.m = layer.rows(), .n = width, .k = layer.inputs, .threads = call.threads},
+  const int threads = layer.product_threads(call.threads);
+  RETURN_IF_ERROR(product.Prepare(call.in(2), call.scratch, threads));
+  RETURN_IF_ERROR(Gemm({.m = layer.rows(), .n = width, .k = layer.inputs, .threads = call.threads,
+                        .deterministic = layer.deterministic},
                        call.in(0), call.in(1), gates));
   ForRows(call.threads, layer.rows(), width, [&](const Range& share) {
     float* const rows = gates + share.begin * width;
@@ -120,7 +129,7 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
     const int64_t row = step * layer.examples;
     if (step > 0) {
       RETURN_IF_ERROR(product.Run(y + (row - layer.examples) * layer.units, gates + row * width,
-                                  call.threads));
+                                  threads));
     }
     ForExamples(layer, call.threads, [&](int64_t example) {
       const int64_t at = (row + example) * layer.units;
@@ -135,8 +144,8 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
 }
 
 absl::StatusOr<Kernel> Lstm(const KernelSpec& spec) {
-  const Layer layer = LayerOf(spec.inputs[0].shape, spec.inputs[2].shape);
-  return MakeDnnl("make an LSTM", spec.threads, [&]() -> Kernel {
+  const Layer layer = LayerOf(spec, spec.inputs[0].shape, spec.inputs[2].shape);
+  return MakeDnnl("make an LSTM", layer.product_threads(spec.threads), [&]() -> Kernel {
     const auto product = std::make_shared<RepeatedProduct>(
         RepeatedProduct::Shape{.rows = layer.examples,
                                .inner = layer.units,
@@ -172,8 +181,9 @@ absl::Status BackwardSteps(const Layer& layer, RepeatedProduct& product,
                            const BackwardScratch& scratch, const KernelCall& call) {
   const SequenceLoops& loops = BestSequenceLoops();
   const int64_t width = layer.columns();
+  const int threads = layer.product_threads(call.threads);
   std::fill_n(scratch.dcells, layer.examples * layer.units, 0.0f);
-  RETURN_IF_ERROR(product.Prepare(call.in(3), scratch.blocks, call.threads));
+  RETURN_IF_ERROR(product.Prepare(call.in(3), scratch.blocks, threads));
   for (int64_t step = layer.steps; step-- > 0;) {
     const int64_t row = step * layer.examples;
     const bool last = step + 1 == layer.steps;
@@ -191,7 +201,7 @@ absl::Status BackwardSteps(const Layer& layer, RepeatedProduct& product,
                            layer.units);
     });
     if (step > 0) {
-      RETURN_IF_ERROR(product.Run(scratch.dgates + row * width, scratch.dbefore, call.threads));
+      RETURN_IF_ERROR(product.Run(scratch.dgates + row * width, scratch.dbefore, threads));
     }
   }
   return absl::OkStatus();
@@ -205,24 +215,27 @@ absl::Status Backward(const Layer& layer, bool input_gradient, RepeatedProduct& 
   const int64_t rows = layer.rows();
   if (input_gradient) {
     RETURN_IF_ERROR(Gemm({.m = rows, .n = layer.inputs, .k = width, .transpose_b = true,
-                          .threads = call.threads},
+                          .threads = call.threads,
+                        .deterministic = layer.deterministic},
                          scratch.dgates, call.in(2), call.out(0)));
   }
   RETURN_IF_ERROR(Gemm({.m = layer.inputs, .n = width, .k = rows, .transpose_a = true,
-                        .threads = call.threads},
+                        .threads = call.threads,
+                        .deterministic = layer.deterministic},
                        call.in(1), scratch.dgates, call.out(1)));
   // The outputs of each step but the last with the gates of the step after it.
   RETURN_IF_ERROR(Gemm({.m = layer.units, .n = width, .k = rows - layer.examples,
-                        .transpose_a = true, .threads = call.threads},
+                        .transpose_a = true, .threads = call.threads,
+                        .deterministic = layer.deterministic},
                        call.in(4), scratch.dgates + layer.examples * width, call.out(2)));
   BestLoops().sum_rows(scratch.dgates, call.out(3), rows, width);
   return absl::OkStatus();
 }
 
 absl::StatusOr<Kernel> LstmGrad(const KernelSpec& spec) {
-  const Layer layer = LayerOf(spec.inputs[1].shape, spec.inputs[3].shape);
+  const Layer layer = LayerOf(spec, spec.inputs[1].shape, spec.inputs[3].shape);
   const bool input_gradient = spec.attributes.Bool("input_gradient");
-  return MakeDnnl("make an LSTM's gradient", spec.threads, [&]() -> Kernel {
+  return MakeDnnl("make an LSTM's gradient", layer.product_threads(spec.threads), [&]() -> Kernel {
     const auto product = std::make_shared<RepeatedProduct>(
         RepeatedProduct::Shape{.rows = layer.examples,
                                .inner = layer.columns(),

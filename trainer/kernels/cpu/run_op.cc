@@ -32,7 +32,7 @@ void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& wha
 }
 
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                          Attributes attributes, int threads) {
+                          Attributes attributes, int threads, bool deterministic) {
   Graph graph;
   std::vector<Value> values;
   std::vector<TensorType> types;
@@ -52,7 +52,8 @@ std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs
   const absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
                                                     .inputs = types,
                                                     .outputs = node.outputs,
-                                                    .threads = threads});
+                                                    .threads = threads,
+                                                    .deterministic = deterministic});
   EXPECT_THAT(kernel, IsOk());
   std::vector<std::vector<float>> out;
   std::vector<void*> outputs;

@@ -26,15 +26,16 @@ struct FloatTensor {
 // In [-1, 1).
 FloatTensor RandomTensor(Shape shape, uint64_t seed);
 
-// Relative to the largest element of a result: a sum of n products in float, in any order, is within
-// n/4 roundings of the exact one (they cancel each other mostly); this is enough for all sums in
-// tests of kernels.
+// Relative to the largest element of a result: a sum of n products in float, in any order, is
+// within n/4 roundings of the exact one (they cancel each other mostly); this is enough for all
+// sums in tests of kernels.
 inline constexpr double kTolerance = 1e-5;
 void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what);
 
 // All outputs; what the kernel leaves alone is 77.
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                          Attributes attributes = {}, int threads = 1);
+                          Attributes attributes = {}, int threads = 1,
+                          bool deterministic = false);
 
 }  // namespace taas
 

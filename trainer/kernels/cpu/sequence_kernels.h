@@ -1,7 +1,7 @@
 // CPU kernels of sequences and tokens but those of attention_kernels.h and lstm_kernels.h.
 //
-// Ownership: the registry given. Threads: one at a time. Errors: of data, InvalidArgument that names
-// the element: a number that is no token, an id that the table does not have.
+// Ownership: the registry given. Threads: one at a time. Errors: of data, InvalidArgument that
+// names the element: a number that is no token, an id that the table does not have.
 //
 //   AddSequenceKernels(&kernels);
 

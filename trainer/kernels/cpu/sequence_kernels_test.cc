@@ -1,6 +1,6 @@
-// Layer normalization, GELU, attention and LSTM against plain twins in double, at odd sizes, in every
-// version that the machine can run. Gradients are held against differences in gradients_test; here
-// their versions are held against the baseline, and the number of threads against none.
+// Layer normalization, GELU, attention and LSTM against plain twins in double, at odd sizes, in
+// every version that the machine can run. Gradients are held against differences in gradients_test;
+// here their versions are held against the baseline, and several threads against one.
 
 #include <cmath>
 #include <functional>

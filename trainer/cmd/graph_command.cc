@@ -1,0 +1,93 @@
+#include "trainer/cmd/graph_command.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/status.h"
+#include "trainer/cmd/flags.h"
+#include "trainer/graph/graph_text.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/summary/event_file.h"
+#include "trainer/summary/graph_event.h"
+
+namespace taas {
+namespace {
+
+constexpr int kOk = 0;
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+struct GraphFlags {
+  Flags flags;
+  std::string format = "text";
+  std::string to;
+  bool training = false;
+};
+
+std::optional<std::string> Env(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+absl::Status WriteEvent(FileSystem& files, const std::string& dir, const Session& session,
+                        RunKind kind) {
+  const RealClock clock;
+  ASSIGN_OR_RETURN(const auto writer, EventWriter::Open(files, clock, dir));
+  RETURN_IF_ERROR(writer->WriteGraph(clock.WallNow(), GraphDefOf(session.ops(kind))));
+  std::printf("%s\n", writer->path().c_str());
+  return absl::OkStatus();
+}
+
+absl::Status ShowGraph(const GraphFlags& wanted) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const std::string json, TrainerJson(wanted.flags, Env, files));
+  ASSIGN_OR_RETURN(const TrainerConfig config, ParseTrainerConfig(json));
+  const ModelTask::Process process;
+  ASSIGN_OR_RETURN(const auto session,
+                   ModelTask::CompileModel(files, config, process, wanted.training));
+  const RunKind kind = wanted.training ? RunKind::kTrain : RunKind::kForward;
+  if (wanted.format == "event") return WriteEvent(files, wanted.to, *session, kind);
+  const std::string text =
+      wanted.format == "dot" ? GraphDot(*session, kind) : GraphText(*session, kind);
+  if (wanted.to.empty()) {
+    std::fputs(text.c_str(), stdout);
+    return absl::OkStatus();
+  }
+  const std::string path = wanted.to + "/graph." + (wanted.format == "dot" ? "dot" : "txt");
+  RETURN_IF_ERROR(files.MakeDirs(wanted.to));
+  RETURN_IF_ERROR(files.WriteAtomically(path, text));
+  std::printf("%s\n", path.c_str());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+int RunGraphCommand(int argc, char** argv) {
+  CLI::App app("Shows the ops by which a model is computed: on which device, in which order, at "
+               "what cost.");
+  GraphFlags wanted;
+  app.add_option("--format", wanted.format, "text, event (for TensorBoard) or dot (for Graphviz)")
+      ->check(CLI::IsMember({"text", "event", "dot"}))
+      ->capture_default_str();
+  app.add_option("--to", wanted.to, "directory to write to; text and dot: without it to stdout");
+  app.add_flag("--training", wanted.training, "a whole step, with gradients and updates");
+  AddFlags(app, &wanted.flags);
+  CLI11_PARSE(app, argc, argv);
+  if (wanted.format == "event" && wanted.to.empty()) {
+    std::fputs("graph: --format event needs --to DIR\n", stderr);
+    return kUsage;
+  }
+  const absl::Status status = ShowGraph(wanted);
+  if (status.ok()) return kOk;
+  std::fprintf(stderr, "graph: %s\n", std::string(status.message()).c_str());
+  return kFailed;
+}
+
+}  // namespace taas

@@ -1,0 +1,363 @@
+#include "trainer/graph/session_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+#include "trainer/graph/chain_fusion.h"
+#include "trainer/graph/fusion.h"
+#include "trainer/graph/gradients.h"
+#include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/memory_plan.h"
+#include "trainer/kernels/cpu/cpu_kernels.h"
+
+namespace taas {
+namespace {
+
+using Kind = ScheduledBuffer::Kind;
+
+// With several threads, a buffer is given to another value only this many steps later per thread
+// beside the first: steps near each other then seldom wait for each other's memory, and the arena
+// stays far below one without reuse.
+constexpr int kReuseDistance = 4;
+
+// Space 0 is the arena; buffer i outside of it is space i + 1.
+constexpr int kArenaSpace = 0;
+
+// Zeroed, aligned for any vector register.
+Session::State::Memory Allocate(size_t bytes) {
+  constexpr size_t kAlignment = MemoryPlan::kAlignment;
+  const size_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+  Session::State::Memory memory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded)));
+  CHECK(memory != nullptr) << "no memory for " << rounded << " bytes of tensors";
+  std::memset(memory.get(), 0, rounded);
+  return memory;
+}
+
+}  // namespace
+
+Session::State::State(const Graph& source, SessionOptions given)
+    : graph(source),
+      options(std::move(given)),
+      placement{.job = options.job,
+                .task = options.task,
+                .cpu_devices = options.cpu_devices,
+                .device = options.device,
+                .soft = options.soft_placement,
+                .kernels = options.kernels != nullptr ? *options.kernels : StandardKernels()} {}
+
+absl::Status Session::State::Compile() {
+  RETURN_IF_ERROR(graph.status());
+  RETURN_IF_ERROR(ResolveRoots());
+  RETURN_IF_ERROR(MakeGradients());
+  RETURN_IF_ERROR(MakeSteps());
+  RETURN_IF_ERROR(PlaceLeaves());
+  MakeMemory();
+  MakeRunner();
+  return absl::OkStatus();
+}
+
+absl::Status Session::State::ResolveRoots() {
+  if (options.batch < 1) {
+    return absl::InvalidArgumentError("the batch size is " + std::to_string(options.batch) +
+                                      ", it must be at least 1");
+  }
+  if (options.threads < 1 || options.inter_op_threads < 1) {
+    return absl::InvalidArgumentError("threads: " + std::to_string(options.threads) +
+                                      " inside an op and " +
+                                      std::to_string(options.inter_op_threads) +
+                                      " beside each other, both must be at least 1");
+  }
+  if (!options.loss.empty()) {
+    ASSIGN_OR_RETURN(loss, graph.Find(options.loss));
+    if (graph.type(*loss) != TensorType{}) {
+      return absl::InvalidArgumentError("the loss \"" + options.loss + "\" is " +
+                                        graph.type(*loss).ToString() + ", not a float32 scalar");
+    }
+  }
+  for (const std::string& name : options.fetches) {
+    ASSIGN_OR_RETURN(const Value value, graph.Find(name));
+    fetches[name] = value;
+  }
+  for (size_t id = 0; id < graph.nodes().size(); ++id) {
+    if (graph.nodes()[id].op != "Input") continue;
+    inputs[graph.nodes()[id].name] = {static_cast<NodeId>(id), 0};
+  }
+  variable_values = graph.Variables();
+  for (const Value value : variable_values) {
+    const Node& node = graph.node(value);
+    const Shape& shape = node.outputs[0].shape;
+    const size_t count = static_cast<size_t>(shape.count());
+    variables.push_back({node.name, shape, count, count * sizeof(float), node.trainable});
+  }
+  return absl::OkStatus();
+}
+
+// Adds gradient nodes, such that each gradient is the output of an op and no two are one value:
+// then each can have a buffer of its own.
+absl::Status Session::State::MakeGradients() {
+  gradients.resize(variable_values.size());
+  if (!loss.has_value() || !options.trainable) return absl::OkStatus();
+  std::vector<Value> trainable;
+  for (const Value value : variable_values) {
+    if (graph.node(value).trainable) trainable.push_back(value);
+  }
+  ASSIGN_OR_RETURN(const std::vector<Value> found,
+                   AddGradients(&graph, *loss, trainable, options.loss_scale));
+  size_t next = 0;
+  for (size_t i = 0; i < variable_values.size(); ++i) {
+    if (!graph.node(variable_values[i]).trainable) continue;
+    Value gradient = found[next++];
+    const Node& node = graph.node(gradient);
+    const bool own_buffer = !node.inputs.empty() && !graph.ops().Find(node.op)->is_view &&
+                            std::ranges::count(gradients, gradient) == 0;
+    if (!own_buffer) gradient = graph.Add("Identity", "gradients/Identity", {gradient});
+    gradients[i] = gradient;
+  }
+  return graph.status();
+}
+
+absl::Status Session::State::MakeSteps() {
+  ScheduleRequest request{.ops = graph.ops(), .nodes = nodes, .batch = options.batch};
+  if (loss.has_value()) request.forward.push_back(*loss);
+  for (const auto& [name, value] : fetches) request.forward.push_back(value);
+  for (const Value gradient : gradients) {
+    if (gradient.valid()) request.gradients.push_back(gradient);
+  }
+  if (loss.has_value() && options.trainable && options.updates) request.updates = graph.updates();
+  nodes = graph.nodes();
+  if (options.fuse) Fuse(request);
+  request.nodes = nodes;
+  schedule = MakeSchedule(request);
+  for (const ScheduledStep& scheduled : schedule.steps) RETURN_IF_ERROR(MakeStep(scheduled));
+  return absl::OkStatus();
+}
+
+void Session::State::Fuse(const ScheduleRequest& request) {
+  std::vector<Value> kept = request.forward;
+  kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
+  kept.insert(kept.end(), request.updates.begin(), request.updates.end());
+  const auto can_run = [this](const Node& merged) {
+    return graph.ops().Find(merged.op) != nullptr &&
+           placement.kernels.Find(merged.op, "CPU", DType::kFloat32) != nullptr;
+  };
+  FuseNodes(&nodes, kept, can_run);
+  FuseChains(&nodes,
+             {.kept = std::move(kept), .updated = Updated(request.updates), .can_run = can_run});
+}
+
+std::vector<Value> Session::State::Updated(const std::vector<Value>& updates) const {
+  std::vector<Value> updated;
+  for (const Value update : updates) updated.push_back(NodeAt(update.node).inputs[0]);
+  for (size_t id = 0; id < nodes.size(); ++id) {
+    if (IsView(nodes[id]) && std::ranges::count(updated, nodes[id].inputs[0]) > 0) {
+      updated.push_back({static_cast<NodeId>(id), 0});
+    }
+  }
+  return updated;
+}
+
+// Leaves and views have no kernel, and must be in this process too.
+absl::Status Session::State::PlaceLeaves() {
+  for (size_t id = 0; id < nodes.size(); ++id) {
+    const NodeId node_id = static_cast<NodeId>(id);
+    if (!schedule.buffer_of.contains({node_id, 0}) || devices.contains(node_id)) continue;
+    ASSIGN_OR_RETURN(const DeviceName device, PlaceNode(nodes[id], std::nullopt, placement));
+    devices.emplace(node_id, device);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
+  const Node& node = NodeAt(scheduled.node);
+  const std::vector<TensorType> types = InputTypes(node);
+  ASSIGN_OR_RETURN(const DeviceName device, PlaceNode(node, types[0].dtype, placement));
+  devices.emplace(scheduled.node, device);
+  const std::vector<TensorType> outputs = OutputTypes(scheduled.node);
+  const KernelFactory* factory = placement.kernels.Find(node.op, device.type, types[0].dtype);
+  absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
+                                              .inputs = types,
+                                              .outputs = outputs,
+                                              .name = node.name,
+                                              .seed = options.seed,
+                                              .threads = options.threads,
+                                              .deterministic = options.deterministic});
+  if (!kernel.ok()) {
+    return Annotate(kernel.status(), "place " + node.name + " (" + node.op + ")");
+  }
+  steps.push_back({.forward = scheduled.forward, .kernel = *std::move(kernel)});
+  return absl::OkStatus();
+}
+
+void Session::State::MakeMemory() {
+  data.resize(schedule.buffers.size(), nullptr);
+  for (size_t i = 0; i < schedule.buffers.size(); ++i) {
+    const ScheduledBuffer& buffer = schedule.buffers[i];
+    if (buffer.kind == Kind::kArena) continue;
+    owned.push_back(Allocate(buffer.bytes));
+    data[i] = owned.back().get();
+    if (buffer.kind == Kind::kInput) memory.input_bytes += buffer.bytes;
+    if (buffer.kind == Kind::kVariable) memory.variable_bytes += buffer.bytes;
+    if (buffer.kind == Kind::kGradient) memory.gradient_bytes += buffer.bytes;
+    if (buffer.kind != Kind::kConstant) continue;
+    const Node& node = NodeAt(buffer.value.node);
+    std::ranges::fill(Elements<float>(buffer.value),
+                      static_cast<float>(node.attributes.Number("value")));
+  }
+  PlaceArena();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    for (const int buffer : schedule.steps[i].inputs) {
+      steps[i].inputs.push_back(data[static_cast<size_t>(buffer)]);
+    }
+    for (const int buffer : schedule.steps[i].outputs) {
+      steps[i].outputs.push_back(data[static_cast<size_t>(buffer)]);
+    }
+  }
+}
+
+// Intermediate tensors and the kernels' scratch memory.
+void Session::State::PlaceArena() {
+  std::vector<Lifetime> lifetimes;
+  std::vector<size_t*> places;
+  const int distance = kReuseDistance * (options.inter_op_threads - 1);
+  const auto add = [&](size_t bytes, int first, int last, size_t* place) {
+    const int kept = last > ScheduledBuffer::kForever - distance ? last : last + distance;
+    lifetimes.push_back({bytes, first, kept});
+    places.push_back(place);
+  };
+  offsets.resize(schedule.buffers.size());
+  scratch_offsets.resize(steps.size());
+  for (size_t i = 0; i < schedule.buffers.size(); ++i) {
+    const ScheduledBuffer& buffer = schedule.buffers[i];
+    if (buffer.kind == Kind::kArena) add(buffer.bytes, buffer.first, buffer.last, &offsets[i]);
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const int at = static_cast<int>(i);
+    if (steps[i].kernel.scratch_bytes > 0) {
+      add(steps[i].kernel.scratch_bytes, at, at, &scratch_offsets[i]);
+    }
+  }
+  const MemoryPlan plan = PlanMemory(lifetimes);
+  owned.push_back(Allocate(plan.bytes));
+  std::byte* const arena = owned.back().get();
+  for (size_t i = 0; i < places.size(); ++i) *places[i] = plan.offsets[i];
+  for (size_t i = 0; i < data.size(); ++i) {
+    if (schedule.buffers[i].kind == Kind::kArena) data[i] = arena + offsets[i];
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].kernel.scratch_bytes > 0) steps[i].scratch = arena + scratch_offsets[i];
+  }
+  memory.arena_bytes = plan.bytes;
+  memory.unshared_bytes = schedule.unshared_bytes;
+}
+
+void Session::State::MakeRunner() {
+  std::vector<std::vector<MemoryAccess>> accesses(steps.size());
+  for (size_t i = 0; i < steps.size() && options.inter_op_threads > 1; ++i) {
+    const auto add = [&](int index, bool writes) {
+      const ScheduledBuffer& buffer = schedule.buffers[static_cast<size_t>(index)];
+      if (buffer.kind == Kind::kArena) {
+        const size_t begin = offsets[static_cast<size_t>(index)];
+        accesses[i].push_back({kArenaSpace, begin, begin + buffer.bytes, writes});
+      } else {
+        accesses[i].push_back({index + 1, 0, buffer.bytes, writes});
+      }
+    };
+    for (const int buffer : schedule.steps[i].inputs) add(buffer, false);
+    for (const int buffer : schedule.steps[i].outputs) add(buffer, true);
+    const size_t scratch = steps[i].kernel.scratch_bytes;
+    if (scratch == 0) continue;
+    accesses[i].push_back({kArenaSpace, scratch_offsets[i], scratch_offsets[i] + scratch, true});
+  }
+  runner = std::make_unique<StepRunner>(steps, accesses, options.inter_op_threads);
+  if (options.trace == nullptr) return;
+  std::vector<TracedOp> ops;
+  for (const ScheduledStep& scheduled : schedule.steps) {
+    const OpInfo info = InfoOf(scheduled.node);
+    ops.push_back({info.name, info.op, info.outputs[0].ToString(), info.device, info.cost.flops,
+                   info.cost.bytes});
+  }
+  trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
+}
+
+std::vector<TensorType> Session::State::InputTypes(const Node& node) const {
+  std::vector<TensorType> types;
+  for (const Value input : node.inputs) types.push_back(TypeOf(input));
+  return types;
+}
+
+std::vector<TensorType> Session::State::OutputTypes(NodeId id) const {
+  std::vector<TensorType> types;
+  for (int i = 0; i < static_cast<int>(NodeAt(id).outputs.size()); ++i) {
+    types.push_back(TypeOf({id, i}));
+  }
+  return types;
+}
+
+bool Session::State::IsView(const Node& node) const {
+  const OpDefinition* const op = graph.ops().Find(node.op);
+  return op != nullptr && op->is_view;
+}
+
+OpCost Session::State::CostOf(NodeId id) const {
+  const Node& node = NodeAt(id);
+  if (node.inputs.empty() || IsView(node)) return {};
+  const std::vector<TensorType> types = InputTypes(node);
+  return graph.ops().Find(node.op)->cost({types, node.attributes}, OutputTypes(id));
+}
+
+OpInfo Session::State::InfoOf(NodeId id) const {
+  const Node& node = NodeAt(id);
+  OpInfo info{.name = node.name,
+              .op = node.op,
+              .device = devices.at(id).ToString(),
+              .outputs = OutputTypes(id),
+              .attributes = node.attributes,
+              .cost = CostOf(id),
+              .runs = !node.inputs.empty() && !IsView(node)};
+  if (node.op == "Fused") info.op += "(" + node.attributes.Text("ops") + ")";
+  for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));
+  return info;
+}
+
+void Session::State::Bind(int buffer, void* pointer) {
+  data[static_cast<size_t>(buffer)] = pointer;
+  for (size_t at = 0; at < steps.size(); ++at) {
+    const ScheduledStep& scheduled = schedule.steps[at];
+    for (size_t i = 0; i < scheduled.inputs.size(); ++i) {
+      if (scheduled.inputs[i] == buffer) steps[at].inputs[i] = pointer;
+    }
+    for (size_t i = 0; i < scheduled.outputs.size(); ++i) {
+      if (scheduled.outputs[i] == buffer) steps[at].outputs[i] = pointer;
+    }
+  }
+}
+
+Value Session::State::InputNamed(std::string_view name, DType dtype) const {
+  const auto found = inputs.find(name);
+  CHECK(found != inputs.end()) << "the graph has no input " << name;
+  CHECK(graph.type(found->second).dtype == dtype)
+      << "input " << name << " is " << graph.type(found->second).ToString();
+  return found->second;
+}
+
+Value Session::State::FetchNamed(std::string_view name, DType dtype) const {
+  const auto found = fetches.find(name);
+  CHECK(found != fetches.end()) << name << " is not one of the session's fetches";
+  CHECK(graph.type(found->second).dtype == dtype)
+      << "output " << name << " is " << graph.type(found->second).ToString();
+  return found->second;
+}
+
+void Session::State::BindInput(std::string_view name, DType dtype, const void* pointer,
+                               size_t count) {
+  const Value input = InputNamed(name, dtype);
+  CHECK(count == static_cast<size_t>(TypeOf(input).shape.count()))
+      << "bind input " << name << ": " << count << " elements for " << TypeOf(input).ToString();
+  // No step writes to an input: the schedule never reuses a leaf's buffer.
+  Bind(BufferOf(input), const_cast<void*>(pointer));
+}
+
+}  // namespace taas

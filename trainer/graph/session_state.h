@@ -1,0 +1,105 @@
+// What a session consists of, and how it is made of a graph: a part of session.h that only its own
+// sources see.
+//
+// Ownership, threads, errors: session.h's.
+//
+//   auto state = std::make_unique<Session::State>(graph, options);
+//   RETURN_IF_ERROR(state->Compile());
+
+#ifndef TRAINER_GRAPH_SESSION_STATE_H_
+#define TRAINER_GRAPH_SESSION_STATE_H_
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/placement.h"
+#include "trainer/graph/schedule.h"
+#include "trainer/graph/session.h"
+#include "trainer/graph/step_runner.h"
+#include "trainer/graph/step_trace.h"
+
+namespace taas {
+
+struct Session::State {
+  struct FreeMemory {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<std::byte, FreeMemory>;
+
+  State(const Graph& source, SessionOptions given);
+
+  // The parts of it, in their order.
+  absl::Status Compile();
+  absl::Status ResolveRoots();
+  absl::Status MakeGradients();
+  absl::Status MakeSteps();
+  void Fuse(const ScheduleRequest& request);
+  // Variables that `updates` write, and the views of them.
+  std::vector<Value> Updated(const std::vector<Value>& updates) const;
+  absl::Status PlaceLeaves();
+  absl::Status MakeStep(const ScheduledStep& scheduled);
+  void MakeMemory();
+  void PlaceArena();
+  void MakeRunner();
+
+  void Bind(int buffer, void* memory);
+  int BufferOf(Value value) const { return schedule.buffer_of.at(value); }
+  // All elements at the buffer of `value`.
+  template <typename T>
+  std::span<T> Elements(Value value) const {
+    const TensorType type = TypeOf(value);
+    return {static_cast<T*>(data[static_cast<size_t>(BufferOf(value))]),
+            static_cast<size_t>(type.shape.count())};
+  }
+  const Node& NodeAt(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+  TensorType TypeOf(Value value) const {
+    TensorType type = graph.type(value);
+    type.shape = type.shape.WithBatch(options.batch);
+    return type;
+  }
+  std::vector<TensorType> InputTypes(const Node& node) const;
+  std::vector<TensorType> OutputTypes(NodeId id) const;
+  OpCost CostOf(NodeId id) const;
+  // Without a kernel: it lies where its input lies.
+  bool IsView(const Node& node) const;
+  OpInfo InfoOf(NodeId id) const;
+
+  Value InputNamed(std::string_view name, DType dtype) const;
+  Value FetchNamed(std::string_view name, DType dtype) const;
+  void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
+
+  Graph graph;
+  const SessionOptions options;
+  Placement placement;
+  std::vector<Node> nodes;  // Of the graph, after fusion.
+  std::map<NodeId, DeviceName> devices;
+  Schedule schedule;
+  std::vector<RunnableStep> steps;  // One per step of the schedule.
+  std::vector<void*> data;          // Per buffer of the schedule.
+  std::vector<size_t> offsets;      // Per buffer: in the arena, if it lies there.
+  std::vector<size_t> scratch_offsets;  // Per step.
+  std::vector<Memory> owned;
+  MemoryReport memory;
+  std::unique_ptr<StepRunner> runner;
+  StepTrace::Track* trace = nullptr;
+  int64_t step = 0;
+
+  std::optional<Value> loss;
+  std::map<std::string, Value, std::less<>> fetches;
+  std::map<std::string, Value, std::less<>> inputs;
+  std::vector<VariableInfo> variables;
+  std::vector<Value> variable_values;
+  std::vector<Value> gradients;  // Per variable; invalid where it is not trainable.
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_SESSION_STATE_H_

@@ -1,0 +1,147 @@
+#include "trainer/graph/step_runner.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "operator/base/check.h"
+
+namespace taas {
+
+StepRunner::StepRunner(std::span<const RunnableStep> steps,
+                       std::span<const std::vector<MemoryAccess>> accesses, int threads)
+    : steps_(steps) {
+  CHECK(threads >= 1) << threads << " threads";
+  if (threads == 1) return;
+  CHECK(accesses.size() == steps.size()) << accesses.size() << " of " << steps.size();
+  train_ = PlanOf(accesses, /*forward=*/false);
+  forward_ = PlanOf(accesses, /*forward=*/true);
+  waits_.resize(steps.size());
+  ready_.reserve(steps.size());
+  for (int thread = 1; thread < threads; ++thread) {
+    threads_.emplace_back([this, thread] { Serve(thread); });
+  }
+}
+
+StepRunner::~StepRunner() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+StepRunner::Plan StepRunner::PlanOf(std::span<const std::vector<MemoryAccess>> accesses,
+                                    bool forward) const {
+  Plan plan;
+  std::vector<std::vector<MemoryAccess>> touched;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (forward && !steps_[i].forward) continue;
+    plan.steps.push_back(static_cast<int>(i));
+    touched.push_back(accesses[i]);
+  }
+  plan.order = OrderOf(touched);
+  return plan;
+}
+
+absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& arguments) const {
+  const RunnableStep& runnable = steps_[static_cast<size_t>(step)];
+  const KernelCall call{.inputs = runnable.inputs,
+                        .outputs = runnable.outputs,
+                        .scratch = runnable.scratch,
+                        .threads = arguments.threads,
+                        .step = arguments.step};
+  if (arguments.trace == nullptr) return runnable.kernel.run(call);
+  const Clock::Time begin = arguments.trace->Now();
+  absl::Status status = runnable.kernel.run(call);
+  arguments.trace->Record(thread, step, begin, arguments.trace->Now());
+  return status;
+}
+
+StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
+  for (int step = 0; step < static_cast<int>(steps_.size()); ++step) {
+    if (forward && !steps_[static_cast<size_t>(step)].forward) continue;
+    absl::Status status = RunStep(step, /*thread=*/0, arguments);
+    if (!status.ok()) return {std::move(status), step};
+  }
+  return {};
+}
+
+StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
+  if (threads_.empty()) return RunInOrder(forward, arguments);
+  std::unique_lock<std::mutex> lock(mutex_);
+  plan_ = forward ? &forward_ : &train_;
+  arguments_ = arguments;
+  failure_ = {};
+  left_ = static_cast<int>(plan_->steps.size());
+  std::ranges::copy(plan_->order.waits, waits_.begin());
+  for (int position = 0; position < left_; ++position) {
+    if (waits_[static_cast<size_t>(position)] == 0) PushReady(position);
+  }
+  if (idle_ > 0 && ready_.size() > 1) changed_.notify_all();
+  for (;;) {
+    WorkOn(/*thread=*/0, lock);
+    if (left_ == 0) break;
+    ++idle_;
+    changed_.wait(lock, [this] { return left_ == 0 || !ready_.empty(); });
+    --idle_;
+  }
+  plan_ = nullptr;
+  return std::move(failure_);
+}
+
+void StepRunner::Serve(int thread) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    ++idle_;
+    changed_.wait(lock, [this] { return closing_ || !ready_.empty(); });
+    --idle_;
+    if (closing_) return;
+    WorkOn(thread, lock);
+  }
+}
+
+// Takes ready steps until there is none. The lock is held but while a step runs.
+void StepRunner::WorkOn(int thread, std::unique_lock<std::mutex>& lock) {
+  while (!ready_.empty()) {
+    const int position = PopReady();
+    const int step = plan_->steps[static_cast<size_t>(position)];
+    const StepArguments arguments = arguments_;
+    ++running_;
+    lock.unlock();
+    const absl::Status status = RunStep(step, thread, arguments);
+    lock.lock();
+    --running_;
+    Finish(position, status);
+  }
+}
+
+void StepRunner::Finish(int position, const absl::Status& status) {
+  --left_;
+  const int step = plan_->steps[static_cast<size_t>(position)];
+  if (!status.ok() && (failure_.status.ok() || step < failure_.step)) failure_ = {status, step};
+  if (!failure_.status.ok()) {
+    ready_.clear();
+    left_ = running_;
+  } else {
+    for (const int follower : plan_->order.followers[static_cast<size_t>(position)]) {
+      if (--waits_[static_cast<size_t>(follower)] == 0) PushReady(follower);
+    }
+  }
+  // This thread takes one of them itself.
+  if (idle_ > 0 && (left_ == 0 || ready_.size() > 1)) changed_.notify_all();
+}
+
+void StepRunner::PushReady(int position) {
+  ready_.push_back(position);
+  std::ranges::push_heap(ready_, std::greater<>());
+}
+
+int StepRunner::PopReady() {
+  std::ranges::pop_heap(ready_, std::greater<>());
+  const int position = ready_.back();
+  ready_.pop_back();
+  return position;
+}
+
+}  // namespace taas

@@ -1,0 +1,103 @@
+// Runs the steps of a compiled graph: one after the other, or several at a time.
+//
+// With one thread the steps run in their order. With more, a step is ready when all for which it
+// must wait have ended (memory_conflicts.h); whoever is free, the caller's thread among them, takes
+// the ready step that comes first in the order, which is the one whose inputs are likeliest in a
+// cache. Results are the same bits in any case, since two steps that touch the same bytes keep
+// their order. A run allocates nothing.
+//
+// Ownership: borrows the steps, which stay where they are; owns its threads. Threads: one run at a
+// time; kernels of different steps run on different threads at once. Errors: the first in the
+// order of those that steps returned; once one has, no other step begins.
+//
+//   StepRunner runner(steps, accesses, /*threads=*/2);
+//   StepFailure failure = runner.Run(RunKind::kTrain, {.threads = 1, .step = 7});
+
+#ifndef TRAINER_GRAPH_STEP_RUNNER_H_
+#define TRAINER_GRAPH_STEP_RUNNER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/memory_conflicts.h"
+#include "trainer/graph/step_trace.h"
+
+namespace taas {
+
+// A kernel with the memory on which it works.
+struct RunnableStep {
+  bool forward = false;  // Whether a run without gradients needs it.
+  Kernel kernel;
+  std::vector<const void*> inputs;
+  std::vector<void*> outputs;
+  void* scratch = nullptr;
+};
+
+// What all steps of a run are given.
+struct StepArguments {
+  int threads = 1;  // Inside one op.
+  int64_t step = 0;
+  StepTrace::Track* trace = nullptr;  // Null: nothing is recorded.
+};
+
+struct StepFailure {
+  absl::Status status;  // OK if none failed.
+  int step = -1;
+};
+
+class StepRunner {
+ public:
+  // `accesses` are those of the steps; with one thread they may be empty.
+  StepRunner(std::span<const RunnableStep> steps,
+             std::span<const std::vector<MemoryAccess>> accesses, int threads);
+  ~StepRunner();
+  StepRunner(const StepRunner&) = delete;
+  StepRunner& operator=(const StepRunner&) = delete;
+
+  int threads() const { return static_cast<int>(threads_.size()) + 1; }
+  // `forward`: only the steps that such a run needs.
+  StepFailure Run(bool forward, const StepArguments& arguments);
+
+ private:
+  // The steps of one kind of run; indexes are into `steps`.
+  struct Plan {
+    std::vector<int> steps;
+    StepOrder order;
+  };
+
+  Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
+  StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
+  absl::Status RunStep(int step, int thread, const StepArguments& arguments) const;
+  void Serve(int thread);
+  void WorkOn(int thread, std::unique_lock<std::mutex>& lock);
+  void Finish(int position, const absl::Status& status);
+  void PushReady(int position);
+  int PopReady();
+
+  const std::span<const RunnableStep> steps_;
+  Plan train_, forward_;
+  std::vector<std::thread> threads_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool closing_ = false;
+  // Of the run that is under way; positions are into its plan.
+  const Plan* plan_ = nullptr;
+  StepArguments arguments_;
+  std::vector<int> waits_;
+  std::vector<int> ready_;  // A heap, the first in the order on top.
+  int left_ = 0;            // Steps that have not ended and will.
+  int running_ = 0;
+  int idle_ = 0;            // Threads that wait.
+  StepFailure failure_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_STEP_RUNNER_H_

@@ -1,0 +1,56 @@
+#include "trainer/summary/graph_event.h"
+
+#include <map>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
+#include "trainer/summary/graph.pb.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(GraphEventTest, NodesHaveEdgesDevicesTypesAndShapes) {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 3})});
+  const Value labels = graph.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
+  graph.SetDevice("/device:CPU:1");
+  const Value w = graph.Variable("layer/w", Shape({3, 2}), Initializer::Zeros());
+  const Value y = graph.Add("MatMul", "layer/y", {x, w});
+  const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "xentropy", {y, labels});
+  graph.Add("ReduceSum", "sum", {{loss.node, 1}}, {{"axes", std::vector<int64_t>{0}}});
+  auto session = Session::Compile(graph, {.batch = 4,
+                                          .loss = "xentropy",
+                                          .fetches = {"sum"},
+                                          .cpu_devices = 2});
+  ASSERT_THAT(session, IsOk());
+  summary::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(GraphDefOf((*session)->ops(RunKind::kForward))));
+  std::map<std::string, summary::NodeDef> nodes;
+  for (const summary::NodeDef& node : def.node()) nodes[node.name()] = node;
+  ASSERT_EQ(nodes.size(), 6u);
+  EXPECT_EQ(nodes["x"].op(), "Placeholder");
+  EXPECT_EQ(nodes["x"].device(), "/job:localhost/replica:0/task:0/device:CPU:0");
+  EXPECT_EQ(nodes["layer/w"].op(), "VariableV2");
+  EXPECT_EQ(nodes["layer/w"].attr().at("shape").shape().dim_size(), 2);
+  EXPECT_EQ(nodes["labels"].attr().at("T").type(), summary::DT_INT32);
+  const summary::NodeDef& product = nodes["layer/y"];
+  EXPECT_EQ(product.op(), "MatMul");
+  EXPECT_THAT(product.input(), ElementsAre("x", "layer/w"));
+  EXPECT_EQ(product.device(), "/job:localhost/replica:0/task:0/device:CPU:1");
+  EXPECT_EQ(product.attr().at("T").type(), summary::DT_FLOAT);
+  EXPECT_FALSE(product.attr().at("transpose_a").b());
+  const auto& shapes = product.attr().at("_output_shapes").list().shape();
+  ASSERT_EQ(shapes.size(), 1);
+  EXPECT_EQ(shapes[0].dim(0).size(), 4);
+  EXPECT_EQ(shapes[0].dim(1).size(), 2);
+  EXPECT_EQ(nodes["xentropy"].attr().at("_output_shapes").list().shape_size(), 2);
+  EXPECT_THAT(nodes["sum"].input(), ElementsAre("xentropy:1"));
+  EXPECT_THAT(nodes["sum"].attr().at("axes").list().i(), ElementsAre(0));
+}
+
+}  // namespace
+}  // namespace taas
