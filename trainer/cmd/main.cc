@@ -5,6 +5,7 @@
 //   taas-trainer --ps_hosts=… --worker_hosts=… --job_name=worker --task_index=0 --data_dir=…
 //                                                  as scripts of distributed TensorFlow are started
 //   taas-trainer data fetch mnist DIR              data commands
+//   taas-trainer inspect PATH…                     what files hold
 
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/data/data_commands.h"
+#include "trainer/inspect/inspect_command.h"
 
 namespace taas {
 namespace {
@@ -106,7 +108,9 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 }
 
 int Main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
+  if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
   app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
   Flags flags;

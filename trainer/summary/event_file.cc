@@ -87,6 +87,18 @@ absl::Status EventWriter::Append(const summary::Event& event) {
   return absl::OkStatus();
 }
 
+absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,
+                           const std::function<void(const summary::Event&)>& each) {
+  ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
+  RecordCursor cursor(*file);
+  for (;;) {
+    ASSIGN_OR_RETURN(const auto data, cursor.Next(size_max));
+    if (!data) return absl::OkStatus();
+    summary::Event event;
+    if (event.ParseFromString(*data)) each(event);
+  }
+}
+
 absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size_max,
                         const std::function<void(const summary::Event&)>& each) {
   const auto names = files.List(dir);
@@ -94,14 +106,7 @@ absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (!IsEventFile(name)) continue;
-    ASSIGN_OR_RETURN(const auto file, files.OpenRead(dir + "/" + name));
-    RecordCursor cursor(*file);
-    for (;;) {
-      ASSIGN_OR_RETURN(const auto data, cursor.Next(size_max));
-      if (!data) break;
-      summary::Event event;
-      if (event.ParseFromString(*data)) each(event);
-    }
+    RETURN_IF_ERROR(ReadEventFile(files, dir + "/" + name, size_max, each));
   }
   return absl::OkStatus();
 }

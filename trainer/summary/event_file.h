@@ -53,6 +53,10 @@ class EventWriter {
 // Of a name without its directory.
 bool IsEventFile(const std::string& name);
 
+// Of the file at `path`, as below.
+absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,
+                           const std::function<void(const summary::Event&)>& each);
+
 // Calls `each` with every event of the directory's files in the order in which TensorBoard reads
 // them. Events of more than `size_max` bytes (those with histograms) are passed over; what follows
 // a damaged record of a file too. A directory that is not there has none.
