@@ -6,6 +6,7 @@
 //                                                  as scripts of distributed TensorFlow are started
 //   taas-trainer data fetch mnist DIR              data commands
 //   taas-trainer inspect PATH…                     what files hold
+//   taas-trainer export|eval|predict --checkpoint  what a trained model is for
 
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/replica_process.h"
+#include "trainer/cmd/use_commands.h"
 #include "trainer/data/data_commands.h"
 #include "trainer/inspect/inspect_command.h"
 
@@ -111,6 +113,7 @@ int Main(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
   if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
+  if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
   app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
   Flags flags;

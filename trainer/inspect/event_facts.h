@@ -3,7 +3,7 @@
 // Ownership: borrows the FileSystem, the facts are values. Threads: any. Errors: the FileSystem's;
 // behind a damaged or unfinished record of a file nothing more of it is counted.
 //
-//   ASSIGN_OR_RETURN(const EventFacts facts, FactsOfEvents(files, {"dir/events.out.tfevents.1.h"}));
+//   ASSIGN_OR_RETURN(const EventFacts facts, FactsOfEvents(files, {"events.out.tfevents.1.h"}));
 
 #ifndef TRAINER_INSPECT_EVENT_FACTS_H_
 #define TRAINER_INSPECT_EVENT_FACTS_H_
