@@ -73,6 +73,7 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& tas
          .pod = process_.pod_number,
          .start = process_.start,
          .keep = static_cast<int>(config().checkpoint_keep),
+         .shard_bytes = config().checkpoint_shard_bytes,
          .shape = shape});
     // A disk that is away is another matter: the process ends and is started again.
     if (store.ok() || !absl::IsAborted(store.status())) return store;

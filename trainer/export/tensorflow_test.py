@@ -162,6 +162,29 @@ class TensorFlowTest(unittest.TestCase):
             self.assert_near(theirs[loader]["predictions"], values, loader)
         self.assertIn("loss", self.use("eval", config))
 
+    def test_the_end_of_a_training_exports(self):
+        self.train({"name": "softmax"}, classes=4,
+                   export={"format": "savedModel", "dir": self.saved_model})
+        ends = self.load(self.examples())
+        self.assertEqual(sorted(ends["new"]), ["classes", "logits", "probabilities"])
+
+    def test_a_checkpoint_in_several_files_loads(self):
+        out = os.path.join(self.dir, "out")
+        self.train({"name": "mlp", "hidden": [300]}, classes=4, maxSteps=3,
+                   checkpoint={"dir": out, "maxShardBytes": 1 << 20},
+                   data={"format": "generated",
+                         "generated": {"examples": 50, "features": 700, "classes": 4}})
+        files = [name for name in os.listdir(out) if ".data-" in name]
+        self.assertEqual(sorted(files), [f"model.ckpt-3.data-0000{i}-of-00003" for i in range(3)])
+        prefix = os.path.join(out, "model.ckpt-3")
+        want = json.loads(self.run_program([PYTHON, "-c", CHECKPOINT, prefix]))
+        path = os.path.join(self.dir, "a.safetensors")
+        self.run_program([TRAINER, "export", "--checkpoint", prefix, "--format", "safetensors",
+                          "--to", path])
+        tensors, _ = read_safetensors(path)
+        self.assertEqual(len(want["hidden1/weights/Adam"]), 700 * 300)
+        self.assertEqual({name: tensors[name] for name in want}, want)
+
     def test_safetensors_hold_what_the_checkpoint_holds(self):
         config = self.train({"name": "mlp", "hidden": [5]}, classes=4)
         want = json.loads(self.run_program(

@@ -40,7 +40,7 @@ absl::Status SaveLast(const std::function<absl::Status()>& save, StatusBoard& bo
     const absl::Status saved = save();
     if (!MayPass(saved)) return saved;
     const std::string text =
-        "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
+        "what a training ends with cannot be written, trying again: " + std::string(saved.message());
     Log(LogLevel::kError, text);
     board.SetState(RunState::kSaving, text);
     if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);

@@ -25,7 +25,7 @@ namespace taas {
 absl::Status TrainOnWithout(const absl::Status& status, bool all_saved, Clock::Time now,
                             StatusBoard& board, std::optional<Clock::Time>* save_again_at);
 
-// The training is done and its last checkpoint is all that is missing: a disk that is away or full
+// The training is done and its last checkpoint, or its export, is all that is missing: a disk that is away or full
 // is waited for, as long as it takes.
 absl::Status SaveLast(const std::function<absl::Status()>& save, StatusBoard& board,
                       const StopFlag& stop);

@@ -43,9 +43,10 @@ class LocalTraining {
     }
     board_.SetState(RunState::kSaving);
     RETURN_IF_ERROR(SaveLast([this] { return Save(); }, board_, stop));
+    const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());
+    RETURN_IF_ERROR(SaveLast([&] { return task_.Export(step_, trained); }, board_, stop));
     board_.SetState(RunState::kEvaluating);
-    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
-                     task_.Evaluate(slots_->Evaluated(task_.session())));
+    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(trained));
     if (evaluation) {
       evaluation->step = step_;
       board_.SetEvaluation(*evaluation);

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <utility>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/data/augment.h"
+#include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/loops.h"
 
 namespace taas {
@@ -50,17 +52,21 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
   return std::unique_ptr<ModelTask>(
-      new ModelTask(std::move(data), std::move(model), std::move(towers), plan, work, config.seed));
+      new ModelTask(files, config, std::move(data), std::move(model), std::move(towers), plan,
+                    work));
 }
 
-ModelTask::ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-                     const GradientWork& work, uint64_t seed)
-    : data_(std::move(data)),
+ModelTask::ModelTask(FileSystem& files, const TrainerConfig& config, DataSets data, Model model,
+                     std::unique_ptr<Towers> towers, BatchPlan plan, const GradientWork& work)
+    : files_(files),
+      export_format_(config.export_format),
+      export_dir_(config.export_dir),
+      data_(std::move(data)),
       model_(std::move(model)),
       towers_(std::move(towers)),
       plan_(plan),
       work_(work),
-      seed_(seed),
+      seed_(config.seed),
       indices_(static_cast<size_t>(towers_->count()),
                std::vector<int64_t>(static_cast<size_t>(plan.batch_size()))) {}
 
@@ -175,6 +181,19 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     evaluation.accuracy = static_cast<double>(right) / static_cast<double>(examples);
   }
   return std::optional<Evaluation>(evaluation);
+}
+
+absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>& variables) {
+  if (export_format_.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(export_format_));
+  RETURN_IF_ERROR(ExportModel(files_, export_dir_,
+                              {.model = &model_,
+                               .values = {variables.begin(), variables.end()},
+                               .step = step,
+                               .format = format}))
+      .With("spec.trainer.export");
+  Log(LogLevel::kInfo, "model exported", {{"format", export_format_}, {"dir", export_dir_}});
+  return absl::OkStatus();
 }
 
 void ModelTask::AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,

@@ -1,7 +1,7 @@
 // A TrainingTask made from `spec.trainer`: a named model, data from files, evaluation on the test
 // set.
 //
-// Ownership: owns graph, sessions and data. Threads: as TrainingTask. Errors: those of model and
+// Ownership: owns graph, sessions and data, borrows the FileSystem. Threads: as TrainingTask. Errors: those of model and
 // data, each naming the field or file.
 //
 //   ASSIGN_OR_RETURN(auto task, ModelTask::Make(files, config));
@@ -40,6 +40,8 @@ class ModelTask : public TrainingTask {
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
+  // As spec.trainer.export says.
+  absl::Status Export(int64_t step, const std::vector<std::span<float>>& variables) override;
 
   // The share of the last training batches, of all towers, that was classified rightly, before
   // their update; nothing of a regression.
@@ -55,8 +57,8 @@ class ModelTask : public TrainingTask {
     float loss_scale = 1;  // Of the sessions; divided out first.
   };
 
-  ModelTask(DataSets data, Model model, std::unique_ptr<Towers> towers, BatchPlan plan,
-            const GradientWork& work, uint64_t seed);
+  ModelTask(FileSystem& files, const TrainerConfig& config, DataSets data, Model model,
+            std::unique_ptr<Towers> towers, BatchPlan plan, const GradientWork& work);
   void FinishGradients();
   void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
   void FillTower(int tower, int64_t batch);
@@ -66,6 +68,8 @@ class ModelTask : public TrainingTask {
   void AddRows(Session& session, const Dataset& set, std::span<const int64_t> indices,
                size_t count, double* loss, int64_t* right) const;
 
+  FileSystem& files_;
+  const std::string export_format_, export_dir_;
   DataSets data_;
   Model model_;
   std::unique_ptr<Towers> towers_;
