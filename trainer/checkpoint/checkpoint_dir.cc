@@ -88,6 +88,7 @@ absl::Status CheckpointDir::CheckStillOwner() {
 }
 
 absl::Status CheckpointDir::WriteOwner(bool released) {
+  renewed_ = clock_.Now();
   return files_.WriteAtomically(
       Path(kOwnerFile), EncodeOwnerRecord({options_.owner, clock_.WallNow(), released}));
 }
@@ -145,7 +146,12 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   const std::vector<int> plan = PlanShards(tensors, options_.shard_bytes);
   const int shards = plan.empty() ? 1 : plan.back() + 1;
   ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source, {.shards = shards}));
-  for (size_t i = 0; i < tensors.size(); ++i) RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
+    // A model that takes longer to write than the lease is no sign of death.
+    if (clock_.Now() - renewed_ < kRenewEvery) continue;
+    RETURN_IF_ERROR(Renew());
+  }
   RETURN_IF_ERROR(writer->Finish());
 
   // The write may have taken long: look again before the result becomes visible.

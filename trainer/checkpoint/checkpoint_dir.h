@@ -89,6 +89,7 @@ class CheckpointDir {
   const Clock& clock_;
   const Options options_;
   const std::string temporary_;  // Name of this process's temporary directory.
+  Clock::Time renewed_{};        // The owner record.
   std::set<int64_t> damaged_;    // Steps, as far as Latest has met them.
 };
 

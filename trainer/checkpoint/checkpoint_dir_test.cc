@@ -290,6 +290,29 @@ TEST_F(CheckpointDirTest, AnotherJobWaitsUntilTheOwnerIsDeadOrDone) {
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, Options()), IsOk());
 }
 
+// A model of 100 GB takes longer to write than an owner may be silent.
+TEST_F(CheckpointDirTest, TheOwnerIsRenewedWhileALongWriteGoesOn) {
+  class SlowFiles : public PosixFileSystem {
+   public:
+    explicit SlowFiles(FakeClock& clock) : clock_(clock) {}
+    absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
+      if (path.find(".data-") != std::string::npos) clock_.Advance(12s);
+      if (path.find(".owner") != std::string::npos) ++owner_writes;
+      return PosixFileSystem::OpenWrite(path);
+    }
+    int owner_writes = 0;
+
+   private:
+    FakeClock& clock_;
+  };
+  SlowFiles slow(clock_);
+  auto dir = CheckpointDir::Open(slow, clock_, Options());
+  ASSERT_THAT(dir, IsOk());
+  slow.owner_writes = 0;
+  ASSERT_THAT(Save(**dir, 10), IsOk());
+  EXPECT_EQ(slow.owner_writes, 2) << "during the write and after it";
+}
+
 TEST_F(CheckpointDirTest, DirectoryThatCannotBeWrittenIsNamed) {
   ASSERT_THAT(posix_.WriteAtomically(dir_, "a file, not a directory"), IsOk());
   const auto dir = CheckpointDir::Open(files_, clock_, Options());
