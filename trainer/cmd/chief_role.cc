@@ -51,7 +51,7 @@ absl::Status RunChief(Role& role) {
   auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception);
   if (!server.ok()) return Role::Restart(server.status());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
-  const auto recorder = role.MakeRecorder();
+  const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
   ASSIGN_OR_RETURN(const auto ledger, ps::CommitLedger::FromEnvironment(
@@ -86,6 +86,7 @@ absl::Status RunChief(Role& role) {
   });
   const absl::Status status = coordinator->Run(role.stop());
   trainer.join();
+  role.EndRecording(*recorder, status);
   return Role::Release(store.get(), status);
 }
 

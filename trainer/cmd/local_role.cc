@@ -16,11 +16,13 @@ absl::Status RunLocally(Role& role) {
   }
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
-  const auto recorder = role.MakeRecorder();
+  const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
-  return Role::Release(store.get(), RunLocal(role.clock(), role.config(), *task, store.get(),
-                                             role.board(), log, role.stop()));
+  const absl::Status status = RunLocal(role.clock(), role.config(), *task, store.get(),
+                                       role.board(), log, role.stop());
+  role.EndRecording(*recorder, status);
+  return Role::Release(store.get(), status);
 }
 
 }  // namespace taas

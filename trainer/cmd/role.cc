@@ -3,11 +3,16 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/export/tensorflow_graph.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/ps/layout.h"
+#include "trainer/summary/hparams.h"
 
 namespace taas {
 namespace {
@@ -94,13 +99,69 @@ absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
   return status;
 }
 
-std::unique_ptr<Recorder> Role::MakeRecorder() {
+// Variables stand where parameter servers hold them, the rest on this process.
+summary::Event Role::GraphEvent(ModelTask& task) const {
+  const bool has_cluster = process_.cluster && !cluster().alone();
+  const int shards = has_cluster ? cluster().count("ps") : 0;
+  const std::string own = has_cluster
+                              ? "/job:" + cluster().self.role + "/task:" +
+                                    std::to_string(cluster().self.index) + "/device:CPU:0"
+                              : "/job:localhost/task:0/device:CPU:0";
+  std::map<std::string, std::string> places;
+  if (shards > 0) {
+    const ps::Layout layout = ps::SplitByBytes(SizesOf(task.session()), shards);
+    for (size_t shard = layout.shards.size(); shard-- > 0;) {  // The first part counts.
+      for (const ps::Piece& piece : layout.shards[shard]) {
+        const size_t variable = static_cast<size_t>(piece.variable);
+        places[task.session().variables()[variable].name] =
+            "/job:ps/task:" + std::to_string(shard) + "/device:CPU:0";
+      }
+    }
+  }
+  const tf::GraphDef drawn = DrawnGraph(task.graph(), [&](const Node& node) {
+    const auto place = places.find(node.name);
+    return place == places.end() ? own : place->second;
+  });
+  summary::Event event;
+  event.set_graph_def(drawn.SerializeAsString());
+  return event;
+}
+
+std::vector<summary::Event> Role::EventHead(ModelTask& task) const {
+  const TrainerConfig& of = config();
+  const auto object = [](const std::string& text) {
+    return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  };
+  nlohmann::json parameters = {{"model", object(of.model)},
+                               {"optimizer", object(of.optimizer)},
+                               {"batchSize", of.batch_size},
+                               {"maxSteps", of.max_steps},
+                               {"seed", of.seed},
+                               {"regularization", {{"l1", of.l1}, {"l2", of.l2}}},
+                               {"strategy", {{"sync", of.mode == UpdateMode::kSync},
+                                             {"towers", of.towers}}}};
+  if (!of.clip.empty()) parameters["optimizer"]["clip"] = object(of.clip);
+  if (of.loss_scale != 1) parameters["optimizer"]["lossScale"] = of.loss_scale;
+  const TrainingParameters what{.name = process_.job,
+                                .parameters = &parameters,
+                                .metrics = {"loss", "accuracy", "eval/loss", "eval/accuracy"},
+                                .started = clock_.WallNow()};
+  return {GraphEvent(task), HparamsExperiment(what), HparamsStart(what)};
+}
+
+void Role::EndRecording(Recorder& recorder, const absl::Status& status) const {
+  if (absl::IsCancelled(status) || absl::IsUnavailable(status)) return;
+  recorder.End(HparamsEnd(status.ok(), clock_.WallNow()));
+}
+
+std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
   return std::make_unique<Recorder>(clock_, files_,
                                     Recorder::Options{.dir = config().summaries_dir,
                                                       .every = config().summary_steps,
                                                       .histograms = config().summary_histograms,
                                                       .examples_per_step =
-                                                          ExamplesPerStepOf(process_)},
+                                                          ExamplesPerStepOf(process_),
+                                                      .head = EventHead(task)},
                                     series_);
 }
 

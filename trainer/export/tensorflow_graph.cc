@@ -270,7 +270,8 @@ absl::StatusOr<std::vector<std::string>> Translate(const Graph& graph,
   return tensors;
 }
 
-tf::GraphDef DrawnGraph(const Graph& graph) {
+tf::GraphDef DrawnGraph(const Graph& graph,
+                        const std::function<std::string(const Node&)>& device_of) {
   tf::GraphDef drawn;
   drawn.mutable_versions()->set_producer(kGraphProducer);
   NodeAdder nodes(&drawn);
@@ -281,7 +282,7 @@ tf::GraphDef DrawnGraph(const Graph& graph) {
     for (const TensorType& type : node.outputs) {
       *shapes.mutable_list()->add_shape() = ShapeProtoOf(type.shape);
     }
-    nodes.SetDevice(node.device);
+    nodes.SetDevice(node.device.empty() ? device_of(node) : node.device);
     // TensorBoard knows by these names what starts and what keeps values.
     const std::string op = node.op == "Input"      ? "Placeholder"
                            : node.op == "Variable" ? "VariableV2"

@@ -14,6 +14,7 @@
 #ifndef TRAINER_EXPORT_TENSORFLOW_GRAPH_H_
 #define TRAINER_EXPORT_TENSORFLOW_GRAPH_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,10 @@ absl::StatusOr<std::vector<std::string>> Translate(const Graph& graph,
                                                    const std::vector<Value>& ends,
                                                    NodeAdder* nodes);
 
-// All nodes as they are, with the device of each and the shapes of their outputs: for people to
-// look at, not to run.
-tf::GraphDef DrawnGraph(const Graph& graph);
+// All nodes as they are, with the shapes of their outputs and the device of each, which
+// `device_of` tells where the graph does not: for people to look at, not to run.
+tf::GraphDef DrawnGraph(const Graph& graph,
+                        const std::function<std::string(const Node&)>& device_of);
 
 }  // namespace taas
 

@@ -47,9 +47,9 @@ TEST(TensorflowGraphTest, AnOpWithoutTranslationIsNamed) {
 }
 
 TEST(TensorflowGraphTest, TheDrawingHasAllNodesWithTheirDevices) {
-  const tf::GraphDef drawn = DrawnGraph(SmallGraph());
+  const tf::GraphDef drawn = DrawnGraph(SmallGraph(), [](const Node&) { return "/device:CPU:0"; });
   ASSERT_EQ(drawn.node_size(), 5);
-  EXPECT_EQ(drawn.node(0).device(), "");
+  EXPECT_EQ(drawn.node(0).device(), "/device:CPU:0");
   EXPECT_EQ(drawn.node(2).device(), "/device:CPU:1");
   EXPECT_EQ(drawn.node(4).op(), "SparseSoftmaxCrossEntropy");
   EXPECT_THAT(drawn.node(4).input(), ElementsAre("y", "labels"));

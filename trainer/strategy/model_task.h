@@ -47,6 +47,7 @@ class ModelTask : public TrainingTask {
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
 
+  const Graph& graph() const { return model_.graph; }
   const std::string& data_source() const { return data_.source; }
   int64_t examples() const { return data_.train.examples(); }
 

@@ -82,6 +82,11 @@ absl::Status EventWriter::Write(Clock::WallTime wall, int64_t step, summary::Sum
   return Append(event);
 }
 
+absl::Status EventWriter::Add(Clock::WallTime wall, summary::Event event) {
+  event.set_wall_time(WallSeconds(wall));
+  return Append(event);
+}
+
 absl::Status EventWriter::Append(const summary::Event& event) {
   RETURN_IF_ERROR(file_->Append(FrameRecord(event.SerializeAsString()))).With("write " + path_);
   return absl::OkStatus();

@@ -40,6 +40,8 @@ class EventWriter {
   // What stands at `step` and later in this directory is of a life that was given up.
   absl::Status Start(Clock::WallTime wall, int64_t step);
   absl::Status Write(Clock::WallTime wall, int64_t step, summary::Summary summary);
+  // Any other event, at its step; it gets the time.
+  absl::Status Add(Clock::WallTime wall, summary::Event event);
 
  private:
   EventWriter(std::string path, std::unique_ptr<WritableFile> file)
