@@ -1,9 +1,10 @@
 // What a checkpoint adds to steps of training in one process (strategy Local), for a model of 1 GB:
 // an mlp of 8192 - 16384 - 7168 units, plain gradient descent, a checkpoint each ten steps.
 //
-// Quiet are steps with no copy and no write beside them. Printed: the median of the quiet steps, the
-// longest of those that follow a cut directly (in which the model is copied), the longest of all
-// that have a checkpoint beside them, and by how much they are longer.
+// Quiet are steps with no copy and no write beside them. Printed: the median of the quiet steps,
+// the longest of those that follow a cut directly (in which the model is copied), the longest of
+// all that have a checkpoint beside them, and by how much they are longer; how long a step was
+// held up is in the lines of the checkpoints (stepHeldMs).
 //
 //   bazel run -c opt //bench:checkpoint_bench [-- DIR [BATCH [STEPS]]]    (default /tmp 4 60)
 
@@ -60,6 +61,38 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+struct Step {
+  double milliseconds;
+  double processor;
+  bool writing;  // A checkpoint's temporary directory was there before or after it.
+};
+
+double Longest(const std::vector<double>& values) {
+  return values.empty() ? 0 : *std::ranges::max_element(values);
+}
+
+void Report(const std::vector<Step>& taken) {
+  std::vector<double> quiet, beside, after_cut, quiet_processor, beside_processor;
+  for (size_t i = 1; i < taken.size(); ++i) {  // The first warms up.
+    const bool first_after_cut = i % kEvery == 0;
+    if (first_after_cut) after_cut.push_back(taken[i].milliseconds);
+    const bool loud = taken[i].writing || first_after_cut;
+    (loud ? beside : quiet).push_back(taken[i].milliseconds);
+    (loud ? beside_processor : quiet_processor).push_back(taken[i].processor);
+  }
+  const double median = Median(quiet);
+  std::printf("quiet steps          %3zu: median %8.1f ms, longest %8.1f ms\n", quiet.size(),
+              median, Longest(quiet));
+  const auto print = [&](const char* what, const std::vector<double>& steps) {
+    std::printf("%s  %3zu: median %8.1f ms, longest %8.1f ms, longer by %.1f ms\n", what,
+                steps.size(), Median(steps), Longest(steps), Longest(steps) - median);
+  };
+  print("first after a cut  ", after_cut);
+  print("beside a checkpoint", beside);
+  std::printf("processor time: quiet median %.1f ms; beside median %.1f ms, longest %.1f ms\n",
+              Median(quiet_processor), Median(beside_processor), Longest(beside_processor));
+}
+
 int Run(const std::string& base, int batch, int steps) {
   const std::string dir = base + "/checkpoint_bench";
   PosixFileSystem files;
@@ -78,11 +111,6 @@ int Run(const std::string& base, int batch, int steps) {
                                    {.dir = dir, .uid = "bench", .keep = 1, .shape = *shape});
   CHECK(store.ok()) << store.status();
 
-  struct Step {
-    double milliseconds;
-    double processor;
-    bool writing;  // A checkpoint's temporary directory was there before or after it.
-  };
   std::vector<Step> taken;
   Clock::Time before = clock.Now();
   double processor_before = ProcessorMilliseconds();
@@ -113,27 +141,8 @@ int Run(const std::string& base, int batch, int steps) {
   CHECK(status.ok()) << status;
   close(null);
 
-  std::vector<double> quiet, beside, after_cut, quiet_processor, beside_processor;
-  for (size_t i = 1; i < taken.size(); ++i) {  // The first warms up.
-    const bool first_after_cut = i % kEvery == 0;
-    if (first_after_cut) after_cut.push_back(taken[i].milliseconds);
-    const bool loud = taken[i].writing || first_after_cut;
-    (loud ? beside : quiet).push_back(taken[i].milliseconds);
-    (loud ? beside_processor : quiet_processor).push_back(taken[i].processor);
-  }
-  const double median = Median(quiet);
-  const double longest = *std::ranges::max_element(beside);
   std::printf("model %.3f GB, batch %d, %zu steps\n", bytes / 1e9, batch, taken.size());
-  std::printf("quiet steps          %3zu: median %8.1f ms, longest %8.1f ms\n", quiet.size(), median,
-              *std::ranges::max_element(quiet));
-  std::printf("first after a cut    %3zu: median %8.1f ms, longest %8.1f ms, longer by %.1f ms\n",
-              after_cut.size(), Median(after_cut), *std::ranges::max_element(after_cut),
-              *std::ranges::max_element(after_cut) - median);
-  std::printf("beside a checkpoint  %3zu: median %8.1f ms, longest %8.1f ms, longer by %.1f ms\n",
-              beside.size(), Median(beside), longest, longest - median);
-  std::printf("processor time: quiet median %.1f ms; beside median %.1f ms, longest %.1f ms\n",
-              Median(quiet_processor), Median(beside_processor),
-              *std::ranges::max_element(beside_processor));
+  Report(taken);
   CHECK(files.RemoveAll(dir).ok());
   return 0;
 }

@@ -17,8 +17,8 @@ from taas.logs import LogLine
 from taas.pods import Pod
 from taas.series import Point, Series, rows
 from taas.specs import (CheckpointSpec, DataSpec, EvaluationSpec, ExitCodesSpec, ExportSpec,
-                        FilesSpec, GeneratedSpec, ModelSpec, MovingAverageSpec, NetworkSpec, OptimizerSpec,
-                        RegularizationSpec, ReplicaSpec, ResourcesSpec, RoleSpec,
+                        FilesSpec, GeneratedSpec, ModelSpec, MovingAverageSpec, NetworkSpec,
+                        OptimizerSpec, RegularizationSpec, ReplicaSpec, ResourcesSpec, RoleSpec,
                         SchedulingPolicySpec, StrategySpec, SummariesSpec, TFSchedulingPolicySpec,
                         VolumeSpec, claim)
 from taas.status import Condition, End, Evaluation, JobStatus, Progress, ReplicaStatus
@@ -27,8 +27,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyExists", "ApiError", "CheckpointSpec", "Client", "Condition", "ConfigError", "DataSpec",
-    "End", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "ExportSpec", "FilesSpec",
-    "Forbidden", "GeneratedSpec", "Job", "JobEnded", "JobFailed", "JobStatus", "LogLine", "ManifestError",
+    "End", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "ExportSpec", "FilesSpec", "Forbidden",
+    "GeneratedSpec", "Job", "JobEnded", "JobFailed", "JobStatus", "LogLine", "ManifestError",
     "ModelSpec", "MovingAverageSpec", "NetworkSpec", "NotFound", "OptimizerSpec", "Pod", "Point",
     "Progress", "RegularizationSpec", "ReplicaFailure", "ReplicaSpec", "ReplicaStatus",
     "ResourcesSpec", "RoleSpec", "SchedulingPolicySpec", "Series", "SeriesUnavailable",

@@ -280,7 +280,8 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
   RETURN_IF_ERROR(CheckFields(json, "",
                               {"image", "model", "data", "strategy", "optimizer",
                                "regularization", "movingAverage", "batchSize", "maxSteps", "seed",
-                               "checkpoint", "export", "summaries", "evaluation", "logSteps", "jsonLogs"}));
+                               "checkpoint", "export", "summaries", "evaluation", "logSteps",
+                               "jsonLogs"}));
   TrainerConfig config;
   RETURN_IF_ERROR(ReadObject(json, "model", &config.model));
   RETURN_IF_ERROR(ReadObject(json, "data", &config.data));

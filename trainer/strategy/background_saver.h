@@ -6,9 +6,9 @@
 // is all that a step can get longer by. The second buffer is made, and its memory touched, before
 // the first cut needs it.
 //
-// Ownership: owns its thread and the second buffer; borrows all else; the memory of session and slots
-// stays where it is. Threads: one at a time; the store is this object's until it is gone. Errors:
-// those of SnapshotStore, by Take.
+// Ownership: owns its thread and the second buffer; borrows all else; the memory of session and
+// slots stays where it is. Threads: one at a time; the store is this object's until it is gone.
+// Errors: those of SnapshotStore, by Take.
 //
 //   BackgroundSaver saver(clock, store, session, slots);
 //   saver.Begin(step, committed);                       // between two steps

@@ -79,8 +79,8 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
       if (!averages[i].empty()) evaluated[i] = averages[i];
     }
   }
-  RETURN_IF_ERROR(
-      SaveLast([&] { return task_.Export(snapshot_.step, evaluated); }, board_, stop));
+  RETURN_IF_ERROR(SaveLast([&] { return task_.Export(snapshot_.step, evaluated); }, board_, stop,
+                           "the export"));
   board_.SetState(RunState::kEvaluating);
   ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
   if (evaluation) {

@@ -48,7 +48,8 @@ class LocalTraining {
     board_.SetState(RunState::kSaving);
     RETURN_IF_ERROR(SaveLast([this] { return SaveNow(); }, board_, stop));
     const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());
-    RETURN_IF_ERROR(SaveLast([&] { return task_.Export(step_, trained); }, board_, stop));
+    RETURN_IF_ERROR(
+        SaveLast([&] { return task_.Export(step_, trained); }, board_, stop, "the export"));
     board_.SetState(RunState::kEvaluating);
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(trained));
     if (evaluation) {

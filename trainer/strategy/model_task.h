@@ -1,8 +1,8 @@
 // A TrainingTask made from `spec.trainer`: a named model, data from files, evaluation on the test
 // set.
 //
-// Ownership: owns graph, sessions and data, borrows the FileSystem. Threads: as TrainingTask. Errors: those of model and
-// data, each naming the field or file.
+// Ownership: owns graph, sessions and data, borrows the FileSystem. Threads: as TrainingTask.
+// Errors: those of model and data, each naming the field or file.
 //
 //   ASSIGN_OR_RETURN(auto task, ModelTask::Make(files, config));
 
