@@ -29,6 +29,8 @@ namespace taas {
 namespace {
 
 constexpr int kEvery = 10;
+// A step that takes so many times the median is shown by itself.
+constexpr double kLongStep = 1.2;
 
 TrainerConfig Config(const std::string& dir, int batch, int steps) {
   const auto config = ParseTrainerConfig(
@@ -81,6 +83,11 @@ void Report(const std::vector<Step>& taken) {
     (loud ? beside_processor : quiet_processor).push_back(taken[i].processor);
   }
   const double median = Median(quiet);
+  for (size_t i = 1; i < taken.size(); ++i) {
+    if (taken[i].milliseconds < kLongStep * median) continue;
+    std::printf("long step %zu: %.1f ms, processor %.1f ms%s\n", i + 1, taken[i].milliseconds,
+                taken[i].processor, taken[i].writing ? ", beside a write" : "");
+  }
   std::printf("quiet steps          %3zu: median %8.1f ms, longest %8.1f ms\n", quiet.size(),
               median, Longest(quiet));
   const auto print = [&](const char* what, const std::vector<double>& steps) {
