@@ -17,6 +17,7 @@ from taas.logs import LogLine
 from taas.pods import Pod
 from taas.series import Point, Series, rows
 from taas.specs import (CheckpointSpec, DataSpec, EngineSpec, EvaluationSpec, ExitCodesSpec,
+                        ExportSpec,
                         FilesSpec, GeneratedSpec, ModelSpec, MovingAverageSpec, NetworkSpec,
                         OptimizerSpec, RegularizationSpec, ReplicaSpec, ResourcesSpec, RoleSpec,
                         SchedulingPolicySpec, StrategySpec, SummariesSpec, TFSchedulingPolicySpec,
@@ -27,7 +28,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyExists", "ApiError", "CheckpointSpec", "Client", "Condition", "ConfigError", "DataSpec",
-    "End", "EngineSpec", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "FilesSpec", "Forbidden",
+    "End", "EngineSpec", "Evaluation", "EvaluationSpec", "ExitCodesSpec", "ExportSpec", "FilesSpec",
+    "Forbidden",
     "GeneratedSpec", "Job", "JobEnded", "JobFailed", "JobStatus", "LogLine", "ManifestError",
     "ModelSpec", "MovingAverageSpec", "NetworkSpec", "NotFound", "OptimizerSpec", "Pod", "Point",
     "Progress", "RegularizationSpec", "ReplicaFailure", "ReplicaSpec", "ReplicaStatus",

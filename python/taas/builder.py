@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from taas.kinds import GPU_RESOURCE, TF_JOB, TRAINING_JOB, Kind
 from taas.specs import (CheckpointSpec, CleanPodPolicy, DataSpec, EngineSpec, EvaluationSpec,
-                        ExitCodesSpec, ModelSpec, MovingAverageSpec, NetworkSpec, OptimizerSpec,
+                        ExitCodesSpec, ExportSpec, ModelSpec, MovingAverageSpec, NetworkSpec,
+                        OptimizerSpec,
                         RegularizationSpec, ReplicaSpec, RestartPolicy, RoleSpec,
                         SchedulingPolicySpec, StrategySpec, SummariesSpec, TFSchedulingPolicySpec,
                         VolumeSpec)
@@ -94,6 +95,7 @@ class TrainingJob(Program):
     max_steps: int | None = None
     seed: int | None = None
     checkpoint: CheckpointSpec | None = None
+    export: ExportSpec | None = None
     summaries: SummariesSpec | None = None
     evaluation: EvaluationSpec | None = None
     log_steps: int | None = None

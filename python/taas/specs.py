@@ -187,6 +187,12 @@ class CheckpointSpec(TypedDict, total=False):
     everySeconds: int
     everySteps: int
     keep: int
+    maxShardBytes: int
+
+
+class ExportSpec(TypedDict, total=False):
+    format: Literal["safetensors", "savedModel"]
+    dir: str
 
 
 class SummariesSpec(TypedDict, total=False):

@@ -87,6 +87,7 @@ class BuilderTest(unittest.TestCase):
                  (specs.RegularizationSpec, trainer["regularization"]),
                  (specs.MovingAverageSpec, trainer["movingAverage"]),
                  (specs.CheckpointSpec, trainer["checkpoint"]),
+                 (specs.ExportSpec, trainer["export"]),
                  (specs.SummariesSpec, trainer["summaries"]),
                  (specs.EvaluationSpec, trainer["evaluation"]),
                  (specs.EngineSpec, trainer["engine"]),

@@ -196,5 +196,48 @@ TEST_F(BundleReaderTest, CheckpointOfAnotherModelNamesTheDifferences) {
                              HasSubstr("w is not part of this model"))));
 }
 
+TEST_F(BundleReaderTest, ShardsAndACompressedIndexAreRead) {
+  auto writer = BundleWriter::Open(files_, prefix_, {.shards = 3, .snappy_index = true});
+  ASSERT_THAT(writer, IsOk());
+  const std::array<float, 6> other{6, 5, 4, 3, 2, 1};
+  ASSERT_THAT((*writer)->Add(FloatTensor("a", {6}, weights_), 2), IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("b", {6}, other), 0), IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("c", {6}, other), 2), IsOk());
+  ASSERT_THAT((*writer)->Finish(), IsOk());
+  auto reader = BundleReader::Open(files_, prefix_);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_THAT((*reader)->VerifyAll(), IsOk());
+  EXPECT_EQ((*reader)->entries().at("c").shard, 2);
+  EXPECT_EQ((*reader)->entries().at("c").offset, 24);
+  std::array<float, 6> got{};
+  ASSERT_THAT((*reader)->ReadFloats("c", std::array<int64_t, 1>{6}, got), IsOk());
+  EXPECT_EQ(got, other);
+  ASSERT_THAT(files_.Remove(BundleDataPath(prefix_, 1, 3)), IsOk());
+  EXPECT_THAT(BundleReader::Open(files_, prefix_),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("data-00001-of-00003")));
+}
+
+TEST_F(BundleReaderTest, SeveralCheckpointsBecomeOne) {
+  const std::string part = dir_ + "/part", target = dir_ + "/model.ckpt-20";
+  const std::array<float, 2> more{8, 9};
+  auto writer = BundleWriter::Open(files_, part, {.shards = 2});
+  ASSERT_THAT(writer, IsOk());
+  ASSERT_THAT((*writer)->Add(FloatTensor("v", {2}, more), 1), IsOk());
+  ASSERT_THAT((*writer)->Finish(), IsOk());
+  EXPECT_THAT(MergeBundles(files_, {prefix_, prefix_}, target).message(),
+              HasSubstr("variable global_step is in two of them"));
+  ASSERT_THAT(MergeBundles(files_, {prefix_, part}, target), IsOk());
+  EXPECT_THAT(*files_.List(dir_),
+              ElementsAre("model.ckpt-20.data-00000-of-00003", "model.ckpt-20.data-00001-of-00003",
+                          "model.ckpt-20.data-00002-of-00003", "model.ckpt-20.index"));
+  auto reader = BundleReader::Open(files_, target);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_THAT((*reader)->VerifyAll(), IsOk());
+  std::array<float, 2> got{};
+  ASSERT_THAT((*reader)->ReadFloats("v", std::array<int64_t, 1>{2}, got), IsOk());
+  EXPECT_EQ(got, more);
+  EXPECT_THAT(*(*reader)->ReadInt64("global_step"), 10);
+}
+
 }  // namespace
 }  // namespace taas

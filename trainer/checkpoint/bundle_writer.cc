@@ -72,6 +72,22 @@ absl::Status CheckTensor(const TensorView& tensor) {
                                     " bytes, want " + std::to_string(count * element));
 }
 
+std::string EncodeHeader(int shards) {
+  formats::BundleHeader header;
+  header.set_num_shards(shards);
+  header.mutable_version()->set_producer(kBundleVersion);
+  return header.SerializeAsString();
+}
+
+absl::Status WriteIndex(FileSystem& files, const std::string& prefix,
+                        const std::map<std::string, std::string>& entries, bool snappy) {
+  ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> index, files.OpenWrite(BundleIndexPath(prefix)));
+  RETURN_IF_ERROR(index->Append(EncodeSortedTable(
+      entries, snappy ? TableCompression::kSnappy : TableCompression::kNone)));
+  RETURN_IF_ERROR(index->Sync());
+  return index->Close();
+}
+
 }  // namespace
 
 std::string BundleDataPath(const std::string& prefix, int shard, int shards) {
@@ -83,18 +99,19 @@ std::string BundleDataPath(const std::string& prefix, int shard, int shards) {
 std::string BundleIndexPath(const std::string& prefix) { return prefix + ".index"; }
 
 absl::StatusOr<std::unique_ptr<BundleWriter>> BundleWriter::Open(FileSystem& files,
-                                                                 std::string prefix) {
-  ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> data, files.OpenWrite(BundleDataPath(prefix)));
-  std::unique_ptr<BundleWriter> writer(
-      new BundleWriter(files, std::move(prefix), std::move(data)));
-  formats::BundleHeader header;
-  header.set_num_shards(1);
-  header.mutable_version()->set_producer(kBundleVersion);
-  writer->entries_[""] = header.SerializeAsString();
+                                                                 std::string prefix,
+                                                                 Options options) {
+  std::unique_ptr<BundleWriter> writer(new BundleWriter(files, std::move(prefix), options));
+  for (int i = 0; i < options.shards; ++i) {
+    const std::string path = BundleDataPath(writer->prefix_, i, options.shards);
+    ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> data, files.OpenWrite(path));
+    writer->shards_.push_back({std::move(data)});
+  }
+  writer->entries_[""] = EncodeHeader(options.shards);
   return writer;
 }
 
-absl::Status BundleWriter::Add(const TensorView& tensor) {
+absl::Status BundleWriter::Add(const TensorView& tensor, int shard) {
   RETURN_IF_ERROR(CheckTensor(tensor)).With("write checkpoint " + prefix_);
   if (entries_.count(tensor.name) != 0) {
     return absl::InvalidArgumentError("write checkpoint " + prefix_ + ": variable " + tensor.name +
@@ -108,27 +125,90 @@ absl::Status BundleWriter::Add(const TensorView& tensor) {
   } else {
     strings.crc = Crc32c(bytes);
   }
-  RETURN_IF_ERROR(data_->Append(bytes));
+  Shard& to = shards_[static_cast<size_t>(shard)];
+  RETURN_IF_ERROR(to.file->Append(bytes));
   formats::BundleEntry entry;
   entry.set_dtype(static_cast<int>(tensor.type));
   entry.mutable_shape();  // Present even for a scalar, as TensorFlow writes it.
   for (const int64_t size : tensor.shape) entry.mutable_shape()->add_dim()->set_size(size);
-  entry.set_offset(offset_);
+  entry.set_shard_id(shard);
+  entry.set_offset(to.offset);
   entry.set_size(static_cast<int64_t>(bytes.size()));
   entry.set_masked_crc32c(MaskCrc32c(strings.crc));
   entries_[tensor.name] = entry.SerializeAsString();
-  offset_ += static_cast<int64_t>(bytes.size());
+  to.offset += static_cast<int64_t>(bytes.size());
   return absl::OkStatus();
 }
 
 absl::Status BundleWriter::Finish() {
-  RETURN_IF_ERROR(data_->Sync());
-  RETURN_IF_ERROR(data_->Close());
-  ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> index,
-                   files_.OpenWrite(BundleIndexPath(prefix_)));
-  RETURN_IF_ERROR(index->Append(EncodeSortedTable(entries_)));
-  RETURN_IF_ERROR(index->Sync());
-  return index->Close();
+  for (Shard& shard : shards_) {
+    RETURN_IF_ERROR(shard.file->Sync());
+    RETURN_IF_ERROR(shard.file->Close());
+  }
+  return WriteIndex(files_, prefix_, entries_, options_.snappy_index);
+}
+
+std::vector<int> PlanShards(std::span<const TensorView> tensors, int64_t bytes_max) {
+  std::vector<int> plan;
+  int shard = 0;
+  int64_t used = 0;
+  for (const TensorView& tensor : tensors) {
+    int64_t size = static_cast<int64_t>(tensor.bytes.size());
+    for (const std::string& text : tensor.strings) size += static_cast<int64_t>(text.size());
+    const bool full = used > 0 && size > 0 && size > bytes_max - used;
+    if (full && shard + 1 < kBundleShardsMax) {
+      ++shard;
+      used = 0;
+    }
+    used += size;
+    plan.push_back(shard);
+  }
+  return plan;
+}
+
+absl::Status MergeBundles(FileSystem& files, const std::vector<std::string>& parts,
+                          const std::string& target) {
+  const std::string what = "merge checkpoints into " + target;
+  std::map<std::string, std::string> merged;
+  std::vector<std::string> data_paths;
+  for (const std::string& part : parts) {
+    ASSIGN_OR_RETURN(const std::string text, files.ReadAll(BundleIndexPath(part)));
+    const auto rows = DecodeSortedTable(text);
+    if (!rows.ok()) return Annotate(rows.status(), what + ": " + BundleIndexPath(part));
+    formats::BundleHeader header;
+    if (rows->count("") == 0 || !header.ParseFromString(rows->at("")) || header.num_shards() < 1) {
+      return absl::DataLossError(what + ": " + part + " has no header");
+    }
+    const int first = static_cast<int>(data_paths.size());
+    for (int i = 0; i < header.num_shards() && i < kBundleShardsMax; ++i) {
+      data_paths.push_back(BundleDataPath(part, i, header.num_shards()));
+    }
+    for (const auto& [name, value] : *rows) {
+      if (name.empty()) continue;
+      formats::BundleEntry entry;
+      if (!entry.ParseFromString(value)) {
+        return absl::DataLossError(what + ": " + part + ": entry of " + name + " is unreadable");
+      }
+      entry.set_shard_id(entry.shard_id() + first);
+      if (!merged.emplace(name, entry.SerializeAsString()).second) {
+        return absl::InvalidArgumentError(what + ": variable " + name + " is in two of them");
+      }
+    }
+  }
+  const int shards = static_cast<int>(data_paths.size());
+  merged[""] = EncodeHeader(shards);
+  for (int i = 0; i < shards; ++i) {
+    RETURN_IF_ERROR(files.Rename(data_paths[static_cast<size_t>(i)],
+                                 BundleDataPath(target, i, shards)))
+        .With(what);
+  }
+  RETURN_IF_ERROR(files.SyncDir(DirName(target))).With(what);
+  RETURN_IF_ERROR(WriteIndex(files, target, merged, /*snappy=*/false)).With(what);
+  for (const std::string& part : parts) {
+    if (part == target) continue;
+    RETURN_IF_ERROR(files.Remove(BundleIndexPath(part))).With(what);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace taas

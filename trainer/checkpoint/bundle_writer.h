@@ -1,7 +1,7 @@
 // Writes one TensorFlow V2 checkpoint ("tensor bundle"): PREFIX.data-00000-of-00001 and
-// PREFIX.index.
+// PREFIX.index; a large one in several data files, "shards".
 //
-// The data file is the tensors' bytes back to back; the index is a LevelDB table from name to type,
+// A data file is the tensors' bytes back to back; the index is a LevelDB table from name to type,
 // shape, place and checksum. TensorFlow loads the result (trainer/formats/README.md has the
 // grammar).
 //
@@ -20,7 +20,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -31,23 +34,51 @@ namespace taas {
 
 class BundleWriter {
  public:
-  static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files, std::string prefix);
+  struct Options {
+    int shards = 1;
+    bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
+  };
+  static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files, std::string prefix,
+                                                            Options options);
+  static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files,
+                                                            std::string prefix) {
+    return Open(files, std::move(prefix), Options());
+  }
 
-  // Appends the bytes now. TensorFlow adds in the order of names; any order loads.
-  absl::Status Add(const TensorView& tensor);
-  // Writes the index. Both files are on the disk when this returns.
+  // Appends the bytes to the data file of `shard` now. TensorFlow adds in the order of names; any
+  // order loads.
+  absl::Status Add(const TensorView& tensor, int shard = 0);
+  // Writes the index. All files are on the disk when this returns.
   absl::Status Finish();
 
  private:
-  BundleWriter(FileSystem& files, std::string prefix, std::unique_ptr<WritableFile> data)
-      : files_(files), prefix_(std::move(prefix)), data_(std::move(data)) {}
+  struct Shard {
+    std::unique_ptr<WritableFile> file;
+    int64_t offset = 0;
+  };
+
+  BundleWriter(FileSystem& files, std::string prefix, Options options)
+      : files_(files), prefix_(std::move(prefix)), options_(options) {}
 
   FileSystem& files_;
   const std::string prefix_;
-  std::unique_ptr<WritableFile> data_;
-  int64_t offset_ = 0;
+  const Options options_;
+  std::vector<Shard> shards_;
   std::map<std::string, std::string> entries_;  // Name → encoded BundleEntry, in byte order.
 };
+
+// For each tensor the shard it goes to, in order, so that no data file has more than `bytes_max`
+// bytes unless it holds one tensor only. At most kBundleShardsMax shards: the last takes the rest.
+std::vector<int> PlanShards(std::span<const TensorView> tensors, int64_t bytes_max);
+
+// Of one checkpoint: the names of its files have five digits, and all stay open while it is read.
+inline constexpr int kBundleShardsMax = 1'000;
+
+// Makes one checkpoint `target` of several, each with tensors of its own, as processes that wrote
+// one each leave them: the data files are renamed, not copied, and the parts' indexes removed.
+// InvalidArgument if two have a tensor of one name.
+absl::Status MergeBundles(FileSystem& files, const std::vector<std::string>& parts,
+                          const std::string& target);
 
 // "PREFIX.data-00000-of-00001".
 std::string BundleDataPath(const std::string& prefix, int shard = 0, int shards = 1);

@@ -11,6 +11,7 @@
 namespace taas {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string TestPath(const std::string& name) { return ::testing::TempDir() + "/" + name; }
@@ -72,6 +73,20 @@ TEST(BundleWriterTest, NameUsedTwiceIsRefused) {
   ASSERT_THAT((*writer)->Add(FloatTensor("w", {0}, {})), IsOk());
   EXPECT_THAT((*writer)->Add(FloatTensor("w", {0}, {})),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("w is there twice")));
+}
+
+TEST(BundleWriterTest, TensorsAreSpreadOverShardsInOrder) {
+  const std::array<float, 10> values{};
+  const auto tensor = [&](int64_t count) {
+    return FloatTensor("w", {count}, std::span(values).first(static_cast<size_t>(count)));
+  };
+  const std::vector<TensorView> tensors = {tensor(4), tensor(4), tensor(10), tensor(1), tensor(0)};
+  EXPECT_THAT(PlanShards(tensors, 32), ElementsAre(0, 0, 1, 2, 2));
+  EXPECT_THAT(PlanShards(tensors, 1000), ElementsAre(0, 0, 0, 0, 0));
+  EXPECT_THAT(PlanShards(tensors, 1), ElementsAre(0, 1, 2, 3, 3)) << "none is cut";
+  EXPECT_THAT(PlanShards({}, 1), ElementsAre());
+  std::vector<TensorView> many(static_cast<size_t>(2 * kBundleShardsMax), tensor(1));
+  EXPECT_EQ(PlanShards(many, 1).back(), kBundleShardsMax - 1);
 }
 
 TEST(BundleWriterTest, DirectoryThatDoesNotExistIsNamed) {

@@ -88,6 +88,7 @@ absl::Status CheckpointDir::CheckStillOwner() {
 }
 
 absl::Status CheckpointDir::WriteOwner(bool released) {
+  renewed_ = clock_.Now();
   return files_.WriteAtomically(
       Path(kOwnerFile), EncodeOwnerRecord({options_.owner, clock_.WallNow(), released}));
 }
@@ -142,13 +143,23 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   RETURN_IF_ERROR(files_.RemoveAll(temporary_dir));
   RETURN_IF_ERROR(files_.MakeDirs(temporary_dir));
   const std::string source = temporary_dir + "/" + kName + std::to_string(step);
-  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source));
-  for (const TensorView& tensor : tensors) RETURN_IF_ERROR(writer->Add(tensor));
+  const std::vector<int> plan = PlanShards(tensors, options_.shard_bytes);
+  const int shards = plan.empty() ? 1 : plan.back() + 1;
+  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source, {.shards = shards}));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
+    // A model that takes longer to write than the lease is no sign of death.
+    if (clock_.Now() - renewed_ < kRenewEvery) continue;
+    RETURN_IF_ERROR(Renew());
+  }
   RETURN_IF_ERROR(writer->Finish());
 
   // The write may have taken long: look again before the result becomes visible.
   RETURN_IF_ERROR(CheckStillOwner());
-  RETURN_IF_ERROR(files_.Rename(BundleDataPath(source), BundleDataPath(Prefix(step))));
+  for (int i = 0; i < shards; ++i) {
+    RETURN_IF_ERROR(files_.Rename(BundleDataPath(source, i, shards),
+                                  BundleDataPath(Prefix(step), i, shards)));
+  }
   // After a power cut there must be no index without its data.
   RETURN_IF_ERROR(files_.SyncDir(options_.dir));
   RETURN_IF_ERROR(files_.Rename(BundleIndexPath(source), BundleIndexPath(Prefix(step))));

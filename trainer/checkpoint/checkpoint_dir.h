@@ -1,5 +1,5 @@
 // One job's directory of checkpoints: dir/model.ckpt-STEP.{index,data-00000-of-00001} and
-// `checkpoint`.
+// `checkpoint`. A large checkpoint has several data files.
 //
 // A crash or a failed disk at any instruction leaves the previous checkpoint or the new one, never
 // a damaged one: files are written in a temporary directory, synced and renamed, data before
@@ -46,6 +46,7 @@ class CheckpointDir {
     std::string dir;
     CheckpointOwner owner;
     int keep = 5;  // Checkpoints that stay; at least 1.
+    int64_t shard_bytes = int64_t{4} << 30;  // Of one data file (PlanShards).
   };
   struct Checkpoint {
     int64_t step = 0;
@@ -88,6 +89,7 @@ class CheckpointDir {
   const Clock& clock_;
   const Options options_;
   const std::string temporary_;  // Name of this process's temporary directory.
+  Clock::Time renewed_{};        // The owner record.
   std::set<int64_t> damaged_;    // Steps, as far as Latest has met them.
 };
 

@@ -30,7 +30,10 @@ class CheckpointDirTest : public ::testing::Test {
   }
 
   CheckpointDir::Options Options(int keep = 5) {
-    return {.dir = dir_, .owner = {"default/mnist", "u1", 1, 1, "s1"}, .keep = keep};
+    return {.dir = dir_,
+            .owner = {"default/mnist", "u1", 1, 1, "s1"},
+            .keep = keep,
+            .shard_bytes = shard_bytes_};
   }
 
   std::unique_ptr<CheckpointDir> MustOpen(CheckpointDir::Options options) {
@@ -42,7 +45,7 @@ class CheckpointDirTest : public ::testing::Test {
   // A checkpoint whose only variable says which step it is of.
   absl::Status Save(CheckpointDir& dir, int64_t step) {
     const std::array<float, 4> values{static_cast<float>(step), 1, 2, 3};
-    return dir.Save(step, {FloatTensor("w", {4}, values)});
+    return dir.Save(step, {FloatTensor("w", {4}, values), FloatTensor("x", {4}, values)});
   }
 
   // The step of the newest good checkpoint, after checking that its content is that step's; 0:
@@ -65,6 +68,11 @@ class CheckpointDirTest : public ::testing::Test {
     ASSERT_THAT(posix_.WriteAtomically(dir_ + "/" + name, text), IsOk());
   }
 
+  // Every operation of Save fails once or is the last before a crash; the directory then holds the
+  // old checkpoint or the new one, a successor can open it, and the next Save works.
+  void FailAtEveryOperation();
+
+  int64_t shard_bytes_ = 1 << 20;
   PosixFileSystem posix_;
   FaultFileSystem files_{posix_};
   FakeClock clock_;
@@ -164,9 +172,7 @@ TEST_F(CheckpointDirTest, SavingAGoodStepAgainChangesNothing) {
   EXPECT_EQ(LatestStep(*dir), 5);
 }
 
-// Every operation of Save fails once or is the last before a crash; the directory then holds the
-// old checkpoint or the new one, a successor can open it, and the next Save works.
-TEST_F(CheckpointDirTest, FaultAtAnyOperationLeavesTheOldCheckpointOrTheNew) {
+void CheckpointDirTest::FailAtEveryOperation() {
   for (const Kind kind : {Kind::kOnce, Kind::kCrash}) {
     int faults = 0;
     int news = 0;
@@ -200,6 +206,31 @@ TEST_F(CheckpointDirTest, FaultAtAnyOperationLeavesTheOldCheckpointOrTheNew) {
     EXPECT_GT(news, 0);
     EXPECT_LT(news, faults);
   }
+}
+
+TEST_F(CheckpointDirTest, FaultAtAnyOperationLeavesTheOldCheckpointOrTheNew) {
+  FailAtEveryOperation();
+}
+
+TEST_F(CheckpointDirTest, FaultAtAnyOperationOfSeveralDataFilesDoesTheSame) {
+  shard_bytes_ = 16;
+  FailAtEveryOperation();
+}
+
+TEST_F(CheckpointDirTest, LargeCheckpointsHaveSeveralDataFiles) {
+  shard_bytes_ = 16;
+  auto dir = MustOpen(Options(1));
+  ASSERT_THAT(Save(*dir, 10), IsOk());
+  EXPECT_THAT(*posix_.List(dir_),
+              ElementsAre(".owner", "checkpoint", "model.ckpt-10.data-00000-of-00002",
+                          "model.ckpt-10.data-00001-of-00002", "model.ckpt-10.index"));
+  shard_bytes_ = 1 << 20;  // A job that goes on with another limit.
+  auto next = MustOpen(Options(1));
+  EXPECT_EQ(LatestStep(*next), 10);
+  ASSERT_THAT(Save(*next, 20), IsOk());
+  EXPECT_THAT(*posix_.List(dir_),
+              ElementsAre(".owner", "checkpoint", "model.ckpt-20.data-00000-of-00001",
+                          "model.ckpt-20.index"));
 }
 
 // The same for a step whose damaged checkpoint is replaced while an older good one exists.
@@ -257,6 +288,29 @@ TEST_F(CheckpointDirTest, AnotherJobWaitsUntilTheOwnerIsDeadOrDone) {
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, other), IsOk());
   clock_.Advance(CheckpointDir::kOwnerLease);
   EXPECT_THAT(CheckpointDir::Open(files_, clock_, Options()), IsOk());
+}
+
+// A model of 100 GB takes longer to write than an owner may be silent.
+TEST_F(CheckpointDirTest, TheOwnerIsRenewedWhileALongWriteGoesOn) {
+  class SlowFiles : public PosixFileSystem {
+   public:
+    explicit SlowFiles(FakeClock& clock) : clock_(clock) {}
+    absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
+      if (path.find(".data-") != std::string::npos) clock_.Advance(12s);
+      if (path.find(".owner") != std::string::npos) ++owner_writes;
+      return PosixFileSystem::OpenWrite(path);
+    }
+    int owner_writes = 0;
+
+   private:
+    FakeClock& clock_;
+  };
+  SlowFiles slow(clock_);
+  auto dir = CheckpointDir::Open(slow, clock_, Options());
+  ASSERT_THAT(dir, IsOk());
+  slow.owner_writes = 0;
+  ASSERT_THAT(Save(**dir, 10), IsOk());
+  EXPECT_EQ(slow.owner_writes, 2) << "during the write and after it";
 }
 
 TEST_F(CheckpointDirTest, DirectoryThatCannotBeWrittenIsNamed) {

@@ -60,9 +60,12 @@ leveldb::Options TableOptions() {
 
 }  // namespace
 
-std::string EncodeSortedTable(const std::map<std::string, std::string>& entries) {
+std::string EncodeSortedTable(const std::map<std::string, std::string>& entries,
+                              TableCompression compression) {
   StringSink sink;
-  leveldb::TableBuilder builder(TableOptions(), &sink);
+  leveldb::Options options = TableOptions();
+  if (compression == TableCompression::kSnappy) options.compression = leveldb::kSnappyCompression;
+  leveldb::TableBuilder builder(options, &sink);
   for (const auto& [key, value] : entries) builder.Add(key, value);
   const leveldb::Status status = builder.Finish();
   CHECK(status.ok()) << "a table in memory cannot fail: " << status.ToString();

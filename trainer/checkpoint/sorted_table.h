@@ -1,7 +1,7 @@
 // A sorted table of keys and values as one file: the index of a checkpoint, in LevelDB's format.
 //
-// Written as TensorFlow writes it (keys as they are in byte order, no filter, no compression,
-// blocks of 262,144 bytes), read with or without Snappy.
+// Written as TensorFlow writes it (keys as they are in byte order, no filter, blocks of 262,144
+// bytes, no compression unless asked for), read with or without Snappy.
 //
 // Ownership: pure functions over memory; an index has kilobytes. Threads: any. Errors: DataLoss for
 // bytes that are no table or whose checksums are wrong.
@@ -20,7 +20,10 @@
 
 namespace taas {
 
-std::string EncodeSortedTable(const std::map<std::string, std::string>& entries);
+enum class TableCompression { kNone, kSnappy };
+
+std::string EncodeSortedTable(const std::map<std::string, std::string>& entries,
+                              TableCompression compression = TableCompression::kNone);
 absl::StatusOr<std::map<std::string, std::string>> DecodeSortedTable(std::string_view file);
 
 }  // namespace taas

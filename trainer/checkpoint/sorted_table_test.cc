@@ -55,6 +55,13 @@ TEST(SortedTableTest, OutputIsNotCompressed) {
   EXPECT_GT(EncodeSortedTable(ManyEntries(10, 10'000)).size(), 100'000u);
 }
 
+TEST(SortedTableTest, OutputIsCompressedIfAskedFor) {
+  const auto entries = ManyEntries(100, 1'000);
+  const std::string file = EncodeSortedTable(entries, TableCompression::kSnappy);
+  EXPECT_LT(file.size(), 50'000u);
+  EXPECT_EQ(*DecodeSortedTable(file), entries);
+}
+
 TEST(SortedTableTest, SnappyBlocksAreRead) {
   const auto entries = ManyEntries(100, 1'000);
   const std::string file = Compressed(entries);

@@ -86,6 +86,7 @@ absl::Status RunChief(Role& role) {
   });
   const absl::Status status = coordinator->Run(role.stop());
   trainer.join();
+  role.EndRecording(*recorder, status);
   return Role::Release(store.get(), status);
 }
 

@@ -18,7 +18,9 @@ constexpr char kOrder[] =
     "without TAAS_.\n"
     "Without any of them one process trains alone.\n"
     "What it trains: flags over --config over TAAS_TRAINER; TF_MAX_STEPS, TF_LOGDIR,\n"
-    "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.";
+    "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.\n"
+    "\n"
+    "Besides training: taas-trainer inspect PATH, export, eval, predict and data; each has --help.";
 
 void AddClusterFlags(CLI::App& app, Flags* flags) {
   const char* const group = "Who this process is";
@@ -39,8 +41,7 @@ void AddClusterFlags(CLI::App& app, Flags* flags) {
       ->group(group);
 }
 
-void AddTrainerFlags(CLI::App& app, Flags* flags) {
-  const char* const group = "What is trained";
+void AddModelFlagsTo(CLI::App& app, const char* group, Flags* flags) {
   app.add_option("--config", flags->config, "spec.trainer: a JSON file, or the JSON itself")
       ->group(group);
   app.add_option("--model", flags->model, "softmax, mlp or linear")->group(group);
@@ -51,6 +52,14 @@ void AddTrainerFlags(CLI::App& app, Flags* flags) {
                  "directory of the four MNIST files, under their classic names or as `data fetch` "
                  "names them")
       ->group(group);
+  app.add_option("--moving_average_decay", flags->moving_average_decay,
+                 "keeps averages of the variables and evaluates them")
+      ->group(group);
+}
+
+void AddTrainerFlags(CLI::App& app, Flags* flags) {
+  const char* const group = "What is trained";
+  AddModelFlagsTo(app, group, flags);
   app.add_option("--train_steps,--max_steps", flags->train_steps, "steps of the whole job")
       ->group(group);
   app.add_option("--batch_size", flags->batch_size, "examples of one batch")->group(group);
@@ -58,9 +67,6 @@ void AddTrainerFlags(CLI::App& app, Flags* flags) {
   app.add_option("--optimizer", flags->optimizer, KnownOptimizers())->group(group);
   app.add_option("--momentum", flags->momentum, "of optimizer momentum")->group(group);
   app.add_option("--l2", flags->l2, "weight of the L2 loss")->group(group);
-  app.add_option("--moving_average_decay", flags->moving_average_decay,
-                 "keeps averages of the variables and evaluates them")
-      ->group(group);
   app.add_option("--seed", flags->seed, "")->group(group);
   // A flag bound to an optional is set by CLI11 even where it is not given.
   app.add_flag_function("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
@@ -265,6 +271,10 @@ absl::StatusOr<int> TaskIndex(const Flags& flags, const GetEnv& env) {
 }
 
 }  // namespace
+
+void AddModelFlags(CLI::App& app, Flags* flags) {
+  AddModelFlagsTo(app, "Which model it is; TAAS_TRAINER without them", flags);
+}
 
 void AddFlags(CLI::App& app, Flags* flags) {
   AddClusterFlags(app, flags);

@@ -52,6 +52,8 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& app, Flags* flags);
+// Those only that say which model it is, for programs that do not train.
+void AddModelFlags(CLI::App& app, Flags* flags);
 
 // The object spec.trainer as JSON.
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files);

@@ -40,7 +40,7 @@ absl::Status WriteEvent(FileSystem& files, const std::string& dir, const Session
                         RunKind kind) {
   const RealClock clock;
   ASSIGN_OR_RETURN(const auto writer, EventWriter::Open(files, clock, dir));
-  RETURN_IF_ERROR(writer->WriteGraph(clock.WallNow(), GraphDefOf(session.ops(kind))));
+  RETURN_IF_ERROR(writer->Add(clock.WallNow(), GraphEvent(session.ops(kind))));
   std::printf("%s\n", writer->path().c_str());
   return absl::OkStatus();
 }

@@ -19,8 +19,10 @@ absl::Status RunLocally(Role& role) {
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
-  return Role::Release(store.get(), RunLocal(role.clock(), role.config(), *task, store.get(),
-                                             role.board(), log, role.stop()));
+  const absl::Status status = RunLocal(role.clock(), role.config(), *task, store.get(),
+                                       role.board(), log, role.stop());
+  role.EndRecording(*recorder, status);
+  return Role::Release(store.get(), status);
 }
 
 }  // namespace taas

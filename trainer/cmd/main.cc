@@ -6,6 +6,8 @@
 //                                                  as scripts of distributed TensorFlow are started
 //   taas-trainer data fetch mnist DIR              data commands
 //   taas-trainer graph --config trainer.json       the ops by which a model is computed
+//   taas-trainer inspect PATH…                     what files hold
+//   taas-trainer export|eval|predict --checkpoint  what a trained model is for
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +31,9 @@
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/graph_command.h"
 #include "trainer/cmd/replica_process.h"
+#include "trainer/cmd/use_commands.h"
 #include "trainer/data/data_commands.h"
+#include "trainer/inspect/inspect_command.h"
 
 namespace taas {
 namespace {
@@ -108,8 +112,11 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 }
 
 int Main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "data") return RunDataCommand(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1);
+  const std::string_view verb = argc > 1 ? argv[1] : "";
+  if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
+  if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1);
+  if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
+  if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
   app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
   Flags flags;

@@ -4,12 +4,16 @@
 
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "third_party/json.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/ps/layout.h"
 #include "trainer/summary/graph_event.h"
+#include "trainer/summary/hparams.h"
 
 namespace taas {
 namespace {
@@ -90,6 +94,7 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& tas
          .pod = process_.pod_number,
          .start = process_.start,
          .keep = static_cast<int>(config().checkpoint_keep),
+         .shard_bytes = config().checkpoint_shard_bytes,
          .shape = shape});
     // A disk that is away is another matter: the process ends and is started again.
     if (store.ok() || !absl::IsAborted(store.status())) return store;
@@ -110,13 +115,64 @@ absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
   return status;
 }
 
+// Variables stand where parameter servers hold them, the rest where it runs.
+summary::Event Role::PlacedGraph(ModelTask& task) const {
+  const bool has_cluster = process_.cluster && !cluster().alone();
+  const int shards = has_cluster ? cluster().count("ps") : 0;
+  std::map<std::string, std::string> places;
+  if (shards > 0) {
+    const ps::Layout layout = ps::SplitByBytes(SizesOf(task.session()), shards);
+    for (size_t shard = layout.shards.size(); shard-- > 0;) {  // The first part counts.
+      for (const ps::Piece& piece : layout.shards[shard]) {
+        const size_t variable = static_cast<size_t>(piece.variable);
+        places[task.session().variables()[variable].name] =
+            "/job:ps/task:" + std::to_string(shard) + "/device:CPU:0";
+      }
+    }
+  }
+  std::vector<OpInfo> ops = task.session().ops(RunKind::kTrain);
+  for (OpInfo& op : ops) {
+    if (const auto place = places.find(op.name); place != places.end()) op.device = place->second;
+  }
+  return GraphEvent(ops);
+}
+
+std::vector<summary::Event> Role::EventHead(ModelTask& task) const {
+  const TrainerConfig& of = config();
+  const auto object = [](const std::string& text) {
+    return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+  };
+  nlohmann::json parameters = {{"model", object(of.model)},
+                               {"optimizer", object(of.optimizer)},
+                               {"batchSize", of.batch_size},
+                               {"maxSteps", of.max_steps},
+                               {"seed", of.seed},
+                               {"regularization", {{"l1", of.l1}, {"l2", of.l2}}},
+                               {"strategy", {{"sync", of.mode == UpdateMode::kSync},
+                                             {"towers", of.towers}}}};
+  if (!of.clip.empty()) parameters["optimizer"]["clip"] = object(of.clip);
+  if (of.loss_scale != 1) parameters["optimizer"]["lossScale"] = of.loss_scale;
+  const TrainingParameters what{.name = process_.job,
+                                .parameters = &parameters,
+                                .metrics = {"loss", "accuracy", "eval/loss", "eval/accuracy"},
+                                .started = clock_.WallNow()};
+  return {PlacedGraph(task), HparamsExperiment(what), HparamsStart(what)};
+}
+
+void Role::EndRecording(Recorder& recorder, const absl::Status& status) const {
+  if (absl::IsCancelled(status) || absl::IsUnavailable(status)) return;
+  recorder.End(HparamsEnd(status.ok(), clock_.WallNow()));
+}
+
 std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
-  Recorder::Options options{.dir = config().summaries_dir,
-                            .every = config().summary_steps,
-                            .histograms = config().summary_histograms,
-                            .examples_per_step = ExamplesPerStepOf(process_)};
-  if (!options.dir.empty()) options.graph = GraphDefOf(task.session().ops(RunKind::kTrain));
-  return std::make_unique<Recorder>(clock_, files_, std::move(options), series_);
+  return std::make_unique<Recorder>(clock_, files_,
+                                    Recorder::Options{.dir = config().summaries_dir,
+                                                      .every = config().summary_steps,
+                                                      .histograms = config().summary_histograms,
+                                                      .examples_per_step =
+                                                          ExamplesPerStepOf(process_),
+                                                      .head = EventHead(task)},
+                                    series_);
 }
 
 absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) const {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -74,6 +75,8 @@ class Role {
 
   // Of the chief and of a process by itself: what /series shows and event files hold.
   std::unique_ptr<Recorder> MakeRecorder(ModelTask& task);
+  // Says in the event file how the training has ended, unless it was stopped and may go on.
+  void EndRecording(Recorder& recorder, const absl::Status& status) const;
   // And the weights of each checkpoint, while the result lives; null if nobody wants them.
   std::unique_ptr<CheckpointWeights> FollowCheckpoints();
   // Samples of the steps that are logged go to the recorder, if there is one.
@@ -86,6 +89,9 @@ class Role {
   Member::Options MemberOptions() const;
 
  private:
+  // What heads the event files.
+  std::vector<summary::Event> EventHead(ModelTask& task) const;
+  summary::Event PlacedGraph(ModelTask& task) const;
   static Sample SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer& optimizer,
                          int64_t step, double loss);
 

@@ -31,6 +31,9 @@ constexpr double kPenaltyMax = 1e6;
 constexpr int64_t kThreadsMax = 256;
 // Each holds an event per op; StepTrace has a bound of its own.
 constexpr int64_t kTraceStepsMax = 10'000;
+// Smaller files only make more of them; the file names have five digits.
+constexpr int64_t kShardBytesMin = int64_t{1} << 20;
+constexpr int64_t kShardBytesMax = 1'000'000'000'000;
 // A larger one makes an infinity of every gradient.
 constexpr double kLossScaleMax = 16'777'216;
 
@@ -266,12 +269,28 @@ absl::Status ReadCheckpoint(const Json& object, TrainerConfig* config) {
   const auto found = object.find("checkpoint");
   if (found == object.end()) return absl::OkStatus();
   const std::string path = "checkpoint";
-  RETURN_IF_ERROR(CheckFields(*found, path, {"dir", "everySeconds", "everySteps", "keep"}));
+  RETURN_IF_ERROR(CheckFields(
+      *found, path, {"dir", "everySeconds", "everySteps", "keep", "maxShardBytes"}));
   RETURN_IF_ERROR(ReadDirectory(*found, path, &config->checkpoint_dir));
   RETURN_IF_ERROR(
       ReadInt(*found, path, "everySeconds", 1, kIntMax, &config->checkpoint_seconds));
   RETURN_IF_ERROR(ReadInt(*found, path, "everySteps", 1, kStepsMax, &config->checkpoint_steps));
-  return ReadInt(*found, path, "keep", 1, 10'000, &config->checkpoint_keep);
+  RETURN_IF_ERROR(ReadInt(*found, path, "keep", 1, 10'000, &config->checkpoint_keep));
+  return ReadInt(*found, path, "maxShardBytes", kShardBytesMin, kShardBytesMax,
+                 &config->checkpoint_shard_bytes);
+}
+
+absl::Status ReadExport(const Json& object, TrainerConfig* config) {
+  const auto found = object.find("export");
+  if (found == object.end()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckFields(*found, "export", {"format", "dir"}));
+  RETURN_IF_ERROR(ReadDirectory(*found, "export", &config->export_dir));
+  const Json format = found->value("format", Json());
+  if (format != "safetensors" && format != "savedModel") {
+    return Bad("export.format", "must be safetensors or savedModel, is " + format.dump());
+  }
+  config->export_format = format.get<std::string>();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int64_t> ParseWhole(const char* name, const std::string& text, int64_t high) {
@@ -296,8 +315,8 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
   RETURN_IF_ERROR(CheckFields(json, "",
                               {"image", "model", "data", "strategy", "optimizer",
                                "regularization", "movingAverage", "batchSize", "maxSteps", "seed",
-                               "checkpoint", "summaries", "evaluation", "logSteps", "jsonLogs",
-                               "engine"}));
+                               "checkpoint", "export", "summaries", "evaluation", "logSteps",
+                               "jsonLogs", "engine"}));
   TrainerConfig config;
   RETURN_IF_ERROR(ReadObject(json, "model", &config.model));
   RETURN_IF_ERROR(ReadObject(json, "data", &config.data));
@@ -305,6 +324,7 @@ absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
   RETURN_IF_ERROR(ReadRegularization(json, &config));
   RETURN_IF_ERROR(ReadStrategy(json, &config));
   RETURN_IF_ERROR(ReadCheckpoint(json, &config));
+  RETURN_IF_ERROR(ReadExport(json, &config));
   RETURN_IF_ERROR(ReadSummaries(json, &config));
   RETURN_IF_ERROR(ReadEvaluation(json, &config));
   RETURN_IF_ERROR(ReadInt(json, "", "batchSize", 1, kBatchMax, &config.batch_size));

@@ -18,7 +18,9 @@ constexpr char kGood[] = R"({
   "optimizer": {"name": "sgd", "learningRate": 0.2},
   "batchSize": 50, "maxSteps": 2000, "seed": 7,
   "regularization": {"l2": 0.004},
-  "checkpoint": {"dir": "/out", "everySeconds": 30, "everySteps": 100, "keep": 2},
+  "checkpoint": {"dir": "/out", "everySeconds": 30, "everySteps": 100, "keep": 2,
+                 "maxShardBytes": 1048576},
+  "export": {"format": "savedModel", "dir": "/export"},
   "summaries": {"dir": "/events", "everySteps": 20, "histograms": false},
   "evaluation": {"everySeconds": 3},
   "logSteps": 10, "jsonLogs": true,
@@ -46,6 +48,9 @@ TEST(TrainerConfigTest, AllFieldsAreRead) {
   EXPECT_EQ(config->checkpoint_seconds, 30);
   EXPECT_EQ(config->checkpoint_steps, 100);
   EXPECT_EQ(config->checkpoint_keep, 2);
+  EXPECT_EQ(config->checkpoint_shard_bytes, 1'048'576);
+  EXPECT_EQ(config->export_format, "savedModel");
+  EXPECT_EQ(config->export_dir, "/export");
   EXPECT_EQ(config->log_steps, 10);
   EXPECT_TRUE(config->json_logs);
   EXPECT_EQ(config->l2, 0.004);

@@ -41,6 +41,7 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
       elements(values.size() / (1 + optimizer->slots().size())),
       store(std::move(values), request.step()),
       ledger(request.step()) {
+  store.Reserve();
   if (shard != 0) return;
   sequencer.emplace(Sequencer::Options{.shards = static_cast<int>(shards.size()),
                                        .committed = FromWire(request.committed()),

@@ -75,6 +75,13 @@ void VersionStore::Update(
   current_ = target;
 }
 
+void VersionStore::Reserve() {
+  std::lock_guard lock(mutex_);
+  if (versions_.size() == 1) {
+    versions_.push_back(std::make_unique<Version>(current_->values.size()));
+  }
+}
+
 size_t VersionStore::buffers() const {
   std::lock_guard lock(mutex_);
   return versions_.size();

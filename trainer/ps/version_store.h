@@ -78,6 +78,9 @@ class VersionStore {
   // `update` sees the current values and writes the next ones; both spans may be the same memory.
   void Update(int64_t step,
               const std::function<void(std::span<const float>, std::span<float>)>& update);
+  // Makes now the buffer that the first update beside a reader would make, which takes longer than
+  // the update.
+  void Reserve();
   size_t buffers() const;
 
  private:

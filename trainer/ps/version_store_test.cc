@@ -30,6 +30,18 @@ TEST(VersionStoreTest, WithoutReadersOneBufferIsEnough) {
   EXPECT_EQ(store.buffers(), 1u);
 }
 
+TEST(VersionStoreTest, AReservedBufferTakesTheFirstUpdateBesideAReader) {
+  VersionStore store({1, 2}, 0);
+  store.Reserve();
+  store.Reserve();
+  EXPECT_EQ(store.buffers(), 2u);
+  const VersionStore::Reader cut = store.Hold();
+  AddOne(store, 1);
+  EXPECT_EQ(store.buffers(), 2u);
+  EXPECT_EQ(cut.values()[1], 2);
+  EXPECT_EQ(store.Hold().values()[1], 3);
+}
+
 TEST(VersionStoreTest, ReleasedBuffersAreUsedAgain) {
   VersionStore store({1}, 0);
   for (int64_t step = 1; step <= 100; ++step) {

@@ -73,7 +73,6 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
   }
   board_.SetState(RunState::kSaving);
   RETURN_IF_ERROR(SaveLast([this] { return SaveCut(); }, board_, stop));
-  board_.SetState(RunState::kEvaluating);
   std::vector<std::span<float>> evaluated = snapshot_.spans();
   if (const auto average = optimizer_->average_slot()) {
     const std::vector<std::span<float>> averages = snapshot_.slot_spans()[*average];
@@ -81,6 +80,9 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
       if (!averages[i].empty()) evaluated[i] = averages[i];
     }
   }
+  RETURN_IF_ERROR(SaveLast([&] { return task_.Export(snapshot_.step, evaluated); }, board_, stop,
+                           "the export"));
+  board_.SetState(RunState::kEvaluating);
   ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
   if (evaluation) {
     evaluation->step = snapshot_.step;

@@ -35,12 +35,12 @@ absl::Status TrainOnWithout(const absl::Status& status, bool all_saved, Clock::T
 }
 
 absl::Status SaveLast(const std::function<absl::Status()>& save, StatusBoard& board,
-                      const StopFlag& stop) {
+                      const StopFlag& stop, const std::string& what) {
   for (;;) {
     const absl::Status saved = save();
     if (!MayPass(saved)) return saved;
     const std::string text =
-        "the last checkpoint cannot be written, trying again: " + std::string(saved.message());
+        what + " cannot be written, trying again: " + std::string(saved.message());
     Log(LogLevel::kError, text);
     board.SetState(RunState::kSaving, text);
     if (stop.WaitFor(kDiskRetry)) return absl::CancelledError("stopped while " + text);

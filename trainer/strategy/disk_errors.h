@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "operator/base/clock.h"
@@ -25,10 +26,10 @@ namespace taas {
 absl::Status TrainOnWithout(const absl::Status& status, bool all_saved, Clock::Time now,
                             StatusBoard& board, std::optional<Clock::Time>* save_again_at);
 
-// The training is done and its last checkpoint is all that is missing: a disk that is away or full
-// is waited for, as long as it takes.
+// The training is done and its last checkpoint, or its export, is all that is missing: a disk that
+// is away or full is waited for, as long as it takes. `what` is for messages.
 absl::Status SaveLast(const std::function<absl::Status()>& save, StatusBoard& board,
-                      const StopFlag& stop);
+                      const StopFlag& stop, const std::string& what = "the last checkpoint");
 
 }  // namespace taas
 

@@ -11,6 +11,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/strategy/background_saver.h"
 #include "trainer/strategy/disk_errors.h"
 #include "trainer/strategy/optimizer_slots.h"
 #include "trainer/strategy/replica_loop.h"
@@ -18,6 +19,13 @@
 
 namespace taas {
 namespace {
+
+// A save that is quicker than this may be waited for: a step does not get longer by more.
+constexpr std::chrono::milliseconds kWaitForSave{50};
+
+std::string Milliseconds(Clock::Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(duration).count());
+}
 
 class LocalTraining {
  public:
@@ -30,22 +38,20 @@ class LocalTraining {
     while (step_ < config_.max_steps) {
       if (stop.stopped()) {
         board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
-        const absl::Status saved = Save();
+        const absl::Status saved = SaveNow();
         if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
         return absl::CancelledError("stopped");
       }
       RETURN_IF_ERROR(Step());
-      if (SaveDue()) {
-        RETURN_IF_ERROR(GoOn(Save()));
-      } else if (store_ != nullptr) {
-        RETURN_IF_ERROR(GoOn(store_->KeepAlive()));
-      }
+      RETURN_IF_ERROR(SaveBesideTraining());
     }
     board_.SetState(RunState::kSaving);
-    RETURN_IF_ERROR(SaveLast([this] { return Save(); }, board_, stop));
+    RETURN_IF_ERROR(SaveLast([this] { return SaveNow(); }, board_, stop));
+    const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());
+    RETURN_IF_ERROR(
+        SaveLast([&] { return task_.Export(step_, trained); }, board_, stop, "the export"));
     board_.SetState(RunState::kEvaluating);
-    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation,
-                     task_.Evaluate(slots_->Evaluated(task_.session())));
+    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(trained));
     if (evaluation) {
       evaluation->step = step_;
       board_.SetEvaluation(*evaluation);
@@ -75,6 +81,7 @@ class LocalTraining {
         committed_ = snapshot.committed;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
       }
+      saver_.emplace(clock_, *store_, session, *slots_);
     }
     board_.SetStep(step_);
     board_.SetState(RunState::kTraining);
@@ -98,17 +105,19 @@ class LocalTraining {
     RETURN_IF_ERROR(CheckLoss(loss, batches_[0]));
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
+    if (saver_) saver_->Detach();
     slots_->Apply(task_.session(), step_);
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();
   }
 
+  // By steps or by time, or because the disk had failed.
   bool SaveDue() const {
     const Clock::Time now = clock_.Now();
     return (config_.checkpoint_steps > 0 && step_ % config_.checkpoint_steps == 0) ||
            now - saved_at_ >= std::chrono::seconds(config_.checkpoint_seconds) ||
-           (save_again_at_ && now >= *save_again_at_);
+           (save_again_at_ && now >= *save_again_at_ && !saver_->busy());
   }
 
   // After what was done to the checkpoint directory.
@@ -116,16 +125,52 @@ class LocalTraining {
     return TrainOnWithout(status, saved_step_ == step_, clock_.Now(), board_, &save_again_at_);
   }
 
-  absl::Status Save() {
+  // A save that is due while the one before still runs is begun when that has ended. If saves are
+  // quick it is waited for, so that checkpoints are of the steps that were asked for.
+  absl::Status SaveBesideTraining() {
+    if (!saver_) return absl::OkStatus();
+    RETURN_IF_ERROR(TakeResult());
+    due_ = due_ || SaveDue();
+    if (!due_) return absl::OkStatus();
+    if (saver_->busy()) {
+      if (took_ > kWaitForSave || !saver_->WaitFor(kWaitForSave)) return absl::OkStatus();
+      RETURN_IF_ERROR(TakeResult());
+    }
+    due_ = false;
     saved_at_ = clock_.Now();
-    if (store_ == nullptr || saved_step_ == step_) return absl::OkStatus();
-    Snapshot snapshot = InitialSnapshot(task_.session());
-    snapshot.slots = slots_->values();
-    snapshot.committed = committed_;
-    snapshot.step = step_;
-    RETURN_IF_ERROR(store_->Save(snapshot)).With("save checkpoint");
+    if (saved_step_ != step_) saver_->Begin(step_, committed_);
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeResult() {
+    RETURN_IF_ERROR(GoOn(saver_->TakeKeepAlive()));
+    const std::optional<BackgroundSaver::Result> result = saver_->Take();
+    if (!result) return absl::OkStatus();
+    took_ = result->took;
+    const absl::Status status = Annotate(result->status, "save checkpoint");
+    if (!status.ok()) return GoOn(status);
+    saved_step_ = result->step;
+    if (std::exchange(save_again_at_, std::nullopt)) board_.SetState(RunState::kTraining);
+    Log(LogLevel::kInfo, "checkpoint saved",
+        {{"step", std::to_string(saved_step_)},
+         {"ms", Milliseconds(result->took)},
+         {"stepHeldMs", Milliseconds(result->held)}});
+    return absl::OkStatus();
+  }
+
+  // With nothing else to do meanwhile.
+  absl::Status SaveNow() {
+    if (!saver_) return absl::OkStatus();
+    saver_->Wait();
+    // How an earlier one has ended does not matter any more.
+    if (const absl::Status before = TakeResult(); !before.ok()) return before;
+    if (saved_step_ == step_) return absl::OkStatus();
+    saver_->Begin(step_, committed_);
+    saver_->Detach();
+    saver_->Wait();
+    const std::optional<BackgroundSaver::Result> result = saver_->Take();
+    RETURN_IF_ERROR(result->status).With("save checkpoint");
     saved_step_ = step_;
-    if (save_again_at_) board_.SetState(RunState::kTraining);
     Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});
     return absl::OkStatus();
   }
@@ -144,6 +189,9 @@ class LocalTraining {
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};
   std::optional<Clock::Time> save_again_at_;
+  bool due_ = false;                   // A save is.
+  Clock::Duration took_{};  // The last save.
+  std::optional<BackgroundSaver> saver_;
 };
 
 }  // namespace

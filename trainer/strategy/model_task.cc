@@ -4,10 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/data/augment.h"
+#include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/loops.h"
+#include "trainer/model/data_shape.h"
 
 namespace taas {
 namespace {
@@ -56,12 +59,7 @@ struct LoadedModel {
 absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config) {
   // The configuration was parsed from JSON, so this is JSON.
   ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
-  const DataShape shape{.features = data.train.features(),
-                        .classes = data.train.classes(),
-                        .targets = std::max<int64_t>(1, data.train.target_width()),
-                        .image = data.train.image(),
-                        .vocabulary = data.train.vocabulary()};
-  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
+  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
@@ -89,7 +87,10 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   const BatchPlan plan({.seed = config.seed,
                         .examples = data.train.examples(),
                         .batch_size = config.batch_size});
-  return std::unique_ptr<ModelTask>(new ModelTask({.data = std::move(data),
+  return std::unique_ptr<ModelTask>(new ModelTask({.files = files,
+                                                   .export_format = config.export_format,
+                                                   .export_dir = config.export_dir,
+                                                   .data = std::move(data),
                                                    .model = std::move(model),
                                                    .inference = std::move(inference),
                                                    .towers = std::move(towers),
@@ -112,7 +113,10 @@ absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& fil
 }
 
 ModelTask::ModelTask(Parts parts)
-    : data_(std::move(parts.data)),
+    : files_(parts.files),
+      export_format_(std::move(parts.export_format)),
+      export_dir_(std::move(parts.export_dir)),
+      data_(std::move(parts.data)),
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
       towers_(std::move(parts.towers)),
@@ -254,6 +258,19 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};
   if (model_.is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
   return std::optional<Evaluation>(evaluation);
+}
+
+absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>& variables) {
+  if (export_format_.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(export_format_));
+  RETURN_IF_ERROR(ExportModel(files_, export_dir_,
+                              {.model = &inference_,
+                               .values = {variables.begin(), variables.end()},
+                               .step = step,
+                               .format = format}))
+      .With("spec.trainer.export");
+  Log(LogLevel::kInfo, "model exported", {{"format", export_format_}, {"dir", export_dir_}});
+  return absl::OkStatus();
 }
 
 void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const {

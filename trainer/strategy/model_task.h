@@ -1,8 +1,8 @@
 // A TrainingTask made from `spec.trainer`: a named model, data from files, evaluation on the test
 // set.
 //
-// Ownership: owns graph, sessions and data. Threads: as TrainingTask. Errors: those of model and
-// data, each naming the field or file.
+// Ownership: owns graph, sessions and data, borrows the FileSystem. Threads: as TrainingTask.
+// Errors: those of model and data, each naming the field or file.
 //
 //   ASSIGN_OR_RETURN(auto task, ModelTask::Make(files, config));
 
@@ -64,6 +64,8 @@ class ModelTask : public TrainingTask {
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
+  // As spec.trainer.export says.
+  absl::Status Export(int64_t step, const std::vector<std::span<float>>& variables) override;
 
   // The share of the last training batches, of all towers, that was classified rightly, before
   // their update; nothing of a regression.
@@ -83,6 +85,9 @@ class ModelTask : public TrainingTask {
   };
 
   struct Parts {
+    FileSystem& files;
+    std::string export_format;
+    std::string export_dir;
     DataSets data;
     Model model;
     Model inference;  // The same, as it is used when it is trained.
@@ -110,6 +115,8 @@ class ModelTask : public TrainingTask {
   // Of the first `count` of `examples` examples of a forward run.
   void AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const;
 
+  FileSystem& files_;
+  const std::string export_format_, export_dir_;
   DataSets data_;
   Model model_;
   Model inference_;

@@ -81,7 +81,8 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
                                                .attempt = options.attempt,
                                                .pod = options.pod,
                                                .start = HexStart(options.start)},
-                                     .keep = options.keep};
+                                     .keep = options.keep,
+                                     .shard_bytes = options.shard_bytes};
   ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, std::move(dir_options)));
   return std::unique_ptr<SnapshotStore>(new SnapshotStore(std::unique_ptr<State>(
       new State{clock, std::move(options.shape), std::move(dir), clock.Now()})));

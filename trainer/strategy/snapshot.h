@@ -84,6 +84,7 @@ class SnapshotStore {
     int64_t pod = 1;
     uint64_t start = 0;
     int keep = 5;
+    int64_t shard_bytes = int64_t{4} << 30;  // Of one data file.
     SnapshotShape shape;
   };
   static absl::StatusOr<std::unique_ptr<SnapshotStore>> Open(FileSystem& files, const Clock& clock,

@@ -51,6 +51,10 @@ class TrainingTask {
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) = 0;
+  // Writes `variables`, in the session's order, for other programs if the job wants that.
+  virtual absl::Status Export(int64_t, const std::vector<std::span<float>>&) {
+    return absl::OkStatus();
+  }
 
  private:
   UntrainedValues untrained_;

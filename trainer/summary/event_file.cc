@@ -82,16 +82,26 @@ absl::Status EventWriter::Write(Clock::WallTime wall, int64_t step, summary::Sum
   return Append(event);
 }
 
-absl::Status EventWriter::WriteGraph(Clock::WallTime wall, std::string graph) {
-  summary::Event event;
+absl::Status EventWriter::Add(Clock::WallTime wall, summary::Event event) {
   event.set_wall_time(WallSeconds(wall));
-  event.set_graph_def(std::move(graph));
   return Append(event);
 }
 
 absl::Status EventWriter::Append(const summary::Event& event) {
   RETURN_IF_ERROR(file_->Append(FrameRecord(event.SerializeAsString()))).With("write " + path_);
   return absl::OkStatus();
+}
+
+absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,
+                           const std::function<void(const summary::Event&)>& each) {
+  ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
+  RecordCursor cursor(*file);
+  for (;;) {
+    ASSIGN_OR_RETURN(const auto data, cursor.Next(size_max));
+    if (!data) return absl::OkStatus();
+    summary::Event event;
+    if (event.ParseFromString(*data)) each(event);
+  }
 }
 
 absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size_max,
@@ -101,14 +111,7 @@ absl::Status ReadEvents(FileSystem& files, const std::string& dir, uint64_t size
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
     if (!IsEventFile(name)) continue;
-    ASSIGN_OR_RETURN(const auto file, files.OpenRead(dir + "/" + name));
-    RecordCursor cursor(*file);
-    for (;;) {
-      ASSIGN_OR_RETURN(const auto data, cursor.Next(size_max));
-      if (!data) break;
-      summary::Event event;
-      if (event.ParseFromString(*data)) each(event);
-    }
+    RETURN_IF_ERROR(ReadEventFile(files, dir + "/" + name, size_max, each));
   }
   return absl::OkStatus();
 }

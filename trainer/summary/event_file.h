@@ -40,8 +40,8 @@ class EventWriter {
   // What stands at `step` and later in this directory is of a life that was given up.
   absl::Status Start(Clock::WallTime wall, int64_t step);
   absl::Status Write(Clock::WallTime wall, int64_t step, summary::Summary summary);
-  // A serialized GraphDef (graph_event.h). TensorBoard shows the last one of a directory.
-  absl::Status WriteGraph(Clock::WallTime wall, std::string graph);
+  // Any other event, at its step; it gets the time.
+  absl::Status Add(Clock::WallTime wall, summary::Event event);
 
  private:
   EventWriter(std::string path, std::unique_ptr<WritableFile> file)
@@ -54,6 +54,10 @@ class EventWriter {
 
 // Of a name without its directory.
 bool IsEventFile(const std::string& name);
+
+// Of the file at `path`, as below.
+absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,
+                           const std::function<void(const summary::Event&)>& each);
 
 // Calls `each` with every event of the directory's files in the order in which TensorBoard reads
 // them. Events of more than `size_max` bytes (those with histograms) are passed over; what follows

@@ -3,7 +3,7 @@
 #include <variant>
 #include <vector>
 
-#include "trainer/summary/graph.pb.h"
+#include "trainer/formats/tensorflow.pb.h"
 
 namespace taas {
 namespace {
@@ -18,12 +18,12 @@ std::string NameInTensorFlow(const std::string& op) {
   return op;
 }
 
-void Set(const Shape& shape, summary::TensorShapeProto* to) {
+void Set(const Shape& shape, tf::TensorShapeProto* to) {
   for (const int64_t dim : shape.dims()) to->add_dim()->set_size(dim);
 }
 
 struct SetAttribute {
-  summary::AttrValue* to;
+  tf::AttrValue* to;
   void operator()(bool value) const { to->set_b(value); }
   void operator()(int64_t value) const { to->set_i(value); }
   void operator()(double value) const { to->set_f(static_cast<float>(value)); }
@@ -35,11 +35,11 @@ struct SetAttribute {
 
 }  // namespace
 
-std::string GraphDefOf(std::span<const OpInfo> ops) {
-  summary::GraphDef graph;
+summary::Event GraphEvent(std::span<const OpInfo> ops) {
+  tf::GraphDef graph;
   graph.mutable_versions()->set_producer(kProducer);
   for (const OpInfo& op : ops) {
-    summary::NodeDef* const node = graph.add_node();
+    tf::NodeDef* const node = graph.add_node();
     node->set_name(op.name);
     node->set_op(NameInTensorFlow(op.op));
     node->set_device(op.device);
@@ -49,13 +49,15 @@ std::string GraphDefOf(std::span<const OpInfo> ops) {
       std::visit(SetAttribute{&attributes[name]}, value);
     }
     const bool floats = op.outputs[0].dtype == DType::kFloat32;
-    attributes["T"].set_type(floats ? summary::DT_FLOAT : summary::DT_INT32);
+    attributes["T"].set_type(floats ? tf::DT_FLOAT : tf::DT_INT32);
     for (const TensorType& output : op.outputs) {
       Set(output.shape, attributes["_output_shapes"].mutable_list()->add_shape());
     }
     if (op.inputs.empty()) Set(op.outputs[0].shape, attributes["shape"].mutable_shape());
   }
-  return graph.SerializeAsString();
+  summary::Event event;
+  event.set_graph_def(graph.SerializeAsString());
+  return event;
 }
 
 }  // namespace taas

@@ -6,20 +6,20 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   RETURN_IF_ERROR(writer->WriteGraph(wall, GraphDefOf(session.ops(RunKind::kTrain))));
+//   RETURN_IF_ERROR(writer->Add(wall, GraphEvent(session.ops(RunKind::kTrain))));
 
 #ifndef TRAINER_SUMMARY_GRAPH_EVENT_H_
 #define TRAINER_SUMMARY_GRAPH_EVENT_H_
 
 #include <span>
-#include <string>
 
 #include "trainer/graph/session.h"
+#include "trainer/summary/event.pb.h"
 
 namespace taas {
 
-// Serialized.
-std::string GraphDefOf(std::span<const OpInfo> ops);
+// Without a time.
+summary::Event GraphEvent(std::span<const OpInfo> ops);
 
 }  // namespace taas
 

@@ -5,8 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/formats/tensorflow.pb.h"
 #include "trainer/graph/graph.h"
-#include "trainer/summary/graph.pb.h"
 
 namespace taas {
 namespace {
@@ -27,21 +27,21 @@ TEST(GraphEventTest, NodesHaveEdgesDevicesTypesAndShapes) {
                                           .fetches = {"sum"},
                                           .cpu_devices = 2});
   ASSERT_THAT(session, IsOk());
-  summary::GraphDef def;
-  ASSERT_TRUE(def.ParseFromString(GraphDefOf((*session)->ops(RunKind::kForward))));
-  std::map<std::string, summary::NodeDef> nodes;
-  for (const summary::NodeDef& node : def.node()) nodes[node.name()] = node;
+  tf::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(GraphEvent((*session)->ops(RunKind::kForward)).graph_def()));
+  std::map<std::string, tf::NodeDef> nodes;
+  for (const tf::NodeDef& node : def.node()) nodes[node.name()] = node;
   ASSERT_EQ(nodes.size(), 6u);
   EXPECT_EQ(nodes["x"].op(), "Placeholder");
   EXPECT_EQ(nodes["x"].device(), "/job:localhost/replica:0/task:0/device:CPU:0");
   EXPECT_EQ(nodes["layer/w"].op(), "VariableV2");
   EXPECT_EQ(nodes["layer/w"].attr().at("shape").shape().dim_size(), 2);
-  EXPECT_EQ(nodes["labels"].attr().at("T").type(), summary::DT_INT32);
-  const summary::NodeDef& product = nodes["layer/y"];
+  EXPECT_EQ(nodes["labels"].attr().at("T").type(), tf::DT_INT32);
+  const tf::NodeDef& product = nodes["layer/y"];
   EXPECT_EQ(product.op(), "MatMul");
   EXPECT_THAT(product.input(), ElementsAre("x", "layer/w"));
   EXPECT_EQ(product.device(), "/job:localhost/replica:0/task:0/device:CPU:1");
-  EXPECT_EQ(product.attr().at("T").type(), summary::DT_FLOAT);
+  EXPECT_EQ(product.attr().at("T").type(), tf::DT_FLOAT);
   EXPECT_FALSE(product.attr().at("transpose_a").b());
   const auto& shapes = product.attr().at("_output_shapes").list().shape();
   ASSERT_EQ(shapes.size(), 1);

@@ -1,5 +1,6 @@
 #include "trainer/summary/recorder.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -65,7 +66,13 @@ void Recorder::Record(Sample sample) {
     ++left_out_;
     return;
   }
-  queue_.push_back({std::move(sample), clock_.Now(), clock_.WallNow()});
+  queue_.push_back({std::move(sample), std::nullopt, clock_.Now(), clock_.WallNow()});
+  changed_.notify_all();
+}
+
+void Recorder::End(summary::Summary summary) {
+  std::lock_guard lock(mutex_);
+  queue_.push_back({Sample{}, std::move(summary), clock_.Now(), clock_.WallNow()});
   changed_.notify_all();
 }
 
@@ -103,6 +110,7 @@ void Recorder::Restore() {
 }
 
 void Recorder::Take(const Waiting& waiting) {
+  if (waiting.end) return WriteEnd(waiting);
   const bool went_back = last_step_ < 0 || waiting.sample.step <= last_step_;
   if (went_back) {
     series_.DropFrom(waiting.sample.step);
@@ -139,6 +147,15 @@ summary::Summary Recorder::Numbers(const Waiting& waiting) {
   return numbers;
 }
 
+void Recorder::WriteEnd(const Waiting& waiting) {
+  if (writer_ == nullptr) return;
+  const absl::Status status =
+      writer_->Write(waiting.wall, std::max<int64_t>(last_step_, 0), *waiting.end);
+  if (status.ok()) return;
+  Log(LogLevel::kError, "the end of the training cannot be written to the event file",
+      {{"why", std::string(status.message())}});
+}
+
 void Recorder::WriteEvents(const Waiting& waiting, summary::Summary numbers, bool went_back) {
   if (open_again_at_ && waiting.time < *open_again_at_) return;
   const bool was_in_trouble = open_again_at_.has_value();
@@ -158,8 +175,8 @@ absl::Status Recorder::TryWrite(const Waiting& waiting, summary::Summary numbers
   const Sample& sample = waiting.sample;
   if (writer_ == nullptr) {
     ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir));
-    if (!options_.graph.empty()) {
-      RETURN_IF_ERROR(writer_->WriteGraph(waiting.wall, options_.graph));
+    for (const summary::Event& event : options_.head) {
+      RETURN_IF_ERROR(writer_->Add(waiting.wall, event));
     }
     went_back = true;
   }

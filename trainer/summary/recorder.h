@@ -55,8 +55,8 @@ class Recorder {
     bool histograms = true;
     // Behind one step of the job; 0 records no rates.
     int64_t examples_per_step = 0;
-    // Of what is trained, a serialized GraphDef; "": none. Heads each event file.
-    std::string graph;
+    // What heads each event file: the graph, hyperparameters.
+    std::vector<summary::Event> head{};
   };
   Recorder(const Clock& clock, FileSystem& files, Options options, Series& series);
   // Writes what waits.
@@ -68,10 +68,13 @@ class Recorder {
   // Whether it should hold histograms: there is a directory, and the thread keeps up.
   bool WantsHistograms() const;
   void Record(Sample sample);
+  // After the last sample: written to the event file if there is one.
+  void End(summary::Summary summary);
 
  private:
   struct Waiting {
     Sample sample;
+    std::optional<summary::Summary> end;  // Instead of a sample.
     Clock::Time time;
     Clock::WallTime wall;
   };
@@ -80,6 +83,7 @@ class Recorder {
   void Restore();
   void Take(const Waiting& waiting);
   summary::Summary Numbers(const Waiting& waiting);
+  void WriteEnd(const Waiting& waiting);
   void WriteEvents(const Waiting& waiting, summary::Summary numbers, bool went_back);
   absl::Status TryWrite(const Waiting& waiting, summary::Summary numbers, bool went_back);
 

@@ -54,6 +54,21 @@ class RecorderTest : public testing::Test {
   std::unique_ptr<Series> series_;
 };
 
+TEST_F(RecorderTest, EachFileBeginsWithItsHeadAndEndsWithTheEnd) {
+  series_ = std::make_unique<Series>();
+  summary::Event head;
+  head.mutable_summary()->add_value()->set_tag("head");
+  for (int start = 0; start < 2; ++start) {
+    Recorder recorder(clock_, posix_, {.dir = dir_, .every = 10, .head = {head}}, *series_);
+    recorder.Record({.step = 10, .loss = 2});
+    summary::Summary end;
+    end.add_value()->set_tag("end");
+    recorder.End(end);
+  }
+  EXPECT_THAT(Events(), ElementsAre("0 head", "start 10", "10 loss", "10 end", "0 head", "start 10",
+                                    "10 loss", "10 end"));
+}
+
 TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {
   auto recorder = Make(posix_);
   recorder->Record({.step = 10, .loss = 2, .accuracy = 0.5, .learning_rate = 0.1});

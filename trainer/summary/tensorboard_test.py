@@ -40,6 +40,37 @@ for directory in sys.argv[1:]:
 print(json.dumps(runs))
 """
 
+# Prints what the plugins for graphs and hyperparameters make of a directory with runs.
+PLUGINS = """
+import json, sys, types
+sys.modules["tensorboard.compat.notf"] = types.ModuleType("notf")
+from tensorboard import context
+from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
+from tensorboard.plugins import base_plugin
+from tensorboard.plugins.hparams import (api_pb2, backend_context, get_experiment,
+                                         list_session_groups)
+runs = plugin_event_multiplexer.EventMultiplexer()
+runs.AddRunsFromDirectory(sys.argv[1])
+runs.Reload()
+provider = data_provider.MultiplexerDataProvider(runs, sys.argv[1])
+backend = backend_context.Context(base_plugin.TBContext(data_provider=provider))
+experiment = get_experiment.Handler(context.RequestContext(), backend, "e",
+                                    api_pb2.GetExperimentRequest()).run()
+groups = list_session_groups.Handler(
+    context.RequestContext(), backend, "e", api_pb2.ListSessionGroupsRequest(
+        start_index=0, slice_size=9, allowed_statuses=[0, 1, 2, 3])).run()
+print(json.dumps({
+    "parameters": [info.name for info in experiment.hparam_infos],
+    "groups": [[{name: getattr(value, value.WhichOneof("kind"))
+                 for name, value in group.hparams.items()},
+                {"/".join(filter(None, (m.name.group, m.name.tag))): m.value
+                 for m in group.metric_values},
+                [session.status for session in group.sessions]]
+               for group in groups.session_groups],
+    "graph": {node.name: [node.op, node.device, list(node.input)]
+              for node in runs.Graph("run").node}}))
+"""
+
 LAYERS = {"hidden1/weights": 64 * 32, "hidden1/biases": 32,
           "softmax_linear/weights": 32 * 10, "softmax_linear/biases": 10}
 
@@ -161,6 +192,27 @@ class TensorBoardTest(unittest.TestCase):
                 self.assertLessEqual(least, most)
                 self.assertGreater(limits[-1], most, tag)
                 self.assertLessEqual(total * total, squares * count * 1.000001, tag)
+
+    def test_graph_and_hyperparameters_are_shown(self):
+        self.events = os.path.join(self.dir, "logs", "run")
+        end = self.train(steps=100)
+        done = subprocess.run([PYTHON, "-c", PLUGINS, os.path.join(self.dir, "logs")], text=True,
+                              check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertIn("optimizer.decay.staircase", found["parameters"])
+        (parameters, metrics, statuses), = found["groups"]
+        self.assertEqual(parameters["model.hidden"], "[32]")
+        self.assertEqual(parameters["optimizer.learningRate"], 0.1)
+        self.assertEqual(parameters["optimizer.decay.staircase"], True)
+        self.assertAlmostEqual(metrics["loss"], end["loss"], delta=1e-5)
+        success = 1
+        self.assertEqual(statuses, [success])
+        graph = found["graph"]
+        self.assertEqual(graph["hidden1/weights"][0], "VariableV2")
+        self.assertEqual(graph["hidden1/MatMul"][2], ["features", "hidden1/weights"])
+        self.assertEqual({device for _, device, _ in graph.values()},
+                         {"/job:worker/replica:0/task:0/device:CPU:0"})
 
     def test_learning_rate_is_the_one_that_is_applied(self):
         self.train(steps=4, every=1, strategy={"type": "Towers", "towers": 2},

@@ -57,7 +57,7 @@ const OPTIMIZER_FIELDS: [string, FieldSpec["label"]][] = [
   ["l2", "ftrlL2"],
 ];
 
-const SAVING_PARTS = new Set(["checkpoint", "summaries", "evaluation"]);
+const SAVING_PARTS = new Set(["checkpoint", "export", "summaries", "evaluation"]);
 
 /** Only what the strategy and the optimizer that are chosen have, and what stands there anyway. */
 export function trainingFields(value: Json): FieldSpec[] {
@@ -132,6 +132,13 @@ export function savingFields(value: Json): FieldSpec[] {
       fresh: { dir: `${out}/checkpoints` },
     },
     ...(has("checkpoint") ? CHECKPOINT : []),
+    {
+      path: at("export"),
+      label: "export",
+      hint: "export",
+      fresh: { format: "savedModel", dir: `${out}/export` },
+    },
+    ...(has("export") ? EXPORT : []),
     { path: at("summaries"), label: "summaries", hint: "summaries", fresh: { dir: `${out}/logs` } },
     ...(has("summaries") ? SUMMARIES : []),
     { path: at("evaluation", "everySeconds"), label: "evaluationSeconds", keep: TRAINER.length },
@@ -153,6 +160,11 @@ const CHECKPOINT: FieldSpec[] = [
   { path: at("checkpoint", "everySeconds"), label: "checkpointSeconds" },
   { path: at("checkpoint", "everySteps"), label: "checkpointSteps" },
   { path: at("checkpoint", "keep"), label: "keep" },
+  { path: at("checkpoint", "maxShardBytes"), label: "maxShardBytes" },
+];
+const EXPORT: FieldSpec[] = [
+  { path: at("export", "format"), label: "exportFormat" },
+  { path: at("export", "dir"), label: "exportDir" },
 ];
 const SUMMARIES: FieldSpec[] = [
   { path: at("summaries", "dir"), label: "summariesDir" },

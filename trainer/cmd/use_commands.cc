@@ -1,0 +1,220 @@
+#include "trainer/cmd/use_commands.h"
+
+#include <cstdio>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "operator/base/file_system.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/cmd/flags.h"
+#include "trainer/data/load_data.h"
+#include "trainer/export/export_model.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/use/predict.h"
+#include "trainer/use/trained_model.h"
+
+namespace taas {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kFailed = 1;
+constexpr int kUsage = 2;
+
+struct Command {
+  std::string checkpoint, format, to, input;
+  std::string output = "text";
+  bool bfloat16 = false;
+  Flags flags;
+};
+
+// The configuration that `command` names; without one, nothing.
+absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const Command& command,
+                                                             const GetEnv& env,
+                                                             FileSystem& files) {
+  const Flags& flags = command.flags;
+  const bool given = !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
+                     env("TAAS_TRAINER").has_value();
+  if (!given) return std::optional<TrainerConfig>();
+  ASSIGN_OR_RETURN(const std::string text, TrainerJson(flags, env, files));
+  Json json = Json::parse(text);
+  // A checkpoint may say all that is to be known of the data.
+  if (!json.contains("data")) json["data"] = Json::object();
+  ASSIGN_OR_RETURN(TrainerConfig config, ParseTrainerConfig(json.dump()));
+  return std::optional<TrainerConfig>(std::move(config));
+}
+
+absl::StatusOr<TrainerConfig> NeedModelConfig(const Command& command, const GetEnv& env,
+                                              FileSystem& files) {
+  ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files));
+  if (config) return *std::move(config);
+  return absl::InvalidArgumentError(
+      "the checkpoint has no graph: say which model it is of, with --config FILE (spec.trainer), "
+      "TAAS_TRAINER, or --model mlp --hidden_units 100");
+}
+
+absl::Status Export(const Command& command, const GetEnv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(command.format));
+  ASSIGN_OR_RETURN(const auto config, ReadModelConfig(command, env, files));
+  if (!config && format == ExportFormat::kSafetensors) {
+    ASSIGN_OR_RETURN(const auto checkpoint, OpenCheckpoint(files, command.checkpoint));
+    RETURN_IF_ERROR(ConvertCheckpoint(files, *checkpoint, command.to, command.bfloat16));
+    std::printf("%s: all tensors of %s\n", SafetensorsPath(command.to).c_str(),
+                checkpoint->prefix().c_str());
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const TrainerConfig needed, NeedModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(const TrainedModel trained,
+                   LoadTrainedModel(files, needed, command.checkpoint));
+  RETURN_IF_ERROR(ExportModel(files, command.to,
+                              {.model = &trained.model,
+                               .values = trained.spans(),
+                               .step = trained.step,
+                               .format = format,
+                               .bfloat16 = command.bfloat16}));
+  const bool one_file = format == ExportFormat::kSafetensors;
+  std::printf("%s: the model of %s at step %lld\n",
+              (one_file ? SafetensorsPath(command.to) : command.to).c_str(),
+              trained.source.c_str(), static_cast<long long>(trained.step));
+  return absl::OkStatus();
+}
+
+absl::Status Evaluate(const Command& command, const GetEnv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(const auto task, ModelTask::Make(files, config));
+  std::vector<std::span<float>> values(trained.values.begin(), trained.values.end());
+  ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation, task->Evaluate(values));
+  if (!evaluation) {
+    return absl::InvalidArgumentError("data.test: there are no examples to evaluate with");
+  }
+  if (command.output == "json") {
+    nlohmann::ordered_json json = {{"checkpoint", trained.source},
+                                   {"step", trained.step},
+                                   {"examples", evaluation->examples},
+                                   {"loss", evaluation->loss}};
+    if (evaluation->accuracy) json["accuracy"] = *evaluation->accuracy;
+    std::puts(json.dump().c_str());
+    return absl::OkStatus();
+  }
+  std::string accuracy;
+  if (evaluation->accuracy) accuracy = "accuracy " + std::to_string(*evaluation->accuracy) + ", ";
+  std::printf("%s: step %lld, %sloss %.6f over %lld examples\n", trained.source.c_str(),
+              static_cast<long long>(trained.step), accuracy.c_str(), evaluation->loss,
+              static_cast<long long>(evaluation->examples));
+  return absl::OkStatus();
+}
+
+// The features of data.test.
+absl::StatusOr<std::vector<float>> TestExamples(FileSystem& files, const TrainerConfig& config,
+                                                int64_t features) {
+  ASSIGN_OR_RETURN(const DataSets data, LoadData(files, Json::parse(config.data), config.seed));
+  if (!data.test || data.test->features() != features) {
+    return absl::InvalidArgumentError(
+        "data.test: there are no examples with " + std::to_string(features) +
+        " features to predict; give --input FILE, or - for standard input");
+  }
+  std::vector<int64_t> all(static_cast<size_t>(data.test->examples()));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<float> rows(all.size() * static_cast<size_t>(features));
+  data.test->GatherFeatures(all, rows.data());
+  return rows;
+}
+
+absl::Status Predict(const Command& command, const GetEnv& env) {
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
+  ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
+  ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(trained));
+  const int64_t features = trained.shape.features;
+  const auto print = [](const Prediction& prediction) {
+    std::puts(JsonOf(prediction).c_str());
+  };
+  if (command.input == "-") {
+    const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+    ASSIGN_OR_RETURN(const auto rows, ParseExamples(text, "-", features));
+    return predictor->Predict(rows, print);
+  }
+  ASSIGN_OR_RETURN(const auto rows, command.input.empty()
+                                        ? TestExamples(files, config, features)
+                                        : ReadExamples(files, command.input, features));
+  return predictor->Predict(rows, print);
+}
+
+struct Verb {
+  std::string_view word;
+  const char* about;
+  absl::Status (*run)(const Command&, const GetEnv&);
+};
+
+constexpr Verb kVerbs[] = {
+    {"export",
+     "Writes a trained model for other programs: as safetensors, or as a SavedModel, which\n"
+     "TensorFlow and TensorFlow Serving load. Without a model named, safetensors get all tensors\n"
+     "of the checkpoint, those of the optimizer too.",
+     Export},
+    {"eval",
+     "Prints loss and accuracy of a trained model over data.test of its configuration.", Evaluate},
+    {"predict",
+     "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
+     "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"
+     "numbers (as 0.1, 0.2 or [0.1, 0.2] or {\"features\": [0.1, 0.2]}), or an IDX file of images.",
+     Predict},
+};
+
+const Verb* FindVerb(std::string_view word) {
+  for (const Verb& verb : kVerbs) {
+    if (verb.word == word) return &verb;
+  }
+  return nullptr;
+}
+
+void AddOptions(CLI::App& app, std::string_view word, Command* command) {
+  app.add_option("--checkpoint", command->checkpoint,
+                 "a checkpoint's prefix, a directory (the newest), or a .safetensors file")
+      ->required();
+  if (word == "export") {
+    app.add_option("--format", command->format, "safetensors or savedModel")->required();
+    app.add_option("--to", command->to,
+                   "directory of the SavedModel; .safetensors file, or a directory for one")
+        ->required();
+    app.add_flag("--bfloat16", command->bfloat16, "half as large; of safetensors");
+  } else if (word == "eval") {
+    app.add_option("-o,--output", command->output, "text or json")
+        ->check(CLI::IsMember({"text", "json"}));
+  } else {
+    app.add_option("--input", command->input, "a file, or - for standard input");
+  }
+  AddModelFlags(app, &command->flags);
+}
+
+}  // namespace
+
+bool IsUseCommand(std::string_view word) { return FindVerb(word) != nullptr; }
+
+int RunUseCommand(int argc, char** argv, const GetEnv& env) {
+  const Verb* const verb = FindVerb(argv[0]);
+  Command command;
+  CLI::App app(verb->about, "taas-trainer " + std::string(verb->word));
+  AddOptions(app, verb->word, &command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kUsage;
+  }
+  const absl::Status status = verb->run(command, env);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s: %s\n", argv[0], std::string(status.message()).c_str());
+  return kFailed;
+}
+
+}  // namespace taas

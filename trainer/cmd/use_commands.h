@@ -1,0 +1,24 @@
+// What a trained model is used for: `taas-trainer export`, `eval` and `predict`.
+//
+// Ownership: none. Threads: one. Errors: printed to stderr; the result is the exit code: 0, 1 (it
+// failed), 2 (wrong usage).
+//
+//   if (IsUseCommand(argv[1])) return RunUseCommand(argc - 1, argv + 1, Env);
+
+#ifndef TRAINER_CMD_USE_COMMANDS_H_
+#define TRAINER_CMD_USE_COMMANDS_H_
+
+#include <string_view>
+
+#include "trainer/config/trainer_config.h"
+
+namespace taas {
+
+bool IsUseCommand(std::string_view word);
+
+// `argv[0]` is the word.
+int RunUseCommand(int argc, char** argv, const GetEnv& env);
+
+}  // namespace taas
+
+#endif  // TRAINER_CMD_USE_COMMANDS_H_

@@ -1,0 +1,98 @@
+#include "trainer/export/export_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/checkpoint/tensor.h"
+#include "trainer/export/saved_model.h"
+#include "trainer/formats/safetensors.h"
+
+namespace taas {
+namespace {
+
+constexpr char kStep[] = "global_step";
+
+absl::Status WriteModelSafetensors(FileSystem& files, const std::string& path,
+                                   const ExportOptions& options) {
+  const Graph& graph = options.model->graph;
+  std::vector<TensorView> tensors;
+  const std::vector<Value> variables = graph.Variables();
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Node& node = graph.node(variables[i]);
+    tensors.push_back(FloatTensor(node.name, node.outputs[0].shape.dims(), options.values[i]));
+  }
+  return WriteSafetensors(
+      files, path, tensors,
+      {.metadata = {{kStep, std::to_string(options.step)}}, .bfloat16 = options.bfloat16});
+}
+
+absl::StatusOr<ServedModel> Served(const ExportOptions& options) {
+  const Model& model = *options.model;
+  ServedModel served{.graph = &model.graph, .values = options.values};
+  ASSIGN_OR_RETURN(const Value features, model.graph.Find(model.features));
+  served.inputs = {{model.features, features}};
+  const std::string& name = model.is_classifier() ? model.logits : model.predictions;
+  ASSIGN_OR_RETURN(const Value output, model.graph.Find(name));
+  served.outputs = {{model.is_classifier() ? "logits" : "predictions", output}};
+  if (model.is_classifier()) served.logits = "logits";
+  return served;
+}
+
+}  // namespace
+
+absl::StatusOr<ExportFormat> ParseExportFormat(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (small == "safetensors") return ExportFormat::kSafetensors;
+  if (small == "savedmodel") return ExportFormat::kSavedModel;
+  return absl::InvalidArgumentError("must be safetensors or savedModel, is \"" +
+                                    std::string(text) + "\"");
+}
+
+std::string SafetensorsPath(const std::string& path) {
+  if (path.ends_with(".safetensors")) return path;
+  return path + (path.ends_with('/') ? "" : "/") + "model.safetensors";
+}
+
+absl::Status ExportModel(FileSystem& files, const std::string& path,
+                         const ExportOptions& options) {
+  if (options.format == ExportFormat::kSafetensors) {
+    const std::string file = SafetensorsPath(path);
+    RETURN_IF_ERROR(files.MakeDirs(DirName(file)));
+    return WriteModelSafetensors(files, file, options);
+  }
+  if (options.bfloat16) {
+    return absl::InvalidArgumentError("bfloat16 is of format safetensors only");
+  }
+  ASSIGN_OR_RETURN(const ServedModel served, Served(options));
+  return WriteSavedModel(files, path, served);
+}
+
+absl::Status ConvertCheckpoint(FileSystem& files, const BundleReader& checkpoint,
+                               const std::string& path, bool bfloat16) {
+  SafetensorsOptions options{.bfloat16 = bfloat16};
+  std::vector<TensorValue> values;
+  for (const auto& [name, entry] : checkpoint.entries()) {
+    ASSIGN_OR_RETURN(TensorValue value, checkpoint.Read(name));
+    if (value.type == ElementType::kString) {
+      std::string& text = options.metadata[name];
+      for (const std::string& one : value.strings) text += (text.empty() ? "" : ", ") + one;
+      continue;
+    }
+    if (name == kStep && value.type == ElementType::kInt64 && value.shape.empty()) {
+      ASSIGN_OR_RETURN(const int64_t step, checkpoint.ReadInt64(name));
+      options.metadata[kStep] = std::to_string(step);
+      continue;
+    }
+    values.push_back(std::move(value));
+  }
+  std::vector<TensorView> views;
+  for (const TensorValue& value : values) views.push_back(value.View());
+  const std::string file = SafetensorsPath(path);
+  RETURN_IF_ERROR(files.MakeDirs(DirName(file)));
+  return WriteSafetensors(files, file, views, options);
+}
+
+}  // namespace taas

@@ -1,0 +1,106 @@
+#include "trainer/export/export_model.h"
+
+#include <array>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/bundle_writer.h"
+#include "trainer/formats/safetensors.h"
+#include "trainer/formats/tensorflow.pb.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ExportModelTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_THAT(files_.RemoveAll(dir_), IsOk());
+    model_ = *BuildModel({.name = "softmax", .data = {.features = 2, .classes = 3}});
+  }
+  ExportOptions Options(ExportFormat format) const {
+    return {.model = &model_, .values = {weights_, biases_}, .step = 12, .format = format};
+  }
+
+  PosixFileSystem files_;
+  const std::string dir_ = ::testing::TempDir() + "/export";
+  Model model_;
+  const std::array<float, 6> weights_ = {1, 2, 3, 4, 5, 6};
+  const std::array<float, 3> biases_ = {-1, 0, 1};
+};
+
+TEST_F(ExportModelTest, NamesOfFormatsAreThoseOfTheManifest) {
+  EXPECT_EQ(*ParseExportFormat("savedModel"), ExportFormat::kSavedModel);
+  EXPECT_EQ(*ParseExportFormat("savedmodel"), ExportFormat::kSavedModel);
+  EXPECT_EQ(*ParseExportFormat("safetensors"), ExportFormat::kSafetensors);
+  EXPECT_THAT(ParseExportFormat("onnx").status().message(), HasSubstr("is \"onnx\""));
+}
+
+TEST_F(ExportModelTest, SafetensorsHoldTheModelAndItsStep) {
+  ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSafetensors)), IsOk());
+  auto reader = SafetensorsReader::Open(files_, dir_ + "/model.safetensors");
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_EQ((*reader)->metadata().at("global_step"), "12");
+  std::vector<float> got(3);
+  ASSERT_THAT((*reader)->ReadFloats("softmax_linear/biases", std::array<int64_t, 1>{3}, got),
+              IsOk());
+  EXPECT_THAT(got, ElementsAre(-1, 0, 1));
+}
+
+TEST_F(ExportModelTest, ASavedModelHasASignatureAndItsVariables) {
+  ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
+  tf::SavedModel saved;
+  ASSERT_TRUE(saved.ParseFromString(*files_.ReadAll(dir_ + "/saved_model.pb")));
+  const tf::MetaGraphDef& meta = saved.meta_graphs(0);
+  EXPECT_THAT(meta.meta_info_def().tags(), ElementsAre("serve"));
+  const tf::SignatureDef& signature = meta.signature_def().at("serving_default");
+  EXPECT_EQ(signature.inputs().at("features").name(), "features:0");
+  std::vector<std::string> outputs;
+  for (const auto& [name, info] : signature.outputs()) outputs.push_back(name);
+  EXPECT_THAT(outputs, ::testing::UnorderedElementsAre("logits", "probabilities", "classes"));
+  EXPECT_EQ(signature.outputs().at("classes").dtype(), tf::DT_INT64);
+  auto reader = BundleReader::Open(files_, dir_ + "/variables/variables");
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_THAT((*reader)->VerifyAll(), IsOk());
+  EXPECT_EQ((*reader)->entries().size(), 2u);
+}
+
+TEST_F(ExportModelTest, AnExportIsReplacedByTheNext) {
+  ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
+  ExportOptions options = Options(ExportFormat::kSavedModel);
+  options.values[1] = std::span(biases_).first(2);
+  EXPECT_THAT(ExportModel(files_, dir_, options).message(), HasSubstr("softmax_linear/biases"));
+  EXPECT_FALSE(*files_.Exists(dir_ + "/saved_model.pb")) << "half a model would load";
+  ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
+  EXPECT_TRUE(*files_.Exists(dir_ + "/saved_model.pb"));
+}
+
+TEST_F(ExportModelTest, ACheckpointOfAnyModelBecomesSafetensors) {
+  const std::array<int64_t, 1> step = {34};
+  const TensorValue step_value = Int64Tensor("global_step", {}, step);
+  const TensorValue text = StringTensor("taas/optimizer", {}, {"adam"});
+  auto writer = BundleWriter::Open(files_, ::testing::TempDir() + "/model.ckpt-34");
+  ASSERT_THAT(writer, IsOk());
+  for (const TensorView& view :
+       {FloatTensor("w", {2, 3}, weights_), FloatTensor("w/Adam", {6}, weights_),
+        step_value.View(), text.View()}) {
+    ASSERT_THAT((*writer)->Add(view), IsOk());
+  }
+  ASSERT_THAT((*writer)->Finish(), IsOk());
+  auto checkpoint = BundleReader::Open(files_, ::testing::TempDir() + "/model.ckpt-34");
+  ASSERT_THAT(checkpoint, IsOk());
+  const std::string path = dir_ + "/copy.safetensors";
+  ASSERT_THAT(ConvertCheckpoint(files_, **checkpoint, path, /*bfloat16=*/true), IsOk());
+  auto reader = SafetensorsReader::Open(files_, path);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_EQ((*reader)->metadata().at("taas/optimizer"), "adam");
+  EXPECT_EQ((*reader)->metadata().at("global_step"), "34");
+  EXPECT_EQ((*reader)->entries().size(), 2u);
+  EXPECT_EQ((*reader)->entries().at("w").dtype, "BF16");
+}
+
+}  // namespace
+}  // namespace taas

@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+"""Real TensorFlow loads what the trainer exports, and predicts the same."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
+                        os.environ.get("TEST_WORKSPACE", ""))
+TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
+ALL_OPS = os.path.join(RUNFILES, "trainer/export/export_all_ops")
+PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
+                      "python")
+
+# Loads the SavedModel argv[1] by the loaders of TensorFlow 2 and 1, and prints what both say of the
+# examples on standard input.
+LOADER = """
+import json, sys
+import numpy as np
+import tensorflow as tf
+rows = np.array(json.load(sys.stdin), np.float32)
+loaded = tf.saved_model.load(sys.argv[1])
+out = loaded.signatures["serving_default"](features=tf.constant(rows))
+with tf.compat.v1.Session(graph=tf.Graph()) as session:
+    meta = tf.compat.v1.saved_model.load(session, ["serve"], sys.argv[1])
+    signature = meta.signature_def["serving_default"]
+    old = session.run({name: info.name for name, info in signature.outputs.items()},
+                      {signature.inputs["features"].name: rows})
+print(json.dumps({"new": {name: value.numpy().tolist() for name, value in out.items()},
+                  "old": {name: value.tolist() for name, value in old.items()},
+                  "variables": sorted(v.name for v in loaded.variables)}))
+"""
+
+# Prints the float variables of the checkpoint argv[1].
+CHECKPOINT = """
+import json, sys
+import tensorflow as tf
+reader = tf.train.load_checkpoint(sys.argv[1])
+print(json.dumps({name: reader.get_tensor(name).ravel().tolist()
+                  for name, dtype in reader.get_variable_to_dtype_map().items()
+                  if dtype == tf.float32}))
+"""
+
+EXAMPLES = 12
+TOLERANCE = 1e-5
+
+
+def flat(value):
+    return sum((flat(part) for part in value), []) if isinstance(value, list) else [value]
+
+
+def read_safetensors(path):
+    """Names of its float32 tensors to lists of numbers, and the metadata."""
+    with open(path, "rb") as file:
+        data = file.read()
+    length, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    metadata = header.pop("__metadata__")
+    data = data[8 + length:]
+    out = {}
+    for name, entry in header.items():
+        begin, end = entry["data_offsets"]
+        if entry["dtype"] == "F32":
+            out[name] = list(struct.unpack(f"<{(end - begin) // 4}f", data[begin:end]))
+    return out, metadata
+
+
+class TensorFlowTest(unittest.TestCase):
+
+    def setUp(self):
+        if not os.path.exists(PYTHON):
+            raise RuntimeError(f"{PYTHON}: `make test` installs TensorFlow and sets "
+                               "TAAS_TENSORFLOW_BIN")
+        self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
+        self.saved_model = os.path.join(self.dir, "saved_model")
+
+    def run_program(self, words, stdin="", env=None):
+        done = subprocess.run(words, input=stdin, text=True, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def load(self, rows):
+        return json.loads(self.run_program([PYTHON, "-c", LOADER, self.saved_model],
+                                           json.dumps(rows)))
+
+    def assert_near(self, got, want, what):
+        got, want = flat(got), flat(want)
+        self.assertEqual(len(got), len(want), what)
+        scale = max(1, *(abs(number) for number in want))
+        for a, b in zip(got, want):
+            self.assertLessEqual(abs(a - b), TOLERANCE * scale, what)
+
+    def train(self, model, classes, **more):
+        config = {
+            "model": model, "strategy": {"type": "Local"}, "batchSize": 20, "maxSteps": 60,
+            "logSteps": 1_000, "seed": 3, "checkpoint": {"dir": os.path.join(self.dir, "out")},
+            "data": {"format": "generated",
+                     "generated": {"examples": 400, "testExamples": 100, "features": 6,
+                                   "classes": classes}},
+            "optimizer": {"name": "adam", "learningRate": 0.01}, **more}
+        self.run_program([TRAINER, "--config", json.dumps(config)], env={
+            "TF_CONFIG": json.dumps({"task": {"type": "worker", "index": 0}})})
+        return config
+
+    def use(self, verb, config, *words, stdin=""):
+        return self.run_program([TRAINER, verb, "--checkpoint", os.path.join(self.dir, "out"),
+                                 "--config", json.dumps(config), *words], stdin)
+
+    def examples(self):
+        return [[((i * 7 + k * 3) % 11) / 5 - 1 for k in range(6)] for i in range(EXAMPLES)]
+
+    def predict(self, config):
+        lines = "".join(json.dumps(row) + "\n" for row in self.examples())
+        return [json.loads(line) for line in
+                self.use("predict", config, "--input", "-", stdin=lines).splitlines()]
+
+    def check_classifier(self, model, **more):
+        config = self.train(model, classes=4, **more)
+        ours = self.predict(config)
+        self.assertEqual(len(ours), EXAMPLES)
+        self.assertGreater(len({line["class"] for line in ours}), 1)
+        self.use("export", config, "--format", "savedmodel", "--to", self.saved_model)
+        theirs = self.load(self.examples())
+        for loader in ("new", "old"):
+            self.assertEqual(sorted(theirs[loader]), ["classes", "logits", "probabilities"])
+            self.assertEqual(theirs[loader]["classes"], [line["class"] for line in ours])
+            self.assert_near(theirs[loader]["probabilities"],
+                             [line["probabilities"] for line in ours], loader)
+        return config
+
+    def test_softmax(self):
+        config = self.check_classifier({"name": "softmax"})
+        evaluation = json.loads(self.use("eval", config, "-o", "json"))
+        self.assertEqual(evaluation["step"], 60)
+        self.assertEqual(evaluation["examples"], 100)
+        tested = self.use("predict", config).splitlines()
+        self.assertEqual(len(tested), 100)
+
+    def test_mlp_with_moving_averages(self):
+        config = self.check_classifier({"name": "mlp", "hidden": [9, 5]},
+                                       movingAverage={"decay": 0.9},
+                                       regularization={"l2": 0.001})
+        self.assertEqual(self.load(self.examples())["variables"],
+                         sorted(f"{layer}/{part}:0" for part in ("weights", "biases")
+                                for layer in ("hidden1", "hidden2", "softmax_linear")))
+        # Without the averages it is another model.
+        plain = {key: value for key, value in config.items() if key != "movingAverage"}
+        self.assertNotEqual(self.predict(plain), self.predict(config))
+
+    def test_linear(self):
+        config = self.train({"name": "linear"}, classes=0)
+        self.use("export", config, "--format", "savedModel", "--to", self.saved_model)
+        theirs = self.load(self.examples())
+        values = [line["value"] for line in self.predict(config)]
+        for loader in ("new", "old"):
+            self.assertEqual(list(theirs[loader]), ["predictions"])
+            self.assert_near(theirs[loader]["predictions"], values, loader)
+        self.assertIn("loss", self.use("eval", config))
+
+    def test_the_end_of_a_training_exports(self):
+        self.train({"name": "softmax"}, classes=4,
+                   export={"format": "savedModel", "dir": self.saved_model})
+        ends = self.load(self.examples())
+        self.assertEqual(sorted(ends["new"]), ["classes", "logits", "probabilities"])
+
+    def test_a_checkpoint_in_several_files_loads(self):
+        out = os.path.join(self.dir, "out")
+        self.train({"name": "mlp", "hidden": [300]}, classes=4, maxSteps=3,
+                   checkpoint={"dir": out, "maxShardBytes": 1 << 20},
+                   data={"format": "generated",
+                         "generated": {"examples": 50, "features": 700, "classes": 4}})
+        files = [name for name in os.listdir(out) if ".data-" in name]
+        self.assertEqual(sorted(files), [f"model.ckpt-3.data-0000{i}-of-00003" for i in range(3)])
+        prefix = os.path.join(out, "model.ckpt-3")
+        want = json.loads(self.run_program([PYTHON, "-c", CHECKPOINT, prefix]))
+        path = os.path.join(self.dir, "a.safetensors")
+        self.run_program([TRAINER, "export", "--checkpoint", prefix, "--format", "safetensors",
+                          "--to", path])
+        tensors, _ = read_safetensors(path)
+        self.assertEqual(len(want["hidden1/weights/Adam"]), 700 * 300)
+        self.assertEqual({name: tensors[name] for name in want}, want)
+
+    def test_safetensors_hold_what_the_checkpoint_holds(self):
+        config = self.train({"name": "mlp", "hidden": [5]}, classes=4)
+        want = json.loads(self.run_program(
+            [PYTHON, "-c", CHECKPOINT, os.path.join(self.dir, "out", "model.ckpt-60")]))
+        path = os.path.join(self.dir, "a.safetensors")
+        self.run_program([TRAINER, "export", "--checkpoint", os.path.join(self.dir, "out"),
+                          "--format", "safetensors", "--to", path])
+        tensors, metadata = read_safetensors(path)
+        self.assertEqual(metadata["global_step"], "60")
+        self.assertEqual({name: tensors[name] for name in want}, want)
+        self.use("export", config, "--format", "safetensors", "--to", self.dir)
+        tensors, _ = read_safetensors(os.path.join(self.dir, "model.safetensors"))
+        self.assertEqual(sorted(tensors), sorted(name for name in want if "Adam" not in name and
+                                                 "power" not in name))
+        # And it is a model again.
+        before = self.predict(config)
+        after = self.run_program(
+            [TRAINER, "predict", "--checkpoint", os.path.join(self.dir, "model.safetensors"),
+             "--model", "mlp", "--hidden_units", "5", "--input", "-"],
+            "".join(json.dumps(row) + "\n" for row in self.examples()))
+        self.assertEqual([json.loads(line) for line in after.splitlines()], before)
+
+    def check_graph(self, name):
+        ours = json.loads(self.run_program([ALL_OPS, name, self.saved_model]))
+        theirs = self.load(ours["features"])
+        for loader in ("new", "old"):
+            for output, values in ours["outputs"].items():
+                self.assert_near(theirs[loader][output], values, f"{loader} {output}")
+            for row in theirs[loader]["probabilities"]:
+                self.assertAlmostEqual(sum(row), 1, places=5)
+
+    def test_a_convolutional_network(self):
+        self.check_graph("lenet")
+
+    def test_every_op_that_is_translated(self):
+        self.check_graph("all")
+
+
+if __name__ == "__main__":
+    print(sys.version)
+    unittest.main(verbosity=2)

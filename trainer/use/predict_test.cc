@@ -1,0 +1,100 @@
+#include "trainer/use/predict.h"
+
+#include <array>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/data/idx.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::FloatNear;
+using ::testing::HasSubstr;
+
+TrainedModel Softmax() {
+  TrainedModel trained{.shape = {.features = 2, .classes = 2}};
+  trained.model = *BuildModel({.name = "softmax", .data = trained.shape});
+  trained.values = {{1, 0, 0, 1}, {0, 0}};  // The logits are the features.
+  return trained;
+}
+
+TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
+  TrainedModel trained = Softmax();
+  const auto predictor = Predictor::Make(trained);
+  ASSERT_THAT(predictor, IsOk());
+  std::vector<int64_t> labels;
+  std::vector<float> first;
+  // More than one run of the session, whose last is not full.
+  std::vector<float> rows;
+  for (int i = 0; i < 70; ++i) rows.insert(rows.end(), {i % 3 == 0 ? 1.0f : -1.0f, 0});
+  ASSERT_THAT((*predictor)->Predict(rows,
+                                    [&](const Prediction& prediction) {
+                                      labels.push_back(prediction.label);
+                                      if (first.empty()) {
+                                        first.assign(prediction.values.begin(),
+                                                     prediction.values.end());
+                                      }
+                                    }),
+              IsOk());
+  ASSERT_EQ(labels.size(), 70u);
+  for (size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(labels[i], i % 3 == 0 ? 0 : 1) << i;
+  EXPECT_THAT(first, ElementsAre(FloatNear(0.731059f, 1e-5f), FloatNear(0.268941f, 1e-5f)));
+}
+
+TEST(PredictTest, ARegressionHasAValue) {
+  TrainedModel trained{.shape = {.features = 2, .targets = 1}};
+  trained.model = *BuildModel({.name = "linear", .data = trained.shape});
+  trained.values = {{2, 3}, {0.5}};
+  const auto predictor = Predictor::Make(trained);
+  ASSERT_THAT(predictor, IsOk());
+  std::vector<std::string> lines;
+  ASSERT_THAT((*predictor)->Predict(std::array<float, 2>{1, 10},
+                                    [&](const Prediction& p) { lines.push_back(JsonOf(p)); }),
+              IsOk());
+  EXPECT_THAT(lines, ElementsAre(R"({"value":32.5})"));
+}
+
+TEST(PredictTest, PredictionsAreLinesOfJson) {
+  const std::array<float, 2> values = {0.25, 0.75};
+  EXPECT_EQ(JsonOf({.label = 1, .values = values}),
+            R"({"class":1,"probabilities":[0.25,0.75]})");
+  EXPECT_EQ(JsonOf({.values = values}), R"({"value":[0.25,0.75]})");
+}
+
+TEST(PredictTest, ExamplesAreLinesInSeveralWays) {
+  const auto rows = ParseExamples("[1, 2]\n\n {\"features\": [[3], [4]], \"id\": 7}\n"
+                                  "5,6\r\n7 -8e-1\n",
+                                  "-", 2);
+  ASSERT_THAT(rows, IsOk());
+  EXPECT_THAT(*rows, ElementsAre(1, 2, 3, 4, 5, 6, 7, -0.8f));
+}
+
+TEST(PredictTest, ALineThatIsNoExampleIsNamed) {
+  for (const char* bad : {"x", "1,2,x", "[1,\"2\"]", "[1,2", "{\"feature\":[1,2]}", "1.5.2 3"}) {
+    const auto rows = ParseExamples(std::string("1,2\n") + bad, "a.txt", 2);
+    EXPECT_THAT(rows.status().message(), HasSubstr("a.txt: line 2: must be numbers")) << bad;
+  }
+  EXPECT_THAT(ParseExamples("1,2,3", "-", 2).status().message(),
+              HasSubstr("line 1: has 3 numbers, the model takes 2"));
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(ParseExamples(deep, "-", 2).status().message(), HasSubstr("must be numbers"));
+}
+
+TEST(PredictTest, ImagesOfAnIdxFileAreScaledAsInTraining) {
+  PosixFileSystem files;
+  const std::string path = ::testing::TempDir() + "/images";
+  ASSERT_THAT(files.WriteAtomically(path, EncodeIdx(std::array<int64_t, 3>{2, 1, 2},
+                                                    std::string("\xff\0\0\x33", 4))),
+              IsOk());
+  const auto rows = ReadExamples(files, path, 2);
+  ASSERT_THAT(rows, IsOk());
+  EXPECT_THAT(*rows, ElementsAre(1, 0, 0, FloatNear(0.2f, 1e-6f)));
+  EXPECT_THAT(ReadExamples(files, path, 3).status().message(),
+              HasSubstr("2 examples and 4 numbers, the model takes 3 each"));
+}
+
+}  // namespace
+}  // namespace taas

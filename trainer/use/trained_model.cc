@@ -1,0 +1,141 @@
+#include "trainer/use/trained_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/checkpoint/checkpoint_list.h"
+#include "trainer/data/load_data.h"
+#include "trainer/formats/safetensors.h"
+#include "trainer/model/data_shape.h"
+
+namespace taas {
+namespace {
+
+// TensorFlow's name of the moving average of a variable.
+constexpr char kAverage[] = "/ExponentialMovingAverage";
+
+// The variables of a file, of whichever format.
+struct VariableFile {
+  std::string source;
+  int64_t step = 0;
+  std::map<std::string, std::vector<int64_t>> shapes;
+  std::function<absl::Status(const std::string&, std::span<const int64_t>, std::span<float>)> read;
+};
+
+absl::StatusOr<VariableFile> OpenSafetensors(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(auto reader, SafetensorsReader::Open(files, path));
+  VariableFile file{.source = path};
+  for (const auto& [name, entry] : reader->entries()) file.shapes[name] = entry.shape;
+  if (const auto step = reader->metadata().find("global_step"); step != reader->metadata().end()) {
+    const std::string& text = step->second;
+    std::from_chars(text.data(), text.data() + text.size(), file.step);
+  }
+  file.read = [reader = std::shared_ptr(std::move(reader))](
+                  const std::string& name, std::span<const int64_t> shape, std::span<float> out) {
+    return reader->ReadFloats(name, shape, out);
+  };
+  return file;
+}
+
+absl::StatusOr<VariableFile> OpenVariables(FileSystem& files, const std::string& path) {
+  if (path.ends_with(".safetensors")) return OpenSafetensors(files, path);
+  ASSIGN_OR_RETURN(auto reader, OpenCheckpoint(files, path));
+  VariableFile file{.source = reader->prefix()};
+  for (const auto& [name, entry] : reader->entries()) file.shapes[name] = entry.shape;
+  if (reader->Has("global_step")) {
+    ASSIGN_OR_RETURN(file.step, reader->ReadInt64("global_step"));
+  }
+  file.read = [reader = std::shared_ptr(std::move(reader))](
+                  const std::string& name, std::span<const int64_t> shape, std::span<float> out) {
+    return reader->ReadFloats(name, shape, out);
+  };
+  return file;
+}
+
+// Of the models whose first layer takes the features and whose last gives the classes.
+std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const VariableFile& file) {
+  const auto json = nlohmann::json::parse(config.model, nullptr, /*allow_exceptions=*/false);
+  const std::string model = json.is_object() ? json.value("name", "") : "";
+  const auto dims = [&](const char* name) {
+    const auto found = file.shapes.find(name);
+    const bool matrix = found != file.shapes.end() && found->second.size() == 2;
+    return matrix ? found->second : std::vector<int64_t>();
+  };
+  const std::vector<int64_t> linear = dims("linear/weights"), last = dims("softmax_linear/weights");
+  const std::vector<int64_t> first = dims("hidden1/weights");
+  if (model == "linear" && !linear.empty()) {
+    return DataShape{.features = linear[0], .targets = linear[1]};
+  }
+  if (model == "softmax" && !last.empty()) {
+    return DataShape{.features = last[0], .classes = last[1]};
+  }
+  if (model == "mlp" && !first.empty() && !last.empty()) {
+    return DataShape{.features = first[0], .classes = last[1]};
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<DataShape> FindShape(FileSystem& files, const TrainerConfig& config,
+                                    const VariableFile& file) {
+  if (const auto shape = ShapeFromVariables(config, file)) return *shape;
+  const nlohmann::json spec =
+      nlohmann::json::parse(config.data, nullptr, /*allow_exceptions=*/false);
+  const auto data = LoadData(files, spec, config.seed);
+  if (!data.ok()) {
+    return Annotate(data.status(),
+                    "the size of the model's input follows from its data (spec.trainer.data)");
+  }
+  return ShapeOf(data->train);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
+                                                             const std::string& path) {
+  std::string dir = path;
+  while (dir.size() > 1 && dir.ends_with('/')) dir.pop_back();
+  if (!files.List(dir).ok()) return BundleReader::Open(files, path);
+  ASSIGN_OR_RETURN(const std::vector<int64_t> steps, ListCheckpoints(files, dir));
+  absl::Status newest = absl::NotFoundError(
+      "open the newest checkpoint of " + dir +
+      ": there is none (model.ckpt-STEP.index); name the directory of a training, or a prefix");
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    auto reader = BundleReader::Open(files, CheckpointPrefix(dir, *step));
+    const absl::Status status = reader.ok() ? (*reader)->VerifyAll() : reader.status();
+    if (status.ok()) return reader;
+    Log(LogLevel::kWarning, "a checkpoint cannot be read; the one before it is tried",
+        {{"checkpoint", CheckpointPrefix(dir, *step)}, {"error", std::string(status.message())}});
+    if (step == steps.rbegin()) newest = status;
+  }
+  return newest;
+}
+
+absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,
+                                              const std::string& path) {
+  ASSIGN_OR_RETURN(const VariableFile file, OpenVariables(files, path));
+  TrainedModel trained{.source = file.source, .step = file.step};
+  ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, file));
+  ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, trained.shape));
+  ASSIGN_OR_RETURN(trained.model, BuildModel(spec, GraphMode::kInference));
+  for (const Value variable : trained.model.graph.Variables()) {
+    const Node& node = trained.model.graph.node(variable);
+    const std::vector<int64_t>& dims = node.outputs[0].shape.dims();
+    const std::string average = node.name + kAverage;
+    const bool averaged =
+        config.moving_average && node.trainable && file.shapes.contains(average);
+    trained.values.emplace_back(static_cast<size_t>(node.outputs[0].shape.count()));
+    RETURN_IF_ERROR(file.read(averaged ? average : node.name, dims, trained.values.back()))
+        .With("load model " + spec.name);
+  }
+  return trained;
+}
+
+}  // namespace taas

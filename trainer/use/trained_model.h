@@ -1,0 +1,52 @@
+// A trained model: its graph, and its values from a checkpoint or a safetensors file.
+//
+// Where the configuration keeps moving averages and the file has them, they are the values, as in
+// the evaluation of the training.
+//
+// Ownership: values. Threads: any. Errors: NotFound (no checkpoint there, a variable is missing),
+// InvalidArgument (another shape: the file is of another model), each naming file and variable;
+// those of data and model.
+//
+//   ASSIGN_OR_RETURN(const TrainedModel trained, LoadTrainedModel(files, config, "/out"));
+//   trained.values[0];  // Of trained.model.graph.Variables()[0].
+
+#ifndef TRAINER_USE_TRAINED_MODEL_H_
+#define TRAINER_USE_TRAINED_MODEL_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "operator/base/file_system.h"
+#include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/config/trainer_config.h"
+#include "trainer/model/model.h"
+
+namespace taas {
+
+struct TrainedModel {
+  std::string source;  // "/out/model.ckpt-1000": what was read.
+  int64_t step = 0;    // 0 if the file does not say.
+  DataShape shape;
+  Model model;
+  std::vector<std::vector<float>> values;  // In the order of the graph's variables.
+
+  std::vector<std::span<const float>> spans() const { return {values.begin(), values.end()}; }
+};
+
+// The checkpoint with this prefix, or the newest undamaged one of this directory.
+absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
+                                                             const std::string& path);
+
+// `path` is what OpenCheckpoint takes, or a file whose name ends with .safetensors. How many
+// features and classes there are follows from the variables of the models linear, mlp and softmax;
+// for others the data is loaded.
+absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,
+                                              const std::string& path);
+
+}  // namespace taas
+
+#endif  // TRAINER_USE_TRAINED_MODEL_H_
