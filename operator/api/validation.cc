@@ -274,11 +274,13 @@ const std::vector<OwnedField>& ModelFields() {
   return fields;
 }
 
-void CheckModel(const Json& model, std::vector<FieldError>* errors) {
+// An image of the user's own may have models of its own.
+void CheckModel(const Json& model, bool own_image, std::vector<FieldError>* errors) {
   const std::string path = "spec.trainer.model";
   const Json& name = Below(model, "name");
   const std::string text = name.is_string() ? name.get<std::string>() : "";
   if (!IsInList(text, kModels)) {
+    if (own_image) return;
     errors->push_back(Unsupported(path + ".name", name, kModels));
     return;
   }
@@ -386,7 +388,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   std::vector<FieldError> errors;
   if (trainer.is_null()) return errors;  // An image of the user's own.
 
-  CheckModel(Below(trainer, "model"), &errors);
+  CheckModel(Below(trainer, "model"), !Below(trainer, "image").is_null(), &errors);
   CheckOptimizer(Below(trainer, "optimizer"), &errors);
   return errors;
 }

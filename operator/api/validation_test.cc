@@ -248,6 +248,14 @@ TEST_P(ValidateTrainerTest, NamesTheFieldAndWhatIsKnown) {
   EXPECT_THAT(errors[0].message, testing::HasSubstr(GetParam().words));
 }
 
+TEST(ValidateTrainerTest, AnImageOfOnesOwnMayHaveModelsOfItsOwn) {
+  Json job = Example();
+  job["spec"]["trainer"]["model"] = {{"name", "highway"}, {"hidden", {64}}};
+  EXPECT_EQ(ValidateTrainer(job.dump()).size(), 1u);
+  job["spec"]["trainer"]["image"] = "registry.example/highway:1";
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, ValidateTrainerTest,
     testing::Values(

@@ -96,6 +96,10 @@ class Chain {
   Value Flat();
 
   Value value();
+  // What the chain goes on from: a value of ops that are no layers.
+  void Set(Value value) { x_ = value; }
+  // Of ops that are no layers.
+  Graph& graph() { return *graph_; }
   int64_t width() const;  // Of Flat().
   // That of the graph, with the layer that caused it.
   absl::Status status() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/config/spec_fields.h"
@@ -123,28 +124,30 @@ absl::StatusOr<Model> AddPenalties(const ModelSpec& spec, Model model) {
   return model;
 }
 
-enum class Task : uint8_t { kClasses, kTargets, kWhatTheDataHas, kTokens };
-
 struct NamedModel {
-  std::string_view name;
-  Task task;
-  // What is between the features and the last layer; null: a model that is no chain.
-  void (*add)(const ModelSpec&, Chain*);
-  std::vector<std::string_view> fields = {};  // Besides name.
+  std::string name;
+  ModelTarget target;
+  // What is between the features and the last layer; none: gpt2, which is no chain.
+  std::function<void(const ModelSpec&, Chain*)> add;
+  std::vector<std::string> fields = {};  // Besides name.
   bool hidden_needed = false;
+
+  bool of_tokens() const { return add == nullptr; }
 };
 
-const std::vector<NamedModel>& Models() {
-  static const std::vector<NamedModel> models = {
-      {"gpt2", Task::kTokens, nullptr, {"dropout", "blocks", "heads", "width"}},
-      {"layers", Task::kWhatTheDataHas, AddLayers, {"layers"}},
-      {"lenet", Task::kClasses, AddLenet, {"hidden", "dropout"}},
-      {"linear", Task::kTargets, AddNothing},
-      {"lstm", Task::kClasses, AddLstm, {"hidden", "dropout"}, /*hidden_needed=*/true},
-      {"mlp", Task::kClasses, AddMlp, {"hidden"}, /*hidden_needed=*/true},
-      {"resnet20", Task::kClasses, AddResnet20},
-      {"resnet50", Task::kClasses, AddResnet50},
-      {"softmax", Task::kClasses, AddNothing},
+// In the order of their names.
+std::vector<NamedModel>& Models() {
+  constexpr ModelTarget kClasses = ModelTarget::kClasses;
+  static std::vector<NamedModel> models = {
+      {"gpt2", kClasses, nullptr, {"dropout", "blocks", "heads", "width"}},
+      {"layers", ModelTarget::kWhatTheDataHas, AddLayers, {"layers"}},
+      {"lenet", kClasses, AddLenet, {"hidden", "dropout"}},
+      {"linear", ModelTarget::kTargets, AddNothing},
+      {"lstm", kClasses, AddLstm, {"hidden", "dropout"}, /*hidden_needed=*/true},
+      {"mlp", kClasses, AddMlp, {"hidden"}, /*hidden_needed=*/true},
+      {"resnet20", kClasses, AddResnet20},
+      {"resnet50", kClasses, AddResnet50},
+      {"softmax", kClasses, AddNothing},
   };
   return models;
 }
@@ -167,8 +170,8 @@ absl::Status CheckUnits(const std::string& what, int64_t units) {
 }
 
 bool IsClassifier(const NamedModel& model, const DataShape& data) {
-  return model.task == Task::kClasses ||
-         (model.task == Task::kWhatTheDataHas && data.classes > 0);
+  return model.target == ModelTarget::kClasses ||
+         (model.target == ModelTarget::kWhatTheDataHas && data.classes > 0);
 }
 
 absl::Status CheckSpec(const ModelSpec& spec) {
@@ -187,7 +190,7 @@ absl::Status CheckSpec(const ModelSpec& spec) {
   for (size_t i = 0; i < spec.hidden.size(); ++i) {
     RETURN_IF_ERROR(CheckUnits("model.hidden[" + std::to_string(i) + "]", spec.hidden[i]));
   }
-  if (model->task == Task::kTokens) return absl::OkStatus();  // BuildGpt2 looks at its data.
+  if (model->of_tokens()) return absl::OkStatus();  // BuildGpt2 looks at its data.
   if (spec.data.vocabulary > 0) {
     return InvalidField("model.name", "model " + spec.name + " does not learn from a text");
   }
@@ -213,10 +216,18 @@ absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec,
 
 }  // namespace
 
+void RegisterModel(OwnModel model) {
+  CHECK(FindModel(model.name) == nullptr) << "there is a model " << model.name << " already";
+  CHECK(model.add != nullptr) << "model " << model.name << " adds no layers";
+  Models().push_back({std::move(model.name), model.target, std::move(model.add),
+                      std::move(model.fields)});
+  std::ranges::sort(Models(), {}, &NamedModel::name);
+}
+
 std::string KnownModels() {
   std::string names;
   for (const NamedModel& model : Models()) {
-    names += (names.empty() ? "" : ", ") + std::string(model.name);
+    names += (names.empty() ? "" : ", ") + model.name;
   }
   return names;
 }
@@ -265,7 +276,7 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
 absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode) {
   RETURN_IF_ERROR(CheckSpec(spec));
   const NamedModel& named = *FindModel(spec.name);
-  ASSIGN_OR_RETURN(Model model, named.task == Task::kTokens ? BuildGpt2(spec, mode)
+  ASSIGN_OR_RETURN(Model model, named.of_tokens() ? BuildGpt2(spec, mode)
                                                             : BuildChain(named, spec, mode));
   if (spec.l1 <= 0 && spec.l2 <= 0) return model;
   return AddPenalties(spec, std::move(model));

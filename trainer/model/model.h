@@ -12,6 +12,7 @@
 #define TRAINER_MODEL_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,8 +73,25 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
 // The graph to train, or the one to use afterwards: with the same variables in the same order.
 absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode = GraphMode::kTraining);
 
-// "layers, lenet, linear, …".
+// "gpt2, layers, lenet, …", and those that were registered.
 std::string KnownModels();
+
+// What a model learns: classes, numbers, or whichever of the two its data has.
+enum class ModelTarget : uint8_t { kClasses, kTargets, kWhatTheDataHas };
+
+// A model of a program of one's own.
+struct OwnModel {
+  std::string name;  // In spec.trainer.model.
+  ModelTarget target = ModelTarget::kClasses;
+  // Adds all layers but the last, which has as many outputs as there are classes or targets.
+  std::function<void(const ModelSpec& spec, Chain* chain)> add;
+  // Those of spec.trainer.model that it takes besides its name: "hidden", "dropout", "layers",
+  // "blocks", "heads", "width".
+  std::vector<std::string> fields{};
+};
+
+// Before any model is parsed. A name that is taken is a programmer error (CHECK).
+void RegisterModel(OwnModel model);
 
 }  // namespace taas
 

@@ -62,17 +62,21 @@ export function trainerFindings(value: Json): TrainerFinding[] {
   const trainer = valueAt(value, TRAINER);
   if (!isObject(trainer)) return [];
   const found: TrainerFinding[] = [];
-  if (isObject(trainer.model)) found.push(...modelFindings(trainer.model));
+  if (isObject(trainer.model)) {
+    const ownImage = typeof trainer.image === "string";
+    found.push(...modelFindings(trainer.model, ownImage));
+  }
   if (isObject(trainer.optimizer)) found.push(...optimizerFindings(trainer.optimizer));
   return found;
 }
 
-function modelFindings(model: JsonObject): TrainerFinding[] {
+/** An image of the user's own may have models of its own. */
+function modelFindings(model: JsonObject, ownImage: boolean): TrainerFinding[] {
   const { name, hidden } = model;
   if (typeof name !== "string") return [];
   const at = [...TRAINER, "model"];
   if (!(MODELS as readonly string[]).includes(name)) {
-    return [{ path: [...at, "name"], code: "unknownModel", name }];
+    return ownImage ? [] : [{ path: [...at, "name"], code: "unknownModel", name }];
   }
   const found = foreignFields(model, at, MODEL_OWNERS, name);
   const layers = Array.isArray(hidden) && hidden.length > 0;
