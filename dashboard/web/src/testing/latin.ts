@@ -8,7 +8,8 @@ const ALLOWED = new Set([
   ...["read", "only", "esc", "tab", "ctrl", "enter", "end", "home"],
   // Fields and values of a manifest, which messages quote.
   ...["name", "kind", "mlp", "softmax", "linear", "sgd", "momentum", "adam", "beta", "epsilon"],
-  ...["adamw", "adagrad", "rmsprop", "ftrl", "rho", "nesterov", "shell", "volumes"],
+  ...["adamw", "adagrad", "rmsprop", "ftrl", "rho", "nesterov", "shell", "volumes", "layers"],
+  ...["lenet", "resnet", "lstm", "gpt", "transformer"],
 ]);
 
 /** Acronyms (GPU, SIGKILL), units (GiB) and names of fields and kinds (TrainingJob, maxSteps). */
