@@ -21,6 +21,12 @@ LIMIT_S = 900
 def data_of(model):
     """spec.trainer.data for bytes of any content, in files for the block."""
     with tempfile.TemporaryDirectory(prefix="taas-bench-data-") as folder:
+        if not model.shape:  # A text.
+            with open(f"{folder}/text", "wb") as file:
+                file.write(os.urandom(model.examples * model.features + 1))
+            yield {"format": "text", "train": {"files": [f"{folder}/text"]},
+                   "text": {"context": model.features}}
+            return
         with open(f"{folder}/images", "wb") as file:
             file.write(os.urandom(model.examples * model.features))
         with open(f"{folder}/labels", "wb") as file:

@@ -1,10 +1,12 @@
 // docs/manifest.md is what users read: it must name the fields that the schemas have, with their
 // defaults, and its examples must be manifests that a server accepts.
 
+#include <cctype>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,8 +22,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Page() {
-  std::ifstream file("docs/manifest.md");
+std::string Page(const std::string& path = "docs/manifest.md") {
+  std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -91,6 +93,29 @@ class ManifestPageTest : public testing::Test {
 TEST_F(ManifestPageTest, FieldsAndDefaultsAreThoseOfTheSchemas) {
   EXPECT_EQ(Listed(page_.substr(0, tfjob_)), InSchema(TrainingJobCrdJson()));
   EXPECT_EQ(Listed(page_.substr(tfjob_)), InSchema(TfJobCrdJson()));
+}
+
+// The page of the trainer says in words what the table has in rows.
+TEST_F(ManifestPageTest, ThePageOfTheTrainerNamesEachOfItsFields) {
+  const std::string trainer = Page("docs/trainer.md");
+  std::set<std::string> words;
+  for (size_t tick = trainer.find('`'); tick != std::string::npos; tick = trainer.find('`', tick)) {
+    const size_t end = trainer.find('`', tick + 1);
+    ASSERT_NE(end, std::string::npos);
+    std::string word;
+    for (size_t i = tick + 1; i <= end; ++i) {
+      if (std::isalnum(static_cast<unsigned char>(trainer[i])) != 0) {
+        word += trainer[i];
+      } else if (!word.empty()) {
+        words.insert(std::exchange(word, ""));
+      }
+    }
+    tick = end + 1;
+  }
+  for (const auto& [path, ignored] : InSchema(TrainingJobCrdJson())) {
+    if (path.rfind("spec.trainer.", 0) != 0) continue;
+    EXPECT_TRUE(words.contains(path.substr(path.rfind('.') + 1))) << path;
+  }
 }
 
 TEST_F(ManifestPageTest, TheSchemaKnowsNoFieldThatThisTestDoesNotSee) {

@@ -531,7 +531,7 @@ TEST(TrainerProcessTest, DivergedModelEndsWithOneAndTheSentence) {
   ASSERT_TRUE(WaitUntil([&] { return chief.Ended(); })) << job.Logs();
   EXPECT_EQ(chief.exit_code(), 1);
   EXPECT_THAT(job.Termination("chief-0")["message"].get<std::string>(),
-              HasSubstr("Model diverged with loss"));
+              testing::AllOf(HasSubstr("Model diverged with loss"), HasSubstr("first in ")));
 }
 
 TEST(TrainerProcessTest, PortInUseEndsWith138) {

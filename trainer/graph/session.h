@@ -147,6 +147,9 @@ class Session {
   // Of later runs: what ops draw at random depends on it, so it is a batch's number.
   void SetStep(int64_t step);
   absl::Status Run(RunKind kind);
+  // After a run whose loss is no number: runs forward once more, one op after the other, and names
+  // the first input, variable or op where a number is not finite; "" if all are.
+  std::string FirstNonFinite();
 
   // Of the last run.
   float loss() const;

@@ -1,5 +1,7 @@
 #include "trainer/graph/session.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -360,6 +362,31 @@ TEST(SessionTest, GraphInErrorIsRefusedWithItsError) {
   graph.Add("MatMul", "bad", {x, x});
   EXPECT_THAT(Session::Compile(graph, {}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bad")));
+}
+
+TEST(SessionTest, TheFirstNumberThatIsNoneIsNamed) {
+  Graph graph;
+  const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 2})});
+  const Value w = graph.Variable("w", Shape({2, 1}), Initializer::Constant(1));
+  const Value y = graph.Add("MatMul", "y", {x, w});
+  const Value squares = graph.Add("Square", "squares", {y});
+  graph.Add("ReduceMean", "loss", {squares});
+  auto session = Session::Compile(graph, {.batch = 3, .loss = "loss"});
+  ASSERT_THAT(session, IsOk());
+  (*session)->InitializeVariables(1);
+  const std::span<float> input = (*session)->FloatInput("x");
+  std::ranges::fill(input, 1.0f);
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_EQ((*session)->FirstNonFinite(), "");
+  input[4] = 1e30f;
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_EQ((*session)->FirstNonFinite(),
+            "op squares (Square): element 2 is infinite, of finite inputs");
+  (*session)->variable(0)[1] = NAN;
+  EXPECT_EQ((*session)->FirstNonFinite(), "variable w: element 1 is NaN");
+  input[3] = -INFINITY;
+  EXPECT_EQ((*session)->FirstNonFinite(),
+            "input x: element 1 is infinite of example 1 of the batch");
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class LocalTraining {
   absl::Status Step() {
     TakeBatches();
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
-    RETURN_IF_ERROR(CheckLoss(loss, batches_[0]));
+    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
     if (saver_) saver_->Detach();

@@ -191,6 +191,14 @@ std::string ModelTask::Placements() {
   return text;
 }
 
+std::string ModelTask::FirstNonFinite() {
+  std::string found;
+  for (int tower = 0; tower < towers_->count() && found.empty(); ++tower) {
+    found = towers_->session(tower).FirstNonFinite();
+  }
+  return found;
+}
+
 void ModelTask::FinishGradients() {
   if (work_.loss_scale == 1 && !work_.clip.clips()) return;
   std::vector<std::span<float>> gradients;

@@ -62,6 +62,7 @@ class ModelTask : public TrainingTask {
   int64_t batches_per_step() const override { return towers_->count(); }
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
+  std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override;
   // As spec.trainer.export says.

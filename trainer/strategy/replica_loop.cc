@@ -91,7 +91,7 @@ class Replica {
 
   absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
-    RETURN_IF_ERROR(CheckLoss(loss, batch));
+    RETURN_IF_ERROR(CheckLoss(loss, {values_.values_step + 1, batch}, task_));
     task_.untrained().Publish(task_.session());
     observer_.on_gradient(batch);
     ++sequence_;
@@ -149,12 +149,15 @@ class Replica {
 
 }  // namespace
 
-absl::Status CheckLoss(float loss, int64_t batch) {
+absl::Status CheckLoss(float loss, const LossOf& of, TrainingTask& task) {
   if (std::isfinite(loss)) return absl::OkStatus();
-  return absl::InvalidArgumentError("Model diverged with loss = " +
-                                    std::string(std::isnan(loss) ? "NaN" : "infinity") +
-                                    " in batch " + std::to_string(batch) +
-                                    "; a lower learning rate may help");
+  const std::string where = task.FirstNonFinite();
+  std::string text = "Model diverged with loss = " +
+                     std::string(std::isnan(loss) ? "NaN" : "infinity") + " at step " +
+                     std::to_string(of.step) + ", in batch " + std::to_string(of.batch);
+  if (!where.empty()) text += "; first in " + where;
+  text += where.starts_with("input ") ? "; look at the data" : "; a lower learning rate may help";
+  return absl::InvalidArgumentError(text);
 }
 
 absl::Status RunReplica(WorkSource& source, TrainingTask& task,

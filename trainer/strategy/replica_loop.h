@@ -39,8 +39,13 @@ struct ReplicaObserver {
 absl::Status RunReplica(WorkSource& source, TrainingTask& task,
                         const ReplicaObserver& observer);
 
-// "Model diverged with loss = NaN …", in one place for all strategies.
-absl::Status CheckLoss(float loss, int64_t batch);
+// "Model diverged with loss = NaN …", in one place for all strategies. `step` is the one that the
+// loss would have been of.
+struct LossOf {
+  int64_t step = 0;
+  int64_t batch = 0;
+};
+absl::Status CheckLoss(float loss, const LossOf& of, TrainingTask& task);
 
 }  // namespace taas
 

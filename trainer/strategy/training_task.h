@@ -46,6 +46,8 @@ class TrainingTask {
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
+  // After ComputeGradients gave a loss that is no number: where the first one came from, or "".
+  virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
   // What a step left in variables that are not trained; each replica shows it after a step.
   UntrainedValues& untrained() { return untrained_; }
   // Of `variables`, in the session's order. Nothing if there is no test data.

@@ -1,0 +1,62 @@
+// Where a number that is none came from.
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "trainer/graph/session_state.h"
+
+namespace taas {
+namespace {
+
+// "element 7 is NaN"; "" if all are finite.
+std::string BadElement(std::span<const float> values) {
+  const auto bad = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
+  if (bad == values.end()) return "";
+  return "element " + std::to_string(bad - values.begin()) + " is " +
+         (std::isnan(*bad) ? "NaN" : "infinite");
+}
+
+}  // namespace
+
+std::string Session::FirstNonFinite() {
+  State& state = *state_;
+  for (const auto& [name, value] : state.inputs) {
+    if (state.TypeOf(value).dtype != DType::kFloat32) continue;
+    const std::span<const float> values = state.Elements<float>(value);
+    const size_t width = values.size() / static_cast<size_t>(batch());
+    for (int64_t example = 0; example < batch(); ++example) {
+      const std::string bad =
+          BadElement(values.subspan(static_cast<size_t>(example) * width, width));
+      if (bad.empty()) continue;
+      return "input " + name + ": " + bad + " of example " + std::to_string(example) +
+             " of the batch";
+    }
+  }
+  for (size_t i = 0; i < state.variables.size(); ++i) {
+    const std::string bad = BadElement(variable(i));
+    if (!bad.empty()) return "variable " + state.variables[i].name + ": " + bad;
+  }
+  for (size_t i = 0; i < state.steps.size(); ++i) {
+    const RunnableStep& step = state.steps[i];
+    if (!step.forward) continue;
+    const absl::Status status = step.kernel.run({.inputs = step.inputs,
+                                                 .outputs = step.outputs,
+                                                 .scratch = step.scratch,
+                                                 .threads = state.options.threads,
+                                                 .step = state.step});
+    const NodeId id = state.schedule.steps[i].node;
+    const std::string of = "op " + state.NodeAt(id).name + " (" + state.NodeAt(id).op + "): ";
+    if (!status.ok()) return of + std::string(status.message());
+    const std::vector<TensorType> types = state.OutputTypes(id);
+    for (size_t output = 0; output < types.size(); ++output) {
+      if (types[output].dtype != DType::kFloat32) continue;
+      const std::string bad = BadElement({static_cast<const float*>(step.outputs[output]),
+                                          static_cast<size_t>(types[output].shape.count())});
+      if (!bad.empty()) return of + bad + ", of finite inputs";
+    }
+  }
+  return "";
+}
+
+}  // namespace taas
