@@ -122,24 +122,6 @@ absl::Status ForwardHead(const Shaped& s, int64_t part, const KernelCall& call, 
   return absl::OkStatus();
 }
 
-absl::StatusOr<Kernel> Attention(const KernelSpec& spec) {
-  const Shaped s = ShapedOf(spec, spec.inputs[0].shape);
-  const auto outcome = std::make_shared<Outcome>(s.parts());
-  const auto run = [s, outcome](const KernelCall& call) {
-    auto* const scratch = static_cast<float*>(call.scratch);
-    const int64_t shares = std::min<int64_t>(call.threads, s.parts());
-    ParallelFor(call.threads, shares, [&](int64_t share) {
-      const Range range = ShareOf(s.parts(), shares, share);
-      for (int64_t part = range.begin; part < range.end; ++part) {
-        outcome->of(part) = ForwardHead(s, part, call, scratch + share * s.scores());
-      }
-    });
-    return outcome->Take();
-  };
-  return Kernel{.run = run,
-                .scratch_bytes = sizeof(float) * static_cast<size_t>(s.scores() * spec.threads)};
-}
-
 // dV += Pᵀ dY; dP = dY Vᵀ; dS = P · (dP - Σ dY·Y) · scale; dQ = dS K; dK += dSᵀ Q.
 absl::Status BackwardBlock(const Shaped& s, const Block& block, const Place& at,
                            const KernelCall& call, float* p) {
@@ -192,22 +174,33 @@ absl::Status BackwardHead(const Shaped& s, int64_t part, const KernelCall& call,
   return absl::OkStatus();
 }
 
-absl::StatusOr<Kernel> AttentionGrad(const KernelSpec& spec) {
-  const Shaped s = ShapedOf(spec, spec.inputs[1].shape);
+using ComputeHead = absl::Status (*)(const Shaped&, int64_t part, const KernelCall&, float* scratch);
+
+// The heads of all examples, shared out among the threads; each thread has room for the scores of
+// `blocks` blocks.
+Kernel ForHeads(const KernelSpec& spec, const Shaped& s, ComputeHead compute, int64_t blocks) {
   const auto outcome = std::make_shared<Outcome>(s.parts());
-  const auto run = [s, outcome](const KernelCall& call) {
+  const auto run = [s, outcome, compute, blocks](const KernelCall& call) {
     auto* const scratch = static_cast<float*>(call.scratch);
     const int64_t shares = std::min<int64_t>(call.threads, s.parts());
     ParallelFor(call.threads, shares, [&](int64_t share) {
       const Range range = ShareOf(s.parts(), shares, share);
       for (int64_t part = range.begin; part < range.end; ++part) {
-        outcome->of(part) = BackwardHead(s, part, call, scratch + 2 * share * s.scores());
+        outcome->of(part) = compute(s, part, call, scratch + blocks * share * s.scores());
       }
     });
     return outcome->Take();
   };
-  return Kernel{.run = run, .scratch_bytes = sizeof(float) *
-                                             static_cast<size_t>(2 * s.scores() * spec.threads)};
+  return {.run = run,
+          .scratch_bytes = sizeof(float) * static_cast<size_t>(blocks * s.scores() * spec.threads)};
+}
+
+absl::StatusOr<Kernel> Attention(const KernelSpec& spec) {
+  return ForHeads(spec, ShapedOf(spec, spec.inputs[0].shape), ForwardHead, /*blocks=*/1);
+}
+
+absl::StatusOr<Kernel> AttentionGrad(const KernelSpec& spec) {
+  return ForHeads(spec, ShapedOf(spec, spec.inputs[1].shape), BackwardHead, /*blocks=*/2);
 }
 
 }  // namespace

@@ -5,26 +5,8 @@
 namespace taas {
 namespace {
 
-namespace baseline {
-#include "trainer/kernels/cpu/image_loops_body.inc"
-}  // namespace baseline
-
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-namespace avx2 {
-#include "trainer/kernels/cpu/image_loops_body.inc"
-}  // namespace avx2
-#pragma GCC pop_options
-
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512vl,avx512bw,avx512dq,fma,prefer-vector-width=512")
-namespace avx512 {
-#include "trainer/kernels/cpu/image_loops_body.inc"
-}  // namespace avx512
-#pragma GCC pop_options
-
-// In the order of SupportedLoops().
-constexpr const ImageLoops* kVersions[] = {&baseline::kLoops, &avx2::kLoops, &avx512::kLoops};
+#define TAAS_LOOPS_BODY "trainer/kernels/cpu/image_loops_body.inc"
+#include "trainer/kernels/cpu/versions.inc"
 
 }  // namespace
 
