@@ -174,7 +174,8 @@ absl::Status BackwardHead(const Shaped& s, int64_t part, const KernelCall& call,
   return absl::OkStatus();
 }
 
-using ComputeHead = absl::Status (*)(const Shaped&, int64_t part, const KernelCall&, float* scratch);
+using ComputeHead = absl::Status (*)(const Shaped&, int64_t part, const KernelCall&,
+                                     float* scratch);
 
 // The heads of all examples, shared out among the threads; each thread has room for the scores of
 // `blocks` blocks.
