@@ -36,6 +36,14 @@ absl::Status CheckTask(const Model& model, const Dataset& train, const std::stri
                                          : "targets, the data has labels"));
 }
 
+// An example would be several times in one batch, and an epoch less than a step.
+absl::Status CheckBatch(int64_t batch_size, const Dataset& train) {
+  if (batch_size <= train.examples()) return absl::OkStatus();
+  return absl::InvalidArgumentError("batchSize: " + std::to_string(batch_size) +
+                                    " is more than the " + std::to_string(train.examples()) +
+                                    " examples of data.train");
+}
+
 // What sessions for training and for evaluation have in common.
 SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
                              const ModelTask::Process& process) {
@@ -64,6 +72,7 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
+  RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train));
   ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
   return LoadedModel{std::move(data), std::move(model), std::move(inference)};
 }

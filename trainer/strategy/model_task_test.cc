@@ -102,6 +102,18 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
   EXPECT_NE(loss(), before) << "a step changes moving moments, and nothing else yet";
 }
 
+TEST_F(ModelTaskTest, ABatchOfMoreThanTheDataIsRefused) {
+  TrainerConfig config;
+  config.model = R"({"name":"softmax"})";
+  config.data = R"({"format":"generated","generated":{"examples":5}})";
+  config.batch_size = 6;
+  EXPECT_THAT(ModelTask::Make(files_, config),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       testing::HasSubstr("batchSize: 6 is more than the 5 examples")));
+  config.batch_size = 5;
+  EXPECT_THAT(ModelTask::Make(files_, config), IsOk());
+}
+
 TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {
   const auto losses = [&](uint64_t seed) {
     TrainerConfig config;
