@@ -30,12 +30,6 @@ struct GraphFlags {
   bool training = false;
 };
 
-std::optional<std::string> Env(const char* name) {
-  const char* const value = std::getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return std::string(value);
-}
-
 absl::Status WriteEvent(FileSystem& files, const std::string& dir, const Session& session,
                         RunKind kind) {
   const RealClock clock;
@@ -45,9 +39,9 @@ absl::Status WriteEvent(FileSystem& files, const std::string& dir, const Session
   return absl::OkStatus();
 }
 
-absl::Status ShowGraph(const GraphFlags& wanted) {
+absl::Status ShowGraph(const GraphFlags& wanted, const GetEnv& env) {
   PosixFileSystem files;
-  ASSIGN_OR_RETURN(const std::string json, TrainerJson(wanted.flags, Env, files));
+  ASSIGN_OR_RETURN(const std::string json, TrainerJson(wanted.flags, env, files));
   ASSIGN_OR_RETURN(const TrainerConfig config, ParseTrainerConfig(json));
   const ModelTask::Process process;
   ASSIGN_OR_RETURN(const auto session,
@@ -69,7 +63,7 @@ absl::Status ShowGraph(const GraphFlags& wanted) {
 
 }  // namespace
 
-int RunGraphCommand(int argc, char** argv) {
+int RunGraphCommand(int argc, char** argv, const GetEnv& env) {
   CLI::App app("Shows the ops by which a model is computed: on which device, in which order, at "
                "what cost.");
   GraphFlags wanted;
@@ -84,7 +78,7 @@ int RunGraphCommand(int argc, char** argv) {
     std::fputs("graph: --format event needs --to DIR\n", stderr);
     return kUsage;
   }
-  const absl::Status status = ShowGraph(wanted);
+  const absl::Status status = ShowGraph(wanted, env);
   if (status.ok()) return kOk;
   std::fprintf(stderr, "graph: %s\n", std::string(status.message()).c_str());
   return kFailed;

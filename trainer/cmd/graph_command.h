@@ -8,15 +8,17 @@
 // Ownership: none. Threads: main's. Errors: a sentence on stderr and exit code 1; 2 for wrong
 // usage.
 //
-//   if (std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1);
+//   if (std::string_view(argv[1]) == "graph") return RunGraphCommand(argc - 1, argv + 1, Env);
 
 #ifndef TRAINER_CMD_GRAPH_COMMAND_H_
 #define TRAINER_CMD_GRAPH_COMMAND_H_
 
+#include "trainer/cmd/flags.h"
+
 namespace taas {
 
 // `argv[0]` is the word "graph". Returns the exit code.
-int RunGraphCommand(int argc, char** argv);
+int RunGraphCommand(int argc, char** argv, const GetEnv& env);
 
 }  // namespace taas
 

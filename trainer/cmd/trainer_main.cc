@@ -107,7 +107,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 int TrainerMain(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
-  if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1);
+  if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1, Env);
   if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
   if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
   CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");

@@ -69,7 +69,6 @@ std::string NodeAdder::Add(const std::string& name, const std::string& op,
   tf::NodeDef* const node = graph_->add_node();
   node->set_name(name);
   node->set_op(op);
-  node->set_device(device_);
   for (const std::string& input : inputs) node->add_input(input);
   for (const auto& [key, value] : attributes) (*node->mutable_attr())[key] = value;
   return name;

@@ -41,8 +41,6 @@ class NodeAdder {
 
   explicit NodeAdder(tf::GraphDef* graph) : graph_(graph) {}
 
-  // For what stands on this device from now on; "" = anywhere.
-  void SetDevice(const std::string& device) { device_ = device; }
   // `name` or, if a node has it, with a suffix; taken from then on.
   std::string UniqueName(const std::string& name);
 
@@ -60,7 +58,6 @@ class NodeAdder {
   std::string AddConst(const std::string& name, tf::TensorProto tensor);
 
   tf::GraphDef* const graph_;
-  std::string device_;
   std::set<std::string> names_;
 };
 

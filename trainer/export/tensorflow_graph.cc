@@ -9,9 +9,6 @@
 namespace taas {
 namespace {
 
-// Of a TensorFlow that has all ops which are written here (2.6): newer ones read it as it was then.
-constexpr int kGraphProducer = 808;
-
 // Names by which the ops of this tree that have one input or two and no attributes are known there.
 constexpr std::pair<std::string_view, std::string_view> kSameOps[] = {
     {"Add", "AddV2"},         {"Sub", "Sub"},   {"Mul", "Mul"},       {"Square", "Square"},

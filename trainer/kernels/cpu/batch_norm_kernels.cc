@@ -5,12 +5,13 @@
 #include "trainer/kernels/cpu/image_loops.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/rows.h"
 
 namespace taas {
 namespace {
 
-// x as a matrix: rows of channels.
-struct Rows {
+// x as a matrix: rows of channels, which are shared out.
+struct Batch {
   int64_t rows = 0;
   int64_t channels = 0;
 
@@ -21,14 +22,14 @@ struct Rows {
   }
 };
 
-Rows RowsOf(const Shape& x) {
-  const int64_t channels = x.dim(x.rank() - 1);
-  return {channels == 0 ? 0 : x.count() / channels, channels};
+Batch BatchOf(const Shape& x) {
+  const Rows rows = RowsOf(x);
+  return {.rows = rows.rows, .channels = rows.columns};
 }
 
 // Calls `share(range, number)` for each.
 template <typename Share>
-void ForShares(int threads, const Rows& x, Share share) {
+void ForShares(int threads, const Batch& x, Share share) {
   ParallelFor(threads, x.shares(),
               [&](int64_t i) { share(ShareOf(x.rows, x.shares(), i), i); });
 }
@@ -36,7 +37,7 @@ void ForShares(int threads, const Rows& x, Share share) {
 constexpr int64_t kMomentArrays = 5;  // Of a share: its moments, and what they are made with.
 
 // The moments of all rows from those of the shares.
-void Join(const Rows& x, const float* parts, const Moments& all) {
+void Join(const Batch& x, const float* parts, const Moments& all) {
   const int64_t channels = x.channels;
   std::fill_n(all.mean, channels, 0.0f);
   std::fill_n(all.variance, channels, 0.0f);
@@ -61,7 +62,7 @@ void Join(const Rows& x, const float* parts, const Moments& all) {
   }
 }
 
-void NormalizeShares(const Rows& x, const Normalization& norm, const KernelCall& call) {
+void NormalizeShares(const Batch& x, const Normalization& norm, const KernelCall& call) {
   const ImageLoops& loops = BestImageLoops();
   ForShares(call.threads, x, [&](const Range& range, int64_t i) {
     const int64_t at = range.begin * x.channels;
@@ -71,7 +72,7 @@ void NormalizeShares(const Rows& x, const Normalization& norm, const KernelCall&
 }
 
 absl::StatusOr<Kernel> BatchNorm(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[0].shape);
+  const Batch x = BatchOf(spec.inputs[0].shape);
   const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
   const auto run = [x, epsilon, &loops = BestImageLoops()](const KernelCall& call) {
     auto* const scratch = static_cast<float*>(call.scratch);
@@ -99,7 +100,7 @@ absl::StatusOr<Kernel> BatchNorm(const KernelSpec& spec) {
 
 // inputs: dy, x, scale, mean, variance.
 absl::StatusOr<Kernel> BatchNormGrad(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[1].shape);
+  const Batch x = BatchOf(spec.inputs[1].shape);
   const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
   const auto run = [x, epsilon, &loops = BestImageLoops()](const KernelCall& call) {
     const Normalization norm{.mean = call.in(3),
@@ -131,7 +132,7 @@ absl::StatusOr<Kernel> BatchNormGrad(const KernelSpec& spec) {
 }
 
 absl::StatusOr<Kernel> BatchNormInference(const KernelSpec& spec) {
-  const Rows x = RowsOf(spec.inputs[0].shape);
+  const Batch x = BatchOf(spec.inputs[0].shape);
   const float epsilon = static_cast<float>(spec.attributes.Number("epsilon"));
   const auto run = [x, epsilon](const KernelCall& call) {
     NormalizeShares(x,

@@ -14,6 +14,7 @@
 #include "trainer/kernels/cpu/loss_kernels.h"
 #include "trainer/kernels/cpu/lstm_kernels.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
 
 namespace taas {
@@ -54,13 +55,10 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   GemmShape shape;
   shape.transpose_a = spec.attributes.Bool("transpose_a");
   shape.transpose_b = spec.attributes.Bool("transpose_b");
-  const Shape& a = spec.inputs[0].shape;
-  const Shape& out = spec.outputs[0].shape;
-  const int64_t columns = a.dim(a.rank() - 1);
-  const int64_t rows = columns == 0 ? 0 : a.count() / columns;
-  shape.m = shape.transpose_a ? columns : rows;
-  shape.n = out.dim(out.rank() - 1);
-  shape.k = shape.transpose_a ? rows : columns;
+  const Rows a = RowsOf(spec.inputs[0].shape);
+  shape.m = shape.transpose_a ? a.columns : a.rows;
+  shape.n = RowsOf(spec.outputs[0].shape).columns;
+  shape.k = shape.transpose_a ? a.rows : a.columns;
   shape.deterministic = spec.deterministic;
   return Kernel{.run = [shape](const KernelCall& call) mutable {
     shape.threads = call.threads;

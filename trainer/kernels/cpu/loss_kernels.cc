@@ -6,21 +6,10 @@
 
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/rows.h"
 
 namespace taas {
 namespace {
-
-struct Rows {
-  int64_t rows = 0;
-  int64_t columns = 0;
-};
-
-// The first input as a matrix whose rows are the last axis.
-Rows RowsOf(const KernelSpec& spec) {
-  const Shape& shape = spec.inputs[0].shape;
-  const int64_t columns = shape.dim(shape.rank() - 1);
-  return {columns == 0 ? 0 : shape.count() / columns, columns};
-}
 
 absl::Status BadLabel(int64_t row, int32_t label, int64_t classes) {
   return absl::InvalidArgumentError("the label of row " + std::to_string(row) + " is " +
@@ -57,7 +46,7 @@ class LogOfProduct {
 // -log softmax(x)[label] = log(sum exp(x - max)) - (x[label] - max): no exponential overflows,
 // and a confident answer keeps its digits.
 absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
-  const auto [rows, classes] = RowsOf(spec);
+  const auto [rows, classes] = RowsOf(spec.inputs[0].shape);
   const auto run = [rows = rows, classes = classes,
                     &loops = BestLoops()](const KernelCall& call) -> absl::Status {
     const float* logits = call.in(0);
@@ -87,7 +76,7 @@ absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
 
 // d loss / d logits = (probabilities - onehot(label)) / rows.
 absl::StatusOr<Kernel> CrossEntropyGrad(const KernelSpec& spec) {
-  const auto [rows, classes] = RowsOf(spec);
+  const auto [rows, classes] = RowsOf(spec.inputs[0].shape);
   return Kernel{.run = [rows = rows, classes = classes,
                         &loops = BestLoops()](const KernelCall& call) -> absl::Status {
     const int32_t* labels = call.in_int32(1);
@@ -166,7 +155,7 @@ absl::StatusOr<Kernel> L1LossGrad(const KernelSpec& spec) {
 int64_t ArgMaxOf(const float* x, int64_t n) { return std::max_element(x, x + n) - x; }
 
 absl::StatusOr<Kernel> ArgMax(const KernelSpec& spec) {
-  const auto [rows, columns] = RowsOf(spec);
+  const auto [rows, columns] = RowsOf(spec.inputs[0].shape);
   return Kernel{.run = [rows = rows, columns = columns](const KernelCall& call) {
     for (int64_t row = 0; row < rows; ++row) {
       call.out_int32()[row] =
@@ -177,7 +166,7 @@ absl::StatusOr<Kernel> ArgMax(const KernelSpec& spec) {
 }
 
 absl::StatusOr<Kernel> Accuracy(const KernelSpec& spec) {
-  const auto [rows, classes] = RowsOf(spec);
+  const auto [rows, classes] = RowsOf(spec.inputs[0].shape);
   return Kernel{.run = [rows = rows, classes = classes](const KernelCall& call) {
     int64_t right = 0;
     for (int64_t row = 0; row < rows; ++row) {

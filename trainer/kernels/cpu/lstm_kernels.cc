@@ -16,8 +16,6 @@ namespace {
 using dnnl::memory;
 
 constexpr int64_t kGates = 4;
-// Of the examples of a step, each of whose cells is worth a thread's start.
-constexpr int64_t kShares = 16;
 
 struct Layer {
   int64_t steps = 0;
@@ -104,9 +102,8 @@ class RepeatedProduct {
 // Calls `cell(example)` for all examples of a step.
 template <typename Cell>
 void ForExamples(const Layer& layer, int threads, Cell cell) {
-  ParallelFor(threads, kShares, [&](int64_t share) {
-    const Range range = ShareOf(layer.examples, kShares, share);
-    for (int64_t example = range.begin; example < range.end; ++example) cell(example);
+  ForRows(threads, layer.examples, layer.columns(), [&](const Range& share) {
+    for (int64_t example = share.begin; example < share.end; ++example) cell(example);
   });
 }
 

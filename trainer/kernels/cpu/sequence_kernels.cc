@@ -8,20 +8,11 @@
 
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_loops.h"
 
 namespace taas {
 namespace {
-
-struct Rows {
-  int64_t rows = 0;
-  int64_t columns = 0;
-};
-
-Rows RowsOf(const Shape& shape) {
-  const int64_t columns = shape.dim(shape.rank() - 1);
-  return {columns == 0 ? 0 : shape.count() / columns, columns};
-}
 
 absl::StatusOr<Kernel> ToInt32(const KernelSpec& spec) {
   const int64_t n = spec.inputs[0].shape.count();
