@@ -54,6 +54,7 @@
 // values and output gate, as in PyTorch and cuDNN.
 //
 //   ToInt32(x)                                               whole numbers, as ids and labels
+//   OneHot(int32 ids) {size} -> [ids…, size]                 1 at the id, else 0
 //   Embedding(table[rows, width], int32 ids) -> [ids…, width]
 //   EmbeddingGrad(dy, ids) {rows}                            dtable
 //   LayerNorm(x, scale, offset) {epsilon 1e-5}               [0] y, per row [1] mean and

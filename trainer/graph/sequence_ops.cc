@@ -35,6 +35,16 @@ absl::StatusOr<Types> InferToInt32(const OpCall& call) {
   return Types{{DType::kInt32, call.inputs[0].shape}};
 }
 
+absl::StatusOr<Types> InferOneHot(const OpCall& call) {
+  const TensorType& ids = call.inputs[0];
+  const int64_t size = call.attributes.Int("size");
+  if (ids.dtype != DType::kInt32 || ids.shape.rank() < 1) return Refuse("ids must be int32");
+  if (size < 1) return Refuse("size must be at least 1");
+  std::vector<int64_t> dims = ids.shape.dims();
+  dims.push_back(size);
+  return Types{Floats(Shape(std::move(dims)))};
+}
+
 absl::StatusOr<Types> InferEmbedding(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 1));
   const Shape& table = call.inputs[0].shape;
@@ -226,6 +236,10 @@ OpCost LstmGradCost(const OpCall& call, std::span<const TensorType> outputs) {
 
 void AddTokenOps(OpRegistry* ops) {
   MustAdd(ops, {.name = "ToInt32", .infer = InferToInt32, .cost = ElementwiseCost(1)});
+  MustAdd(ops, {.name = "OneHot",
+                .attributes = {{.name = "size", .default_value = int64_t{0}, .required = true}},
+                .infer = InferOneHot,
+                .cost = ElementwiseCost(0)});
   MustAdd(ops, {.name = "Embedding",
                 .inputs_min = 2,
                 .inputs_max = 2,

@@ -40,6 +40,17 @@ absl::Status CheckIds(const int32_t* ids, int64_t count, int64_t rows) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Kernel> OneHot(const KernelSpec& spec) {
+  const auto [count, size] = RowsOf(spec.outputs[0].shape);
+  return Kernel{.run = [count = count, size = size](const KernelCall& call) -> absl::Status {
+    const int32_t* const ids = call.in_int32(0);
+    if (absl::Status status = CheckIds(ids, count, size); !status.ok()) return status;
+    std::fill_n(call.out(), count * size, 0.0f);
+    for (int64_t i = 0; i < count; ++i) call.out()[i * size + ids[i]] = 1;
+    return absl::OkStatus();
+  }};
+}
+
 absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
   const auto [rows, width] = RowsOf(spec.inputs[0].shape);
   const int64_t count = spec.inputs[1].shape.count();
@@ -148,6 +159,7 @@ void AddSequenceKernels(KernelRegistry* kernels) {
     kernels->Add(op, "CPU", DType::kFloat32, std::move(factory));
   };
   add("ToInt32", ToInt32);
+  kernels->Add("OneHot", "CPU", DType::kInt32, OneHot);
   add("Embedding", Embedding);
   add("EmbeddingGrad", EmbeddingGrad);
   add("LayerNorm", LayerNorm);

@@ -253,5 +253,27 @@ TEST(SequenceKernelsTest, TokensAndIdsThatAreNoneAreNamed) {
   EXPECT_THAT(run(NAN), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nan")));
 }
 
+TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
+  Graph graph;
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({3, 1})});
+  graph.Add("OneHot", "hot", {ids}, {{"size", int64_t{4}}});
+  auto session = Session::Compile(graph, {.fetches = {"hot"}, .trainable = false});
+  ASSERT_THAT(session, IsOk());
+  // Twice, so that the ones of the first run must go.
+  for (const int32_t first : {2, 0}) {
+    std::ranges::copy(std::array{first, 3, 1}, (*session)->Int32Input("ids").begin());
+    ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+    const std::span<const float> hot = (*session)->output("hot");
+    ASSERT_EQ(hot.size(), 12);
+    for (size_t i = 0; i < hot.size(); ++i) {
+      const bool one = i == static_cast<size_t>(first) || i == 4 + 3 || i == 8 + 1;
+      EXPECT_EQ(hot[i], one ? 1 : 0) << i;
+    }
+  }
+  (*session)->Int32Input("ids")[1] = 4;
+  EXPECT_THAT((*session)->Run(RunKind::kForward),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("id 4 at 1")));
+}
+
 }  // namespace
 }  // namespace taas
