@@ -73,6 +73,7 @@ class Shard {
   void Detach(comm::Channel& channel);
   absl::Status Configure(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Push(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status PushRows(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Pull(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Fence(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Cut(comm::Channel& channel, const comm::FrameHead& head);
@@ -91,6 +92,12 @@ class Shard {
   void Retire(Lock& lock);
 
   absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
+  // The payload of PUSH_ROWS; nullopt if it was refused.
+  absl::StatusOr<std::optional<Gradient>> ReceiveRows(comm::Channel& channel, Model& model,
+                                                      uint64_t payload_bytes);
+  // Counts `gradient`, which came with `head`, once, and answers.
+  absl::Status Stage(comm::Channel& channel, const std::shared_ptr<Model>& model,
+                     const comm::FrameHead& head, Gradient gradient);
   // Waits until `push` is settled or banked, then answers it.
   absl::Status AnswerPush(comm::Channel& channel, const std::shared_ptr<Model>& shared,
                           const PushId& push, Lock lock);

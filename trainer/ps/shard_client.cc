@@ -185,14 +185,16 @@ absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "")
 
 Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
                    std::vector<std::span<float>> gradients)
-    : options_(std::move(options)), peers_(options_.shards.size()) {
+    : options_(std::move(options)),
+      gradients_(std::move(gradients)),
+      peers_(options_.shards.size()) {
   CHECK(options_.layout.shards.size() == peers_.size())
       << "exchange with " << peers_.size() << " shards, layout of "
       << options_.layout.shards.size();
   for (size_t shard = 0; shard < peers_.size(); ++shard) {
     const std::vector<Piece>& pieces = options_.layout.shards[shard];
     peers_[shard].variables = BlocksOf(pieces, variables);
-    for (const Block& block : BlocksOf(pieces, gradients)) {
+    for (const Block& block : BlocksOf(pieces, gradients_)) {
       peers_[shard].gradients.push_back({block.data, block.bytes});
     }
   }
@@ -208,7 +210,11 @@ absl::StatusOr<Exchange::Result> Exchange::Pull(const StillWanted& still_wanted)
 }
 
 absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch, int64_t base,
-                                                const StillWanted& still_wanted) {
+                                                const StillWanted& still_wanted,
+                                                RowsOfVariables rows) {
+  for (size_t shard = 0; shard < peers_.size(); ++shard) {
+    peers_[shard].rows.Pack(options_.layout.shards[shard], gradients_, rows);
+  }
   return Run(HeadOf(FrameType::kPush, {{options_.pusher, sequence, batch}, base},
                     static_cast<uint32_t>(options_.generation)),
              still_wanted);
@@ -306,14 +312,18 @@ absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const Fram
     peer.channel->LimitSilence(options_.silence_max);
     RETURN_IF_ERROR(peer.channel->Send({.type = FrameType::kHello}, options_.job));
   }
-  if (head.type == FrameType::kPush) return peer.channel->Send(head, peer.gradients);
-  return peer.channel->Send(head);
+  if (head.type != FrameType::kPush) return peer.channel->Send(head);
+  if (!peer.takes_rows || !peer.rows.saves()) return peer.channel->Send(head, peer.gradients);
+  FrameHead rows = head;
+  rows.type = FrameType::kPushRows;
+  return peer.channel->Send(rows, peer.rows.payload());
 }
 
 absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
   ASSIGN_OR_RETURN(const FrameHead head, peer.channel->ReceiveHead());
   RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
   const ValuesInfo info = ValuesInfoOf(head);
+  peer.takes_rows = info.takes_rows;
   RETURN_IF_ERROR(ReceiveValues(*peer.channel, head,
                                 info.banked ? std::vector<Block>() : peer.variables));
   return info;

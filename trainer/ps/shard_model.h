@@ -19,16 +19,20 @@
 
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/proto/shard.pb.h"
+#include "trainer/ps/row_push.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/version_store.h"
 
 namespace taas::ps {
 
-// A staged gradient: where it lies in its sender's memory, or copied.
+// A staged gradient: where it lies in its sender's memory, or copied. That of PUSH_ROWS always is:
+// its sender could write other ids after they were checked.
 struct Gradient {
   std::span<const float> values;
   std::vector<float> own;
   const comm::Channel* lies_with = nullptr;  // Whose end takes `values` away; null: `own` has them.
+  std::vector<RowHead> heads;  // Of PUSH_ROWS: of each piece. Empty: `values` are all elements.
+  std::vector<int32_t> ids;    // As the heads say.
 
   // The sender is about to use its memory again, or to go.
   void Own();
@@ -49,7 +53,8 @@ struct Shard::Model {
   const int shard;
   const std::vector<std::string> shards;
   const std::unique_ptr<Optimizer> optimizer;
-  const size_t elements;  // Of the values, without slots.
+  const std::vector<size_t> pieces;  // Elements of each.
+  const size_t elements;             // Of the values, without slots.
   VersionStore store;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.

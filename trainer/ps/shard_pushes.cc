@@ -1,6 +1,8 @@
 // What training replicas ask for: to have a gradient counted, and values.
 
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,20 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
                       std::to_string(model->elements * sizeof(float)));
   }
   ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model));
+  return Stage(channel, model, head, std::move(gradient));
+}
 
+absl::Status Shard::PushRows(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(std::optional<Gradient> gradient,
+                   ReceiveRows(channel, *model, head.payload_bytes));
+  if (!gradient) return absl::OkStatus();
+  return Stage(channel, model, head, *std::move(gradient));
+}
+
+absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
+                          const FrameHead& head, Gradient gradient) {
   const StagedPush staged = StagedOf(head);
   Lock lock(mutex_);
   if (!model->retired) {
@@ -60,6 +75,37 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
   const Block block{gradient.own.data(), model.elements * sizeof(float)};
   RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
   return gradient;
+}
+
+absl::StatusOr<std::optional<Gradient>> Shard::ReceiveRows(Channel& channel, Model& model,
+                                                           uint64_t payload_bytes) {
+  const auto refuse = [&](uint64_t left,
+                          const absl::Status& why) -> absl::StatusOr<std::optional<Gradient>> {
+    RETURN_IF_ERROR(channel.Discard(left));
+    RETURN_IF_ERROR(Refuse(channel, Refusal::kInvalid, std::string(why.message())));
+    return std::optional<Gradient>();
+  };
+  Gradient gradient;
+  gradient.heads.resize(model.pieces.size());
+  const std::span<RowHead> heads = gradient.heads;
+  if (payload_bytes < heads.size_bytes()) {
+    return refuse(payload_bytes, absl::InvalidArgumentError(
+                                     "a push of rows of " + std::to_string(payload_bytes) +
+                                     " bytes for " + std::to_string(heads.size()) + " pieces"));
+  }
+  const Block first{heads.data(), heads.size_bytes()};
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
+  const auto sizes = SizesOf(heads, model.pieces, payload_bytes);
+  if (!sizes.ok()) return refuse(payload_bytes - heads.size_bytes(), sizes.status());
+  gradient.ids.resize(sizes->ids);
+  gradient.own.resize(sizes->values);
+  gradient.values = gradient.own;
+  const Block rest[] = {{gradient.ids.data(), sizes->ids * sizeof(int32_t)},
+                        {gradient.own.data(), sizes->values * sizeof(float)}};
+  RETURN_IF_ERROR(channel.ReceiveInto(rest));
+  const absl::Status sane = CheckIds(heads, model.pieces, gradient.ids);
+  if (!sane.ok()) return refuse(0, sane);
+  return std::optional<Gradient>(std::move(gradient));
 }
 
 absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& shared,

@@ -1,0 +1,196 @@
+// Pushes of rows between an exchange and a shard: what is sent, and what is refused.
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/layout.h"
+#include "trainer/ps/row_push.h"
+#include "trainer/ps/shard.h"
+#include "trainer/ps/shard_client.h"
+#include "trainer/ps/wire.h"
+
+namespace taas::ps {
+namespace {
+
+using comm::Channel;
+using comm::ConstBlock;
+using comm::FrameHead;
+using comm::FrameType;
+using ::testing::HasSubstr;
+
+constexpr size_t kRows = 8'000, kWidth = 4, kElements = kRows * kWidth;
+
+bool Always() { return true; }
+
+std::string AddressOf(const comm::Listener& listener) {
+  return "127.0.0.1:" + std::to_string(listener.port());
+}
+
+// A table whose gradient is -1 in rows 2 and 7999, and a replica that pushes it.
+struct Replica {
+  std::vector<float> values = std::vector<float>(kElements);
+  std::vector<float> gradient = std::vector<float>(kElements);
+  std::vector<int32_t> ids = {2, kRows - 1};
+  std::unique_ptr<Exchange> exchange;
+
+  Replica(const std::string& address, Pusher pusher) {
+    for (const int32_t id : ids) {
+      std::fill_n(gradient.begin() + static_cast<size_t>(id) * kWidth, kWidth, -1.0f);
+    }
+    exchange = std::make_unique<Exchange>(
+        Exchange::Options{pusher, 1, {address}, SplitByBytes({{kElements, kRows}}, 1)},
+        std::vector<std::span<float>>{values}, std::vector<std::span<float>>{gradient});
+  }
+  absl::StatusOr<Exchange::Result> Push(uint64_t sequence, int64_t batch) {
+    const std::optional<GradientRows> rows[] = {GradientRows{.width = kWidth, .ids = ids}};
+    return exchange->Push(sequence, batch, batch, Always, rows);
+  }
+};
+
+// Notes the frames that it gets and answers each with values.
+class NotingShard {
+ public:
+  explicit NotingShard(bool takes_rows)
+      : listener_(*comm::Listener::Open({.host = "127.0.0.1"}, [this, takes_rows](Channel& channel) {
+          const std::vector<float> values(kElements);
+          const ConstBlock block{values.data(), kElements * sizeof(float)};
+          for (;;) {
+            const auto head = channel.ReceiveHead();
+            if (!head.ok() || !channel.Discard(head->payload_bytes).ok()) return;
+            if (head->type == FrameType::kHello) continue;
+            {
+              const std::lock_guard lock(mutex_);
+              frames_.push_back(*head);
+            }
+            const FrameHead answer = HeadOf(ValuesInfo{.takes_rows = takes_rows}, 1);
+            if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
+          }
+        })) {}
+
+  std::string address() const { return AddressOf(*listener_); }
+  std::vector<FrameHead> frames() {
+    const std::lock_guard lock(mutex_);
+    return frames_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<FrameHead> frames_;
+  std::unique_ptr<comm::Listener> listener_;
+};
+
+TEST(ExchangeRowsTest, AShardThatTakesRowsGetsThemAndOneOfAnEarlierBuildDoesNot) {
+  for (const bool takes_rows : {true, false}) {
+    NotingShard shard(takes_rows);
+    Replica replica(shard.address(), {0, 1, 7});
+    ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
+    ASSERT_THAT(replica.Push(1, 0), IsOk());
+    const std::vector<FrameHead> frames = shard.frames();
+    ASSERT_EQ(frames.size(), 2u);
+    EXPECT_EQ(frames[1].type, takes_rows ? FrameType::kPushRows : FrameType::kPush);
+    // A head, two ids and two rows, or the whole table.
+    EXPECT_EQ(frames[1].payload_bytes,
+              takes_rows ? 8 + 2 * 4 + 2 * kWidth * 4 : kElements * sizeof(float));
+    EXPECT_EQ(frames[1].sequence, 1u);
+  }
+}
+
+class ShardRowsTest : public testing::Test {
+ protected:
+  ShardRowsTest()
+      : listener_(*comm::Listener::Open({.host = "127.0.0.1"},
+                                        [this](Channel& channel) { shard_.Serve(channel); })),
+        control_(*ShardControl::Connect(AddressOf(*listener_), {})) {
+    std::vector<float> values(kElements);
+    EXPECT_THAT(control_->Configure({.generation = 1,
+                                     .shards = {AddressOf(*listener_)},
+                                     .pieces = SplitByBytes({{kElements, kRows}}, 1).shards[0],
+                                     .optimizer = R"({"name":"sgd","learningRate":1.0})",
+                                     .max_steps = 1000},
+                                    {{values}, {}}),
+                IsOk());
+  }
+  ~ShardRowsTest() override {
+    shard_.Close();
+    listener_.reset();
+  }
+
+  Shard shard_;
+  std::unique_ptr<comm::Listener> listener_;
+  std::unique_ptr<ShardControl> control_;
+};
+
+TEST_F(ShardRowsTest, RowsAreAppliedOnceAndNothingElseIsTouched) {
+  for (int i = 0; i < 3; ++i) {
+    // A new exchange has new connections, as after a break; identity and sequence are the same.
+    Replica replica(AddressOf(*listener_), {0, 1, 7});
+    ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
+    const auto result = replica.Push(1, 0);
+    ASSERT_THAT(result, IsOk());
+    EXPECT_EQ(result->step, 1);
+    for (size_t at = 0; at < kElements; ++at) {
+      const size_t row = at / kWidth;
+      ASSERT_EQ(replica.values[at], row == 2 || row == kRows - 1 ? 1.0f : 0.0f) << at;
+    }
+  }
+}
+
+TEST_F(ShardRowsTest, ReplicasWithAndWithoutRowsMakeOneModel) {
+  Replica rows(AddressOf(*listener_), {0, 1, 7}), whole(AddressOf(*listener_), {1, 1, 8});
+  ASSERT_THAT(rows.exchange->Pull(Always), IsOk());
+  for (int64_t step = 0; step < 6; step += 2) {
+    const uint64_t sequence = static_cast<uint64_t>(step) + 1;
+    ASSERT_THAT(rows.Push(sequence, step), IsOk());
+    ASSERT_THAT(whole.exchange->Push(sequence, step + 1, step, Always), IsOk());
+  }
+  EXPECT_EQ(whole.values[2 * kWidth], 6.0f);
+  EXPECT_EQ(whole.values[3 * kWidth], 0.0f);
+}
+
+// A sender must not write outside of the model, nor keep others from training.
+TEST_F(ShardRowsTest, DamagedPushIsRefusedAndItsConnectionGoesOn) {
+  const auto channel = *Channel::Connect(AddressOf(*listener_), {});
+  ASSERT_THAT(channel->Send({.type = FrameType::kHello}), IsOk());
+  const std::vector<float> values(kElements);
+  const auto refusal = [&](const RowHead& head, const std::vector<int32_t>& ids,
+                           size_t floats) -> std::string {
+    const ConstBlock payload[] = {{&head, sizeof(head)},
+                                  {ids.data(), ids.size() * sizeof(int32_t)},
+                                  {values.data(), floats * sizeof(float)}};
+    const StagedPush push{{{0, 1, 7}, 1, 0}, 0};
+    EXPECT_THAT(channel->Send(HeadOf(FrameType::kPushRows, push, 1), payload), IsOk());
+    const auto answer = channel->ReceiveHead();
+    EXPECT_THAT(answer, IsOk());
+    if (!answer.ok()) return "";
+    EXPECT_EQ(answer->type, FrameType::kRefused);
+    EXPECT_EQ(answer->refusal, static_cast<uint32_t>(comm::Refusal::kInvalid));
+    return channel->ReceiveText(answer->payload_bytes).value_or("");
+  };
+  EXPECT_THAT(refusal({2, kWidth}, {1, kRows}, 2 * kWidth),
+              HasSubstr("piece 0 has 8000 rows here, the push has row 8000"));
+  EXPECT_THAT(refusal({2, kWidth}, {5, 5}, 2 * kWidth), HasSubstr("do not ascend"));
+  EXPECT_THAT(refusal({2, kWidth}, {1, 5}, kWidth), HasSubstr("has 32 bytes, not 48"));
+  EXPECT_THAT(refusal({2, 3}, {1, 5}, 6), HasSubstr("the push has 2 rows of 3"));
+  // By shared memory too, and more than the model has.
+  EXPECT_THAT(refusal({2, kWidth}, {1, 5}, kElements), HasSubstr("bytes, not 48"));
+  const StagedPush push{{{0, 1, 7}, 1, 0}, 0};
+  ASSERT_THAT(channel->Send(HeadOf(FrameType::kPushRows, push, 1), "four"), IsOk());
+  const auto answer = channel->ReceiveHead();
+  ASSERT_THAT(answer, IsOk());
+  EXPECT_THAT(channel->ReceiveText(answer->payload_bytes).value_or(""),
+              HasSubstr("of 4 bytes for 1 pieces"));
+  EXPECT_EQ(shard_.stats().step, 0);
+  Replica replica(AddressOf(*listener_), {0, 1, 7});
+  ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
+  EXPECT_THAT(replica.Push(1, 0), IsOk());
+  EXPECT_EQ(shard_.stats().step, 1);
+}
+
+}  // namespace
+}  // namespace taas::ps
