@@ -135,8 +135,8 @@ class Session {
   std::span<float> variable(size_t i);
   // Of the last kTrain run. Empty for a variable that is not trainable.
   std::span<float> gradient(size_t i);
-  // The rows of the table in which the gradient is not zero: until the next kTrain run, which clears
-  // them. Nothing of a variable that is used in another way than by Embedding.
+  // The rows of the table in which the gradient is not zero, until the next kTrain run, which
+  // clears them. Nothing of a variable that is used in another way than by Embedding.
   std::optional<GradientRows> gradient_rows(size_t i) const;
   // The caller has written other rows into gradient(i) too: `rows` are all, and its memory stays
   // as it is until the next kTrain run. Of a gradient that lists rows only.

@@ -1,9 +1,9 @@
 // The payload of PUSH_ROWS, both ends: a gradient of which some pieces are the rows that a batch
 // looked up.
 //
-//   payload = { rows:u32 width:u32 } of each piece of the shard, in its order
-//             { id:u32 }             of each row of each piece, ascending, from the piece's first row
-//             { float32 }            of each piece: rows × width, or all where width is 0
+//   payload = { rows:u32 width:u32 }   of each piece of the shard, in its order
+//             { id:u32 }    of each row of each piece, ascending, from the piece's first row
+//             { float32 }   of each piece: rows × width, or all where width is 0
 //
 // A piece is sent as rows where these and their ids are fewer words than its elements, and a shard
 // gets PUSH_ROWS where that is shorter than PUSH.

@@ -57,21 +57,9 @@ struct Replica {
 class NotingShard {
  public:
   explicit NotingShard(bool takes_rows)
-      : listener_(*comm::Listener::Open({.host = "127.0.0.1"}, [this, takes_rows](Channel& channel) {
-          const std::vector<float> values(kElements);
-          const ConstBlock block{values.data(), kElements * sizeof(float)};
-          for (;;) {
-            const auto head = channel.ReceiveHead();
-            if (!head.ok() || !channel.Discard(head->payload_bytes).ok()) return;
-            if (head->type == FrameType::kHello) continue;
-            {
-              const std::lock_guard lock(mutex_);
-              frames_.push_back(*head);
-            }
-            const FrameHead answer = HeadOf(ValuesInfo{.takes_rows = takes_rows}, 1);
-            if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
-          }
-        })) {}
+      : takes_rows_(takes_rows),
+        listener_(*comm::Listener::Open({.host = "127.0.0.1"},
+                                        [this](Channel& channel) { Serve(channel); })) {}
 
   std::string address() const { return AddressOf(*listener_); }
   std::vector<FrameHead> frames() {
@@ -80,6 +68,23 @@ class NotingShard {
   }
 
  private:
+  void Serve(Channel& channel) {
+    const std::vector<float> values(kElements);
+    const ConstBlock block{values.data(), kElements * sizeof(float)};
+    for (;;) {
+      const auto head = channel.ReceiveHead();
+      if (!head.ok() || !channel.Discard(head->payload_bytes).ok()) return;
+      if (head->type == FrameType::kHello) continue;
+      {
+        const std::lock_guard lock(mutex_);
+        frames_.push_back(*head);
+      }
+      const FrameHead answer = HeadOf(ValuesInfo{.takes_rows = takes_rows_}, 1);
+      if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
+    }
+  }
+
+  const bool takes_rows_;
   std::mutex mutex_;
   std::vector<FrameHead> frames_;
   std::unique_ptr<comm::Listener> listener_;

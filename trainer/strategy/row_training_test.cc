@@ -1,5 +1,5 @@
 // A model with embeddings, trained by gradients that list rows and by whole gradients: in one
-// process, by towers, and through two parameter servers in both modes. The values are the same bits.
+// process, by towers, and through two parameter servers in both modes. The bits are the same.
 
 #include <latch>
 #include <memory>
