@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "trainer/kernels/cpu/loops.h"
@@ -39,19 +40,19 @@ bool AllListRows(std::span<const PieceGradient> gradients) {
   });
 }
 
-void UpdateRows(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
-                ApplyArgs piece) {
-  if (gradients.size() == 1) {
-    piece.gradient = gradients[0].values;
-    piece.rows = gradients[0].rows;
-    return optimizer.Apply(piece);
-  }
+RowChanges::Rows UpdateRows(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
+                            ApplyArgs piece) {
   const size_t width = gradients[0].rows->width;
   std::vector<std::span<const int32_t>> lists;
   for (const PieceGradient& gradient : gradients) lists.push_back(gradient.rows->ids);
   std::vector<int32_t> united;
   UniteRows(lists, &united);
   piece.rows = GradientRows{.width = width, .ids = united};
+  if (gradients.size() == 1) {
+    piece.gradient = gradients[0].values;
+    optimizer.Apply(piece);
+    return {.width = width, .ids = std::move(united)};
+  }
   std::vector<float> mean(piece.rows->elements());
   const std::vector<float> zeros(width);
   std::vector<size_t> next(gradients.size());
@@ -65,6 +66,7 @@ void UpdateRows(const Optimizer& optimizer, std::span<const PieceGradient> gradi
   }
   piece.gradient = mean;
   optimizer.Apply(piece);
+  return {.width = width, .ids = std::move(united)};
 }
 
 // The mean of all elements, block by block; one gradient that is whole needs none: all at once.
@@ -104,8 +106,8 @@ class BlockMeans {
 
 }  // namespace
 
-void UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
-                 const ApplyArgs& piece) {
+RowChanges::Rows UpdatePiece(const Optimizer& optimizer,
+                             std::span<const PieceGradient> gradients, const ApplyArgs& piece) {
   if (AllListRows(gradients) && optimizer.KeepsZeros(piece.step)) {
     return UpdateRows(optimizer, gradients, piece);
   }
@@ -127,6 +129,7 @@ void UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> grad
                      .slots_out = slots_out,
                      .step = piece.step});
   }
+  return {};
 }
 
 }  // namespace taas::ps

@@ -17,6 +17,7 @@
 
 #include "trainer/graph/gradient_rows.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/ps/row_changes.h"
 
 namespace taas::ps {
 
@@ -26,9 +27,10 @@ struct PieceGradient {
   std::optional<GradientRows> rows{};  // Counted from the piece's first.
 };
 
-// `gradients`, at least one, are added in their order. `piece` says all but the gradient.
-void UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
-                 const ApplyArgs& piece);
+// `gradients`, at least one, are added in their order. `piece` says all but the gradient. Returns
+// what changed.
+RowChanges::Rows UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
+                             const ApplyArgs& piece);
 
 }  // namespace taas::ps
 

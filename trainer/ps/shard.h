@@ -92,15 +92,14 @@ class Shard {
   void Retire(Lock& lock);
 
   absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
-  // The payload of PUSH_ROWS; nullopt if it was refused.
-  absl::StatusOr<std::optional<Gradient>> ReceiveRows(comm::Channel& channel, Model& model,
-                                                      uint64_t payload_bytes);
-  // Counts `gradient`, which came with `head`, once, and answers.
+  // Counts `gradient`, which came with `head`, once, and answers: with what changed after the step
+  // that its sender says to `have`, if it says one.
   absl::Status Stage(comm::Channel& channel, const std::shared_ptr<Model>& model,
-                     const comm::FrameHead& head, Gradient gradient);
+                     const comm::FrameHead& head, Gradient gradient,
+                     std::optional<int64_t> have = std::nullopt);
   // Waits until `push` is settled or banked, then answers it.
   absl::Status AnswerPush(comm::Channel& channel, const std::shared_ptr<Model>& shared,
-                          const PushId& push, Lock lock);
+                          const PushId& push, std::optional<int64_t> have, Lock lock);
   absl::Status AnswerOver(comm::Channel& channel, const Model& model, const Pusher& pusher,
                           Lock lock);
 

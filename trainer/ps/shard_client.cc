@@ -92,6 +92,31 @@ absl::Status ReceiveValues(Channel& channel, const FrameHead& head,
   return channel.ReceiveInto(blocks);
 }
 
+// The rows that changed of each piece, which lies in the block of its number.
+absl::Status ReceiveChanged(Channel& channel, const FrameHead& head,
+                            const std::vector<size_t>& elements,
+                            const std::vector<Block>& blocks) {
+  const auto contents = ReceiveRows(channel, elements, head.payload_bytes);
+  if (absl::IsInvalidArgument(contents.status())) {
+    return absl::DataLossError(channel.peer() + " sends " +
+                               std::string(contents.status().message()));
+  }
+  RETURN_IF_ERROR(contents.status());
+  const std::vector<PieceGradient> pieces = PiecesOf(*contents, elements);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    float* const piece = static_cast<float*>(blocks[i].data);
+    const std::span<const float> values = pieces[i].values;
+    if (!pieces[i].rows) {
+      std::ranges::copy(values, piece);
+      continue;
+    }
+    ForRowRuns(*pieces[i].rows, [&](const RowRun& run) {
+      std::ranges::copy(values.subspan(run.packed, run.count), piece + run.at);
+    });
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address,
@@ -186,7 +211,7 @@ absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "")
 Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
                    std::vector<std::span<float>> gradients)
     : options_(std::move(options)),
-      gradients_(std::move(gradients)),
+      gradients_(gradients.begin(), gradients.end()),
       peers_(options_.shards.size()) {
   CHECK(options_.layout.shards.size() == peers_.size())
       << "exchange with " << peers_.size() << " shards, layout of "
@@ -194,8 +219,9 @@ Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
   for (size_t shard = 0; shard < peers_.size(); ++shard) {
     const std::vector<Piece>& pieces = options_.layout.shards[shard];
     peers_[shard].variables = BlocksOf(pieces, variables);
-    for (const Block& block : BlocksOf(pieces, gradients_)) {
+    for (const Block& block : BlocksOf(pieces, gradients)) {
       peers_[shard].gradients.push_back({block.data, block.bytes});
+      peers_[shard].elements.push_back(block.bytes / sizeof(float));
     }
   }
 }
@@ -316,7 +342,9 @@ absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const Fram
   if (!peer.takes_rows || !peer.rows.saves()) return peer.channel->Send(head, peer.gradients);
   FrameHead rows = head;
   rows.type = FrameType::kPushRows;
-  return peer.channel->Send(rows, peer.rows.payload());
+  std::vector<ConstBlock> payload = {{&peer.have, sizeof(peer.have)}};
+  payload.insert(payload.end(), peer.rows.payload().begin(), peer.rows.payload().end());
+  return peer.channel->Send(rows, payload);
 }
 
 absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
@@ -324,8 +352,18 @@ absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
   RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
   const ValuesInfo info = ValuesInfoOf(head);
   peer.takes_rows = info.takes_rows;
-  RETURN_IF_ERROR(ReceiveValues(*peer.channel, head,
-                                info.banked ? std::vector<Block>() : peer.variables));
+  if (info.banked) {
+    RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, {}));
+    return info;
+  }
+  // Until all has come, the variables are of no step.
+  peer.have = -1;
+  if (info.rows) {
+    RETURN_IF_ERROR(ReceiveChanged(*peer.channel, head, peer.elements, peer.variables));
+  } else {
+    RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, peer.variables));
+  }
+  peer.have = info.values_step;
   return info;
 }
 

@@ -30,7 +30,7 @@
 #include "trainer/comm/channel.h"
 #include "trainer/ps/commit_core.h"
 #include "trainer/ps/layout.h"
-#include "trainer/ps/row_push.h"
+#include "trainer/ps/row_payload.h"
 #include "trainer/ps/wire.h"
 
 namespace taas::ps {
@@ -127,7 +127,7 @@ class Exchange {
   // push counts once.
   absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
   // `base` is the step of the variables that the gradients are of. Of gradients that list `rows`,
-  // these are sent where that is shorter (row_push.h).
+  // these are sent where that is shorter (row_payload.h).
   absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, int64_t base,
                               const StillWanted& still_wanted, RowsOfVariables rows = {});
 
@@ -140,8 +140,11 @@ class Exchange {
     std::unique_ptr<comm::Channel> channel;
     std::vector<comm::Block> variables;
     std::vector<comm::ConstBlock> gradients;
-    RowPush rows;  // What is sent instead of `gradients` if that saves something,
+    RowPayload rows;  // What is sent instead of `gradients` if that saves something,
     bool takes_rows = false;  // to a shard that can read it.
+    std::vector<size_t> elements;  // Of each piece.
+    // The step of the variables that came from it; -1: of none, or of several.
+    int64_t have = -1;
     bool sent = false;
     bool answered = false;
     ValuesInfo answer;
@@ -153,7 +156,7 @@ class Exchange {
   absl::StatusOr<ValuesInfo> ReceiveFrom(Peer& peer);
 
   const Options options_;
-  const std::vector<std::span<float>> gradients_;
+  const std::vector<std::span<const float>> gradients_;
   std::vector<Peer> peers_;
   std::string trouble_;
 };

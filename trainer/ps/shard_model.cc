@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/base/status.h"
 #include "trainer/ps/piece_update.h"
 #include "trainer/ps/wire.h"
 
@@ -18,9 +19,7 @@ std::vector<size_t> ElementsOf(const wire::ConfigureRequest& request) {
 
 // The part of `gradient` that is of each of `pieces`.
 std::vector<PieceGradient> PartsOf(const Gradient& gradient, std::span<const size_t> pieces) {
-  if (!gradient.heads.empty()) {
-    return PiecesOf(gradient.heads, pieces, gradient.ids, gradient.values);
-  }
+  if (gradient.rows) return PiecesOf(*gradient.rows, pieces);
   std::vector<PieceGradient> parts;
   size_t at = 0;
   for (const size_t elements : pieces) {
@@ -48,6 +47,7 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
       pieces(ElementsOf(request)),
       elements(values.size() / (1 + optimizer->slots().size())),
       store(std::move(values), request.step()),
+      changes(pieces.size(), request.step()),
       ledger(request.step()) {
   store.Reserve();
   if (shard != 0) return;
@@ -63,7 +63,7 @@ void Shard::Model::Apply(const Decision& decision) {
   bool rows = false;
   for (const PushId& push : decision.pushes) {
     staged.push_back(&gradients.at(push));
-    rows = rows || !staged.back()->heads.empty();
+    rows = rows || staged.back()->rows.has_value();
   }
   // Whole gradients are one piece: nothing is to be done anew at the borders.
   const std::vector<size_t> all = {elements};
@@ -72,6 +72,7 @@ void Shard::Model::Apply(const Decision& decision) {
   for (const Gradient* gradient : staged) parts.push_back(PartsOf(*gradient, sizes));
   const size_t slots = optimizer->slots().size();
   std::vector<PieceGradient> of_piece(staged.size());
+  std::vector<RowChanges::Rows> changed(pieces.size());
   std::vector<std::span<const float>> slots_in(slots);
   std::vector<std::span<float>> slots_out(slots);
   store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
@@ -83,15 +84,17 @@ void Shard::Model::Apply(const Decision& decision) {
         slots_in[slot] = in.subspan((1 + slot) * elements + at, count);
         slots_out[slot] = out.subspan((1 + slot) * elements + at, count);
       }
-      UpdatePiece(*optimizer, of_piece,
-                  {.in = in.subspan(at, count),
-                   .out = out.subspan(at, count),
-                   .slots_in = slots_in,
-                   .slots_out = slots_out,
-                   .step = decision.step});
+      RowChanges::Rows of_update = UpdatePiece(*optimizer, of_piece,
+                                               {.in = in.subspan(at, count),
+                                                .out = out.subspan(at, count),
+                                                .slots_in = slots_in,
+                                                .slots_out = slots_out,
+                                                .step = decision.step});
+      if (rows) changed[piece] = std::move(of_update);
       at += count;
     }
   });
+  changes.Add(std::move(changed));
   DropUnstaged();
 }
 
@@ -109,6 +112,29 @@ void Shard::Model::DropUnstaged() {
 absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence) {
   return channel.Send(
       {.type = comm::FrameType::kRefused, .refusal = static_cast<uint32_t>(refusal)}, sentence);
+}
+
+absl::StatusOr<bool> SendChanged(comm::Channel& channel, ValuesInfo info,
+                                 std::span<const size_t> pieces,
+                                 const std::vector<RowChanges::Rows>& changed,
+                                 uint32_t generation, const HeldVersion& version) {
+  std::span<const float> left = version.reader.values();
+  std::vector<Piece> places;
+  std::vector<std::span<const float>> values;
+  std::vector<std::optional<GradientRows>> rows;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    places.push_back({static_cast<int>(i), 0, static_cast<int64_t>(pieces[i])});
+    values.push_back(left.first(pieces[i]));
+    left = left.subspan(pieces[i]);
+    rows.emplace_back();
+    if (changed[i].width > 0) rows[i] = GradientRows{changed[i].width, changed[i].ids};
+  }
+  RowPayload payload;
+  payload.Pack(places, values, rows);
+  if (!payload.saves()) return false;
+  info.rows = true;
+  RETURN_IF_ERROR(channel.Send(HeadOf(info, generation), payload.payload()));
+  return true;
 }
 
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,

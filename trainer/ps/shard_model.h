@@ -19,9 +19,11 @@
 
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/proto/shard.pb.h"
-#include "trainer/ps/row_push.h"
+#include "trainer/ps/row_changes.h"
+#include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/version_store.h"
+#include "trainer/ps/wire.h"
 
 namespace taas::ps {
 
@@ -31,8 +33,7 @@ struct Gradient {
   std::span<const float> values;
   std::vector<float> own;
   const comm::Channel* lies_with = nullptr;  // Whose end takes `values` away; null: `own` has them.
-  std::vector<RowHead> heads;  // Of PUSH_ROWS: of each piece. Empty: `values` are all elements.
-  std::vector<int32_t> ids;    // As the heads say.
+  std::optional<RowContents> rows;  // Of PUSH_ROWS, instead of the others.
 
   // The sender is about to use its memory again, or to go.
   void Own();
@@ -56,6 +57,7 @@ struct Shard::Model {
   const std::vector<size_t> pieces;  // Elements of each.
   const size_t elements;             // Of the values, without slots.
   VersionStore store;
+  RowChanges changes;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<PushId, Gradient> gradients;             // Staged.
@@ -76,6 +78,11 @@ struct HeldVersion {
   std::shared_ptr<const void> model;
   VersionStore::Reader reader;
 };
+// Those of `version` that `changed`, if that is shorter than all; false: nothing was sent.
+absl::StatusOr<bool> SendChanged(comm::Channel& channel, ValuesInfo info,
+                                 std::span<const size_t> pieces,
+                                 const std::vector<RowChanges::Rows>& changed,
+                                 uint32_t generation, const HeldVersion& version);
 // `floats` of the version's buffer from its start.
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
                         std::shared_ptr<const HeldVersion> version, size_t floats);

@@ -34,14 +34,26 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
 absl::Status Shard::PushRows(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
   if (model == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(std::optional<Gradient> gradient,
-                   ReceiveRows(channel, *model, head.payload_bytes));
-  if (!gradient) return absl::OkStatus();
-  return Stage(channel, model, head, *std::move(gradient));
+  int64_t have = -1;
+  const Block first{&have, sizeof(have)};
+  if (head.payload_bytes < first.bytes) {
+    RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+    return Refuse(channel, Refusal::kInvalid, "a push of rows without the step of its values");
+  }
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
+  auto rows = ReceiveRows(channel, model->pieces, head.payload_bytes - first.bytes);
+  if (absl::IsInvalidArgument(rows.status())) {
+    return Refuse(channel, Refusal::kInvalid, std::string(rows.status().message()));
+  }
+  RETURN_IF_ERROR(rows.status());
+  Gradient gradient;
+  gradient.rows = *std::move(rows);
+  return Stage(channel, model, head, std::move(gradient), have);
 }
 
 absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
-                          const FrameHead& head, Gradient gradient) {
+                          const FrameHead& head, Gradient gradient,
+                          std::optional<int64_t> have) {
   const StagedPush staged = StagedOf(head);
   Lock lock(mutex_);
   if (!model->retired) {
@@ -53,7 +65,7 @@ absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
       OnStaged(*model, model->shard, staged);
     }
   }
-  return AnswerPush(channel, model, staged.push, std::move(lock));
+  return AnswerPush(channel, model, staged.push, have, std::move(lock));
 }
 
 absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
@@ -77,39 +89,8 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
   return gradient;
 }
 
-absl::StatusOr<std::optional<Gradient>> Shard::ReceiveRows(Channel& channel, Model& model,
-                                                           uint64_t payload_bytes) {
-  const auto refuse = [&](uint64_t left,
-                          const absl::Status& why) -> absl::StatusOr<std::optional<Gradient>> {
-    RETURN_IF_ERROR(channel.Discard(left));
-    RETURN_IF_ERROR(Refuse(channel, Refusal::kInvalid, std::string(why.message())));
-    return std::optional<Gradient>();
-  };
-  Gradient gradient;
-  gradient.heads.resize(model.pieces.size());
-  const std::span<RowHead> heads = gradient.heads;
-  if (payload_bytes < heads.size_bytes()) {
-    return refuse(payload_bytes, absl::InvalidArgumentError(
-                                     "a push of rows of " + std::to_string(payload_bytes) +
-                                     " bytes for " + std::to_string(heads.size()) + " pieces"));
-  }
-  const Block first{heads.data(), heads.size_bytes()};
-  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
-  const auto sizes = SizesOf(heads, model.pieces, payload_bytes);
-  if (!sizes.ok()) return refuse(payload_bytes - heads.size_bytes(), sizes.status());
-  gradient.ids.resize(sizes->ids);
-  gradient.own.resize(sizes->values);
-  gradient.values = gradient.own;
-  const Block rest[] = {{gradient.ids.data(), sizes->ids * sizeof(int32_t)},
-                        {gradient.own.data(), sizes->values * sizeof(float)}};
-  RETURN_IF_ERROR(channel.ReceiveInto(rest));
-  const absl::Status sane = CheckIds(heads, model.pieces, gradient.ids);
-  if (!sane.ok()) return refuse(0, sane);
-  return std::optional<Gradient>(std::move(gradient));
-}
-
 absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& shared,
-                               const PushId& push, Lock lock) {
+                               const PushId& push, std::optional<int64_t> have, Lock lock) {
   Model& model = *shared;
   std::optional<int64_t> batch;
   changed_.wait(lock, [&] {
@@ -128,12 +109,19 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
   if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
     found->second.Own();
   }
+  std::vector<RowChanges::Rows> changed;
+  if (have && !banked) changed = model.changes.Since(*have);
   lock.unlock();
   const ValuesInfo info{.values_step = version->reader.step(),
                         .push_step = settled.step,
                         .dropped = !banked && !settled.applied,
                         .banked = banked,
                         .batch = batch};
+  if (!changed.empty()) {
+    ASSIGN_OR_RETURN(const bool sent, SendChanged(channel, info, model.pieces, changed,
+                                                  model.generation, *version));
+    if (sent) return absl::OkStatus();
+  }
   return SendValues(channel, HeadOf(info, model.generation), std::move(version),
                     banked ? 0 : model.elements);
 }

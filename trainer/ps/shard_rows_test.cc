@@ -10,7 +10,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/listener.h"
 #include "trainer/ps/layout.h"
-#include "trainer/ps/row_push.h"
+#include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/ps/wire.h"
@@ -25,6 +25,9 @@ using comm::FrameType;
 using ::testing::HasSubstr;
 
 constexpr size_t kRows = 8'000, kWidth = 4, kElements = kRows * kWidth;
+
+// The step of the values of who has none.
+constexpr int64_t kNone = -1;
 
 bool Always() { return true; }
 
@@ -99,9 +102,9 @@ TEST(ExchangeRowsTest, AShardThatTakesRowsGetsThemAndOneOfAnEarlierBuildDoesNot)
     const std::vector<FrameHead> frames = shard.frames();
     ASSERT_EQ(frames.size(), 2u);
     EXPECT_EQ(frames[1].type, takes_rows ? FrameType::kPushRows : FrameType::kPush);
-    // A head, two ids and two rows, or the whole table.
+    // A step, a head, two ids and two rows, or the whole table.
     EXPECT_EQ(frames[1].payload_bytes,
-              takes_rows ? 8 + 2 * 4 + 2 * kWidth * 4 : kElements * sizeof(float));
+              takes_rows ? 8 + 8 + 2 * 4 + 2 * kWidth * 4 : kElements * sizeof(float));
     EXPECT_EQ(frames[1].sequence, 1u);
   }
 }
@@ -158,6 +161,73 @@ TEST_F(ShardRowsTest, ReplicasWithAndWithoutRowsMakeOneModel) {
   EXPECT_EQ(whole.values[3 * kWidth], 0.0f);
 }
 
+// What a push of row 1 is answered with, by a sender that has the values of `have`.
+struct Answer {
+  ValuesInfo info;
+  uint64_t bytes = 0;
+};
+Answer PushAndReceive(Channel& channel, uint64_t sequence, int64_t have) {
+  const RowHead head{1, kWidth};
+  const int32_t id = 1;
+  const std::vector<float> row(kWidth, -1.0f);
+  const ConstBlock payload[] = {{&have, sizeof(have)},
+                                {&head, sizeof(head)},
+                                {&id, sizeof(id)},
+                                {row.data(), kWidth * sizeof(float)}};
+  const StagedPush push{{{3, 1, 9}, sequence, 100 + static_cast<int64_t>(sequence)}, 0};
+  EXPECT_THAT(channel.Send(HeadOf(FrameType::kPushRows, push, 1), payload), IsOk());
+  const auto answer = channel.ReceiveHead();
+  EXPECT_THAT(answer, IsOk());
+  if (!answer.ok()) return {};
+  EXPECT_EQ(answer->type, FrameType::kValues);
+  EXPECT_THAT(channel.Discard(answer->payload_bytes), IsOk());
+  return {ValuesInfoOf(*answer), answer->payload_bytes};
+}
+
+TEST_F(ShardRowsTest, TheAnswerIsTheRowsThatChangedSinceTheSendersValues) {
+  const auto channel = *Channel::Connect(AddressOf(*listener_), {});
+  ASSERT_THAT(channel->Send({.type = FrameType::kHello}), IsOk());
+  const auto bytes_of = [](uint64_t rows) { return 8 + rows * (4 + 4 * kWidth); };
+  const Answer first = PushAndReceive(*channel, 1, /*have=*/0);
+  EXPECT_TRUE(first.info.rows);
+  EXPECT_EQ(first.bytes, bytes_of(1));
+  // Whoever has no values, or those of a step that is none, gets all.
+  for (const int64_t have : {kNone, int64_t{100}}) {
+    const Answer all = PushAndReceive(*channel, have == kNone ? 2 : 3, have);
+    EXPECT_FALSE(all.info.rows);
+    EXPECT_EQ(all.bytes, kElements * sizeof(float));
+  }
+  // Sent again, its sender still lacks what was lost.
+  EXPECT_EQ(PushAndReceive(*channel, 3, 2).bytes, bytes_of(1));
+  EXPECT_EQ(PushAndReceive(*channel, 3, 3).bytes, bytes_of(0));
+  Replica other(AddressOf(*listener_), {0, 1, 7});
+  ASSERT_THAT(other.exchange->Pull(Always), IsOk());
+  ASSERT_THAT(other.Push(1, 0), IsOk());
+  // Rows 1, 2 and 7999.
+  EXPECT_EQ(PushAndReceive(*channel, 4, 3).bytes, bytes_of(3));
+  // A whole gradient leaves no row as it was.
+  ASSERT_THAT(other.exchange->Push(2, 1, 0, Always), IsOk());
+  EXPECT_EQ(PushAndReceive(*channel, 5, 5).bytes, kElements * sizeof(float));
+  EXPECT_EQ(PushAndReceive(*channel, 6, 7).bytes, bytes_of(1));
+}
+
+TEST_F(ShardRowsTest, RowsOfOthersReachAReplicaThatPushesRows) {
+  Replica one(AddressOf(*listener_), {0, 1, 7}), two(AddressOf(*listener_), {1, 1, 8});
+  two.ids = {5};
+  std::fill_n(two.gradient.begin() + 5 * kWidth, kWidth, -1.0f);
+  ASSERT_THAT(one.exchange->Pull(Always), IsOk());
+  ASSERT_THAT(two.exchange->Pull(Always), IsOk());
+  for (int64_t i = 0; i < 5; ++i) {
+    const uint64_t sequence = static_cast<uint64_t>(i) + 1;
+    ASSERT_THAT(one.Push(sequence, 2 * i), IsOk());
+    ASSERT_THAT(two.Push(sequence, 2 * i + 1), IsOk());
+  }
+  Replica reader(AddressOf(*listener_), {9, 1, 1});
+  ASSERT_THAT(reader.exchange->Pull(Always), IsOk());
+  EXPECT_EQ(reader.values[5 * kWidth], 5.0f);
+  EXPECT_EQ(two.values, reader.values);
+}
+
 // A sender must not write outside of the model, nor keep others from training.
 TEST_F(ShardRowsTest, DamagedPushIsRefusedAndItsConnectionGoesOn) {
   const auto channel = *Channel::Connect(AddressOf(*listener_), {});
@@ -165,7 +235,8 @@ TEST_F(ShardRowsTest, DamagedPushIsRefusedAndItsConnectionGoesOn) {
   const std::vector<float> values(kElements);
   const auto refusal = [&](const RowHead& head, const std::vector<int32_t>& ids,
                            size_t floats) -> std::string {
-    const ConstBlock payload[] = {{&head, sizeof(head)},
+    const ConstBlock payload[] = {{&kNone, sizeof(kNone)},
+                                  {&head, sizeof(head)},
                                   {ids.data(), ids.size() * sizeof(int32_t)},
                                   {values.data(), floats * sizeof(float)}};
     const StagedPush push{{{0, 1, 7}, 1, 0}, 0};
@@ -178,10 +249,10 @@ TEST_F(ShardRowsTest, DamagedPushIsRefusedAndItsConnectionGoesOn) {
     return channel->ReceiveText(answer->payload_bytes).value_or("");
   };
   EXPECT_THAT(refusal({2, kWidth}, {1, kRows}, 2 * kWidth),
-              HasSubstr("piece 0 has 8000 rows here, the push has row 8000"));
+              HasSubstr("piece 0 has 8000 rows here, the payload has row 8000"));
   EXPECT_THAT(refusal({2, kWidth}, {5, 5}, 2 * kWidth), HasSubstr("do not ascend"));
   EXPECT_THAT(refusal({2, kWidth}, {1, 5}, kWidth), HasSubstr("has 32 bytes, not 48"));
-  EXPECT_THAT(refusal({2, 3}, {1, 5}, 6), HasSubstr("the push has 2 rows of 3"));
+  EXPECT_THAT(refusal({2, 3}, {1, 5}, 6), HasSubstr("the payload has 2 rows of 3"));
   // By shared memory too, and more than the model has.
   EXPECT_THAT(refusal({2, kWidth}, {1, 5}, kElements), HasSubstr("bytes, not 48"));
   const StagedPush push{{{0, 1, 7}, 1, 0}, 0};
@@ -189,7 +260,7 @@ TEST_F(ShardRowsTest, DamagedPushIsRefusedAndItsConnectionGoesOn) {
   const auto answer = channel->ReceiveHead();
   ASSERT_THAT(answer, IsOk());
   EXPECT_THAT(channel->ReceiveText(answer->payload_bytes).value_or(""),
-              HasSubstr("of 4 bytes for 1 pieces"));
+              HasSubstr("without the step of its values"));
   EXPECT_EQ(shard_.stats().step, 0);
   Replica replica(AddressOf(*listener_), {0, 1, 7});
   ASSERT_THAT(replica.exchange->Pull(Always), IsOk());

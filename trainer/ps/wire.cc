@@ -67,6 +67,7 @@ FrameHead HeadOf(const ValuesInfo& info, uint32_t generation) {
   if (info.dropped) head.flags |= comm::kFlagDropped;
   if (info.banked) head.flags |= comm::kFlagBanked;
   if (info.takes_rows) head.flags |= comm::kFlagTakesRows;
+  if (info.rows) head.flags |= comm::kFlagRows;
   if (info.batch) {
     head.flags |= comm::kFlagBatch;
     head.batch = *info.batch;
@@ -80,7 +81,8 @@ ValuesInfo ValuesInfoOf(const FrameHead& head) {
                   .dropped = (head.flags & comm::kFlagDropped) != 0,
                   .banked = (head.flags & comm::kFlagBanked) != 0,
                   .batch = std::nullopt,
-                  .takes_rows = (head.flags & comm::kFlagTakesRows) != 0};
+                  .takes_rows = (head.flags & comm::kFlagTakesRows) != 0,
+                  .rows = (head.flags & comm::kFlagRows) != 0};
   if ((head.flags & comm::kFlagBatch) != 0) info.batch = head.batch;
   return info;
 }

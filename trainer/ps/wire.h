@@ -45,6 +45,7 @@ struct ValuesInfo {
   bool banked = false;
   std::optional<int64_t> batch;
   bool takes_rows = true;  // Whether who sends it takes PUSH_ROWS.
+  bool rows = false;       // The values are the rows that changed.
 };
 comm::FrameHead HeadOf(const ValuesInfo& info, uint32_t generation);
 ValuesInfo ValuesInfoOf(const comm::FrameHead& head);

@@ -1,7 +1,9 @@
-#include "trainer/ps/row_push.h"
+#include "trainer/ps/row_payload.h"
 
 #include <algorithm>
 #include <string>
+
+#include "operator/base/status.h"
 
 namespace taas::ps {
 namespace {
@@ -14,7 +16,7 @@ size_t ValuesOf(const RowHead& head, size_t elements) {
 
 }  // namespace
 
-std::optional<GradientRows> RowPush::RowsOf(const Piece& piece,
+std::optional<GradientRows> RowPayload::RowsOf(const Piece& piece,
                                             const std::optional<GradientRows>& rows) {
   // Pieces are cut between rows.
   if (!rows || rows->width == 0) return std::nullopt;
@@ -26,8 +28,8 @@ std::optional<GradientRows> RowPush::RowsOf(const Piece& piece,
   return GradientRows{.width = rows->width, .ids = {first, last}};
 }
 
-void RowPush::Pack(std::span<const Piece> pieces, std::span<const std::span<float>> gradients,
-                   RowsOfVariables rows) {
+void RowPayload::Pack(std::span<const Piece> pieces,
+                      std::span<const std::span<const float>> variables, RowsOfVariables rows) {
   heads_.assign(pieces.size(), {});
   ids_.clear();
   packed_.clear();
@@ -41,7 +43,7 @@ void RowPush::Pack(std::span<const Piece> pieces, std::span<const std::span<floa
     const int32_t first = static_cast<int32_t>(pieces[i].offset / heads_[i].width);
     for (const int32_t id : listed->ids) ids_.push_back(id - first);
     ForRowRuns(*listed, [&](const RowRun& run) {
-      const std::span<float> values = gradients[variable].subspan(run.at, run.count);
+      const std::span<const float> values = variables[variable].subspan(run.at, run.count);
       packed_.insert(packed_.end(), values.begin(), values.end());
     });
   }
@@ -53,7 +55,7 @@ void RowPush::Pack(std::span<const Piece> pieces, std::span<const std::span<floa
     const size_t values = ValuesOf(heads_[i], static_cast<size_t>(pieces[i].count));
     const float* const from =
         heads_[i].width > 0 ? packed_.data() + packed
-                            : gradients[static_cast<size_t>(pieces[i].variable)].data() +
+                            : variables[static_cast<size_t>(pieces[i].variable)].data() +
                                   pieces[i].offset;
     if (heads_[i].width > 0) packed += values;
     payload_.push_back({from, values * sizeof(float)});
@@ -71,7 +73,7 @@ absl::StatusOr<RowSizes> SizesOf(std::span<const RowHead> heads, std::span<const
                                  : elements[i] % width == 0 && rows <= elements[i] / width;
     if (!fits) {
       return absl::InvalidArgumentError(NameOf(i) + " has " + std::to_string(elements[i]) +
-                                        " elements here, the push has " + std::to_string(rows) +
+                                        " elements here, the payload has " + std::to_string(rows) +
                                         " rows of " + std::to_string(width));
     }
     sizes.ids += rows;
@@ -80,7 +82,7 @@ absl::StatusOr<RowSizes> SizesOf(std::span<const RowHead> heads, std::span<const
   const uint64_t bytes = heads.size_bytes() + sizes.ids * sizeof(int32_t) +
                          sizes.values * sizeof(float);
   if (bytes == payload_bytes) return sizes;
-  return absl::InvalidArgumentError("a push of " + std::to_string(sizes.ids) + " rows has " +
+  return absl::InvalidArgumentError("a payload of " + std::to_string(sizes.ids) + " rows has " +
                                     std::to_string(payload_bytes) + " bytes, not " +
                                     std::to_string(bytes));
 }
@@ -94,7 +96,7 @@ absl::Status CheckIds(std::span<const RowHead> heads, std::span<const size_t> el
       const size_t rows = elements[i] / heads[i].width;
       if (own[row] < 0 || static_cast<size_t>(own[row]) >= rows) {
         return absl::InvalidArgumentError(NameOf(i) + " has " + std::to_string(rows) +
-                                          " rows here, the push has row " +
+                                          " rows here, the payload has row " +
                                           std::to_string(own[row]));
       }
       if (row > 0 && own[row] <= own[row - 1]) {
@@ -107,17 +109,43 @@ absl::Status CheckIds(std::span<const RowHead> heads, std::span<const size_t> el
   return absl::OkStatus();
 }
 
-std::vector<PieceGradient> PiecesOf(std::span<const RowHead> heads,
-                                    std::span<const size_t> elements,
-                                    std::span<const int32_t> ids, std::span<const float> values) {
+absl::StatusOr<RowContents> ReceiveRows(comm::Channel& channel, std::span<const size_t> elements,
+                                        uint64_t payload_bytes) {
+  RowContents contents;
+  contents.heads.resize(elements.size());
+  const std::span<RowHead> heads = contents.heads;
+  if (payload_bytes < heads.size_bytes()) {
+    RETURN_IF_ERROR(channel.Discard(payload_bytes));
+    return absl::InvalidArgumentError("rows of " + std::to_string(payload_bytes) +
+                                      " bytes for " + std::to_string(heads.size()) + " pieces");
+  }
+  const comm::Block first{heads.data(), heads.size_bytes()};
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
+  const auto sizes = SizesOf(heads, elements, payload_bytes);
+  if (!sizes.ok()) {
+    RETURN_IF_ERROR(channel.Discard(payload_bytes - heads.size_bytes()));
+    return sizes.status();
+  }
+  contents.ids.resize(sizes->ids);
+  contents.values.resize(sizes->values);
+  const comm::Block rest[] = {{contents.ids.data(), sizes->ids * sizeof(int32_t)},
+                              {contents.values.data(), sizes->values * sizeof(float)}};
+  RETURN_IF_ERROR(channel.ReceiveInto(rest));
+  RETURN_IF_ERROR(CheckIds(heads, elements, contents.ids));
+  return contents;
+}
+
+std::vector<PieceGradient> PiecesOf(const RowContents& contents,
+                                    std::span<const size_t> elements) {
+  std::span<const int32_t> ids = contents.ids;
+  std::span<const float> values = contents.values;
   std::vector<PieceGradient> pieces;
-  for (size_t i = 0; i < heads.size(); ++i) {
-    const size_t count = ValuesOf(heads[i], elements[i]);
+  for (size_t i = 0; i < contents.heads.size(); ++i) {
+    const RowHead& head = contents.heads[i];
+    const size_t count = ValuesOf(head, elements[i]);
     PieceGradient piece{.values = values.first(count)};
-    if (heads[i].width > 0) {
-      piece.rows = GradientRows{.width = heads[i].width, .ids = ids.first(heads[i].rows)};
-    }
-    ids = ids.subspan(heads[i].rows);
+    if (head.width > 0) piece.rows = GradientRows{.width = head.width, .ids = ids.first(head.rows)};
+    ids = ids.subspan(head.rows);
     values = values.subspan(count);
     pieces.push_back(piece);
   }

@@ -1,22 +1,24 @@
-// The payload of PUSH_ROWS, both ends: a gradient of which some pieces are the rows that a batch
-// looked up.
+// Pieces of a shard of which some are rows, as a payload: a gradient of the rows that a batch
+// looked up (PUSH_ROWS), or values of the rows that changed (VALUES with flag 64).
 //
 //   payload = { rows:u32 width:u32 }   of each piece of the shard, in its order
 //             { id:u32 }    of each row of each piece, ascending, from the piece's first row
 //             { float32 }   of each piece: rows × width, or all where width is 0
 //
-// A piece is sent as rows where these and their ids are fewer words than its elements, and a shard
-// gets PUSH_ROWS where that is shorter than PUSH.
+// A piece is sent as rows where these and their ids are fewer words than its elements, and all of
+// it this way where that is shorter than all elements.
 //
-// Ownership: RowPush owns what it packs and borrows whole pieces of gradients; the functions own
-// nothing. Threads: one at a time. Errors: InvalidArgument that names piece and row.
+// Ownership: RowPayload owns what it packs and borrows whole pieces; RowContents owns all. Threads:
+// one at a time. Errors: InvalidArgument that names piece and row; those of Channel.
 //
-//   RowPush push;
-//   push.Pack(pieces, gradients, rows);
-//   if (push.saves()) channel.Send(head, push.payload());
+//   RowPayload rows;
+//   rows.Pack(pieces, gradients, rows_of_variables);
+//   if (rows.saves()) channel.Send(head, rows.payload());
+//
+//   ASSIGN_OR_RETURN(RowContents contents, ReceiveRows(channel, elements, head.payload_bytes));
 
-#ifndef TRAINER_PS_ROW_PUSH_H_
-#define TRAINER_PS_ROW_PUSH_H_
+#ifndef TRAINER_PS_ROW_PAYLOAD_H_
+#define TRAINER_PS_ROW_PAYLOAD_H_
 
 #include <cstdint>
 #include <optional>
@@ -37,13 +39,13 @@ struct RowHead {
   uint32_t width = 0;  // Elements of a row; 0: all elements of the piece follow.
 };
 
-// The rows of each variable's gradient; nullopt where it lists none. Empty: no variable does.
+// The rows of each variable; nullopt where it lists none. Empty: no variable does.
 using RowsOfVariables = std::span<const std::optional<GradientRows>>;
 
-class RowPush {
+class RowPayload {
  public:
-  // Of one shard. `gradients` stay as they are until the payload was sent.
-  void Pack(std::span<const Piece> pieces, std::span<const std::span<float>> gradients,
+  // Of one shard. `variables` stay as they are until the payload was sent.
+  void Pack(std::span<const Piece> pieces, std::span<const std::span<const float>> variables,
             RowsOfVariables rows);
 
   // Whether the payload has fewer bytes than all elements have.
@@ -76,11 +78,19 @@ absl::StatusOr<RowSizes> SizesOf(std::span<const RowHead> heads, std::span<const
 // Of ids as many as the heads say.
 absl::Status CheckIds(std::span<const RowHead> heads, std::span<const size_t> elements,
                       std::span<const int32_t> ids);
+
+struct RowContents {
+  std::vector<RowHead> heads;  // Of each piece.
+  std::vector<int32_t> ids;    // As the heads say, as the next.
+  std::vector<float> values;
+};
+// A payload, checked. After InvalidArgument all of it was read.
+absl::StatusOr<RowContents> ReceiveRows(comm::Channel& channel, std::span<const size_t> elements,
+                                        uint64_t payload_bytes);
 // Of what was checked.
-std::vector<PieceGradient> PiecesOf(std::span<const RowHead> heads,
-                                    std::span<const size_t> elements,
-                                    std::span<const int32_t> ids, std::span<const float> values);
+std::vector<PieceGradient> PiecesOf(const RowContents& contents,
+                                    std::span<const size_t> elements);
 
 }  // namespace taas::ps
 
-#endif  // TRAINER_PS_ROW_PUSH_H_
+#endif  // TRAINER_PS_ROW_PAYLOAD_H_

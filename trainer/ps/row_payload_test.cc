@@ -1,4 +1,4 @@
-#include "trainer/ps/row_push.h"
+#include "trainer/ps/row_payload.h"
 
 #include <cstring>
 #include <string>
@@ -24,16 +24,16 @@ struct Model {
       for (size_t i = 0; i < 3; ++i) table[static_cast<size_t>(id) * 3 + i] = float(10 * id + i);
     }
   }
-  RowPush Pack(const std::vector<Piece>& pieces) {
-    const std::span<float> gradients[] = {table, bias};
+  RowPayload Pack(const std::vector<Piece>& pieces) {
+    const std::span<const float> gradients[] = {table, bias};
     const std::optional<GradientRows> rows[] = {GradientRows{.width = 3, .ids = ids}, std::nullopt};
-    RowPush push;
+    RowPayload push;
     push.Pack(pieces, gradients, rows);
     return push;
   }
 };
 
-std::string BytesOf(const RowPush& push) {
+std::string BytesOf(const RowPayload& push) {
   std::string bytes;
   for (const comm::ConstBlock& block : push.payload()) {
     bytes.append(static_cast<const char*>(block.data), block.bytes);
@@ -42,11 +42,7 @@ std::string BytesOf(const RowPush& push) {
 }
 
 // What a shard makes of the payload.
-struct Received {
-  std::vector<RowHead> heads;
-  std::vector<int32_t> ids;
-  std::vector<float> values;
-
+struct Received : RowContents {
   absl::Status Read(const std::string& bytes, const std::vector<size_t>& elements) {
     heads.resize(elements.size());
     std::memcpy(heads.data(), bytes.data(), elements.size() * sizeof(RowHead));
@@ -62,10 +58,10 @@ struct Received {
   }
 };
 
-TEST(RowPushTest, EachShardGetsItsRowsCountedFromItsFirst) {
+TEST(RowPayloadTest, EachShardGetsItsRowsCountedFromItsFirst) {
   Model model({1, 4, 9});
-  const RowPush first = model.Pack({{0, 0, 12}});
-  const RowPush second = model.Pack({{0, 12, 18}, {1, 0, 4}});
+  const RowPayload first = model.Pack({{0, 0, 12}});
+  const RowPayload second = model.Pack({{0, 12, 18}, {1, 0, 4}});
   EXPECT_TRUE(first.saves());
   EXPECT_TRUE(second.saves());
   Received at_first, at_second;
@@ -73,8 +69,7 @@ TEST(RowPushTest, EachShardGetsItsRowsCountedFromItsFirst) {
   EXPECT_THAT(at_first.ids, ElementsAre(1));
   EXPECT_THAT(at_first.values, ElementsAre(10, 11, 12));
   ASSERT_THAT(at_second.Read(BytesOf(second), {18, 4}), IsOk());
-  const auto pieces = PiecesOf(at_second.heads, std::vector<size_t>{18, 4}, at_second.ids,
-                               at_second.values);
+  const auto pieces = PiecesOf(at_second, std::vector<size_t>{18, 4});
   ASSERT_EQ(pieces.size(), 2u);
   EXPECT_THAT(pieces[0].rows->ids, ElementsAre(0, 5));
   EXPECT_THAT(pieces[0].values, ElementsAre(40, 41, 42, 90, 91, 92));
@@ -82,10 +77,10 @@ TEST(RowPushTest, EachShardGetsItsRowsCountedFromItsFirst) {
   EXPECT_THAT(pieces[1].values, ElementsAre(1, 2, 3, 4));
 }
 
-TEST(RowPushTest, RowsAreSentOnlyWhereTheyAndTheirIdsAreFewerWords) {
+TEST(RowPayloadTest, RowsAreSentOnlyWhereTheyAndTheirIdsAreFewerWords) {
   // Seven rows and ids are 28 words of 30, with a head for each piece 32.
   Model seven({0, 1, 2, 3, 4, 5, 6});
-  const RowPush push = seven.Pack({{0, 0, 30}, {1, 0, 4}});
+  const RowPayload push = seven.Pack({{0, 0, 30}, {1, 0, 4}});
   EXPECT_EQ(push.bytes(), (4u + 28u + 4u) * 4);
   EXPECT_FALSE(push.saves());
   Model six({0, 1, 2, 3, 4, 5});
@@ -96,17 +91,17 @@ TEST(RowPushTest, RowsAreSentOnlyWhereTheyAndTheirIdsAreFewerWords) {
   EXPECT_FALSE(eight.Pack({{0, 0, 30}, {1, 0, 4}}).saves());
 }
 
-TEST(RowPushTest, WithoutListsNothingIsSaved) {
+TEST(RowPayloadTest, WithoutListsNothingIsSaved) {
   Model model({});
-  const std::span<float> gradients[] = {model.table, model.bias};
-  RowPush push;
+  const std::span<const float> gradients[] = {model.table, model.bias};
+  RowPayload push;
   push.Pack(std::vector<Piece>{{0, 0, 30}, {1, 0, 4}}, gradients, {});
   EXPECT_FALSE(push.saves());
 }
 
-TEST(RowPushTest, AStepWithoutRowsSendsNone) {
+TEST(RowPayloadTest, AStepWithoutRowsSendsNone) {
   Model model({});
-  const RowPush push = model.Pack({{0, 0, 30}, {1, 0, 4}});
+  const RowPayload push = model.Pack({{0, 0, 30}, {1, 0, 4}});
   EXPECT_TRUE(push.saves());
   Received received;
   ASSERT_THAT(received.Read(BytesOf(push), {30, 4}), IsOk());
@@ -122,9 +117,9 @@ struct DamagedCase {
   const char* sentence;
 };
 
-class DamagedRowPushTest : public testing::TestWithParam<DamagedCase> {};
+class DamagedRowPayloadTest : public testing::TestWithParam<DamagedCase> {};
 
-TEST_P(DamagedRowPushTest, IsRefusedWithASentence) {
+TEST_P(DamagedRowPayloadTest, IsRefusedWithASentence) {
   const DamagedCase& c = GetParam();
   std::string bytes(reinterpret_cast<const char*>(&c.head), sizeof(c.head));
   bytes.append(reinterpret_cast<const char*>(c.ids.data()), c.ids.size() * sizeof(int32_t));
@@ -135,20 +130,20 @@ TEST_P(DamagedRowPushTest, IsRefusedWithASentence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, DamagedRowPushTest,
+    Table, DamagedRowPayloadTest,
     testing::Values(
         DamagedCase{"IdBeyondThePiece", {2, 3}, {0, 10}, 6,
-                    "piece 0 has 10 rows here, the push has row 10"},
-        DamagedCase{"NegativeId", {1, 3}, {-1}, 3, "the push has row -1"},
+                    "piece 0 has 10 rows here, the payload has row 10"},
+        DamagedCase{"NegativeId", {1, 3}, {-1}, 3, "the payload has row -1"},
         DamagedCase{"NotAscending", {2, 3}, {4, 3}, 6,
                     "rows of piece 0 do not ascend: 3 comes after 4"},
         DamagedCase{"Twice", {2, 3}, {4, 4}, 6, "do not ascend: 4 comes after 4"},
-        DamagedCase{"TooShort", {2, 3}, {4, 5}, 5, "a push of 2 rows has 36 bytes, not 40"},
-        DamagedCase{"TooLong", {2, 3}, {4, 5}, 7, "a push of 2 rows has 44 bytes, not 40"},
+        DamagedCase{"TooShort", {2, 3}, {4, 5}, 5, "a payload of 2 rows has 36 bytes, not 40"},
+        DamagedCase{"TooLong", {2, 3}, {4, 5}, 7, "a payload of 2 rows has 44 bytes, not 40"},
         DamagedCase{"WidthThatDoesNotDivide", {2, 7}, {0, 1}, 14,
-                    "piece 0 has 30 elements here, the push has 2 rows of 7"},
-        DamagedCase{"MoreRowsThanThereAre", {11, 3}, {}, 0, "the push has 11 rows of 3"},
-        DamagedCase{"RowsOfNothing", {1, 0}, {0}, 30, "the push has 1 rows of 0"},
+                    "piece 0 has 30 elements here, the payload has 2 rows of 7"},
+        DamagedCase{"MoreRowsThanThereAre", {11, 3}, {}, 0, "the payload has 11 rows of 3"},
+        DamagedCase{"RowsOfNothing", {1, 0}, {0}, 30, "the payload has 1 rows of 0"},
         DamagedCase{"EndlessRows", {0xffffffffu, 0xffffffffu}, {}, 0, "rows of 4294967295"}),
     [](const auto& info) { return std::string(info.param.name); });
 
