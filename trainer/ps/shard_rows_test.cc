@@ -109,6 +109,46 @@ TEST(ExchangeRowsTest, AShardThatTakesRowsGetsThemAndOneOfAnEarlierBuildDoesNot)
   }
 }
 
+// Half of an answer leaves variables of two steps: the next answer must not build on them.
+TEST(ExchangeRowsTest, AfterAnAnswerThatBreaksOffEverythingIsAskedFor) {
+  std::mutex mutex;
+  std::vector<int64_t> have;
+  const auto listener = comm::Listener::Open({.host = "127.0.0.1"}, [&](Channel& channel) {
+    const std::vector<float> values(kElements);
+    const ConstBlock block{values.data(), kElements * sizeof(float)};
+    for (;;) {
+      const auto head = channel.ReceiveHead();
+      if (!head.ok()) return;
+      if (head->type == FrameType::kPushRows) {
+        int64_t step = 0;
+        const comm::Block first{&step, sizeof(step)};
+        EXPECT_THAT(channel.ReceiveInto(std::span(&first, 1)), IsOk());
+        EXPECT_THAT(channel.Discard(head->payload_bytes - sizeof(step)), IsOk());
+        const std::lock_guard lock(mutex);
+        have.push_back(step);
+        FrameHead broken = HeadOf(ValuesInfo{.values_step = 6, .rows = true}, 1);
+        broken.payload_bytes = 36;
+        if (have.size() == 1) {
+          EXPECT_THAT(channel.SendAtOnce(broken), IsOk());
+          return;
+        }
+      } else if (!channel.Discard(head->payload_bytes).ok()) {
+        return;
+      }
+      if (head->type == FrameType::kHello) continue;
+      const FrameHead answer = HeadOf(ValuesInfo{.values_step = 5}, 1);
+      if (!channel.Send(answer, std::span(&block, 1)).ok()) return;
+    }
+  });
+  ASSERT_THAT(listener, IsOk());
+  Replica replica(AddressOf(**listener), {0, 1, 7});
+  ASSERT_THAT(replica.exchange->Pull(Always), IsOk());
+  ASSERT_THAT(replica.Push(1, 0), IsOk());
+  ASSERT_THAT(replica.Push(2, 1), IsOk());
+  const std::lock_guard lock(mutex);
+  EXPECT_THAT(have, testing::ElementsAre(5, kNone, 5));
+}
+
 class ShardRowsTest : public testing::Test {
  protected:
   ShardRowsTest()
