@@ -210,17 +210,17 @@ std::string ModelTask::FirstNonFinite() {
 
 void ModelTask::FinishGradients() {
   if (work_.loss_scale == 1 && !work_.clip.clips()) return;
-  std::vector<std::span<float>> gradients;
+  parts_.clear();
   for (size_t i = 0; i < session().variables().size(); ++i) {
-    if (session().variables()[i].trainable) gradients.push_back(session().gradient(i));
+    if (!session().variables()[i].trainable) continue;
+    AddParts(session().gradient(i), session().gradient_rows(i), &parts_);
   }
   if (work_.loss_scale != 1) {
-    for (const std::span<float> gradient : gradients) {
-      BestLoops().scale(gradient.data(), 1 / work_.loss_scale, gradient.data(),
-                        std::ssize(gradient));
+    for (const std::span<float> part : parts_) {
+      BestLoops().scale(part.data(), 1 / work_.loss_scale, part.data(), std::ssize(part));
     }
   }
-  work_.clip.Apply(gradients);
+  work_.clip.Apply(parts_);
 }
 
 std::optional<double> ModelTask::BatchAccuracy() {

@@ -129,6 +129,7 @@ class ModelTask : public TrainingTask {
   const uint64_t seed_;
   const std::function<void()> after_step_;
   std::vector<std::vector<int64_t>> indices_;  // Per tower.
+  std::vector<std::span<float>> parts_;        // Of the gradients: those that may not be zero.
 };
 
 }  // namespace taas
