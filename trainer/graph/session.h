@@ -71,6 +71,9 @@ struct SessionOptions {
   // How many ops that do not need each other run at the same time, each with `threads` threads. The
   // results are the same bits.
   int inter_op_threads = 1;
+  // In what kernels multiply, where they can: bfloat16 rounds the factors of products (of matrices,
+  // convolutions, LSTMs, attention) and adds up in float32. All tensors stay float32.
+  Precision products = Precision::kFloat32;
   // Who this process is, for nodes that name a job and a task.
   std::string job = "localhost";
   int task = 0;
@@ -105,6 +108,10 @@ struct OpInfo {
   Attributes attributes;
   OpCost cost;
   bool runs = true;  // Not of leaves and views, which have no kernel.
+  Precision products = Precision::kFloat32;  // In what its kernel multiplies.
+
+  // The op, and its precision where it is another than float32: "MatMul(bfloat16)".
+  std::string Text() const;
 };
 
 // What the memory plan came to.
