@@ -217,6 +217,7 @@ class EngineSpec(TypedDict, total=False):
     interOpThreads: int
     intraOpThreads: int
     deterministic: bool
+    precision: Literal["float32", "bfloat16"]
     trace: TraceSpec
 
 

@@ -52,7 +52,7 @@ void RoundRow(const float* x, uint16_t* out, int64_t n);
 // out[i] = {even[i], odd[i]}; a null row is zeros. Up to the next multiple of kVector zeros follow.
 void PairRows(const float* even, const float* odd, BFloat16Pair* out, int64_t n);
 
-// The same of all rows of a matrix [rows, columns]: a pair of rows after the other, `out_step` apart.
+// The same of all rows of a matrix [rows, columns]: pairs of rows, `out_step` from one to the next.
 void PackRowPairs(const float* x, int64_t stride, int64_t rows, int64_t columns,
                   BFloat16Pair* out, int64_t out_step);
 

@@ -189,7 +189,8 @@ Doubles LstmTwin(const FloatTensor& given_x, const FloatTensor& given_w,
                    w.values[i * 4 * units + column];
           }
           for (size_t i = 0; i < units; ++i) {
-            sum += FactorOf(before[example * units + i], products) * r.values[i * 4 * units + column];
+            sum += FactorOf(before[example * units + i], products) *
+                   r.values[i * 4 * units + column];
           }
           gates[gate] = gate == 2 ? std::tanh(sum) : Sigmoid(sum);
         }
