@@ -2,9 +2,10 @@
 //
 // Standard input is JSON: {"model": {…}, "image": [28, 28, 1], "classes": 10, "batch": 32, "steps":
 // 20, "optimizer": {…}, "folder": DIR}, and "precision": "bfloat16" where wanted; of a text "image"
-// is its length, and the classes are the tokens. DIR/features holds the features of all steps, float32 or, of texts, int32; DIR/labels the
-// labels, int32, one per token of a text; both as they lie in memory. The trainable variables as
-// they are before the first step are written to DIR/variables, float32, one behind the other.
+// is its length, and the classes are the tokens. DIR/features holds the features of all steps,
+// float32 or, of texts, int32; DIR/labels the labels, int32, one per token of a text; both as they
+// lie in memory. The trainable variables as they are before the first step are written to
+// DIR/variables, float32, one behind the other.
 // Standard output is {"variables": [{"name", "shape"}…], "losses": […]}.
 
 #include <algorithm>

@@ -9,6 +9,10 @@
 namespace taas {
 namespace {
 
+// Of images in order for the gradient of the weights, with several threads: threads meet twice for
+// so much, and two of them have it in their second caches.
+constexpr size_t kGroupBytes = size_t{1} << 20;
+
 int64_t Rounded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 int64_t PanelsOf(int64_t columns) { return (columns + kTileColumns - 1) / kTileColumns; }
 
@@ -200,9 +204,16 @@ struct WeightsSum {
   int64_t image_pairs() const { return x_pairs() + PanelsOf(conv.out) * panel_pairs(); }
   // One row of x with its padding.
   int64_t row_floats() const { return Rounded(row_numbers() + stride() * conv.in, kVector); }
+  // All of one image.
   size_t share_bytes() const {
     return static_cast<size_t>(image_pairs()) * sizeof(BFloat16Pair) +
            static_cast<size_t>(row_floats()) * sizeof(float);
+  }
+  // Images at a time.
+  int64_t group(int threads) const {
+    if (threads == 1) return 1;
+    const int64_t fit = static_cast<int64_t>(kGroupBytes / share_bytes());
+    return std::clamp<int64_t>(fit, threads, std::max<int64_t>(threads, conv.images));
   }
 };
 
@@ -303,11 +314,12 @@ bool HasWeightsGrad(const BFloat16Convolution& conv) {
 }
 
 size_t WeightsGradScratch(const BFloat16Convolution& conv, int threads) {
-  return static_cast<size_t>(threads) * WeightsSum{conv}.share_bytes();
+  const WeightsSum sum{conv};
+  return static_cast<size_t>(sum.group(threads)) * sum.share_bytes();
 }
 
-// As many images at a time as there are threads: each thread puts one in order, then all add up
-// what these images give, each to tiles of its own.
+// A group of images at a time: threads put them in order, each some of them, then all add up what
+// these images give, each to tiles of its own.
 void ConvolveWeightsGrad(const BFloat16Convolution& conv, const float* x, const float* dy,
                          float* dw, void* scratch, int threads) {
   const WeightsSum sum{conv};
@@ -316,8 +328,9 @@ void ConvolveWeightsGrad(const BFloat16Convolution& conv, const float* x, const 
     return reinterpret_cast<BFloat16Pair*>(static_cast<std::byte*>(scratch) +
                                            static_cast<size_t>(place) * sum.share_bytes());
   };
-  for (int64_t first = 0; first < conv.images; first += threads) {
-    const int64_t count = std::min<int64_t>(threads, conv.images - first);
+  const int64_t group = sum.group(threads);
+  for (int64_t first = 0; first < conv.images; first += group) {
+    const int64_t count = std::min(group, conv.images - first);
     ParallelFor(threads, count, [&](int64_t place) {
       BFloat16Pair* const to = packed(place);
       auto* const row = reinterpret_cast<float*>(to + sum.image_pairs());
