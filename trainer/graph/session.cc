@@ -110,6 +110,11 @@ absl::Status Session::Run(RunKind kind) {
   return Annotate(failure.status, "run " + node.name + " (" + node.op + ")");
 }
 
+std::string OpInfo::Text() const {
+  if (products == Precision::kFloat32) return op;
+  return op + "(" + std::string(NameOf(products)) + ")";
+}
+
 float Session::loss() const {
   CHECK(state_->loss.has_value()) << "the session has no loss";
   return state_->Elements<float>(*state_->loss)[0];

@@ -77,6 +77,9 @@ struct SessionOptions {
   // batch looks up and not what the table has. The bits are the same, but of a table with several
   // lookups, whose gradients are added row by row instead of lookup by lookup.
   bool list_rows = true;
+  // In what kernels multiply, where they can: bfloat16 rounds the factors of products (of matrices,
+  // convolutions, LSTMs, attention) and adds up in float32. All tensors stay float32.
+  Precision products = Precision::kFloat32;
   // Who this process is, for nodes that name a job and a task.
   std::string job = "localhost";
   int task = 0;
@@ -111,6 +114,10 @@ struct OpInfo {
   Attributes attributes;
   OpCost cost;
   bool runs = true;  // Not of leaves and views, which have no kernel.
+  Precision products = Precision::kFloat32;  // In what its kernel multiplies.
+
+  // The op, and its precision where it is another than float32: "MatMul(bfloat16)".
+  std::string Text() const;
 };
 
 // What the memory plan came to.

@@ -178,6 +178,30 @@ TEST(SessionAllocationTest, AStepOfAnEmbeddingAllocatesNothing) {
   }
 }
 
+TEST(SessionAllocationTest, AStepInBFloat16AllocatesNothing) {
+  const DataShape digits{.features = 784, .classes = 10, .image = {28, 28, 1}};
+  const DataShape tokens{.features = 71, .vocabulary = 40};
+  const std::pair<const char*, DataShape> models[] = {
+      {R"({"name":"lenet"})", digits},
+      {R"({"name":"lstm","hidden":[24]})", digits},
+      {R"({"name":"gpt2","blocks":1,"heads":2,"width":16})", tokens}};
+  for (const auto& [text, shape] : models) {
+    const auto spec = ParseModel(text, shape);
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    const auto model = BuildModel(*spec);
+    ASSERT_TRUE(model.ok()) << model.status();
+    for (const int threads : {1, 2}) {
+      auto session = Session::Compile(model->graph, {.batch = 4,
+                                                     .loss = model->loss,
+                                                     .threads = threads,
+                                                     .products = Precision::kBFloat16});
+      ASSERT_TRUE(session.ok()) << session.status();
+      (*session)->InitializeVariables(1);
+      EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << text << ", " << threads;
+    }
+  }
+}
+
 // Recording too: memory for all events is taken when the session is compiled.
 TEST(SessionAllocationTest, ATracedStepAllocatesNothing) {
   const RealClock clock;

@@ -202,10 +202,12 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
                                               .name = node.name,
                                               .seed = options.seed,
                                               .threads = options.threads,
-                                              .deterministic = options.deterministic});
+                                              .deterministic = options.deterministic,
+                                              .products = options.products});
   if (!kernel.ok()) {
     return Annotate(kernel.status(), "place " + node.name + " (" + node.op + ")");
   }
+  products.emplace(scheduled.node, kernel->products);
   steps.push_back({.forward = scheduled.forward, .kernel = *std::move(kernel)});
   return absl::OkStatus();
 }
@@ -295,7 +297,7 @@ void Session::State::MakeRunner() {
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {
     const OpInfo info = InfoOf(scheduled.node);
-    ops.push_back({info.name, info.op, info.outputs[0].ToString(), info.device, info.cost.flops,
+    ops.push_back({info.name, info.Text(), info.outputs[0].ToString(), info.device, info.cost.flops,
                    info.cost.bytes});
   }
   trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
@@ -336,6 +338,7 @@ OpInfo Session::State::InfoOf(NodeId id) const {
               .attributes = node.attributes,
               .cost = CostOf(id),
               .runs = !node.inputs.empty() && !IsView(node)};
+  if (info.runs) info.products = products.at(id);
   if (node.op == "Fused") info.op += "(" + node.attributes.Text("ops") + ")";
   for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));
   return info;

@@ -85,6 +85,7 @@ struct Session::State {
   Placement placement;
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
+  std::map<NodeId, Precision> products;  // Of all that have a kernel.
   Schedule schedule;
   std::vector<RunnableStep> steps;  // One per step of the schedule.
   std::vector<void*> data;          // Per buffer of the schedule.
