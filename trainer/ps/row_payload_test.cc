@@ -1,6 +1,5 @@
 #include "trainer/ps/row_payload.h"
 
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -36,7 +35,7 @@ struct Model {
 std::string BytesOf(const RowPayload& push) {
   std::string bytes;
   for (const comm::ConstBlock& block : push.payload()) {
-    bytes.append(static_cast<const char*>(block.data), block.bytes);
+    if (block.bytes > 0) bytes.append(static_cast<const char*>(block.data), block.bytes);
   }
   return bytes;
 }
@@ -45,15 +44,15 @@ std::string BytesOf(const RowPayload& push) {
 struct Received : RowContents {
   absl::Status Read(const std::string& bytes, const std::vector<size_t>& elements) {
     heads.resize(elements.size());
-    std::memcpy(heads.data(), bytes.data(), elements.size() * sizeof(RowHead));
+    bytes.copy(reinterpret_cast<char*>(heads.data()), elements.size() * sizeof(RowHead));
     const auto sizes = SizesOf(heads, elements, bytes.size());
     if (!sizes.ok()) return sizes.status();
     ids.resize(sizes->ids);
     values.resize(sizes->values);
-    const char* const after = bytes.data() + elements.size() * sizeof(RowHead);
-    std::memcpy(ids.data(), after, sizes->ids * sizeof(int32_t));
-    std::memcpy(values.data(), after + sizes->ids * sizeof(int32_t),
-                sizes->values * sizeof(float));
+    const size_t ids_at = elements.size() * sizeof(RowHead);
+    bytes.copy(reinterpret_cast<char*>(ids.data()), sizes->ids * sizeof(int32_t), ids_at);
+    bytes.copy(reinterpret_cast<char*>(values.data()), sizes->values * sizeof(float),
+               ids_at + sizes->ids * sizeof(int32_t));
     return CheckIds(heads, elements, ids);
   }
 };
@@ -122,7 +121,7 @@ class DamagedRowPayloadTest : public testing::TestWithParam<DamagedCase> {};
 TEST_P(DamagedRowPayloadTest, IsRefusedWithASentence) {
   const DamagedCase& c = GetParam();
   std::string bytes(reinterpret_cast<const char*>(&c.head), sizeof(c.head));
-  bytes.append(reinterpret_cast<const char*>(c.ids.data()), c.ids.size() * sizeof(int32_t));
+  for (const int32_t id : c.ids) bytes.append(reinterpret_cast<const char*>(&id), sizeof(id));
   bytes.append(c.values * sizeof(float), '\0');
   Received received;
   EXPECT_THAT(received.Read(bytes, {30}),
