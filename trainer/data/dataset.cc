@@ -117,6 +117,11 @@ void Dataset::set_image(const ImageShape& image) {
   image_ = image;
 }
 
+size_t Dataset::bytes() const {
+  return pixels_.size() + (values_.size() + targets_.size()) * sizeof(float) +
+         labels_.size() * sizeof(int32_t);
+}
+
 void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) const {
   for (const int64_t index : indices) {
     CHECK(index >= 0 && index < examples_) << "example " << index << " of " << examples_;

@@ -13,6 +13,7 @@
 #ifndef TRAINER_DATA_DATASET_H_
 #define TRAINER_DATA_DATASET_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -72,6 +73,8 @@ class Dataset {
   void GatherTargets(std::span<const int64_t> indices, float* targets) const;
 
   std::span<const int32_t> labels() const { return labels_; }
+  // Of memory, for all examples.
+  size_t bytes() const;
 
  private:
   Dataset() = default;

@@ -14,6 +14,7 @@
 #include "trainer/data/idx.h"
 #include "trainer/data/raw.h"
 #include "trainer/data/record_spec.h"
+#include "trainer/data/stream/streamed_records.h"
 #include "trainer/data/text.h"
 #include "trainer/config/spec_fields.h"
 
@@ -170,20 +171,33 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
 
 absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   RETURN_IF_ERROR(CheckFields(
-      spec, "data", {"format", "train", "test", "augment", "classes", "tfrecord"}));
+      spec, "data",
+      {"format", "train", "test", "augment", "classes", "tfrecord", "streaming"}));
   ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
   ASSIGN_OR_RETURN(const RecordDataOptions options,
                    ParseRecordSpec(spec.value("tfrecord", json::object()), "data.tfrecord",
                                    classes));
   int64_t skipped = 0;
+  std::optional<StreamedRecords> streamed;
   const auto read = [&](const SetFiles& of, ClassCount counted) -> absl::StatusOr<Dataset> {
     RecordDataOptions for_set = options;
     for_set.classes = counted;
+    // The training set is the first; the test set is in memory in any case.
+    if (spec.contains("streaming") && !streamed) {
+      ASSIGN_OR_RETURN(streamed,
+                       OpenStreamedRecords(files, of.list, spec["streaming"], for_set));
+      skipped += streamed->skipped;
+      return std::move(streamed->first);
+    }
     ASSIGN_OR_RETURN(RecordData data, ReadRecords(files, of.list, for_set));
     skipped += data.skipped;
     return std::move(data.set);
   };
   ASSIGN_OR_RETURN(DataSets sets, LoadSets(files, spec, {true, classes, read}));
+  if (streamed) {
+    sets.stream = std::move(streamed->blocks);
+    sets.streaming = streamed->options;
+  }
   if (skipped > 0) {
     sets.source += " (" + std::to_string(skipped) + " damaged records passed over)";
   }
@@ -306,6 +320,9 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t 
   std::string format = "idx";
   if (spec.contains("format")) {
     ASSIGN_OR_RETURN(format, TextField(spec, "data", "format"));
+  }
+  if (spec.contains("streaming") && format != "tfrecord") {
+    return InvalidField("data.streaming", "is of format tfrecord only");
   }
   if (format == "idx") return LoadIdx(files, spec);
   if (format == "generated") return Generate(spec, seed);

@@ -30,9 +30,7 @@ class Collector {
  public:
   explicit Collector(const RecordDataOptions& options)
       : parser_(WithPixelScale(options)), label_(LabelOf(options)), classes_(options.classes) {
-    const FeatureSpec& label = parser_.specs()[label_];
-    const bool whole = label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
-    if (!classes_ && !whole) classes_ = 0;
+    if (!classes_ && !HasWholeLabel(options)) classes_ = 0;
     for (size_t i = 0; i < parser_.specs().size(); ++i) {
       if (i == label_) continue;
       inputs_.push_back(i);
@@ -92,6 +90,11 @@ class Collector {
 
 }  // namespace
 
+bool HasWholeLabel(const RecordDataOptions& options) {
+  const FeatureSpec& label = options.features[LabelOf(options)];
+  return label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
+}
+
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
                                        const RecordDataOptions& options) {
   Collector collector(options);
@@ -107,6 +110,16 @@ absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std:
   }
   ASSIGN_OR_RETURN(Dataset set, std::move(collector).Make("read " + paths.front()));
   return RecordData{std::move(set), skipped};
+}
+
+absl::StatusOr<Dataset> CollectRecords(const std::string& name, const RecordsInMemory& records,
+                                       const RecordDataOptions& options) {
+  Collector collector(options);
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, records.next());
+    if (!record) return std::move(collector).Make(name);
+    RETURN_IF_ERROR(collector.Add(*record)).With(records.where());
+  }
 }
 
 }  // namespace taas

@@ -14,9 +14,12 @@
 #define TRAINER_DATA_RECORD_DATA_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/data/dataset.h"
@@ -37,6 +40,9 @@ struct RecordDataOptions {
   ClassCount classes;
 };
 
+// Whether the label is a whole number, and so a class unless `classes` is 0.
+bool HasWholeLabel(const RecordDataOptions& options);
+
 struct RecordData {
   Dataset set;
   int64_t skipped = 0;  // Damaged records that were passed over.
@@ -44,6 +50,15 @@ struct RecordData {
 
 // All files, in their order; at least one.
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
+                                       const RecordDataOptions& options);
+
+// Records that are in memory already: `next` gives one after the other, and nothing at the end;
+// `where` names the last one. `name` begins messages that are of no record.
+struct RecordsInMemory {
+  absl::FunctionRef<absl::StatusOr<std::optional<std::string_view>>()> next;
+  absl::FunctionRef<std::string()> where;
+};
+absl::StatusOr<Dataset> CollectRecords(const std::string& name, const RecordsInMemory& records,
                                        const RecordDataOptions& options);
 
 }  // namespace taas
