@@ -70,6 +70,12 @@ class AugmentSpec(TypedDict, total=False):
     flip: bool
 
 
+class StreamingSpec(TypedDict, total=False):
+    shuffleBuffer: int
+    readers: int
+    prefetch: int
+
+
 class Cifar100Spec(TypedDict, total=False):
     labels: Literal["fine", "coarse"]
 
@@ -115,6 +121,7 @@ class DataSpec(TypedDict, total=False):
     train: FilesSpec
     test: FilesSpec
     augment: AugmentSpec
+    streaming: StreamingSpec
     classes: int
     generated: GeneratedSpec
     cifar100: Cifar100Spec
