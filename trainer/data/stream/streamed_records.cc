@@ -12,7 +12,7 @@
 namespace taas {
 namespace {
 
-// Of what is in memory, the next window included.
+// Of what is in memory, the next window included, however much data there is.
 absl::StatusOr<uint64_t> BytesInMemory(const Dataset& first, const StreamingOptions& streaming) {
   const uint64_t each = first.bytes() / static_cast<uint64_t>(first.examples());
   const uint64_t bytes = 2 * static_cast<uint64_t>(streaming.shuffle_buffer) * each;
@@ -49,7 +49,7 @@ absl::StatusOr<StreamedRecords> OpenStreamedRecords(FileSystem& files,
   Log(LogLevel::kInfo, "data is streamed",
       {{"examples", std::to_string(blocks->examples())},
        {"blocks", std::to_string(blocks->blocks())},
-       {"mostInMemoryMB", std::to_string(bytes >> 20)}});
+       {"mostInMemoryMB", std::to_string((bytes >> 20) + 1)}});
   const int64_t skipped = blocks->skipped();
   return StreamedRecords{std::move(first), std::move(blocks), parsed, skipped};
 }
