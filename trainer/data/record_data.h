@@ -55,6 +55,7 @@ absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std:
 // Records that are in memory already: `next` gives one after the other, and nothing at the end;
 // `where` names the last one. `name` begins messages that are of no record.
 struct RecordsInMemory {
+  int64_t count;
   absl::FunctionRef<absl::StatusOr<std::optional<std::string_view>>()> next;
   absl::FunctionRef<std::string()> where;
 };

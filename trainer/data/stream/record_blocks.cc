@@ -1,6 +1,7 @@
 #include "trainer/data/stream/record_blocks.h"
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -57,20 +58,21 @@ class RecordBlocks::Reader {
     record_ = place_.record - 1;
     const uint64_t end = end_ && end_->file == place_.file ? end_->offset
                                                            : blocks_.index_.ends[place_.file];
-    part_.resize(end - place_.offset);
+    part_bytes_ = end - place_.offset;
+    part_ = std::make_unique_for_overwrite<char[]>(part_bytes_);
     ASSIGN_OR_RETURN(const auto file, blocks_.files_.OpenRead(path()));
-    ASSIGN_OR_RETURN(const size_t got, file->ReadAt(place_.offset, part_.size(), part_.data()));
-    if (got < part_.size()) {
+    ASSIGN_OR_RETURN(const size_t got, file->ReadAt(place_.offset, part_bytes_, part_.get()));
+    if (got < part_bytes_) {
       return absl::DataLossError("read " + path() + ": " + kChanged + ": it is shorter");
     }
-    rest_ = part_;
+    rest_ = {part_.get(), part_bytes_};
     return absl::OkStatus();
   }
 
   // Nothing if the record is damaged and such are passed over.
   absl::StatusOr<std::optional<std::string_view>> Take() {
     ++record_;
-    offset_ = place_.offset + (part_.size() - rest_.size());
+    offset_ = place_.offset + (part_bytes_ - rest_.size());
     if (rest_.size() < kRecordHeadBytes + kRecordFootBytes) return Bad(kChanged);
     const std::optional<uint64_t> length = RecordLength(rest_.data());
     if (!length) return Bad("the checksum of its length is wrong");
@@ -89,8 +91,9 @@ class RecordBlocks::Reader {
   std::optional<RecordIndex::Place> end_;
   int64_t left_;
   bool begun_ = false;
-  std::string part_;
-  std::string_view rest_;
+  std::unique_ptr<char[]> part_;
+  size_t part_bytes_ = 0;
+  std::string_view rest_;  // Of the part.
   int64_t record_ = 0;
   uint64_t offset_ = 0;
 };
@@ -119,7 +122,9 @@ absl::StatusOr<Dataset> RecordBlocks::Load(int64_t block) const {
   Reader reader(*this, block);
   return CollectRecords(
       "read " + paths_[index_.blocks[static_cast<size_t>(block)].file],
-      {.next = [&] { return reader.Next(); }, .where = [&] { return reader.Where(); }},
+      {.count = ExamplesOf(block),
+       .next = [&] { return reader.Next(); },
+       .where = [&] { return reader.Where(); }},
       options_.data);
 }
 
