@@ -78,6 +78,8 @@ class Dataset {
 
  private:
   Dataset() = default;
+  // Begins to bring an example's features into the cache.
+  void FetchAhead(int64_t index) const;
   // All but the `values` numbers of its features.
   static absl::StatusOr<Dataset> Labelled(std::string name, size_t values, int64_t features,
                                           std::vector<int32_t> labels, int32_t classes);
