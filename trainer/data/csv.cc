@@ -180,7 +180,11 @@ absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string
                            [&](const std::string& name) { return name != options.label_column; });
     }
     if (columns.empty()) return Invalid("read " + path + ": it has no column but the label");
+    const size_t before = rows.labels.size() + rows.targets.size();
     RETURN_IF_ERROR(file.AddTo(columns, &rows));
+    if (rows.labels.size() + rows.targets.size() == before) {
+      return Invalid("read " + path + ": it has no examples");
+    }
   }
   return std::move(rows).Make("read " + paths.front(), std::ssize(columns), options.classes);
 }

@@ -112,10 +112,14 @@ absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std:
   int64_t skipped = 0;
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, options.reader));
-    for (;;) {
+    int64_t records = 0;
+    for (;; ++records) {
       ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
       if (!record) break;
       RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
+    }
+    if (records + reader->skipped() == 0) {
+      return absl::InvalidArgumentError("read " + path + ": it has no records");
     }
     skipped += reader->skipped();
   }

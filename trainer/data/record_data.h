@@ -48,7 +48,7 @@ struct RecordData {
   int64_t skipped = 0;  // Damaged records that were passed over.
 };
 
-// All files, in their order; at least one.
+// All files, in their order, each of which has records; at least one.
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
                                        const RecordDataOptions& options);
 

@@ -120,7 +120,7 @@ TEST_F(RecordDataTest, MistakesNameFileRecordAndFeature) {
                                                          "label 1 is out of range")));
   const std::string empty = Put("empty", {});
   EXPECT_THAT(ReadRecords(files_, {empty}, Of({kPixels})),
-              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no examples")));
+              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no records")));
 }
 
 TEST_F(RecordDataTest, DamagedRecordsAreCountedWhenPassedOver) {

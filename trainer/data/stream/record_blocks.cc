@@ -29,9 +29,7 @@ class RecordBlocks::Reader {
 
   absl::StatusOr<std::optional<std::string_view>> Next() {
     while (left_ > 0) {
-      if (rest_.empty()) {
-        RETURN_IF_ERROR(ReadPart());
-      }
+      while (rest_.empty()) RETURN_IF_ERROR(ReadPart());
       ASSIGN_OR_RETURN(const std::optional<std::string_view> record, Take());
       if (!record) continue;
       --left_;

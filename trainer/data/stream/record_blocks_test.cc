@@ -174,7 +174,7 @@ TEST_F(RecordBlocksTest, AFileWithoutRecordsIsNamed) {
   ASSERT_THAT(files_.WriteAtomically(path, ""), IsOk());
   for (const bool skip : {false, true}) {
     EXPECT_THAT(RecordBlocks::Open(files_, {Put("a", 0, 2), path}, By(3, skip)),
-                StatusIs(Code::kDataLoss, "read " + path + ": it has no records"));
+                StatusIs(Code::kInvalidArgument, "read " + path + ": it has no records"));
   }
 }
 
@@ -201,6 +201,17 @@ TEST_F(RecordBlocksTest, DamagedRecordsThatArePassedOverDoNotCount) {
   EXPECT_THAT(Values(**blocks, 0), ElementsAre(1, 2));
   EXPECT_THAT(Values(**blocks, 1), ElementsAre(4, 6));
   EXPECT_THAT(Values(**blocks, 2), ElementsAre(7));
+}
+
+TEST_F(RecordBlocksTest, AFileOfDamagedRecordsOnlyMayStandBetweenOthers) {
+  const std::string bad = Put("bad", 9, 1);
+  Change(bad, 20, 1);
+  const auto blocks = RecordBlocks::Open(files_, {Put("a", 0, 1), bad, Put("b", 1, 2)},
+                                         By(3, true));
+  ASSERT_THAT(blocks, IsOk());
+  EXPECT_THAT(Values(**blocks, 0), ElementsAre(0, 1, 2));
+  EXPECT_THAT(RecordBlocks::Open(files_, {bad}, By(3, true)),
+              StatusIs(Code::kInvalidArgument, HasSubstr("/bad: all records are damaged")));
 }
 
 TEST_F(RecordBlocksTest, AFileThatChangesDuringTheTrainingIsNamed) {

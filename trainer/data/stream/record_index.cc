@@ -141,8 +141,8 @@ absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<st
   RecordIndex index;
   for (size_t file = 0; file < paths.size(); ++file) {
     ASSIGN_OR_RETURN(const FileIndex part, std::move(parts[file]));
-    if (part.records.empty()) {
-      return absl::DataLossError("read " + paths[file] + ": it has no records");
+    if (part.records.empty() && part.skipped == 0) {
+      return absl::InvalidArgumentError("read " + paths[file] + ": it has no records");
     }
     for (const Record& record : part.records) {
       if (index.examples++ % options.block_examples > 0) continue;
@@ -150,6 +150,9 @@ absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<st
     }
     index.ends.push_back(part.end);
     index.skipped += part.skipped;
+  }
+  if (index.examples == 0) {
+    return absl::InvalidArgumentError("read " + paths[0] + ": all records are damaged");
   }
   return index;
 }

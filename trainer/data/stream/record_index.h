@@ -5,8 +5,9 @@
 // whether a record counts is in its data.
 //
 // Ownership: a value. Threads: any; several files are read at the same time. Errors: DataLoss for a
-// file that is empty, compressed, truncated or damaged, ResourceExhausted for a record of more than
-// kRecordBytesMax, those of the FileSystem; each names file and record.
+// file that is truncated or damaged, InvalidArgument for one that is empty or compressed,
+// ResourceExhausted for a record of more than kRecordBytesMax, those of the FileSystem; each names
+// the file, and the record.
 //
 //   ASSIGN_OR_RETURN(const RecordIndex index, IndexRecords(files, paths, {.block_examples = 100}));
 
