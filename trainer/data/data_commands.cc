@@ -37,8 +37,8 @@ constexpr char kHelp[] =
     "\n"
     "convert\n"
     "From the two IDX files of a labelled image set to a TFRecord file of tf.train.Example with\n"
-    "image_raw, label, height, width and depth, and back; or from records to records, to unpack or\n"
-    "compress them. What is written is gzip if its name ends with .gz.\n";
+    "image_raw, label, height, width and depth, and back; or from records to records, to unpack\n"
+    "or compress them. What is written is gzip if its name ends with .gz.\n";
 
 int Fetch(const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.

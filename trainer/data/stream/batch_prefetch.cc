@@ -68,7 +68,8 @@ void BatchPrefetch::Expect(int64_t batch) {
 // What towers have not taken of the last step still counts.
 bool BatchPrefetch::IsExpected(int64_t batch) const {
   const int64_t distance = batch - last_;
-  return distance > -options_.in_step && distance <= options_.ahead * stride_ && distance % stride_ == 0;
+  return distance > -options_.in_step && distance <= options_.ahead * stride_ &&
+         distance % stride_ == 0;
 }
 
 BatchPrefetch::Slot* BatchPrefetch::Find(int64_t batch) {
