@@ -142,6 +142,12 @@ std::vector<RuleTwin> DataRules() {
          return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "generated"}) ||
                 !self.contains("columns");
        }},
+      {at, "only format tfrecord can be streamed", ".streaming", OnlyOf("tfrecord", "streaming")},
+      {at, "what is streamed is not compressed", ".streaming",
+       [](const Json& self, const Json*) {
+         return !self.contains("streaming") ||
+                ValueAt(self, {"tfrecord", "compression"}) != "gzip";
+       }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},
       {at, "only format cifar100 takes these options", ".cifar100",

@@ -78,6 +78,12 @@ class AugmentSpec(TypedDict, total=False):
     flip: bool
 
 
+class StreamingSpec(TypedDict, total=False):
+    shuffleBuffer: int
+    readers: int
+    prefetch: int
+
+
 class Cifar100Spec(TypedDict, total=False):
     labels: Literal["fine", "coarse"]
 
@@ -136,6 +142,7 @@ class DataSpec(TypedDict, total=False):
     train: FilesSpec
     test: FilesSpec
     augment: AugmentSpec
+    streaming: StreamingSpec
     classes: int
     columns: Sequence[ColumnSpec]
     generated: GeneratedSpec

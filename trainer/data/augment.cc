@@ -15,6 +15,36 @@ uint64_t AugmentSeed(const AugmentOf& of) {
   return SeededRandom(epoch + static_cast<uint64_t>(of.example)).Next();
 }
 
+namespace {
+
+struct Move {
+  int64_t right = 0;  // By how much the part that is cut out lies to the right.
+  bool mirrored = false;
+};
+
+// Margin, the part of the row that is in the image, margin.
+void CopyRow(const ImageShape& shape, const float* from, const Move& move, float fill, float* to) {
+  const int64_t width = shape.width, channels = shape.channels;
+  // The margin on the right of what is cut out is on the left of its mirror image.
+  const int64_t shift = move.mirrored ? -move.right : move.right;
+  const int64_t begin = std::clamp<int64_t>(-shift, 0, width);
+  const int64_t end = std::clamp<int64_t>(width - shift, 0, width);
+  std::fill_n(to, begin * channels, fill);
+  std::fill_n(to + end * channels, (width - end) * channels, fill);
+  if (!move.mirrored) {
+    std::copy_n(from + (begin + shift) * channels, (end - begin) * channels, to + begin * channels);
+    return;
+  }
+  const float* pixel = from + (width - 1 - begin - shift) * channels;
+  for (int64_t x = begin; x < end; ++x, pixel -= channels) {
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      to[x * channels + channel] = pixel[channel];
+    }
+  }
+}
+
+}  // namespace
+
 void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64_t seed, float fill,
                   std::span<const float> in, std::span<float> out) {
   CHECK(std::ssize(in) == shape.pixels() && in.size() == out.size())
@@ -26,18 +56,15 @@ void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64
   const int64_t down = static_cast<int64_t>(random.Below(places)) - padding;
   const int64_t right = static_cast<int64_t>(random.Below(places)) - padding;
   const bool mirrored = random.Below(2) == 1 && options.flip;
+  const int64_t row = shape.width * shape.channels;
   float* to = out.data();
-  for (int64_t y = 0; y < shape.height; ++y) {
-    for (int64_t x = 0; x < shape.width; ++x, to += shape.channels) {
-      const int64_t from_y = y + down;
-      const int64_t from_x = (mirrored ? shape.width - 1 - x : x) + right;
-      if (from_y < 0 || from_y >= shape.height || from_x < 0 || from_x >= shape.width) {
-        std::fill_n(to, shape.channels, fill);
-      } else {
-        std::copy_n(in.data() + (from_y * shape.width + from_x) * shape.channels, shape.channels,
-                    to);
-      }
+  for (int64_t y = 0; y < shape.height; ++y, to += row) {
+    const int64_t from_y = y + down;
+    if (from_y < 0 || from_y >= shape.height) {
+      std::fill_n(to, row, fill);
+      continue;
     }
+    CopyRow(shape, in.data() + from_y * row, {.right = right, .mirrored = mirrored}, fill, to);
   }
 }
 

@@ -88,5 +88,91 @@ TEST(BatchPlanTest, NeighboursAreTornApart) {
   EXPECT_NEAR(static_cast<double>(close), 180, 70);  // 2 % of all pairs, by chance.
 }
 
+// Ten examples to a block; of 1,003 the last block has three.
+BatchPlan Windowed(int64_t examples, int64_t per_window, int64_t batch_size = 1) {
+  return BatchPlan({.seed = 4,
+                    .examples = examples,
+                    .batch_size = batch_size,
+                    .blocks = {.examples = 10, .per_window = per_window}});
+}
+
+TEST(BatchPlanTest, EveryEpochOfBlocksHasEveryExampleExactlyOnce) {
+  for (const int64_t examples : {1, 9, 10, 11, 19, 20, 21, 100, 101, 1003, 4096}) {
+    for (const int64_t per_window : {1, 2, 3, 7, 64, 1000}) {
+      const BatchPlan plan = Windowed(examples, per_window);
+      for (int64_t epoch = 0; epoch < 3; ++epoch) {
+        std::vector<int64_t> indices = Epoch(plan, examples, epoch);
+        std::ranges::sort(indices);
+        for (int64_t i = 0; i < examples; ++i) {
+          ASSERT_EQ(indices[i], i) << examples << " in " << per_window << ", epoch " << epoch;
+        }
+      }
+    }
+  }
+}
+
+TEST(BatchPlanTest, EachExampleComesFromABlockOfItsWindow) {
+  const BatchPlan plan = Windowed(1003, 7);
+  int64_t largest = 0;
+  for (int64_t position = 0; position < 3 * 1003; ++position) {
+    const int64_t window = plan.WindowAt(position);
+    const std::vector<int64_t> blocks = plan.BlocksOf(window);
+    ASSERT_EQ(std::ranges::count(blocks, plan.IndexAt(position) / 10), 1) << position;
+    ASSERT_LE(std::ssize(blocks), 7);
+    // They do not come back, and leave none out.
+    ASSERT_TRUE(window == largest || window == largest + 1) << position;
+    largest = std::max(largest, window);
+  }
+  EXPECT_EQ(largest, 3 * 15 - 1);  // 101 blocks in 15 windows an epoch.
+}
+
+TEST(BatchPlanTest, BatchesOfBlocksAreTheStreamAcrossWindowsAndEpochs) {
+  const BatchPlan plan = Windowed(1003, 2, 64);
+  for (int64_t batch = 0; batch < 40; ++batch) {
+    std::vector<int64_t> indices(64);
+    plan.Indices(batch, indices);
+    for (int64_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(indices[i], plan.IndexAt(batch * 64 + i)) << batch << ", " << i;
+    }
+  }
+}
+
+TEST(BatchPlanTest, BlocksDoNotStayNeighbours) {
+  const BatchPlan plan = Windowed(10'000, 50);
+  const std::vector<int64_t> first = plan.BlocksOf(0);
+  EXPECT_NE(first, plan.BlocksOf(plan.WindowAt(10'000)));  // Another epoch, another order.
+  // From all over the data: of 50 of 1,000 blocks, some are in each fifth.
+  for (int64_t fifth = 0; fifth < 5; ++fifth) {
+    EXPECT_GT(std::ranges::count_if(first, [&](int64_t block) { return block / 200 == fifth; }), 2);
+  }
+}
+
+// A batch of 100 out of 50 blocks has about as many of them as by chance: 50 · (1 - 0.98^100).
+TEST(BatchPlanTest, ABatchMixesTheBlocksOfItsWindow) {
+  const BatchPlan plan = Windowed(10'000, 50, 100);
+  for (int64_t batch = 0; batch < 100; ++batch) {
+    std::vector<int64_t> indices(100);
+    plan.Indices(batch, indices);
+    std::set<int64_t> blocks;
+    for (const int64_t index : indices) blocks.insert(index / 10);
+    EXPECT_GE(blocks.size(), 35u) << batch;
+  }
+}
+
+// Also the last block, which is short, and has a place of its own.
+TEST(BatchPlanTest, OverManyEpochsEveryExampleComesEarlyAndLate) {
+  constexpr int64_t kExamples = 43;
+  constexpr int64_t kEpochs = 4'000;
+  const BatchPlan plan = Windowed(kExamples, 2);
+  std::vector<double> sums(kExamples);
+  for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    for (int64_t i = 0; i < kExamples; ++i) {
+      sums[plan.IndexAt(epoch * kExamples + i)] += static_cast<double>(i);
+    }
+  }
+  // The mean place is 21; its standard deviation over so many epochs is 0.2.
+  for (const double sum : sums) EXPECT_NEAR(sum / kEpochs, 21, 1.2);
+}
+
 }  // namespace
 }  // namespace taas

@@ -156,4 +156,20 @@ absl::StatusOr<int64_t> RecordsToIdx(FileSystem& files, const std::string& sourc
   return collector.count();
 }
 
+absl::StatusOr<int64_t> RecordsToRecords(FileSystem& files, const std::string& source,
+                                         const std::string& target) {
+  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, source, {}));
+  ASSIGN_OR_RETURN(const auto writer, RecordWriter::Open(files, target));
+  for (int64_t count = 0;; ++count) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+    if (record) {
+      RETURN_IF_ERROR(writer->Append(*record));
+      continue;
+    }
+    if (count == 0) return absl::InvalidArgumentError("read " + source + ": it has no records");
+    RETURN_IF_ERROR(writer->Close());
+    return count;
+  }
+}
+
 }  // namespace taas

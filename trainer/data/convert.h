@@ -1,4 +1,5 @@
-// Between the two IDX files of a labelled image set and a file of records of tf.train.Example.
+// Between the two IDX files of a labelled image set and a file of records of tf.train.Example; and
+// from a file of records to another one, to compress or unpack it.
 //
 // Each record has `image_raw` (bytes: the pixels of one image), `label` (int64) and the sizes of
 // the image: `height`, `width`, `depth` (int64; depth 1 of IDX files with three dimensions). These
@@ -28,11 +29,14 @@ struct IdxFiles {
   std::string labels;
 };
 
-// Both give how many examples there are. What is written is gzip if its name ends with ".gz".
+// All give how many examples there are. What is written is gzip if its name ends with ".gz".
 absl::StatusOr<int64_t> IdxToRecords(FileSystem& files, const IdxFiles& source,
                                      const std::string& target);
 absl::StatusOr<int64_t> RecordsToIdx(FileSystem& files, const std::string& source,
                                      const IdxFiles& target);
+// Records of any kind, as they are.
+absl::StatusOr<int64_t> RecordsToRecords(FileSystem& files, const std::string& source,
+                                         const std::string& target);
 
 }  // namespace taas
 

@@ -47,6 +47,19 @@ class ConvertTest : public ::testing::Test {
   std::string dir_;
 };
 
+TEST_F(ConvertTest, RecordsAreUnpackedAndCompressedAsTheyAre) {
+  const std::string plain = PutRecord(Record("ab", 1, 1));
+  ASSERT_THAT(RecordsToRecords(files_, plain, dir_ + "small.gz"), IsOk());
+  const auto count = RecordsToRecords(files_, dir_ + "small.gz", dir_ + "again");
+  ASSERT_THAT(count, IsOk());
+  EXPECT_EQ(*count, 1);
+  EXPECT_EQ(*files_.ReadAll(dir_ + "again"), *files_.ReadAll(plain));
+  EXPECT_NE(*files_.ReadAll(dir_ + "small.gz"), *files_.ReadAll(plain));
+  EXPECT_THAT(RecordsToRecords(files_, Put("none", ""), dir_ + "of_none"),
+              StatusIs(Code::kInvalidArgument, HasSubstr("none: it has no records")));
+  EXPECT_FALSE(*files_.Exists(dir_ + "of_none"));
+}
+
 TEST_F(ConvertTest, ThereAndBackGivesTheSameBytes) {
   const std::string labels = EncodeIdx(std::array<int64_t, 1>{2}, "\xff\x01"sv);
   const std::string grey = EncodeIdx(std::array<int64_t, 3>{2, 2, 3}, "abcdefghi\0\xff\n"sv);

@@ -164,7 +164,7 @@ bool SplitCsvLine(std::string_view line, char delimiter, std::vector<std::string
 absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string>& paths,
                                 const CsvOptions& options) {
   Rows rows;
-  const FeatureColumns* const encoded = options.feature_columns;
+  const FeatureColumns* const encoded = options.feature_columns.get();
   std::vector<std::string> columns = encoded == nullptr ? options.columns : encoded->sources();
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(files, path, options));
@@ -173,7 +173,11 @@ absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string
                            [&](const std::string& name) { return name != options.label_column; });
     }
     if (columns.empty()) return Invalid("read " + path + ": it has no column but the label");
+    const size_t before = rows.labels.size() + rows.targets.size();
     RETURN_IF_ERROR(file.AddTo(columns, &rows));
+    if (rows.labels.size() + rows.targets.size() == before) {
+      return Invalid("read " + path + ": it has no examples");
+    }
   }
   const std::string name = "read " + paths.front();
   if (encoded == nullptr) return std::move(rows).Make(name, std::ssize(columns), options.classes);

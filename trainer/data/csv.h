@@ -14,6 +14,7 @@
 #ifndef TRAINER_DATA_CSV_H_
 #define TRAINER_DATA_CSV_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,9 +39,9 @@ struct CsvOptions {
   std::vector<std::string> columns;
   std::string label_column;
   ClassCount classes;
-  // Where it is given, the features are these columns (borrowed), and `columns` is empty; a value
-  // that is empty is missing.
-  const FeatureColumns* feature_columns = nullptr;
+  // Where they are given, the features are these columns, and `columns` is empty; a value that is
+  // empty is missing.
+  std::shared_ptr<const FeatureColumns> feature_columns;
 };
 
 // All files, in their order; at least one.

@@ -1,6 +1,7 @@
 #include "trainer/data/csv.h"
 
 #include <array>
+#include <memory>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -121,7 +122,8 @@ TEST_F(CsvTest, FeatureColumnsReadTextsAndMissingValues) {
       {"name": "job", "type": "vocabulary", "values": ["cook, chief", "guard"]}])"),
                                              "columns");
   ASSERT_THAT(columns, IsOk());
-  const CsvOptions options{.label_column = "y", .feature_columns = &*columns};
+  const CsvOptions options{.label_column = "y", .feature_columns =
+                               std::make_shared<const FeatureColumns>(*columns)};
   const auto set = Read("y,job,unused,age\n1,\"cook, chief\",x, 17 \n0, guard,,\n", options);
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->columns(), columns->shapes());

@@ -23,6 +23,7 @@ constexpr char kHelp[] =
     "       data inspect FILE…\n"
     "       data convert --from idx --to tfrecord IMAGES LABELS TARGET\n"
     "       data convert --from tfrecord --to idx SOURCE IMAGES LABELS\n"
+    "       data convert --from tfrecord --to tfrecord SOURCE TARGET\n"
     "\n"
     "fetch\n"
     "Lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz and source.txt in\n"
@@ -36,8 +37,8 @@ constexpr char kHelp[] =
     "\n"
     "convert\n"
     "From the two IDX files of a labelled image set to a TFRecord file of tf.train.Example with\n"
-    "image_raw, label, height, width and depth, and back. What is written is gzip if its name\n"
-    "ends with .gz.\n";
+    "image_raw, label, height, width and depth, and back; or from records to records, to unpack\n"
+    "or compress them. What is written is gzip if its name ends with .gz.\n";
 
 int Fetch(const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.
@@ -77,22 +78,29 @@ int Inspect(const std::vector<std::string>& paths) {
   return code;
 }
 
+absl::StatusOr<int64_t> ConvertFiles(FileSystem& files, const std::string& from,
+                                     const std::string& to,
+                                     const std::vector<std::string>& paths) {
+  if (from == "idx") return IdxToRecords(files, {paths[0], paths[1]}, paths[2]);
+  if (to == "idx") return RecordsToIdx(files, paths[0], {paths[1], paths[2]});
+  return RecordsToRecords(files, paths[0], paths[1]);
+}
+
 int Convert(const std::string& from, const std::string& to,
             const std::vector<std::string>& paths) {
-  const bool to_records = from == "idx" && to == "tfrecord";
-  if (paths.size() != 3 || !(to_records || (from == "tfrecord" && to == "idx"))) {
+  const bool idx = (from == "idx" && to == "tfrecord") || (from == "tfrecord" && to == "idx");
+  const bool records = from == "tfrecord" && to == "tfrecord";
+  if (!(idx && paths.size() == 3) && !(records && paths.size() == 2)) {
     std::fputs(kHelp, stderr);
     return kUsage;
   }
   PosixFileSystem files;
-  const absl::StatusOr<int64_t> examples =
-      to_records ? IdxToRecords(files, {paths[0], paths[1]}, paths[2])
-                 : RecordsToIdx(files, paths[0], {paths[1], paths[2]});
+  const absl::StatusOr<int64_t> examples = ConvertFiles(files, from, to, paths);
   if (!examples.ok()) {
     std::fprintf(stderr, "data convert: %s\n", std::string(examples.status().message()).c_str());
     return kFailed;
   }
-  std::printf("%s: %lld examples\n", (to_records ? paths[2] : paths[1]).c_str(),
+  std::printf("%s: %lld examples\n", (from == "idx" ? paths[2] : paths[1]).c_str(),
               static_cast<long long>(*examples));
   return kOk;
 }

@@ -30,6 +30,7 @@ TEST(DataCommandsTest, WrongUsageIsTwo) {
   EXPECT_EQ(RunData({"convert", "a", "b", "c"}), 2);
   EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "idx", "a", "b", "c"}), 2);
   EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "tfrecord", "a", "b"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "tfrecord", "a", "b", "c"}), 2);
   EXPECT_EQ(RunData({"convert", "a", "b", "c", "--from"}), 2);
   EXPECT_EQ(RunData({"--help"}), 0);
 }
@@ -55,6 +56,8 @@ TEST(DataCommandsTest, SetsAreConvertedAndInspected) {
             0);
   EXPECT_EQ(*files.ReadAll(dir + "/x.gz"), *files.ReadAll(images));
   EXPECT_EQ(*files.ReadAll(dir + "/y.gz"), *files.ReadAll(labels));
+  EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "tfrecord", records, dir + "/r"}), 0);
+  EXPECT_EQ(*files.ReadAll(dir + "/r"), *files.ReadAll(records));
   std::string text = *files.ReadAll(records);
   text[text.size() / 2] ^= 1;
   ASSERT_THAT(files.WriteAtomically(records, text), IsOk());

@@ -10,6 +10,12 @@
 namespace taas {
 namespace {
 
+// Rows of a batch lie anywhere in memory, so that the processor does not guess the next one. Of a
+// long row it does after the beginning.
+constexpr size_t kRowsAhead = 2;
+constexpr int64_t kFetchedBytes = 1024;
+constexpr int64_t kLineBytes = 64;
+
 absl::Status CheckRows(const std::string& name, size_t values, int64_t features, size_t examples) {
   if (features < 1) {
     return absl::InvalidArgumentError(name + ": an example needs at least one feature");
@@ -122,9 +128,25 @@ void Dataset::set_image(const ImageShape& image) {
   image_ = image;
 }
 
+size_t Dataset::bytes() const {
+  return pixels_.size() + (values_.size() + targets_.size()) * sizeof(float) +
+         labels_.size() * sizeof(int32_t);
+}
+
+void Dataset::FetchAhead(int64_t index) const {
+  const int64_t width = pixels_.empty() ? static_cast<int64_t>(sizeof(float)) : 1;
+  const char* const row = (pixels_.empty() ? reinterpret_cast<const char*>(values_.data())
+                                           : reinterpret_cast<const char*>(pixels_.data())) +
+                          index * stride_ * width;
+  const int64_t bytes = std::min(features_ * width, kFetchedBytes);
+  for (int64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(row + at);
+}
+
 void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) const {
-  for (const int64_t index : indices) {
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t index = indices[i];
     CHECK(index >= 0 && index < examples_) << "example " << index << " of " << examples_;
+    if (i + kRowsAhead < indices.size()) FetchAhead(indices[i + kRowsAhead]);
     const int64_t begin = index * stride_;
     if (pixels_.empty()) {
       std::copy_n(values_.data() + begin, features_, features);

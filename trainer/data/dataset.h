@@ -13,6 +13,7 @@
 #ifndef TRAINER_DATA_DATASET_H_
 #define TRAINER_DATA_DATASET_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -76,9 +77,13 @@ class Dataset {
   void GatherTargets(std::span<const int64_t> indices, float* targets) const;
 
   std::span<const int32_t> labels() const { return labels_; }
+  // Of memory, for all examples.
+  size_t bytes() const;
 
  private:
   Dataset() = default;
+  // Begins to bring an example's features into the cache.
+  void FetchAhead(int64_t index) const;
   // All but the `values` numbers of its features.
   static absl::StatusOr<Dataset> Labelled(std::string name, size_t values, int64_t features,
                                           std::vector<int32_t> labels, int32_t classes);

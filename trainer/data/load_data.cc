@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "trainer/data/idx.h"
 #include "trainer/data/raw.h"
 #include "trainer/data/record_spec.h"
+#include "trainer/data/stream/streamed_records.h"
 #include "trainer/data/text.h"
 #include "trainer/config/spec_fields.h"
 
@@ -170,34 +172,43 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
   return LoadCifar(files, spec, labels == 0 ? CifarLabels::kFine : CifarLabels::kCoarse);
 }
 
-// None if there are no `columns`.
-absl::StatusOr<std::optional<FeatureColumns>> ColumnsOf(const json& spec) {
-  if (!spec.contains("columns")) return std::optional<FeatureColumns>();
+// Null if there are no `columns`.
+absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec) {
+  if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
   ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
-  return std::optional<FeatureColumns>(std::move(columns));
-}
-
-const FeatureColumns* PointerTo(const std::optional<FeatureColumns>& columns) {
-  return columns ? &*columns : nullptr;
+  return std::make_shared<const FeatureColumns>(std::move(columns));
 }
 
 absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   RETURN_IF_ERROR(CheckFields(
-      spec, "data", {"format", "train", "test", "augment", "classes", "columns", "tfrecord"}));
-  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
+      spec, "data",
+      {"format", "train", "test", "augment", "classes", "columns", "tfrecord", "streaming"}));
+  ASSIGN_OR_RETURN(const auto columns, ColumnsOf(spec));
   ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
   ASSIGN_OR_RETURN(const RecordDataOptions options,
                    ParseRecordSpec(spec.value("tfrecord", json::object()), "data.tfrecord",
-                                   classes, PointerTo(columns)));
+                                   classes, columns));
   int64_t skipped = 0;
+  std::optional<StreamedRecords> streamed;
   const auto read = [&](const SetFiles& of, ClassCount counted) -> absl::StatusOr<Dataset> {
     RecordDataOptions for_set = options;
     for_set.classes = counted;
+    // The training set is the first; the test set is in memory in any case.
+    if (spec.contains("streaming") && !streamed) {
+      ASSIGN_OR_RETURN(streamed,
+                       OpenStreamedRecords(files, of.list, spec["streaming"], for_set));
+      skipped += streamed->skipped;
+      return std::move(streamed->first);
+    }
     ASSIGN_OR_RETURN(RecordData data, ReadRecords(files, of.list, for_set));
     skipped += data.skipped;
     return std::move(data.set);
   };
   ASSIGN_OR_RETURN(DataSets sets, LoadSets(files, spec, {true, classes, read}));
+  if (streamed) {
+    sets.stream = std::move(streamed->blocks);
+    sets.streaming = streamed->options;
+  }
   if (skipped > 0) {
     sets.source += " (" + std::to_string(skipped) + " damaged records passed over)";
   }
@@ -214,11 +225,11 @@ absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
   ASSIGN_OR_RETURN(csv.header, FlagField(options, path, "header", true));
   ASSIGN_OR_RETURN(csv.label_column, TextField(options, path, "labelColumn"));
   ASSIGN_OR_RETURN(csv.columns, TextsField(options, path, "columns"));
-  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
+  ASSIGN_OR_RETURN(const auto columns, ColumnsOf(spec));
   if (columns && !csv.columns.empty()) {
     return InvalidField(path + ".columns", "must not be there beside data.columns, which says all");
   }
-  csv.feature_columns = PointerTo(columns);
+  csv.feature_columns = columns;
   if (options.contains("delimiter")) {
     ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, path, "delimiter"));
     if (delimiter.size() != 1) return InvalidField(path + ".delimiter", "must be one character");
@@ -297,7 +308,7 @@ absl::StatusOr<DataSets> LoadClicks(const json& spec, uint64_t seed) {
   const std::string path = "data.generated";
   RETURN_IF_ERROR(CheckFields(spec["generated"], path, {"examples", "testExamples", "pattern"}));
   ASSIGN_OR_RETURN(const GeneratedCounts counts, CountsOf(spec["generated"], path));
-  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
+  ASSIGN_OR_RETURN(const auto columns, ColumnsOf(spec));
   if (!columns) return InvalidField("data.columns", "is missing: clicks have texts and numbers");
   ASSIGN_OR_RETURN(GeneratedClicks train,
                    GenerateClicks({.seed = seed, .examples = counts.examples}, *columns));
@@ -359,6 +370,9 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t 
   std::string format = "idx";
   if (spec.contains("format")) {
     ASSIGN_OR_RETURN(format, TextField(spec, "data", "format"));
+  }
+  if (spec.contains("streaming") && format != "tfrecord") {
+    return InvalidField("data.streaming", "is of format tfrecord only");
   }
   if (format == "idx") return LoadIdx(files, spec);
   if (format == "generated") return Generate(spec, seed);

@@ -17,10 +17,12 @@
 //   "columns": [{"name": "age", "type": "numeric"}, …]      (feature_columns.h)
 // and of all that may be images, but not of generated data, tables and texts:
 //   "augment": {"crop": {"padding": 4}, "flip": true}
+// Of format tfrecord the training set may be larger than memory (stream/streamed_records.h):
+//   "streaming": {"shuffleBuffer": 10000, "readers": 2, "prefetch": 2}
 //
-// Ownership: the caller owns the result. Threads: any. Errors: InvalidArgument naming the field
-// ("data.train.images: …") for a bad specification; for files see the header of each format, each
-// naming the file.
+// Ownership: the caller owns the result, which borrows the FileSystem if it is streamed. Threads:
+// any. Errors: InvalidArgument naming the field ("data.train.images: …") for a bad specification;
+// for files see the header of each format, each naming the file.
 //
 //   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data, config.seed));
 //   Log(LogLevel::kInfo, "data loaded", {{"source", data.source}});
@@ -29,6 +31,7 @@
 #define TRAINER_DATA_LOAD_DATA_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -37,11 +40,13 @@
 #include "operator/base/file_system.h"
 #include "trainer/data/augment.h"
 #include "trainer/data/dataset.h"
+#include "trainer/data/stream/block_source.h"
+#include "trainer/data/stream/streaming_options.h"
 
 namespace taas {
 
 struct DataSets {
-  Dataset train;
+  Dataset train;  // Of what is streamed the first block.
   std::optional<Dataset> test;
   // Where the data comes from, in words: the text of `source.txt` beside the training files if
   // there is one, else the path of the first, or a description of what was generated; and how many
@@ -49,6 +54,11 @@ struct DataSets {
   std::string source;
   // Of the training set; nothing unless it is of images.
   AugmentOptions augment = {};
+  // The training set, if it is not in memory.
+  std::unique_ptr<BlockSource> stream = nullptr;
+  StreamingOptions streaming = {};
+
+  int64_t train_examples() const { return stream ? stream->examples() : train.examples(); }
 };
 
 // `format` is "idx" unless given. `seed` makes generated data and nothing else.

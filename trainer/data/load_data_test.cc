@@ -255,6 +255,46 @@ TEST_F(LoadDataTest, RecordsBecomeTrainAndTestSets) {
   EXPECT_THAT(LoadData(files_, spec), StatusIs(Code::kNotFound, HasSubstr("none-*")));
 }
 
+// What was to be an upload of several files may have left one of them empty.
+TEST_F(LoadDataTest, EachFileOfSeveralHasExamples) {
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/empty", ""), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/head", "a,y\n"), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/csv", "a,y\n1,0\n2,1\n"), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/text", "some text"), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/cifar", std::string(3073, '\1')), IsOk());
+  ExampleBuilder builder;
+  const int64_t label = 0;
+  builder.AddInts("y", {&label, 1});
+  builder.AddInts("x", {&label, 1});
+  auto writer = RecordWriter::Open(files_, dir_ + "/records");
+  ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+  ASSERT_THAT((*writer)->Close(), IsOk());
+  const std::string records = R"("tfrecord":{"label":"y","features":[
+      {"name":"x","dtype":"int64"},{"name":"y","dtype":"int64"}]})";
+  struct Case {
+    const char* good;
+    const char* empty;
+    std::string fields;
+  };
+  const Case cases[] = {
+      {"records", "empty", R"("format":"tfrecord","classes":2,)" + records},
+      {"records", "empty", R"("format":"tfrecord","classes":2,"streaming":{},)" + records},
+      {"csv", "empty", R"("format":"csv","csv":{"labelColumn":"y"})"},
+      {"csv", "head", R"("format":"csv","csv":{"labelColumn":"y"})"},
+      {"text", "empty", R"("format":"text","text":{"context":4})"},
+      {"cifar", "empty", R"("format":"cifar10")"},
+  };
+  for (const Case& c : cases) {
+    json spec = json::parse("{" + c.fields + "}");
+    spec["train"]["files"] = {dir_ + "/" + c.good};
+    EXPECT_THAT(LoadData(files_, spec), IsOk()) << c.fields;
+    spec["train"]["files"].push_back(dir_ + "/" + c.empty);
+    EXPECT_THAT(LoadData(files_, spec).status().message(),
+                HasSubstr("read " + dir_ + "/" + c.empty))
+        << c.fields;
+  }
+}
+
 TEST_F(LoadDataTest, EachOtherFormatIsRead) {
   ASSERT_THAT(files_.WriteAtomically(dir_ + "/cifar", "\x01\x02" + std::string(3072, 'x')), IsOk());
   ASSERT_THAT(files_.WriteAtomically(dir_ + "/csv", "1;2;0.5\n3;4;1\n"), IsOk());

@@ -41,9 +41,7 @@ class Collector {
         columns_(options.feature_columns),
         label_(PlaceOf(options.label, options)),
         classes_(options.classes) {
-    const FeatureSpec& label = parser_.specs()[label_];
-    const bool whole = label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
-    if (!classes_ && !whole) classes_ = 0;
+    if (!classes_ && !HasWholeLabel(options)) classes_ = 0;
     if (columns_ != nullptr) {
       for (const std::string& source : columns_->sources()) {
         inputs_.push_back(PlaceOf(source, options));
@@ -61,6 +59,15 @@ class Collector {
     keeps_bytes_ = inputs_.size() == 1 && First().raw == RawType::kUint8 && First().fixed;
   }
 
+  void Reserve(int64_t examples) {
+    const size_t values = static_cast<size_t>(examples * width_);
+    if (keeps_bytes_) {
+      rows_.pixels.reserve(values);
+    } else {
+      rows_.values.reserve(values);
+    }
+  }
+
   absl::Status Add(std::string_view record) {
     RETURN_IF_ERROR(parser_.Parse(record));
     label_numbers_.clear();
@@ -73,7 +80,9 @@ class Collector {
       RETURN_IF_ERROR(AddColumns());
     } else if (keeps_bytes_) {
       const std::string_view bytes = parser_.values(inputs_.front()).bytes.front();
-      rows_.pixels.insert(rows_.pixels.end(), bytes.begin(), bytes.end());
+      // As bytes they are copied in one piece, as chars one by one.
+      const uint8_t* const first = reinterpret_cast<const uint8_t*>(bytes.data());
+      rows_.pixels.insert(rows_.pixels.end(), first, first + bytes.size());
     } else {
       for (const size_t input : inputs_) AddInput(input);
     }
@@ -111,7 +120,7 @@ class Collector {
   }
 
   ExampleParser parser_;
-  const FeatureColumns* const columns_;
+  const std::shared_ptr<const FeatureColumns> columns_;
   std::vector<SourceValue> source_values_;
   const size_t label_;
   ClassCount classes_;
@@ -124,21 +133,41 @@ class Collector {
 
 }  // namespace
 
+bool HasWholeLabel(const RecordDataOptions& options) {
+  const FeatureSpec& label = options.features[PlaceOf(options.label, options)];
+  return label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
+}
+
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
                                        const RecordDataOptions& options) {
   Collector collector(options);
   int64_t skipped = 0;
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, options.reader));
-    for (;;) {
+    int64_t records = 0;
+    for (;; ++records) {
       ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
       if (!record) break;
       RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
+    }
+    if (records + reader->skipped() == 0) {
+      return absl::InvalidArgumentError("read " + path + ": it has no records");
     }
     skipped += reader->skipped();
   }
   ASSIGN_OR_RETURN(Dataset set, std::move(collector).Make("read " + paths.front()));
   return RecordData{std::move(set), skipped};
+}
+
+absl::StatusOr<Dataset> CollectRecords(const std::string& name, const RecordsInMemory& records,
+                                       const RecordDataOptions& options) {
+  Collector collector(options);
+  collector.Reserve(records.count);
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, records.next());
+    if (!record) return std::move(collector).Make(name);
+    RETURN_IF_ERROR(collector.Add(*record)).With(records.where());
+  }
 }
 
 }  // namespace taas

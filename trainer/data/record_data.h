@@ -14,9 +14,13 @@
 #define TRAINER_DATA_RECORD_DATA_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/data/dataset.h"
@@ -36,19 +40,32 @@ struct RecordDataOptions {
   // regression unless `classes` says otherwise.
   std::string label;
   ClassCount classes;
-  // Where it is given, the features of the Dataset are these columns (borrowed). Each of their
+  // Where they are given, the features of the Dataset are these columns. Each of their
   // sources is one of `features`, of one value, which may be missing where it is VarLen; bytes are
   // texts. Features that are none's source are checked and left out.
-  const FeatureColumns* feature_columns = nullptr;
+  std::shared_ptr<const FeatureColumns> feature_columns;
 };
+
+// Whether the label is a whole number, and so a class unless `classes` is 0.
+bool HasWholeLabel(const RecordDataOptions& options);
 
 struct RecordData {
   Dataset set;
   int64_t skipped = 0;  // Damaged records that were passed over.
 };
 
-// All files, in their order; at least one.
+// All files, in their order, each of which has records; at least one.
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
+                                       const RecordDataOptions& options);
+
+// Records that are in memory already: `next` gives one after the other, and nothing at the end;
+// `where` names the last one. `name` begins messages that are of no record.
+struct RecordsInMemory {
+  int64_t count;
+  absl::FunctionRef<absl::StatusOr<std::optional<std::string_view>>()> next;
+  absl::FunctionRef<std::string()> where;
+};
+absl::StatusOr<Dataset> CollectRecords(const std::string& name, const RecordsInMemory& records,
                                        const RecordDataOptions& options);
 
 }  // namespace taas

@@ -1,6 +1,7 @@
 #include "trainer/data/record_data.h"
 
 #include <array>
+#include <memory>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -121,7 +122,7 @@ TEST_F(RecordDataTest, MistakesNameFileRecordAndFeature) {
                                                          "label 1 is out of range")));
   const std::string empty = Put("empty", {});
   EXPECT_THAT(ReadRecords(files_, {empty}, Of({kPixels})),
-              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no examples")));
+              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no records")));
 }
 
 TEST_F(RecordDataTest, DamagedRecordsAreCountedWhenPassedOver) {
@@ -171,7 +172,7 @@ TEST_F(RecordDataTest, FeatureColumnsTakeTheirSources) {
       Of({{.name = "heat", .kind = kFloat},
           {.name = "town", .kind = kBytes, .fixed = false, .shape = {1}},
           {.name = "day", .kind = kInt64}});
-  options.feature_columns = &*columns;
+  options.feature_columns = std::make_shared<const FeatureColumns>(*columns);
   const auto data =
       ReadRecords(files_, {Put("columns", {record("Ulm", 3, 20), record("", 4, 21)})}, options);
   ASSERT_THAT(data, IsOk());

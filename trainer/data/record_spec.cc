@@ -132,9 +132,9 @@ absl::Status CheckLabel(const RecordDataOptions& options, const std::string& pat
 
 absl::StatusOr<RecordDataOptions> ParseRecordSpec(const json& spec, const std::string& path,
                                                   ClassCount classes,
-                                                  const FeatureColumns* columns) {
+                                                  std::shared_ptr<const FeatureColumns> columns) {
   RETURN_IF_ERROR(CheckFields(spec, path, {"compression", "badRecords", "label", "features"}));
-  RecordDataOptions options{.classes = classes, .feature_columns = columns};
+  RecordDataOptions options{.classes = classes, .feature_columns = std::move(columns)};
   ASSIGN_OR_RETURN(const size_t compression,
                    ChoiceField(spec, path, "compression", {"auto", "none", "gzip"}));
   constexpr Compression kCompressions[] = {Compression::kAuto, Compression::kNone,

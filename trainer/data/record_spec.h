@@ -14,6 +14,7 @@
 #ifndef TRAINER_DATA_RECORD_SPEC_H_
 #define TRAINER_DATA_RECORD_SPEC_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -22,10 +23,10 @@
 
 namespace taas {
 
-// `columns` (borrowed) are what the features become, or null.
-absl::StatusOr<RecordDataOptions> ParseRecordSpec(const nlohmann::json& spec,
-                                                  const std::string& path, ClassCount classes,
-                                                  const FeatureColumns* columns = nullptr);
+// `columns` are what the features become, or null.
+absl::StatusOr<RecordDataOptions> ParseRecordSpec(
+    const nlohmann::json& spec, const std::string& path, ClassCount classes,
+    std::shared_ptr<const FeatureColumns> columns = nullptr);
 
 }  // namespace taas
 

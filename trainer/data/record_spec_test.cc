@@ -1,5 +1,7 @@
 #include "trainer/data/record_spec.h"
 
+#include <memory>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
@@ -119,15 +121,16 @@ TEST(RecordSpecTest, SourcesOfColumnsAreSingleValues) {
   const auto columns = FeatureColumns::Parse(
       json::parse(R"([{"name":"a","type":"hashed","buckets":9}])"), "data.columns");
   ASSERT_THAT(columns, IsOk());
+  const auto shared = std::make_shared<const FeatureColumns>(*columns);
   const auto parse = [&](const std::string& feature) {
     return ParseRecordSpec(
         json::parse(R"({"label":"y","features":[{"name":"y","dtype":"int64"},)" + feature + "]}"),
-        "data.tfrecord", {}, &*columns);
+        "data.tfrecord", {}, shared);
   };
   const auto text = parse(R"({"name":"a","dtype":"bytes","decode":"text"})");
   ASSERT_THAT(text, IsOk());
   EXPECT_EQ(text->features[1].raw, RawType::kNone);
-  EXPECT_EQ(text->feature_columns, &*columns);
+  EXPECT_EQ(text->feature_columns, shared);
   EXPECT_THAT(parse(R"({"name":"b","dtype":"int64"})").status().message(),
               HasSubstr("the source \"a\" is none of data.tfrecord.features"));
   for (const char* several : {R"({"name":"a","dtype":"int64","shape":[2]})",

@@ -28,8 +28,9 @@ absl::Status Rows::AddLabel(double label, ClassCount classes) {
 
 absl::Status Rows::CheckSize() const {
   if (pixels.size() + values.size() * sizeof(float) <= kDataBytesMax) return absl::OkStatus();
-  return absl::ResourceExhaustedError("the data has more than " +
-                                      std::to_string(kDataBytesMax >> 30) + " GiB");
+  return absl::ResourceExhaustedError(
+      "the data has more than " + std::to_string(kDataBytesMax >> 30) +
+      " GiB, which are not read into memory; of TFRecord files data.streaming reads parts");
 }
 
 absl::StatusOr<Dataset> Rows::Make(const std::string& name, int64_t features, ClassCount classes,

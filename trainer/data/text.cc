@@ -15,6 +15,7 @@ absl::StatusOr<Dataset> ReadText(FileSystem& files, const std::vector<std::strin
   std::vector<uint8_t> text;
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const std::vector<uint8_t> part, ReadWholeFile(files, path));
+    if (part.empty()) return absl::InvalidArgumentError("read " + path + ": it is empty");
     if (text.size() + part.size() > kDataBytesMax) {
       return absl::ResourceExhaustedError("read " + path + ": the text has more than " +
                                           std::to_string(kDataBytesMax >> 30) + " GiB");

@@ -16,8 +16,9 @@ absl::StatusOr<std::vector<uint8_t>> ReadWholeFile(FileSystem& files, const std:
     ASSIGN_OR_RETURN(const size_t got, reader->Read({bytes.data() + size, kReadBytes}));
     size += got;
     if (size > kDataBytesMax) {
-      return absl::ResourceExhaustedError("read " + path + ": it has more than " +
-                                          std::to_string(kDataBytesMax >> 30) + " GiB");
+      return absl::ResourceExhaustedError(
+          "read " + path + ": it has more than " + std::to_string(kDataBytesMax >> 30) +
+          " GiB, which are not read into memory; of TFRecord files data.streaming reads parts");
     }
     if (got == kReadBytes) continue;
     bytes.resize(size);

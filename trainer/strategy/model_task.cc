@@ -7,7 +7,6 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
-#include "trainer/data/augment.h"
 #include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/bfloat16.h"
 #include "trainer/kernels/cpu/loops.h"
@@ -38,10 +37,10 @@ absl::Status CheckTask(const Model& model, const Dataset& train, const std::stri
 }
 
 // An example would be several times in one batch, and an epoch less than a step.
-absl::Status CheckBatch(int64_t batch_size, const Dataset& train) {
-  if (batch_size <= train.examples()) return absl::OkStatus();
+absl::Status CheckBatch(int64_t batch_size, int64_t examples) {
+  if (batch_size <= examples) return absl::OkStatus();
   return absl::InvalidArgumentError("batchSize: " + std::to_string(batch_size) +
-                                    " is more than the " + std::to_string(train.examples()) +
+                                    " is more than the " + std::to_string(examples) +
                                     " examples of data.train");
 }
 
@@ -86,7 +85,7 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
-  RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train));
+  RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train_examples()));
   ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
   return LoadedModel{std::move(data), std::move(model), std::move(inference)};
 }
@@ -108,9 +107,6 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   training.trace = process.trace;
   ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph, training,
                                                 static_cast<int>(config.towers)));
-  const BatchPlan plan({.seed = config.seed,
-                        .examples = data.train.examples(),
-                        .batch_size = config.batch_size});
   return std::unique_ptr<ModelTask>(new ModelTask({.files = files,
                                                    .export_format = config.export_format,
                                                    .export_dir = config.export_dir,
@@ -118,10 +114,11 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                    .model = std::move(model),
                                                    .inference = std::move(inference),
                                                    .towers = std::move(towers),
-                                                   .plan = plan,
+                                                   .input = {.seed = config.seed,
+                                                             .batch_size = config.batch_size,
+                                                             .towers = config.towers},
                                                    .work = work,
                                                    .evaluation = common,
-                                                   .seed = config.seed,
                                                    .after_step = process.after_step}));
 }
 
@@ -144,63 +141,39 @@ ModelTask::ModelTask(Parts parts)
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
       towers_(std::move(parts.towers)),
-      plan_(parts.plan),
+      input_(data_, parts.input),
       work_(parts.work),
       evaluation_(std::move(parts.evaluation)),
-      seed_(parts.seed),
-      after_step_(std::move(parts.after_step)),
-      indices_(static_cast<size_t>(towers_->count()),
-               std::vector<int64_t>(static_cast<size_t>(plan_.batch_size()))) {}
+      after_step_(std::move(parts.after_step)) {}
 
 std::span<const int32_t> ModelTask::LabelsOf(Session& session) const {
   return model_.labels_are_features ? session.Int32Output(model_.labels)
                                     : session.Int32Input(model_.labels);
 }
 
-void ModelTask::FillInputs(const Dataset& set, std::span<const int64_t> indices,
-                           Session& session) const {
-  set.GatherFeatures(indices, session.FloatInput(model_.features).data());
-  if (model_.labels_are_features) return;
+BatchRows ModelTask::InputsOf(Session& session) const {
+  BatchRows rows{.features = session.FloatInput(model_.features)};
+  if (model_.labels_are_features) return rows;
   if (model_.is_classifier()) {
-    set.GatherLabels(indices, session.Int32Input(model_.labels).data());
+    rows.labels = session.Int32Input(model_.labels);
   } else {
-    set.GatherTargets(indices, session.FloatInput(model_.targets).data());
+    rows.targets = session.FloatInput(model_.targets);
   }
+  return rows;
 }
 
-void ModelTask::FillTower(int tower, int64_t batch) {
+absl::Status ModelTask::FillTower(int tower, int64_t batch) {
+  Session& session = towers_->session(tower);
   // What ops draw at random is the batch's, whoever computes it.
-  towers_->session(tower).SetStep(batch);
-  std::vector<int64_t>& indices = indices_[static_cast<size_t>(tower)];
-  plan_.Indices(batch, indices);
-  FillInputs(data_.train, indices, towers_->session(tower));
-  if (data_.augment.any()) AugmentBatch(batch, indices, towers_->session(tower));
+  session.SetStep(batch);
+  return input_.Fill(batch, InputsOf(session));
 }
 
-void ModelTask::AugmentBatch(int64_t batch, std::span<const int64_t> indices,
-                             Session& session) const {
-  const size_t width = static_cast<size_t>(data_.train.features());
-  const std::span<float> features = session.FloatInput(model_.features);
-  std::vector<float> image(width);
-  for (size_t row = 0; row < indices.size(); ++row) {
-    const int64_t position = batch * plan_.batch_size() + static_cast<int64_t>(row);
-    const uint64_t seed = AugmentSeed(
-        {.job = seed_, .epoch = plan_.EpochAt(position), .example = indices[row]});
-    const std::span<float> values = features.subspan(row * width, width);
-    std::ranges::copy(values, image.begin());
-    AugmentImage(data_.train.image(), data_.augment, seed, data_.train.zero(), image, values);
-  }
-}
-
-absl::Status ModelTask::FillBatch(int64_t batch) {
-  FillTower(0, batch);
-  return absl::OkStatus();
-}
+absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
 
 absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batches) {
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
-    FillTower(tower, batches[static_cast<size_t>(tower)]);
-    return absl::OkStatus();
+    return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
   FinishGradients();
   after_step_();
@@ -262,8 +235,8 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const Dataset& set = *data_.test;
   const int64_t examples = set.examples();
   // An example of a model of language is many rows.
-  const int64_t batch =
-      std::min(examples, model_.labels_are_features ? plan_.batch_size() : kEvaluationBatch);
+  const int64_t batch = std::min(
+      examples, model_.labels_are_features ? input_.plan().batch_size() : kEvaluationBatch);
   std::vector<std::string> outputs = Fetches(model_);
   if (outputs.empty()) outputs = {model_.predictions};
   if (evaluator_ == nullptr) {
@@ -282,7 +255,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     for (int64_t i = 0; i < batch; ++i) {
       indices[static_cast<size_t>(i)] = i < count ? first + i : 0;
     }
-    FillInputs(set, indices, *evaluator_);
+    GatherRows(set, indices, InputsOf(*evaluator_));
     RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
     AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums);
   }

@@ -19,8 +19,8 @@
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/config/trainer_config.h"
-#include "trainer/data/batch_plan.h"
 #include "trainer/data/load_data.h"
+#include "trainer/data/stream/train_input.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/model/model.h"
@@ -76,7 +76,7 @@ class ModelTask : public TrainingTask {
   std::string Placements();
 
   const std::string& data_source() const { return data_.source; }
-  int64_t examples() const { return data_.train.examples(); }
+  int64_t examples() const { return data_.train_examples(); }
 
  private:
   // What is done to gradients between their computation and their use.
@@ -93,10 +93,9 @@ class ModelTask : public TrainingTask {
     Model model;
     Model inference;  // The same, as it is used when it is trained.
     std::unique_ptr<Towers> towers;
-    BatchPlan plan;
+    TrainInput::Options input;
     GradientWork work;
     SessionOptions evaluation;
-    uint64_t seed = 0;
     std::function<void()> after_step;
   };
 
@@ -104,10 +103,8 @@ class ModelTask : public TrainingTask {
   void FinishGradients();
   // Of the last run: one per row of the logits.
   std::span<const int32_t> LabelsOf(Session& session) const;
-  void FillInputs(const Dataset& set, std::span<const int64_t> indices, Session& session) const;
-  void FillTower(int tower, int64_t batch);
-  // Of the features of training batch `batch`, which consists of `indices`.
-  void AugmentBatch(int64_t batch, std::span<const int64_t> indices, Session& session) const;
+  BatchRows InputsOf(Session& session) const;
+  absl::Status FillTower(int tower, int64_t batch);
   struct Sums {
     double loss = 0;
     int64_t right = 0;
@@ -123,13 +120,11 @@ class ModelTask : public TrainingTask {
   Model inference_;
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
-  BatchPlan plan_;
+  TrainInput input_;  // Of data_.
   const GradientWork work_;
   const SessionOptions evaluation_;  // But for batch and fetches.
-  const uint64_t seed_;
   const std::function<void()> after_step_;
-  std::vector<std::vector<int64_t>> indices_;  // Per tower.
-  std::vector<std::span<float>> parts_;        // Of the gradients: those that may not be zero.
+  std::vector<std::span<float>> parts_;  // Of the gradients: those that may not be zero.
 };
 
 }  // namespace taas

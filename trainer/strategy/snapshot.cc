@@ -16,6 +16,7 @@ constexpr char kWatermark[] = "taas/cursor/watermark";
 constexpr char kAbove[] = "taas/cursor/above";
 constexpr char kSeed[] = "taas/seed";
 constexpr char kBatchSize[] = "taas/batch_size";
+constexpr char kShuffleBuffer[] = "taas/shuffle_buffer";
 constexpr char kOptimizer[] = "taas/optimizer";
 
 TensorValue Scalar(const char* name, int64_t value) {
@@ -23,8 +24,11 @@ TensorValue Scalar(const char* name, int64_t value) {
 }
 
 absl::Status CheckNumber(const BundleReader& reader, const char* name, const char* what,
-                         int64_t wanted) {
-  ASSIGN_OR_RETURN(const int64_t found, reader.ReadInt64(name));
+                         int64_t wanted, bool may_lack = false) {
+  int64_t found = 0;  // What only some jobs have is 0 of the others.
+  if (!may_lack || reader.Has(name)) {
+    ASSIGN_OR_RETURN(found, reader.ReadInt64(name));
+  }
   if (found == wanted) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "checkpoint " + reader.prefix() + " was made with " + what + " " + std::to_string(found) +
@@ -94,7 +98,7 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
 absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
   const SnapshotShape& shape = state_->shape;
   const std::vector<int64_t> above = snapshot.committed.above();
-  const std::vector<TensorValue> numbers = {
+  std::vector<TensorValue> numbers = {
       Scalar(kStep, snapshot.step),
       Scalar(kWatermark, snapshot.committed.watermark()),
       Int64Tensor(kAbove, {static_cast<int64_t>(above.size())}, above),
@@ -102,6 +106,7 @@ absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
       Scalar(kBatchSize, shape.batch_size),
       StringTensor(kOptimizer, {}, {shape.optimizer}),
   };
+  if (shape.shuffle_buffer > 0) numbers.push_back(Scalar(kShuffleBuffer, shape.shuffle_buffer));
   std::vector<TensorView> tensors;
   for (size_t i = 0; i < shape.variables.size(); ++i) {
     const SnapshotShape::Variable& variable = shape.variables[i];
@@ -140,6 +145,8 @@ absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
   RETURN_IF_ERROR(reader.CheckVariables(wanted));
   RETURN_IF_ERROR(CheckNumber(reader, kSeed, "seed", static_cast<int64_t>(shape.seed)));
   RETURN_IF_ERROR(CheckNumber(reader, kBatchSize, "batchSize", shape.batch_size));
+  RETURN_IF_ERROR(CheckNumber(reader, kShuffleBuffer, "shuffleBuffer", shape.shuffle_buffer,
+                              /*may_lack=*/true));
   Snapshot loaded;
   loaded.slots.resize(shape.slots.size());
   for (const SnapshotShape::Variable& variable : shape.variables) {

@@ -1,13 +1,13 @@
 // A consistent cut of the model, and the directory of checkpoints it goes to and comes from.
 //
 // A checkpoint holds the variables, what the optimizer keeps about each ("W/Momentum") and
-// global_step under TensorFlow's names, and under "taas/" the data cursor, the seed, the batch size
-// and the optimizer's name.
+// global_step under TensorFlow's names, and under "taas/" the data cursor, the seed, the batch
+// size, of streamed data the shuffle buffer, and the optimizer's name.
 //
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
-// time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed or batch
-// size (its cursor would mean other examples) and for a directory that a newer process owns;
-// Aborted for one that another living job owns; those of the disk.
+// time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed, batch size
+// or shuffle buffer (its cursor would mean other examples) and for a directory that a newer process
+// owns; Aborted for one that another living job owns; those of the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
@@ -73,6 +73,7 @@ struct SnapshotShape {
   };
   uint64_t seed = 0;
   int64_t batch_size = 0;
+  int64_t shuffle_buffer = 0;  // Of data that is streamed; else 0.
 };
 
 class SnapshotStore {

@@ -18,7 +18,16 @@ export const FILES = {
 const GENERATED = { examples: 10_000, testExamples: 1_000, features: 20, classes: 10 };
 const LINEAR = { ...GENERATED, classes: 0 };
 // Of formats that only the text and the form's other fields set.
-const OF_OTHERS = ["augment", "classes", "cifar100", "tfrecord", "csv", "raw", "text"];
+const OF_OTHERS = [
+  "augment",
+  "streaming",
+  "classes",
+  "cifar100",
+  "tfrecord",
+  "csv",
+  "raw",
+  "text",
+];
 
 export interface DataVolume {
   /** Of the volume in the manifest. */

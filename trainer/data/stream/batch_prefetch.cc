@@ -1,0 +1,118 @@
+#include "trainer/data/stream/batch_prefetch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/check.h"
+
+namespace taas {
+
+BatchPrefetch::BatchPrefetch(Options options, Make make)
+    : options_(options), make_(std::move(make)) {
+  CHECK(options.ahead >= 1 && options.in_step >= 1) << "nothing to make ahead";
+  // Those of one step are being taken while the others are ahead.
+  slots_.resize(static_cast<size_t>(options.ahead + options.in_step));
+  for (Slot& slot : slots_) {
+    slot.features.resize(options.sizes.features);
+    slot.labels.resize(options.sizes.labels);
+    slot.targets.resize(options.sizes.targets);
+  }
+  thread_ = std::thread([this] { Serve(); });
+}
+
+BatchPrefetch::~BatchPrefetch() {
+  {
+    std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+absl::Status BatchPrefetch::Take(int64_t batch, const BatchRows& rows) {
+  std::unique_lock lock(mutex_);
+  Expect(batch);
+  changed_.notify_all();
+  Slot* slot = Find(batch);
+  while (slot != nullptr && slot->state == State::kBeingMade) {
+    slot->awaited = true;
+    changed_.wait(lock);
+    slot = Find(batch);
+  }
+  if (slot == nullptr) {
+    lock.unlock();
+    return make_(batch, rows);
+  }
+  slot->state = State::kBeingTaken;
+  lock.unlock();
+  std::ranges::copy(slot->features, rows.features.begin());
+  std::ranges::copy(slot->labels, rows.labels.begin());
+  std::ranges::copy(slot->targets, rows.targets.begin());
+  lock.lock();
+  slot->state = State::kFree;
+  slot->awaited = false;
+  changed_.notify_all();
+  return std::exchange(slot->status, absl::OkStatus());
+}
+
+// A step between two batches counts when it comes twice: between two leases of batches in turn it
+// is any number once.
+void BatchPrefetch::Expect(int64_t batch) {
+  const int64_t step = batch - last_;
+  if (step <= 0 && step > -options_.in_step) return;  // Of the same step of towers.
+  if (options_.in_step == 1 && step > 0 && step == step_) stride_ = step;
+  step_ = step;
+  last_ = batch;
+}
+
+// What towers have not taken of the last step still counts.
+bool BatchPrefetch::IsExpected(int64_t batch) const {
+  const int64_t distance = batch - last_;
+  return distance > -options_.in_step && distance <= options_.ahead * stride_ &&
+         distance % stride_ == 0;
+}
+
+BatchPrefetch::Slot* BatchPrefetch::Find(int64_t batch) {
+  const auto slot = std::ranges::find_if(slots_, [&](const Slot& candidate) {
+    return candidate.batch == batch &&
+           (candidate.state == State::kMade || candidate.state == State::kBeingMade);
+  });
+  return slot == slots_.end() ? nullptr : &*slot;
+}
+
+BatchPrefetch::Slot* BatchPrefetch::Claim() {
+  if (last_ < 0) return nullptr;
+  for (int64_t i = 1; i <= options_.ahead; ++i) {
+    const int64_t batch = last_ + i * stride_;
+    if (Find(batch) != nullptr) continue;
+    const auto slot = std::ranges::find_if(slots_, [&](const Slot& candidate) {
+      return candidate.state == State::kFree ||
+             (candidate.state == State::kMade && !candidate.awaited &&
+              !IsExpected(candidate.batch));
+    });
+    if (slot == slots_.end()) return nullptr;
+    slot->state = State::kBeingMade;
+    slot->batch = batch;
+    return &*slot;
+  }
+  return nullptr;
+}
+
+void BatchPrefetch::Serve() {
+  std::unique_lock lock(mutex_);
+  while (!closing_) {
+    Slot* const slot = Claim();
+    if (slot == nullptr) {
+      changed_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    absl::Status status = make_(slot->batch, slot->rows());
+    lock.lock();
+    slot->status = std::move(status);
+    slot->state = State::kMade;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace taas

@@ -1,0 +1,160 @@
+#include "trainer/data/stream/record_index.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/data/gzip.h"
+#include "trainer/data/record_file.h"
+#include "trainer/formats/record_frame.h"
+#include "trainer/kernels/cpu/parallel.h"
+
+namespace taas {
+namespace {
+
+// A page: of small records it has many heads, of large ones more would be read in vain.
+constexpr size_t kHeadsBytes = 4096;
+
+struct Record {
+  int64_t number = 0;
+  uint64_t offset = 0;
+};
+
+struct FileIndex {
+  std::vector<Record> records;  // Without those that are skipped.
+  uint64_t end = 0;
+  int64_t skipped = 0;
+};
+
+bool BeginsWithGzip(const char* bytes, size_t count) {
+  return count >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
+}
+
+absl::Status Compressed(const std::string& path) {
+  return absl::InvalidArgumentError(
+      "read " + path +
+      ": it is compressed, and data.streaming reads parts of plain files; unpack it with "
+      "taas-trainer data convert --from tfrecord --to tfrecord " + path + " TARGET");
+}
+
+// Reads the heads of one file, each where the one before it says.
+class HeadReader {
+ public:
+  HeadReader(const std::string& path, const RandomReadFile& file, uint64_t size)
+      : path_(path), file_(file), size_(size) {}
+
+  absl::StatusOr<FileIndex> Run() {
+    FileIndex index;
+    while (offset_ < size_) {
+      ASSIGN_OR_RETURN(const uint64_t length, Length());
+      index.records.push_back({record_++, offset_});
+      offset_ += kRecordHeadBytes + length + kRecordFootBytes;
+    }
+    index.end = offset_;
+    return index;
+  }
+
+ private:
+  absl::StatusOr<uint64_t> Length() {
+    ASSIGN_OR_RETURN(const char* const head, Head());
+    const std::optional<uint64_t> length = RecordLength(head);
+    if (!length && record_ == 0 && BeginsWithGzip(head, kRecordHeadBytes)) {
+      return Compressed(path_);
+    }
+    if (!length) {
+      return Bad(record_ == 0 ? "not a file of records: the checksum of its length is wrong"
+                              : "the checksum of its length is wrong, so no more can be found");
+    }
+    if (*length > kRecordBytesMax) {
+      return absl::ResourceExhaustedError(Where() + ": it has " + std::to_string(*length) +
+                                          " bytes, more than " + std::to_string(kRecordBytesMax));
+    }
+    const uint64_t want = kRecordHeadBytes + *length + kRecordFootBytes;
+    if (want > size_ - offset_) return CutShort(want);
+    return *length;
+  }
+
+  absl::StatusOr<const char*> Head() {
+    if (size_ - offset_ < kRecordHeadBytes) return CutShort(kRecordHeadBytes);
+    if (offset_ < page_offset_ || offset_ + kRecordHeadBytes > page_offset_ + page_bytes_) {
+      page_offset_ = offset_;
+      ASSIGN_OR_RETURN(page_bytes_, file_.ReadAt(offset_, kHeadsBytes, page_));
+      if (page_bytes_ < kRecordHeadBytes) return CutShort(kRecordHeadBytes);
+    }
+    return page_ + (offset_ - page_offset_);
+  }
+
+  std::string Where() const {
+    return "read " + path_ + ": record " + std::to_string(record_) + " at offset " +
+           std::to_string(offset_);
+  }
+  absl::Status Bad(const std::string& why) const {
+    return absl::DataLossError(Where() + ": " + why);
+  }
+  absl::Status CutShort(uint64_t want) const {
+    return Bad("the file is truncated: the record has " + std::to_string(size_ - offset_) +
+               " of its " + std::to_string(want) + " bytes");
+  }
+
+  const std::string& path_;
+  const RandomReadFile& file_;
+  const uint64_t size_;
+  uint64_t offset_ = 0;
+  int64_t record_ = 0;
+  uint64_t page_offset_ = 0;
+  size_t page_bytes_ = 0;
+  char page_[kHeadsBytes];
+};
+
+absl::StatusOr<FileIndex> IndexHeads(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  return HeadReader(path, *file, size).Run();
+}
+
+absl::StatusOr<FileIndex> IndexGoodRecords(FileSystem& files, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, {.skip_bad = true}));
+  if (!reader->is_plain()) return Compressed(path);
+  FileIndex index;
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+    if (!record) break;
+    index.records.push_back({reader->record(), reader->offset()});
+    index.end = reader->offset() + kRecordHeadBytes + record->size() + kRecordFootBytes;
+  }
+  index.skipped = reader->skipped();
+  return index;
+}
+
+}  // namespace
+
+absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<std::string>& paths,
+                                         const RecordIndexOptions& options) {
+  std::vector<absl::StatusOr<FileIndex>> parts(paths.size(), FileIndex());
+  ParallelFor(options.threads, std::ssize(paths), [&](int64_t i) {
+    const std::string& path = paths[static_cast<size_t>(i)];
+    parts[static_cast<size_t>(i)] =
+        options.skip_bad ? IndexGoodRecords(files, path) : IndexHeads(files, path);
+  });
+  RecordIndex index;
+  for (size_t file = 0; file < paths.size(); ++file) {
+    ASSIGN_OR_RETURN(const FileIndex part, std::move(parts[file]));
+    if (part.records.empty() && part.skipped == 0) {
+      return absl::InvalidArgumentError("read " + paths[file] + ": it has no records");
+    }
+    for (const Record& record : part.records) {
+      if (index.examples++ % options.block_examples > 0) continue;
+      index.blocks.push_back({file, record.number, record.offset});
+    }
+    index.ends.push_back(part.end);
+    index.skipped += part.skipped;
+  }
+  if (index.examples == 0) {
+    return absl::InvalidArgumentError("read " + paths[0] + ": all records are damaged");
+  }
+  return index;
+}
+
+}  // namespace taas

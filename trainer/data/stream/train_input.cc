@@ -1,0 +1,78 @@
+#include "trainer/data/stream/train_input.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "operator/base/status.h"
+#include "trainer/data/augment.h"
+
+namespace taas {
+namespace {
+
+// A window that is trained on, and the next one, which is read meanwhile.
+constexpr int64_t kWindowsInMemory = 2;
+
+BatchPlan PlanOf(const DataSets& data, const TrainInput::Options& options) {
+  BatchPlan::Options plan{.seed = options.seed,
+                          .examples = data.train_examples(),
+                          .batch_size = options.batch_size};
+  if (data.stream) plan.blocks = data.streaming.blocks();
+  return BatchPlan(plan);
+}
+
+}  // namespace
+
+TrainInput::TrainInput(const DataSets& data, const Options& options)
+    : data_(data), seed_(options.seed), plan_(PlanOf(data, options)) {
+  if (!data.stream) return;
+  const StreamingOptions& streaming = data.streaming;
+  stream_.emplace(*data.stream, plan_,
+                  BlockCache::Options{
+                      .blocks_max = kWindowsInMemory * streaming.blocks().per_window,
+                      .readers = static_cast<int>(streaming.readers)});
+  if (streaming.prefetch == 0) return;
+  const size_t rows = static_cast<size_t>(options.batch_size);
+  const size_t target_width = static_cast<size_t>(data.train.target_width());
+  prefetch_.emplace(
+      BatchPrefetch::Options{
+          .ahead = streaming.prefetch * options.towers,
+          .in_step = options.towers,
+          .sizes = {.features = rows * static_cast<size_t>(data.train.features()),
+                    .labels = data.train.classes() > 0 ? rows : 0,
+                    .targets = rows * target_width}},
+      [this](int64_t batch, const BatchRows& out) { return Make(batch, out); });
+}
+
+absl::Status TrainInput::Fill(int64_t batch, const BatchRows& rows) {
+  return prefetch_ ? prefetch_->Take(batch, rows) : Make(batch, rows);
+}
+
+absl::Status TrainInput::Make(int64_t batch, const BatchRows& rows) {
+  std::vector<int64_t> indices(static_cast<size_t>(plan_.batch_size()));
+  plan_.Indices(batch, indices);
+  if (stream_) {
+    stream_->ReadAhead(batch);
+    RETURN_IF_ERROR(stream_->Gather(indices, rows));
+  } else {
+    GatherRows(data_.train, indices, rows);
+  }
+  if (data_.augment.any()) Augment(batch, indices, rows.features);
+  return absl::OkStatus();
+}
+
+void TrainInput::Augment(int64_t batch, std::span<const int64_t> indices,
+                         std::span<float> features) const {
+  const size_t width = static_cast<size_t>(data_.train.features());
+  std::vector<float> image(width);
+  for (size_t row = 0; row < indices.size(); ++row) {
+    const int64_t position = batch * plan_.batch_size() + static_cast<int64_t>(row);
+    const uint64_t seed = AugmentSeed(
+        {.job = seed_, .epoch = plan_.EpochAt(position), .example = indices[row]});
+    const std::span<float> values = features.subspan(row * width, width);
+    std::ranges::copy(values, image.begin());
+    AugmentImage(data_.train.image(), data_.augment, seed, data_.train.zero(), image, values);
+  }
+}
+
+}  // namespace taas

@@ -1,0 +1,52 @@
+// The batches of a training: which examples they are, gathered from memory or from a stream,
+// augmented, and made ahead where that pays.
+//
+// Ownership: borrows the data, which outlives it; owns its threads. Threads: Fill from any, of
+// different batches at the same time. Errors of Fill: those of a stream, naming file and record.
+//
+//   TrainInput input(data, {.seed = 1, .batch_size = 100});
+//   RETURN_IF_ERROR(input.Fill(batch, {.features = session.FloatInput("features"), …}));
+
+#ifndef TRAINER_DATA_STREAM_TRAIN_INPUT_H_
+#define TRAINER_DATA_STREAM_TRAIN_INPUT_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "absl/status/status.h"
+#include "trainer/data/batch_plan.h"
+#include "trainer/data/load_data.h"
+#include "trainer/data/stream/batch_prefetch.h"
+#include "trainer/data/stream/streamed_set.h"
+
+namespace taas {
+
+class TrainInput {
+ public:
+  struct Options {
+    uint64_t seed = 0;
+    int64_t batch_size = 0;
+    int64_t towers = 1;  // Batches that are taken together.
+  };
+  TrainInput(const DataSets& data, const Options& options);
+
+  // `rows` has room for the features, and for the labels or targets, of batch_size examples.
+  absl::Status Fill(int64_t batch, const BatchRows& rows);
+
+  const BatchPlan& plan() const { return plan_; }
+
+ private:
+  absl::Status Make(int64_t batch, const BatchRows& rows);
+  void Augment(int64_t batch, std::span<const int64_t> indices, std::span<float> features) const;
+
+  const DataSets& data_;
+  const uint64_t seed_;
+  const BatchPlan plan_;
+  std::optional<StreamedSet> stream_;
+  std::optional<BatchPrefetch> prefetch_;  // The last: its thread uses the others.
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_STREAM_TRAIN_INPUT_H_

@@ -1,0 +1,231 @@
+#include "trainer/data/stream/train_input.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "third_party/json.h"
+#include "trainer/data/example.h"
+#include "trainer/data/record_file.h"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Code = absl::StatusCode;
+
+constexpr int64_t kExamples = 500;
+constexpr int64_t kBatch = 16;
+
+// Says which threads open files.
+class WatchedFiles : public PosixFileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<RandomReadFile>> OpenRead(const std::string& path) override {
+    {
+      std::lock_guard lock(mutex_);
+      ++opened_[std::this_thread::get_id()];
+      changed_.notify_all();
+    }
+    return PosixFileSystem::OpenRead(path);
+  }
+  int64_t OpenedByThisThread() {
+    std::lock_guard lock(mutex_);
+    return opened_[std::this_thread::get_id()];
+  }
+  void AwaitOthers(int64_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      int64_t others = 0;
+      for (const auto& [id, opened] : opened_) {
+        if (id != std::this_thread::get_id()) others += opened;
+      }
+      return others >= count;
+    });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::thread::id, int64_t> opened_;
+};
+
+class TrainInputTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    path_ = ::testing::TempDir() + "/" +
+            ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    auto writer = RecordWriter::Open(files_, path_);
+    ASSERT_THAT(writer, IsOk());
+    for (int64_t i = 0; i < kExamples; ++i) {
+      ExampleBuilder builder;
+      const char pixels[] = {static_cast<char>(i % 256), static_cast<char>(i / 256)};
+      builder.AddBytes("pixels", {pixels, 2});
+      const int64_t label = i % 10;
+      builder.AddInts("label", {&label, 1});
+      ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+    }
+    ASSERT_THAT((*writer)->Close(), IsOk());
+  }
+  json Spec(const json& streaming) const {
+    json spec = json::parse(R"({"format": "tfrecord", "classes": 10, "tfrecord": {
+        "label": "label", "features": [
+          {"name": "pixels", "dtype": "bytes", "decode": "raw", "shape": [1, 2, 1],
+           "normalise": {"scale": 1}},
+          {"name": "label", "dtype": "int64"}]}})");
+    spec["train"] = spec["test"] = {{"files", {path_}}};
+    if (!streaming.is_null()) spec["streaming"] = streaming;
+    return spec;
+  }
+  DataSets Load(const json& streaming) {
+    auto data = LoadData(files_, Spec(streaming));
+    EXPECT_THAT(data, IsOk());
+    return *std::move(data);
+  }
+  // The numbers of the examples of a batch, and that their labels are theirs.
+  static std::vector<int64_t> Examples(TrainInput& input, int64_t batch) {
+    std::vector<float> features(2 * kBatch);
+    std::vector<int32_t> labels(kBatch);
+    EXPECT_THAT(input.Fill(batch, {.features = features, .labels = labels}), IsOk());
+    std::vector<int64_t> examples;
+    for (size_t i = 0; i < kBatch; ++i) {
+      examples.push_back(static_cast<int64_t>(features[2 * i] + 256 * features[2 * i + 1]));
+      EXPECT_EQ(labels[i], examples.back() % 10);
+    }
+    return examples;
+  }
+
+  WatchedFiles files_;
+  std::string path_;
+};
+
+const json kStreaming = {{"shuffleBuffer", 128}, {"readers", 2}, {"prefetch", 2}};
+
+TEST_F(TrainInputTest, StreamedAndPrefetchedBatchesAreThoseOfThePlan) {
+  const DataSets data = Load(kStreaming);
+  ASSERT_NE(data.stream, nullptr);
+  EXPECT_EQ(data.train_examples(), kExamples);
+  ASSERT_TRUE(data.test.has_value());
+  EXPECT_EQ(data.test->examples(), kExamples);
+  TrainInput input(data, {.seed = 3, .batch_size = kBatch});
+  const BatchPlan plan({.seed = 3,
+                        .examples = kExamples,
+                        .batch_size = kBatch,
+                        .blocks = {.examples = 2, .per_window = 64}});
+  for (int64_t batch = 0; batch < 100; ++batch) {
+    std::vector<int64_t> want(kBatch);
+    plan.Indices(batch, want);
+    EXPECT_EQ(Examples(input, batch), want) << batch;
+  }
+}
+
+TEST_F(TrainInputTest, ThreadsMakeNoDifference) {
+  const DataSets data = Load(kStreaming);
+  const DataSets alone = Load({{"shuffleBuffer", 128}, {"readers", 1}, {"prefetch", 0}});
+  TrainInput input(data, {.seed = 3, .batch_size = kBatch});
+  TrainInput alone_input(alone, {.seed = 3, .batch_size = kBatch});
+  for (const int64_t batch : {0, 1, 2, 70, 3, 71, 31, 32, 33}) {
+    EXPECT_EQ(Examples(input, batch), Examples(alone_input, batch)) << batch;
+  }
+}
+
+// The training thread itself reads a file only where nobody was faster.
+TEST_F(TrainInputTest, FilesAreReadBesideTheTraining) {
+  const DataSets data = Load(kStreaming);
+  TrainInput input(data, {.seed = 3, .batch_size = kBatch});
+  Examples(input, 0);
+  files_.AwaitOthers(80);  // More blocks than the first window has.
+  const int64_t before = files_.OpenedByThisThread();
+  for (int64_t batch = 1; batch < 7; ++batch) Examples(input, batch);
+  EXPECT_EQ(files_.OpenedByThisThread(), before);
+}
+
+TEST_F(TrainInputTest, DataOfOneWindowIsShuffledAsAWhole) {
+  const DataSets data = Load({{"shuffleBuffer", 10'000}});
+  TrainInput input(data, {.seed = 3, .batch_size = kBatch});
+  std::vector<int64_t> first = Examples(input, 0);
+  std::ranges::sort(first);
+  EXPECT_GT(first.back() - first.front(), kExamples / 2);
+}
+
+TEST_F(TrainInputTest, ADamagedRecordEndsTheBatchThatNeedsIt) {
+  std::string text = *files_.ReadAll(path_);
+  const size_t record = text.size() / kExamples;
+  text[77 * record + 20] = static_cast<char>(text[77 * record + 20] ^ 1);
+  ASSERT_THAT(files_.WriteAtomically(path_, text), IsOk());
+  json spec = Spec(kStreaming);
+  spec.erase("test");
+  const auto data = LoadData(files_, spec);
+  ASSERT_THAT(data, IsOk());
+  TrainInput input(*data, {.seed = 3, .batch_size = kBatch});
+  std::vector<float> features(2 * kBatch);
+  std::vector<int32_t> labels(kBatch);
+  std::vector<int64_t> failed;
+  for (int64_t batch = 0; (batch + 1) * kBatch <= kExamples; ++batch) {
+    const absl::Status status = input.Fill(batch, {.features = features, .labels = labels});
+    if (status.ok()) continue;
+    failed.push_back(batch);
+    EXPECT_THAT(status, StatusIs(Code::kDataLoss,
+                                 AllOf(HasSubstr(path_ + ": record 77 at offset"),
+                                       HasSubstr("checksum of its data"))));
+  }
+  EXPECT_THAT(failed, Not(::testing::IsEmpty()));
+  // Its block has two examples.
+  EXPECT_LE(failed.size(), 2u);
+}
+
+TEST_F(TrainInputTest, WhatCannotBeStreamedSaysWhy) {
+  struct Case {
+    const char* name;
+    const char* patch;
+    const char* want;
+  };
+  const Case cases[] = {
+      {"unknown", R"({"streaming": {"buffer": 1}})", "data.streaming"},
+      {"buffer", R"({"streaming": {"shuffleBuffer": 0}})", "data.streaming.shuffleBuffer"},
+      {"readers", R"({"streaming": {"readers": 0}})", "data.streaming.readers"},
+      {"prefetch", R"({"streaming": {"prefetch": -1}})", "data.streaming.prefetch"},
+      {"gzip", R"({"streaming": {}, "tfrecord": {"compression": "gzip"}})",
+       "data.tfrecord.compression"},
+      {"classes", R"({"streaming": {}, "classes": null})", "data.classes"},
+      {"csv", R"({"streaming": {}, "format": "csv"})", "data.streaming: is of format tfrecord"},
+  };
+  for (const Case& c : cases) {
+    json spec = Spec(nullptr);
+    spec.merge_patch(json::parse(c.patch));
+    EXPECT_THAT(LoadData(files_, spec), StatusIs(Code::kInvalidArgument, HasSubstr(c.want)))
+        << c.name;
+  }
+}
+
+// Twice 100 million examples of 1,004 bytes.
+TEST_F(TrainInputTest, ABufferBeyondMemoryIsRefused) {
+  const std::string big = path_ + ".big";
+  auto writer = RecordWriter::Open(files_, big);
+  ASSERT_THAT(writer, IsOk());
+  ExampleBuilder builder;
+  builder.AddBytes("pixels", std::string(1000, 'x'));
+  const int64_t label = 1;
+  builder.AddInts("label", {&label, 1});
+  ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+  ASSERT_THAT((*writer)->Close(), IsOk());
+  json spec = Spec({{"shuffleBuffer", 100'000'000}});
+  spec["tfrecord"]["features"][0]["shape"] = {1000};
+  spec["train"]["files"] = {big};
+  EXPECT_THAT(LoadData(files_, spec),
+              StatusIs(Code::kResourceExhausted,
+                       AllOf(HasSubstr("data.streaming.shuffleBuffer"), HasSubstr("16 GiB"))));
+}
+
+}  // namespace
+}  // namespace taas
