@@ -83,7 +83,7 @@ const RULES: Record<JobKind, string> = {
     CsvOptionsOfIdx CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
     ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
-    StreamedGzip StreamedIdx StreamedTable
+    StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses
     IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented
     MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
     CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
