@@ -11,6 +11,8 @@ tools/setup/setup.sh python torch
   --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:step_bench
 /usr/bin/bazel run --noshow_progress --ui_event_filters=-info \
   --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:engine_bench
+/usr/bin/bazel run --noshow_progress --ui_event_filters=-info \
+  --disk_cache="$(tools/setup/setup.sh path cache)/bazel" //bench:row_bench
 tools/setup/setup.sh packages e2e
 tools/setup/setup.sh browser
 bench/local_cluster.py "$@"

@@ -36,14 +36,16 @@ def pin(threads):
 
 
 class Contestant:
-    def __init__(self, command, threads, config=None):
+    def __init__(self, command, threads, config=None, more=None):
+        """`more` goes into the program's environment."""
         self.command = command
         self.began = time.monotonic()
         self._folder = tempfile.TemporaryDirectory(prefix="taas-bench-trainer-")
         self._errors = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
-            env=environment(threads, self._folder.name), preexec_fn=lambda: pin(threads))
+            env={**environment(threads, self._folder.name), **(more or {})},
+            preexec_fn=lambda: pin(threads))
         try:
             if config is not None:
                 self._tell(json.dumps(config))

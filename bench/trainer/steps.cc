@@ -8,6 +8,7 @@
 // The first line of standard input is JSON:
 //   {"model": {…}, "image": [28, 28, 1], "features": 784, "classes": 10, "batch": 100,
 //    "examples": 10000, "threads": 1, "optimizer": {…}}      ("image" of a text is [])
+// and "precision": "bfloat16" where wanted.
 // It answers {"ready": true, "parameters": N} after two steps, or {"unknown": WHY} for a model that
 // BuildModel does not know. Each further line is a number of steps, answered by {"seconds": S,
 // "loss": L}.
@@ -95,9 +96,10 @@ class Training {
     ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), ShapeOf(config)));
     ASSIGN_OR_RETURN(Model model, BuildModel(spec));
     ASSIGN_OR_RETURN(auto optimizer, Optimizer::Parse(config["optimizer"].dump()));
-    ASSIGN_OR_RETURN(auto session, Session::Compile(model.graph, {.batch = config["batch"],
-                                                                  .loss = model.loss,
-                                                                  .threads = config["threads"]}));
+    SessionOptions options{
+        .batch = config["batch"], .loss = model.loss, .threads = config["threads"]};
+    if (config.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
+    ASSIGN_OR_RETURN(auto session, Session::Compile(model.graph, options));
     session->InitializeVariables(/*seed=*/1);
     return std::unique_ptr<Training>(new Training(config, std::move(model), std::move(optimizer),
                                                   std::move(session)));

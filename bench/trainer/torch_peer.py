@@ -2,7 +2,8 @@
 """Training steps by PyTorch, for run.py, which says how on standard input (peer.py).
 
 The variant is a list of words: "eager" or "compiled", and of image models "channels last" or
-"channels first", the order of their memory. Batches lie ready in it.
+"channels first", the order of their memory. Batches lie ready in it. With "precision": "bfloat16"
+products are computed by torch.autocast.
 """
 
 import os
@@ -52,8 +53,11 @@ def make(config):
     optimizer = optimizer_of(config["optimizer"], parameters)
     batches = batches_of(config, module, variant)
 
+    rounds = config.get("precision") == "bfloat16"
+
     def loss_of(inputs, labels):
-        return torch_models.loss_of(module, inputs, labels)
+        with torch.autocast("cpu", torch.bfloat16, enabled=rounds):
+            return torch_models.loss_of(module, inputs, labels)
 
     if "compiled" in variant:
         loss_of = torch.compile(loss_of)

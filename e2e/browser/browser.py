@@ -11,6 +11,7 @@ Screenshots, pages and consoles of a failure lie in a folder that the error name
 """
 
 import contextlib
+import dataclasses
 import glob
 import json
 import os
@@ -19,12 +20,19 @@ import tempfile
 import threading
 
 import programs
+from quiet_network import QuietNetwork
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 # The longest, in which every page is looked at, takes a third of it on two busy cores.
 LIMIT_S = 1200
 # Before a line of a scenario that asks for an act: see src/acts.ts.
 ACT = "act "
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    text: str
+    failed: bool
 
 
 def node():
@@ -49,23 +57,29 @@ def run(scenario, language, folder=None, acts=None, **task):
     kept = folder or traces_folder()
     task = {"links": [], "jobs": {}, **task,
             "scenario": scenario, "language": language, "folder": kept}
-    command = [node(), "--import", os.path.join(FOLDER, "resolve.mjs"),
+    with QuietNetwork(task["url"]) as network:
+        said = run_in(network, task, acts or {})
+    if said.failed:
+        raise AssertionError(f"{scenario} ({language}): {said.text}\ntraces: {kept}")
+    if not folder:
+        os.rmdir(kept)
+    return said.text
+
+
+def run_in(network, task, acts):
+    command = [*network.enter, node(), "--import", os.path.join(FOLDER, "resolve.mjs"),
                os.path.join(FOLDER, "main.ts")]
     with subprocess.Popen(command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as process:
         timer = threading.Timer(LIMIT_S, process.kill)
         timer.start()
         try:
-            said = converse(process, task, acts or {})
+            text = converse(process, task, acts)
         finally:
             timer.cancel()
             if process.poll() is None:
                 process.kill()
-    if process.returncode != 0:
-        raise AssertionError(f"{scenario} ({language}): {said}\ntraces: {kept}")
-    if not folder:
-        os.rmdir(kept)
-    return said
+    return Said(text, process.returncode != 0)
 
 
 def converse(process, task, acts):

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace taas {
 namespace {
@@ -81,11 +83,46 @@ std::vector<RuleTwin> RecordRules() {
        [](const Json& self, const Json*) {
          return (ValueAt(self, {"dtype"}) == "bytes") == self.contains("decode");
        }},
-      {at + ".features[]", "is of decode raw only", ".rawDtype", Needs("rawDtype", "decode")},
+      {at + ".features[]", "is of decode raw only", ".rawDtype",
+       [](const Json& self, const Json*) {
+         return ValueAt(self, {"decode"}) == "raw" || !self.contains("rawDtype");
+       }},
       {at + ".features[]", "VarLen needs the shape of the most values", ".shape",
        [](const Json& self, const Json*) {
          return self.contains("shape") || ValueAt(self, {"kind"}) != "VarLen";
        }},
+  };
+}
+
+// The field is there if the column is of one of the types, and only then.
+RuleTwin ColumnHas(const char* field, const char* message, std::vector<std::string> types) {
+  return {"spec.trainer.data.columns[]", message, std::string(".") + field,
+          [field, types = std::move(types)](const Json& self, const Json*) {
+            const Json& type = ValueAt(self, {"type"});
+            const auto named = std::ranges::find_if(
+                types, [&](const std::string& one) { return type == one; });
+            return (named != types.end()) == self.contains(field);
+          }};
+}
+
+RuleTwin ColumnMayHave(const char* field, const char* message, const char* type, bool may) {
+  return {"spec.trainer.data.columns[]", message, std::string(".") + field,
+          [=](const Json& self, const Json*) {
+            return (ValueAt(self, {"type"}) == type) == may || !self.contains(field);
+          }};
+}
+
+std::vector<RuleTwin> ColumnRules() {
+  return {
+      ColumnHas("sources", "a crossed column has sources, and no other has", {"crossed"}),
+      ColumnMayHave("source", "a crossed column has sources instead", "crossed", false),
+      ColumnMayHave("default", "a crossed column has none", "crossed", false),
+      ColumnHas("buckets", "identity, hashed and crossed columns have them, and no other has",
+                {"identity", "hashed", "crossed"}),
+      ColumnHas("boundaries", "a bucketized column has them, and no other has", {"bucketized"}),
+      ColumnHas("values", "a vocabulary column has them, and no other has", {"vocabulary"}),
+      ColumnMayHave("oovBuckets", "is of a vocabulary column only", "vocabulary", true),
+      ColumnMayHave("normalise", "is of a numeric column only", "numeric", true),
   };
 }
 
@@ -120,6 +157,11 @@ std::vector<RuleTwin> DataRules() {
        }},
       {at, "must be given for data that is streamed, unless the label is a float", ".classes",
        StreamsWithClasses},
+      {at, "is of formats tfrecord, csv and generated only", ".columns",
+       [](const Json& self, const Json*) {
+         return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "generated"}) ||
+                !self.contains("columns");
+       }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},
       {at, "only format cifar100 takes these options", ".cifar100",
@@ -135,7 +177,7 @@ std::vector<RuleTwin> DataRules() {
 
 std::vector<RuleTwin> TrainingDataRules() {
   std::vector<RuleTwin> all = DataRules();
-  for (const auto& part : {RecordRules(), FileRules("spec.trainer.data.train"),
+  for (const auto& part : {RecordRules(), ColumnRules(), FileRules("spec.trainer.data.train"),
                            FileRules("spec.trainer.data.test")}) {
     all.insert(all.end(), part.begin(), part.end());
   }

@@ -234,7 +234,7 @@ FieldError Unsupported(const std::string& path, const Json& value, const std::st
 }
 
 constexpr char kModels[] =
-    "gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax";
+    "gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax, wideDeep";
 
 // Whose a field is, of models and of optimizers.
 struct OwnedField {
@@ -264,9 +264,11 @@ bool IsInList(const std::string& text, const char* list) {
 // The twin of the table in trainer/model/model.cc.
 const std::vector<OwnedField>& ModelFields() {
   static const std::vector<OwnedField> fields = {
-      {"hidden", {"lenet", "lstm", "mlp"}},
-      {"dropout", {"gpt2", "lenet", "lstm"}},
+      {"hidden", {"lenet", "lstm", "mlp", "wideDeep"}},
+      {"dropout", {"gpt2", "lenet", "lstm", "wideDeep"}},
       {"layers", {"layers"}},
+      {"wide", {"wideDeep"}},
+      {"deep", {"wideDeep"}},
       {"blocks", {"gpt2"}},
       {"heads", {"gpt2"}},
       {"width", {"gpt2"}},
@@ -286,7 +288,8 @@ void CheckModel(const Json& model, bool own_image, std::vector<FieldError>* erro
   }
   CheckOwners(model, path, text, ModelFields(), errors);
   const Json& hidden = Below(model, "hidden");
-  if ((text == "mlp" || text == "lstm") && (!hidden.is_array() || hidden.empty())) {
+  const bool needs_hidden = text == "mlp" || text == "lstm" || text == "wideDeep";
+  if (needs_hidden && (!hidden.is_array() || hidden.empty())) {
     errors->push_back({path + ".hidden", std::string(kFieldRequired),
                        "Required value: " + text + " needs the size of at least one hidden layer"});
   }
@@ -321,13 +324,14 @@ void CheckStart(const Json& optimizer, const std::string& name, std::vector<Fiel
                      "Invalid value: " + start.dump() + ": adagrad needs one above 0"});
 }
 
-void CheckBoundaries(const Json& boundaries, std::vector<FieldError>* errors) {
+void CheckBoundaries(const Json& boundaries, const std::string& path,
+                     std::vector<FieldError>* errors) {
   if (!boundaries.is_array()) return;
   if (std::adjacent_find(boundaries.begin(), boundaries.end(), std::greater_equal<Json>()) ==
       boundaries.end()) {
     return;
   }
-  errors->push_back({"spec.trainer.optimizer.decay.boundaries", std::string(kFieldInvalid),
+  errors->push_back({path, std::string(kFieldInvalid),
                      "Invalid value: " + boundaries.dump() + ": must grow"});
 }
 
@@ -341,7 +345,36 @@ void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
   }
   CheckOwners(optimizer, path, text, OptimizerFields(), errors);
   CheckStart(optimizer, text, errors);
-  CheckBoundaries(Below(Below(optimizer, "decay"), "boundaries"), errors);
+  CheckBoundaries(Below(Below(optimizer, "decay"), "boundaries"), path + ".decay.boundaries",
+                  errors);
+}
+
+void CheckColumn(const Json& name, const std::set<std::string>& columns, const std::string& path,
+                 std::vector<FieldError>* errors) {
+  if (!name.is_string() || columns.contains(name.get<std::string>())) return;
+  errors->push_back({path, std::string(kFieldInvalid),
+                     "Invalid value: " + name.dump() + ": is none of spec.trainer.data.columns"});
+}
+
+// Columns, and the model that names them.
+void CheckColumns(const Json& columns, const Json& model, std::vector<FieldError>* errors) {
+  std::set<std::string> names;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const Json& name = Below(columns[i], "name");
+    if (name.is_string()) names.insert(name.get<std::string>());
+    CheckBoundaries(Below(columns[i], "boundaries"),
+                    "spec.trainer.data.columns[" + std::to_string(i) + "].boundaries", errors);
+  }
+  if (Below(model, "name") != "wideDeep") return;
+  const Json& wide = Below(model, "wide");
+  for (size_t i = 0; i < wide.size(); ++i) {
+    CheckColumn(wide[i], names, "spec.trainer.model.wide[" + std::to_string(i) + "]", errors);
+  }
+  const Json& deep = Below(model, "deep");
+  for (size_t i = 0; i < deep.size(); ++i) {
+    CheckColumn(Below(deep[i], "column"), names,
+                "spec.trainer.model.deep[" + std::to_string(i) + "].column", errors);
+  }
 }
 
 }  // namespace
@@ -389,6 +422,7 @@ std::vector<FieldError> ValidateTrainer(std::string_view json) {
   if (trainer.is_null()) return errors;  // An image of the user's own.
 
   CheckModel(Below(trainer, "model"), !Below(trainer, "image").is_null(), &errors);
+  CheckColumns(Below(Below(trainer, "data"), "columns"), Below(trainer, "model"), &errors);
   CheckOptimizer(Below(trainer, "optimizer"), &errors);
   return errors;
 }

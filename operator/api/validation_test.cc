@@ -256,17 +256,44 @@ TEST(ValidateTrainerTest, AnImageOfOnesOwnMayHaveModelsOfItsOwn) {
   EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
 }
 
+TEST(ValidateTrainerTest, ColumnsThatDoNotFitAreNamed) {
+  Json job = Example();
+  Json& trainer = job["spec"]["trainer"];
+  trainer["data"] = Json::parse(R"({"format": "csv", "train": {"files": ["/d/a"]},
+      "csv": {"labelColumn": "click"},
+      "columns": [{"name": "age", "type": "bucketized", "boundaries": [18, 35]},
+                  {"name": "job", "type": "hashed", "buckets": 9}]})");
+  trainer["model"] = Json::parse(R"({"name": "wideDeep", "hidden": [4], "wide": ["age", "job"],
+                                     "deep": [{"column": "job"}]})");
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["data"]["columns"][0]["boundaries"] = {35, 18};
+  trainer["model"]["wide"][1] = "town";
+  trainer["model"]["deep"][0]["column"] = "jobs";
+  EXPECT_EQ(FormatFieldErrors(Validate(JobKind::kTrainingJob, job.dump())), "");
+  const std::vector<FieldError> errors = ValidateTrainer(job.dump());
+  ASSERT_EQ(errors.size(), 3u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].path, "spec.trainer.data.columns[0].boundaries");
+  EXPECT_EQ(errors[1].path, "spec.trainer.model.wide[1]");
+  EXPECT_EQ(errors[2].path, "spec.trainer.model.deep[0].column");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, ValidateTrainerTest,
     testing::Values(
         TrainerCase{"UnknownModel", R"({"name": "resnet"})", R"({})", "spec.trainer.model.name",
-                    "knows gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax"},
+                    "knows gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax, "
+                    "wideDeep"},
         TrainerCase{"MlpWithoutLayers", R"({"name": "mlp"})", R"({})", "spec.trainer.model.hidden",
                     "at least one hidden layer"},
         TrainerCase{"SoftmaxWithLayers", R"({"name": "softmax", "hidden": [5]})", R"({})",
-                    "spec.trainer.model.hidden", "belongs to lenet, lstm, mlp, not to softmax"},
+                    "spec.trainer.model.hidden",
+                    "belongs to lenet, lstm, mlp, wideDeep, not to softmax"},
         TrainerCase{"LstmWithoutLayers", R"({"name": "lstm", "hidden": []})", R"({})",
                     "spec.trainer.model.hidden", "lstm needs the size of at least one"},
+        TrainerCase{"WideDeepWithoutLayers", R"({"name": "wideDeep"})", R"({})",
+                    "spec.trainer.model.hidden", "wideDeep needs the size of at least one"},
+        TrainerCase{"WideOfMlp", R"({"name": "mlp", "hidden": [5], "wide": ["a"]})", R"({})",
+                    "spec.trainer.model.wide", "belongs to wideDeep, not to mlp"},
         TrainerCase{"BlocksOfLenet", R"({"name": "lenet", "blocks": 2})", R"({})",
                     "spec.trainer.model.blocks", "belongs to gpt2, not to lenet"},
         TrainerCase{"UnknownOptimizer", R"({"name": "linear"})", R"({"name": "lamb"})",

@@ -32,10 +32,18 @@ class LayerSpec(TypedDict, total=False):
     rows: int
 
 
+class DeepColumnSpec(TypedDict, total=False):
+    column: str
+    type: Literal["embedding", "indicator"]
+    units: int
+
+
 class ModelSpec(TypedDict, total=False):
     name: str
     hidden: Sequence[int]
     dropout: float
+    wide: Sequence[str]
+    deep: Sequence[DeepColumnSpec]
     blocks: int
     heads: int
     width: int
@@ -53,7 +61,7 @@ class GeneratedSpec(TypedDict, total=False):
     testExamples: int
     features: int
     classes: int
-    pattern: Literal["centres", "waves"]
+    pattern: Literal["centres", "waves", "clicks"]
     image: Sequence[int]
 
 
@@ -91,7 +99,7 @@ class RecordFeatureSpec(TypedDict, total=False):
     dtype: Literal["float", "int64", "bytes"]
     shape: Sequence[int]
     default: float
-    decode: Literal["raw"]
+    decode: Literal["raw", "text"]
     rawDtype: Literal["uint8", "float32"]
     normalise: NormaliseSpec
 
@@ -116,6 +124,19 @@ class RawSpec(TypedDict, total=False):
     labelDtype: Literal["uint8", "int32", "int64", "float32"]
 
 
+class ColumnSpec(TypedDict, total=False):
+    name: str
+    type: Literal["numeric", "bucketized", "identity", "vocabulary", "hashed", "crossed"]
+    source: str
+    sources: Sequence[str]
+    default: int | str
+    normalise: NormaliseSpec
+    boundaries: Sequence[float]
+    buckets: int
+    values: Sequence[int | str]
+    oovBuckets: int
+
+
 class DataSpec(TypedDict, total=False):
     format: Literal["idx", "generated", "cifar10", "cifar100", "tfrecord", "csv", "raw", "text"]
     train: FilesSpec
@@ -123,6 +144,7 @@ class DataSpec(TypedDict, total=False):
     augment: AugmentSpec
     streaming: StreamingSpec
     classes: int
+    columns: Sequence[ColumnSpec]
     generated: GeneratedSpec
     cifar100: Cifar100Spec
     tfrecord: TFRecordSpec
@@ -224,6 +246,7 @@ class EngineSpec(TypedDict, total=False):
     interOpThreads: int
     intraOpThreads: int
     deterministic: bool
+    precision: Literal["float32", "bfloat16"]
     trace: TraceSpec
 
 

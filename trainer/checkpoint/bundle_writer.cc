@@ -6,6 +6,7 @@
 #include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/sorted_table.h"
+#include "trainer/checkpoint/write_pace.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
 namespace taas {
@@ -122,11 +123,17 @@ absl::Status BundleWriter::Add(const TensorView& tensor, int shard) {
   if (tensor.type == ElementType::kString) {
     strings = EncodeStrings(tensor.strings);
     bytes = strings.bytes;
-  } else {
-    strings.crc = Crc32c(bytes);
   }
   Shard& to = shards_[static_cast<size_t>(shard)];
-  RETURN_IF_ERROR(to.file->Append(bytes));
+  for (std::string_view rest = bytes; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, kPieceBytes);
+    rest.remove_prefix(piece.size());
+    if (tensor.type != ElementType::kString) strings.crc = ExtendCrc32c(strings.crc, piece);
+    RETURN_IF_ERROR(to.file->Append(piece));
+    if (piece.size() == kPieceBytes && options_.after_piece) {
+      RETURN_IF_ERROR(options_.after_piece());
+    }
+  }
   formats::BundleEntry entry;
   entry.set_dtype(static_cast<int>(tensor.type));
   entry.mutable_shape();  // Present even for a scalar, as TensorFlow writes it.

@@ -18,6 +18,7 @@
 #define TRAINER_CHECKPOINT_BUNDLE_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -37,6 +38,8 @@ class BundleWriter {
   struct Options {
     int shards = 1;
     bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
+    // Called after each kPieceBytes of a tensor; an error ends the writing.
+    std::function<absl::Status()> after_piece{};
   };
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files, std::string prefix,
                                                             Options options);

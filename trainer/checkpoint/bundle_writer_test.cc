@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/write_pace.h"
 
 namespace taas {
 namespace {
@@ -93,6 +94,31 @@ TEST(BundleWriterTest, DirectoryThatDoesNotExistIsNamed) {
   PosixFileSystem files;
   EXPECT_THAT(BundleWriter::Open(files, TestPath("absent/model")),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("absent/model.data-00000-of-00001")));
+}
+
+TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
+  PosixFileSystem files;
+  int pieces = 0;
+  auto writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = [&]() -> absl::Status {
+    return ++pieces < 2 ? absl::OkStatus() : absl::AbortedError("the owner has changed");
+  }});
+  ASSERT_THAT(writer, IsOk());
+  const std::vector<float> values(5 * kPieceBytes / sizeof(float) / 2, 1.0f);
+  const TensorView tensor = FloatTensor("w", {std::ssize(values)}, values);
+  EXPECT_THAT((*writer)->Add(tensor),
+              StatusIs(absl::StatusCode::kAborted, HasSubstr("the owner has changed")));
+  EXPECT_EQ(pieces, 2);
+  // The third is no whole one, so that nothing is called after it.
+  writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = [&]() -> absl::Status {
+    ++pieces;
+    return absl::OkStatus();
+  }});
+  pieces = 0;
+  ASSERT_THAT((*writer)->Add(tensor), IsOk());
+  ASSERT_THAT((*writer)->Finish(), IsOk());
+  EXPECT_EQ(pieces, 2);
+  const auto bytes = files.ReadAll(BundleDataPath(TestPath("pieces")));
+  EXPECT_EQ(bytes->size(), values.size() * sizeof(float));
 }
 
 }  // namespace

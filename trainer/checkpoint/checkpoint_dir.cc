@@ -145,10 +145,15 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   const std::string source = temporary_dir + "/" + kName + std::to_string(step);
   const std::vector<int> plan = PlanShards(tensors, options_.shard_bytes);
   const int shards = plan.empty() ? 1 : plan.back() + 1;
-  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source, {.shards = shards}));
+  const auto go_on = [this]() -> absl::Status {
+    if (options_.pace != nullptr) options_.pace->Pause();
+    // A model that takes longer to write than the lease is no sign of death.
+    return clock_.Now() - renewed_ < kRenewEvery ? absl::OkStatus() : Renew();
+  };
+  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source,
+                                                   {.shards = shards, .after_piece = go_on}));
   for (size_t i = 0; i < tensors.size(); ++i) {
     RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
-    // A model that takes longer to write than the lease is no sign of death.
     if (clock_.Now() - renewed_ < kRenewEvery) continue;
     RETURN_IF_ERROR(Renew());
   }

@@ -33,6 +33,7 @@
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/checkpoint/owner_record.h"
 #include "trainer/checkpoint/tensor.h"
+#include "trainer/checkpoint/write_pace.h"
 
 namespace taas {
 
@@ -47,6 +48,7 @@ class CheckpointDir {
     CheckpointOwner owner;
     int keep = 5;  // Checkpoints that stay; at least 1.
     int64_t shard_bytes = int64_t{4} << 30;  // Of one data file (PlanShards).
+    WritePace* pace = nullptr;               // Borrowed; none: as fast as possible.
   };
   struct Checkpoint {
     int64_t step = 0;

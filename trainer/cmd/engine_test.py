@@ -101,12 +101,29 @@ class EngineTest(unittest.TestCase):
             self.assertIn(named, done.stderr)
 
     def test_threads_do_not_change_what_is_learnt(self):
-        outcomes = set()
-        for inter, intra in ((1, 1), (2, 1), (1, 2), (2, 2)):
-            done = self.train("--deterministic", f"--inter-op-threads={inter}",
-                              f"--intra-op-threads={intra}", logSteps=30)
-            outcomes.add(re.search(r"step 30, loss = (\S+)", done.stdout).group(1))
-        self.assertEqual(len(outcomes), 1, outcomes)
+        for precision in ("float32", "bfloat16"):
+            outcomes = set()
+            for inter, intra in ((1, 1), (2, 1), (1, 2), (2, 2)):
+                done = self.train("--deterministic", f"--inter-op-threads={inter}",
+                                  f"--intra-op-threads={intra}", f"--precision={precision}",
+                                  logSteps=30)
+                outcomes.add(re.search(r"step 30, loss = (\S+)", done.stdout).group(1))
+            self.assertEqual(len(outcomes), 1, outcomes)
+
+    def test_precision_is_seen_in_graph_and_trace_or_in_the_log(self):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            able = "avx512_bf16" in file.read()
+        path = os.path.join(self.dir, "precision.json")
+        done = self.train("--precision=bfloat16", "--trace", path)
+        self.assertEqual("no AVX512_BF16" in done.stderr, not able, done.stderr)
+        with open(path, encoding="utf-8") as file:
+            ops = {event["args"]["op"] for event in json.load(file)["traceEvents"]
+                   if event["name"] == "hidden1/MatMul"}
+        self.assertEqual(ops, {"MatMul(bfloat16)" if able else "MatMul"})
+        shown = subprocess.run(
+            [TRAINER, "graph", "--precision=bfloat16", "--config", json.dumps(CONFIG)], text=True,
+            check=True, stdout=subprocess.PIPE, env={}).stdout
+        self.assertEqual("MatMul(bfloat16)" in shown, able, shown)
 
 
 if __name__ == "__main__":

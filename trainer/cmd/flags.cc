@@ -101,6 +101,9 @@ void AddEngineFlags(CLI::App& app, Flags* flags) {
   app.add_flag("--deterministic", flags->deterministic,
                "the same bits for any number of threads")
       ->group(group);
+  app.add_option("--precision", flags->precision,
+                 "float32 or bfloat16: in what products are computed")
+      ->group(group);
   app.add_option("--trace", flags->trace,
                  "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
       ->group(group);
@@ -247,6 +250,7 @@ absl::Status SetEngine(const Flags& flags, Json& json) {
   if (flags.log_device_placement) Part(json, "engine")["logDevicePlacement"] = true;
   if (flags.soft_placement) Part(json, "engine")["softPlacement"] = true;
   if (flags.deterministic) Part(json, "engine")["deterministic"] = true;
+  Set(json, "engine", "precision", flags.precision);
   Set(json, "engine", "interOpThreads", flags.inter_op_threads);
   Set(json, "engine", "intraOpThreads", flags.intra_op_threads);
   if (flags.trace) Part(Part(json, "engine"), "trace")["file"] = *flags.trace;

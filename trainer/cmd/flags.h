@@ -45,7 +45,7 @@ struct Flags {
   // How it is computed.
   bool log_device_placement = false, soft_placement = false, deterministic = false;
   std::optional<int64_t> inter_op_threads, intra_op_threads;
-  std::optional<std::string> trace, trace_steps;
+  std::optional<std::string> precision, trace, trace_steps;
 
   bool json_logs = false;
   bool verbose = false;

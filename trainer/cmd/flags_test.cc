@@ -122,8 +122,8 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
        "--backup_workers=5%", "--checkpoint_dir=/c", "--save_checkpoints_secs=5",
        "--save_checkpoints_steps=6", "--save_summaries_steps=8", "--log_steps=9", "--json-logs",
        "--log_device_placement", "--soft-placement", "--inter-op-threads=2",
-       "--intra_op_parallelism_threads=4", "--deterministic", "--trace=/t.json",
-       "--trace-steps=5:7"});
+       "--intra_op_parallelism_threads=4", "--deterministic", "--precision=bfloat16",
+       "--trace=/t.json", "--trace-steps=5:7"});
   const json want = {{"model", {{"name", "softmax"}}},
                      {"data", json::object()},
                      {"maxSteps", 7},
@@ -144,6 +144,7 @@ TEST_F(FlagsTest, EveryFlagBecomesItsField) {
                        {"interOpThreads", 2},
                        {"intraOpThreads", 4},
                        {"deterministic", true},
+                       {"precision", "bfloat16"},
                        {"trace", {{"file", "/t.json"}, {"fromStep", 5}, {"steps", 3}}}}}};
   EXPECT_EQ(got, want) << got.dump(1);
 }

@@ -37,13 +37,14 @@ class Row:
     optimizer: dict
     steps: int
     batch: int
-    measure: str  # accuracy, loss, or r2.
+    measure: str  # accuracy, loss, r2, or over: the loss, over the least that is possible.
     wanted: float
     drawn: float = None  # Of drawn digits.
+    engine: dict = dataclasses.field(default_factory=dict)
 
     def reaches(self, value, real):
         wanted = self.wanted if real or self.drawn is None else self.drawn
-        return value <= wanted if self.measure == "loss" else value >= wanted
+        return value <= wanted if self.measure in ("loss", "over") else value >= wanted
 
 
 def sgd(rate):
@@ -63,6 +64,12 @@ NORM = {"type": "batchNorm", "activation": "relu", "decay": 0.9}
 CHAIN = [CONV, NORM, {"type": "maxPool"}, CONV, NORM, {"type": "globalAvgPool"},
          {"type": "dropout", "rate": 0.1}]
 
+WIDE_DEEP = {"name": "wideDeep", "hidden": [64, 32],
+             "wide": ["ad", "site", "ageGroup", "hour", "site_ad"],
+             "deep": [{"column": "age"}, {"column": "income"}, {"column": "hour"},
+                      {"column": "ageGroup", "type": "indicator"}, {"column": "ad", "units": 8},
+                      {"column": "site", "units": 8}]}
+
 ROWS = {
     "linear": Row({"name": "linear"}, "table", sgd(0.1), 300, 50, "r2", 0.99),
     "softmax": Row({"name": "softmax"}, "mnist", sgd(0.5), 300, 100, "accuracy", 0.89, 0.83),
@@ -75,9 +82,18 @@ ROWS = {
                   "accuracy", 0.95),
     "lstm": Row({"name": "lstm", "hidden": [64, 64]}, "sequences",
                 {"name": "adam", "learningRate": 0.005}, 200, 64, "accuracy", 0.95),
+    "wideDeep": Row(WIDE_DEEP, "clicks", {"name": "adam", "learningRate": 0.001}, 8000, 100,
+                    "over", 1.03),
     "gpt2": Row({"name": "gpt2", "blocks": 2, "heads": 4, "width": 64}, "paragraph",
                 {"name": "adamw", "learningRate": 0.003}, 700, 6, "loss", 0.1),
 }
+# As good, with products of rounded factors.
+ROWS |= {f"{name}-bfloat16": dataclasses.replace(ROWS[name], engine={"precision": "bfloat16"})
+         for name in ("mlp", "lenet", "resnet20", "lstm", "gpt2")}
+# At the rate of float32 it stays where all positions have one answer, as in PyTorch: what Adam
+# divides by its own size there is little more than rounding.
+ROWS["gpt2-bfloat16"] = dataclasses.replace(
+    ROWS["gpt2-bfloat16"], optimizer={"name": "adamw", "learningRate": 0.001})
 
 
 class Data:
@@ -127,6 +143,20 @@ class Data:
                 "generated": {"pattern": "waves", "image": image, "classes": classes,
                               "examples": 4000, "testExamples": 500}}
 
+    @staticmethod
+    def clicks():
+        columns = [
+            {"name": "age", "type": "numeric", "normalise": {"scale": 0.05, "offset": -2.5}},
+            {"name": "income", "type": "numeric"},
+            {"name": "ageGroup", "type": "bucketized", "source": "age",
+             "boundaries": [25, 35, 50, 65]},
+            {"name": "hour", "type": "identity", "buckets": 24},
+            {"name": "site", "type": "vocabulary", "values": [f"site-{i}" for i in range(25)]},
+            {"name": "ad", "type": "hashed", "buckets": 1000},
+            {"name": "site_ad", "type": "crossed", "sources": ["site", "ad"], "buckets": 20000}]
+        return {"format": "generated", "columns": columns,
+                "generated": {"pattern": "clicks", "examples": 200000, "testExamples": 20000}}
+
     def paragraph(self):
         path = os.path.join(self.folder, "paragraph.txt")
         with open(path, "w", encoding="utf-8") as file:
@@ -148,7 +178,7 @@ def train(row):
         data = Data(folder)
         config = {"model": row.model, "data": getattr(data, row.data)(), "seed": SEED,
                   "optimizer": row.optimizer, "maxSteps": row.steps, "batchSize": row.batch,
-                  "strategy": {"type": "Local"}}
+                  "strategy": {"type": "Local"}, "engine": row.engine}
         began = time.monotonic()
         done = subprocess.run([TRAINER], env={"TAAS_TRAINER": json.dumps(config)}, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -159,7 +189,8 @@ def train(row):
     if done.returncode != 0 or not found:
         raise AssertionError(f"exit {done.returncode}: {done.stdout[-2000:]}")
     accuracy, loss = (float(number or "nan") for number in found.groups())
-    value = {"accuracy": accuracy, "loss": loss,
+    least = re.search(r"no model's loss on the test set is below (\d\.\d+)", done.stdout)
+    value = {"accuracy": accuracy, "loss": loss, "over": loss / float(least[1]) if least else None,
              "r2": 1 - loss / data.variance if data.variance else None}[row.measure]
     return Result(value, data.real, seconds, done.stdout)
 
@@ -180,8 +211,10 @@ for _name, _row in ROWS.items():
     setattr(ModelsTest, f"test_{_name}", make_test(_row))
 
 WORDS = {"mnist": "MNIST", "table": "table of 8 numbers", "images": "waves, 32 × 32 × 3",
-         "sequences": "waves, 28 steps of 4", "paragraph": "a paragraph, context 64"}
-SIGNS = {"accuracy": "accuracy ≥", "loss": "loss ≤", "r2": "R² ≥"}
+         "sequences": "waves, 28 steps of 4", "paragraph": "a paragraph, context 64",
+         "clicks": "clicks, feature columns"}
+SIGNS = {"accuracy": "accuracy ≥", "loss": "loss ≤", "r2": "R² ≥",
+         "over": "loss, of the least possible, ≤"}
 
 
 def print_table(names):

@@ -78,6 +78,8 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
     std::fputs(task->Placements().c_str(), stderr);
   }
   board_.SetData(task->data_source(), task->examples());
+  Log(LogLevel::kInfo, "data loaded",
+      {{"source", task->data_source()}, {"examples", std::to_string(task->examples())}});
   return task;
 }
 

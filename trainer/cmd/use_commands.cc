@@ -136,17 +136,18 @@ absl::Status Predict(const Command& command, const GetEnv& env) {
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
   ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(trained));
   const int64_t features = trained.shape.features;
+  const FeatureColumns* const columns = trained.columns ? &*trained.columns : nullptr;
   const auto print = [](const Prediction& prediction) {
     std::puts(JsonOf(prediction).c_str());
   };
   if (command.input == "-") {
     const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-    ASSIGN_OR_RETURN(const auto rows, ParseExamples(text, "-", features));
+    ASSIGN_OR_RETURN(const auto rows, ParseExamples(text, "-", features, columns));
     return predictor->Predict(rows, print);
   }
   ASSIGN_OR_RETURN(const auto rows, command.input.empty()
                                         ? TestExamples(files, config, features)
-                                        : ReadExamples(files, command.input, features));
+                                        : ReadExamples(files, command.input, features, columns));
   return predictor->Predict(rows, print);
 }
 
@@ -167,7 +168,8 @@ constexpr Verb kVerbs[] = {
     {"predict",
      "Prints a line of JSON for each example: {\"class\": 3, \"probabilities\": [...]}, or\n"
      "{\"value\": 1.5} of a regression. Examples are those of data.test, or --input: lines of\n"
-     "numbers (as 0.1, 0.2 or [0.1, 0.2] or {\"features\": [0.1, 0.2]}), or an IDX file of images.",
+     "numbers (as 0.1, 0.2 or [0.1, 0.2] or {\"features\": [0.1, 0.2]}), or of values by name if\n"
+     "the data has feature columns ({\"age\": 39, \"job\": \"Sales\"}), or an IDX file of images.",
      Predict},
 };
 

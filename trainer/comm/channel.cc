@@ -333,7 +333,7 @@ absl::StatusOr<FrameHead> Channel::ReceiveHead() {
   const absl::Status known = head.ok() ? KnowPayload(*head, &arrived) : head.status();
   if (!known.ok()) return Annotate(known, "from " + peer_);
   // How a payload came is nobody's concern but this class's.
-  head->flags &= static_cast<uint16_t>(kFlagShared - 1);
+  head->flags &= static_cast<uint16_t>(((1 << kSlotShift) - 1) & ~kFlagShared);
   return head;
 }
 

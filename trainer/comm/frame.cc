@@ -100,6 +100,7 @@ std::string FrameTypeName(FrameType type) {
     case FrameType::kAsk: return "ASK";
     case FrameType::kPull: return "PULL";
     case FrameType::kPush: return "PUSH";
+    case FrameType::kPushRows: return "PUSH_ROWS";
     case FrameType::kPeerHello: return "PEER_HELLO";
     case FrameType::kStaged: return "STAGED";
     case FrameType::kCommit: return "COMMIT";

@@ -41,6 +41,7 @@ enum class FrameType : uint8_t {
   // Training replica → shard, each answered by kValues.
   kPull = 16,
   kPush = 17,
+  kPushRows = 18,
   // Shard k ↔ shard 0.
   kPeerHello = 32,
   kStaged = 33,
@@ -90,6 +91,10 @@ constexpr uint16_t kFlagBanked = 2;
 constexpr uint16_t kFlagBatch = 4;
 // COMMIT: another push of the same step follows.
 constexpr uint16_t kFlagMore = 8;
+// VALUES: the shard takes PUSH_ROWS as well; one of an earlier build does not.
+constexpr uint16_t kFlagTakesRows = 32;
+// VALUES, to a PUSH_ROWS only: what follows are the rows that its sender lacks.
+constexpr uint16_t kFlagRows = 64;
 // Any frame: the payload lies in memory that the sender shares and does not follow. The high byte
 // of the flags says in which.
 constexpr uint16_t kFlagShared = 16;

@@ -254,7 +254,7 @@ absl::Status ReadEngine(const Json& object, EngineConfig* engine) {
   const std::string path = "engine";
   RETURN_IF_ERROR(CheckFields(*found, path, {"logDevicePlacement", "softPlacement",
                                              "interOpThreads", "intraOpThreads", "deterministic",
-                                             "trace"}));
+                                             "precision", "trace"}));
   RETURN_IF_ERROR(ReadBool(*found, path, "logDevicePlacement", &engine->log_device_placement));
   RETURN_IF_ERROR(ReadBool(*found, path, "softPlacement", &engine->soft_placement));
   RETURN_IF_ERROR(
@@ -262,6 +262,11 @@ absl::Status ReadEngine(const Json& object, EngineConfig* engine) {
   RETURN_IF_ERROR(
       ReadInt(*found, path, "intraOpThreads", 1, kThreadsMax, &engine->intra_op_threads));
   RETURN_IF_ERROR(ReadBool(*found, path, "deterministic", &engine->deterministic));
+  const Json precision = found->value("precision", Json("float32"));
+  if (precision != "float32" && precision != "bfloat16") {
+    return Bad(path + ".precision", "must be float32 or bfloat16, is " + precision.dump());
+  }
+  engine->bfloat16 = precision == "bfloat16";
   return ReadTrace(*found, engine);
 }
 

@@ -1,39 +1,17 @@
 #include "trainer/data/csv.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "operator/base/status.h"
 #include "trainer/data/line_reader.h"
+#include "trainer/data/number_text.h"
 
 namespace taas {
 namespace {
 
-// A longer value is shown by its beginning.
-constexpr size_t kShownBytes = 40;
-
 absl::Status Invalid(const std::string& why) { return absl::InvalidArgumentError(why); }
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-absl::StatusOr<double> ToNumber(std::string_view text) {
-  text = Trim(text);
-  if (text.empty()) return Invalid("the value is missing");
-  const std::string_view shown = text.substr(0, kShownBytes);
-  if (text.front() == '+') text.remove_prefix(1);  // Which from_chars does not take.
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && rest == end && std::isfinite(number)) return number;
-  return Invalid("want a number, it is \"" + std::string(shown) + "\"");
-}
 
 // One file: its lines as examples.
 class CsvFile {
@@ -112,18 +90,31 @@ class CsvFile {
       return Invalid(Where() + ": it has " + std::to_string(values_.size()) + " values, want " +
                      std::to_string(names_.size()));
     }
-    for (const size_t place : places) {
-      ASSIGN_OR_RETURN(const double number, NumberAt(place));
-      rows->values.push_back(static_cast<float>(number));
-    }
+    RETURN_IF_ERROR(AddFeatures(places, rows));
     ASSIGN_OR_RETURN(const double answer, NumberAt(label));
     RETURN_IF_ERROR(rows->AddLabel(answer, options_.classes)).With(WhereIn(label));
     RETURN_IF_ERROR(rows->CheckSize()).With(Where());
     return absl::OkStatus();
   }
 
+  absl::Status AddFeatures(const std::vector<size_t>& places, Rows* rows) {
+    if (options_.feature_columns == nullptr) {
+      for (const size_t place : places) {
+        ASSIGN_OR_RETURN(const double number, NumberAt(place));
+        rows->values.push_back(static_cast<float>(number));
+      }
+      return absl::OkStatus();
+    }
+    source_values_.clear();
+    for (const size_t place : places) {
+      const std::string_view text = Trim(values_[place]);
+      source_values_.push_back(text.empty() ? SourceValue() : SourceValue(text));
+    }
+    return Annotate(options_.feature_columns->Encode(source_values_, &rows->values), Where());
+  }
+
   absl::StatusOr<double> NumberAt(size_t place) const {
-    const absl::StatusOr<double> number = ToNumber(values_[place]);
+    const absl::StatusOr<double> number = ParseNumber(values_[place]);
     if (!number.ok()) return Annotate(number.status(), WhereIn(place));
     return number;
   }
@@ -137,6 +128,7 @@ class CsvFile {
   const CsvOptions& options_;
   std::vector<std::string> names_;
   std::vector<std::string> values_;  // Of the line that is looked at.
+  std::vector<SourceValue> source_values_;
   bool ended_ = false;
 };
 
@@ -172,7 +164,8 @@ bool SplitCsvLine(std::string_view line, char delimiter, std::vector<std::string
 absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string>& paths,
                                 const CsvOptions& options) {
   Rows rows;
-  std::vector<std::string> columns = options.columns;
+  const FeatureColumns* const encoded = options.feature_columns;
+  std::vector<std::string> columns = encoded == nullptr ? options.columns : encoded->sources();
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(files, path, options));
     if (columns.empty()) {
@@ -186,7 +179,11 @@ absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string
       return Invalid("read " + path + ": it has no examples");
     }
   }
-  return std::move(rows).Make("read " + paths.front(), std::ssize(columns), options.classes);
+  const std::string name = "read " + paths.front();
+  if (encoded == nullptr) return std::move(rows).Make(name, std::ssize(columns), options.classes);
+  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make(name, encoded->width(), options.classes));
+  set.set_columns(encoded->shapes());
+  return set;
 }
 
 }  // namespace taas

@@ -21,6 +21,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/data/dataset.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/rows.h"
 
 namespace taas {
@@ -37,6 +38,9 @@ struct CsvOptions {
   std::vector<std::string> columns;
   std::string label_column;
   ClassCount classes;
+  // Where it is given, the features are these columns (borrowed), and `columns` is empty; a value
+  // that is empty is missing.
+  const FeatureColumns* feature_columns = nullptr;
 };
 
 // All files, in their order; at least one.

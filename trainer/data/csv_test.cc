@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 #include "trainer/data/gzip.h"
 
 namespace taas {
@@ -110,6 +111,28 @@ TEST_F(CsvTest, DamagedTextIsReadOrRefused) {
     const auto set = Read(text, {.label_column = "y"});
     EXPECT_TRUE(set.ok() || set.status().code() == Code::kInvalidArgument) << set.status();
   }
+}
+
+TEST_F(CsvTest, FeatureColumnsReadTextsAndMissingValues) {
+  const auto columns = FeatureColumns::Parse(nlohmann::json::parse(R"([
+      {"name": "age", "type": "numeric", "default": 40},
+      {"name": "group", "type": "bucketized", "source": "age", "boundaries": [18, 35],
+       "default": 40},
+      {"name": "job", "type": "vocabulary", "values": ["cook, chief", "guard"]}])"),
+                                             "columns");
+  ASSERT_THAT(columns, IsOk());
+  const CsvOptions options{.label_column = "y", .feature_columns = &*columns};
+  const auto set = Read("y,job,unused,age\n1,\"cook, chief\",x, 17 \n0, guard,,\n", options);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->columns(), columns->shapes());
+  EXPECT_THAT(set->labels(), ElementsAre(1, 0));
+  EXPECT_THAT(Row(*set, 0), ElementsAre(17, 0, 0));
+  EXPECT_THAT(Row(*set, 1), ElementsAre(40, 2, 1));
+  EXPECT_THAT(Read("y,job,age\n1,guard,2\n1,,2\n", options),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("line 3: column \"job\" of feature \"job\": the value is")));
+  EXPECT_THAT(Read("y,age\n1,2\n", options),
+              StatusIs(Code::kInvalidArgument, HasSubstr("it has no column \"job\"")));
 }
 
 }  // namespace

@@ -117,6 +117,11 @@ absl::StatusOr<Dataset> Dataset::FromTokens(std::string name, std::vector<uint8_
   return set;
 }
 
+void Dataset::set_columns(std::vector<ColumnShape> columns) {
+  CHECK(std::ssize(columns) == features_) << name_ << ": a column is one feature";
+  columns_ = std::move(columns);
+}
+
 void Dataset::set_image(const ImageShape& image) {
   CHECK(image.pixels() == 0 || image.pixels() == features_)
       << name_ << ": an image of " << image.pixels() << " values of " << features_ << " features";

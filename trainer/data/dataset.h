@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/columns/column_shape.h"
 #include "trainer/data/image_shape.h"
 
 namespace taas {
@@ -62,6 +63,9 @@ class Dataset {
   const ImageShape& image() const { return image_; }
   // `image` has features() pixels, or none.
   void set_image(const ImageShape& image);
+  // What the features are where they are feature columns: one of each; else empty.
+  const std::vector<ColumnShape>& columns() const { return columns_; }
+  void set_columns(std::vector<ColumnShape> columns);
   // Of data that was made by FromPixels; of other data without effect.
   void set_pixel_scale(const PixelScale& scale) { pixel_scale_ = scale; }
   // What a black pixel is when it is gathered.
@@ -92,6 +96,7 @@ class Dataset {
   int32_t vocabulary_ = 0;
   int64_t stride_ = 0;  // From one example to the next.
   ImageShape image_;
+  std::vector<ColumnShape> columns_;
   PixelScale pixel_scale_;
   std::vector<uint8_t> pixels_;  // One of pixels_ and values_ is filled.
   std::vector<float> values_;

@@ -7,6 +7,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/random.h"
+#include "trainer/data/generated_stream.h"
 
 namespace taas {
 namespace {
@@ -15,27 +16,6 @@ namespace {
 constexpr float kScatter = 0.5f;
 // In pixels, of the first class; that of the last is nearly twice as long.
 constexpr double kWaveLength = 5;
-// Streams of random numbers that must not meet: the truth, and each example's own.
-constexpr uint64_t kTruthStream = 0x7472757468;
-constexpr uint64_t kExampleStream = 0x6578616d706c65;
-
-// Box-Muller.
-float Gaussian(Random& random) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - random.Unit()));
-  return static_cast<float>(radius * std::cos(2.0 * std::numbers::pi * random.Unit()));
-}
-
-SeededRandom Stream(uint64_t seed, uint64_t stream, uint64_t number) {
-  SeededRandom mix(seed ^ stream);
-  return SeededRandom(mix.Next() + number * 0xd1342543de82ef95);
-}
-
-std::vector<float> Gaussians(SeededRandom random, int64_t count) {
-  std::vector<float> values(static_cast<size_t>(count));
-  for (float& value : values) value = Gaussian(random);
-  return values;
-}
-
 Dataset Must(absl::StatusOr<Dataset> set) {
   CHECK(set.ok()) << set.status().ToString();
   return *std::move(set);
@@ -45,13 +25,12 @@ Dataset Must(absl::StatusOr<Dataset> set) {
 
 Dataset GenerateClassification(const GeneratedOptions& options) {
   CHECK(options.classes >= 1) << "a classification has classes";
-  const std::vector<float> centres = Gaussians(
-      Stream(options.seed, kTruthStream, 0), options.features * int64_t{options.classes});
+  const std::vector<float> centres =
+      TruthGaussians(options.seed, 0, options.features * int64_t{options.classes});
   std::vector<float> values;
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < options.examples; ++i) {
-    SeededRandom random =
-        Stream(options.seed, kExampleStream, static_cast<uint64_t>(options.first + i));
+    SeededRandom random = ExampleStream(options.seed, options.first + i);
     labels.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(options.classes))));
     const float* const centre = centres.data() + labels.back() * options.features;
     for (int64_t f = 0; f < options.features; ++f) {
@@ -69,8 +48,7 @@ Dataset GenerateWaves(const GeneratedOptions& options) {
   std::vector<float> values;
   std::vector<int32_t> labels;
   for (int64_t i = 0; i < options.examples; ++i) {
-    SeededRandom random =
-        Stream(options.seed, kExampleStream, static_cast<uint64_t>(options.first + i));
+    SeededRandom random = ExampleStream(options.seed, options.first + i);
     labels.push_back(static_cast<int32_t>(random.Below(static_cast<uint64_t>(options.classes))));
     const double share = static_cast<double>(labels.back()) / options.classes;
     // Half a turn has all directions, since a wave has no sign; classes of one direction would need
@@ -96,15 +74,13 @@ Dataset GenerateWaves(const GeneratedOptions& options) {
 }
 
 Dataset GenerateRegression(const GeneratedOptions& options) {
-  const std::vector<float> truth =
-      Gaussians(Stream(options.seed, kTruthStream, 0), options.features + 1);
+  const std::vector<float> truth = TruthGaussians(options.seed, 0, options.features + 1);
   // Targets of the same size whatever the number of features.
   const float scale = 1.0f / std::sqrt(static_cast<float>(options.features));
   std::vector<float> values;
   std::vector<float> targets;
   for (int64_t i = 0; i < options.examples; ++i) {
-    SeededRandom random =
-        Stream(options.seed, kExampleStream, static_cast<uint64_t>(options.first + i));
+    SeededRandom random = ExampleStream(options.seed, options.first + i);
     float target = truth.back();
     for (int64_t f = 0; f < options.features; ++f) {
       values.push_back(Gaussian(random));

@@ -10,7 +10,9 @@
 #include "trainer/data/cifar.h"
 #include "trainer/data/csv.h"
 #include "trainer/data/file_list.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/generated.h"
+#include "trainer/data/generated_clicks.h"
 #include "trainer/data/idx.h"
 #include "trainer/data/raw.h"
 #include "trainer/data/record_spec.h"
@@ -169,14 +171,26 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
   return LoadCifar(files, spec, labels == 0 ? CifarLabels::kFine : CifarLabels::kCoarse);
 }
 
+// None if there are no `columns`.
+absl::StatusOr<std::optional<FeatureColumns>> ColumnsOf(const json& spec) {
+  if (!spec.contains("columns")) return std::optional<FeatureColumns>();
+  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
+  return std::optional<FeatureColumns>(std::move(columns));
+}
+
+const FeatureColumns* PointerTo(const std::optional<FeatureColumns>& columns) {
+  return columns ? &*columns : nullptr;
+}
+
 absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   RETURN_IF_ERROR(CheckFields(
       spec, "data",
-      {"format", "train", "test", "augment", "classes", "tfrecord", "streaming"}));
+      {"format", "train", "test", "augment", "classes", "columns", "tfrecord", "streaming"}));
+  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
   ASSIGN_OR_RETURN(const ClassCount classes, ClassesOf(spec));
   ASSIGN_OR_RETURN(const RecordDataOptions options,
                    ParseRecordSpec(spec.value("tfrecord", json::object()), "data.tfrecord",
-                                   classes));
+                                   classes, PointerTo(columns)));
   int64_t skipped = 0;
   std::optional<StreamedRecords> streamed;
   const auto read = [&](const SetFiles& of, ClassCount counted) -> absl::StatusOr<Dataset> {
@@ -205,7 +219,8 @@ absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
 }
 
 absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "classes", "csv"}));
+  RETURN_IF_ERROR(
+      CheckFields(spec, "data", {"format", "train", "test", "classes", "columns", "csv"}));
   const json options = spec.value("csv", json::object());
   const std::string path = "data.csv";
   RETURN_IF_ERROR(CheckFields(options, path, {"header", "delimiter", "labelColumn", "columns"}));
@@ -213,6 +228,11 @@ absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
   ASSIGN_OR_RETURN(csv.header, FlagField(options, path, "header", true));
   ASSIGN_OR_RETURN(csv.label_column, TextField(options, path, "labelColumn"));
   ASSIGN_OR_RETURN(csv.columns, TextsField(options, path, "columns"));
+  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
+  if (columns && !csv.columns.empty()) {
+    return InvalidField(path + ".columns", "must not be there beside data.columns, which says all");
+  }
+  csv.feature_columns = PointerTo(columns);
   if (options.contains("delimiter")) {
     ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, path, "delimiter"));
     if (delimiter.size() != 1) return InvalidField(path + ".delimiter", "must be one character");
@@ -273,22 +293,55 @@ absl::StatusOr<ImageShape> GeneratedImage(const json& options, const std::string
                                            std::to_string(kFeaturesMax) + " numbers together");
 }
 
+struct GeneratedCounts {
+  int64_t examples = 0;
+  int64_t tests = 0;
+};
+
+absl::StatusOr<GeneratedCounts> CountsOf(const json& options, const std::string& path) {
+  GeneratedCounts counts;
+  ASSIGN_OR_RETURN(counts.examples,
+                   WholeField(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
+  ASSIGN_OR_RETURN(counts.tests, WholeField(options, path, "testExamples",
+                                            {kDefaultTestExamples, 0, kExamplesMax}));
+  return counts;
+}
+
+absl::StatusOr<DataSets> LoadClicks(const json& spec, uint64_t seed) {
+  const std::string path = "data.generated";
+  RETURN_IF_ERROR(CheckFields(spec["generated"], path, {"examples", "testExamples", "pattern"}));
+  ASSIGN_OR_RETURN(const GeneratedCounts counts, CountsOf(spec["generated"], path));
+  ASSIGN_OR_RETURN(const std::optional<FeatureColumns> columns, ColumnsOf(spec));
+  if (!columns) return InvalidField("data.columns", "is missing: clicks have texts and numbers");
+  ASSIGN_OR_RETURN(GeneratedClicks train,
+                   GenerateClicks({.seed = seed, .examples = counts.examples}, *columns));
+  DataSets sets{std::move(train.set), std::nullopt,
+                "generated: " + std::to_string(counts.examples) + " possible clicks, seed " +
+                    std::to_string(seed)};
+  if (counts.tests == 0) return sets;
+  ASSIGN_OR_RETURN(GeneratedClicks test,
+                   GenerateClicks({.seed = seed, .first = counts.examples,
+                                   .examples = counts.tests}, *columns));
+  sets.test = std::move(test.set);
+  sets.source += ", no model's loss on the test set is below " + std::to_string(test.best_loss);
+  return sets;
+}
+
 absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
-  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "generated"}));
+  RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "generated", "columns"}));
   const json options = spec.value("generated", json::object());
   const std::string path = "data.generated";
   RETURN_IF_ERROR(CheckFields(options, path, {"examples", "testExamples", "features", "classes",
-                                           "pattern", "image"}));
-  ASSIGN_OR_RETURN(const int64_t examples,
-                   WholeField(options, path, "examples", {kDefaultExamples, 1, kExamplesMax}));
-  ASSIGN_OR_RETURN(const int64_t tests, WholeField(options, path, "testExamples",
-                                                   {kDefaultTestExamples, 0, kExamplesMax}));
+                                              "pattern", "image"}));
+  ASSIGN_OR_RETURN(const size_t pattern,
+                   ChoiceField(options, path, "pattern", {"centres", "waves", "clicks"}));
+  if (pattern == 2) return LoadClicks(spec, seed);
+  if (spec.contains("columns")) return InvalidField("data.columns", "is of pattern clicks only");
+  ASSIGN_OR_RETURN(const GeneratedCounts counts, CountsOf(options, path));
   ASSIGN_OR_RETURN(int64_t features,
                    WholeField(options, path, "features", {kDefaultFeatures, 1, kFeaturesMax}));
   ASSIGN_OR_RETURN(const int64_t classes,
                    WholeField(options, path, "classes", {kDefaultClasses, 0, kFeaturesMax}));
-  ASSIGN_OR_RETURN(const size_t pattern,
-                   ChoiceField(options, path, "pattern", {"centres", "waves"}));
   ASSIGN_OR_RETURN(const ImageShape image, GeneratedImage(options, path));
   const bool waves = pattern == 1;
   if (waves != (image.pixels() > 0)) {
@@ -306,10 +359,10 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
     if (waves) return GenerateWaves(generated);
     return classes == 0 ? GenerateRegression(generated) : GenerateClassification(generated);
   };
-  DataSets sets{make(0, examples), std::nullopt,
-                "generated: " + std::to_string(examples) + " examples of " +
+  DataSets sets{make(0, counts.examples), std::nullopt,
+                "generated: " + std::to_string(counts.examples) + " examples of " +
                     std::to_string(features) + " features, seed " + std::to_string(seed)};
-  if (tests > 0) sets.test = make(examples, tests);
+  if (counts.tests > 0) sets.test = make(counts.examples, counts.tests);
   return sets;
 }
 

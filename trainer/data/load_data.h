@@ -12,6 +12,9 @@
 //   {"format": "raw", "train": {"images": …, "labels": …}, "raw": {"dtype": "uint8",
 //    "shape": [32, 32, 3], "labelDtype": "uint8"}}
 //   {"format": "text", "train": {"files": […]}, "text": {"context": 256}}
+//   {"format": "generated", "generated": {"pattern": "clicks", …}, "columns": […]}
+// and of csv, tfrecord and clicks, where the features are texts and numbers of different kinds:
+//   "columns": [{"name": "age", "type": "numeric"}, …]      (feature_columns.h)
 // and of all that may be images, but not of generated data, tables and texts:
 //   "augment": {"crop": {"padding": 4}, "flip": true}
 // Of format tfrecord the training set may be larger than memory (stream/streamed_records.h):

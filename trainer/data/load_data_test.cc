@@ -79,6 +79,33 @@ TEST_F(LoadDataTest, TestImagesOfAnotherSizeAreRefused) {
                        AllOf(HasSubstr(dir_ + "/tx.gz"), HasSubstr("3 features"))));
 }
 
+TEST_F(LoadDataTest, MistakesOfColumnsNameTheirField) {
+  struct Case {
+    const char* spec;
+    const char* text;
+  };
+  for (const Case& c : {
+           Case{R"({"format":"generated","generated":{"pattern":"clicks"}})",
+                "data.columns: is missing"},
+           Case{R"({"format":"generated","generated":{"pattern":"clicks","features":3},
+                    "columns":[{"name":"age","type":"numeric"}]})",
+                "data.generated.features: unknown field"},
+           Case{R"({"format":"generated","columns":[{"name":"age","type":"numeric"}]})",
+                "data.columns: is of pattern clicks only"},
+           Case{R"({"format":"csv","train":{"files":["a"]},"columns":[],
+                    "csv":{"labelColumn":"y"}})",
+                "data.columns: must be a list"},
+           Case{R"({"format":"csv","train":{"files":["a"]},
+                    "columns":[{"name":"age","type":"numeric"}],
+                    "csv":{"labelColumn":"y","columns":["a"]}})",
+                "data.csv.columns: must not be there beside data.columns"},
+       }) {
+    EXPECT_THAT(LoadData(files_, json::parse(c.spec)),
+                StatusIs(Code::kInvalidArgument, HasSubstr(c.text)))
+        << c.spec;
+  }
+}
+
 TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
   struct Case {
     const char* spec;
@@ -99,7 +126,7 @@ TEST_F(LoadDataTest, EveryMistakeInTheSpecificationNamesItsField) {
                 "data.generated.classes"},
            Case{R"({"format":"generated","generated":{"rows":1}})", "data.generated.rows"},
            Case{R"({"format":"generated","generated":{"pattern":"spots"}})",
-                "data.generated.pattern: must be one of centres, waves"},
+                "data.generated.pattern: must be one of centres, waves, clicks"},
            Case{R"({"format":"generated","generated":{"pattern":"waves"}})",
                 "data.generated.image: is missing"},
            Case{R"({"format":"generated","generated":{"image":[8,8,1]}})",

@@ -10,10 +10,18 @@
 namespace taas {
 namespace {
 
-size_t LabelOf(const RecordDataOptions& options) {
-  const auto label = std::ranges::find(options.features, options.label, &FeatureSpec::name);
-  CHECK(label != options.features.end()) << "the label is one of the features";
-  return static_cast<size_t>(label - options.features.begin());
+size_t PlaceOf(const std::string& name, const RecordDataOptions& options) {
+  const auto found = std::ranges::find(options.features, name, &FeatureSpec::name);
+  CHECK(found != options.features.end()) << name << " is one of the features";
+  return static_cast<size_t>(found - options.features.begin());
+}
+
+// Of a feature of one value at most.
+SourceValue ValueOf(const FeatureValues& values) {
+  if (!values.bytes.empty()) return values.bytes.front();
+  if (!values.ints.empty()) return values.ints.front();
+  if (!values.floats.empty()) return static_cast<double>(values.floats.front());
+  return SourceValue();
 }
 
 // Bytes of an input are pixels unless their scale is given; those of a label are its number.
@@ -29,8 +37,18 @@ std::vector<FeatureSpec> WithPixelScale(const RecordDataOptions& options) {
 class Collector {
  public:
   explicit Collector(const RecordDataOptions& options)
-      : parser_(WithPixelScale(options)), label_(LabelOf(options)), classes_(options.classes) {
+      : parser_(WithPixelScale(options)),
+        columns_(options.feature_columns),
+        label_(PlaceOf(options.label, options)),
+        classes_(options.classes) {
     if (!classes_ && !HasWholeLabel(options)) classes_ = 0;
+    if (columns_ != nullptr) {
+      for (const std::string& source : columns_->sources()) {
+        inputs_.push_back(PlaceOf(source, options));
+      }
+      width_ = columns_->width();
+      return;
+    }
     for (size_t i = 0; i < parser_.specs().size(); ++i) {
       if (i == label_) continue;
       inputs_.push_back(i);
@@ -58,7 +76,9 @@ class Collector {
       RETURN_IF_ERROR(rows_.AddLabel(number, classes_))
           .With("feature \"" + parser_.specs()[label_].name + "\"");
     }
-    if (keeps_bytes_) {
+    if (columns_ != nullptr) {
+      RETURN_IF_ERROR(AddColumns());
+    } else if (keeps_bytes_) {
       const std::string_view bytes = parser_.values(inputs_.front()).bytes.front();
       // As bytes they are copied in one piece, as chars one by one.
       const uint8_t* const first = reinterpret_cast<const uint8_t*>(bytes.data());
@@ -73,12 +93,22 @@ class Collector {
     PixelScale scale;
     if (keeps_bytes_) scale = {First().normalise->scale, First().normalise->offset};
     ASSIGN_OR_RETURN(Dataset set, std::move(rows_).Make(name, width_, classes_, scale));
-    if (inputs_.size() == 1) set.set_image(ImageOfShape(First().shape));
+    if (columns_ != nullptr) {
+      set.set_columns(columns_->shapes());
+    } else if (inputs_.size() == 1) {
+      set.set_image(ImageOfShape(First().shape));
+    }
     return set;
   }
 
  private:
   const FeatureSpec& First() const { return parser_.specs()[inputs_.front()]; }
+
+  absl::Status AddColumns() {
+    source_values_.clear();
+    for (const size_t input : inputs_) source_values_.push_back(ValueOf(parser_.values(input)));
+    return columns_->Encode(source_values_, &rows_.values);
+  }
 
   void AddInput(size_t input) {
     const FeatureSpec& spec = parser_.specs()[input];
@@ -90,6 +120,8 @@ class Collector {
   }
 
   ExampleParser parser_;
+  const FeatureColumns* const columns_;
+  std::vector<SourceValue> source_values_;
   const size_t label_;
   ClassCount classes_;
   std::vector<size_t> inputs_;
@@ -102,7 +134,7 @@ class Collector {
 }  // namespace
 
 bool HasWholeLabel(const RecordDataOptions& options) {
-  const FeatureSpec& label = options.features[LabelOf(options)];
+  const FeatureSpec& label = options.features[PlaceOf(options.label, options)];
   return label.kind == FeatureKind::kInt64 || label.raw == RawType::kUint8;
 }
 

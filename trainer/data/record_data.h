@@ -24,6 +24,7 @@
 #include "operator/base/file_system.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/example_parser.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/record_file.h"
 #include "trainer/data/rows.h"
 
@@ -31,13 +32,17 @@ namespace taas {
 
 struct RecordDataOptions {
   RecordReader::Options reader;
-  // Each of numbers (bytes have `raw`), those of any length with a shape; at least one but the
-  // label.
+  // Each of numbers (bytes have `raw`, but for sources of feature columns), those of any length
+  // with a shape; at least one but the label.
   std::vector<FeatureSpec> features;
   // One of `features`, of fixed length. One number if it is a class; floats are targets of a
   // regression unless `classes` says otherwise.
   std::string label;
   ClassCount classes;
+  // Where it is given, the features of the Dataset are these columns (borrowed). Each of their
+  // sources is one of `features`, of one value, which may be missing where it is VarLen; bytes are
+  // texts. Features that are none's source are checked and left out.
+  const FeatureColumns* feature_columns = nullptr;
 };
 
 // Whether the label is a whole number, and so a class unless `classes` is 0.

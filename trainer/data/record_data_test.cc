@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -149,6 +150,39 @@ TEST_F(RecordDataTest, DamagedExamplesAreReadOrRefused) {
     if (data.ok()) continue;
     EXPECT_THAT(std::string(data.status().message()), HasSubstr("/fuzz"));
   }
+}
+
+TEST_F(RecordDataTest, FeatureColumnsTakeTheirSources) {
+  const auto columns = FeatureColumns::Parse(nlohmann::json::parse(R"([
+      {"name": "town", "type": "vocabulary", "values": ["Ulm", "Bonn"], "default": "Bonn"},
+      {"name": "day", "type": "identity", "buckets": 8},
+      {"name": "heat", "type": "bucketized", "boundaries": [20.5]}])"),
+                                             "columns");
+  ASSERT_THAT(columns, IsOk());
+  const auto record = [](std::string_view town, int64_t day, float heat) {
+    ExampleBuilder builder;
+    if (!town.empty()) builder.AddBytes("town", town);
+    builder.AddInts("day", {&day, 1});
+    builder.AddFloats("heat", {&heat, 1});
+    builder.AddInts("label", std::array<int64_t, 1>{day % 2});
+    return builder.Take();
+  };
+  RecordDataOptions options =
+      Of({{.name = "heat", .kind = kFloat},
+          {.name = "town", .kind = kBytes, .fixed = false, .shape = {1}},
+          {.name = "day", .kind = kInt64}});
+  options.feature_columns = &*columns;
+  const auto data =
+      ReadRecords(files_, {Put("columns", {record("Ulm", 3, 20), record("", 4, 21)})}, options);
+  ASSERT_THAT(data, IsOk());
+  EXPECT_EQ(data->set.columns(), columns->shapes());
+  EXPECT_THAT(data->set.labels(), ElementsAre(1, 0));
+  EXPECT_THAT(Row(data->set, 0), ElementsAre(0, 3, 0));
+  EXPECT_THAT(Row(data->set, 1), ElementsAre(1, 4, 1));
+  EXPECT_THAT(ReadRecords(files_, {Put("bad", {record("Ulm", 3, 20), record("Ulm", 8, 20)})},
+                          options),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("column \"day\" of feature \"day\": want a whole")));
 }
 
 }  // namespace

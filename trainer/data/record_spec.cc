@@ -20,20 +20,27 @@ absl::Status ParseDecoding(const json& feature, const std::string& path, Feature
     return InvalidField(path + ".decode", decodes ? "is of dtype bytes only"
                                                   : "is missing: bytes are no numbers");
   }
-  if (!decodes) {
+  ASSIGN_OR_RETURN(const size_t decode, ChoiceField(feature, path, "decode", {"raw", "text"}));
+  if (!decodes || decode == 1) {
     return feature.contains("rawDtype")
                ? InvalidField(path + ".rawDtype", "is of decode raw only")
                : absl::OkStatus();
   }
-  RETURN_IF_ERROR(ChoiceField(feature, path, "decode", {"raw"}).status());
   ASSIGN_OR_RETURN(const size_t raw, ChoiceField(feature, path, "rawDtype", {"uint8", "float32"}));
   spec->raw = raw == 0 ? RawType::kUint8 : RawType::kFloat32;
   return absl::OkStatus();
 }
 
+bool IsText(const FeatureSpec& spec) {
+  return spec.kind == FeatureKind::kBytes && spec.raw == RawType::kNone;
+}
+
 // A default must be one of the feature's numbers.
 absl::Status CheckDefault(const FeatureSpec& spec, const std::string& path) {
   if (!spec.fallback) return absl::OkStatus();
+  if (IsText(spec)) {
+    return InvalidField(path + ".default", "is of numbers; a text's is that of its column");
+  }
   const double value = *spec.fallback;
   const bool whole = spec.kind == FeatureKind::kInt64 || spec.raw == RawType::kUint8;
   if (whole && value != std::floor(value)) {
@@ -82,6 +89,30 @@ absl::StatusOr<FeatureSpec> ParseFeature(const json& feature, const std::string&
   return spec;
 }
 
+// Without columns each feature is numbers; with them, a source of one is one value.
+absl::Status CheckColumns(const RecordDataOptions& options, const std::string& path) {
+  const std::vector<FeatureSpec>& features = options.features;
+  for (size_t i = 0; i < features.size(); ++i) {
+    const bool is_label = features[i].name == options.label;
+    if (IsText(features[i]) && (options.feature_columns == nullptr || is_label)) {
+      return InvalidField(path + ".features[" + std::to_string(i) + "].decode",
+                          "text is of the sources of data.columns only");
+    }
+  }
+  if (options.feature_columns == nullptr) return absl::OkStatus();
+  for (const std::string& source : options.feature_columns->sources()) {
+    const auto found = std::ranges::find(features, source, &FeatureSpec::name);
+    if (found == features.end()) {
+      return InvalidField("data.columns", "the source \"" + source + "\" is none of " + path +
+                                              ".features");
+    }
+    if (found->count() == 1 && found->raw == RawType::kNone) continue;
+    return InvalidField("data.columns", "the source \"" + source +
+                                            "\" must be one value, not bytes to decode or a list");
+  }
+  return absl::OkStatus();
+}
+
 // What can be learnt: one class, or any fixed number of targets.
 absl::Status CheckLabel(const RecordDataOptions& options, const std::string& path) {
   const auto label = std::ranges::find(options.features, options.label, &FeatureSpec::name);
@@ -100,9 +131,10 @@ absl::Status CheckLabel(const RecordDataOptions& options, const std::string& pat
 }  // namespace
 
 absl::StatusOr<RecordDataOptions> ParseRecordSpec(const json& spec, const std::string& path,
-                                                  ClassCount classes) {
+                                                  ClassCount classes,
+                                                  const FeatureColumns* columns) {
   RETURN_IF_ERROR(CheckFields(spec, path, {"compression", "badRecords", "label", "features"}));
-  RecordDataOptions options{.classes = classes};
+  RecordDataOptions options{.classes = classes, .feature_columns = columns};
   ASSIGN_OR_RETURN(const size_t compression,
                    ChoiceField(spec, path, "compression", {"auto", "none", "gzip"}));
   constexpr Compression kCompressions[] = {Compression::kAuto, Compression::kNone,
@@ -131,6 +163,7 @@ absl::StatusOr<RecordDataOptions> ParseRecordSpec(const json& spec, const std::s
                                                 " values together");
   }
   RETURN_IF_ERROR(CheckLabel(options, path + ".label"));
+  RETURN_IF_ERROR(CheckColumns(options, path));
   return options;
 }
 

@@ -3,6 +3,7 @@
 //   {"compression": "auto", "badRecords": "fail", "label": "label", "features": [
 //     {"name": "image_raw", "dtype": "bytes", "decode": "raw", "rawDtype": "uint8",
 //      "shape": [28, 28, 1], "normalise": {"scale": 0.0039, "offset": 0}},
+//     {"name": "city", "dtype": "bytes", "decode": "text"},
 //     {"name": "words", "dtype": "int64", "kind": "VarLen", "shape": [16], "default": 0},
 //     {"name": "label", "dtype": "int64"}]}
 //
@@ -21,8 +22,10 @@
 
 namespace taas {
 
+// `columns` (borrowed) are what the features become, or null.
 absl::StatusOr<RecordDataOptions> ParseRecordSpec(const nlohmann::json& spec,
-                                                  const std::string& path, ClassCount classes);
+                                                  const std::string& path, ClassCount classes,
+                                                  const FeatureColumns* columns = nullptr);
 
 }  // namespace taas
 

@@ -115,5 +115,31 @@ TEST(RecordSpecTest, MistakesOfTheWholeNameTheField) {
   EXPECT_THAT(Parse(R"({"label":"a",)" + two + "}"), IsOk()) << "floats are targets";
 }
 
+TEST(RecordSpecTest, SourcesOfColumnsAreSingleValues) {
+  const auto columns = FeatureColumns::Parse(
+      json::parse(R"([{"name":"a","type":"hashed","buckets":9}])"), "data.columns");
+  ASSERT_THAT(columns, IsOk());
+  const auto parse = [&](const std::string& feature) {
+    return ParseRecordSpec(
+        json::parse(R"({"label":"y","features":[{"name":"y","dtype":"int64"},)" + feature + "]}"),
+        "data.tfrecord", {}, &*columns);
+  };
+  const auto text = parse(R"({"name":"a","dtype":"bytes","decode":"text"})");
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(text->features[1].raw, RawType::kNone);
+  EXPECT_EQ(text->feature_columns, &*columns);
+  EXPECT_THAT(parse(R"({"name":"b","dtype":"int64"})").status().message(),
+              HasSubstr("the source \"a\" is none of data.tfrecord.features"));
+  for (const char* several : {R"({"name":"a","dtype":"int64","shape":[2]})",
+                              R"({"name":"a","dtype":"bytes","decode":"raw"})"}) {
+    EXPECT_THAT(parse(several).status().message(), HasSubstr("must be one value")) << several;
+  }
+  EXPECT_THAT(ParseFeature(R"({"name":"a","dtype":"bytes","decode":"text"})").status().message(),
+              HasSubstr("features[1].decode: text is of the sources of data.columns only"));
+  EXPECT_THAT(parse(R"({"name":"a","dtype":"bytes","decode":"text","rawDtype":"uint8"})")
+                  .status().message(),
+              HasSubstr("rawDtype"));
+}
+
 }  // namespace
 }  // namespace taas

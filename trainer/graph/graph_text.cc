@@ -60,7 +60,7 @@ std::string GraphText(const Session& session, RunKind kind) {
   std::vector<Row> rows = {{"#", "name", "op", "output", "device", "flops", "bytes"}};
   for (const OpInfo& op : session.ops(kind)) {
     if (!op.runs) continue;
-    rows.push_back({std::to_string(rows.size()), op.name, op.op, op.outputs[0].ToString(),
+    rows.push_back({std::to_string(rows.size()), op.name, op.Text(), op.outputs[0].ToString(),
                     op.device, Short(op.cost.flops), Short(op.cost.bytes)});
   }
   const OpCost cost = session.cost(kind);
@@ -76,7 +76,7 @@ std::string GraphText(const Session& session, RunKind kind) {
 std::string GraphDot(const Session& session, RunKind kind) {
   std::string text = "digraph graph_of_ops {\n  node [shape=box];\n";
   for (const OpInfo& op : session.ops(kind)) {
-    const std::string label = op.name + "\n" + op.op + " " + op.outputs[0].ToString();
+    const std::string label = op.name + "\n" + op.Text() + " " + op.outputs[0].ToString();
     text += "  " + Quoted(op.name) + " [label=" + Quoted(label) +
             (op.inputs.empty() ? ", shape=ellipse" : "") + "];\n";
     for (const std::string& input : op.inputs) {

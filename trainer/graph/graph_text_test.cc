@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/check.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/bfloat16.h"
 
 namespace taas {
 namespace {
@@ -12,13 +13,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::unique_ptr<Session> MakeSession() {
+std::unique_ptr<Session> MakeSession(Precision products = Precision::kFloat32) {
   Graph graph;
   const Value x = graph.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 50})});
   const Value w = graph.Variable("w", Shape({50, 20}), Initializer::Zeros());
   const Value y = graph.Add("Tanh", "y", {graph.Add("MatMul", "product", {x, w})});
   graph.Add("ReduceMean", "loss", {y});
-  auto session = Session::Compile(graph, {.batch = 10, .loss = "loss"});
+  auto session = Session::Compile(graph, {.batch = 10, .loss = "loss", .products = products});
   CHECK(session.ok()) << session.status().ToString();
   return *std::move(session);
 }
@@ -41,6 +42,15 @@ TEST(GraphTextTest, ATrainingRunHasTheGradientsToo) {
   const auto session = MakeSession();
   EXPECT_THAT(GraphText(*session, RunKind::kForward), Not(HasSubstr("TanhGrad")));
   EXPECT_THAT(GraphText(*session, RunKind::kTrain), HasSubstr("gradients/TanhGrad"));
+}
+
+TEST(GraphTextTest, SaysWhichProductsAreOfRoundedFactors) {
+  const auto session = MakeSession(Precision::kBFloat16);
+  const std::string op = HasBFloat16() ? "MatMul(bfloat16)" : "MatMul  ";
+  EXPECT_THAT(GraphText(*session, RunKind::kForward), HasSubstr("product  " + op));
+  EXPECT_THAT(GraphText(*session, RunKind::kTrain), HasSubstr("gradients/MatMul    " + op));
+  EXPECT_THAT(GraphText(*session, RunKind::kTrain), Not(HasSubstr("Tanh(bfloat16)")));
+  EXPECT_THAT(session->Placements(), HasSubstr("product: (MatMul): /job"));
 }
 
 TEST(GraphTextTest, DrawsNodesAndEdges) {

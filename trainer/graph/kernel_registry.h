@@ -41,6 +41,9 @@ struct KernelSpec {
   int threads = 1;             // That a call will have.
   // The bits must not depend on `threads`.
   bool deterministic = false;
+  // In what products may be computed; a kernel that has none of it, or is slower with it, stays
+  // with float32.
+  Precision products = Precision::kFloat32;
 };
 
 struct KernelCall {
@@ -59,6 +62,7 @@ struct KernelCall {
 struct Kernel {
   std::function<absl::Status(const KernelCall&)> run;
   size_t scratch_bytes = 0;
+  Precision products = Precision::kFloat32;  // In what it computes them, for people to see.
 };
 
 using KernelFactory = std::function<absl::StatusOr<Kernel>(const KernelSpec&)>;

@@ -54,8 +54,12 @@
 // values and output gate, as in PyTorch and cuDNN.
 //
 //   ToInt32(x)                                               whole numbers, as ids and labels
+//   OneHot(int32 ids) {size} -> [ids…, size]                 1 at the id, else 0
 //   Embedding(table[rows, width], int32 ids) -> [ids…, width]
 //   EmbeddingGrad(dy, ids) {rows}                            dtable
+//   EmbeddingRowsGrad(dy, ids, …) {rows}                     of one or more lookups [0] dtable,
+//       [1] the int32 rows in which it is not zero, ascending, [2] their number; made by a session
+//       (row_gradients.h). All three keep what the run before left, which the op takes back.
 //   LayerNorm(x, scale, offset) {epsilon 1e-5}               [0] y, per row [1] mean and
 //       [2] 1 / √(variance + epsilon)
 //   LayerNormGrad(dy, x, scale, mean, inverse)               [0] dx, [1] dscale, [2] doffset

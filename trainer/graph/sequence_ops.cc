@@ -1,6 +1,7 @@
 // Sequences and tokens: embeddings, layer normalization (Ba et al. 2016), GELU (Hendrycks and
 // Gimpel 2016), attention (Vaswani et al. 2017), LSTM (Hochreiter and Schmidhuber 1997).
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,16 @@ absl::StatusOr<Types> InferToInt32(const OpCall& call) {
   return Types{{DType::kInt32, call.inputs[0].shape}};
 }
 
+absl::StatusOr<Types> InferOneHot(const OpCall& call) {
+  const TensorType& ids = call.inputs[0];
+  const int64_t size = call.attributes.Int("size");
+  if (ids.dtype != DType::kInt32 || ids.shape.rank() < 1) return Refuse("ids must be int32");
+  if (size < 1) return Refuse("size must be at least 1");
+  std::vector<int64_t> dims = ids.shape.dims();
+  dims.push_back(size);
+  return Types{Floats(Shape(std::move(dims)))};
+}
+
 absl::StatusOr<Types> InferEmbedding(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 1));
   const Shape& table = call.inputs[0].shape;
@@ -62,6 +73,35 @@ absl::StatusOr<Types> InferEmbeddingGrad(const OpCall& call) {
     return Refuse("dy must have a row for each of the int32 ids");
   }
   return Types{Floats(Shape({call.attributes.Int("rows"), dy.dim(dy.rank() - 1)}))};
+}
+
+absl::StatusOr<Types> InferEmbeddingRowsGrad(const OpCall& call) {
+  if (call.inputs.size() % 2 != 0) return Refuse("each dy must be followed by its ids");
+  int64_t ids = 0;
+  Types outputs;
+  for (size_t i = 0; i < call.inputs.size(); i += 2) {
+    ASSIGN_OR_RETURN(Types lookup, InferEmbeddingGrad({call.inputs.subspan(i, 2),
+                                                       call.attributes}));
+    if (call.inputs[i].shape.has_batch()) return Refuse("a list has no open dimension");
+    if (i > 0 && lookup != outputs) return Refuse("all lookups must be of one width");
+    outputs = std::move(lookup);
+    ids += call.inputs[i + 1].shape.count();
+  }
+  outputs.push_back({DType::kInt32, Shape({std::min(ids, call.attributes.Int("rows"))})});
+  outputs.push_back({DType::kInt32, Shape({1})});
+  return outputs;
+}
+
+// Of the table only the rows that are looked up count: each is cleared once and added to once.
+OpCost EmbeddingRowsGradCost(const OpCall& call, std::span<const TensorType>) {
+  OpCost cost;
+  for (size_t i = 0; i < call.inputs.size(); i += 2) {
+    const double elements = static_cast<double>(call.inputs[i].shape.count());
+    const double ids = static_cast<double>(call.inputs[i + 1].shape.count());
+    cost.flops += elements;
+    cost.bytes += 4 * (sizeof(float) * elements + sizeof(int32_t) * ids);
+  }
+  return cost;
 }
 
 // ----- layer normalization and GELU
@@ -226,6 +266,10 @@ OpCost LstmGradCost(const OpCall& call, std::span<const TensorType> outputs) {
 
 void AddTokenOps(OpRegistry* ops) {
   MustAdd(ops, {.name = "ToInt32", .infer = InferToInt32, .cost = ElementwiseCost(1)});
+  MustAdd(ops, {.name = "OneHot",
+                .attributes = {{.name = "size", .default_value = int64_t{0}, .required = true}},
+                .infer = InferOneHot,
+                .cost = ElementwiseCost(0)});
   MustAdd(ops, {.name = "Embedding",
                 .inputs_min = 2,
                 .inputs_max = 2,
@@ -238,6 +282,12 @@ void AddTokenOps(OpRegistry* ops) {
                 .attributes = {{.name = "rows", .default_value = int64_t{0}, .required = true}},
                 .infer = InferEmbeddingGrad,
                 .cost = ElementwiseCost(1)});
+  MustAdd(ops, {.name = "EmbeddingRowsGrad",
+                .inputs_min = 2,
+                .inputs_max = OpDefinition::kVariadic,
+                .attributes = {{.name = "rows", .default_value = int64_t{0}, .required = true}},
+                .infer = InferEmbeddingRowsGrad,
+                .cost = EmbeddingRowsGradCost});
 }
 
 void AddLayerNormOps(OpRegistry* ops) {

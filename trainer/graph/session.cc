@@ -1,5 +1,6 @@
 #include "trainer/graph/session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/base/check.h"
@@ -32,6 +33,23 @@ std::span<float> Session::gradient(size_t i) {
   return state_->Elements<float>(state_->gradients[i]);
 }
 
+std::optional<GradientRows> Session::gradient_rows(size_t i) const {
+  CHECK(i < state_->variables.size()) << "there is no variable " << i;
+  const State::RowList& list = state_->row_lists[i];
+  if (!list.listed) return std::nullopt;
+  const NodeId node = state_->gradients[i].node;
+  const int32_t count = state_->Elements<int32_t>({node, 2})[0];
+  const std::span<const int32_t> own = state_->Elements<int32_t>({node, 1});
+  return GradientRows{.width = static_cast<size_t>(state_->variables[i].shape.dim(1)),
+                      .ids = list.set.value_or(own.first(static_cast<size_t>(count)))};
+}
+
+void Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
+  CHECK(i < state_->variables.size() && state_->row_lists[i].listed)
+      << "set rows of gradient " << i << ", which lists none";
+  state_->row_lists[i].set = rows;
+}
+
 void Session::BindVariable(size_t i, std::span<float> memory) {
   CHECK(i < state_->variables.size() && memory.size() == state_->variables[i].count)
       << "bind variable " << i << ": " << memory.size() << " elements";
@@ -43,6 +61,10 @@ void Session::BindGradient(size_t i, std::span<float> memory) {
         state_->gradients[i].valid())
       << "bind gradient " << i << ": " << memory.size() << " elements";
   state_->Bind(state_->BufferOf(state_->gradients[i]), memory.data());
+  if (!state_->row_lists[i].listed) return;
+  std::ranges::fill(memory, 0.0f);
+  state_->row_lists[i].set.reset();
+  state_->Elements<int32_t>({state_->gradients[i].node, 2})[0] = 0;
 }
 
 void Session::InitializeVariables(uint64_t seed) {
@@ -76,6 +98,7 @@ void Session::SetStep(int64_t step) { state_->step = step; }
 
 absl::Status Session::Run(RunKind kind) {
   const bool forward = kind == RunKind::kForward;
+  if (!forward) state_->ClearSetRows();
   StepArguments arguments{.threads = state_->options.threads, .step = state_->step};
   const bool counted = state_->trace != nullptr && !forward;
   if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
@@ -85,6 +108,11 @@ absl::Status Session::Run(RunKind kind) {
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
   const Node& node = state_->NodeAt(failed.node);
   return Annotate(failure.status, "run " + node.name + " (" + node.op + ")");
+}
+
+std::string OpInfo::Text() const {
+  if (products == Precision::kFloat32) return op;
+  return op + "(" + std::string(NameOf(products)) + ")";
 }
 
 float Session::loss() const {

@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/op_registry.h"
 
@@ -71,6 +73,13 @@ struct SessionOptions {
   // How many ops that do not need each other run at the same time, each with `threads` threads. The
   // results are the same bits.
   int inter_op_threads = 1;
+  // Whether gradients of tables that are only looked up in list their rows, which costs what the
+  // batch looks up and not what the table has. The bits are the same, but of a table with several
+  // lookups, whose gradients are added row by row instead of lookup by lookup.
+  bool list_rows = true;
+  // In what kernels multiply, where they can: bfloat16 rounds the factors of products (of matrices,
+  // convolutions, LSTMs, attention) and adds up in float32. All tensors stay float32.
+  Precision products = Precision::kFloat32;
   // Who this process is, for nodes that name a job and a task.
   std::string job = "localhost";
   int task = 0;
@@ -105,6 +114,10 @@ struct OpInfo {
   Attributes attributes;
   OpCost cost;
   bool runs = true;  // Not of leaves and views, which have no kernel.
+  Precision products = Precision::kFloat32;  // In what its kernel multiplies.
+
+  // The op, and its precision where it is another than float32: "MatMul(bfloat16)".
+  std::string Text() const;
 };
 
 // What the memory plan came to.
@@ -129,8 +142,14 @@ class Session {
   std::span<float> variable(size_t i);
   // Of the last kTrain run. Empty for a variable that is not trainable.
   std::span<float> gradient(size_t i);
+  // The rows of the table in which the gradient is not zero, until the next kTrain run, which
+  // clears them. Nothing of a variable that is used in another way than by Embedding.
+  std::optional<GradientRows> gradient_rows(size_t i) const;
+  // The caller has written other rows into gradient(i) too: `rows` are all, and its memory stays
+  // as it is until the next kTrain run. Of a gradient that lists rows only.
+  void SetGradientRows(size_t i, std::span<const int32_t> rows);
   // Later runs read (write) `memory`, which has as many elements as the variable. Nothing is
-  // copied.
+  // copied; that of a gradient which lists its rows is zeroed, now.
   void BindVariable(size_t i, std::span<float> memory);
   void BindGradient(size_t i, std::span<float> memory);
   // Sets all variables from their initializers.

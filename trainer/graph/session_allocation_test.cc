@@ -155,6 +155,53 @@ TEST(SessionAllocationTest, AStepOfAResidualNetworkAllocatesNothing) {
   }
 }
 
+// Lists of rows have room for all ids of a batch, of which more are different in a later step.
+TEST(SessionAllocationTest, AStepOfAnEmbeddingAllocatesNothing) {
+  Graph graph;
+  const Value table = graph.Variable("table", Shape({1000, 256}), Initializer::Uniform(-1, 1));
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({Shape::kBatch, 9})});
+  const Value x = graph.Add("Embedding", "", {table, ids});
+  graph.Add("ReduceMean", "loss", {graph.Add("Square", "", {x})});
+  for (const int threads : {1, 3}) {
+    auto session = Session::Compile(graph, {.batch = 50, .loss = "loss", .threads = threads});
+    ASSERT_TRUE(session.ok()) << session.status();
+    (*session)->InitializeVariables(1);
+    EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
+    EXPECT_EQ((*session)->gradient_rows(0)->ids.size(), 1u);
+    const std::span<int32_t> input = (*session)->Int32Input("ids");
+    for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<int32_t>(i);
+    const int64_t before = allocations;
+    const bool trained = (*session)->Run(RunKind::kTrain).ok();
+    EXPECT_EQ(allocations - before, 0);
+    EXPECT_TRUE(trained);
+    EXPECT_EQ((*session)->gradient_rows(0)->ids.size(), 450u);
+  }
+}
+
+TEST(SessionAllocationTest, AStepInBFloat16AllocatesNothing) {
+  const DataShape digits{.features = 784, .classes = 10, .image = {28, 28, 1}};
+  const DataShape tokens{.features = 71, .vocabulary = 40};
+  const std::pair<const char*, DataShape> models[] = {
+      {R"({"name":"lenet"})", digits},
+      {R"({"name":"lstm","hidden":[24]})", digits},
+      {R"({"name":"gpt2","blocks":1,"heads":2,"width":16})", tokens}};
+  for (const auto& [text, shape] : models) {
+    const auto spec = ParseModel(text, shape);
+    ASSERT_TRUE(spec.ok()) << spec.status();
+    const auto model = BuildModel(*spec);
+    ASSERT_TRUE(model.ok()) << model.status();
+    for (const int threads : {1, 2}) {
+      auto session = Session::Compile(model->graph, {.batch = 4,
+                                                     .loss = model->loss,
+                                                     .threads = threads,
+                                                     .products = Precision::kBFloat16});
+      ASSERT_TRUE(session.ok()) << session.status();
+      (*session)->InitializeVariables(1);
+      EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << text << ", " << threads;
+    }
+  }
+}
+
 // Recording too: memory for all events is taken when the session is compiled.
 TEST(SessionAllocationTest, ATracedStepAllocatesNothing) {
   const RealClock clock;

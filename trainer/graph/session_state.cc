@@ -11,6 +11,7 @@
 #include "trainer/graph/gradients.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_plan.h"
+#include "trainer/graph/row_gradients.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 
 namespace taas {
@@ -128,11 +129,29 @@ absl::Status Session::State::MakeSteps() {
   }
   if (loss.has_value() && options.trainable && options.updates) request.updates = graph.updates();
   nodes = graph.nodes();
+  ListGradientRows(&request);
   if (options.fuse) Fuse(request);
   request.nodes = nodes;
   schedule = MakeSchedule(request);
   for (const ScheduledStep& scheduled : schedule.steps) RETURN_IF_ERROR(MakeStep(scheduled));
   return absl::OkStatus();
+}
+
+void Session::State::ListGradientRows(ScheduleRequest* request) {
+  row_lists.resize(gradients.size());
+  if (!options.list_rows) return;
+  const ListRowsOptions listing{
+      .ops = graph.ops(), .batch = options.batch, .can_run = [this](const Node& listed) {
+        return placement.kernels.Find(listed.op, "CPU", DType::kFloat32) != nullptr;
+      }};
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].valid()) continue;
+    const NodeId id = gradients[i].node;
+    if (!ListRows(nodes, &nodes[static_cast<size_t>(id)], listing)) continue;
+    row_lists[i].listed = true;
+    // Buffers of their own, that keep what is in them from run to run.
+    for (const int output : {1, 2}) request->gradients.push_back({id, output});
+  }
 }
 
 void Session::State::Fuse(const ScheduleRequest& request) {
@@ -183,10 +202,12 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
                                               .name = node.name,
                                               .seed = options.seed,
                                               .threads = options.threads,
-                                              .deterministic = options.deterministic});
+                                              .deterministic = options.deterministic,
+                                              .products = options.products});
   if (!kernel.ok()) {
     return Annotate(kernel.status(), "place " + node.name + " (" + node.op + ")");
   }
+  products.emplace(scheduled.node, kernel->products);
   steps.push_back({.forward = scheduled.forward, .kernel = *std::move(kernel)});
   return absl::OkStatus();
 }
@@ -276,7 +297,7 @@ void Session::State::MakeRunner() {
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {
     const OpInfo info = InfoOf(scheduled.node);
-    ops.push_back({info.name, info.op, info.outputs[0].ToString(), info.device, info.cost.flops,
+    ops.push_back({info.name, info.Text(), info.outputs[0].ToString(), info.device, info.cost.flops,
                    info.cost.bytes});
   }
   trace = options.trace->AddTrack(options.trace_name, std::move(ops), options.inter_op_threads);
@@ -317,6 +338,7 @@ OpInfo Session::State::InfoOf(NodeId id) const {
               .attributes = node.attributes,
               .cost = CostOf(id),
               .runs = !node.inputs.empty() && !IsView(node)};
+  if (info.runs) info.products = products.at(id);
   if (node.op == "Fused") info.op += "(" + node.attributes.Text("ops") + ")";
   for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));
   return info;
@@ -332,6 +354,18 @@ void Session::State::Bind(int buffer, void* pointer) {
     for (size_t i = 0; i < scheduled.outputs.size(); ++i) {
       if (scheduled.outputs[i] == buffer) steps[at].outputs[i] = pointer;
     }
+  }
+}
+
+void Session::State::ClearSetRows() {
+  for (size_t i = 0; i < row_lists.size(); ++i) {
+    if (!row_lists[i].set) continue;
+    const std::span<float> gradient = Elements<float>(gradients[i]);
+    const GradientRows rows{static_cast<size_t>(variables[i].shape.dim(1)), *row_lists[i].set};
+    ForRowRuns(rows, [&](const RowRun& run) {
+      std::ranges::fill(gradient.subspan(run.at, run.count), 0.0f);
+    });
+    row_lists[i].set.reset();
   }
 }
 

@@ -41,6 +41,8 @@ struct Session::State {
   absl::Status ResolveRoots();
   absl::Status MakeGradients();
   absl::Status MakeSteps();
+  // Of each gradient that can.
+  void ListGradientRows(ScheduleRequest* request);
   void Fuse(const ScheduleRequest& request);
   // Variables that `updates` write, and the views of them.
   std::vector<Value> Updated(const std::vector<Value>& updates) const;
@@ -51,6 +53,8 @@ struct Session::State {
   void MakeRunner();
 
   void Bind(int buffer, void* memory);
+  // Zeroes the rows that callers have set.
+  void ClearSetRows();
   int BufferOf(Value value) const { return schedule.buffer_of.at(value); }
   // All elements at the buffer of `value`.
   template <typename T>
@@ -61,7 +65,7 @@ struct Session::State {
   }
   const Node& NodeAt(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
   TensorType TypeOf(Value value) const {
-    TensorType type = graph.type(value);
+    TensorType type = NodeAt(value.node).outputs[static_cast<size_t>(value.output)];
     type.shape = type.shape.WithBatch(options.batch);
     return type;
   }
@@ -81,6 +85,7 @@ struct Session::State {
   Placement placement;
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
+  std::map<NodeId, Precision> products;  // Of all that have a kernel.
   Schedule schedule;
   std::vector<RunnableStep> steps;  // One per step of the schedule.
   std::vector<void*> data;          // Per buffer of the schedule.
@@ -98,6 +103,12 @@ struct Session::State {
   std::vector<VariableInfo> variables;
   std::vector<Value> variable_values;
   std::vector<Value> gradients;  // Per variable; invalid where it is not trainable.
+  // Whether a gradient lists its rows, as outputs 1 and 2 of its node; or what a caller has set.
+  struct RowList {
+    bool listed = false;
+    std::optional<std::span<const int32_t>> set{};
+  };
+  std::vector<RowList> row_lists;  // Per variable.
 };
 
 }  // namespace taas

@@ -87,6 +87,13 @@ TEST(SessionThreadsTest, AClassifierHasTheSameBits) {
   });
 }
 
+TEST(SessionThreadsTest, AResidualNetworkInBFloat16HasTheSameBits) {
+  const ImageGraph images = BuildImageGraph({.size = 16, .channels = 32, .blocks = 2});
+  ExpectSameBits(
+      images.graph, {.batch = 16, .loss = images.loss, .products = Precision::kBFloat16},
+      [](Session* session) { FillImageBatch(3, session); });
+}
+
 TEST(SessionThreadsTest, AResidualNetworkHasTheSameBits) {
   const ImageGraph images = BuildImageGraph({.size = 16, .channels = 32, .blocks = 2});
   ExpectSameBits(images.graph, {.batch = 16, .loss = images.loss},

@@ -6,6 +6,10 @@
 
 namespace taas {
 
+std::string_view NameOf(Precision precision) {
+  return precision == Precision::kFloat32 ? "float32" : "bfloat16";
+}
+
 std::string_view NameOf(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:

@@ -22,6 +22,12 @@ namespace taas {
 
 enum class DType : uint8_t { kFloat32, kInt32 };
 
+// In what the factors of a product (of matrices, of a convolution) are multiplied. Tensors are
+// float32 in both cases, and so are sums.
+enum class Precision : uint8_t { kFloat32, kBFloat16 };
+
+// "float32", "bfloat16".
+std::string_view NameOf(Precision precision);
 // "float32", "int32".
 std::string_view NameOf(DType dtype);
 // Bytes of one element.

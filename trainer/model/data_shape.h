@@ -20,7 +20,8 @@ inline DataShape ShapeOf(const Dataset& train) {
           .classes = train.classes(),
           .targets = std::max<int64_t>(1, train.target_width()),
           .image = train.image(),
-          .vocabulary = train.vocabulary()};
+          .vocabulary = train.vocabulary(),
+          .columns = train.columns()};
 }
 
 }  // namespace taas

@@ -9,6 +9,7 @@
 #include "trainer/config/spec_fields.h"
 #include "trainer/model/gpt2.h"
 #include "trainer/model/resnet.h"
+#include "trainer/model/wide_deep.h"
 
 namespace taas {
 namespace {
@@ -20,12 +21,18 @@ constexpr char kFeatures[] = "features";
 constexpr char kLabels[] = "labels";
 constexpr char kTargets[] = "targets";
 
-// The loss and the measures of a classifier on top of its last layer.
-absl::Status FinishClassifier(Chain* chain, int64_t classes, Model* model) {
-  Graph& graph = model->graph;
-  chain->Add({.name = "softmax_linear", .units = classes});
+// The outputs of the last layer, and what a part of the model beside the chain adds to them.
+absl::StatusOr<Value> LastLayer(Chain* chain, const char* name, int64_t outputs, Value beside) {
+  chain->Add({.name = name, .units = outputs});
   RETURN_IF_ERROR(chain->status());
-  const Value logits = chain->value();
+  if (!beside.valid()) return chain->value();
+  return chain->graph().Add("Add", "", {chain->value(), beside});
+}
+
+// The loss and the measures of a classifier on top of its last layer.
+absl::Status FinishClassifier(Chain* chain, int64_t classes, Value beside, Model* model) {
+  Graph& graph = model->graph;
+  ASSIGN_OR_RETURN(const Value logits, LastLayer(chain, "softmax_linear", classes, beside));
   const Value labels = graph.Input(kLabels, {DType::kInt32, Shape({Shape::kBatch})});
   graph.Add("Identity", "logits", {logits});
   const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
@@ -40,11 +47,9 @@ absl::Status FinishClassifier(Chain* chain, int64_t classes, Model* model) {
   return absl::OkStatus();
 }
 
-absl::Status FinishRegression(Chain* chain, int64_t width, Model* model) {
+absl::Status FinishRegression(Chain* chain, int64_t width, Value beside, Model* model) {
   Graph& graph = model->graph;
-  chain->Add({.name = "linear", .units = width});
-  RETURN_IF_ERROR(chain->status());
-  const Value y = chain->value();
+  ASSIGN_OR_RETURN(const Value y, LastLayer(chain, "linear", width, beside));
   const Value targets =
       graph.Input(kTargets, {DType::kFloat32, Shape({Shape::kBatch, width})});
   graph.Add("Identity", "predictions", {y});
@@ -131,6 +136,8 @@ struct NamedModel {
   std::function<void(const ModelSpec&, Chain*)> add;
   std::vector<std::string> fields = {};  // Besides name.
   bool hidden_needed = false;
+  // The data has feature columns, and what they add to the outputs is not in the chain.
+  bool wide = false;
 
   bool of_tokens() const { return add == nullptr; }
 };
@@ -148,6 +155,8 @@ std::vector<NamedModel>& Models() {
       {"resnet20", kClasses, AddResnet20},
       {"resnet50", kClasses, AddResnet50},
       {"softmax", kClasses, AddNothing},
+      {"wideDeep", ModelTarget::kWhatTheDataHas, AddDeep, {"hidden", "dropout", "wide", "deep"},
+       /*hidden_needed=*/true, /*wide=*/true},
   };
   return models;
 }
@@ -174,6 +183,17 @@ bool IsClassifier(const NamedModel& model, const DataShape& data) {
          (model.target == ModelTarget::kWhatTheDataHas && data.classes > 0);
 }
 
+// Ids of categories are no quantities, so that only a model of columns can learn from them.
+absl::Status CheckColumns(const NamedModel& model, const ModelSpec& spec) {
+  if (model.wide) return CheckWideDeep(spec);
+  for (const ColumnShape& column : spec.data.columns) {
+    if (column.categories == 0) continue;
+    return InvalidField("model.name", "model " + spec.name + " takes numeric columns only, \"" +
+                                          column.name + "\" has categories; wideDeep takes those");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSpec(const ModelSpec& spec) {
   const NamedModel* model = FindModel(spec.name);
   if (model == nullptr) {
@@ -194,6 +214,7 @@ absl::Status CheckSpec(const ModelSpec& spec) {
   if (spec.data.vocabulary > 0) {
     return InvalidField("model.name", "model " + spec.name + " does not learn from a text");
   }
+  RETURN_IF_ERROR(CheckColumns(*model, spec));
   const std::string data = "data for model " + spec.name + ": ";
   RETURN_IF_ERROR(CheckUnits(data + "features per example", spec.data.features));
   if (IsClassifier(*model, spec.data)) return CheckUnits(data + "classes", spec.data.classes);
@@ -208,9 +229,11 @@ absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec,
   Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, features);
   named.add(spec, &chain);
   RETURN_IF_ERROR(chain.status());
-  const DataShape& data = spec.data;
-  RETURN_IF_ERROR(IsClassifier(named, data) ? FinishClassifier(&chain, data.classes, &model)
-                                            : FinishRegression(&chain, data.targets, &model));
+  const bool classifier = IsClassifier(named, spec.data);
+  const int64_t outputs = classifier ? spec.data.classes : spec.data.targets;
+  const Value beside = named.wide ? AddWide(spec, outputs, features, &model.graph) : Value();
+  RETURN_IF_ERROR(classifier ? FinishClassifier(&chain, outputs, beside, &model)
+                             : FinishRegression(&chain, outputs, beside, &model));
   return model;
 }
 
@@ -245,15 +268,18 @@ absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& dat
   }
   spec.name = name->get<std::string>();
   RETURN_IF_ERROR(CheckFields(
-      value, "model", {"name", "hidden", "layers", "dropout", "blocks", "heads", "width"}));
+      value, "model",
+      {"name", "hidden", "layers", "dropout", "wide", "deep", "blocks", "heads", "width"}));
   const NamedModel* const model = FindModel(spec.name);
-  for (const char* const field : {"layers", "dropout", "blocks", "heads", "width"}) {
+  for (const char* const field :
+       {"layers", "dropout", "wide", "deep", "blocks", "heads", "width"}) {
     if (model == nullptr || !value.contains(field) || Has(*model, field)) continue;
     return InvalidField("model." + std::string(field), "model " + spec.name + " does not take it");
   }
   if (value.contains("layers")) {
     ASSIGN_OR_RETURN(spec.layers, ParseLayers(value["layers"], "model.layers"));
   }
+  RETURN_IF_ERROR(ParseWideDeep(value, &spec));
   ASSIGN_OR_RETURN(spec.dropout, ShareField(value, "model", "dropout", 0));
   for (const auto& [field, number] : {std::pair{"blocks", &spec.blocks},
                                       {"heads", &spec.heads},

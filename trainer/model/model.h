@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/columns/column_shape.h"
 #include "trainer/data/image_shape.h"
 #include "trainer/graph/graph.h"
 #include "trainer/model/layer.h"
@@ -31,6 +33,15 @@ struct DataShape {
   int64_t targets = 1;   // Numbers to predict per example, of a regression.
   ImageShape image{};    // What the features are, where they are an image.
   int64_t vocabulary = 0;  // Of tokens: the features are one more than are predicted from.
+  std::vector<ColumnShape> columns{};  // What each feature is, of feature columns.
+};
+
+// A column in the deep part of wideDeep: a quantity as it is, categories as a learnt vector each,
+// or as a number for each of them that is 1 or 0.
+struct DeepColumn {
+  std::string column;
+  bool indicator = false;
+  int64_t units = 0;  // Of an embedding; 0: DefaultUnits of the categories.
 };
 
 struct ModelSpec {
@@ -41,6 +52,10 @@ struct ModelSpec {
   // The share dropped: before the last layer of lenet and lstm; of the embeddings, and of what each
   // half of a block adds, of gpt2.
   double dropout = 0;
+  // Of wideDeep. Without the first all columns of categories are wide; without the second all are
+  // deep but the crossed ones, as embeddings.
+  std::optional<std::vector<std::string>> wide{};
+  std::optional<std::vector<DeepColumn>> deep{};
   int64_t blocks = 12;  // Of gpt2.
   int64_t heads = 12;
   int64_t width = 768;
@@ -86,7 +101,7 @@ struct OwnModel {
   // Adds all layers but the last, which has as many outputs as there are classes or targets.
   std::function<void(const ModelSpec& spec, Chain* chain)> add;
   // Those of spec.trainer.model that it takes besides its name: "hidden", "dropout", "layers",
-  // "blocks", "heads", "width".
+  // "wide", "deep", "blocks", "heads", "width".
   std::vector<std::string> fields{};
 };
 

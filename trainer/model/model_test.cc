@@ -1,6 +1,7 @@
 #include "trainer/model/model.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "gmock/gmock.h"
@@ -15,7 +16,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr DataShape kDigits{.features = 784, .classes = 10};
+const DataShape kDigits{.features = 784, .classes = 10};
 
 std::vector<std::string> VariablesOf(const Model& model) {
   std::vector<std::string> names;
@@ -85,7 +86,7 @@ TEST(ModelTest, Resnet20HasTheWeightsOfThePaperAndItsShortcuts) {
   EXPECT_EQ(model->graph.updates().size(), 2u * 21);
 }
 
-constexpr DataShape kGpt2Data{.features = 1025, .vocabulary = 50'257};
+const DataShape kGpt2Data{.features = 1025, .vocabulary = 50'257};
 
 TEST(ModelTest, Gpt2HasTheVariablesOfThePublishedCheckpoints) {
   const auto model = FromJson(R"({"name":"gpt2","blocks":1,"heads":2,"width":8})",
@@ -334,6 +335,81 @@ TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
   EXPECT_NEAR((*session)->variable(0)[0], 3, 1e-3);
   EXPECT_NEAR((*session)->variable(0)[1], -1, 1e-3);
   EXPECT_NEAR((*session)->variable(1)[0], 0.5, 1e-3);
+}
+
+DataShape Columns(int64_t classes) {
+  return {.features = 3,
+          .classes = classes,
+          .columns = {{"age", 0}, {"job", 20}, {"age_job", 7, /*crossed=*/true}}};
+}
+
+TEST(ModelTest, WideDeepTakesAllColumnsUnlessItSays) {
+  const auto model = FromJson(R"({"name":"wideDeep","hidden":[4]})", Columns(2));
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("deep/job/table[20, 3]", "hidden1/weights[4, 4]",
+                                   "hidden1/biases[4]", "wide/job/weights[20, 2]",
+                                   "wide/age_job/weights[7, 2]", "softmax_linear/weights[4, 2]",
+                                   "softmax_linear/biases[2]"));
+  const auto chosen = FromJson(R"({"name":"wideDeep","hidden":[4],"wide":["age"],
+      "deep":[{"column":"job","type":"indicator"},{"column":"age_job","units":5}]})",
+                               Columns(0));
+  ASSERT_THAT(chosen, IsOk());
+  EXPECT_THAT(VariablesOf(*chosen),
+              testing::ElementsAre("deep/age_job/table[7, 5]", "hidden1/weights[25, 4]",
+                                   "hidden1/biases[4]", "wide/age/weights[1, 1]",
+                                   "linear/weights[4, 1]", "linear/biases[1]"));
+}
+
+TEST(ModelTest, WideDeepAddsItsParts) {
+  const auto model = FromJson(R"({"name":"wideDeep","hidden":[1],"wide":["age","job"],
+      "deep":[{"column":"job","units":1},{"column":"age"}]})", Columns(0));
+  ASSERT_THAT(model, IsOk());
+  auto session = Session::Compile(
+      model->graph, {.batch = 2, .fetches = {model->predictions}, .trainable = false});
+  ASSERT_THAT(session, IsOk());
+  const auto set = [&](const std::string& name, size_t at, float value) {
+    for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+      if ((*session)->variables()[i].name == name) (*session)->variable(i)[at] = value;
+    }
+  };
+  set("deep/job/table", 5, 2);
+  set("hidden1/weights", 0, 10);  // Of the embedding.
+  set("hidden1/weights", 1, 100);  // Of the age.
+  set("hidden1/biases", 0, 1);
+  set("linear/weights", 0, 1);
+  set("linear/biases", 0, 0.5);
+  set("wide/age/weights", 0, 1000);
+  set("wide/job/weights", 5, 10000);
+  std::ranges::copy(std::array<float, 6>{3, 5, 0, 4, 6, 1},
+                    (*session)->FloatInput(model->features).begin());
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_THAT((*session)->output(model->predictions),
+              testing::ElementsAre(20 + 300 + 1 + 0.5f + 3000 + 10000, 400 + 1 + 0.5f + 4000));
+}
+
+TEST(ModelTest, ColumnsThatDoNotFitAreNamed) {
+  const auto error_of = [](const std::string& fields, const DataShape& data) {
+    return std::string(
+        FromJson(R"({"name":"wideDeep","hidden":[4])" + fields + "}", data).status().message());
+  };
+  EXPECT_THAT(error_of("", {.features = 3, .classes = 2}), HasSubstr("data.columns: is missing"));
+  const DataShape data = Columns(2);
+  EXPECT_THAT(error_of(R"(,"wide":["job","town"])", data),
+              HasSubstr("model.wide[1]: \"town\" is none of data.columns"));
+  EXPECT_THAT(error_of(R"(,"wide":["job","job"])", data), HasSubstr("twice"));
+  EXPECT_THAT(error_of(R"(,"deep":[])", data), HasSubstr("model.deep"));
+  EXPECT_THAT(error_of(R"(,"deep":[{"column":"age","units":2}])", data),
+              HasSubstr("model.deep[0]: \"age\" is numeric"));
+  EXPECT_THAT(error_of(R"(,"deep":[{"column":"job","type":"indicator","units":2}])", data),
+              HasSubstr("model.deep[0].units"));
+  EXPECT_THAT(FromJson(R"({"name":"mlp","hidden":[4]})", data).status().message(),
+              HasSubstr("\"job\" has categories; wideDeep takes those"));
+  EXPECT_THAT(FromJson(R"({"name":"mlp","hidden":[4],"wide":["job"]})", data).status().message(),
+              HasSubstr("model.wide: model mlp does not take it"));
+  DataShape numbers = data;
+  numbers.columns = {{"a", 0}, {"b", 0}, {"c", 0}};
+  EXPECT_THAT(FromJson(R"({"name":"mlp","hidden":[4]})", numbers), IsOk());
 }
 
 }  // namespace

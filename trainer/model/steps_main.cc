@@ -1,10 +1,11 @@
 // Trains a named model on given batches and tells each loss, for a test that asks PyTorch the same.
 //
 // Standard input is JSON: {"model": {…}, "image": [28, 28, 1], "classes": 10, "batch": 32, "steps":
-// 20, "optimizer": {…}, "folder": DIR}; of a text "image" is its length, and the classes are the
-// tokens. DIR/features holds the features of all steps, float32 or, of texts, int32; DIR/labels the
-// labels, int32, one per token of a text; both as they lie in memory. The trainable variables as
-// they are before the first step are written to DIR/variables, float32, one behind the other.
+// 20, "optimizer": {…}, "folder": DIR}, and "precision": "bfloat16" where wanted; of a text "image"
+// is its length, and the classes are the tokens. DIR/features holds the features of all steps,
+// float32 or, of texts, int32; DIR/labels the labels, int32, one per token of a text; both as they
+// lie in memory. The trainable variables as they are before the first step are written to
+// DIR/variables, float32, one behind the other.
 // Standard output is {"variables": [{"name", "shape"}…], "losses": […]}.
 
 #include <algorithm>
@@ -93,8 +94,9 @@ absl::StatusOr<Json> Train(const Json& test) {
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(test["model"].dump(), shape));
   ASSIGN_OR_RETURN(const Model model, BuildModel(spec));
   ASSIGN_OR_RETURN(const auto optimizer, Optimizer::Parse(test["optimizer"].dump()));
-  ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, {.batch = test["batch"],
-                                                                      .loss = model.loss}));
+  SessionOptions options{.batch = test["batch"], .loss = model.loss};
+  if (test.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
+  ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, options));
   session->InitializeVariables(/*seed=*/1);
   OptimizerSlots slots(*optimizer, *session);
   const auto folder = test["folder"].get<std::string>();

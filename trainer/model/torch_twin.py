@@ -43,7 +43,8 @@ def train(test, module, batches):
     losses = []
     for features, labels in zip(*batches):
         optimizer.zero_grad()
-        loss = torch_models.loss_of(module, module.arrange(features), labels)
+        with torch.autocast("cpu", torch.bfloat16, enabled="precision" in test):
+            loss = torch_models.loss_of(module, module.arrange(features), labels)
         loss.backward()
         optimizer.step()
         losses.append(float(loss.detach()))

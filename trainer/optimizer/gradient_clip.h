@@ -33,7 +33,8 @@ class GradientClip {
   static absl::StatusOr<GradientClip> Parse(std::string_view json);
 
   bool clips() const { return kind_ != Kind::kNone; }
-  // `gradients`: one span per variable, changed in place. Their global norm is that before.
+  // `gradients`: one span per variable, or those parts of them that may not be zero
+  // (gradient_rows.h), changed in place. Their global norm is that before.
   void Apply(std::span<const std::span<float>> gradients) const;
 
  private:

@@ -27,6 +27,10 @@
 // (momentum and the like) are buffers of the caller, of the variable's size, slot_start() at the
 // start, saved with it in checkpoints.
 //
+// A gradient may list its rows (gradient_rows.h), and is zero elsewhere. Where a rule leaves
+// elements alone whose gradient is 0 (KeepsZeros), only the rows listed are updated; where it does
+// not, everything is. The bits are those of the whole gradient in both cases.
+//
 // Ownership: none of the buffers. Threads: const methods are safe from any thread on different
 // buffers. Errors: Make and Parse return InvalidArgument naming the field; spans of unequal size
 // are a programmer error.
@@ -46,17 +50,20 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/graph/gradient_rows.h"
 #include "trainer/optimizer/learning_rate.h"
 
 namespace taas {
 
 struct ApplyArgs {
+  // As large as `in`; or, if KeepsZeros, the rows listed, one after the other.
   std::span<const float> gradient;
   std::span<const float> in;
   std::span<float> out;  // May be `in`; must not overlap it otherwise.
   std::span<const std::span<const float>> slots_in{};  // slots().size() of them
   std::span<const std::span<float>> slots_out{};       // each may be its slots_in.
   int64_t step = 0;  // The step that this update makes, from 1.
+  std::optional<GradientRows> rows{};  // Outside of them the gradient is zero.
 };
 
 struct OptimizerOptions {
@@ -96,6 +103,10 @@ class Optimizer {
   // What each element of a slot is before the first update.
   virtual float slot_start(size_t slot) const = 0;
   virtual void Apply(const ApplyArgs& args) const = 0;
+  // Whether the update that makes `step` leaves variable and slots as they are where the gradient
+  // is 0, to the bit: sgd; adagrad; ftrl, while its rate stays, after the first update, with the
+  // power -0.5; none with a moving average. Updates up to that step were of this optimizer.
+  virtual bool KeepsZeros(int64_t step) const = 0;
 
   // Of the update that makes `step`, from 1.
   virtual double learning_rate(int64_t step) const = 0;

@@ -17,9 +17,17 @@ Rule::Rule(const OptimizerOptions& options, const std::vector<Slot>& slots) : op
 
 void Rule::CheckSizes(const ApplyArgs& args) const {
   const size_t size = args.in.size();
-  CHECK(args.gradient.size() == size && args.out.size() == size)
+  const bool packed = args.rows && KeepsZeros(args.step) &&
+                      args.gradient.size() == args.rows->elements();
+  CHECK((packed || args.gradient.size() == size) && args.out.size() == size)
       << "apply " << name() << ": " << args.gradient.size() << " gradients, " << size << " in, "
       << args.out.size() << " out";
+  if (args.rows && !args.rows->ids.empty()) {
+    const size_t rows = static_cast<size_t>(args.rows->ids.back()) + 1;
+    CHECK(rows * args.rows->width <= size)
+        << "apply " << name() << ": " << rows << " rows of " << args.rows->width
+        << " elements of a variable of " << size;
+  }
   CHECK(args.slots_in.size() == slots_.size() && args.slots_out.size() == slots_.size())
       << "apply " << name() << ": " << args.slots_in.size() << " slots in, "
       << args.slots_out.size() << " out, not " << slots_.size();
@@ -28,6 +36,14 @@ void Rule::CheckSizes(const ApplyArgs& args) const {
         << "apply " << name() << ": slot " << slots_[slot] << " has "
         << args.slots_in[slot].size() << " elements in, " << args.slots_out[slot].size()
         << " out, not " << size;
+  }
+}
+
+void Rule::CopyOver(const ApplyArgs& args) const {
+  if (args.out.data() != args.in.data()) std::ranges::copy(args.in, args.out.begin());
+  for (size_t slot = 0; slot < slots_.size(); ++slot) {
+    if (args.slots_out[slot].data() == args.slots_in[slot].data()) continue;
+    std::ranges::copy(args.slots_in[slot], args.slots_out[slot].begin());
   }
 }
 

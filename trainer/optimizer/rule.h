@@ -54,6 +54,9 @@ class Rule : public Optimizer {
   float slot_start(size_t slot) const override { return starts_[slot]; }
   double learning_rate(int64_t step) const override { return options_.learning_rate.At(step); }
   std::vector<Number> numbers(int64_t) const override { return {}; }
+  bool KeepsZeros(int64_t step) const final {
+    return !options_.average_decay && RuleKeepsZeros(step);
+  }
   std::optional<size_t> average_slot() const override {
     if (!options_.average_decay) return std::nullopt;
     return slots_.size() - 1;
@@ -61,11 +64,15 @@ class Rule : public Optimizer {
 
  protected:
   const OptimizerOptions& options() const { return options_; }
+  // KeepsZeros, apart from the average.
+  virtual bool RuleKeepsZeros(int64_t) const { return false; }
 
-  // Calls `update` for the blocks of `args`, each followed by its part of the average.
+  // Calls `update` for the blocks of `args`, each followed by its part of the average; or for the
+  // rows alone, if that is the same.
   template <typename Update>
   void ForEachBlock(const ApplyArgs& args, const Update& update) const {
     CheckSizes(args);
+    if (args.rows && KeepsZeros(args.step)) return ForEachRun(args, update);
     const size_t size = args.in.size();
     const std::optional<size_t> average = average_slot();
     const size_t step = average ? kBlock : std::max<size_t>(1, size);
@@ -83,11 +90,27 @@ class Rule : public Optimizer {
   }
 
  private:
+  template <typename Update>
+  void ForEachRun(const ApplyArgs& args, const Update& update) const {
+    CopyOver(args);
+    const bool packed = args.gradient.size() != args.in.size();
+    ForRowRuns(*args.rows, [&](const RowRun& run) {
+      update(Arrays{.gradient = args.gradient.data() + (packed ? run.packed : run.at),
+                    .in = args.in.data() + run.at,
+                    .out = args.out.data() + run.at,
+                    .args = args,
+                    .at = run.at,
+                    .count = static_cast<int64_t>(run.count)});
+    });
+  }
+
   // Elements that are updated and averaged before the next ones: seven arrays of them stay in the
   // first-level cache, so that the average costs no further pass over memory.
   static constexpr size_t kBlock = 1024;
 
   void CheckSizes(const ApplyArgs& args) const;
+  // What an update that touches rows only leaves alone, where it is out of place.
+  void CopyOver(const ApplyArgs& args) const;
   void StartAverage(const Arrays& arrays, size_t slot) const;
   void Average(const Arrays& arrays, size_t slot) const;
 

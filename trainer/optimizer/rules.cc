@@ -19,6 +19,9 @@ class GradientDescent : public Rule {
       loops.add_scaled(arrays.in, -rate, arrays.gradient, arrays.out, arrays.count);
     });
   }
+
+ protected:
+  bool RuleKeepsZeros(int64_t) const override { return true; }
 };
 
 class Momentum : public Rule {
@@ -84,6 +87,9 @@ class Adagrad : public Rule {
                     arrays.slot_out(0), arrays.count);
     });
   }
+
+ protected:
+  bool RuleKeepsZeros(int64_t) const override { return true; }
 };
 
 class RmsProp : public Rule {
@@ -134,6 +140,15 @@ class Ftrl : public Rule {
         ApplyOtherPower(update, arrays);
       }
     });
+  }
+
+ protected:
+  // The rule makes the variable anew of its slots and the rate. An update with a gradient of 0
+  // changes no slot, so the variable is what the update before has made of them. Other powers are
+  // computed in double, of which a slot keeps a part.
+  bool RuleKeepsZeros(int64_t step) const override {
+    return step > 1 && learning_rate(step) == learning_rate(step - 1) &&
+           options().learning_rate_power == -0.5;
   }
 
  private:

@@ -170,6 +170,7 @@ void Shard::Detach(Channel& channel) {
 absl::Status Shard::Handle(Channel& channel, const FrameHead& head) {
   switch (head.type) {
     case FrameType::kPush: return Push(channel, head);
+    case FrameType::kPushRows: return PushRows(channel, head);
     case FrameType::kPull: return Pull(channel, head);
     case FrameType::kConfigure: return Configure(channel, head);
     case FrameType::kFence: return Fence(channel, head);

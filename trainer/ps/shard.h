@@ -73,6 +73,7 @@ class Shard {
   void Detach(comm::Channel& channel);
   absl::Status Configure(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Push(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status PushRows(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Pull(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Fence(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Cut(comm::Channel& channel, const comm::FrameHead& head);
@@ -91,9 +92,14 @@ class Shard {
   void Retire(Lock& lock);
 
   absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
+  // Counts `gradient`, which came with `head`, once, and answers: with what changed after the step
+  // that its sender says to `have`, if it says one.
+  absl::Status Stage(comm::Channel& channel, const std::shared_ptr<Model>& model,
+                     const comm::FrameHead& head, Gradient gradient,
+                     std::optional<int64_t> have = std::nullopt);
   // Waits until `push` is settled or banked, then answers it.
   absl::Status AnswerPush(comm::Channel& channel, const std::shared_ptr<Model>& shared,
-                          const PushId& push, Lock lock);
+                          const PushId& push, std::optional<int64_t> have, Lock lock);
   absl::Status AnswerOver(comm::Channel& channel, const Model& model, const Pusher& pusher,
                           Lock lock);
 

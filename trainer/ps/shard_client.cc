@@ -92,6 +92,31 @@ absl::Status ReceiveValues(Channel& channel, const FrameHead& head,
   return channel.ReceiveInto(blocks);
 }
 
+// The rows that changed of each piece, which lies in the block of its number.
+absl::Status ReceiveChanged(Channel& channel, const FrameHead& head,
+                            const std::vector<size_t>& elements,
+                            const std::vector<Block>& blocks) {
+  const auto contents = ReceiveRows(channel, elements, head.payload_bytes);
+  if (absl::IsInvalidArgument(contents.status())) {
+    return absl::DataLossError(channel.peer() + " sends " +
+                               std::string(contents.status().message()));
+  }
+  RETURN_IF_ERROR(contents.status());
+  const std::vector<PieceGradient> pieces = PiecesOf(*contents, elements);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    float* const piece = static_cast<float*>(blocks[i].data);
+    const std::span<const float> values = pieces[i].values;
+    if (!pieces[i].rows) {
+      std::ranges::copy(values, piece);
+      continue;
+    }
+    ForRowRuns(*pieces[i].rows, [&](const RowRun& run) {
+      std::ranges::copy(values.subspan(run.packed, run.count), piece + run.at);
+    });
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address,
@@ -185,7 +210,9 @@ absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "")
 
 Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
                    std::vector<std::span<float>> gradients)
-    : options_(std::move(options)), peers_(options_.shards.size()) {
+    : options_(std::move(options)),
+      gradients_(gradients.begin(), gradients.end()),
+      peers_(options_.shards.size()) {
   CHECK(options_.layout.shards.size() == peers_.size())
       << "exchange with " << peers_.size() << " shards, layout of "
       << options_.layout.shards.size();
@@ -194,6 +221,7 @@ Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
     peers_[shard].variables = BlocksOf(pieces, variables);
     for (const Block& block : BlocksOf(pieces, gradients)) {
       peers_[shard].gradients.push_back({block.data, block.bytes});
+      peers_[shard].elements.push_back(block.bytes / sizeof(float));
     }
   }
 }
@@ -208,7 +236,11 @@ absl::StatusOr<Exchange::Result> Exchange::Pull(const StillWanted& still_wanted)
 }
 
 absl::StatusOr<Exchange::Result> Exchange::Push(uint64_t sequence, int64_t batch, int64_t base,
-                                                const StillWanted& still_wanted) {
+                                                const StillWanted& still_wanted,
+                                                RowsOfVariables rows) {
+  for (size_t shard = 0; shard < peers_.size(); ++shard) {
+    peers_[shard].rows.Pack(options_.layout.shards[shard], gradients_, rows);
+  }
   return Run(HeadOf(FrameType::kPush, {{options_.pusher, sequence, batch}, base},
                     static_cast<uint32_t>(options_.generation)),
              still_wanted);
@@ -306,16 +338,32 @@ absl::Status Exchange::SendTo(Peer& peer, const std::string& address, const Fram
     peer.channel->LimitSilence(options_.silence_max);
     RETURN_IF_ERROR(peer.channel->Send({.type = FrameType::kHello}, options_.job));
   }
-  if (head.type == FrameType::kPush) return peer.channel->Send(head, peer.gradients);
-  return peer.channel->Send(head);
+  if (head.type != FrameType::kPush) return peer.channel->Send(head);
+  if (!peer.takes_rows || !peer.rows.saves()) return peer.channel->Send(head, peer.gradients);
+  FrameHead rows = head;
+  rows.type = FrameType::kPushRows;
+  std::vector<ConstBlock> payload = {{&peer.have, sizeof(peer.have)}};
+  payload.insert(payload.end(), peer.rows.payload().begin(), peer.rows.payload().end());
+  return peer.channel->Send(rows, payload);
 }
 
 absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
   ASSIGN_OR_RETURN(const FrameHead head, peer.channel->ReceiveHead());
   RETURN_IF_ERROR(CheckAnswer(*peer.channel, head, FrameType::kValues));
   const ValuesInfo info = ValuesInfoOf(head);
-  RETURN_IF_ERROR(ReceiveValues(*peer.channel, head,
-                                info.banked ? std::vector<Block>() : peer.variables));
+  peer.takes_rows = info.takes_rows;
+  if (info.banked) {
+    RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, {}));
+    return info;
+  }
+  // Until all has come, the variables are of no step.
+  peer.have = -1;
+  if (info.rows) {
+    RETURN_IF_ERROR(ReceiveChanged(*peer.channel, head, peer.elements, peer.variables));
+  } else {
+    RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, peer.variables));
+  }
+  peer.have = info.values_step;
   return info;
 }
 

@@ -30,6 +30,7 @@
 #include "trainer/comm/channel.h"
 #include "trainer/ps/commit_core.h"
 #include "trainer/ps/layout.h"
+#include "trainer/ps/row_payload.h"
 #include "trainer/ps/wire.h"
 
 namespace taas::ps {
@@ -125,9 +126,10 @@ class Exchange {
   // answers, are made anew and what was under way is sent again with its sequence number, so that a
   // push counts once.
   absl::StatusOr<Result> Pull(const StillWanted& still_wanted);
-  // `base` is the step of the variables that the gradients are of.
+  // `base` is the step of the variables that the gradients are of. Of gradients that list `rows`,
+  // these are sent where that is shorter (row_payload.h).
   absl::StatusOr<Result> Push(uint64_t sequence, int64_t batch, int64_t base,
-                              const StillWanted& still_wanted);
+                              const StillWanted& still_wanted, RowsOfVariables rows = {});
 
   int64_t generation() const { return options_.generation; }
   // The last failure, for people who ask what this replica waits for; empty when all is well.
@@ -138,6 +140,11 @@ class Exchange {
     std::unique_ptr<comm::Channel> channel;
     std::vector<comm::Block> variables;
     std::vector<comm::ConstBlock> gradients;
+    RowPayload rows;  // What is sent instead of `gradients` if that saves something,
+    bool takes_rows = false;  // to a shard that can read it.
+    std::vector<size_t> elements;  // Of each piece.
+    // The step of the variables that came from it; -1: of none, or of several.
+    int64_t have = -1;
     bool sent = false;
     bool answered = false;
     ValuesInfo answer;
@@ -149,6 +156,7 @@ class Exchange {
   absl::StatusOr<ValuesInfo> ReceiveFrom(Peer& peer);
 
   const Options options_;
+  const std::vector<std::span<const float>> gradients_;
   std::vector<Peer> peers_;
   std::string trouble_;
 };

@@ -1,26 +1,32 @@
 #include "trainer/ps/shard_model.h"
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
-#include "trainer/kernels/cpu/loops.h"
+#include "operator/base/status.h"
+#include "trainer/ps/piece_update.h"
 #include "trainer/ps/wire.h"
 
 namespace taas::ps {
 namespace {
 
-// Elements whose mean is made and applied together: both stay in the first-level cache.
-constexpr size_t kMeanBlock = 4096;
+std::vector<size_t> ElementsOf(const wire::ConfigureRequest& request) {
+  std::vector<size_t> sizes;
+  for (const wire::Piece& piece : request.pieces()) {
+    sizes.push_back(static_cast<size_t>(piece.count()));
+  }
+  return sizes;
+}
 
-// out = mean of the gradients' elements from `at`, summed in the order of `gradients`. `parts` is
-// as many pointers, to be written.
-void Mean(const std::vector<std::span<const float>>& gradients, size_t at,
-          std::vector<const float*>& parts, std::span<float> out) {
-  for (size_t g = 0; g < gradients.size(); ++g) parts[g] = gradients[g].data() + at;
-  BestLoops().scaled_sum(parts.data(), std::ssize(parts),
-                         1.0f / static_cast<float>(gradients.size()), out.data(),
-                         std::ssize(out));
+// The part of `gradient` that is of each of `pieces`.
+std::vector<PieceGradient> PartsOf(const Gradient& gradient, std::span<const size_t> pieces) {
+  if (gradient.rows) return PiecesOf(*gradient.rows, pieces);
+  std::vector<PieceGradient> parts;
+  size_t at = 0;
+  for (const size_t elements : pieces) {
+    parts.push_back({.values = gradient.values.subspan(at, elements)});
+    at += elements;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -38,8 +44,10 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
       shard(request.shard()),
       shards(request.shards().begin(), request.shards().end()),
       optimizer(std::move(optimizer_in)),
+      pieces(ElementsOf(request)),
       elements(values.size() / (1 + optimizer->slots().size())),
       store(std::move(values), request.step()),
+      changes(pieces.size(), request.step()),
       ledger(request.step()) {
   store.Reserve();
   if (shard != 0) return;
@@ -51,36 +59,42 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
 }
 
 void Shard::Model::Apply(const Decision& decision) {
-  std::vector<std::span<const float>> staged;
-  for (const PushId& push : decision.pushes) staged.push_back(gradients.at(push).values);
+  std::vector<const Gradient*> staged;
+  bool rows = false;
+  for (const PushId& push : decision.pushes) {
+    staged.push_back(&gradients.at(push));
+    rows = rows || staged.back()->rows.has_value();
+  }
+  // Whole gradients are one piece: nothing is to be done anew at the borders.
+  const std::vector<size_t> all = {elements};
+  const std::vector<size_t>& sizes = rows ? pieces : all;
+  std::vector<std::vector<PieceGradient>> parts;
+  for (const Gradient* gradient : staged) parts.push_back(PartsOf(*gradient, sizes));
   const size_t slots = optimizer->slots().size();
-  // One gradient needs no mean: all at once.
-  const size_t block = staged.size() == 1 ? std::max<size_t>(elements, 1) : kMeanBlock;
-  std::vector<float> mean(staged.size() == 1 ? 0 : kMeanBlock);
-  std::vector<const float*> parts(staged.size());
+  std::vector<PieceGradient> of_piece(staged.size());
+  std::vector<RowChanges::Rows> changed(pieces.size());
   std::vector<std::span<const float>> slots_in(slots);
   std::vector<std::span<float>> slots_out(slots);
   store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
-    for (size_t at = 0; at < elements; at += block) {
-      const size_t count = std::min(block, elements - at);
-      std::span<const float> gradient = staged[0].subspan(at, count);
-      if (staged.size() > 1) {
-        const std::span<float> sum = std::span(mean).first(count);
-        Mean(staged, at, parts, sum);
-        gradient = sum;
-      }
+    size_t at = 0;
+    for (size_t piece = 0; piece < sizes.size(); ++piece) {
+      const size_t count = sizes[piece];
+      for (size_t i = 0; i < staged.size(); ++i) of_piece[i] = parts[i][piece];
       for (size_t slot = 0; slot < slots; ++slot) {
         slots_in[slot] = in.subspan((1 + slot) * elements + at, count);
         slots_out[slot] = out.subspan((1 + slot) * elements + at, count);
       }
-      optimizer->Apply({.gradient = gradient,
-                        .in = in.subspan(at, count),
-                        .out = out.subspan(at, count),
-                        .slots_in = slots_in,
-                        .slots_out = slots_out,
-                        .step = decision.step});
+      RowChanges::Rows of_update = UpdatePiece(*optimizer, of_piece,
+                                               {.in = in.subspan(at, count),
+                                                .out = out.subspan(at, count),
+                                                .slots_in = slots_in,
+                                                .slots_out = slots_out,
+                                                .step = decision.step});
+      if (rows) changed[piece] = std::move(of_update);
+      at += count;
     }
   });
+  changes.Add(std::move(changed));
   DropUnstaged();
 }
 
@@ -98,6 +112,29 @@ void Shard::Model::DropUnstaged() {
 absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence) {
   return channel.Send(
       {.type = comm::FrameType::kRefused, .refusal = static_cast<uint32_t>(refusal)}, sentence);
+}
+
+absl::StatusOr<bool> SendChanged(comm::Channel& channel, ValuesInfo info,
+                                 std::span<const size_t> pieces,
+                                 const std::vector<RowChanges::Rows>& changed,
+                                 uint32_t generation, const HeldVersion& version) {
+  std::span<const float> left = version.reader.values();
+  std::vector<Piece> places;
+  std::vector<std::span<const float>> values;
+  std::vector<std::optional<GradientRows>> rows;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    places.push_back({static_cast<int>(i), 0, static_cast<int64_t>(pieces[i])});
+    values.push_back(left.first(pieces[i]));
+    left = left.subspan(pieces[i]);
+    rows.emplace_back();
+    if (changed[i].width > 0) rows[i] = GradientRows{changed[i].width, changed[i].ids};
+  }
+  RowPayload payload;
+  payload.Pack(places, values, rows);
+  if (!payload.saves()) return false;
+  info.rows = true;
+  RETURN_IF_ERROR(channel.Send(HeadOf(info, generation), payload.payload()));
+  return true;
 }
 
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,

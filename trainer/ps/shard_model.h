@@ -19,16 +19,21 @@
 
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/proto/shard.pb.h"
+#include "trainer/ps/row_changes.h"
+#include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/version_store.h"
+#include "trainer/ps/wire.h"
 
 namespace taas::ps {
 
-// A staged gradient: where it lies in its sender's memory, or copied.
+// A staged gradient: where it lies in its sender's memory, or copied. That of PUSH_ROWS always is:
+// its sender could write other ids after they were checked.
 struct Gradient {
   std::span<const float> values;
   std::vector<float> own;
   const comm::Channel* lies_with = nullptr;  // Whose end takes `values` away; null: `own` has them.
+  std::optional<RowContents> rows;  // Of PUSH_ROWS, instead of the others.
 
   // The sender is about to use its memory again, or to go.
   void Own();
@@ -49,8 +54,10 @@ struct Shard::Model {
   const int shard;
   const std::vector<std::string> shards;
   const std::unique_ptr<Optimizer> optimizer;
-  const size_t elements;  // Of the values, without slots.
+  const std::vector<size_t> pieces;  // Elements of each.
+  const size_t elements;             // Of the values, without slots.
   VersionStore store;
+  RowChanges changes;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<PushId, Gradient> gradients;             // Staged.
@@ -71,6 +78,11 @@ struct HeldVersion {
   std::shared_ptr<const void> model;
   VersionStore::Reader reader;
 };
+// Those of `version` that `changed`, if that is shorter than all; false: nothing was sent.
+absl::StatusOr<bool> SendChanged(comm::Channel& channel, ValuesInfo info,
+                                 std::span<const size_t> pieces,
+                                 const std::vector<RowChanges::Rows>& changed,
+                                 uint32_t generation, const HeldVersion& version);
 // `floats` of the version's buffer from its start.
 absl::Status SendValues(comm::Channel& channel, comm::FrameHead head,
                         std::shared_ptr<const HeldVersion> version, size_t floats);

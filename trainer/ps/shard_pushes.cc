@@ -1,6 +1,8 @@
 // What training replicas ask for: to have a gradient counted, and values.
 
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,32 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
                       std::to_string(model->elements * sizeof(float)));
   }
   ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model));
+  return Stage(channel, model, head, std::move(gradient));
+}
 
+absl::Status Shard::PushRows(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  int64_t have = -1;
+  const Block first{&have, sizeof(have)};
+  if (head.payload_bytes < first.bytes) {
+    RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+    return Refuse(channel, Refusal::kInvalid, "a push of rows without the step of its values");
+  }
+  RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
+  auto rows = ReceiveRows(channel, model->pieces, head.payload_bytes - first.bytes);
+  if (absl::IsInvalidArgument(rows.status())) {
+    return Refuse(channel, Refusal::kInvalid, std::string(rows.status().message()));
+  }
+  RETURN_IF_ERROR(rows.status());
+  Gradient gradient;
+  gradient.rows = *std::move(rows);
+  return Stage(channel, model, head, std::move(gradient), have);
+}
+
+absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
+                          const FrameHead& head, Gradient gradient,
+                          std::optional<int64_t> have) {
   const StagedPush staged = StagedOf(head);
   Lock lock(mutex_);
   if (!model->retired) {
@@ -38,7 +65,7 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
       OnStaged(*model, model->shard, staged);
     }
   }
-  return AnswerPush(channel, model, staged.push, std::move(lock));
+  return AnswerPush(channel, model, staged.push, have, std::move(lock));
 }
 
 absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
@@ -63,7 +90,7 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
 }
 
 absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& shared,
-                               const PushId& push, Lock lock) {
+                               const PushId& push, std::optional<int64_t> have, Lock lock) {
   Model& model = *shared;
   std::optional<int64_t> batch;
   changed_.wait(lock, [&] {
@@ -82,12 +109,19 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
   if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
     found->second.Own();
   }
+  std::vector<RowChanges::Rows> changed;
+  if (have && !banked) changed = model.changes.Since(*have);
   lock.unlock();
   const ValuesInfo info{.values_step = version->reader.step(),
                         .push_step = settled.step,
                         .dropped = !banked && !settled.applied,
                         .banked = banked,
                         .batch = batch};
+  if (!changed.empty()) {
+    ASSIGN_OR_RETURN(const bool sent, SendChanged(channel, info, model.pieces, changed,
+                                                  model.generation, *version));
+    if (sent) return absl::OkStatus();
+  }
   return SendValues(channel, HeadOf(info, model.generation), std::move(version),
                     banked ? 0 : model.elements);
 }

@@ -66,6 +66,8 @@ FrameHead HeadOf(const ValuesInfo& info, uint32_t generation) {
   head.sequence = static_cast<uint64_t>(info.push_step);
   if (info.dropped) head.flags |= comm::kFlagDropped;
   if (info.banked) head.flags |= comm::kFlagBanked;
+  if (info.takes_rows) head.flags |= comm::kFlagTakesRows;
+  if (info.rows) head.flags |= comm::kFlagRows;
   if (info.batch) {
     head.flags |= comm::kFlagBatch;
     head.batch = *info.batch;
@@ -78,7 +80,9 @@ ValuesInfo ValuesInfoOf(const FrameHead& head) {
                   .push_step = static_cast<int64_t>(head.sequence),
                   .dropped = (head.flags & comm::kFlagDropped) != 0,
                   .banked = (head.flags & comm::kFlagBanked) != 0,
-                  .batch = std::nullopt};
+                  .batch = std::nullopt,
+                  .takes_rows = (head.flags & comm::kFlagTakesRows) != 0,
+                  .rows = (head.flags & comm::kFlagRows) != 0};
   if ((head.flags & comm::kFlagBatch) != 0) info.batch = head.batch;
   return info;
 }

@@ -20,7 +20,7 @@
 
 namespace taas::ps {
 
-// PUSH and STAGED.
+// PUSH, PUSH_ROWS and STAGED.
 comm::FrameHead HeadOf(comm::FrameType type, const StagedPush& staged, uint32_t generation);
 StagedPush StagedOf(const comm::FrameHead& head);
 Pusher PusherOf(const comm::FrameHead& head);
@@ -44,6 +44,8 @@ struct ValuesInfo {
   bool dropped = false;
   bool banked = false;
   std::optional<int64_t> batch;
+  bool takes_rows = true;  // Whether who sends it takes PUSH_ROWS.
+  bool rows = false;       // The values are the rows that changed.
 };
 comm::FrameHead HeadOf(const ValuesInfo& info, uint32_t generation);
 ValuesInfo ValuesInfoOf(const comm::FrameHead& head);

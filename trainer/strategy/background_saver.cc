@@ -29,6 +29,7 @@ BackgroundSaver::~BackgroundSaver() {
     closing_ = true;
     changed_.notify_all();
   }
+  store_.pace().Hurry();
   thread_.join();
 }
 
@@ -38,11 +39,13 @@ bool BackgroundSaver::busy() const {
 }
 
 bool BackgroundSaver::WaitFor(std::chrono::milliseconds patience) const {
+  store_.pace().Hurry();
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, patience, [this] { return !busy_; });
 }
 
 void BackgroundSaver::Wait() const {
+  store_.pace().Hurry();
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !busy_; });
 }
@@ -73,6 +76,7 @@ void BackgroundSaver::Begin(int64_t step, const ps::CommittedSet& committed) {
   next_ = 0;
   attached_ = true;
   busy_ = true;
+  store_.pace().Limit();
   begun_ = clock_.Now();
   changed_.notify_all();
 }

@@ -124,6 +124,7 @@ class ModelTask : public TrainingTask {
   const GradientWork work_;
   const SessionOptions evaluation_;  // But for batch and fetches.
   const std::function<void()> after_step_;
+  std::vector<std::span<float>> parts_;        // Of the gradients: those that may not be zero.
 };
 
 }  // namespace taas

@@ -1,5 +1,7 @@
 #include "trainer/strategy/model_task.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -112,6 +114,51 @@ TEST_F(ModelTaskTest, ABatchOfMoreThanTheDataIsRefused) {
                        testing::HasSubstr("batchSize: 6 is more than the 5 examples")));
   config.batch_size = 5;
   EXPECT_THAT(ModelTask::Make(files_, config), IsOk());
+}
+
+// The gradient of the table is clipped, and the scale of the loss divided out, in its rows alone.
+TEST_F(ModelTaskTest, RowsOfATableAreClippedWithTheRestAndOtherRowsStayZero) {
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/ids", "3,900,1\n3,41,0\n7,3,1\n900,0,0\n"), IsOk());
+  for (const int64_t towers : {1, 2}) {
+    const auto gradients = [&](const std::string& clip) {
+      TrainerConfig config;
+      config.model = R"({"name":"layers","layers":[{"type":"embedding","rows":1000,"units":5}]})";
+      config.data = R"({"format":"csv","csv":{"header":false,"labelColumn":"2"},
+          "train":{"files":[")" + dir_ + R"(/ids"]}})";
+      config.batch_size = 2;
+      config.towers = towers;
+      config.loss_scale = 64;
+      config.clip = clip;
+      auto task = ModelTask::Make(files_, config);
+      EXPECT_THAT(task, IsOk());
+      (*task)->session().InitializeVariables(1);
+      const std::vector<int64_t> batches = {0, 1};
+      EXPECT_THAT((*task)->ComputeGradients(std::span(batches).first(
+                      static_cast<size_t>(towers))),
+                  IsOk());
+      return *std::move(task);
+    };
+    const auto plain = gradients(""), clipped = gradients(R"({"globalNorm":0.001})");
+    const std::optional<GradientRows> rows = plain->session().gradient_rows(0);
+    ASSERT_TRUE(rows.has_value());
+    EXPECT_GE(rows->ids.size(), 3u);
+    double squares = 0, clipped_squares = 0;
+    for (size_t i = 0; i < plain->session().variables().size(); ++i) {
+      const std::span<float> before = plain->session().gradient(i);
+      const std::span<float> after = clipped->session().gradient(i);
+      for (size_t at = 0; at < before.size(); ++at) {
+        squares += double{before[at]} * before[at];
+        clipped_squares += double{after[at]} * after[at];
+        const bool listed = i > 0 || std::ranges::binary_search(rows->ids, static_cast<int32_t>(
+                                                                               at / 5));
+        ASSERT_EQ(before[at] != 0, listed) << i << ", " << at;
+      }
+    }
+    // The loss is about log 2, so its gradients are far below 64 times that.
+    EXPECT_LT(squares, 4);
+    EXPECT_GT(squares, 1e-5);
+    EXPECT_NEAR(std::sqrt(clipped_squares), 0.001, 1e-8);
+  }
 }
 
 TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {

@@ -35,7 +35,8 @@ void OptimizerSlots::Apply(Session& session, int64_t step) {
                       .out = session.variable(i),
                       .slots_in = in,
                       .slots_out = out,
-                      .step = step});
+                      .step = step,
+                      .rows = session.gradient_rows(i)});
   }
 }
 

@@ -95,9 +95,10 @@ class Replica {
     task_.untrained().Publish(task_.session());
     observer_.on_gradient(batch);
     ++sequence_;
+    const auto rows = GradientRowsOf(task_.session());
     ASSIGN_OR_RETURN(const ps::Exchange::Result result, Insist(work, [&] {
                        return exchange_->Push(sequence_, batch, values_.values_step,
-                                              [&] { return Wanted(work); });
+                                              [&] { return Wanted(work); }, rows);
                      }));
     if (troubled_) observer_.on_trouble("");
     troubled_ = false;

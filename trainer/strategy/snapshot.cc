@@ -66,6 +66,7 @@ std::string HexStart(uint64_t start) {
 }  // namespace
 
 struct SnapshotStore::State {
+  std::unique_ptr<WritePace> pace;
   const Clock& clock;
   SnapshotShape shape;
   std::unique_ptr<CheckpointDir> dir;
@@ -87,9 +88,11 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
                                                .start = HexStart(options.start)},
                                      .keep = options.keep,
                                      .shard_bytes = options.shard_bytes};
+  auto pace = std::make_unique<WritePace>();
+  dir_options.pace = pace.get();
   ASSIGN_OR_RETURN(auto dir, CheckpointDir::Open(files, clock, std::move(dir_options)));
-  return std::unique_ptr<SnapshotStore>(new SnapshotStore(std::unique_ptr<State>(
-      new State{clock, std::move(options.shape), std::move(dir), clock.Now()})));
+  return std::unique_ptr<SnapshotStore>(new SnapshotStore(std::unique_ptr<State>(new State{
+      std::move(pace), clock, std::move(options.shape), std::move(dir), clock.Now()})));
 }
 
 absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
@@ -170,6 +173,8 @@ absl::Status SnapshotStore::KeepAlive() {
   state_->renewed = now;
   return state_->dir->Renew();
 }
+
+WritePace& SnapshotStore::pace() { return *state_->pace; }
 
 absl::Status SnapshotStore::Release() { return state_->dir->Release(); }
 

@@ -29,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
+#include "trainer/checkpoint/write_pace.h"
 #include "trainer/ps/committed_set.h"
 
 namespace taas {
@@ -99,6 +100,8 @@ class SnapshotStore {
   absl::Status KeepAlive();
   // The job is over.
   absl::Status Release();
+  // That of Save, for whoever trains beside it; without limit at first.
+  WritePace& pace();
 
  private:
   struct State;

@@ -1,5 +1,6 @@
 #include "trainer/strategy/towers.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -29,7 +30,9 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Graph& graph,
 }
 
 Towers::Towers(std::vector<std::unique_ptr<Session>> sessions)
-    : sessions_(std::move(sessions)), results_(sessions_.size()) {
+    : sessions_(std::move(sessions)),
+      results_(sessions_.size()),
+      rows_(first().variables().size()) {
   for (int tower = 1; tower < count(); ++tower) {
     threads_.emplace_back([this, tower] { Serve(tower); });
   }
@@ -77,11 +80,24 @@ void Towers::AverageGradients() {
   std::vector<const float*> parts(sessions_.size());
   for (size_t i = 0; i < first().variables().size(); ++i) {
     const std::span<float> mean = first().gradient(i);
-    for (size_t tower = 0; tower < sessions_.size(); ++tower) {
-      parts[tower] = sessions_[tower]->gradient(i).data();
+    const auto average = [&](size_t at, size_t elements) {
+      for (size_t tower = 0; tower < sessions_.size(); ++tower) {
+        parts[tower] = sessions_[tower]->gradient(i).data() + at;
+      }
+      BestLoops().scaled_sum(parts.data(), count(), share, mean.data() + at,
+                             static_cast<int64_t>(elements));
+    };
+    std::optional<GradientRows> rows = first().gradient_rows(i);
+    if (!rows) {
+      average(0, mean.size());
+      continue;
     }
-    BestLoops().scaled_sum(parts.data(), count(), share, mean.data(),
-                           static_cast<int64_t>(mean.size()));
+    lists_.clear();
+    for (const auto& session : sessions_) lists_.push_back(session->gradient_rows(i)->ids);
+    UniteRows(lists_, &rows_[i]);
+    rows->ids = rows_[i];
+    ForRowRuns(*rows, [&](const RowRun& run) { average(run.at, run.count); });
+    first().SetGradientRows(i, rows_[i]);
   }
 }
 

@@ -3,7 +3,8 @@
 //
 // Tower i runs on "/device:CPU:i" with a thread, inputs and tensors of its own; tower 0 is the
 // caller's thread. The gradients are added in the order of the towers, so the bits of the mean do
-// not depend on which was first. It equals, but for rounding, the gradient of one batch that is the
+// not depend on which was first. Of a gradient that lists its rows, the mean lists the rows of all
+// towers. It equals, but for rounding, the gradient of one batch that is the
 // towers' batches one after the other, since a loss is a mean over its batch. What no gradient
 // reaches (the moving moments of batch normalization) follows the batches of tower 0 alone.
 //
@@ -21,6 +22,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -61,6 +63,9 @@ class Towers {
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<absl::Status> results_;  // Per tower, of the last run.
   const Fill* fill_ = nullptr;         // Of the run that is under way.
+  // Per variable whose gradient lists rows: those of all towers; lists_ are those of each.
+  std::vector<std::vector<int32_t>> rows_;
+  std::vector<std::span<const int32_t>> lists_;
   // Each tower waits for the next round and counts itself out at its end.
   std::atomic<int64_t> round_ = 0;
   std::atomic<int> running_ = 0;

@@ -74,6 +74,13 @@ inline std::vector<std::span<float>> GradientsOf(Session& session) {
   return spans;
 }
 
+// Of those that list them.
+inline std::vector<std::optional<GradientRows>> GradientRowsOf(const Session& session) {
+  std::vector<std::optional<GradientRows>> rows;
+  for (size_t i = 0; i < session.variables().size(); ++i) rows.push_back(session.gradient_rows(i));
+  return rows;
+}
+
 // What parameter servers hold: variables that are not trainable stay with each replica.
 inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
   std::vector<ps::VariableSize> sizes;

@@ -48,6 +48,9 @@ summary::Event GraphEvent(std::span<const OpInfo> ops) {
     for (const auto& [name, value] : op.attributes.values()) {
       std::visit(SetAttribute{&attributes[name]}, value);
     }
+    if (op.products != Precision::kFloat32) {
+      attributes["products"].set_s(std::string(NameOf(op.products)));
+    }
     const bool floats = op.outputs[0].dtype == DType::kFloat32;
     attributes["T"].set_type(floats ? tf::DT_FLOAT : tf::DT_INT32);
     for (const TensorType& output : op.outputs) {

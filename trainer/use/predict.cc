@@ -59,6 +59,29 @@ bool ParseLine(std::string_view line, std::vector<float>* out) {
   return features != json.end() && Flatten(*features, 0, out);
 }
 
+// The values of an object by name, which the columns make numbers of.
+absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
+                        std::vector<float>* out) {
+  const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return absl::InvalidArgumentError("must be a JSON object");
+  std::vector<SourceValue> values;
+  for (const std::string& source : columns.sources()) {
+    const auto found = json.find(source);
+    if (found == json.end() || found->is_null()) {
+      values.push_back({});
+    } else if (found->is_string()) {
+      values.push_back(std::string_view(found->get_ref<const std::string&>()));
+    } else if (found->is_number_integer()) {
+      values.push_back(found->get<int64_t>());
+    } else if (found->is_number()) {
+      values.push_back(found->get<double>());
+    } else {
+      return absl::InvalidArgumentError("\"" + source + "\" must be a text, a number or null");
+    }
+  }
+  return columns.Encode(values, out);
+}
+
 bool BeginsAsIdx(FileSystem& files, const std::string& path) {
   const auto reader = GzipReader::Open(files, path);
   uint8_t magic[3] = {};
@@ -134,7 +157,8 @@ absl::Status Predictor::Predict(std::span<const float> rows,
 }
 
 absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const std::string& name,
-                                                 int64_t features) {
+                                                 int64_t features,
+                                                 const FeatureColumns* columns) {
   std::vector<float> rows;
   int64_t number = 0;
   while (!text.empty()) {
@@ -144,6 +168,12 @@ absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const st
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty()) continue;
+    if (columns != nullptr && line.front() == '{') {
+      if (const absl::Status status = EncodeLine(line, *columns, &rows); !status.ok()) {
+        return BadLine(name, number, std::string(status.message()));
+      }
+      continue;
+    }
     const size_t before = rows.size();
     if (!ParseLine(line, &rows)) {
       return BadLine(name, number,
@@ -159,7 +189,7 @@ absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const st
 }
 
 absl::StatusOr<std::vector<float>> ReadExamples(FileSystem& files, const std::string& path,
-                                                int64_t features) {
+                                                int64_t features, const FeatureColumns* columns) {
   ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
   if (!BeginsAsIdx(files, path)) {
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
@@ -168,7 +198,7 @@ absl::StatusOr<std::vector<float>> ReadExamples(FileSystem& files, const std::st
                                         " bytes are too many; split the file");
     }
     ASSIGN_OR_RETURN(const std::string text, files.ReadAll(path));
-    return ParseExamples(text, path, features);
+    return ParseExamples(text, path, features, columns);
   }
   ASSIGN_OR_RETURN(const IdxArray array, ReadIdx(files, path));
   std::vector<float> rows = array.Floats();

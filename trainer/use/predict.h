@@ -2,7 +2,8 @@
 //
 // Examples come as lines of text, each a JSON array of numbers, an object {"features": […]}, or
 // numbers with commas or spaces between them; or as an IDX file of images, whose bytes become
-// numbers from 0 to 1 as in training.
+// numbers from 0 to 1 as in training. Where the data has feature columns, an object holds the
+// values by name: {"age": 39, "job": "Sales"}; null is missing.
 //
 // Ownership: Predictor owns its session, which reads the values it was given (borrowed). Threads:
 // one at a time. Errors: InvalidArgument naming line and what is wrong with it; those of the
@@ -56,12 +57,14 @@ class Predictor {
   const std::unique_ptr<Session> session_;
 };
 
-// Lines of text, from `name`, which is for messages.
+// Lines of text, from `name`, which is for messages. `columns` of the data, if it has some.
 absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const std::string& name,
-                                                 int64_t features);
+                                                 int64_t features,
+                                                 const FeatureColumns* columns = nullptr);
 // A file of either kind.
 absl::StatusOr<std::vector<float>> ReadExamples(FileSystem& files, const std::string& path,
-                                                int64_t features);
+                                                int64_t features,
+                                                const FeatureColumns* columns = nullptr);
 
 }  // namespace taas
 

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "third_party/json.h"
 #include "trainer/data/idx.h"
 
 namespace taas {
@@ -94,6 +95,25 @@ TEST(PredictTest, ImagesOfAnIdxFileAreScaledAsInTraining) {
   EXPECT_THAT(*rows, ElementsAre(1, 0, 0, FloatNear(0.2f, 1e-6f)));
   EXPECT_THAT(ReadExamples(files, path, 3).status().message(),
               HasSubstr("2 examples and 4 numbers, the model takes 3 each"));
+}
+
+TEST(PredictTest, ColumnsTakeValuesByName) {
+  const auto columns = FeatureColumns::Parse(nlohmann::json::parse(R"([
+      {"name": "age", "type": "numeric"},
+      {"name": "job", "type": "vocabulary", "values": ["Sales", "7"], "default": "Sales"}])"),
+                                             "data.columns");
+  ASSERT_THAT(columns, IsOk());
+  const auto parse = [&](std::string_view text) { return ParseExamples(text, "-", 2, &*columns); };
+  const auto rows = parse("{\"age\": 39.5, \"job\": 7, \"more\": 1}\n"
+                          "{\"job\": null, \"age\": \"4\"}\n"
+                          "[3, 1]\n");
+  ASSERT_THAT(rows, IsOk());
+  EXPECT_THAT(*rows, ElementsAre(39.5, 1, 4, 0, 3, 1));
+  EXPECT_THAT(parse("{\"age\": 1}\n{\"job\": \"Sales\"}").status().message(),
+              HasSubstr("line 2: column \"age\" of feature \"age\": the value is missing"));
+  EXPECT_THAT(parse("{\"age\": [1]}").status().message(),
+              HasSubstr("\"age\" must be a text, a number or null"));
+  EXPECT_THAT(parse("{\"age\": 1").status().message(), HasSubstr("must be a JSON object"));
 }
 
 }  // namespace

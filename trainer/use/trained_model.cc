@@ -83,11 +83,35 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   return std::nullopt;
 }
 
+absl::StatusOr<std::optional<FeatureColumns>> ColumnsOf(const nlohmann::json& data) {
+  if (!data.is_object() || !data.contains("columns")) return std::optional<FeatureColumns>();
+  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(data["columns"], "data.columns"));
+  return std::optional<FeatureColumns>(std::move(columns));
+}
+
+// Columns say what the features are, and the last layer how many answers there are.
+std::optional<DataShape> ShapeFromColumns(const FeatureColumns& columns, const VariableFile& file) {
+  DataShape shape{.features = columns.width(), .columns = columns.shapes()};
+  const auto classes = file.shapes.find("softmax_linear/biases");
+  const auto targets = file.shapes.find("linear/biases");
+  if (classes != file.shapes.end() && classes->second.size() == 1) {
+    shape.classes = classes->second[0];
+  } else if (targets != file.shapes.end() && targets->second.size() == 1) {
+    shape.targets = targets->second[0];
+  } else {
+    return std::nullopt;
+  }
+  return shape;
+}
+
 absl::StatusOr<DataShape> FindShape(FileSystem& files, const TrainerConfig& config,
+                                    const nlohmann::json& spec,
+                                    const std::optional<FeatureColumns>& columns,
                                     const VariableFile& file) {
+  if (columns) {
+    if (const auto shape = ShapeFromColumns(*columns, file)) return *shape;
+  }
   if (const auto shape = ShapeFromVariables(config, file)) return *shape;
-  const nlohmann::json spec =
-      nlohmann::json::parse(config.data, nullptr, /*allow_exceptions=*/false);
   const auto data = LoadData(files, spec, config.seed);
   if (!data.ok()) {
     return Annotate(data.status(),
@@ -122,7 +146,10 @@ absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerCo
                                               const std::string& path) {
   ASSIGN_OR_RETURN(const VariableFile file, OpenVariables(files, path));
   TrainedModel trained{.source = file.source, .step = file.step};
-  ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, file));
+  const nlohmann::json data =
+      nlohmann::json::parse(config.data, nullptr, /*allow_exceptions=*/false);
+  ASSIGN_OR_RETURN(trained.columns, ColumnsOf(data));
+  ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, data, trained.columns, file));
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, trained.shape));
   ASSIGN_OR_RETURN(trained.model, BuildModel(spec, GraphMode::kInference));
   for (const Value variable : trained.model.graph.Variables()) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@
 #include "operator/base/file_system.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/config/trainer_config.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -31,6 +33,7 @@ struct TrainedModel {
   std::string source;  // "/out/model.ckpt-1000": what was read.
   int64_t step = 0;    // 0 if the file does not say.
   DataShape shape;
+  std::optional<FeatureColumns> columns;  // That make features of examples, if the data has some.
   Model model;
   std::vector<std::vector<float>> values;  // In the order of the graph's variables.
 
@@ -42,8 +45,8 @@ absl::StatusOr<std::unique_ptr<BundleReader>> OpenCheckpoint(FileSystem& files,
                                                              const std::string& path);
 
 // `path` is what OpenCheckpoint takes, or a file whose name ends with .safetensors. How many
-// features and classes there are follows from the variables of the models linear, mlp and softmax;
-// for others the data is loaded.
+// features and classes there are follows from the variables of the models linear, mlp and softmax,
+// and from feature columns; for others the data is loaded.
 absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerConfig& config,
                                               const std::string& path);
 

@@ -15,6 +15,16 @@ namespace {
 
 constexpr char kChanged[] = "it is not as it was when the training began";
 
+std::optional<FeatureColumns> CopyOf(const FeatureColumns* columns) {
+  return columns == nullptr ? std::nullopt : std::optional<FeatureColumns>(*columns);
+}
+
+RecordBlocks::Options WithColumns(RecordBlocks::Options options,
+                                  const std::optional<FeatureColumns>& columns) {
+  options.data.feature_columns = columns ? &*columns : nullptr;
+  return options;
+}
+
 }  // namespace
 
 // One block, which may begin in one file and end in another.
@@ -100,7 +110,8 @@ RecordBlocks::RecordBlocks(FileSystem& files, std::vector<std::string> paths, Op
                            RecordIndex index)
     : files_(files),
       paths_(std::move(paths)),
-      options_(std::move(options)),
+      columns_(CopyOf(options.data.feature_columns)),
+      options_(WithColumns(std::move(options), columns_)),
       index_(std::move(index)) {}
 
 absl::StatusOr<std::unique_ptr<RecordBlocks>> RecordBlocks::Open(FileSystem& files,

@@ -3,7 +3,7 @@
 // The files are plain. A block is read in one piece per file, its checksums are checked, and its
 // records become a Dataset as there.
 //
-// Ownership: borrows the FileSystem. Threads: as BlockSource. Errors: those of record_index.h and
+// Ownership: borrows the FileSystem; copies feature columns. Threads: as BlockSource. Errors: those of record_index.h and
 // example_parser.h; DataLoss also for a file that is not as it was when the training began.
 //
 //   ASSIGN_OR_RETURN(const auto blocks, RecordBlocks::Open(files, paths, options));
@@ -13,11 +13,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/record_data.h"
 #include "trainer/data/stream/block_source.h"
 #include "trainer/data/stream/record_index.h"
@@ -50,6 +52,7 @@ class RecordBlocks : public BlockSource {
 
   FileSystem& files_;
   const std::vector<std::string> paths_;
+  const std::optional<FeatureColumns> columns_;  // What options_ points to.
   const Options options_;
   const RecordIndex index_;
 };

@@ -5,7 +5,10 @@
 
 #include "operator/base/status.h"
 #include "trainer/graph/window.h"
+#include "trainer/kernels/cpu/bfloat16_conv.h"
 #include "trainer/kernels/cpu/onednn.h"
+#include "trainer/kernels/cpu/product.h"
+#include "trainer/kernels/cpu/scratch.h"
 
 namespace taas {
 namespace {
@@ -28,6 +31,9 @@ struct Convolution {
   Dims after() const { return {window.after[0], window.after[1]}; }
   // Weights as the primitive likes them best.
   Desc any_weights() const { return Desc(weights, kFloat, Tag::any); }
+  BFloat16Convolution rounded() const {
+    return {.images = images[0], .in = images[1], .out = outputs[1], .window = window};
+  }
 };
 
 absl::StatusOr<Convolution> ConvolutionOf(const Attributes& attributes, const Shape& x,
@@ -105,9 +111,27 @@ class ConvolutionRun {
 
 void Point(memory& to, const float* at) { to.set_data_handle(const_cast<float*>(at)); }
 
+using ConvolveFunction = void (*)(const BFloat16Convolution& conv, const float* a, const float* b,
+                                  float* out, void* scratch, int threads);
+
+// All three have two inputs.
+Kernel RoundedKernel(const BFloat16Convolution& conv, ConvolveFunction convolve,
+                     size_t scratch_bytes) {
+  return {.run =
+              [conv, convolve](const KernelCall& call) {
+                convolve(conv, call.in(0), call.in(1), call.out(), call.scratch, call.threads);
+                return absl::OkStatus();
+              },
+          .scratch_bytes = scratch_bytes,
+          .products = Precision::kBFloat16};
+}
+
 absl::StatusOr<Kernel> Conv2D(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec.attributes, spec.inputs[0].shape,
                                                          spec.inputs[1].shape));
+  if (RoundsProducts(spec)) {
+    return RoundedKernel(conv.rounded(), Convolve, ConvolveScratch(conv.rounded(), spec.threads));
+  }
   return MakeDnnl("make a convolution", spec.threads, [&]() -> Kernel {
     const auto desc = ForwardDesc(conv);
     auto run = std::make_shared<ConvolutionRun>(conv.plain_weights, desc.weights_desc(),
@@ -129,6 +153,10 @@ absl::StatusOr<Kernel> Conv2D(const KernelSpec& spec) {
 absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec.attributes, spec.outputs[0].shape,
                                                          spec.inputs[1].shape));
+  if (RoundsProducts(spec) && HasInputGrad(conv.rounded())) {
+    return RoundedKernel(conv.rounded(), ConvolveInputGrad,
+                         InputGradScratch(conv.rounded(), spec.threads));
+  }
   return MakeDnnl("make a convolution's gradient", spec.threads, [&]() -> Kernel {
     const dnnl::convolution_backward_data::desc backward(
         dnnl::algorithm::convolution_direct, conv.plain_images, conv.any_weights(),
@@ -156,6 +184,10 @@ absl::StatusOr<Kernel> Conv2DInputGrad(const KernelSpec& spec) {
 absl::StatusOr<Kernel> Conv2DWeightsGrad(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const Convolution conv, ConvolutionOf(spec.attributes, spec.inputs[0].shape,
                                                          spec.outputs[0].shape));
+  if (RoundsProducts(spec) && HasWeightsGrad(conv.rounded())) {
+    return RoundedKernel(conv.rounded(), ConvolveWeightsGrad,
+                         WeightsGradScratch(conv.rounded(), spec.threads));
+  }
   const int threads = spec.deterministic ? 1 : spec.threads;
   return MakeDnnl("make a convolution's gradient", threads, [&]() -> Kernel {
     const dnnl::convolution_backward_weights::desc backward(

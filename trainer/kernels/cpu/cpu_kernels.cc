@@ -8,12 +8,12 @@
 #include "trainer/kernels/cpu/batch_norm_kernels.h"
 #include "trainer/kernels/cpu/conv_kernels.h"
 #include "trainer/kernels/cpu/fused_kernels.h"
-#include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/image_kernels.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/loss_kernels.h"
 #include "trainer/kernels/cpu/lstm_kernels.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/product.h"
 #include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
 
@@ -59,11 +59,15 @@ absl::StatusOr<Kernel> MatMul(const KernelSpec& spec) {
   shape.m = shape.transpose_a ? a.columns : a.rows;
   shape.n = RowsOf(spec.outputs[0].shape).columns;
   shape.k = shape.transpose_a ? a.rows : a.columns;
-  shape.deterministic = spec.deterministic;
-  return Kernel{.run = [shape](const KernelCall& call) mutable {
-    shape.threads = call.threads;
-    return Gemm(shape, call.in(0), call.in(1), call.out());
-  }};
+  const ProductMaker products(spec);
+  return Kernel{.run =
+                    [shape, products](const KernelCall& call) mutable {
+                      shape.threads = call.threads;
+                      return products.Run(shape, call.in(0), call.in(1), call.out(),
+                                          call.scratch);
+                    },
+                .scratch_bytes = products.ScratchBytes(shape),
+                .products = products.precision()};
 }
 
 using BiasLoop = void (*)(const float*, const float*, float*, int64_t, int64_t);

@@ -66,10 +66,16 @@ std::vector<ImageCase> Convolutions() {
           {{1, 7, 9, 17}, {2, 4, 17, 13}, Strided({3, 1}, "VALID")},
           {{2, 8, 8, 16}, {1, 1, 16, 32}, Strided({2, 2})},
           {{1, 11, 11, 3}, {7, 7, 3, 8}, Strided({2, 2}, "EXPLICIT", {3, 3, 3, 3})},
-          {{2, 5, 4, 2}, {3, 2, 2, 3}, Strided({1, 2}, "EXPLICIT", {2, 0, 0, 1})}};
+          {{2, 5, 4, 2}, {3, 2, 2, 3}, Strided({1, 2}, "EXPLICIT", {2, 0, 0, 1})},
+          {{3, 4, 6, 5}, {1, 1, 5, 33}, Strided({1, 1})},
+          {{2, 6, 27, 7}, {4, 3, 7, 35}, Strided({1, 1})},
+          {{1, 5, 5, 3}, {2, 2, 3, 5}, Strided({1, 1}, "EXPLICIT", {3, 3, 2, 3})}};
 }
 
-TEST(ConvKernelsTest, AgreeWithTheSumsOfProducts) {
+class ConvKernelsTest : public testing::TestWithParam<Precision> {};
+
+TEST_P(ConvKernelsTest, AgreeWithTheSumsOfProducts) {
+  const Precision products = GetParam();
   for (const ImageCase& test : Convolutions()) {
     for (const int threads : {1, 2}) {
       const std::string what = test.x.ToString() + " * " + test.w.ToString() + ", threads " +
@@ -80,23 +86,44 @@ TEST(ConvKernelsTest, AgreeWithTheSumsOfProducts) {
       ASSERT_THAT(window, IsOk());
       const Tensor dy = RandomTensor(
           {test.x.dim(0), window->out[0], window->out[1], test.w.dim(3)}, 3);
+      const Floats x_factors = FactorsOf(x, products).values;
+      const Floats w_factors = FactorsOf(w, products).values;
+      // With strides, or with padding as large as the window, the gradient of the inputs is
+      // float32's.
+      const bool plain = window->stride == Window::Pair{1, 1} &&
+                         window->before[0] < window->kernel[0] &&
+                         window->before[1] < window->kernel[1];
+      const Precision dx_products = plain ? products : Precision::kFloat32;
+      const Floats dx_w = FactorsOf(w, dx_products).values;
+      const Floats dx_dy = FactorsOf(dy, dx_products).values;
+      // And that of the weights with windows smaller than the strides.
+      const bool gaps = window->kernel[0] < window->stride[0] ||
+                        window->kernel[1] < window->stride[1];
+      const Precision dw_products = gaps ? Precision::kFloat32 : products;
+      const Floats dw_x = FactorsOf(x, dw_products).values;
+      const Floats dw_dy = FactorsOf(dy, dw_products).values;
       Doubles y(dy.values.size()), dx(x.values.size()), dw(w.values.size());
       EachProduct(test.x, test.w, *window, [&](size_t in, size_t weight, size_t out) {
-        const double factor = static_cast<double>(dy.values[out]);
-        y[out] += static_cast<double>(x.values[in]) * static_cast<double>(w.values[weight]);
-        dx[in] += factor * static_cast<double>(w.values[weight]);
-        dw[weight] += factor * static_cast<double>(x.values[in]);
+        y[out] += static_cast<double>(x_factors[in]) * static_cast<double>(w_factors[weight]);
+        dx[in] += static_cast<double>(dx_dy[out]) * static_cast<double>(dx_w[weight]);
+        dw[weight] += static_cast<double>(dw_dy[out]) * static_cast<double>(dw_x[in]);
       });
-      ExpectNear(RunOp("Conv2D", {x, w}, test.window, threads)[0], y, what);
+      ExpectNear(RunOp("Conv2D", {x, w}, test.window, threads, false, products)[0], y, what);
       Attributes image = test.window;
       image.Set("image_size", Ints{test.x.dim(1), test.x.dim(2)});
-      ExpectNear(RunOp("Conv2DInputGrad", {dy, w}, image, threads)[0], dx, what + ": dx");
+      ExpectNear(RunOp("Conv2DInputGrad", {dy, w}, image, threads, false, products)[0], dx,
+                 what + ": dx");
       Attributes kernel = test.window;
       kernel.Set("kernel_size", Ints{test.w.dim(0), test.w.dim(1)});
-      ExpectNear(RunOp("Conv2DWeightsGrad", {x, dy}, kernel, threads)[0], dw, what + ": dw");
+      ExpectNear(RunOp("Conv2DWeightsGrad", {x, dy}, kernel, threads, false, products)[0], dw,
+                 what + ": dw");
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Products, ConvKernelsTest,
+                         testing::Values(Precision::kFloat32, Precision::kBFloat16),
+                         [](const auto& info) { return std::string(NameOf(info.param)); });
 
 // What a pooling does, one window at a time.
 struct PoolTwin {

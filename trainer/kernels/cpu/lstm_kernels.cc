@@ -4,100 +4,66 @@
 #include <memory>
 
 #include "operator/base/status.h"
-#include "trainer/kernels/cpu/gemm.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/onednn.h"
 #include "trainer/kernels/cpu/parallel.h"
+#include "trainer/kernels/cpu/product.h"
+#include "trainer/kernels/cpu/repeated_product.h"
+#include "trainer/kernels/cpu/scratch.h"
 #include "trainer/kernels/cpu/sequence_loops.h"
 
 namespace taas {
 namespace {
 
-using dnnl::memory;
-
 constexpr int64_t kGates = 4;
 
 struct Layer {
+  ProductMaker products;
   int64_t steps = 0;
   int64_t examples = 0;
   int64_t inputs = 0;
   int64_t units = 0;
   bool deterministic = false;
 
+  bool rounds() const { return products.precision() == Precision::kBFloat16; }
   // Of products that wait for each other: they are small.
-  int product_threads(int threads) const { return deterministic ? 1 : threads; }
+  int product_threads(int threads) const { return deterministic && !rounds() ? 1 : threads; }
   int64_t rows() const { return steps * examples; }
   int64_t columns() const { return kGates * units; }
 };
 
 Layer LayerOf(const KernelSpec& spec, const Shape& x, const Shape& recurrent) {
-  return {.steps = x.dim(0),
+  return {.products = ProductMaker(spec),
+          .steps = x.dim(0),
           .examples = x.dim(1),
           .inputs = x.dim(2),
           .units = recurrent.dim(0),
           .deterministic = spec.deterministic};
 }
 
-// out[rows, columns] (+)= in[rows, inner] · weights, whose blocks are made once for many products.
-class RepeatedProduct {
- public:
-  struct Shape {
-    int64_t rows, inner, columns;
-    bool transposed;  // weights is stored [columns, inner].
-    bool adds;
-  };
+// Of the gates of all steps from the inputs.
+GemmShape FromInputs(const Layer& layer) {
+  return {.m = layer.rows(), .n = layer.columns(), .k = layer.inputs};
+}
+GemmShape ToInputs(const Layer& layer) {
+  return {.m = layer.rows(), .n = layer.inputs, .k = layer.columns(), .transpose_b = true};
+}
+GemmShape ToInputWeights(const Layer& layer) {
+  return {.m = layer.inputs, .n = layer.columns(), .k = layer.rows(), .transpose_a = true};
+}
+// The outputs of each step but the last with the gates of the step after it.
+GemmShape ToRecurrentWeights(const Layer& layer) {
+  return {.m = layer.units,
+          .n = layer.columns(),
+          .k = layer.rows() - layer.examples,
+          .transpose_a = true};
+}
 
-  explicit RepeatedProduct(const Shape& shape)
-      : RepeatedProduct(shape, DescOf(shape)) {}
-
-  size_t bytes() const { return blocked_.get_desc().get_size(); }
-
-  absl::Status Prepare(const float* weights, void* scratch, int threads) {
-    plain_.set_data_handle(const_cast<float*>(weights));
-    blocked_.set_data_handle(scratch);
-    return reorder_.Run(threads);
-  }
-  absl::Status Run(const float* in, float* out, int threads) {
-    in_.set_data_handle(const_cast<float*>(in));
-    out_.set_data_handle(out);
-    return product_.Run(threads);
-  }
-
- private:
-  using Desc = dnnl::inner_product_forward::primitive_desc;
-
-  static Desc DescOf(const Shape& shape) {
-    constexpr auto kFloat = memory::data_type::f32;
-    const memory::desc in({shape.rows, shape.inner}, kFloat, memory::format_tag::nc);
-    const memory::desc out({shape.rows, shape.columns}, kFloat, memory::format_tag::nc);
-    const memory::desc weights({shape.columns, shape.inner}, kFloat, memory::format_tag::any);
-    dnnl::primitive_attr attributes;
-    if (shape.adds) {
-      dnnl::post_ops sum;
-      sum.append_sum(1.0f);
-      attributes.set_post_ops(sum);
-    }
-    return {{dnnl::prop_kind::forward_inference, in, weights, out}, attributes, DnnlEngine()};
-  }
-
-  RepeatedProduct(const Shape& shape, const Desc& desc)
-      : plain_(Unbound({{shape.columns, shape.inner},
-                        memory::data_type::f32,
-                        shape.transposed ? memory::dims{shape.inner, 1}
-                                         : memory::dims{1, shape.columns}})),
-        blocked_(Unbound(desc.weights_desc())),
-        in_(Unbound(desc.src_desc())),
-        out_(Unbound(desc.dst_desc())) {
-    reorder_.Add(dnnl::reorder(plain_, blocked_),
-                 {{DNNL_ARG_FROM, plain_}, {DNNL_ARG_TO, blocked_}});
-    product_.Add(dnnl::inner_product_forward(desc), {{DNNL_ARG_SRC, in_},
-                                                     {DNNL_ARG_WEIGHTS, blocked_},
-                                                     {DNNL_ARG_DST, out_}});
-  }
-
-  memory plain_, blocked_, in_, out_;
-  DnnlCall reorder_, product_;
-};
+absl::Status Multiply(const Layer& layer, GemmShape shape, const KernelCall& call, const float* a,
+                      const float* b, float* out, void* scratch) {
+  shape.threads = call.threads;
+  return layer.products.Run(shape, a, b, out, scratch);
+}
 
 // Calls `cell(example)` for all examples of a step.
 template <typename Cell>
@@ -114,14 +80,13 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
   float* const cells = call.out(2);
   const int64_t width = layer.columns();
   const int threads = layer.product_threads(call.threads);
-  RETURN_IF_ERROR(product.Prepare(call.in(2), call.scratch, threads));
-  RETURN_IF_ERROR(Gemm({.m = layer.rows(), .n = width, .k = layer.inputs, .threads = call.threads,
-                        .deterministic = layer.deterministic},
-                       call.in(0), call.in(1), gates));
+  RETURN_IF_ERROR(Multiply(layer, FromInputs(layer), call, call.in(0), call.in(1), gates,
+                           call.scratch));
   ForRows(call.threads, layer.rows(), width, [&](const Range& share) {
     float* const rows = gates + share.begin * width;
     BestLoops().bias_add(rows, call.in(3), rows, share.size(), width);
   });
+  RETURN_IF_ERROR(product.Prepare(call.in(2), call.scratch, threads));
   for (int64_t step = 0; step < layer.steps; ++step) {
     const int64_t row = step * layer.examples;
     if (step > 0) {
@@ -143,16 +108,18 @@ absl::Status Forward(const Layer& layer, RepeatedProduct& product, const KernelC
 absl::StatusOr<Kernel> Lstm(const KernelSpec& spec) {
   const Layer layer = LayerOf(spec, spec.inputs[0].shape, spec.inputs[2].shape);
   return MakeDnnl("make an LSTM", layer.product_threads(spec.threads), [&]() -> Kernel {
-    const auto product = std::make_shared<RepeatedProduct>(
-        RepeatedProduct::Shape{.rows = layer.examples,
-                               .inner = layer.units,
-                               .columns = layer.columns(),
-                               .transposed = false,
-                               .adds = true});
+    const std::shared_ptr<RepeatedProduct> product =
+        MakeRepeatedProduct({.rows = layer.examples,
+                             .inner = layer.units,
+                             .columns = layer.columns(),
+                             .adds = true},
+                            layer.rounds());
     return {.run = [layer, product](const KernelCall& call) {
               return Forward(layer, *product, call);
             },
-            .scratch_bytes = product->bytes()};
+            .scratch_bytes =
+                std::max(product->bytes(), layer.products.ScratchBytes(FromInputs(layer))),
+            .products = layer.products.precision()};
   });
 }
 
@@ -160,7 +127,7 @@ struct BackwardScratch {
   float* dgates;   // Of all steps.
   float* dcells;   // Of one step.
   float* dbefore;  // What a step gives to the outputs of the step before.
-  std::byte* blocks;
+  std::byte* blocks;  // Of products.
 
   static size_t Floats(const Layer& layer) {
     return static_cast<size_t>(layer.rows() * layer.columns() +
@@ -208,24 +175,17 @@ absl::Status Backward(const Layer& layer, bool input_gradient, RepeatedProduct& 
                       const KernelCall& call) {
   const BackwardScratch scratch(layer, call.scratch);
   RETURN_IF_ERROR(BackwardSteps(layer, product, scratch, call));
-  const int64_t width = layer.columns();
-  const int64_t rows = layer.rows();
+  const float* const dgates = scratch.dgates;
   if (input_gradient) {
-    RETURN_IF_ERROR(Gemm({.m = rows, .n = layer.inputs, .k = width, .transpose_b = true,
-                          .threads = call.threads,
-                        .deterministic = layer.deterministic},
-                         scratch.dgates, call.in(2), call.out(0)));
+    RETURN_IF_ERROR(Multiply(layer, ToInputs(layer), call, dgates, call.in(2), call.out(0),
+                             scratch.blocks));
   }
-  RETURN_IF_ERROR(Gemm({.m = layer.inputs, .n = width, .k = rows, .transpose_a = true,
-                        .threads = call.threads,
-                        .deterministic = layer.deterministic},
-                       call.in(1), scratch.dgates, call.out(1)));
-  // The outputs of each step but the last with the gates of the step after it.
-  RETURN_IF_ERROR(Gemm({.m = layer.units, .n = width, .k = rows - layer.examples,
-                        .transpose_a = true, .threads = call.threads,
-                        .deterministic = layer.deterministic},
-                       call.in(4), scratch.dgates + layer.examples * width, call.out(2)));
-  BestLoops().sum_rows(scratch.dgates, call.out(3), rows, width);
+  RETURN_IF_ERROR(Multiply(layer, ToInputWeights(layer), call, call.in(1), dgates, call.out(1),
+                           scratch.blocks));
+  RETURN_IF_ERROR(Multiply(layer, ToRecurrentWeights(layer), call, call.in(4),
+                           dgates + layer.examples * layer.columns(), call.out(2),
+                           scratch.blocks));
+  BestLoops().sum_rows(dgates, call.out(3), layer.rows(), layer.columns());
   return absl::OkStatus();
 }
 
@@ -233,17 +193,22 @@ absl::StatusOr<Kernel> LstmGrad(const KernelSpec& spec) {
   const Layer layer = LayerOf(spec, spec.inputs[1].shape, spec.inputs[3].shape);
   const bool input_gradient = spec.attributes.Bool("input_gradient");
   return MakeDnnl("make an LSTM's gradient", layer.product_threads(spec.threads), [&]() -> Kernel {
-    const auto product = std::make_shared<RepeatedProduct>(
-        RepeatedProduct::Shape{.rows = layer.examples,
-                               .inner = layer.columns(),
-                               .columns = layer.units,
-                               .transposed = true,
-                               .adds = false});
+    const std::shared_ptr<RepeatedProduct> product =
+        MakeRepeatedProduct({.rows = layer.examples,
+                             .inner = layer.columns(),
+                             .columns = layer.units,
+                             .transposed = true},
+                            layer.rounds());
+    size_t blocks = product->bytes();
+    for (const GemmShape& shape :
+         {ToInputs(layer), ToInputWeights(layer), ToRecurrentWeights(layer)}) {
+      blocks = std::max(blocks, layer.products.ScratchBytes(shape));
+    }
     return {.run = [layer, input_gradient, product](const KernelCall& call) {
               return Backward(layer, input_gradient, *product, call);
             },
-            .scratch_bytes = Aligned(BackwardScratch::Floats(layer) * sizeof(float)) +
-                             product->bytes()};
+            .scratch_bytes = Aligned(BackwardScratch::Floats(layer) * sizeof(float)) + blocks,
+            .products = layer.products.precision()};
   });
 }
 

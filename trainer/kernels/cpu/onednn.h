@@ -39,12 +39,6 @@ void SetDnnlThreads(int threads);
 // Memory without an address, which each run gives it.
 dnnl::memory Unbound(const dnnl::memory::desc& desc);
 
-// Rounded up: whatever follows in scratch memory begins at a cache line.
-inline size_t Aligned(size_t bytes) {
-  constexpr size_t kLine = 64;
-  return (bytes + kLine - 1) / kLine * kLine;
-}
-
 class DnnlCall {
  public:
   using Arguments = std::vector<std::pair<int, dnnl::memory>>;

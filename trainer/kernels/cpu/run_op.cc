@@ -10,6 +10,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/kernels/cpu/bfloat16.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 
 namespace taas {
@@ -21,18 +22,32 @@ FloatTensor RandomTensor(Shape shape, uint64_t seed) {
   return tensor;
 }
 
-void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what) {
+void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what,
+                double tolerance) {
   ASSERT_EQ(got.size(), wanted.size()) << what;
   double largest = 0.1;  // Of results that are small differences of numbers around one.
   for (const double value : wanted) largest = std::max(largest, std::abs(value));
   for (size_t i = 0; i < got.size(); ++i) {
-    ASSERT_NEAR(static_cast<double>(got[i]), wanted[i], kTolerance * largest)
+    ASSERT_NEAR(static_cast<double>(got[i]), wanted[i], tolerance * largest)
         << what << " [" << i << "]";
   }
 }
 
+double FactorOf(double x, Precision products) {
+  if (products == Precision::kFloat32 || !HasBFloat16()) return x;
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+}
+
+FloatTensor FactorsOf(FloatTensor x, Precision products) {
+  for (float& value : x.values) value = static_cast<float>(FactorOf(value, products));
+  return x;
+}
+
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
-                          Attributes attributes, int threads, bool deterministic) {
+                          Attributes attributes, int threads, bool deterministic,
+                          Precision products) {
   Graph graph;
   std::vector<Value> values;
   std::vector<TensorType> types;
@@ -53,7 +68,8 @@ std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs
                                                     .inputs = types,
                                                     .outputs = node.outputs,
                                                     .threads = threads,
-                                                    .deterministic = deterministic});
+                                                    .deterministic = deterministic,
+                                                    .products = products});
   EXPECT_THAT(kernel, IsOk());
   std::vector<std::vector<float>> out;
   std::vector<void*> outputs;
@@ -61,7 +77,8 @@ std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs
     out.emplace_back(static_cast<size_t>(type.shape.count()), 77.0f);
   }
   for (std::vector<float>& one : out) outputs.push_back(one.data());
-  std::vector<float> scratch(kernel->scratch_bytes / sizeof(float) + 64);
+  // What another kernel has left there.
+  std::vector<float> scratch(kernel->scratch_bytes / sizeof(float) + 64, NAN);
   // On a cache line, as a session has it.
   const size_t off = (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / sizeof(float);
   EXPECT_THAT(kernel->run({.inputs = pointers,

@@ -30,12 +30,22 @@ FloatTensor RandomTensor(Shape shape, uint64_t seed);
 // within n/4 roundings of the exact one (they cancel each other mostly); this is enough for all
 // sums in tests of kernels.
 inline constexpr double kTolerance = 1e-5;
-void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what);
+// Where what is rounded to bfloat16 is computed in float, it may be rounded to the other side than
+// the twin's: by 2^-8 of itself, one of many terms of a sum.
+inline constexpr double kRoundedTolerance = 4e-3;
+void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& what,
+                double tolerance = kTolerance);
+
+// What kernels on this machine multiply instead of x: of bfloat16 the nearest number of 8 bits, on
+// ties the one whose last bit is 0; x itself on a machine without such products.
+double FactorOf(double x, Precision products);
+FloatTensor FactorsOf(FloatTensor x, Precision products);
 
 // All outputs; what the kernel leaves alone is 77.
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
                           Attributes attributes = {}, int threads = 1,
-                          bool deterministic = false);
+                          bool deterministic = false,
+                          Precision products = Precision::kFloat32);
 
 }  // namespace taas
 

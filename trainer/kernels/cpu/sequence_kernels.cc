@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/parallel.h"
@@ -40,6 +41,17 @@ absl::Status CheckIds(const int32_t* ids, int64_t count, int64_t rows) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<Kernel> OneHot(const KernelSpec& spec) {
+  const auto [count, size] = RowsOf(spec.outputs[0].shape);
+  return Kernel{.run = [count = count, size = size](const KernelCall& call) -> absl::Status {
+    const int32_t* const ids = call.in_int32(0);
+    if (absl::Status status = CheckIds(ids, count, size); !status.ok()) return status;
+    std::fill_n(call.out(), count * size, 0.0f);
+    for (int64_t i = 0; i < count; ++i) call.out()[i * size + ids[i]] = 1;
+    return absl::OkStatus();
+  }};
+}
+
 absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
   const auto [rows, width] = RowsOf(spec.inputs[0].shape);
   const int64_t count = spec.inputs[1].shape.count();
@@ -67,6 +79,94 @@ absl::StatusOr<Kernel> EmbeddingGrad(const KernelSpec& spec) {
     }
     return absl::OkStatus();
   }};
+}
+
+// All ids of the lookups of one table, and the gradients that arrive at them.
+class Lookups {
+ public:
+  explicit Lookups(const KernelSpec& spec) : width_(RowsOf(spec.outputs[0].shape).columns) {
+    for (size_t i = 1; i < spec.inputs.size(); i += 2) {
+      counts_.push_back(spec.inputs[i].shape.count());
+      count_ += counts_.back();
+    }
+  }
+
+  int64_t count() const { return count_; }
+
+  absl::Status Check(const KernelCall& call, int64_t rows) const {
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      absl::Status status = CheckIds(call.in_int32(2 * i + 1), counts_[i], rows);
+      if (!status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+  // Each id above its position among all: sorted, they are by row, and of one row in their order.
+  void Sort(const KernelCall& call, uint64_t* uses) const {
+    uint64_t position = 0;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      const int32_t* const ids = call.in_int32(2 * i + 1);
+      for (int64_t id = 0; id < counts_[i]; ++id, ++position) {
+        uses[position] = static_cast<uint64_t>(ids[id]) << 32 | position;
+      }
+    }
+    std::sort(uses, uses + count_);
+  }
+
+  static int64_t RowOf(uint64_t use) { return static_cast<int64_t>(use >> 32); }
+
+  const float* GradientOf(const KernelCall& call, uint64_t use) const {
+    int64_t position = static_cast<int64_t>(use & 0xffffffffu);
+    size_t i = 0;
+    for (; position >= counts_[i]; ++i) position -= counts_[i];
+    return call.in(2 * i) + position * width_;
+  }
+
+ private:
+  const int64_t width_;
+  std::vector<int64_t> counts_;
+  int64_t count_ = 0;
+};
+
+// Which rows are whose is decided by sorting, so that threads share no row: each row is a sum in
+// the order of its ids, whatever their number.
+absl::StatusOr<Kernel> EmbeddingRowsGrad(const KernelSpec& spec) {
+  const Rows table = RowsOf(spec.outputs[0].shape);
+  const Lookups lookups(spec);
+  const auto run = [table, lookups,
+                    &loops = BestLoops()](const KernelCall& call) -> absl::Status {
+    if (absl::Status status = lookups.Check(call, table.rows); !status.ok()) return status;
+    const int64_t width = table.columns;
+    int32_t* const rows = call.out_int32(1);
+    int32_t& listed = *call.out_int32(2);
+    ForRows(call.threads, listed, width, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        std::fill_n(call.out() + rows[i] * width, width, 0.0f);
+      }
+    });
+    auto* const uses = static_cast<uint64_t*>(call.scratch);
+    auto* const begins = reinterpret_cast<int32_t*>(uses + lookups.count());
+    lookups.Sort(call, uses);
+    listed = 0;
+    for (int64_t i = 0; i < lookups.count(); ++i) {
+      if (i > 0 && Lookups::RowOf(uses[i]) == Lookups::RowOf(uses[i - 1])) continue;
+      rows[listed] = static_cast<int32_t>(Lookups::RowOf(uses[i]));
+      begins[listed++] = static_cast<int32_t>(i);
+    }
+    begins[listed] = static_cast<int32_t>(lookups.count());
+    ForRows(call.threads, listed, width, [&](Range range) {
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        float* const row = call.out() + rows[i] * width;
+        for (int32_t use = begins[i]; use < begins[i + 1]; ++use) {
+          loops.add(row, lookups.GradientOf(call, uses[use]), row, width);
+        }
+      }
+    });
+    return absl::OkStatus();
+  };
+  const size_t count = static_cast<size_t>(lookups.count());
+  return Kernel{.run = run,
+                .scratch_bytes = count * sizeof(uint64_t) + (count + 1) * sizeof(int32_t)};
 }
 
 absl::StatusOr<Kernel> LayerNorm(const KernelSpec& spec) {
@@ -148,8 +248,10 @@ void AddSequenceKernels(KernelRegistry* kernels) {
     kernels->Add(op, "CPU", DType::kFloat32, std::move(factory));
   };
   add("ToInt32", ToInt32);
+  kernels->Add("OneHot", "CPU", DType::kInt32, OneHot);
   add("Embedding", Embedding);
   add("EmbeddingGrad", EmbeddingGrad);
+  add("EmbeddingRowsGrad", EmbeddingRowsGrad);
   add("LayerNorm", LayerNorm);
   add("LayerNormGrad", LayerNormGrad);
   add("Gelu", Gelu);

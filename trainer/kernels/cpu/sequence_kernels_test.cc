@@ -68,10 +68,11 @@ struct AttentionCase {
   bool causal;
 };
 
-Doubles AttentionTwin(const AttentionCase& c, const Floats& qkv) {
+Doubles AttentionTwin(const AttentionCase& c, const Floats& qkv,
+                      Precision products = Precision::kFloat32) {
   const auto at = [&](int64_t n, int64_t step, int64_t part, int64_t i) {
     const int64_t index = (n * c.steps + step) * 3 * c.width + part * c.width + i;
-    return static_cast<double>(qkv[static_cast<size_t>(index)]);
+    return FactorOf(qkv[static_cast<size_t>(index)], products);
   };
   const int64_t head = c.width / c.heads;
   Doubles y(static_cast<size_t>(c.examples * c.steps * c.width));
@@ -91,7 +92,7 @@ Doubles AttentionTwin(const AttentionCase& c, const Floats& qkv) {
         for (int64_t i = h * head; i < (h + 1) * head; ++i) {
           double value = 0;
           for (size_t key = 0; key < shares.size(); ++key) {
-            value += shares[key] / sum * at(n, static_cast<int64_t>(key), 2, i);
+            value += FactorOf(shares[key] / sum, products) * at(n, static_cast<int64_t>(key), 2, i);
           }
           y[static_cast<size_t>((n * c.steps + query) * c.width + i)] = value;
         }
@@ -116,6 +117,47 @@ TEST(SequenceKernelsTest, AttentionEqualsItsTwinAtEachNumberOfBlocks) {
   }
 }
 
+TEST(SequenceKernelsTest, AttentionInBFloat16EqualsItsTwin) {
+  const AttentionCase c{2, 131, 2, 22, true};
+  FloatTensor qkv = RandomTensor(Shape({c.examples, c.steps, 3 * c.width}), 1);
+  const Attributes heads{{"heads", c.heads}};
+  for (const int threads : {1, 3}) {
+    const auto outputs = RunOp("Attention", {qkv}, heads, threads, false, Precision::kBFloat16);
+    ExpectNear(outputs[0], AttentionTwin(c, qkv.values, Precision::kBFloat16), "attention",
+               kRoundedTolerance);
+  }
+}
+
+// Gradients in float32 are held against differences of a loss; rounding makes steps of it.
+Doubles AsDoubles(const Floats& values) { return {values.begin(), values.end()}; }
+
+constexpr double kGradientTolerance = 0.02;  // Of several roundings of 2^-9 behind each other.
+
+TEST(SequenceKernelsTest, GradientsInBFloat16AreNearThoseInFloat32) {
+  const FloatTensor qkv = RandomTensor(Shape({2, 70, 66}), 1);
+  const FloatTensor dy = RandomTensor(Shape({2, 70, 22}), 2);
+  const Attributes heads{{"heads", int64_t{2}}};
+  const auto forward = RunOp("Attention", {qkv}, heads);
+  const FloatTensor y{dy.shape, forward[0]}, sums{Shape({2, 2, 70}), forward[1]};
+  const std::vector<FloatTensor> inputs = {dy, qkv, y, sums};
+  ExpectNear(RunOp("AttentionGrad", inputs, heads, 1, false, Precision::kBFloat16)[0],
+             AsDoubles(RunOp("AttentionGrad", inputs, heads)[0]), "dqkv", kGradientTolerance);
+
+  const FloatTensor x = RandomTensor(Shape({5, 7, 13}), 1), w = RandomTensor(Shape({13, 76}), 2);
+  const FloatTensor r = RandomTensor(Shape({19, 76}), 3), b = RandomTensor(Shape({76}), 4);
+  const FloatTensor dh = RandomTensor(Shape({5, 7, 19}), 5);
+  const auto lstm = RunOp("Lstm", {x, w, r, b});
+  const std::vector<FloatTensor> all = {
+      dh, x, w, r, {dh.shape, lstm[0]}, {Shape({5, 7, 76}), lstm[1]}, {dh.shape, lstm[2]}};
+  const auto wanted = RunOp("LstmGrad", all);
+  for (const int threads : {1, 3}) {
+    const auto got = RunOp("LstmGrad", all, {}, threads, false, Precision::kBFloat16);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ExpectNear(got[i], AsDoubles(wanted[i]), std::to_string(i), kGradientTolerance);
+    }
+  }
+}
+
 TEST(SequenceKernelsTest, LargeScoresOverflowNothing) {
   FloatTensor qkv = RandomTensor(Shape({1, 9, 12}), 1);
   for (float& value : qkv.values) value *= 200;
@@ -126,8 +168,11 @@ TEST(SequenceKernelsTest, LargeScoresOverflowNothing) {
 }
 
 // The cells of all steps, in PyTorch's order of gates.
-Doubles LstmTwin(const FloatTensor& x, const FloatTensor& w, const FloatTensor& r,
-                 const Floats& b) {
+Doubles LstmTwin(const FloatTensor& given_x, const FloatTensor& given_w,
+                 const FloatTensor& given_r, const Floats& b,
+                 Precision products = Precision::kFloat32) {
+  const FloatTensor x = FactorsOf(given_x, products), w = FactorsOf(given_w, products);
+  const FloatTensor r = FactorsOf(given_r, products);
   const size_t steps = static_cast<size_t>(x.shape.dim(0)), n = static_cast<size_t>(x.shape.dim(1));
   const size_t width = static_cast<size_t>(x.shape.dim(2)), units = b.size() / 4;
   Doubles y(steps * n * units), cells(n * units), outputs(n * units);
@@ -144,7 +189,8 @@ Doubles LstmTwin(const FloatTensor& x, const FloatTensor& w, const FloatTensor& 
                    w.values[i * 4 * units + column];
           }
           for (size_t i = 0; i < units; ++i) {
-            sum += before[example * units + i] * r.values[i * 4 * units + column];
+            sum += FactorOf(before[example * units + i], products) *
+                   r.values[i * 4 * units + column];
           }
           gates[gate] = gate == 2 ? std::tanh(sum) : Sigmoid(sum);
         }
@@ -167,6 +213,9 @@ TEST(SequenceKernelsTest, LstmEqualsItsTwin) {
     for (const int threads : {1, 2}) {
       ExpectNear(RunOp("Lstm", {x, w, r, b}, {}, threads)[0], LstmTwin(x, w, r, b.values),
                  std::to_string(units) + " units");
+      ExpectNear(RunOp("Lstm", {x, w, r, b}, {}, threads, false, Precision::kBFloat16)[0],
+                 LstmTwin(x, w, r, b.values, Precision::kBFloat16),
+                 std::to_string(units) + " units in bfloat16", kRoundedTolerance);
     }
   }
 }
@@ -251,6 +300,28 @@ TEST(SequenceKernelsTest, TokensAndIdsThatAreNoneAreNamed) {
   EXPECT_THAT(run(1.5f), StatusIs(absl::StatusCode::kInvalidArgument,
                                   HasSubstr("run ids (ToInt32): element 2 is 1.5")));
   EXPECT_THAT(run(NAN), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nan")));
+}
+
+TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
+  Graph graph;
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({3, 1})});
+  graph.Add("OneHot", "hot", {ids}, {{"size", int64_t{4}}});
+  auto session = Session::Compile(graph, {.fetches = {"hot"}, .trainable = false});
+  ASSERT_THAT(session, IsOk());
+  // Twice, so that the ones of the first run must go.
+  for (const int32_t first : {2, 0}) {
+    std::ranges::copy(std::array{first, 3, 1}, (*session)->Int32Input("ids").begin());
+    ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+    const std::span<const float> hot = (*session)->output("hot");
+    ASSERT_EQ(hot.size(), 12);
+    for (size_t i = 0; i < hot.size(); ++i) {
+      const bool one = i == static_cast<size_t>(first) || i == 4 + 3 || i == 8 + 1;
+      EXPECT_EQ(hot[i], one ? 1 : 0) << i;
+    }
+  }
+  (*session)->Int32Input("ids")[1] = 4;
+  EXPECT_THAT((*session)->Run(RunKind::kForward),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("id 4 at 1")));
 }
 
 }  // namespace

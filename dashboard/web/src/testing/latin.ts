@@ -9,7 +9,7 @@ const ALLOWED = new Set([
   // Fields and values of a manifest, which messages quote.
   ...["name", "kind", "mlp", "softmax", "linear", "sgd", "momentum", "adam", "beta", "epsilon"],
   ...["adamw", "adagrad", "rmsprop", "ftrl", "rho", "nesterov", "shell", "volumes", "layers"],
-  ...["lenet", "resnet", "lstm", "gpt", "transformer"],
+  ...["lenet", "resnet", "lstm", "gpt", "transformer", "wide", "deep"],
 ]);
 
 /** Acronyms (GPU, SIGKILL), units (GiB) and names of fields and kinds (TrainingJob, maxSteps). */

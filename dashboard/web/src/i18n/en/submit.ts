@@ -97,7 +97,7 @@ export const submit = {
     refusedEdit: "The form cannot change this part of the YAML; change it there.",
     unknownModel: (name: string) =>
       `The bundled trainer does not know the model “${name}”: it has ` +
-      "linear, softmax, mlp, lenet, resnet20, resnet50, lstm, gpt2 and layers.",
+      "linear, softmax, mlp, lenet, resnet20, resnet50, lstm, gpt2, wideDeep and layers.",
     unknownOptimizer: (name: string) =>
       `The bundled trainer does not know the optimizer “${name}”: it has sgd, momentum, adam, ` +
       "adamw, adagrad, rmsprop and ftrl.",

@@ -38,6 +38,7 @@ export const submitForm = {
     resnet50: "residual network for images of 224 × 224",
     lstm: "LSTM layers, for sequences",
     gpt2: "transformer that predicts the next token of a text",
+    wideDeep: "Wide & Deep, for tables with columns of categories",
     layers: "a chain of layers of your own, in the YAML",
   },
   optimizer: {

@@ -84,7 +84,8 @@ export const submit: typeof en = {
     taken: (name, namespace) => `命名空间 ${namespace} 中已有名为 ${name} 的作业。`,
     refusedEdit: "表单无法修改这部分 YAML，请直接修改 YAML。",
     unknownModel: (name) =>
-      `内置训练器没有模型“${name}”：可用的有 linear、softmax、mlp、lenet、resnet20、resnet50、lstm、gpt2 和 layers。`,
+      `内置训练器没有模型“${name}”：可用的有 linear、softmax、mlp、lenet、resnet20、resnet50、lstm、` +
+      "gpt2、wideDeep 和 layers。",
     unknownOptimizer: (name) =>
       `内置训练器没有优化器“${name}”：可用的有 sgd、momentum、adam、adamw、adagrad、rmsprop 和 ftrl。`,
     startsAtZero: "adagrad 以累加值为除数，其初始值必须大于 0。",

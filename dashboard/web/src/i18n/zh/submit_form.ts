@@ -25,6 +25,7 @@ export const submitForm: typeof en = {
     resnet50: "残差网络，用于 224 × 224 的图像",
     lstm: "LSTM 层，用于序列",
     gpt2: "预测文本下一个词元的 Transformer",
+    wideDeep: "Wide & Deep，用于带类别列的表格",
     layers: "自定义的层序列，在 YAML 中编写",
   },
   optimizer: {

@@ -204,7 +204,7 @@ describe("what is wrong", () => {
     await accepted();
     expect(await screen.findByRole("region", { name: "1 warning" })).toBeTruthy();
     expect(described(field("Hidden layers"))).toContain(
-      "Belongs to lenet, lstm, mlp, not to softmax.",
+      "Belongs to lenet, lstm, mlp, wideDeep, not to softmax.",
     );
     expect(isDisabled(send())).toBe(false);
   });

@@ -14,6 +14,7 @@ export const MODELS = [
   "resnet50",
   "lstm",
   "gpt2",
+  "wideDeep",
   "layers",
 ] as const;
 export const OPTIMIZERS = [
@@ -49,13 +50,16 @@ export const OWNERS: Record<string, readonly string[]> = {
   l2: ["ftrl"],
 };
 export const MODEL_OWNERS: Record<string, readonly string[]> = {
-  hidden: ["lenet", "lstm", "mlp"],
-  dropout: ["gpt2", "lenet", "lstm"],
+  hidden: ["lenet", "lstm", "mlp", "wideDeep"],
+  dropout: ["gpt2", "lenet", "lstm", "wideDeep"],
   layers: ["layers"],
+  wide: ["wideDeep"],
+  deep: ["wideDeep"],
   blocks: ["gpt2"],
   heads: ["gpt2"],
   width: ["gpt2"],
 };
+const NEED_HIDDEN = ["mlp", "lstm", "wideDeep"];
 const TRAINER: Path = ["spec", "trainer"];
 
 export function trainerFindings(value: Json): TrainerFinding[] {
@@ -80,7 +84,7 @@ function modelFindings(model: JsonObject, ownImage: boolean): TrainerFinding[] {
   }
   const found = foreignFields(model, at, MODEL_OWNERS, name);
   const layers = Array.isArray(hidden) && hidden.length > 0;
-  if ((name === "mlp" || name === "lstm") && !layers) {
+  if (NEED_HIDDEN.includes(name) && !layers) {
     found.push({ path: [...at, "hidden"], code: "needsLayers", name });
   }
   return found;

@@ -33,6 +33,13 @@ test("one is made within each that is shared", () => {
   expect(ownDirectoryOps({ metadata: { name: "a" } })).toEqual([]);
 });
 
+test("an exported model has one, too", () => {
+  const value = { metadata: { name: "a" }, spec: { trainer: { export: { dir: "/out/models" } } } };
+  expect(ownDirectoryOps(value)).toEqual([
+    { set: ["spec", "trainer", "export", "dir"], value: "/out/models/a" },
+  ]);
+});
+
 test("it follows the name, also while there is none", () => {
   const emptied = withDirectories(job("a", "/out/a", "/logs"), [{ set: NAME, value: "" }]);
   expect(emptied).toEqual([

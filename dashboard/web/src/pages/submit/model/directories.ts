@@ -7,7 +7,11 @@ import { samePath, valueAt } from "../manifest/path";
 import { NAME } from "./fields";
 
 export const CHECKPOINT_DIR: Path = ["spec", "trainer", "checkpoint", "dir"];
-const DIRECTORIES: Path[] = [CHECKPOINT_DIR, ["spec", "trainer", "summaries", "dir"]];
+const DIRECTORIES: Path[] = [
+  CHECKPOINT_DIR,
+  ["spec", "trainer", "summaries", "dir"],
+  ["spec", "trainer", "export", "dir"],
+];
 
 /** Whether no job of another name is to be expected in the directory. */
 export function isOwn(value: Json, path: Path): boolean {

@@ -82,6 +82,9 @@ const RULES: Record<JobKind, string> = {
     AugmentedTable BytesThatAreNotDecoded CifarOptionsOfIdx CifarWithoutFiles ClassesOfIdx
     CsvOptionsOfIdx CsvWithoutOptions FilesAndImages FilesOfIdx FloatsThatAreDecoded ImagesOfCifar
     ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
+    CrossedWithoutSources CrossedWithASource CrossedWithADefault HashedWithoutBuckets
+    NumericWithBuckets BucketizedWithoutBoundaries VocabularyWithoutValues HashedWithOov
+    HashedNormalised ColumnsOfImages
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
     StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses
     IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented

@@ -1,0 +1,117 @@
+// Feature columns: how the named values of an example become the numbers of a model's input.
+//
+// Each column is one number of the input. Quantities stay what they are (`numeric`); all others
+// are ids of categories, which a model looks up (trainer/model/wide_deep.h). They mean what
+// TensorFlow's feature columns of these names mean, hashes included (column_hash.h):
+//
+//   [{"name": "age", "type": "numeric", "normalise": {"scale": 0.01}, "default": "40.5"},
+//    {"name": "ageGroup", "type": "bucketized", "source": "age", "boundaries": [18, 65]},
+//    {"name": "hour", "type": "identity", "buckets": 24},
+//    {"name": "school", "type": "vocabulary", "values": ["HS", "BSc"], "oovBuckets": 1},
+//    {"name": "job", "type": "hashed", "buckets": 1000},
+//    {"name": "job_age", "type": "crossed", "sources": ["job", "ageGroup"], "buckets": 10000}]
+//
+// A column's `source` is the feature of the data whose value it takes; its own name unless given.
+// Of a crossed column each source is the id of a column (bucketized, identity or vocabulary) where
+// one has the name, else the text of the feature. A whole number is the text of its digits.
+//
+// Ownership: owns its tables. Threads: const methods from any thread. Errors: InvalidArgument that
+// names field (Parse) or column and feature (Encode); the caller adds the place.
+//
+//   ASSIGN_OR_RETURN(const FeatureColumns columns, FeatureColumns::Parse(json, "data.columns"));
+//   const SourceValue values[] = {"39", "BSc"};      // Of columns.sources().
+//   RETURN_IF_ERROR(columns.Encode(values, &floats)).With("line 3");
+
+#ifndef TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_
+#define TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+#include "trainer/data/columns/column_shape.h"
+
+namespace taas {
+
+// That of the TrainingJob schema: more columns than any table has are a mistake.
+inline constexpr size_t kColumnsMax = 1024;
+// Ids travel as floats, which are all whole numbers up to here.
+inline constexpr int64_t kCategoriesMax = int64_t{1} << 24;
+
+// Missing, a text, a whole number or a number.
+using SourceValue = std::variant<std::monostate, std::string_view, int64_t, double>;
+
+enum class ColumnType : uint8_t {
+  kNumeric,
+  kBucketized,
+  kIdentity,
+  kVocabulary,
+  kHashed,
+  kCrossed,
+};
+
+class FeatureColumns {
+ public:
+  // `json` is the list `spec.trainer.data.columns`.
+  static absl::StatusOr<FeatureColumns> Parse(const nlohmann::json& json, const std::string& path);
+
+  // The features of the data that are needed, each once.
+  const std::vector<std::string>& sources() const { return sources_; }
+  const std::vector<ColumnShape>& shapes() const { return shapes_; }
+  int64_t width() const { return static_cast<int64_t>(shapes_.size()); }
+
+  // values[i] is that of sources()[i]. Appends a number for each column; none after an error.
+  absl::Status Encode(std::span<const SourceValue> values, std::vector<float>* out) const;
+
+ private:
+  // A source of a crossed column is an earlier column, or a feature.
+  struct CrossSource {
+    bool is_column = false;
+    size_t index = 0;
+  };
+
+  struct Column {
+    ColumnType type = ColumnType::kNumeric;
+    size_t source = 0;  // In sources_; not of crossed.
+    // Stands for a missing value.
+    bool has_fallback = false;
+    double fallback = 0;
+    std::string fallback_text{};
+    float scale = 1, offset = 0;           // Of numeric.
+    std::vector<double> boundaries{};      // Of bucketized, ascending.
+    int64_t buckets = 0;                   // Of identity, hashed, crossed.
+    absl::flat_hash_map<std::string, int64_t> ids{};  // Of vocabulary.
+    int64_t oov_buckets = 0;               // Ids of texts that are not in it come after its own.
+    std::vector<CrossSource> crossed{};
+  };
+
+  absl::Status ParseColumn(const nlohmann::json& json, const std::string& path);
+  absl::Status ParseFallback(const nlohmann::json& json, const std::string& path, Column* column);
+  absl::Status ParseType(const nlohmann::json& json, const std::string& path, Column* column);
+  absl::Status ParseVocabulary(const nlohmann::json& json, const std::string& path, Column* column);
+  absl::Status ParseCrossed(const nlohmann::json& json, const std::string& path, Column* column);
+  size_t SourceNamed(const std::string& name);
+
+  // `encoded` are the numbers of the columns before.
+  absl::StatusOr<float> EncodeOne(const Column& column, std::span<const SourceValue> values,
+                                  std::span<const float> encoded) const;
+  absl::StatusOr<int64_t> EncodeCross(const Column& column, std::span<const SourceValue> values,
+                                      std::span<const float> encoded) const;
+  static absl::StatusOr<int64_t> EncodeText(const Column& column, std::string_view text);
+  static absl::StatusOr<float> EncodeNumber(const Column& column, double number);
+
+  std::vector<std::string> sources_;
+  std::vector<Column> columns_;
+  std::vector<ColumnShape> shapes_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_

@@ -1,0 +1,33 @@
+#include "trainer/data/number_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace taas {
+namespace {
+
+// A longer value is shown by its beginning.
+constexpr size_t kShownBytes = 40;
+
+}  // namespace
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+absl::StatusOr<double> ParseNumber(std::string_view text) {
+  text = Trim(text);
+  if (text.empty()) return absl::InvalidArgumentError("the value is missing");
+  const std::string_view shown = text.substr(0, kShownBytes);
+  if (text.front() == '+') text.remove_prefix(1);  // Which from_chars does not take.
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && std::isfinite(number)) return number;
+  return absl::InvalidArgumentError("want a number, it is \"" + std::string(shown) + "\"");
+}
+
+}  // namespace taas

@@ -1,0 +1,25 @@
+// Numbers that people wrote.
+//
+// Ownership: views of the text that was given. Threads: any. Errors: InvalidArgument that shows the
+// beginning of the text.
+//
+//   ASSIGN_OR_RETURN(const double number, ParseNumber(" +1.5e3 "));
+
+#ifndef TRAINER_DATA_NUMBER_TEXT_H_
+#define TRAINER_DATA_NUMBER_TEXT_H_
+
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace taas {
+
+// Without blanks and tabs at its ends.
+std::string_view Trim(std::string_view text);
+
+// A decimal number, with blanks around it; nan and inf are none.
+absl::StatusOr<double> ParseNumber(std::string_view text);
+
+}  // namespace taas
+
+#endif  // TRAINER_DATA_NUMBER_TEXT_H_
