@@ -63,6 +63,18 @@ bool LabelIsAFeature(const Json& self, const Json*) {
   });
 }
 
+// What is streamed is not read through to count its classes.
+bool StreamsWithClasses(const Json& self, const Json*) {
+  if (!self.contains("streaming") || !self.contains("tfrecord") || self.contains("classes")) {
+    return true;
+  }
+  const Json& features = ValueAt(self, {"tfrecord", "features"});
+  return std::any_of(features.begin(), features.end(), [&](const Json& feature) {
+    return ValueAt(feature, {"name"}) == ValueAt(self, {"tfrecord", "label"}) &&
+           (ValueAt(feature, {"dtype"}) == "float" || ValueAt(feature, {"rawDtype"}) == "float32");
+  });
+}
+
 std::vector<RuleTwin> RecordRules() {
   const std::string at = "spec.trainer.data.tfrecord";
   return {
@@ -137,16 +149,18 @@ std::vector<RuleTwin> DataRules() {
          return !IsOneOf(ValueAt(self, {"format"}), {"generated", "csv", "text"}) ||
                 !self.contains("augment");
        }},
-      {at, "is of formats tfrecord, csv and generated only", ".columns",
-       [](const Json& self, const Json*) {
-         return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "generated"}) ||
-                !self.contains("columns");
-       }},
       {at, "only format tfrecord can be streamed", ".streaming", OnlyOf("tfrecord", "streaming")},
       {at, "what is streamed is not compressed", ".streaming",
        [](const Json& self, const Json*) {
          return !self.contains("streaming") ||
                 ValueAt(self, {"tfrecord", "compression"}) != "gzip";
+       }},
+      {at, "must be given for data that is streamed, unless the label is a float", ".classes",
+       StreamsWithClasses},
+      {at, "is of formats tfrecord, csv and generated only", ".columns",
+       [](const Json& self, const Json*) {
+         return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "generated"}) ||
+                !self.contains("columns");
        }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},

@@ -150,6 +150,36 @@ TEST_F(TrainInputTest, FilesAreReadBesideTheTraining) {
   EXPECT_EQ(files_.OpenedByThisThread(), before);
 }
 
+// What makes features of an example is needed as long as blocks are read.
+TEST_F(TrainInputTest, FeatureColumnsAreMadeOfWhatIsStreamed) {
+  const std::string path = path_ + ".hours";
+  auto writer = RecordWriter::Open(files_, path);
+  ASSERT_THAT(writer, IsOk());
+  for (int64_t i = 0; i < kExamples; ++i) {
+    ExampleBuilder builder;
+    const int64_t hour = i % 24, label = hour % 10;
+    builder.AddInts("hour", {&hour, 1});
+    builder.AddInts("label", {&label, 1});
+    ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+  }
+  ASSERT_THAT((*writer)->Close(), IsOk());
+  const auto data = LoadData(files_, json::parse(R"({"format": "tfrecord", "classes": 10,
+      "streaming": {"shuffleBuffer": 128}, "train": {"files": [")" + path + R"("]},
+      "columns": [{"name": "time", "type": "identity", "source": "hour", "buckets": 24}],
+      "tfrecord": {"label": "label", "features": [
+        {"name": "hour", "dtype": "int64"}, {"name": "label", "dtype": "int64"}]}})"));
+  ASSERT_THAT(data, IsOk());
+  TrainInput input(*data, {.seed = 3, .batch_size = kBatch});
+  std::vector<float> features(kBatch);
+  std::vector<int32_t> labels(kBatch);
+  for (int64_t batch = 0; batch < 20; ++batch) {
+    ASSERT_THAT(input.Fill(batch, {.features = features, .labels = labels}), IsOk());
+    for (size_t i = 0; i < kBatch; ++i) {
+      EXPECT_EQ(static_cast<int32_t>(features[i]) % 10, labels[i]);
+    }
+  }
+}
+
 TEST_F(TrainInputTest, DataOfOneWindowIsShuffledAsAWhole) {
   const DataSets data = Load({{"shuffleBuffer", 10'000}});
   TrainInput input(data, {.seed = 3, .batch_size = kBatch});

@@ -86,7 +86,7 @@ const RULES: Record<JobKind, string> = {
     NumericWithBuckets BucketizedWithoutBoundaries VocabularyWithoutValues HashedWithOov
     HashedNormalised ColumnsOfImages
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
-    StreamedGzip StreamedIdx StreamedTable
+    StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses
     IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented
     MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
     CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
