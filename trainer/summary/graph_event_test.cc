@@ -52,5 +52,17 @@ TEST(GraphEventTest, NodesHaveEdgesDevicesTypesAndShapes) {
   EXPECT_THAT(nodes["sum"].attr().at("axes").list().i(), ElementsAre(0));
 }
 
+TEST(GraphEventTest, SaysWhichProductsAreOfRoundedFactors) {
+  const TensorType type{DType::kFloat32, Shape({2})};
+  const OpInfo ops[] = {
+      {.name = "a", .op = "MatMul", .outputs = {type}, .products = Precision::kBFloat16},
+      {.name = "b", .op = "MatMul", .outputs = {type}}};
+  tf::GraphDef def;
+  ASSERT_TRUE(def.ParseFromString(GraphEvent(ops).graph_def()));
+  EXPECT_EQ(def.node(0).op(), "MatMul");
+  EXPECT_EQ(def.node(0).attr().at("products").s(), "bfloat16");
+  EXPECT_FALSE(def.node(1).attr().contains("products"));
+}
+
 }  // namespace
 }  // namespace taas
