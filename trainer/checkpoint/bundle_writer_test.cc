@@ -99,9 +99,10 @@ TEST(BundleWriterTest, DirectoryThatDoesNotExistIsNamed) {
 TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
   PosixFileSystem files;
   int pieces = 0;
-  auto writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = [&]() -> absl::Status {
+  const auto lose = [&]() -> absl::Status {
     return ++pieces < 2 ? absl::OkStatus() : absl::AbortedError("the owner has changed");
-  }});
+  };
+  auto writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = lose});
   ASSERT_THAT(writer, IsOk());
   const std::vector<float> values(5 * kPieceBytes / sizeof(float) / 2, 1.0f);
   const TensorView tensor = FloatTensor("w", {std::ssize(values)}, values);
@@ -109,10 +110,11 @@ TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
               StatusIs(absl::StatusCode::kAborted, HasSubstr("the owner has changed")));
   EXPECT_EQ(pieces, 2);
   // The third is no whole one, so that nothing is called after it.
-  writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = [&]() -> absl::Status {
+  const auto go_on = [&]() -> absl::Status {
     ++pieces;
     return absl::OkStatus();
-  }});
+  };
+  writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = go_on});
   pieces = 0;
   ASSERT_THAT((*writer)->Add(tensor), IsOk());
   ASSERT_THAT((*writer)->Finish(), IsOk());
