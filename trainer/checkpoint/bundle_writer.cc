@@ -130,6 +130,9 @@ absl::Status BundleWriter::Add(const TensorView& tensor, int shard) {
     rest.remove_prefix(piece.size());
     if (tensor.type != ElementType::kString) strings.crc = ExtendCrc32c(strings.crc, piece);
     RETURN_IF_ERROR(to.file->Append(piece));
+    if (piece.size() == kPieceBytes && options_.sync_pieces && options_.sync_pieces()) {
+      RETURN_IF_ERROR(to.file->Sync());
+    }
     if (piece.size() == kPieceBytes && options_.after_piece) {
       RETURN_IF_ERROR(options_.after_piece());
     }

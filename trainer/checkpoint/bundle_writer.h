@@ -40,6 +40,8 @@ class BundleWriter {
     bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
     // Called after each kPieceBytes of a tensor; an error ends the writing.
     std::function<absl::Status()> after_piece{};
+    // Whether they are on the disk then: else all of a file is written at its end, in one go.
+    std::function<bool()> sync_pieces{};
   };
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files, std::string prefix,
                                                             Options options);

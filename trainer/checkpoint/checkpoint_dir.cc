@@ -150,8 +150,11 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
     // A model that takes longer to write than the lease is no sign of death.
     return clock_.Now() - renewed_ < kRenewEvery ? absl::OkStatus() : Renew();
   };
-  ASSIGN_OR_RETURN(auto writer, BundleWriter::Open(files_, source,
-                                                   {.shards = shards, .after_piece = go_on}));
+  const auto paced = [this] { return options_.pace != nullptr && options_.pace->limited(); };
+  ASSIGN_OR_RETURN(auto writer,
+                   BundleWriter::Open(files_, source, {.shards = shards,
+                                                       .after_piece = go_on,
+                                                       .sync_pieces = paced}));
   for (size_t i = 0; i < tensors.size(); ++i) {
     RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
     if (clock_.Now() - renewed_ < kRenewEvery) continue;

@@ -1,28 +1,21 @@
 #include "trainer/checkpoint/write_pace.h"
 
-#include <time.h>
-
 #include <algorithm>
-
-#include "operator/base/check.h"
 
 namespace taas {
 namespace {
 
-// A piece that took longer was the work of something else, such as a checksum of all.
-constexpr std::chrono::milliseconds kPauseMax{500};
+using std::chrono::steady_clock;
 
-std::chrono::nanoseconds ProcessorTime() {
-  timespec time{};
-  CHECK(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0) << "clock_gettime";
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
+// A piece that took longer waited for a disk that is away, which pauses do not help.
+constexpr std::chrono::seconds kPauseMax{2};
 
 }  // namespace
 
 void WritePace::Limit() {
   std::lock_guard lock(mutex_);
   limited_ = true;
+  went_on_ = steady_clock::now();
 }
 
 void WritePace::Hurry() {
@@ -31,14 +24,19 @@ void WritePace::Hurry() {
   hurried_.notify_all();
 }
 
+bool WritePace::limited() {
+  std::lock_guard lock(mutex_);
+  return limited_;
+}
+
 void WritePace::Pause() {
   std::unique_lock lock(mutex_);
-  const auto used = std::max(ProcessorTime() - used_, std::chrono::nanoseconds(0));
   if (limited_) {
-    const auto pause = std::min<std::chrono::nanoseconds>(used * kPauseFactor, kPauseMax);
+    const auto pause = std::min<steady_clock::duration>(
+        kPauseFactor * (steady_clock::now() - went_on_), kPauseMax);
     hurried_.wait_for(lock, pause, [this] { return !limited_; });
   }
-  used_ = ProcessorTime();
+  went_on_ = steady_clock::now();
 }
 
 }  // namespace taas

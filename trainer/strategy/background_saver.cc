@@ -39,8 +39,8 @@ bool BackgroundSaver::busy() const {
 }
 
 bool BackgroundSaver::WaitFor(std::chrono::milliseconds patience) const {
-  store_.pace().Hurry();
   std::unique_lock lock(mutex_);
+  if (busy_ && clock_.Now() - begun_ > patience) return false;
   return changed_.wait_for(lock, patience, [this] { return !busy_; });
 }
 

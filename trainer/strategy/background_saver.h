@@ -1,10 +1,10 @@
 // Saves cuts of a model that is trained in one process while the training goes on.
 //
 // A cut is begun between two steps. A thread of its own copies the values to a second buffer during
-// the next step's forward and backward run, which only read them, and then writes the buffer at the
-// disk's pace. Before the values change, Detach waits for what is not copied yet, and helps: that
-// is all that a step can get longer by. The second buffer is made, and its memory touched, before
-// the first cut needs it.
+// the next step's forward and backward run, which only read them, and then writes the buffer at a
+// pace that leaves memory and disk to the steps (write_pace.h). Before the values change, Detach
+// waits for what is not copied yet, and helps: that is all that a step can get longer by. The
+// second buffer is made, and its memory touched, before the first cut needs it.
 //
 // Ownership: owns its thread and the second buffer; borrows all else; the memory of session and
 // slots stays where it is. Threads: one at a time; the store is this object's until it is gone.
@@ -55,7 +55,8 @@ class BackgroundSaver {
 
   // Whether a save runs.
   bool busy() const;
-  // True if none runs, at once or within `patience`.
+  // True if none runs, at once or within `patience`; one that took longer already is not waited
+  // for.
   bool WaitFor(std::chrono::milliseconds patience) const;
   // Begins to save the values as they are; none runs.
   void Begin(int64_t step, const ps::CommittedSet& committed);
@@ -65,7 +66,7 @@ class BackgroundSaver {
   std::optional<Result> Take();
   // The last try to say that this job lives, once: OK if it worked.
   absl::Status TakeKeepAlive();
-  // Waits for the save that runs, however long it takes.
+  // Waits for the save that runs, however long it takes; it makes no pauses any more.
   void Wait() const;
 
  private:
