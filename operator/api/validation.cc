@@ -366,6 +366,11 @@ void CheckColumns(const Json& columns, const Json& model, std::vector<FieldError
                     "spec.trainer.data.columns[" + std::to_string(i) + "].boundaries", errors);
   }
   if (Below(model, "name") != "wideDeep") return;
+  if (columns.is_null()) {
+    errors->push_back({"spec.trainer.data.columns", std::string(kFieldRequired),
+                       "Required value: wideDeep learns from feature columns"});
+    return;
+  }
   const Json& wide = Below(model, "wide");
   for (size_t i = 0; i < wide.size(); ++i) {
     CheckColumn(wide[i], names, "spec.trainer.model.wide[" + std::to_string(i) + "]", errors);

@@ -275,6 +275,10 @@ TEST(ValidateTrainerTest, ColumnsThatDoNotFitAreNamed) {
   EXPECT_EQ(errors[0].path, "spec.trainer.data.columns[0].boundaries");
   EXPECT_EQ(errors[1].path, "spec.trainer.model.wide[1]");
   EXPECT_EQ(errors[2].path, "spec.trainer.model.deep[0].column");
+  trainer["data"]["columns"][0]["boundaries"] = {18, 35};
+  trainer["model"] = {{"name", "wideDeep"}};
+  EXPECT_THAT(FormatFieldErrors(ValidateTrainer(job.dump())),
+              testing::HasSubstr("wideDeep needs the size of at least one hidden layer"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -290,8 +294,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "belongs to lenet, lstm, mlp, wideDeep, not to softmax"},
         TrainerCase{"LstmWithoutLayers", R"({"name": "lstm", "hidden": []})", R"({})",
                     "spec.trainer.model.hidden", "lstm needs the size of at least one"},
-        TrainerCase{"WideDeepWithoutLayers", R"({"name": "wideDeep"})", R"({})",
-                    "spec.trainer.model.hidden", "wideDeep needs the size of at least one"},
+        TrainerCase{"WideDeepWithoutColumns", R"({"name": "wideDeep", "hidden": [4]})", R"({})",
+                    "spec.trainer.data.columns", "wideDeep learns from feature columns"},
         TrainerCase{"WideOfMlp", R"({"name": "mlp", "hidden": [5], "wide": ["a"]})", R"({})",
                     "spec.trainer.model.wide", "belongs to wideDeep, not to mlp"},
         TrainerCase{"BlocksOfLenet", R"({"name": "lenet", "blocks": 2})", R"({})",

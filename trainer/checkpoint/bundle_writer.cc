@@ -126,16 +126,10 @@ absl::Status BundleWriter::Add(const TensorView& tensor, int shard) {
   }
   Shard& to = shards_[static_cast<size_t>(shard)];
   for (std::string_view rest = bytes; !rest.empty();) {
-    const std::string_view piece = rest.substr(0, kPieceBytes);
+    const std::string_view piece = rest.substr(0, kPieceBytes - to.in_piece);
     rest.remove_prefix(piece.size());
     if (tensor.type != ElementType::kString) strings.crc = ExtendCrc32c(strings.crc, piece);
-    RETURN_IF_ERROR(to.file->Append(piece));
-    if (piece.size() == kPieceBytes && options_.sync_pieces && options_.sync_pieces()) {
-      RETURN_IF_ERROR(to.file->Sync());
-    }
-    if (piece.size() == kPieceBytes && options_.after_piece) {
-      RETURN_IF_ERROR(options_.after_piece());
-    }
+    RETURN_IF_ERROR(Append(to, piece));
   }
   formats::BundleEntry entry;
   entry.set_dtype(static_cast<int>(tensor.type));
@@ -148,6 +142,17 @@ absl::Status BundleWriter::Add(const TensorView& tensor, int shard) {
   entries_[tensor.name] = entry.SerializeAsString();
   to.offset += static_cast<int64_t>(bytes.size());
   return absl::OkStatus();
+}
+
+absl::Status BundleWriter::Append(Shard& to, std::string_view piece) {
+  RETURN_IF_ERROR(to.file->Append(piece));
+  to.in_piece += piece.size();
+  if (to.in_piece < kPieceBytes) return absl::OkStatus();
+  to.in_piece = 0;
+  if (options_.sync_pieces && options_.sync_pieces()) {
+    RETURN_IF_ERROR(to.file->Sync());
+  }
+  return options_.after_piece ? options_.after_piece() : absl::OkStatus();
 }
 
 absl::Status BundleWriter::Finish() {

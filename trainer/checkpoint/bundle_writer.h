@@ -38,7 +38,7 @@ class BundleWriter {
   struct Options {
     int shards = 1;
     bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
-    // Called after each kPieceBytes of a tensor; an error ends the writing.
+    // Called after each kPieceBytes of a data file; an error ends the writing.
     std::function<absl::Status()> after_piece{};
     // Whether they are on the disk then: else all of a file is written at its end, in one go.
     std::function<bool()> sync_pieces{};
@@ -60,7 +60,10 @@ class BundleWriter {
   struct Shard {
     std::unique_ptr<WritableFile> file;
     int64_t offset = 0;
+    size_t in_piece = 0;  // Bytes since the last whole piece.
   };
+  // Not beyond the end of a piece.
+  absl::Status Append(Shard& to, std::string_view piece);
 
   BundleWriter(FileSystem& files, std::string prefix, Options options)
       : files_(files), prefix_(std::move(prefix)), options_(options) {}

@@ -1,11 +1,14 @@
 #include "trainer/checkpoint/bundle_writer.h"
 
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/status.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/write_pace.h"
 
@@ -121,6 +124,52 @@ TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
   EXPECT_EQ(pieces, 2);
   const auto bytes = files.ReadAll(BundleDataPath(TestPath("pieces")));
   EXPECT_EQ(bytes->size(), values.size() * sizeof(float));
+}
+
+// Counts how often files were brought to the disk.
+class SyncedFiles : public PosixFileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
+    ASSIGN_OR_RETURN(auto file, PosixFileSystem::OpenWrite(path));
+    return std::unique_ptr<WritableFile>(new Counted(std::move(file), &syncs));
+  }
+  int syncs = 0;
+
+ private:
+  class Counted : public WritableFile {
+   public:
+    Counted(std::unique_ptr<WritableFile> file, int* syncs)
+        : file_(std::move(file)), syncs_(syncs) {}
+    absl::Status Append(std::string_view data) override { return file_->Append(data); }
+    absl::Status Sync() override {
+      ++*syncs_;
+      return file_->Sync();
+    }
+    absl::Status Close() override { return file_->Close(); }
+
+   private:
+    const std::unique_ptr<WritableFile> file_;
+    int* const syncs_;
+  };
+};
+
+TEST(BundleWriterTest, ManySmallTensorsAreWrittenInPiecesToo) {
+  SyncedFiles files;
+  bool sync = true;
+  auto writer = BundleWriter::Open(files, TestPath("many"), {.sync_pieces = [&] { return sync; }});
+  ASSERT_THAT(writer, IsOk());
+  const std::vector<float> values(kPieceBytes / sizeof(float) / 3, 1.0f);
+  for (int i = 0; i < 7; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    ASSERT_THAT((*writer)->Add(FloatTensor(name, {std::ssize(values)}, values)), IsOk());
+  }
+  EXPECT_EQ(files.syncs, 2) << "of 7 thirds";
+  sync = false;
+  for (int i = 7; i < 14; ++i) {
+    const std::string name = "w" + std::to_string(i);
+    ASSERT_THAT((*writer)->Add(FloatTensor(name, {std::ssize(values)}, values)), IsOk());
+  }
+  EXPECT_EQ(files.syncs, 2);
 }
 
 }  // namespace

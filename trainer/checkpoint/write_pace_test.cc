@@ -10,42 +10,49 @@ namespace {
 
 using std::chrono::steady_clock;
 
-void BusyFor(std::chrono::milliseconds time) {
+void WorkFor(std::chrono::milliseconds time) {
   const auto end = steady_clock::now() + time;
-  while (steady_clock::now() < end) {
-  }
+  while (steady_clock::now() < end) std::this_thread::yield();
 }
 
 steady_clock::duration PauseAfterWork(WritePace& pace, std::chrono::milliseconds work) {
   pace.Pause();
-  BusyFor(work);
+  WorkFor(work);
   const auto start = steady_clock::now();
   pace.Pause();
   return steady_clock::now() - start;
 }
 
-TEST(WritePaceTest, APauseIsAsLongAsTheWorkTakesOfAProcessor) {
+TEST(WritePaceTest, APauseIsAMultipleOfTheWorkBeforeIt) {
   WritePace pace;
   pace.Limit();
-  // Other work of the machine makes the time of the processor less than that of the clock.
-  EXPECT_GT(PauseAfterWork(pace, std::chrono::milliseconds(20)), std::chrono::milliseconds(20));
+  constexpr std::chrono::milliseconds kWork{20};
+  EXPECT_GE(PauseAfterWork(pace, kWork), kPauseFactor * kWork);
+  EXPECT_TRUE(pace.limited());
 }
 
-TEST(WritePaceTest, WhoeverHurriesIsNotHeldUp) {
+TEST(WritePaceTest, WhoeverHurriesWakesTheWriter) {
   WritePace pace;
-  constexpr std::chrono::milliseconds kWork{60};
   pace.Limit();
-  std::atomic<bool> works = false;
-  steady_clock::duration paused{};
+  // Pauses of two seconds, a hundred of them: only one that is woken, and then none, ends in time.
+  std::atomic<int> begun = 0;
+  std::atomic<bool> hurried = false;
   std::thread writer([&] {
-    works = true;
-    paused = PauseAfterWork(pace, kWork);
+    for (int i = 0; i < 100 && !hurried; ++i) {
+      WorkFor(std::chrono::milliseconds(700));
+      ++begun;
+      pace.Pause();
+    }
   });
-  while (!works) std::this_thread::yield();
-  // While it works or while it pauses: either way it goes on at once.
+  while (begun == 0) std::this_thread::yield();
+  // Now or soon it pauses for two seconds.
+  const auto start = steady_clock::now();
+  while (steady_clock::now() - start < std::chrono::milliseconds(200)) std::this_thread::yield();
+  hurried = true;
   pace.Hurry();
   writer.join();
-  EXPECT_LT(paused, kPauseFactor * kWork);
+  EXPECT_LT(steady_clock::now() - start, std::chrono::milliseconds(1900));
+  EXPECT_FALSE(pace.limited());
 }
 
 TEST(WritePaceTest, WithoutALimitThereIsNoPause) {

@@ -106,9 +106,14 @@ absl::Status CheckColumns(const RecordDataOptions& options, const std::string& p
       return InvalidField("data.columns", "the source \"" + source + "\" is none of " + path +
                                               ".features");
     }
-    if (found->count() == 1 && found->raw == RawType::kNone) continue;
-    return InvalidField("data.columns", "the source \"" + source +
-                                            "\" must be one value, not bytes to decode or a list");
+    if (found->count() != 1 || found->raw != RawType::kNone) {
+      return InvalidField("data.columns",
+                          "the source \"" + source +
+                              "\" must be one value, not bytes to decode or a list");
+    }
+    const std::string at = path + ".features[" + std::to_string(found - features.begin()) + "]";
+    if (found->normalise) return InvalidField(at + ".normalise", "is that of the column here");
+    if (found->fallback) return InvalidField(at + ".default", "is that of the column here");
   }
   return absl::OkStatus();
 }

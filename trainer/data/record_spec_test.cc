@@ -137,6 +137,10 @@ TEST(RecordSpecTest, SourcesOfColumnsAreSingleValues) {
                               R"({"name":"a","dtype":"bytes","decode":"raw"})"}) {
     EXPECT_THAT(parse(several).status().message(), HasSubstr("must be one value")) << several;
   }
+  EXPECT_THAT(parse(R"({"name":"a","dtype":"float","normalise":{"scale":2}})").status().message(),
+              HasSubstr("features[1].normalise: is that of the column here"));
+  EXPECT_THAT(parse(R"({"name":"a","dtype":"int64","default":2})").status().message(),
+              HasSubstr("features[1].default: is that of the column here"));
   EXPECT_THAT(ParseFeature(R"({"name":"a","dtype":"bytes","decode":"text"})").status().message(),
               HasSubstr("features[1].decode: text is of the sources of data.columns only"));
   EXPECT_THAT(parse(R"({"name":"a","dtype":"bytes","decode":"text","rawDtype":"uint8"})")

@@ -6,7 +6,9 @@
 
 #include "operator/base/status.h"
 #include "trainer/checkpoint/tensor.h"
+#include "trainer/export/graph_nodes.h"
 #include "trainer/export/saved_model.h"
+#include "trainer/export/tensorflow_graph.h"
 #include "trainer/formats/safetensors.h"
 
 namespace taas {
@@ -54,6 +56,16 @@ absl::StatusOr<ExportFormat> ParseExportFormat(std::string_view text) {
 std::string SafetensorsPath(const std::string& path) {
   if (path.ends_with(".safetensors")) return path;
   return path + (path.ends_with('/') ? "" : "/") + "model.safetensors";
+}
+
+absl::Status CheckExport(const Model& model, ExportFormat format) {
+  if (format != ExportFormat::kSavedModel) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ServedModel served, Served({.model = &model}));
+  tf::GraphDef graph;
+  NodeAdder nodes(&graph);
+  std::vector<Value> ends;
+  for (const auto& [name, end] : served.outputs) ends.push_back(end);
+  return Translate(model.graph, ends, &nodes).status();
 }
 
 absl::Status ExportModel(FileSystem& files, const std::string& path,

@@ -41,6 +41,9 @@ struct ExportOptions {
 // path/model.safetensors.
 std::string SafetensorsPath(const std::string& path);
 
+// Whether a model can be exported so, before it is trained for it. Unimplemented naming the op.
+absl::Status CheckExport(const Model& model, ExportFormat format);
+
 // A SavedModel is the directory `path`. Replaces what stands there of the same format.
 absl::Status ExportModel(FileSystem& files, const std::string& path, const ExportOptions& options);
 

@@ -102,5 +102,18 @@ TEST_F(ExportModelTest, ACheckpointOfAnyModelBecomesSafetensors) {
   EXPECT_EQ((*reader)->entries().at("w").dtype, "BF16");
 }
 
+TEST(CheckExportTest, AnOpThatTensorFlowGetsNotIsNamedBeforeTraining) {
+  const auto softmax = BuildModel({.name = "softmax", .data = {.features = 3, .classes = 2}});
+  ASSERT_THAT(softmax, IsOk());
+  EXPECT_THAT(CheckExport(*softmax, ExportFormat::kSavedModel), IsOk());
+  const auto wide = BuildModel({.name = "wideDeep",
+                                .hidden = {4},
+                                .data = {.features = 1, .classes = 2, .columns = {{"a", 5}}}});
+  ASSERT_THAT(wide, IsOk());
+  EXPECT_THAT(CheckExport(*wide, ExportFormat::kSavedModel),
+              StatusIs(absl::StatusCode::kUnimplemented, testing::HasSubstr("export safetensors")));
+  EXPECT_THAT(CheckExport(*wide, ExportFormat::kSafetensors), IsOk());
+}
+
 }  // namespace
 }  // namespace taas

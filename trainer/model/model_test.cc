@@ -361,6 +361,15 @@ TEST(ModelTest, WideDeepTakesAllColumnsUnlessItSays) {
                                    "linear/weights[4, 1]", "linear/biases[1]"));
 }
 
+TEST(ModelTest, WithoutAWidePartItIsDeep) {
+  const auto model = FromJson(R"({"name":"wideDeep","hidden":[4],"wide":[]})", Columns(2));
+  ASSERT_THAT(model, IsOk());
+  EXPECT_THAT(VariablesOf(*model),
+              testing::ElementsAre("deep/job/table[20, 3]", "hidden1/weights[4, 4]",
+                                   "hidden1/biases[4]", "softmax_linear/weights[4, 2]",
+                                   "softmax_linear/biases[2]"));
+}
+
 TEST(ModelTest, WideDeepAddsItsParts) {
   const auto model = FromJson(R"({"name":"wideDeep","hidden":[1],"wide":["age","job"],
       "deep":[{"column":"job","units":1},{"column":"age"}]})", Columns(0));

@@ -111,7 +111,9 @@ int64_t DefaultUnits(int64_t categories) {
 }
 
 absl::Status ParseWideDeep(const json& value, ModelSpec* spec) {
-  if (value.contains("wide")) {
+  if (value.contains("wide") && value["wide"] == json::array()) {
+    spec->wide.emplace();  // A deep model.
+  } else if (value.contains("wide")) {
     ASSIGN_OR_RETURN(spec->wide, TextsField(value, "model", "wide"));
   }
   if (!value.contains("deep")) return absl::OkStatus();

@@ -97,6 +97,10 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                            const Process& process) {
   ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config));
   auto& [data, model, inference] = loaded;
+  if (!config.export_format.empty()) {
+    ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
+    RETURN_IF_ERROR(CheckExport(inference, format)).With("spec.trainer.export.format");
+  }
   SayWhatIsMissing(config.engine);
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));

@@ -63,7 +63,10 @@ bool ParseLine(std::string_view line, std::vector<float>* out) {
 absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
                         std::vector<float>* out) {
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::InvalidArgumentError("must be a JSON object");
+  if (!json.is_object()) {
+    return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
+                                      nlohmann::json{{columns.sources().front(), 1}}.dump());
+  }
   std::vector<SourceValue> values;
   for (const std::string& source : columns.sources()) {
     const auto found = json.find(source);
@@ -168,7 +171,7 @@ absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const st
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty()) continue;
-    if (columns != nullptr && line.front() == '{') {
+    if (columns != nullptr) {
       if (const absl::Status status = EncodeLine(line, *columns, &rows); !status.ok()) {
         return BadLine(name, number, std::string(status.message()));
       }
@@ -191,7 +194,7 @@ absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const st
 absl::StatusOr<std::vector<float>> ReadExamples(FileSystem& files, const std::string& path,
                                                 int64_t features, const FeatureColumns* columns) {
   ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
-  if (!BeginsAsIdx(files, path)) {
+  if (columns != nullptr || !BeginsAsIdx(files, path)) {
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
     if (size > kInputBytesMax) {
       return absl::InvalidArgumentError("read examples " + path + ": " + std::to_string(size) +

@@ -62,20 +62,21 @@ absl::StatusOr<int64_t> CategoriesField(const json& value, const std::string& pa
   return WholeField(value, path, name, {1, 1, kCategoriesMax});
 }
 
-absl::StatusOr<std::vector<double>> BoundariesField(const json& value, const std::string& path) {
+// As floats, in which TensorFlow compares.
+absl::StatusOr<std::vector<float>> BoundariesField(const json& value, const std::string& path) {
   const std::string at = path + ".boundaries";
   const json list = value.value("boundaries", json());
-  std::vector<double> boundaries;
+  std::vector<float> boundaries;
   if (!list.is_array() || list.empty()) {
     return InvalidField(at, "must be a list of ascending numbers, as [18, 35, 65]");
   }
   for (const json& boundary : list) {
-    if (!boundary.is_number() || (!boundaries.empty() &&
-                                  boundary.get<double>() <= boundaries.back())) {
+    if (!boundary.is_number() ||
+        (!boundaries.empty() && boundary.get<float>() <= boundaries.back())) {
       return InvalidField(at + "[" + std::to_string(boundaries.size()) + "]",
                           "must be a number above the one before, is " + boundary.dump());
     }
-    boundaries.push_back(boundary.get<double>());
+    boundaries.push_back(boundary.get<float>());
   }
   return boundaries;
 }
@@ -105,6 +106,10 @@ absl::StatusOr<FeatureColumns> FeatureColumns::Parse(const json& value, const st
                                   " columns");
   }
   FeatureColumns columns;
+  for (const json& column : value) {
+    const bool named = column.is_object() && column.contains("name") && column["name"].is_string();
+    columns.names_.push_back(named ? column["name"].get<std::string>() : "");
+  }
   for (size_t i = 0; i < value.size(); ++i) {
     RETURN_IF_ERROR(columns.ParseColumn(value[i], path + "[" + std::to_string(i) + "]"));
   }
@@ -136,6 +141,7 @@ absl::Status FeatureColumns::ParseColumn(const json& value, const std::string& p
     RETURN_IF_ERROR(ParseFallback(value, path, &column));
   }
   RETURN_IF_ERROR(ParseType(value, path, &column));
+  RETURN_IF_ERROR(CheckFallback(column, path));
   int64_t categories = column.buckets;
   if (column.type == ColumnType::kBucketized) categories = std::ssize(column.boundaries) + 1;
   if (column.type == ColumnType::kVocabulary) {
@@ -170,6 +176,14 @@ absl::Status FeatureColumns::ParseFallback(const json& value, const std::string&
   }
   column->fallback_text = found->is_string() ? found->get<std::string>() : found->dump();
   return absl::OkStatus();
+}
+
+absl::Status FeatureColumns::CheckFallback(const Column& column, const std::string& path) {
+  if (!column.has_fallback) return absl::OkStatus();
+  const absl::Status status = OfTexts(column.type)
+                                  ? EncodeText(column, column.fallback_text).status()
+                                  : EncodeNumber(column, column.fallback).status();
+  return status.ok() ? status : InvalidField(path + ".default", std::string(status.message()));
 }
 
 absl::Status FeatureColumns::ParseType(const json& value, const std::string& path,
@@ -232,20 +246,27 @@ absl::Status FeatureColumns::ParseCrossed(const json& value, const std::string& 
   if (names.size() < 2) return InvalidField(path + ".sources", "must be a list of at least two");
   for (size_t i = 0; i < names.size(); ++i) {
     const auto named = std::ranges::find(shapes_, names[i], &ColumnShape::name);
+    const std::string at = path + ".sources[" + std::to_string(i) + "]";
     if (named == shapes_.end()) {
-      column->crossed.push_back({.is_column = false, .index = SourceNamed(names[i])});
+      // Else its meaning would hang on the order of the list.
+      if (std::ranges::find(names_, names[i]) != names_.end()) {
+        return InvalidField(at, "the column \"" + names[i] + "\" must come before this one");
+      }
+      column->crossed.push_back({.feature = SourceNamed(names[i])});
       continue;
     }
     const size_t index = static_cast<size_t>(named - shapes_.begin());
     const Column& earlier = columns_[index];
     if (earlier.type == ColumnType::kNumeric || earlier.type == ColumnType::kCrossed) {
-      return InvalidField(path + ".sources[" + std::to_string(i) + "]",
-                          "\"" + names[i] + "\" has no categories of its own: cross a bucketized "
-                          "column of it, or the features it is made of");
+      return InvalidField(at, "\"" + names[i] + "\" has no categories of its own: cross a "
+                              "bucketized column of it, or the features it is made of");
     }
     // What was hashed already would meet others once more.
-    const bool hashed = earlier.type == ColumnType::kHashed;
-    column->crossed.push_back({.is_column = !hashed, .index = hashed ? earlier.source : index});
+    if (earlier.type == ColumnType::kHashed) {
+      column->crossed.push_back({.feature = earlier.source, .default_of = index});
+    } else {
+      column->crossed.push_back({.id_of = index});
+    }
   }
   return absl::OkStatus();
 }
@@ -263,14 +284,18 @@ absl::StatusOr<int64_t> FeatureColumns::EncodeCross(const Column& column,
   Cross cross;
   std::string digits;
   for (const CrossSource& source : column.crossed) {
-    if (source.is_column) {
-      cross.Add(static_cast<uint64_t>(encoded[source.index]));
+    if (source.id_of) {
+      cross.Add(static_cast<uint64_t>(encoded[*source.id_of]));
       continue;
     }
-    const SourceValue& value = values[source.index];
+    const SourceValue& value = values[source.feature];
+    if (IsMissing(value) && source.default_of && columns_[*source.default_of].has_fallback) {
+      cross.Add(Fingerprint(columns_[*source.default_of].fallback_text));
+      continue;
+    }
     const absl::StatusOr<std::string_view> text =
         IsMissing(value) ? Invalid("the value is missing") : TextOf(value, &digits);
-    if (!text.ok()) return Annotate(text.status(), "feature \"" + sources_[source.index] + "\"");
+    if (!text.ok()) return Annotate(text.status(), "feature \"" + sources_[source.feature] + "\"");
     cross.Add(Fingerprint(*text));
   }
   return cross.Bucket(column.buckets);
@@ -291,7 +316,8 @@ absl::StatusOr<float> FeatureColumns::EncodeNumber(const Column& column, double 
     return static_cast<float>(number) * column.scale + column.offset;
   }
   if (column.type == ColumnType::kBucketized) {
-    const auto above = std::ranges::upper_bound(column.boundaries, number);
+    const auto above =
+        std::ranges::upper_bound(column.boundaries, static_cast<float>(number));
     return static_cast<float>(above - column.boundaries.begin());
   }
   if (number == std::floor(number) && number >= 0 &&

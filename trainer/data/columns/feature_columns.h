@@ -26,6 +26,7 @@
 #define TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,10 +72,12 @@ class FeatureColumns {
   absl::Status Encode(std::span<const SourceValue> values, std::vector<float>* out) const;
 
  private:
-  // A source of a crossed column is an earlier column, or a feature.
+  // A source of a crossed column is the id of an earlier column; or the text of a feature, and the
+  // earlier hashed column, if there is one, whose default stands for it.
   struct CrossSource {
-    bool is_column = false;
-    size_t index = 0;
+    std::optional<size_t> id_of{};
+    size_t feature = 0;
+    std::optional<size_t> default_of{};
   };
 
   struct Column {
@@ -85,7 +88,7 @@ class FeatureColumns {
     double fallback = 0;
     std::string fallback_text{};
     float scale = 1, offset = 0;           // Of numeric.
-    std::vector<double> boundaries{};      // Of bucketized, ascending.
+    std::vector<float> boundaries{};       // Of bucketized, ascending.
     int64_t buckets = 0;                   // Of identity, hashed, crossed.
     absl::flat_hash_map<std::string, int64_t> ids{};  // Of vocabulary.
     int64_t oov_buckets = 0;               // Ids of texts that are not in it come after its own.
@@ -98,6 +101,8 @@ class FeatureColumns {
   absl::Status ParseVocabulary(const nlohmann::json& json, const std::string& path, Column* column);
   absl::Status ParseCrossed(const nlohmann::json& json, const std::string& path, Column* column);
   size_t SourceNamed(const std::string& name);
+  // That there are ids of the column's default, too.
+  static absl::Status CheckFallback(const Column& column, const std::string& path);
 
   // `encoded` are the numbers of the columns before.
   absl::StatusOr<float> EncodeOne(const Column& column, std::span<const SourceValue> values,
@@ -107,6 +112,7 @@ class FeatureColumns {
   static absl::StatusOr<int64_t> EncodeText(const Column& column, std::string_view text);
   static absl::StatusOr<float> EncodeNumber(const Column& column, double number);
 
+  std::vector<std::string> names_;  // Of all columns, those that are not parsed yet, too.
   std::vector<std::string> sources_;
   std::vector<Column> columns_;
   std::vector<ColumnShape> shapes_;

@@ -119,6 +119,21 @@ TEST(FeatureColumnsTest, AMissingValueNeedsADefault) {
             *EncodeX(hashed, std::string_view("none")));
 }
 
+TEST(FeatureColumnsTest, ACrossTakesTheDefaultOfAHashedColumn) {
+  const auto columns = Parse(R"([
+      {"name": "ad", "type": "hashed", "buckets": 9, "default": "none"},
+      {"name": "x", "type": "crossed", "sources": ["ad", "site"], "buckets": 1000000}])");
+  ASSERT_THAT(columns, IsOk());
+  std::vector<float> missing, there;
+  const SourceValue site = std::string_view("s");
+  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{{}, site}, &missing), IsOk());
+  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{std::string_view("none"), site}, &there),
+              IsOk());
+  EXPECT_EQ(missing, there);
+  EXPECT_THAT(columns->Encode(std::vector<SourceValue>{{}, {}}, &there),
+              StatusIs(Code::kInvalidArgument, HasSubstr("feature \"site\": the value is")));
+}
+
 TEST(FeatureColumnsTest, BadValuesNameTheColumnAndLeaveNothing) {
   const auto columns = Parse(R"([{"name": "a", "type": "numeric"},
                                  {"name": "b", "type": "identity", "buckets": 3}])");
@@ -151,6 +166,11 @@ TEST(FeatureColumnsTest, BadColumnsNameTheField) {
       {R"([{"name": "a", "type": "numeric"}, {"name": "a", "type": "numeric"}])", "twice"},
       {R"([{"name": "a", "type": "numeric", "buckets": 4}])", "buckets"},
       {R"([{"name": "a", "type": "numeric", "default": "x"}])", "default: must be a number"},
+      {R"([{"name": "a", "type": "identity", "buckets": 3, "default": 3}])", "default: want a"},
+      {R"([{"name": "a", "type": "vocabulary", "values": ["b"], "default": "c"}])",
+       "default: \"c\" is not in the vocabulary"},
+      {R"([{"name": "a", "type": "crossed", "sources": ["b", "c"], "buckets": 4},
+           {"name": "b", "type": "identity", "buckets": 4}])", "\"b\" must come before this one"},
       {R"([{"name": "a", "type": "hashed"}])", "buckets: is missing"},
       {R"([{"name": "a", "type": "hashed", "buckets": 16777217}])", "buckets"},
       {R"([{"name": "a", "type": "bucketized"}])", "boundaries: must be a list"},

@@ -17,7 +17,8 @@ RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
 ENCODE = os.path.join(RUNFILES, "trainer/data/columns/encode_main")
 PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
                       "python")
-BOUNDARIES = [-1.5, 0.0, 2.0, 64.0]
+# Some are no floats: both sides compare what is nearest.
+BOUNDARIES = [-1.5, 0.0, 0.1, 0.7, 64.0]
 VOCABULARY = ["HS", "BSc", "MSc", "PhD"]
 
 # Runs where TensorFlow is installed: rows on standard input, the columns' numbers as output.

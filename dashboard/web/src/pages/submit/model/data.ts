@@ -22,6 +22,7 @@ const OF_OTHERS = [
   "augment",
   "streaming",
   "classes",
+  "columns",
   "cifar100",
   "tfrecord",
   "csv",
