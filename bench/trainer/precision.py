@@ -8,15 +8,13 @@ bfloat16 by torch.autocast, eagerly. Ratios are medians of the rounds' ratios. W
 threads of all sides sleep while they wait for each other: for a machine that others use, too.
 """
 
-import argparse
 import os
 import statistics
 import sys
 
 from contestant import Contestant, Failed
-from models import MODELS
 from report import NONE, ratio, spread
-from run import HERE, build_steps, say, setup_path
+from run import HERE, build_steps, chosen_models, flags_of_rounds, say, setup_path
 
 HEAD = ("| model, batch | float32 | bfloat16 | gain | PyTorch in bfloat16 | ours / it |\n"
         "|---|---|---|---|---|---|")
@@ -58,14 +56,11 @@ def measure(commands_of, model, threads, flags):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of a side's part of a round")
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--only", default="", help="a part of the names of the models to measure")
+    parser = flags_of_rounds(__doc__)
     parser.add_argument("--skip-torch", action="store_true")
     parser.add_argument("--passive", action="store_true", help="threads sleep while they wait")
     flags = parser.parse_args()
+    models = chosen_models(flags.only)
     steps = build_steps()
     commands_of = {precision: [steps] for precision in PRECISIONS}
     if not flags.skip_torch:
@@ -74,9 +69,7 @@ def main():
     for threads in flags.threads:
         print(f"\n{threads} thread(s), examples per second, median and spread of {flags.rounds} "
               f"rounds of {flags.seconds:g} s:\n\n{HEAD}", flush=True)
-        for model in MODELS:
-            if flags.only.lower() not in f"{model.name} {model.title}".lower():
-                continue
+        for model in models:
             print(measure(commands_of, model, threads, flags), flush=True)
             loads.append(os.getloadavg()[0])
     print(f"\nLoad of the machine: {statistics.median(loads):.1f} (median), at most "

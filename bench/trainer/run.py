@@ -198,22 +198,32 @@ def measure_start(commands_of, model, flags):
     print("| " + " | ".join(spread(times) for times in spent.values()) + " |", flush=True)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+def flags_of_rounds(description):
+    """A parser of what all benches in rounds take."""
+    parser = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.0, help="of a side's part of a round")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--only", default="", help="a part of the names of the models to measure")
+    return parser
+
+
+def chosen_models(only):
+    models = [model for model in MODELS if only.lower() in f"{model.name} {model.title}".lower()]
+    if not models:
+        raise SystemExit(f"bench: no model is called {only}; there are "
+                         f"{', '.join(model.name for model in MODELS)}")
+    return models
+
+
+def main():
+    parser = flags_of_rounds(__doc__)
     parser.add_argument("--skip", nargs="*", default=[], choices=["torch", "tensorflow"])
     parser.add_argument("--quick", action="store_true", help="without torch.compile")
     flags = parser.parse_args()
     if max(flags.threads) > os.cpu_count():
         raise SystemExit(f"bench: {max(flags.threads)} threads, but {os.cpu_count()} cores")
-    models = [model for model in MODELS
-              if flags.only.lower() in f"{model.name} {model.title}".lower()]
-    if not models:
-        raise SystemExit(f"bench: no model is called {flags.only}; there are "
-                         f"{', '.join(model.name for model in MODELS)}")
+    models = chosen_models(flags.only)
     if not os.path.exists(program.PROGRAM):
         raise SystemExit(f"bench: {program.PROGRAM} is not there: `make build` makes it")
     commands_of = commands(flags)

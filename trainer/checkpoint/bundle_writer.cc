@@ -149,10 +149,7 @@ absl::Status BundleWriter::Append(Shard& to, std::string_view piece) {
   to.in_piece += piece.size();
   if (to.in_piece < kPieceBytes) return absl::OkStatus();
   to.in_piece = 0;
-  if (options_.sync_pieces && options_.sync_pieces()) {
-    RETURN_IF_ERROR(to.file->Sync());
-  }
-  return options_.after_piece ? options_.after_piece() : absl::OkStatus();
+  return options_.after_piece ? options_.after_piece(*to.file) : absl::OkStatus();
 }
 
 absl::Status BundleWriter::Finish() {

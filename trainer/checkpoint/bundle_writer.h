@@ -38,10 +38,8 @@ class BundleWriter {
   struct Options {
     int shards = 1;
     bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
-    // Called after each kPieceBytes of a data file; an error ends the writing.
-    std::function<absl::Status()> after_piece{};
-    // Whether they are on the disk then: else all of a file is written at its end, in one go.
-    std::function<bool()> sync_pieces{};
+    // Called with a data file after each kPieceBytes of it; an error ends the writing.
+    std::function<absl::Status(WritableFile& file)> after_piece{};
   };
   static absl::StatusOr<std::unique_ptr<BundleWriter>> Open(FileSystem& files, std::string prefix,
                                                             Options options);

@@ -102,7 +102,7 @@ TEST(BundleWriterTest, DirectoryThatDoesNotExistIsNamed) {
 TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
   PosixFileSystem files;
   int pieces = 0;
-  const auto lose = [&]() -> absl::Status {
+  const auto lose = [&](WritableFile&) -> absl::Status {
     return ++pieces < 2 ? absl::OkStatus() : absl::AbortedError("the owner has changed");
   };
   auto writer = BundleWriter::Open(files, TestPath("pieces"), {.after_piece = lose});
@@ -113,7 +113,7 @@ TEST(BundleWriterTest, LargeTensorsAreWrittenInPieces) {
               StatusIs(absl::StatusCode::kAborted, HasSubstr("the owner has changed")));
   EXPECT_EQ(pieces, 2);
   // The third is no whole one, so that nothing is called after it.
-  const auto go_on = [&]() -> absl::Status {
+  const auto go_on = [&](WritableFile&) -> absl::Status {
     ++pieces;
     return absl::OkStatus();
   };
@@ -156,7 +156,10 @@ class SyncedFiles : public PosixFileSystem {
 TEST(BundleWriterTest, ManySmallTensorsAreWrittenInPiecesToo) {
   SyncedFiles files;
   bool sync = true;
-  auto writer = BundleWriter::Open(files, TestPath("many"), {.sync_pieces = [&] { return sync; }});
+  const auto after_piece = [&](WritableFile& file) {
+    return sync ? file.Sync() : absl::OkStatus();
+  };
+  auto writer = BundleWriter::Open(files, TestPath("many"), {.after_piece = after_piece});
   ASSERT_THAT(writer, IsOk());
   const std::vector<float> values(kPieceBytes / sizeof(float) / 3, 1.0f);
   for (int i = 0; i < 7; ++i) {

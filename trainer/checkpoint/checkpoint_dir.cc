@@ -145,20 +145,24 @@ absl::Status CheckpointDir::Publish(int64_t step, const std::vector<TensorView>&
   const std::string source = temporary_dir + "/" + kName + std::to_string(step);
   const std::vector<int> plan = PlanShards(tensors, options_.shard_bytes);
   const int shards = plan.empty() ? 1 : plan.back() + 1;
-  const auto go_on = [this]() -> absl::Status {
-    if (options_.pace != nullptr) options_.pace->Pause();
-    // A model that takes longer to write than the lease is no sign of death.
+  // A model that takes longer to write than the lease is no sign of death.
+  const auto renew = [this] {
     return clock_.Now() - renewed_ < kRenewEvery ? absl::OkStatus() : Renew();
   };
-  const auto paced = [this] { return options_.pace != nullptr && options_.pace->limited(); };
+  const auto go_on = [&](WritableFile& file) -> absl::Status {
+    if (options_.pace == nullptr) return renew();
+    // Else all of the file would come to the disk at its end, in one go.
+    if (options_.pace->limited()) {
+      RETURN_IF_ERROR(file.Sync());
+    }
+    options_.pace->Pause();
+    return renew();
+  };
   ASSIGN_OR_RETURN(auto writer,
-                   BundleWriter::Open(files_, source, {.shards = shards,
-                                                       .after_piece = go_on,
-                                                       .sync_pieces = paced}));
+                   BundleWriter::Open(files_, source, {.shards = shards, .after_piece = go_on}));
   for (size_t i = 0; i < tensors.size(); ++i) {
     RETURN_IF_ERROR(writer->Add(tensors[i], plan[i]));
-    if (clock_.Now() - renewed_ < kRenewEvery) continue;
-    RETURN_IF_ERROR(Renew());
+    RETURN_IF_ERROR(renew());
   }
   RETURN_IF_ERROR(writer->Finish());
 

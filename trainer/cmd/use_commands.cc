@@ -136,7 +136,7 @@ absl::Status Predict(const Command& command, const GetEnv& env) {
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
   ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(trained));
   const int64_t features = trained.shape.features;
-  const FeatureColumns* const columns = trained.columns ? &*trained.columns : nullptr;
+  const FeatureColumns* const columns = trained.columns.get();
   const auto print = [](const Prediction& prediction) {
     std::puts(JsonOf(prediction).c_str());
   };

@@ -172,13 +172,6 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
   return LoadCifar(files, spec, labels == 0 ? CifarLabels::kFine : CifarLabels::kCoarse);
 }
 
-// Null if there are no `columns`.
-absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec) {
-  if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
-  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
-  return std::make_shared<const FeatureColumns>(std::move(columns));
-}
-
 absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   RETURN_IF_ERROR(CheckFields(
       spec, "data",
@@ -364,6 +357,12 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec) {
+  if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
+  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
+  return std::make_shared<const FeatureColumns>(std::move(columns));
+}
 
 absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t seed) {
   if (!spec.is_object()) return InvalidField("data", "must be an object");

@@ -39,6 +39,7 @@
 #include "nlohmann/json_fwd.hpp"
 #include "operator/base/file_system.h"
 #include "trainer/data/augment.h"
+#include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/stream/block_source.h"
 #include "trainer/data/stream/streaming_options.h"
@@ -63,6 +64,9 @@ struct DataSets {
 
 // `format` is "idx" unless given. `seed` makes generated data and nothing else.
 absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec, uint64_t seed = 0);
+
+// The feature columns of `spec`, whose files are not looked at; null if it has none.
+absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const nlohmann::json& spec);
 
 }  // namespace taas
 

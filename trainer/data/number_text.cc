@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <string>
 
 namespace taas {
 namespace {
@@ -18,16 +17,20 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
+std::string Shown(std::string_view text) {
+  return "\"" + std::string(text.substr(0, kShownBytes)) + "\"";
+}
+
 absl::StatusOr<double> ParseNumber(std::string_view text) {
   text = Trim(text);
   if (text.empty()) return absl::InvalidArgumentError("the value is missing");
-  const std::string_view shown = text.substr(0, kShownBytes);
+  const std::string_view whole = text;
   if (text.front() == '+') text.remove_prefix(1);  // Which from_chars does not take.
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
   if (error == std::errc() && rest == end && std::isfinite(number)) return number;
-  return absl::InvalidArgumentError("want a number, it is \"" + std::string(shown) + "\"");
+  return absl::InvalidArgumentError("want a number, it is " + Shown(whole));
 }
 
 }  // namespace taas

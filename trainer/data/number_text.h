@@ -8,6 +8,7 @@
 #ifndef TRAINER_DATA_NUMBER_TEXT_H_
 #define TRAINER_DATA_NUMBER_TEXT_H_
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -16,6 +17,9 @@ namespace taas {
 
 // Without blanks and tabs at its ends.
 std::string_view Trim(std::string_view text);
+
+// The beginning of a text, in quotes, for messages.
+std::string Shown(std::string_view text);
 
 // A decimal number, with blanks around it; nan and inf are none.
 absl::StatusOr<double> ParseNumber(std::string_view text);

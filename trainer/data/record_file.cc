@@ -29,6 +29,33 @@ absl::StatusOr<bool> BeginsWithARecord(FileSystem& files, const std::string& pat
 
 }  // namespace
 
+std::string RecordPlace::Where() const {
+  return "read " + std::string(path) + ": record " + std::to_string(record) + " at offset " +
+         std::to_string(offset);
+}
+
+absl::Status RecordPlace::Bad(const std::string& why) const {
+  return absl::DataLossError(Where() + ": " + why);
+}
+
+absl::Status RecordPlace::CutShort(uint64_t have, uint64_t want) const {
+  return Bad("the file is truncated: the record has " + std::to_string(have) + " of its " +
+             std::to_string(want) + " bytes");
+}
+
+absl::StatusOr<uint64_t> RecordPlace::LengthOf(const char* head) const {
+  const std::optional<uint64_t> length = RecordLength(head);
+  if (!length) {
+    return Bad(record == 0 ? "not a file of records: the checksum of its length is wrong"
+                           : "the checksum of its length is wrong, so no more can be found");
+  }
+  if (*length > kRecordBytesMax) {
+    return absl::ResourceExhaustedError(Where() + ": it has " + std::to_string(*length) +
+                                        " bytes, more than " + std::to_string(kRecordBytesMax));
+  }
+  return *length;
+}
+
 RecordReader::RecordReader(std::unique_ptr<GzipReader> file, std::string path, bool skip_bad)
     : file_(std::move(file)),
       path_(std::move(path)),
@@ -46,15 +73,6 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(FileSystem& fil
   ASSIGN_OR_RETURN(auto file, GzipReader::Open(files, path, compression));
   return std::unique_ptr<RecordReader>(
       new RecordReader(std::move(file), std::move(path), options.skip_bad));
-}
-
-std::string RecordReader::Where() const {
-  return "read " + path_ + ": record " + std::to_string(record_) + " at offset " +
-         std::to_string(record_offset_);
-}
-
-absl::Status RecordReader::Bad(const std::string& why) const {
-  return absl::DataLossError(Where() + ": " + why);
 }
 
 absl::StatusOr<uint64_t> RecordReader::Fill(uint64_t need) {
@@ -88,10 +106,7 @@ void RecordReader::Begin() {
 
 absl::StatusOr<std::optional<std::string_view>> RecordReader::CutShort(uint64_t have,
                                                                        uint64_t want) {
-  if (!skip_bad_) {
-    return Bad("the file is truncated: the record has " + std::to_string(have) + " of its " +
-               std::to_string(want) + " bytes");
-  }
+  if (!skip_bad_) return place().CutShort(have, want);
   ++skipped_;
   begin_ = end_;
   return std::optional<std::string_view>();
@@ -103,25 +118,17 @@ absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
     ASSIGN_OR_RETURN(uint64_t have, Fill(kRecordHeadBytes));
     if (have == 0) return std::optional<std::string_view>();
     if (have < kRecordHeadBytes) return CutShort(have, kRecordHeadBytes);
-    const std::optional<uint64_t> length = RecordLength(buffer_.data() + begin_);
-    if (!length) {
-      return Bad(record_ == 0 ? "not a file of records: the checksum of its length is wrong"
-                              : "the checksum of its length is wrong, so no more can be found");
-    }
-    if (*length > kRecordBytesMax) {
-      return absl::ResourceExhaustedError(Where() + ": it has " + std::to_string(*length) +
-                                          " bytes, more than " + std::to_string(kRecordBytesMax));
-    }
-    const uint64_t want = kRecordHeadBytes + *length + kRecordFootBytes;
+    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(buffer_.data() + begin_));
+    const uint64_t want = kRecordHeadBytes + length + kRecordFootBytes;
     ASSIGN_OR_RETURN(have, Fill(want));
     if (have < want) return CutShort(have, want);
-    const std::string_view data(buffer_.data() + begin_ + kRecordHeadBytes, *length);
+    const std::string_view data(buffer_.data() + begin_ + kRecordHeadBytes, length);
     begin_ += want;
     offset_ += want;
-    if (RecordDataIsWhole(data, data.data() + *length)) {
+    if (RecordDataIsWhole(data, data.data() + length)) {
       return std::optional<std::string_view>(data);
     }
-    if (!skip_bad_) return Bad("the checksum of its data is wrong");
+    if (!skip_bad_) return place().Bad("the checksum of its data is wrong");
     ++skipped_;
   }
 }

@@ -33,6 +33,22 @@ namespace taas {
 // What Protocol Buffers take as one message.
 inline constexpr uint64_t kRecordBytesMax = INT32_MAX;
 
+// A record and what is said about it, by whoever reads records. Borrows the path.
+struct RecordPlace {
+  std::string_view path;
+  int64_t record = 0;   // From 0.
+  uint64_t offset = 0;  // Of its head.
+
+  // "read PATH: record 3 at offset 120".
+  std::string Where() const;
+  // DataLoss.
+  absl::Status Bad(const std::string& why) const;
+  // The file ends in the middle of it.
+  absl::Status CutShort(uint64_t have, uint64_t want) const;
+  // The length that its head says, kRecordHeadBytes of it, or what is wrong with that.
+  absl::StatusOr<uint64_t> LengthOf(const char* head) const;
+};
+
 class RecordReader {
  public:
   struct Options {
@@ -51,8 +67,8 @@ class RecordReader {
   // Of the record that Next gave last.
   int64_t record() const { return record_; }
   uint64_t offset() const { return record_offset_; }
-  // "read PATH: record 3 at offset 120", the beginning of what is said about it.
-  std::string Where() const;
+  // The beginning of what is said about it.
+  std::string Where() const { return place().Where(); }
   int64_t skipped() const { return skipped_; }
   bool is_plain() const { return file_->is_plain(); }
 
@@ -61,7 +77,7 @@ class RecordReader {
   // Bytes that are in the buffer, at least `need` unless the file ends before.
   absl::StatusOr<uint64_t> Fill(uint64_t need);
   void Begin();
-  absl::Status Bad(const std::string& why) const;
+  RecordPlace place() const { return {path_, record_, record_offset_}; }
   // At the end of the file, in the middle of a record.
   absl::StatusOr<std::optional<std::string_view>> CutShort(uint64_t have, uint64_t want);
 

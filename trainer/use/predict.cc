@@ -69,18 +69,11 @@ absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
   }
   std::vector<SourceValue> values;
   for (const std::string& source : columns.sources()) {
-    const auto found = json.find(source);
-    if (found == json.end() || found->is_null()) {
-      values.push_back({});
-    } else if (found->is_string()) {
-      values.push_back(std::string_view(found->get_ref<const std::string&>()));
-    } else if (found->is_number_integer()) {
-      values.push_back(found->get<int64_t>());
-    } else if (found->is_number()) {
-      values.push_back(found->get<double>());
-    } else {
+    const auto value = SourceValueOf(json.value(source, nlohmann::json()));
+    if (!value) {
       return absl::InvalidArgumentError("\"" + source + "\" must be a text, a number or null");
     }
+    values.push_back(*value);
   }
   return columns.Encode(values, out);
 }

@@ -83,12 +83,6 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
   return std::nullopt;
 }
 
-absl::StatusOr<std::optional<FeatureColumns>> ColumnsOf(const nlohmann::json& data) {
-  if (!data.is_object() || !data.contains("columns")) return std::optional<FeatureColumns>();
-  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(data["columns"], "data.columns"));
-  return std::optional<FeatureColumns>(std::move(columns));
-}
-
 // Columns say what the features are, and the last layer how many answers there are.
 std::optional<DataShape> ShapeFromColumns(const FeatureColumns& columns, const VariableFile& file) {
   DataShape shape{.features = columns.width(), .columns = columns.shapes()};
@@ -106,9 +100,9 @@ std::optional<DataShape> ShapeFromColumns(const FeatureColumns& columns, const V
 
 absl::StatusOr<DataShape> FindShape(FileSystem& files, const TrainerConfig& config,
                                     const nlohmann::json& spec,
-                                    const std::optional<FeatureColumns>& columns,
+                                    const FeatureColumns* columns,
                                     const VariableFile& file) {
-  if (columns) {
+  if (columns != nullptr) {
     if (const auto shape = ShapeFromColumns(*columns, file)) return *shape;
   }
   if (const auto shape = ShapeFromVariables(config, file)) return *shape;
@@ -149,7 +143,7 @@ absl::StatusOr<TrainedModel> LoadTrainedModel(FileSystem& files, const TrainerCo
   const nlohmann::json data =
       nlohmann::json::parse(config.data, nullptr, /*allow_exceptions=*/false);
   ASSIGN_OR_RETURN(trained.columns, ColumnsOf(data));
-  ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, data, trained.columns, file));
+  ASSIGN_OR_RETURN(trained.shape, FindShape(files, config, data, trained.columns.get(), file));
   ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config.model, trained.shape));
   ASSIGN_OR_RETURN(trained.model, BuildModel(spec, GraphMode::kInference));
   for (const Value variable : trained.model.graph.Variables()) {

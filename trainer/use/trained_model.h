@@ -15,7 +15,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,7 +32,7 @@ struct TrainedModel {
   std::string source;  // "/out/model.ckpt-1000": what was read.
   int64_t step = 0;    // 0 if the file does not say.
   DataShape shape;
-  std::optional<FeatureColumns> columns;  // That make features of examples, if the data has some.
+  std::shared_ptr<const FeatureColumns> columns;  // Of the data; null if it has none.
   Model model;
   std::vector<std::vector<float>> values;  // In the order of the graph's variables.
 

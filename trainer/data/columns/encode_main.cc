@@ -18,13 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-SourceValue ValueOf(const Json& value) {
-  if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
-  if (value.is_number_integer()) return value.get<int64_t>();
-  if (value.is_number()) return value.get<double>();
-  return SourceValue();
-}
-
 int Run() {
   const Json input = Json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   const auto columns = FeatureColumns::Parse(input["columns"], "columns");
@@ -32,7 +25,9 @@ int Run() {
   Json rows = Json::array();
   for (const Json& row : input["rows"]) {
     std::vector<SourceValue> values;
-    for (const std::string& source : columns->sources()) values.push_back(ValueOf(row.at(source)));
+    for (const std::string& source : columns->sources()) {
+      values.push_back(SourceValueOf(row.at(source)).value());
+    }
     std::vector<float> encoded;
     const absl::Status status = columns->Encode(values, &encoded);
     CHECK(status.ok()) << status;

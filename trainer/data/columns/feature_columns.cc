@@ -16,18 +16,12 @@ namespace {
 
 using nlohmann::json;
 
-// A longer value is shown by its beginning.
-constexpr size_t kShownBytes = 40;
 // Characters of names, which become those of variables.
 constexpr std::string_view kNameCharacters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-";
 constexpr size_t kNameBytesMax = 128;
 
 absl::Status Invalid(const std::string& why) { return absl::InvalidArgumentError(why); }
-
-std::string Shown(std::string_view text) {
-  return "\"" + std::string(text.substr(0, kShownBytes)) + "\"";
-}
 
 bool OfTexts(ColumnType type) {
   return type == ColumnType::kVocabulary || type == ColumnType::kHashed;
@@ -100,19 +94,24 @@ std::vector<std::string_view> FieldsOf(ColumnType type) {
 
 }  // namespace
 
+std::optional<SourceValue> SourceValueOf(const json& value) {
+  if (value.is_null()) return SourceValue();
+  if (value.is_string()) return std::string_view(value.get_ref<const std::string&>());
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (value.is_number()) return value.get<double>();
+  return std::nullopt;
+}
+
 absl::StatusOr<FeatureColumns> FeatureColumns::Parse(const json& value, const std::string& path) {
   if (!value.is_array() || value.empty() || value.size() > kColumnsMax) {
     return InvalidField(path, "must be a list of 1 to " + std::to_string(kColumnsMax) +
                                   " columns");
   }
   FeatureColumns columns;
-  for (const json& column : value) {
-    const bool named = column.is_object() && column.contains("name") && column["name"].is_string();
-    columns.names_.push_back(named ? column["name"].get<std::string>() : "");
-  }
   for (size_t i = 0; i < value.size(); ++i) {
     RETURN_IF_ERROR(columns.ParseColumn(value[i], path + "[" + std::to_string(i) + "]"));
   }
+  RETURN_IF_ERROR(columns.CheckOrder(path));
   return columns;
 }
 
@@ -248,10 +247,6 @@ absl::Status FeatureColumns::ParseCrossed(const json& value, const std::string& 
     const auto named = std::ranges::find(shapes_, names[i], &ColumnShape::name);
     const std::string at = path + ".sources[" + std::to_string(i) + "]";
     if (named == shapes_.end()) {
-      // Else its meaning would hang on the order of the list.
-      if (std::ranges::find(names_, names[i]) != names_.end()) {
-        return InvalidField(at, "the column \"" + names[i] + "\" must come before this one");
-      }
       column->crossed.push_back({.feature = SourceNamed(names[i])});
       continue;
     }
@@ -266,6 +261,20 @@ absl::Status FeatureColumns::ParseCrossed(const json& value, const std::string& 
       column->crossed.push_back({.feature = earlier.source, .default_of = index});
     } else {
       column->crossed.push_back({.id_of = index});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status FeatureColumns::CheckOrder(const std::string& path) const {
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    for (size_t s = 0; s < columns_[i].crossed.size(); ++s) {
+      const CrossSource& source = columns_[i].crossed[s];
+      if (source.id_of || source.default_of) continue;
+      const std::string& name = sources_[source.feature];
+      if (std::ranges::find(shapes_, name, &ColumnShape::name) == shapes_.end()) continue;
+      return InvalidField(path + "[" + std::to_string(i) + "].sources[" + std::to_string(s) + "]",
+                          "the column \"" + name + "\" must come before this one");
     }
   }
   return absl::OkStatus();

@@ -49,6 +49,9 @@ inline constexpr int64_t kCategoriesMax = int64_t{1} << 24;
 // Missing, a text, a whole number or a number.
 using SourceValue = std::variant<std::monostate, std::string_view, int64_t, double>;
 
+// Of JSON, whose texts it borrows: null is missing. Nothing of what is no value.
+std::optional<SourceValue> SourceValueOf(const nlohmann::json& json);
+
 enum class ColumnType : uint8_t {
   kNumeric,
   kBucketized,
@@ -100,6 +103,8 @@ class FeatureColumns {
   absl::Status ParseType(const nlohmann::json& json, const std::string& path, Column* column);
   absl::Status ParseVocabulary(const nlohmann::json& json, const std::string& path, Column* column);
   absl::Status ParseCrossed(const nlohmann::json& json, const std::string& path, Column* column);
+  // Else what a crossed column means would hang on the order of the list.
+  absl::Status CheckOrder(const std::string& path) const;
   size_t SourceNamed(const std::string& name);
   // That there are ids of the column's default, too.
   static absl::Status CheckFallback(const Column& column, const std::string& path);
@@ -112,7 +117,6 @@ class FeatureColumns {
   static absl::StatusOr<int64_t> EncodeText(const Column& column, std::string_view text);
   static absl::StatusOr<float> EncodeNumber(const Column& column, double number);
 
-  std::vector<std::string> names_;  // Of all columns, those that are not parsed yet, too.
   std::vector<std::string> sources_;
   std::vector<Column> columns_;
   std::vector<ColumnShape> shapes_;

@@ -8,6 +8,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/data/record_file.h"
 #include "trainer/formats/record_frame.h"
 
 namespace taas {
@@ -38,10 +39,7 @@ class RecordBlocks::Reader {
     return std::optional<std::string_view>();
   }
 
-  std::string Where() const {
-    return "read " + path() + ": record " + std::to_string(record_) + " at offset " +
-           std::to_string(offset_);
-  }
+  std::string Where() const { return at().Where(); }
 
  private:
   const std::string& path() const { return blocks_.paths_[place_.file]; }
@@ -49,7 +47,7 @@ class RecordBlocks::Reader {
   // What the block has of one file, or of the next one.
   absl::Status ReadPart() {
     if (begun_) {
-      if (place_.file + 1 == blocks_.paths_.size()) return Bad(kChanged);
+      if (place_.file + 1 == blocks_.paths_.size()) return at().Bad(kChanged);
       place_ = {.file = place_.file + 1};
     }
     begun_ = true;
@@ -71,18 +69,18 @@ class RecordBlocks::Reader {
   absl::StatusOr<std::optional<std::string_view>> Take() {
     ++record_;
     offset_ = place_.offset + (part_bytes_ - rest_.size());
-    if (rest_.size() < kRecordHeadBytes + kRecordFootBytes) return Bad(kChanged);
+    if (rest_.size() < kRecordHeadBytes + kRecordFootBytes) return at().Bad(kChanged);
     const std::optional<uint64_t> length = RecordLength(rest_.data());
-    if (!length) return Bad("the checksum of its length is wrong");
-    if (*length > rest_.size() - kRecordHeadBytes - kRecordFootBytes) return Bad(kChanged);
+    if (!length) return at().Bad("the checksum of its length is wrong");
+    if (*length > rest_.size() - kRecordHeadBytes - kRecordFootBytes) return at().Bad(kChanged);
     const std::string_view data = rest_.substr(kRecordHeadBytes, *length);
     rest_.remove_prefix(kRecordHeadBytes + *length + kRecordFootBytes);
     if (RecordDataIsWhole(data, data.data() + *length)) return std::optional(data);
-    if (!blocks_.options_.data.reader.skip_bad) return Bad("the checksum of its data is wrong");
-    return std::optional<std::string_view>();
+    if (blocks_.options_.data.reader.skip_bad) return std::optional<std::string_view>();
+    return at().Bad("the checksum of its data is wrong");
   }
 
-  absl::Status Bad(const char* why) const { return absl::DataLossError(Where() + ": " + why); }
+  RecordPlace at() const { return {path(), record_, offset_}; }
 
   const RecordBlocks& blocks_;
   RecordIndex::Place place_;  // Where the part begins that is being read.

@@ -59,21 +59,13 @@ class HeadReader {
  private:
   absl::StatusOr<uint64_t> Length() {
     ASSIGN_OR_RETURN(const char* const head, Head());
-    const std::optional<uint64_t> length = RecordLength(head);
-    if (!length && record_ == 0 && BeginsWithGzip(head, kRecordHeadBytes)) {
+    if (record_ == 0 && BeginsWithGzip(head, kRecordHeadBytes) && !RecordLength(head)) {
       return Compressed(path_);
     }
-    if (!length) {
-      return Bad(record_ == 0 ? "not a file of records: the checksum of its length is wrong"
-                              : "the checksum of its length is wrong, so no more can be found");
-    }
-    if (*length > kRecordBytesMax) {
-      return absl::ResourceExhaustedError(Where() + ": it has " + std::to_string(*length) +
-                                          " bytes, more than " + std::to_string(kRecordBytesMax));
-    }
-    const uint64_t want = kRecordHeadBytes + *length + kRecordFootBytes;
+    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(head));
+    const uint64_t want = kRecordHeadBytes + length + kRecordFootBytes;
     if (want > size_ - offset_) return CutShort(want);
-    return *length;
+    return length;
   }
 
   absl::StatusOr<const char*> Head() {
@@ -86,17 +78,8 @@ class HeadReader {
     return page_ + (offset_ - page_offset_);
   }
 
-  std::string Where() const {
-    return "read " + path_ + ": record " + std::to_string(record_) + " at offset " +
-           std::to_string(offset_);
-  }
-  absl::Status Bad(const std::string& why) const {
-    return absl::DataLossError(Where() + ": " + why);
-  }
-  absl::Status CutShort(uint64_t want) const {
-    return Bad("the file is truncated: the record has " + std::to_string(size_ - offset_) +
-               " of its " + std::to_string(want) + " bytes");
-  }
+  RecordPlace place() const { return {path_, record_, offset_}; }
+  absl::Status CutShort(uint64_t want) const { return place().CutShort(size_ - offset_, want); }
 
   const std::string& path_;
   const RandomReadFile& file_;
