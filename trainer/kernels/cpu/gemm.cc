@@ -16,6 +16,12 @@ namespace {
 // little beside what it computes.
 constexpr int64_t kPart = 128;
 
+// Of a product with a transposed left side: the terms that are summed in one call. oneDNN 2.6 reads
+// such a side down its columns, which in a long one with rows of a power of two, or a few of them,
+// all lie in the same places of the first cache. 1,536 x 384 results of 2,048 terms each are a
+// quarter faster in such parts, others as fast or a few percent faster.
+constexpr int64_t kDepth = 256;
+
 // Rows [m0, m0 + m) and columns [n0, n0 + n) of the product.
 struct Part {
   int64_t m0 = 0;
@@ -41,9 +47,17 @@ dnnl_status_t Multiply(const GemmShape& s, const Part& part, const float* a, con
   const Strides stride = StridesOf(s);
   const float* const from_a = a + (s.transpose_a ? part.m0 : part.m0 * stride.a);
   const float* const from_b = b + (s.transpose_b ? part.n0 * stride.b : part.n0);
-  return dnnl_sgemm(s.transpose_a ? 'T' : 'N', s.transpose_b ? 'T' : 'N', part.m, part.n, s.k,
-                    s.alpha, from_a, stride.a, from_b, stride.b, s.beta,
-                    out + part.m0 * stride.out + part.n0, stride.out);
+  float* const to = out + part.m0 * stride.out + part.n0;
+  const int64_t depth = s.transpose_a && s.k >= 2 * kDepth ? kDepth : s.k;
+  for (int64_t k0 = 0; k0 < s.k; k0 += depth) {
+    const dnnl_status_t status = dnnl_sgemm(
+        s.transpose_a ? 'T' : 'N', s.transpose_b ? 'T' : 'N', part.m, part.n,
+        std::min(depth, s.k - k0), s.alpha, from_a + k0 * (s.transpose_a ? stride.a : 1), stride.a,
+        from_b + k0 * (s.transpose_b ? 1 : stride.b), stride.b, k0 == 0 ? s.beta : 1.0f, to,
+        stride.out);
+    if (status != dnnl_success) return status;
+  }
+  return dnnl_success;
 }
 
 // Along the longer side of the result.

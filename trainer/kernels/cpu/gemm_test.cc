@@ -69,8 +69,19 @@ INSTANTIATE_TEST_SUITE_P(Sizes, GemmTest,
                                          Case{"OverBlocks", 65, 49, 33},
                                          Case{"Layer", 100, 10, 500},
                                          Case{"PartsOfRows", 333, 17, 21},
-                                         Case{"PartsOfColumns", 19, 300, 23}),
+                                         Case{"PartsOfColumns", 19, 300, 23},
+                                         Case{"PartsOfTheSum", 19, 23, 700}),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(GemmTest, WhatWasThereIsScaledOnceWhateverThePartsOfTheSum) {
+  const GemmShape shape{.m = 3, .n = 5, .k = 600, .transpose_a = true, .alpha = 2, .beta = 0.5};
+  const std::vector<float> a = RandomFloats(3 * 600, 1), b = RandomFloats(600 * 5, 2);
+  std::vector<float> out(15, 8);
+  ASSERT_THAT(Gemm(shape, a.data(), b.data(), out.data()), IsOk());
+  for (int64_t i = 0; i < 15; ++i) {
+    EXPECT_NEAR(out[static_cast<size_t>(i)], 4 + 2 * Twin(shape, a, b, i / 5, i % 5), 1e-4);
+  }
+}
 
 TEST(GemmTest, TwoThreadsGiveTheSameProduct) {
   const std::vector<float> a = RandomFloats(200 * 300, 1), b = RandomFloats(300 * 100, 2);
