@@ -162,6 +162,15 @@ std::vector<RuleTwin> DataRules() {
          return IsOneOf(ValueAt(self, {"format"}), {"tfrecord", "csv", "generated"}) ||
                 !self.contains("columns");
        }},
+      {at, "must not be there beside data.columns, which says all", ".csv.columns",
+       [](const Json& self, const Json*) {
+         return !self.contains("columns") || !ValueAt(self, {"csv"}).contains("columns");
+       }},
+      {at, "generated data of pattern clicks needs columns, and of the others has none", ".columns",
+       [](const Json& self, const Json*) {
+         return !IsGenerated(self) || self.contains("columns") ==
+                                          (ValueAt(self, {"generated", "pattern"}) == "clicks");
+       }},
       {at, "only format generated takes these options", ".generated",
        OnlyOf("generated", "generated")},
       {at, "only format cifar100 takes these options", ".cifar100",

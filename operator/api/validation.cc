@@ -13,6 +13,7 @@
 #include "operator/api/json_field.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/tfjob_spec_codec.h"
+#include "operator/api/trainer_checks.h"
 #include "operator/api/trainingjob_crd.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -221,167 +222,6 @@ std::vector<FieldError> Check(JobKind kind, std::string_view json, const Json* o
   return CheckKnown(kind, *std::move(object), old);
 }
 
-const Json& Below(const Json& from, const char* key) {
-  static const Json null;
-  if (!from.is_object()) return null;
-  const auto member = from.find(key);
-  return member == from.end() ? null : *member;
-}
-
-FieldError Unsupported(const std::string& path, const Json& value, const std::string& known) {
-  return {path, std::string(kFieldNotSupported),
-          "Unsupported value: " + value.dump() + ": the bundled trainer knows " + known};
-}
-
-constexpr char kModels[] =
-    "gpt2, layers, lenet, linear, lstm, mlp, resnet20, resnet50, softmax, wideDeep";
-
-// Whose a field is, of models and of optimizers.
-struct OwnedField {
-  const char* name;
-  std::vector<std::string> owners;
-};
-
-// Fields of the others would change nothing, and nobody would notice.
-void CheckOwners(const Json& of, const std::string& path, const std::string& owner,
-                 const std::vector<OwnedField>& fields, std::vector<FieldError>* errors) {
-  for (const auto& [field, owners] : fields) {
-    const Json& value = Below(of, field);
-    if (value.is_null() || std::find(owners.begin(), owners.end(), owner) != owners.end()) continue;
-    std::string list;
-    for (const std::string& one : owners) list += (list.empty() ? "" : ", ") + one;
-    errors->push_back({path + "." + field, std::string(kFieldInvalid),
-                       "Invalid value: " + value.dump() + ": belongs to " + list + ", not to " +
-                           owner});
-  }
-}
-
-bool IsInList(const std::string& text, const char* list) {
-  return !text.empty() &&
-         (std::string(", ") + list + ",").find(" " + text + ",") != std::string::npos;
-}
-
-// The twin of the table in trainer/model/model.cc.
-const std::vector<OwnedField>& ModelFields() {
-  static const std::vector<OwnedField> fields = {
-      {"hidden", {"lenet", "lstm", "mlp", "wideDeep"}},
-      {"dropout", {"gpt2", "lenet", "lstm", "wideDeep"}},
-      {"layers", {"layers"}},
-      {"wide", {"wideDeep"}},
-      {"deep", {"wideDeep"}},
-      {"blocks", {"gpt2"}},
-      {"heads", {"gpt2"}},
-      {"width", {"gpt2"}},
-  };
-  return fields;
-}
-
-// An image of the user's own may have models of its own.
-void CheckModel(const Json& model, bool own_image, std::vector<FieldError>* errors) {
-  const std::string path = "spec.trainer.model";
-  const Json& name = Below(model, "name");
-  const std::string text = name.is_string() ? name.get<std::string>() : "";
-  if (!IsInList(text, kModels)) {
-    if (own_image) return;
-    errors->push_back(Unsupported(path + ".name", name, kModels));
-    return;
-  }
-  CheckOwners(model, path, text, ModelFields(), errors);
-  const Json& hidden = Below(model, "hidden");
-  const bool needs_hidden = text == "mlp" || text == "lstm" || text == "wideDeep";
-  if (needs_hidden && (!hidden.is_array() || hidden.empty())) {
-    errors->push_back({path + ".hidden", std::string(kFieldRequired),
-                       "Required value: " + text + " needs the size of at least one hidden layer"});
-  }
-}
-
-constexpr char kOptimizers[] = "sgd, momentum, adam, adamw, adagrad, rmsprop, ftrl";
-
-// The twin of the table in trainer/optimizer/optimizer_json.cc.
-const std::vector<OwnedField>& OptimizerFields() {
-  static const std::vector<OwnedField> fields = {
-      {"momentum", {"momentum", "rmsprop"}},
-      {"nesterov", {"momentum"}},
-      {"beta1", {"adam", "adamw"}},
-      {"beta2", {"adam", "adamw"}},
-      {"epsilon", {"adam", "adamw", "rmsprop"}},
-      {"weightDecay", {"adamw"}},
-      {"initialAccumulator", {"adagrad", "ftrl"}},
-      {"rho", {"rmsprop"}},
-      {"centered", {"rmsprop"}},
-      {"learningRatePower", {"ftrl"}},
-      {"l1", {"ftrl"}},
-      {"l2", {"ftrl"}},
-  };
-  return fields;
-}
-
-// A sum that starts at 0 divides by 0 in adagrad.
-void CheckStart(const Json& optimizer, const std::string& name, std::vector<FieldError>* errors) {
-  const Json& start = Below(optimizer, "initialAccumulator");
-  if (name != "adagrad" || start.is_null() || start != 0) return;
-  errors->push_back({"spec.trainer.optimizer.initialAccumulator", std::string(kFieldInvalid),
-                     "Invalid value: " + start.dump() + ": adagrad needs one above 0"});
-}
-
-void CheckBoundaries(const Json& boundaries, const std::string& path,
-                     std::vector<FieldError>* errors) {
-  if (!boundaries.is_array()) return;
-  if (std::adjacent_find(boundaries.begin(), boundaries.end(), std::greater_equal<Json>()) ==
-      boundaries.end()) {
-    return;
-  }
-  errors->push_back({path, std::string(kFieldInvalid),
-                     "Invalid value: " + boundaries.dump() + ": must grow"});
-}
-
-void CheckOptimizer(const Json& optimizer, std::vector<FieldError>* errors) {
-  const std::string path = "spec.trainer.optimizer";
-  const Json name = optimizer.is_object() ? optimizer.value("name", Json("sgd")) : Json("sgd");
-  const std::string text = name.is_string() ? name.get<std::string>() : "";
-  if (!IsInList(text, kOptimizers)) {
-    errors->push_back(Unsupported(path + ".name", name, kOptimizers));
-    return;
-  }
-  CheckOwners(optimizer, path, text, OptimizerFields(), errors);
-  CheckStart(optimizer, text, errors);
-  CheckBoundaries(Below(Below(optimizer, "decay"), "boundaries"), path + ".decay.boundaries",
-                  errors);
-}
-
-void CheckColumn(const Json& name, const std::set<std::string>& columns, const std::string& path,
-                 std::vector<FieldError>* errors) {
-  if (!name.is_string() || columns.contains(name.get<std::string>())) return;
-  errors->push_back({path, std::string(kFieldInvalid),
-                     "Invalid value: " + name.dump() + ": is none of spec.trainer.data.columns"});
-}
-
-// Columns, and the model that names them.
-void CheckColumns(const Json& columns, const Json& model, std::vector<FieldError>* errors) {
-  std::set<std::string> names;
-  for (size_t i = 0; i < columns.size(); ++i) {
-    const Json& name = Below(columns[i], "name");
-    if (name.is_string()) names.insert(name.get<std::string>());
-    CheckBoundaries(Below(columns[i], "boundaries"),
-                    "spec.trainer.data.columns[" + std::to_string(i) + "].boundaries", errors);
-  }
-  if (Below(model, "name") != "wideDeep") return;
-  if (columns.is_null()) {
-    errors->push_back({"spec.trainer.data.columns", std::string(kFieldRequired),
-                       "Required value: wideDeep learns from feature columns"});
-    return;
-  }
-  const Json& wide = Below(model, "wide");
-  for (size_t i = 0; i < wide.size(); ++i) {
-    CheckColumn(wide[i], names, "spec.trainer.model.wide[" + std::to_string(i) + "]", errors);
-  }
-  const Json& deep = Below(model, "deep");
-  for (size_t i = 0; i < deep.size(); ++i) {
-    CheckColumn(Below(deep[i], "column"), names,
-                "spec.trainer.model.deep[" + std::to_string(i) + "].column", errors);
-  }
-}
-
 }  // namespace
 
 std::optional<JobKind> KindOfManifest(std::string_view json) {
@@ -422,14 +262,9 @@ std::vector<FieldError> ValidateUpdate(JobKind kind, std::string_view old_json,
 std::vector<FieldError> ValidateTrainer(std::string_view json) {
   const absl::StatusOr<Json> object = ParseObject(json);
   if (!object.ok()) return {Malformed("", std::string(object.status().message()))};
-  const Json& trainer = Below(Below(*object, "spec"), "trainer");
-  std::vector<FieldError> errors;
-  if (trainer.is_null()) return errors;  // An image of the user's own.
-
-  CheckModel(Below(trainer, "model"), !Below(trainer, "image").is_null(), &errors);
-  CheckColumns(Below(Below(trainer, "data"), "columns"), Below(trainer, "model"), &errors);
-  CheckOptimizer(Below(trainer, "optimizer"), &errors);
-  return errors;
+  const Json::json_pointer trainer("/spec/trainer");
+  if (!object->contains(trainer)) return {};  // An image of the user's own.
+  return CheckTrainer((*object)[trainer]);
 }
 
 absl::StatusOr<std::string> ApplyDefaults(JobKind kind, std::string_view json) {

@@ -281,6 +281,43 @@ TEST(ValidateTrainerTest, ColumnsThatDoNotFitAreNamed) {
               testing::HasSubstr("wideDeep needs the size of at least one hidden layer"));
 }
 
+TEST(ValidateTrainerTest, ASourceOfAColumnIsAFeature) {
+  Json job = Example();
+  Json& trainer = job["spec"]["trainer"];
+  trainer["data"] = Json::parse(R"({"format": "tfrecord", "train": {"files": ["/d/a"]},
+      "tfrecord": {"label": "click", "features": [{"name": "click"}, {"name": "age"}]},
+      "columns": [{"name": "age", "type": "numeric"},
+                  {"name": "group", "type": "bucketized", "source": "age", "boundaries": [9]},
+                  {"name": "both", "type": "crossed", "sources": ["group", "age"],
+                   "buckets": 9}]})");
+  trainer["model"] = Json::parse(R"({"name": "wideDeep", "hidden": [4]})");
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+  trainer["data"]["columns"][0]["name"] = "ages";
+  trainer["data"]["columns"][1]["source"] = "years";
+  trainer["data"]["columns"][2]["sources"][1] = "town";
+  const std::vector<FieldError> errors = ValidateTrainer(job.dump());
+  ASSERT_EQ(errors.size(), 3u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].path, "spec.trainer.data.columns[0].name");
+  EXPECT_EQ(errors[1].path, "spec.trainer.data.columns[1].source");
+  EXPECT_EQ(errors[2].path, "spec.trainer.data.columns[2].sources[1]");
+}
+
+TEST(ValidateTrainerTest, CategoriesAreOfWideDeepAndOfUnknownModels) {
+  Json job = Example();
+  Json& trainer = job["spec"]["trainer"];
+  trainer["data"] = Json::parse(R"({"format": "csv", "train": {"files": ["/d/a"]},
+      "csv": {"labelColumn": "click"},
+      "columns": [{"name": "age", "type": "numeric"},
+                  {"name": "job", "type": "hashed", "buckets": 9}]})");
+  trainer["model"] = Json::parse(R"({"name": "mlp", "hidden": [4]})");
+  const std::vector<FieldError> errors = ValidateTrainer(job.dump());
+  ASSERT_EQ(errors.size(), 1u) << FormatFieldErrors(errors);
+  EXPECT_EQ(errors[0].path, "spec.trainer.data.columns[1].type");
+  trainer["model"] = {{"name", "highway"}};
+  trainer["image"] = "registry.example/highway:1";
+  EXPECT_EQ(FormatFieldErrors(ValidateTrainer(job.dump())), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Table, ValidateTrainerTest,
     testing::Values(

@@ -104,6 +104,11 @@ export const submit = {
     startsAtZero: "adagrad divides by its sum, which must start above 0.",
     mustGrow: "Each boundary must be above the one before.",
     needsLayers: (name: string) => `${name} needs the size of at least one hidden layer.`,
+    needsColumns: "wideDeep learns from feature columns: data.columns.",
+    noColumn: (name: string) => `There is no column “${name}” in data.columns.`,
+    noFeature: (name: string) => `There is no feature “${name}” in data.tfrecord.features.`,
+    hasCategories: (type: string, name: string) =>
+      `A column of type ${type} has categories, which wideDeep takes and ${name} does not.`,
     ofAnother: (owner: string, name: string) => `Belongs to ${owner}, not to ${name}.`,
   },
   /** Of the reader of YAML, by its codes. */

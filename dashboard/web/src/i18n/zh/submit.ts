@@ -91,6 +91,10 @@ export const submit: typeof en = {
     startsAtZero: "adagrad 以累加值为除数，其初始值必须大于 0。",
     mustGrow: "每个边界必须大于前一个。",
     needsLayers: (name) => `${name} 至少需要一个隐藏层的大小。`,
+    needsColumns: "wideDeep 从特征列学习，需要 data.columns。",
+    noColumn: (name) => `data.columns 中没有列“${name}”。`,
+    noFeature: (name) => `data.tfrecord.features 中没有特征“${name}”。`,
+    hasCategories: (type, name) => `${type} 类型的列含有类别，只有 wideDeep 接受，${name} 不接受。`,
     ofAnother: (owner, name) => `该项属于 ${owner}，不属于 ${name}。`,
   },
   yamlError: {

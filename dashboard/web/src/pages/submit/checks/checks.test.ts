@@ -88,6 +88,54 @@ describe("what the bundled trainer does not have", () => {
       ["spec.trainer.optimizer.decay.boundaries mustGrow"],
     ],
     [{ optimizer: { decay: { type: "step", boundaries: [5, 9], rates: [1, 1] } } }, []],
+    [
+      {
+        data: { columns: [{ name: "age", type: "bucketized", boundaries: [9, 5] }] },
+        model: { name: "wideDeep", hidden: [4], wide: ["ages"], deep: [{ column: "job" }] },
+      },
+      [
+        "spec.trainer.data.columns[0].boundaries mustGrow",
+        "spec.trainer.model.wide[0] noColumn",
+        "spec.trainer.model.deep[0].column noColumn",
+      ],
+    ],
+    [
+      { model: { name: "wideDeep", hidden: [4] } },
+      ["spec.trainer.data.columns needsColumns"],
+    ],
+    [
+      {
+        data: { columns: [{ name: "age", type: "numeric" }, { name: "job", type: "hashed" }] },
+        model: { name: "mlp", hidden: [4] },
+      },
+      ["spec.trainer.data.columns[1].type hasCategories"],
+    ],
+    [
+      {
+        data: { columns: [{ name: "job", type: "hashed" }] },
+        image: "registry.example/highway:1",
+        model: { name: "highway" },
+      },
+      [],
+    ],
+    [
+      {
+        data: {
+          tfrecord: { features: [{ name: "age" }] },
+          columns: [
+            { name: "ages", type: "numeric" },
+            { name: "group", type: "bucketized", source: "years", boundaries: [9] },
+            { name: "both", type: "crossed", sources: ["group", "age", "town"] },
+          ],
+        },
+        model: { name: "wideDeep", hidden: [4] },
+      },
+      [
+        "spec.trainer.data.columns[0].name noFeature",
+        "spec.trainer.data.columns[1].source noFeature",
+        "spec.trainer.data.columns[2].sources[2] noFeature",
+      ],
+    ],
   ])("of %j it is %j", (trainer, wanted) => {
     expect(found(trainer)).toEqual(wanted);
   });

@@ -1,9 +1,11 @@
 // What an API server takes and the bundled trainer of this release refuses: its sets of models and
-// optimizers are open, for images of other releases may know more. The twin of ValidateTrainer in
-// operator/api/validation.cc; a warning here, for a server of another release decides.
+// optimizers are open, for images of other releases may know more. The twin of
+// operator/api/trainer_checks.cc; a warning here, for a server of another release decides.
 
 import type { Json, JsonObject, Path } from "../manifest/path";
 import { isObject, valueAt } from "../manifest/path";
+import type { ColumnFinding } from "./column_findings";
+import { boundaryFindings, columnFindings } from "./column_findings";
 
 export const MODELS = [
   "mlp",
@@ -28,11 +30,11 @@ export const OPTIMIZERS = [
 ] as const;
 
 export type TrainerFinding =
+  | ColumnFinding
   | { path: Path; code: "unknownModel" | "unknownOptimizer"; name: string }
   | { path: Path; code: "needsLayers"; name: string }
   | { path: Path; code: "ofAnother"; owner: string; name: string }
-  | { path: Path; code: "startsAtZero" }
-  | { path: Path; code: "mustGrow" };
+  | { path: Path; code: "startsAtZero" };
 
 /** Whose a field is. */
 export const OWNERS: Record<string, readonly string[]> = {
@@ -70,6 +72,9 @@ export function trainerFindings(value: Json): TrainerFinding[] {
     const ownImage = typeof trainer.image === "string";
     found.push(...modelFindings(trainer.model, ownImage));
   }
+  const name = valueAt(trainer, ["model", "name"]);
+  const ownModel = typeof name !== "string" || !(MODELS as readonly string[]).includes(name);
+  found.push(...columnFindings(trainer.data, trainer.model, ownModel));
   if (isObject(trainer.optimizer)) found.push(...optimizerFindings(trainer.optimizer));
   return found;
 }
@@ -114,13 +119,6 @@ function optimizerFindings(optimizer: JsonObject): TrainerFinding[] {
     name === "adagrad" && optimizer.initialAccumulator === 0
       ? [{ path: [...at, "initialAccumulator"], code: "startsAtZero" }]
       : [];
-  return [...foreign, ...starts, ...boundaryFindings(optimizer.decay)];
-}
-
-function boundaryFindings(decay: Json | undefined): TrainerFinding[] {
-  const boundaries = isObject(decay) ? decay.boundaries : undefined;
-  if (!Array.isArray(boundaries)) return [];
-  const grows = boundaries.every((step, i) => i === 0 || Number(boundaries[i - 1]) < Number(step));
-  const path = [...TRAINER, "optimizer", "decay", "boundaries"];
-  return grows ? [] : [{ path, code: "mustGrow" }];
+  const boundaries = valueAt(optimizer, ["decay", "boundaries"]);
+  return [...foreign, ...starts, ...boundaryFindings(boundaries, [...at, "decay", "boundaries"])];
 }

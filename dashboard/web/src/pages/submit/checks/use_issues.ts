@@ -110,11 +110,16 @@ function findingText(words: Words, { path, finding }: SchemaIssue): string {
 function trainerText({ issue }: Words, finding: TrainerFinding): string {
   switch (finding.code) {
     case "mustGrow":
+    case "needsColumns":
     case "startsAtZero":
       return issue[finding.code];
+    case "hasCategories":
+      return issue.hasCategories(finding.type, finding.name);
     case "ofAnother":
       return issue.ofAnother(finding.owner, finding.name);
     case "needsLayers":
+    case "noColumn":
+    case "noFeature":
     case "unknownModel":
     case "unknownOptimizer":
       return issue[finding.code](finding.name);

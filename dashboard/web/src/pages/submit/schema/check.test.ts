@@ -84,7 +84,8 @@ const RULES: Record<JobKind, string> = {
     ImagesOfCifarTest LabelIsNoFeature NoFilesAtAll NoImages NoLabels NoTestImages
     CrossedWithoutSources CrossedWithASource CrossedWithADefault HashedWithoutBuckets
     NumericWithBuckets BucketizedWithoutBoundaries VocabularyWithoutValues HashedWithOov
-    HashedNormalised ColumnsOfImages
+    HashedNormalised ColumnsOfImages ColumnsBesideThoseOfTheFile ClicksWithoutColumns
+    ColumnsOfCentres
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
     StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses
     IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented
