@@ -1,23 +1,11 @@
 // Where a number that is none came from.
 
-#include <algorithm>
-#include <cmath>
 #include <string>
 
+#include "trainer/graph/finite.h"
 #include "trainer/graph/session_state.h"
 
 namespace taas {
-namespace {
-
-// "element 7 is NaN"; "" if all are finite.
-std::string BadElement(std::span<const float> values) {
-  const auto bad = std::ranges::find_if_not(values, [](float x) { return std::isfinite(x); });
-  if (bad == values.end()) return "";
-  return "element " + std::to_string(bad - values.begin()) + " is " +
-         (std::isnan(*bad) ? "NaN" : "infinite");
-}
-
-}  // namespace
 
 std::string Session::FirstNonFinite() {
   State& state = *state_;
@@ -27,14 +15,14 @@ std::string Session::FirstNonFinite() {
     const size_t width = values.size() / static_cast<size_t>(batch());
     for (int64_t example = 0; example < batch(); ++example) {
       const std::string bad =
-          BadElement(values.subspan(static_cast<size_t>(example) * width, width));
+          taas::FirstNonFinite(values.subspan(static_cast<size_t>(example) * width, width));
       if (bad.empty()) continue;
       return "input " + name + ": " + bad + " of example " + std::to_string(example) +
              " of the batch";
     }
   }
   for (size_t i = 0; i < state.variables.size(); ++i) {
-    const std::string bad = BadElement(variable(i));
+    const std::string bad = taas::FirstNonFinite(variable(i));
     if (!bad.empty()) return "variable " + state.variables[i].name + ": " + bad;
   }
   for (size_t i = 0; i < state.steps.size(); ++i) {
@@ -51,7 +39,7 @@ std::string Session::FirstNonFinite() {
     const std::vector<TensorType> types = state.OutputTypes(id);
     for (size_t output = 0; output < types.size(); ++output) {
       if (types[output].dtype != DType::kFloat32) continue;
-      const std::string bad = BadElement({static_cast<const float*>(step.outputs[output]),
+      const std::string bad = taas::FirstNonFinite({static_cast<const float*>(step.outputs[output]),
                                           static_cast<size_t>(types[output].shape.count())});
       if (!bad.empty()) return of + bad + ", of finite inputs";
     }

@@ -71,6 +71,7 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
     trained_ = true;
     changed_.notify_all();
   }
+  RETURN_IF_ERROR(CheckTrained(task_.session(), snapshot_.spans(), snapshot_.step));
   board_.SetState(RunState::kSaving);
   RETURN_IF_ERROR(SaveLast([this] { return SaveCut(); }, board_, stop));
   std::vector<std::span<float>> evaluated = snapshot_.spans();

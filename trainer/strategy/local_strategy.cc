@@ -45,6 +45,7 @@ class LocalTraining {
       RETURN_IF_ERROR(Step());
       RETURN_IF_ERROR(SaveBesideTraining());
     }
+    RETURN_IF_ERROR(CheckTrained(task_.session(), VariablesOf(task_.session()), step_));
     board_.SetState(RunState::kSaving);
     RETURN_IF_ERROR(SaveLast([this] { return SaveNow(); }, board_, stop));
     const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());

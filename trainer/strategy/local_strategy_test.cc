@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,7 +57,11 @@ class WatchedTask : public TrainingTask {
   int64_t batches_per_step() const override { return task_.batches_per_step(); }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     trained.insert(trained.end(), batches.begin(), batches.end());
-    return task_.ComputeGradients(batches);
+    auto loss = task_.ComputeGradients(batches);
+    if (std::ssize(trained) == explodes_at) {
+      task_.session().gradient(1)[2] = std::numeric_limits<float>::infinity();
+    }
+    return loss;
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) override {
@@ -68,6 +73,7 @@ class WatchedTask : public TrainingTask {
 
   Tensors evaluated;
   std::vector<int64_t> trained;
+  int64_t explodes_at = 0;  // The step whose gradient has an infinity, from 1.
 
  private:
   TrainingTask& task_;
@@ -109,6 +115,7 @@ class LocalStrategyTest : public testing::Test {
   Outcome Train(const TrainerConfig& config, ModelTask& task, SnapshotStore* store,
                 int64_t stop_at) {
     WatchedTask watched(task);
+    watched.explodes_at = explodes_at_;
     StatusBoard board({.max_steps = config.max_steps});
     StopFlag stop;
     StepLog log(clock_, {.batch_size = ExamplesPerStep(config),
@@ -131,6 +138,7 @@ class LocalStrategyTest : public testing::Test {
   PosixFileSystem files_;
   RealClock clock_;
   const int null_;
+  int64_t explodes_at_ = 0;  // See WatchedTask.
 };
 
 struct UpdateCase {
@@ -391,6 +399,42 @@ TEST_F(LocalStrategyTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   EXPECT_EQ(outcome.values, undisturbed.values);
   EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), false);
   EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-40.index"), true);
+}
+
+TEST_F(LocalStrategyTest, ModelThatDivergesInItsLastStepIsNeitherSavedNorDone) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  config.max_steps = explodes_at_ = 7;
+  const auto diverged = StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("Model diverged: after step 7 element 2 is NaN in "
+                                           "variable hidden1/biases"));
+  const Outcome unsaved = Train(config);
+  EXPECT_THAT(unsaved.status, diverged);
+  EXPECT_EQ(unsaved.board.state, RunState::kTraining);
+  config.checkpoint_dir = NewDir();
+  config.checkpoint_steps = 3;
+  EXPECT_THAT(Train(config).status, diverged);
+  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-6.index"), true);
+  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-7.index"), false);
+}
+
+TEST_F(LocalStrategyTest, ModelThatDivergesBeforeACheckpointKeepsTheOneBefore) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  config.max_steps = 50;
+  config.checkpoint_dir = NewDir();
+  config.checkpoint_steps = 3;
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  const auto store = OpenStore(config, (*task)->session());
+  explodes_at_ = 6;
+  EXPECT_THAT(Train(config, **task, store.get(), /*stop_at=*/0).status,
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Model diverged")));
+  Snapshot snapshot = InitialSnapshot((*task)->session());
+  const auto found = store->Load(&snapshot);
+  ASSERT_THAT(found, IsOk());
+  EXPECT_TRUE(*found);
+  EXPECT_EQ(snapshot.step, 3);
 }
 
 TEST_F(LocalStrategyTest, CheckpointOfAnotherOptimizerIsRefused) {

@@ -7,6 +7,7 @@
 #include "operator/base/status.h"
 #include "trainer/checkpoint/checkpoint_dir.h"
 #include "trainer/checkpoint/tensor.h"
+#include "trainer/graph/finite.h"
 
 namespace taas {
 namespace {
@@ -65,6 +66,13 @@ std::string HexStart(uint64_t start) {
 
 }  // namespace
 
+absl::Status CheckFinite(const std::string& what, std::span<const float> values, int64_t step) {
+  const std::string bad = FirstNonFinite(values);
+  if (bad.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError("Model diverged: after step " + std::to_string(step) + " " +
+                                    bad + " in " + what + "; a lower learning rate may help");
+}
+
 struct SnapshotStore::State {
   std::unique_ptr<WritePace> pace;
   const Clock& clock;
@@ -95,7 +103,23 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
       std::move(pace), clock, std::move(options.shape), std::move(dir), clock.Now()})));
 }
 
+absl::Status SnapshotStore::CheckNumbers(const Snapshot& snapshot) {
+  const SnapshotShape& shape = state_->shape;
+  for (size_t i = 0; i < shape.variables.size(); ++i) {
+    const std::string& name = shape.variables[i].name;
+    RETURN_IF_ERROR(CheckFinite("variable " + name, snapshot.values[i], snapshot.step));
+    for (size_t slot = 0; slot < shape.slots.size(); ++slot) {
+      RETURN_IF_ERROR(CheckFinite("slot " + SlotName(shape.variables[i], shape.slots[slot]),
+                                  snapshot.slots[slot][i], snapshot.step));
+    }
+    // Reading the model once takes memory from the steps as writing it does.
+    state_->pace->Pause();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
+  RETURN_IF_ERROR(CheckNumbers(snapshot));
   const SnapshotShape& shape = state_->shape;
   const std::vector<int64_t> above = snapshot.committed.above();
   std::vector<TensorValue> numbers = {

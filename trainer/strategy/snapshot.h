@@ -7,7 +7,8 @@
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
 // time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed, batch size
 // or shuffle buffer (its cursor would mean other examples) and for a directory that a newer process
-// owns; Aborted for one that another living job owns; those of the disk.
+// owns; InvalidArgument for a model with numbers that are none, which is not saved, so that the last
+// good checkpoint stays; Aborted for one that another living job owns; those of the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
@@ -54,6 +55,10 @@ struct Snapshot {
     return std::vector<std::span<float>>(tensors.begin(), tensors.end());
   }
 };
+
+// InvalidArgument if a number in `what` ("variable W") is none after `step` updates. A loss shows that
+// one step later, and the last step's never.
+absl::Status CheckFinite(const std::string& what, std::span<const float> values, int64_t step);
 
 // What a checkpoint must agree with.
 struct SnapshotShape {
@@ -105,6 +110,7 @@ class SnapshotStore {
 
  private:
   struct State;
+  absl::Status CheckNumbers(const Snapshot& snapshot);
   explicit SnapshotStore(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

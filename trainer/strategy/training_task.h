@@ -91,6 +91,16 @@ inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
   return sizes;
 }
 
+// Of all of `values`, in the session's order; for the end of a training, which no further loss
+// judges.
+inline absl::Status CheckTrained(const Session& session,
+                                 const std::vector<std::span<float>>& values, int64_t step) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    RETURN_IF_ERROR(CheckFinite("variable " + session.variables()[i].name, values[i], step));
+  }
+  return absl::OkStatus();
+}
+
 // Sets the variables that are not trained; the others come from parameter servers.
 inline void RestoreUntrained(const Snapshot& snapshot, Session& session) {
   for (size_t i = 0; i < session.variables().size(); ++i) {
