@@ -105,6 +105,7 @@ absl::Status Session::Run(RunKind kind) {
   const StepFailure failure = state_->runner->Run(forward, arguments);
   if (counted) state_->trace->End();
   if (failure.status.ok()) return absl::OkStatus();
+  if (failure.step < 0) return Annotate(failure.status, "run the graph");
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
   const Node& node = state_->NodeAt(failed.node);
   return Annotate(failure.status, "run " + node.name + " (" + node.op + ")");

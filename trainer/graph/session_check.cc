@@ -28,19 +28,17 @@ std::string Session::FirstNonFinite() {
   for (size_t i = 0; i < state.steps.size(); ++i) {
     const RunnableStep& step = state.steps[i];
     if (!step.forward) continue;
-    const absl::Status status = step.kernel.run({.inputs = step.inputs,
-                                                 .outputs = step.outputs,
-                                                 .scratch = step.scratch,
-                                                 .threads = state.options.threads,
-                                                 .step = state.step});
+    const absl::Status status = state.runner->RunOne(
+        static_cast<int>(i), {.threads = state.options.threads, .step = state.step});
     const NodeId id = state.schedule.steps[i].node;
     const std::string of = "op " + state.NodeAt(id).name + " (" + state.NodeAt(id).op + "): ";
     if (!status.ok()) return of + std::string(status.message());
     const std::vector<TensorType> types = state.OutputTypes(id);
     for (size_t output = 0; output < types.size(); ++output) {
       if (types[output].dtype != DType::kFloat32) continue;
-      const std::string bad = taas::FirstNonFinite({static_cast<const float*>(step.outputs[output]),
-                                          static_cast<size_t>(types[output].shape.count())});
+      const std::string bad =
+          taas::FirstNonFinite({static_cast<const float*>(step.outputs[output]),
+                                static_cast<size_t>(types[output].shape.count())});
       if (!bad.empty()) return of + bad + ", of finite inputs";
     }
   }

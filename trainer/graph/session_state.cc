@@ -1,9 +1,6 @@
 #include "trainer/graph/session_state.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "operator/base/check.h"
@@ -14,6 +11,7 @@
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_plan.h"
 #include "trainer/graph/row_gradients.h"
+#include "trainer/kernels/cpu/cpu_device.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 
 namespace taas {
@@ -29,28 +27,12 @@ constexpr int kReuseDistance = 4;
 // Space 0 is the arena; buffer i outside of it is space i + 1.
 constexpr int kArenaSpace = 0;
 
-// Of the memory of many models most is a few tensors of megabytes, which are read in strides: with
-// pages of this size the processor finds them faster. Small models have no use for it.
-constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kHugePagesFrom = 4 * kHugePage;
-
-// Zeroed, aligned for any vector register.
-Session::State::Memory Allocate(size_t bytes) {
-  const size_t alignment = bytes >= kHugePagesFrom ? kHugePage : MemoryPlan::kAlignment;
-  const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
-  Session::State::Memory memory(static_cast<std::byte*>(std::aligned_alloc(alignment, rounded)));
-  CHECK(memory != nullptr) << "no memory for " << rounded << " bytes of tensors";
-  // A wish: a kernel without such pages says no, and all is as before.
-  if (alignment == kHugePage) madvise(memory.get(), rounded, MADV_HUGEPAGE);
-  std::memset(memory.get(), 0, rounded);
-  return memory;
-}
-
 }  // namespace
 
 Session::State::State(const Graph& source, SessionOptions given)
     : graph(source),
       options(std::move(given)),
+      device(CpuDevice()),
       placement{.job = options.job,
                 .task = options.task,
                 .cpu_devices = options.cpu_devices,
@@ -64,7 +46,7 @@ absl::Status Session::State::Compile() {
   RETURN_IF_ERROR(MakeGradients());
   RETURN_IF_ERROR(MakeSteps());
   RETURN_IF_ERROR(PlaceLeaves());
-  MakeMemory();
+  RETURN_IF_ERROR(MakeMemory());
   MakeRunner();
   return absl::OkStatus();
 }
@@ -221,13 +203,14 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
   return absl::OkStatus();
 }
 
-void Session::State::MakeMemory() {
+absl::Status Session::State::MakeMemory() {
   data.resize(schedule.buffers.size(), nullptr);
   for (size_t i = 0; i < schedule.buffers.size(); ++i) {
     const ScheduledBuffer& buffer = schedule.buffers[i];
     if (buffer.kind == Kind::kArena) continue;
-    owned.push_back(Allocate(buffer.bytes));
-    data[i] = owned.back().get();
+    ASSIGN_OR_RETURN(Buffer made, device.Allocate(buffer.bytes));
+    owned.push_back(std::move(made));
+    data[i] = owned.back().data();
     if (buffer.kind == Kind::kInput) memory.input_bytes += buffer.bytes;
     if (buffer.kind == Kind::kVariable) memory.variable_bytes += buffer.bytes;
     if (buffer.kind == Kind::kGradient) memory.gradient_bytes += buffer.bytes;
@@ -236,7 +219,7 @@ void Session::State::MakeMemory() {
     std::ranges::fill(Elements<float>(buffer.value),
                       static_cast<float>(node.attributes.Number("value")));
   }
-  PlaceArena();
+  RETURN_IF_ERROR(PlaceArena());
   for (size_t i = 0; i < steps.size(); ++i) {
     for (const int buffer : schedule.steps[i].inputs) {
       steps[i].inputs.push_back(data[static_cast<size_t>(buffer)]);
@@ -245,10 +228,11 @@ void Session::State::MakeMemory() {
       steps[i].outputs.push_back(data[static_cast<size_t>(buffer)]);
     }
   }
+  return absl::OkStatus();
 }
 
 // Intermediate tensors and the kernels' scratch memory.
-void Session::State::PlaceArena() {
+absl::Status Session::State::PlaceArena() {
   std::vector<Lifetime> lifetimes;
   std::vector<size_t*> places;
   const int distance = kReuseDistance * (options.inter_op_threads - 1);
@@ -270,8 +254,9 @@ void Session::State::PlaceArena() {
     }
   }
   const MemoryPlan plan = PlanMemory(lifetimes);
-  owned.push_back(Allocate(plan.bytes));
-  std::byte* const arena = owned.back().get();
+  ASSIGN_OR_RETURN(Buffer made, device.Allocate(plan.bytes));
+  owned.push_back(std::move(made));
+  std::byte* const arena = owned.back().data();
   for (size_t i = 0; i < places.size(); ++i) *places[i] = plan.offsets[i];
   for (size_t i = 0; i < data.size(); ++i) {
     if (schedule.buffers[i].kind == Kind::kArena) data[i] = arena + offsets[i];
@@ -281,6 +266,7 @@ void Session::State::PlaceArena() {
   }
   memory.arena_bytes = plan.bytes;
   memory.unshared_bytes = schedule.unshared_bytes;
+  return absl::OkStatus();
 }
 
 void Session::State::MakeRunner() {
@@ -301,7 +287,7 @@ void Session::State::MakeRunner() {
     if (scratch == 0) continue;
     accesses[i].push_back({kArenaSpace, scratch_offsets[i], scratch_offsets[i] + scratch, true});
   }
-  runner = std::make_unique<StepRunner>(steps, accesses, options.inter_op_threads);
+  runner = std::make_unique<StepRunner>(device, steps, accesses, options.inter_op_threads);
   if (options.trace == nullptr) return;
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {

@@ -9,7 +9,6 @@
 #ifndef TRAINER_GRAPH_SESSION_STATE_H_
 #define TRAINER_GRAPH_SESSION_STATE_H_
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "trainer/graph/device.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/placement.h"
 #include "trainer/graph/schedule.h"
@@ -29,11 +29,6 @@
 namespace taas {
 
 struct Session::State {
-  struct FreeMemory {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<std::byte, FreeMemory>;
-
   State(const Graph& source, SessionOptions given);
 
   // The parts of it, in their order.
@@ -48,8 +43,8 @@ struct Session::State {
   std::vector<Value> Updated(const std::vector<Value>& updates) const;
   absl::Status PlaceLeaves();
   absl::Status MakeStep(const ScheduledStep& scheduled);
-  void MakeMemory();
-  void PlaceArena();
+  absl::Status MakeMemory();
+  absl::Status PlaceArena();
   void MakeRunner();
 
   void Bind(int buffer, void* memory);
@@ -82,6 +77,7 @@ struct Session::State {
 
   Graph graph;
   const SessionOptions options;
+  Device& device;  // On which all of it lies and runs.
   Placement placement;
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
@@ -91,7 +87,7 @@ struct Session::State {
   std::vector<void*> data;          // Per buffer of the schedule.
   std::vector<size_t> offsets;      // Per buffer: in the arena, if it lies there.
   std::vector<size_t> scratch_offsets;  // Per step.
-  std::vector<Memory> owned;
+  std::vector<Buffer> owned;
   MemoryReport memory;
   std::unique_ptr<StepRunner> runner;
   StepTrace::Track* trace = nullptr;

@@ -4,13 +4,15 @@
 #include <functional>
 
 #include "operator/base/check.h"
+#include "operator/base/status.h"
 
 namespace taas {
 
-StepRunner::StepRunner(std::span<const RunnableStep> steps,
+StepRunner::StepRunner(Device& device, std::span<const RunnableStep> steps,
                        std::span<const std::vector<MemoryAccess>> accesses, int threads)
     : steps_(steps) {
   CHECK(threads >= 1) << threads << " threads";
+  for (int thread = 0; thread < threads; ++thread) streams_.push_back(device.MakeStream());
   if (threads == 1) return;
   CHECK(accesses.size() == steps.size()) << accesses.size() << " of " << steps.size();
   train_ = PlanOf(accesses, /*forward=*/false);
@@ -46,16 +48,25 @@ StepRunner::Plan StepRunner::PlanOf(std::span<const std::vector<MemoryAccess>> a
 
 absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& arguments) const {
   const RunnableStep& runnable = steps_[static_cast<size_t>(step)];
+  Stream& stream = *streams_[static_cast<size_t>(thread)];
   const KernelCall call{.inputs = runnable.inputs,
                         .outputs = runnable.outputs,
                         .scratch = runnable.scratch,
                         .threads = arguments.threads,
                         .step = arguments.step};
-  if (arguments.trace == nullptr) return runnable.kernel.run(call);
-  const Clock::Time begin = arguments.trace->Now();
-  absl::Status status = runnable.kernel.run(call);
-  arguments.trace->Record(thread, step, begin, arguments.trace->Now());
+  if (arguments.trace == nullptr && threads_.empty()) return stream.Launch(runnable.kernel, call);
+  const Clock::Time begin = arguments.trace == nullptr ? Clock::Time() : arguments.trace->Now();
+  absl::Status status = stream.Launch(runnable.kernel, call);
+  if (status.ok()) status = stream.Synchronize();
+  if (arguments.trace != nullptr) {
+    arguments.trace->Record(thread, step, begin, arguments.trace->Now());
+  }
   return status;
+}
+
+absl::Status StepRunner::RunOne(int step, const StepArguments& arguments) const {
+  RETURN_IF_ERROR(RunStep(step, /*thread=*/0, {arguments.threads, arguments.step}));
+  return streams_[0]->Synchronize();
 }
 
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
@@ -64,7 +75,7 @@ StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments)
     absl::Status status = RunStep(step, /*thread=*/0, arguments);
     if (!status.ok()) return {std::move(status), step};
   }
-  return {};
+  return {streams_[0]->Synchronize()};
 }
 
 StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {

@@ -6,11 +6,14 @@
 // cache. Results are the same bits in any case, since two steps that touch the same bytes keep
 // their order. A run allocates nothing.
 //
-// Ownership: borrows the steps, which stay where they are; owns its threads. Threads: one run at a
-// time; kernels of different steps run on different threads at once. Errors: the first in the
-// order of those that steps returned; once one has, no other step begins.
+// Each thread launches into a stream of the device. One alone waits for the stream at the end of a
+// run; several wait after each step, since the next that needs it may be in another's stream.
 //
-//   StepRunner runner(steps, accesses, /*threads=*/2);
+// Ownership: borrows the device and the steps, which stay where they are; owns its threads and
+// streams. Threads: one run at a time; kernels of different steps run on different threads at once.
+// Errors: the first in the order of those that steps returned; once one has, no other step begins.
+//
+//   StepRunner runner(device, steps, accesses, /*threads=*/2);
 //   StepFailure failure = runner.Run(RunKind::kTrain, {.threads = 1, .step = 7});
 
 #ifndef TRAINER_GRAPH_STEP_RUNNER_H_
@@ -18,12 +21,14 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_conflicts.h"
 #include "trainer/graph/step_trace.h"
@@ -48,13 +53,13 @@ struct StepArguments {
 
 struct StepFailure {
   absl::Status status;  // OK if none failed.
-  int step = -1;
+  int step = -1;        // Also where the device does not say which.
 };
 
 class StepRunner {
  public:
   // `accesses` are those of the steps; with one thread they may be empty.
-  StepRunner(std::span<const RunnableStep> steps,
+  StepRunner(Device& device, std::span<const RunnableStep> steps,
              std::span<const std::vector<MemoryAccess>> accesses, int threads);
   ~StepRunner();
   StepRunner(const StepRunner&) = delete;
@@ -63,6 +68,8 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
+  // One step by itself, of which nothing is recorded.
+  absl::Status RunOne(int step, const StepArguments& arguments) const;
 
  private:
   // The steps of one kind of run; indexes are into `steps`.
@@ -81,6 +88,7 @@ class StepRunner {
   int PopReady();
 
   const std::span<const RunnableStep> steps_;
+  std::vector<std::unique_ptr<Stream>> streams_;  // Per thread, the caller's first.
   Plan train_, forward_;
   std::vector<std::thread> threads_;
 

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/kernels/cpu/cpu_device.h"
 
 namespace taas {
 namespace {
@@ -48,7 +49,7 @@ TEST(StepRunnerTest, AnyNumberOfThreadsComputesTheSame) {
       for (int i = 0; i < 60; ++i) {
         program.Add({random.Below(12), random.Below(12)}, random.Below(12));
       }
-      StepRunner runner(program.steps, program.accesses, threads);
+      StepRunner runner(CpuDevice(), program.steps, program.accesses, threads);
       for (int run = 0; run < 10; ++run) {
         ASSERT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
       }
@@ -68,7 +69,7 @@ TEST(StepRunnerTest, StepsThatNeedNotWaitRunAtTheSameTime) {
       return absl::OkStatus();
     }}});
   }
-  StepRunner runner(steps, std::vector<std::vector<MemoryAccess>>(2), /*threads=*/2);
+  StepRunner runner(CpuDevice(), steps, std::vector<std::vector<MemoryAccess>>(2), /*threads=*/2);
   EXPECT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
 }
 
@@ -82,7 +83,7 @@ TEST(StepRunnerTest, AForwardRunSkipsTheOthers) {
         return absl::OkStatus();
       }}});
     }
-    StepRunner runner(steps, std::vector<std::vector<MemoryAccess>>(4), threads);
+    StepRunner runner(CpuDevice(), steps, std::vector<std::vector<MemoryAccess>>(4), threads);
     ASSERT_THAT(runner.Run(/*forward=*/true, {}).status, IsOk());
     EXPECT_EQ(ran, 2);
     ASSERT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
@@ -104,7 +105,7 @@ TEST(StepRunnerTest, AnErrorEndsTheRunBeforeStepsThatWaitAndTheNextRunWorks) {
         return absl::OkStatus();
       }}});
     }
-    StepRunner runner(steps, accesses, threads);
+    StepRunner runner(CpuDevice(), steps, accesses, threads);
     const StepFailure failure = runner.Run(/*forward=*/false, {});
     EXPECT_THAT(failure.status, StatusIs(absl::StatusCode::kInvalidArgument, "bad data"));
     EXPECT_EQ(failure.step, 5);
@@ -115,8 +116,68 @@ TEST(StepRunnerTest, AnErrorEndsTheRunBeforeStepsThatWaitAndTheNextRunWorks) {
   }
 }
 
+// Runs nothing before somebody waits, as a device with a queue of its own may.
+class LateDevice : public Device {
+ public:
+  std::string_view type() const override { return "LATE"; }
+  absl::StatusOr<Buffer> Allocate(size_t bytes) override { return CpuDevice().Allocate(bytes); }
+  std::unique_ptr<Stream> MakeStream() override { return std::make_unique<LateStream>(); }
+
+ private:
+  class LateStream : public Stream {
+   public:
+    absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
+      queue_.push_back({&kernel, call});
+      return absl::OkStatus();
+    }
+    absl::Status Synchronize() override {
+      absl::Status first;
+      for (const auto& [kernel, call] : std::exchange(queue_, {})) {
+        if (first.ok()) first = kernel->run(call);
+      }
+      return first;
+    }
+
+   private:
+    std::vector<std::pair<const Kernel*, KernelCall>> queue_;
+  };
+};
+
+TEST(StepRunnerTest, ADeviceThatRunsLaterComputesTheSame) {
+  LateDevice late;
+  std::vector<uint64_t> expected;
+  for (Device* device : {&CpuDevice(), static_cast<Device*>(&late)}) {
+    for (const int threads : {1, 3}) {
+      SeededRandom random(4);
+      Program program;
+      for (int i = 0; i < 60; ++i) {
+        program.Add({random.Below(12), random.Below(12)}, random.Below(12));
+      }
+      StepRunner runner(*device, program.steps, program.accesses, threads);
+      ASSERT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
+      ASSERT_THAT(runner.RunOne(7, {}), IsOk());
+      if (expected.empty()) expected = program.numbers;
+      EXPECT_EQ(program.numbers, expected) << device->type() << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(StepRunnerTest, AnErrorOfADeviceThatRunsLaterEndsTheRun) {
+  LateDevice late;
+  std::vector<RunnableStep> steps;
+  for (int i = 0; i < 3; ++i) {
+    steps.push_back({.kernel = {.run = [i](const KernelCall&) -> absl::Status {
+      return i == 1 ? absl::InvalidArgumentError("bad data") : absl::OkStatus();
+    }}});
+  }
+  StepRunner runner(late, steps, {}, /*threads=*/1);
+  const StepFailure failure = runner.Run(/*forward=*/false, {});
+  EXPECT_THAT(failure.status, StatusIs(absl::StatusCode::kInvalidArgument, "bad data"));
+  EXPECT_EQ(failure.step, -1);
+}
+
 TEST(StepRunnerTest, NothingToRunIsDone) {
-  StepRunner runner({}, {}, /*threads=*/3);
+  StepRunner runner(CpuDevice(), {}, {}, /*threads=*/3);
   EXPECT_THAT(runner.Run(/*forward=*/true, {}).status, IsOk());
 }
 

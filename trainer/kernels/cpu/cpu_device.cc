@@ -1,0 +1,52 @@
+#include "trainer/kernels/cpu/cpu_device.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "trainer/graph/memory_plan.h"
+
+namespace taas {
+namespace {
+
+class CpuStream : public Stream {
+ public:
+  absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
+    return kernel.run(call);
+  }
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+};
+
+class Cpu : public Device {
+ public:
+  std::string_view type() const override { return "CPU"; }
+
+  absl::StatusOr<Buffer> Allocate(size_t bytes) override {
+    const size_t alignment = bytes >= kHugePagesFrom ? kHugePage : MemoryPlan::kAlignment;
+    const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+    Buffer buffer(std::aligned_alloc(alignment, rounded), rounded, &std::free);
+    if (rounded < bytes || buffer.data() == nullptr) {
+      return absl::ResourceExhaustedError("no memory for " + std::to_string(bytes) +
+                                          " bytes of tensors");
+    }
+    // A wish: a kernel without such pages says no, and all is as before.
+    if (alignment == kHugePage) madvise(buffer.data(), rounded, MADV_HUGEPAGE);
+    std::memset(buffer.data(), 0, rounded);
+    return buffer;
+  }
+
+  std::unique_ptr<Stream> MakeStream() override { return std::make_unique<CpuStream>(); }
+};
+
+}  // namespace
+
+Device& CpuDevice() {
+  static Cpu device;
+  return device;
+}
+
+}  // namespace taas
