@@ -1,6 +1,6 @@
-// What the bundled trainer of this release would refuse in a `spec.trainer`, as far as no schema and
-// no rule says it: which models and optimizers there are, whose a field is, which feature columns
-// fit their features and their model.
+// What the bundled trainer of this release would refuse in a `spec.trainer`, as far as no schema
+// and no rule says it: which models and optimizers there are, whose a field is, which feature
+// columns fit their features and their model.
 //
 // Ownership: values. Threads: any. Errors: the list; empty means accepted.
 //

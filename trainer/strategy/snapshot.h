@@ -7,8 +7,8 @@
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
 // time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed, batch size
 // or shuffle buffer (its cursor would mean other examples) and for a directory that a newer process
-// owns; InvalidArgument for a model with numbers that are none, which is not saved, so that the last
-// good checkpoint stays; Aborted for one that another living job owns; those of the disk.
+// owns; InvalidArgument for a model with numbers that are none, which is not saved, so that the
+// last good checkpoint stays; Aborted for one that another living job owns; those of the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
@@ -56,8 +56,8 @@ struct Snapshot {
   }
 };
 
-// InvalidArgument if a number in `what` ("variable W") is none after `step` updates. A loss shows that
-// one step later, and the last step's never.
+// InvalidArgument if a number in `what` ("variable W") is none after `step` updates. A loss shows
+// that one step later, and the last step's never.
 absl::Status CheckFinite(const std::string& what, std::span<const float> values, int64_t step);
 
 // What a checkpoint must agree with.
