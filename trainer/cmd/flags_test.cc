@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/optimizer/optimizer.h"
 
 namespace taas {
 namespace {
@@ -157,6 +158,18 @@ TEST_F(FlagsTest, TracedStepsAreARangeOrOne) {
     EXPECT_THAT(TrainerJson(Parse({config, std::string("--trace-steps=") + text}),
                             [this](const char* name) { return Env(name); }, files_),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--trace-steps")))
+        << text;
+  }
+}
+
+// JSON has no NaN: what stands for it is no number to whoever reads the configuration.
+TEST_F(FlagsTest, ARateThatIsNoNumberIsRefused) {
+  for (const char* text : {"nan", "-nan", "inf"}) {
+    const json config = Trainer({"--config={\"optimizer\":{\"name\":\"sgd\"}}",
+                                 std::string("--learning_rate=") + text});
+    EXPECT_THAT(Optimizer::Parse(config["optimizer"].dump()),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("optimizer.learningRate: must be a number")))
         << text;
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -324,6 +325,18 @@ TEST(OptimizerTest, AllFieldsOfTheJsonCount) {
       {.gradient = gradient, .in = x, .out = x, .slots_in = in, .slots_out = out, .step = 1});
   EXPECT_EQ(accumulator[0], 3);
   EXPECT_EQ(x[0], -3);
+}
+
+TEST(OptimizerTest, NumbersThatAreNoneAreRefused) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double none : {kNaN, -kNaN, kInfinity}) {
+    EXPECT_THAT(Optimizer::Make({.learning_rate = {.start = none}}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("optimizer.learningRate")));
+    EXPECT_THAT(Optimizer::Make({.name = "momentum", .learning_rate = {.start = 1},
+                                 .momentum = none}),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("optimizer.momentum")));
+  }
 }
 
 struct RefusedCase {
