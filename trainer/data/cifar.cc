@@ -11,36 +11,30 @@
 namespace taas {
 namespace {
 
-constexpr ImageShape kImage{.height = 32, .width = 32, .channels = 3};
+constexpr size_t kChannels = 3;
 constexpr size_t kPlane = 32 * 32;
-constexpr size_t kPixels = 3 * kPlane;
+constexpr size_t kPixels = kChannels * kPlane;
+constexpr size_t kLabelsMax = 2;
 
-struct Layout {
-  size_t label_bytes;  // Before the image.
-  size_t label;        // Which of them is the one that is asked for.
-  int32_t classes;
-};
+constexpr int32_t kTen[] = {10};
+constexpr int32_t kHundred[] = {20, 100};
 
-Layout LayoutOf(CifarLabels labels) {
-  switch (labels) {
-    case CifarLabels::kTen: return {1, 0, 10};
-    case CifarLabels::kCoarse: return {2, 0, 20};
-    case CifarLabels::kFine: break;
-  }
-  return {2, 1, 100};
+// Of the labels of a record the one that is asked for.
+size_t LabelOf(CifarLabels labels) { return labels == CifarLabels::kFine ? 1 : 0; }
+
+}  // namespace
+
+std::span<const int32_t> CifarClasses(CifarFormat format) {
+  return format == CifarFormat::kTen ? std::span<const int32_t>(kTen) : kHundred;
 }
 
-void AppendImage(const uint8_t* planes, std::vector<uint8_t>* out) {
-  for (size_t i = 0; i < kPlane; ++i) {
-    for (size_t channel = 0; channel < 3; ++channel) out->push_back(planes[channel * kPlane + i]);
-  }
-}
-
-absl::Status ReadFile(FileSystem& files, const std::string& path, const Layout& layout,
-                      Rows* rows) {
+absl::Status EachCifarRecord(FileSystem& files, const std::string& path, CifarFormat format,
+                             absl::FunctionRef<absl::Status(const CifarRecord&)> visit) {
   ASSIGN_OR_RETURN(const auto reader, GzipReader::Open(files, path));
-  std::array<uint8_t, 2 + kPixels> memory;
-  const std::span<uint8_t> record(memory.data(), layout.label_bytes + kPixels);
+  const size_t labels = CifarClasses(format).size();
+  std::array<uint8_t, kLabelsMax + kPixels> memory;
+  const std::span<uint8_t> record(memory.data(), labels + kPixels);
+  std::array<uint8_t, kPixels> pixels;
   for (int64_t number = 0;; ++number) {
     const auto where = [&] { return "read " + path + ": record " + std::to_string(number); };
     ASSIGN_OR_RETURN(const size_t got, reader->Read(record));
@@ -50,24 +44,38 @@ absl::Status ReadFile(FileSystem& files, const std::string& path, const Layout& 
                                  std::to_string(got) + " of " + std::to_string(record.size()) +
                                  " bytes");
     }
-    RETURN_IF_ERROR(rows->AddLabel(record[layout.label], layout.classes)).With(where());
-    AppendImage(record.data() + layout.label_bytes, &rows->pixels);
-    RETURN_IF_ERROR(rows->CheckSize()).With(where());
+    const std::span<const uint8_t> planes = record.subspan(labels);
+    for (size_t i = 0; i < kPixels; ++i) pixels[i] = planes[i % kChannels * kPlane + i / kChannels];
+    RETURN_IF_ERROR(visit({record.first(labels), pixels})).With(where());
   }
 }
 
-}  // namespace
+void AppendCifarRecord(const CifarRecord& record, std::string* out) {
+  out->append(record.labels.begin(), record.labels.end());
+  for (size_t channel = 0; channel < kChannels; ++channel) {
+    for (size_t i = 0; i < kPlane; ++i) {
+      out->push_back(static_cast<char>(record.pixels[i * kChannels + channel]));
+    }
+  }
+}
 
 absl::StatusOr<Dataset> ReadCifar(FileSystem& files, const std::vector<std::string>& paths,
                                   CifarLabels labels) {
-  const Layout layout = LayoutOf(labels);
+  const CifarFormat format =
+      labels == CifarLabels::kTen ? CifarFormat::kTen : CifarFormat::kHundred;
+  const size_t label = LabelOf(labels);
+  const int32_t classes = CifarClasses(format)[label];
   Rows rows;
   for (const std::string& path : paths) {
-    RETURN_IF_ERROR(ReadFile(files, path, layout, &rows));
+    const auto add = [&](const CifarRecord& record) -> absl::Status {
+      RETURN_IF_ERROR(rows.AddLabel(record.labels[label], classes));
+      rows.pixels.insert(rows.pixels.end(), record.pixels.begin(), record.pixels.end());
+      return rows.CheckSize();
+    };
+    RETURN_IF_ERROR(EachCifarRecord(files, path, format, add));
   }
-  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make("read " + paths.front(), kPixels,
-                                                     layout.classes));
-  set.set_image(kImage);
+  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make("read " + paths.front(), kPixels, classes));
+  set.set_image(kCifarImage);
   return set;
 }
 

@@ -14,9 +14,14 @@
 #ifndef TRAINER_DATA_CIFAR_H_
 #define TRAINER_DATA_CIFAR_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/data/dataset.h"
@@ -25,6 +30,26 @@ namespace taas {
 
 // Of CIFAR-10; the 100 or the 20 of CIFAR-100.
 enum class CifarLabels { kTen, kFine, kCoarse };
+
+inline constexpr ImageShape kCifarImage{.height = 32, .width = 32, .channels = 3};
+
+enum class CifarFormat { kTen, kHundred };
+
+// So many labels does a record have, and each so many classes: the 10; the 20, then the 100.
+std::span<const int32_t> CifarClasses(CifarFormat format);
+
+struct CifarRecord {
+  std::span<const uint8_t> labels;  // As CifarClasses has them; of any value.
+  std::span<const uint8_t> pixels;  // Of kCifarImage, the channels side by side.
+};
+
+// Calls `visit` for each record of a file, of which there is at least one. What `visit` says is
+// wrong is said of the record.
+absl::Status EachCifarRecord(FileSystem& files, const std::string& path, CifarFormat format,
+                             absl::FunctionRef<absl::Status(const CifarRecord&)> visit);
+
+// As it lies in a file.
+void AppendCifarRecord(const CifarRecord& record, std::string* out);
 
 // All files, in their order; at least one.
 absl::StatusOr<Dataset> ReadCifar(FileSystem& files, const std::vector<std::string>& paths,

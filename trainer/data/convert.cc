@@ -1,12 +1,15 @@
 #include "trainer/data/convert.h"
 
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "operator/base/status.h"
+#include "trainer/data/example.h"
 #include "trainer/data/example_parser.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"
@@ -45,8 +48,23 @@ void AddInt(std::string_view name, int64_t value, ExampleBuilder* builder) {
   builder->AddInts(name, {&value, 1});
 }
 
+void AddImage(const ImageShape& image, std::span<const uint8_t> pixels, ExampleBuilder* builder) {
+  AddInt("height", image.height, builder);
+  AddInt("width", image.width, builder);
+  AddInt("depth", image.channels, builder);
+  builder->AddBytes("image_raw", std::string_view(reinterpret_cast<const char*>(pixels.data()),
+                                                  pixels.size()));
+}
+
+
 FeatureSpec IntSpec(std::string name, std::optional<double> fallback = {}) {
   return {.name = std::move(name), .kind = FeatureKind::kInt64, .fallback = fallback};
+}
+
+absl::Status CheckImageBytes(size_t bytes) {
+  if (bytes <= kDataBytesMax) return absl::OkStatus();
+  return absl::ResourceExhaustedError("the images have more than " +
+                                      std::to_string(kDataBytesMax >> 30) + " GiB");
 }
 
 // What is collected of the records on the way to IDX files.
@@ -75,9 +93,7 @@ class IdxCollector {
     }
     labels_.push_back(static_cast<char>(label));
     pixels_.append(image);
-    if (pixels_.size() <= kDataBytesMax) return absl::OkStatus();
-    return absl::ResourceExhaustedError("the images have more than " +
-                                        std::to_string(kDataBytesMax >> 30) + " GiB");
+    return CheckImageBytes(pixels_.size());
   }
 
   int64_t count() const { return std::ssize(labels_); }
@@ -110,6 +126,83 @@ class IdxCollector {
   std::string labels_;
 };
 
+// In the order of CifarClasses.
+std::span<const std::string_view> LabelNames(CifarFormat format) {
+  static constexpr std::string_view kNames[] = {"coarse_label", "label"};
+  return std::span(kNames).last(CifarClasses(format).size());
+}
+
+// What is collected of the records on the way to a file of CIFAR.
+class CifarCollector {
+ public:
+  explicit CifarCollector(CifarFormat format) : format_(format), parser_(SpecsOf(format)) {}
+
+  absl::Status Add(std::string_view record) {
+    RETURN_IF_ERROR(parser_.Parse(record));
+    const std::array<int64_t, 3> sizes = {IntOf(0), IntOf(1), IntOf(2)};
+    if (sizes != std::array{kCifarImage.height, kCifarImage.width, kCifarImage.channels}) {
+      return absl::InvalidArgumentError(
+          "an image of " + std::to_string(sizes[0]) + " × " + std::to_string(sizes[1]) + " × " +
+          std::to_string(sizes[2]) + " is none of CIFAR, whose are 32 × 32 × 3");
+    }
+    std::vector<uint8_t> labels;
+    for (const int32_t classes : CifarClasses(format_)) {
+      const size_t feature = kLabels + labels.size();
+      const int64_t label = IntOf(feature);
+      if (label < 0 || label >= classes) {
+        return absl::InvalidArgumentError("feature \"" + parser_.specs()[feature].name + "\": " +
+                                          std::to_string(label) + " is out of range, want 0 to " +
+                                          std::to_string(classes - 1));
+      }
+      labels.push_back(static_cast<uint8_t>(label));
+    }
+    const std::string_view image = parser_.values(kImage).bytes[0];
+    AppendCifarRecord({labels, {reinterpret_cast<const uint8_t*>(image.data()), image.size()}},
+                      &text_);
+    ++count_;
+    return CheckImageBytes(text_.size());
+  }
+
+  int64_t count() const { return count_; }
+  const std::string& text() const { return text_; }
+
+ private:
+  static constexpr size_t kImage = 3;
+  static constexpr size_t kLabels = 4;
+
+  static std::vector<FeatureSpec> SpecsOf(CifarFormat format) {
+    std::vector<FeatureSpec> specs = {IntSpec("height"), IntSpec("width"), IntSpec("depth"),
+                                      {.name = "image_raw",
+                                       .kind = FeatureKind::kBytes,
+                                       .shape = {kCifarImage.height, kCifarImage.width,
+                                                 kCifarImage.channels},
+                                       .raw = RawType::kUint8}};
+    for (const std::string_view name : LabelNames(format)) {
+      specs.push_back(IntSpec(std::string(name)));
+    }
+    return specs;
+  }
+  int64_t IntOf(size_t feature) const { return parser_.values(feature).ints[0]; }
+
+  const CifarFormat format_;
+  ExampleParser parser_;
+  std::string text_;
+  int64_t count_ = 0;
+};
+
+// All records of a file, of which there is at least one.
+template <typename Collector>
+absl::Status Collect(FileSystem& files, const std::string& source, Collector* collector) {
+  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, source, {}));
+  for (;;) {
+    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
+    if (!record) break;
+    RETURN_IF_ERROR(collector->Add(*record)).With(reader->Where());
+  }
+  if (collector->count() > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("read " + source + ": it has no records");
+}
+
 absl::Status WriteText(FileSystem& files, const std::string& path, const std::string& text) {
   return files.WriteAtomically(path, path.ends_with(".gz") ? GzipCompress(text) : text);
 }
@@ -125,14 +218,12 @@ absl::StatusOr<int64_t> IdxToRecords(FileSystem& files, const IdxFiles& source,
   const size_t size = count == 0 ? 0 : images.bytes.size() / static_cast<size_t>(count);
   ASSIGN_OR_RETURN(const auto writer, RecordWriter::Open(files, target));
   ExampleBuilder builder;
+  const ImageShape image{.height = images.shape[1],
+                         .width = images.shape[2],
+                         .channels = images.shape.size() == 4 ? images.shape[3] : 1};
   for (int64_t i = 0; i < count; ++i) {
-    AddInt("height", images.shape[1], &builder);
-    AddInt("width", images.shape[2], &builder);
-    AddInt("depth", images.shape.size() == 4 ? images.shape[3] : 1, &builder);
     AddInt("label", labels.bytes[static_cast<size_t>(i)], &builder);
-    builder.AddBytes("image_raw", std::string_view(reinterpret_cast<const char*>(
-                                                       images.bytes.data() + i * size),
-                                                   size));
+    AddImage(image, {images.bytes.data() + i * size, size}, &builder);
     RETURN_IF_ERROR(writer->Append(builder.Take()));
   }
   RETURN_IF_ERROR(writer->Close());
@@ -141,18 +232,35 @@ absl::StatusOr<int64_t> IdxToRecords(FileSystem& files, const IdxFiles& source,
 
 absl::StatusOr<int64_t> RecordsToIdx(FileSystem& files, const std::string& source,
                                      const IdxFiles& target) {
-  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, source, {}));
   IdxCollector collector;
-  for (;;) {
-    ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
-    if (!record) break;
-    RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
-  }
-  if (collector.count() == 0) {
-    return absl::InvalidArgumentError("read " + source + ": it has no records");
-  }
+  RETURN_IF_ERROR(Collect(files, source, &collector));
   RETURN_IF_ERROR(WriteText(files, target.images, collector.Images()));
   RETURN_IF_ERROR(WriteText(files, target.labels, collector.Labels()));
+  return collector.count();
+}
+
+absl::StatusOr<int64_t> CifarToRecords(FileSystem& files, const std::string& source,
+                                       CifarFormat format, const std::string& target) {
+  ASSIGN_OR_RETURN(const auto writer, RecordWriter::Open(files, target));
+  ExampleBuilder builder;
+  int64_t count = 0;
+  RETURN_IF_ERROR(EachCifarRecord(files, source, format, [&](const CifarRecord& record) {
+    for (size_t i = 0; i < record.labels.size(); ++i) {
+      AddInt(LabelNames(format)[i], record.labels[i], &builder);
+    }
+    AddImage(kCifarImage, record.pixels, &builder);
+    ++count;
+    return writer->Append(builder.Take());
+  }));
+  RETURN_IF_ERROR(writer->Close());
+  return count;
+}
+
+absl::StatusOr<int64_t> RecordsToCifar(FileSystem& files, const std::string& source,
+                                       CifarFormat format, const std::string& target) {
+  CifarCollector collector(format);
+  RETURN_IF_ERROR(Collect(files, source, &collector));
+  RETURN_IF_ERROR(WriteText(files, target, collector.text()));
   return collector.count();
 }
 

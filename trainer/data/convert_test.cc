@@ -1,13 +1,18 @@
 #include "trainer/data/convert.h"
 
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/data/cifar.h"
 #include "trainer/data/example.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"
+#include "trainer/data/record_data.h"
 #include "trainer/data/record_file.h"
 
 namespace taas {
@@ -76,6 +81,97 @@ TEST_F(ConvertTest, ThereAndBackGivesTheSameBytes) {
       EXPECT_EQ(*files_.ReadAll(dir_ + "y2.gz"), GzipCompress(labels));
     }
   }
+}
+
+// Records of the labels and an image of which no two planes and no two rows are alike.
+std::string Cifar(std::string_view labels) {
+  std::string text(labels);
+  for (int i = 0; i < 3 * 32 * 32; ++i) {
+    text.push_back(static_cast<char>(i + i / 32 * 7 + labels.back()));
+  }
+  return text;
+}
+
+TEST_F(ConvertTest, CifarThereAndBackGivesTheSameBytes) {
+  const struct {
+    CifarFormat format;
+    CifarLabels labels;
+    std::string text;
+  } cases[] = {{CifarFormat::kTen, CifarLabels::kTen, Cifar("\x09"sv) + Cifar("\0"sv)},
+               {CifarFormat::kHundred, CifarLabels::kFine, Cifar("\x13\x63"sv) + Cifar("\0\1"sv)}};
+  for (const auto& [format, labels, text] : cases) {
+    for (const std::string end : {"", ".gz"}) {
+      const std::string source = Put("c" + end, end.empty() ? text : GzipCompress(text));
+      const std::string records = dir_ + "records" + end;
+      const auto there = CifarToRecords(files_, source, format, records);
+      ASSERT_THAT(there, IsOk());
+      EXPECT_EQ(*there, 2);
+      const auto back = RecordsToCifar(files_, records, format, dir_ + "back" + end);
+      ASSERT_THAT(back, IsOk());
+      EXPECT_EQ(*back, 2);
+      EXPECT_EQ(*files_.ReadAll(dir_ + "back" + end), *files_.ReadAll(source));
+      // As a data set the records are what the file is.
+      const FeatureSpec image{.name = "image_raw", .kind = FeatureKind::kBytes,
+                              .shape = {32, 32, 3}, .raw = RawType::kUint8};
+      const auto read = ReadRecords(
+          files_, {records},
+          {.features = {image, {.name = "label", .kind = FeatureKind::kInt64}}, .label = "label",
+           .classes = 100});
+      ASSERT_THAT(read, IsOk());
+      const auto want = ReadCifar(files_, {source}, labels);
+      ASSERT_THAT(want, IsOk());
+      EXPECT_THAT(read->set.labels(), testing::ElementsAreArray(want->labels()));
+      std::vector<float> got_row(3072), want_row(3072);
+      read->set.GatherFeatures(std::array<int64_t, 1>{1}, got_row.data());
+      want->GatherFeatures(std::array<int64_t, 1>{1}, want_row.data());
+      EXPECT_EQ(got_row, want_row);
+    }
+  }
+}
+
+TEST_F(ConvertTest, ImagesOfIdxFilesBecomeCifar) {
+  std::string pixels;
+  for (int i = 0; i < 32 * 32; ++i) pixels += "RGB";
+  const IdxFiles source{Put("x", EncodeIdx(std::array<int64_t, 4>{1, 32, 32, 3}, pixels)),
+                        Put("y", EncodeIdx(std::array<int64_t, 1>{1}, "\x07"))};
+  ASSERT_THAT(IdxToRecords(files_, source, dir_ + "records"), IsOk());
+  ASSERT_THAT(RecordsToCifar(files_, dir_ + "records", CifarFormat::kTen, dir_ + "cifar"), IsOk());
+  EXPECT_EQ(*files_.ReadAll(dir_ + "cifar"), "\x07" + std::string(1024, 'R') +
+                                                 std::string(1024, 'G') + std::string(1024, 'B'));
+}
+
+TEST_F(ConvertTest, WhatIsNoneOfCifarIsRefused) {
+  const auto records = [&](std::string_view labels, CifarFormat format) {
+    EXPECT_THAT(CifarToRecords(files_, Put("c", Cifar(labels)), format, dir_ + "r"), IsOk());
+    return dir_ + "r";
+  };
+  const auto expect = [&](const std::string& path, CifarFormat format, const std::string& text) {
+    EXPECT_THAT(RecordsToCifar(files_, path, format, dir_ + "target"),
+                StatusIs(Code::kInvalidArgument,
+                         "read " + path + ": record 0 at offset 0: " + text));
+  };
+  expect(records("\x0a"sv, CifarFormat::kTen), CifarFormat::kTen,
+         "feature \"label\": 10 is out of range, want 0 to 9");
+  expect(records("\x14\x63"sv, CifarFormat::kHundred), CifarFormat::kHundred,
+         "feature \"coarse_label\": 20 is out of range, want 0 to 19");
+  expect(records("\x01"sv, CifarFormat::kTen), CifarFormat::kHundred,
+         "feature \"coarse_label\": want int64, the record does not have it");
+  const std::string grey = Put("x", EncodeIdx(std::array<int64_t, 3>{1, 2, 3}, "abcdef"));
+  ASSERT_THAT(IdxToRecords(files_, {grey, Put("y", EncodeIdx(std::array<int64_t, 1>{1}, "\1"))},
+                           dir_ + "grey"),
+              IsOk());
+  expect(dir_ + "grey", CifarFormat::kTen,
+         "feature \"image_raw\": want 3072 bytes of shape [32, 32, 3] of uint8, it has 6");
+  const std::string wide =
+      Put("x", EncodeIdx(std::array<int64_t, 4>{1, 16, 64, 3}, std::string(3072, 'a')));
+  ASSERT_THAT(IdxToRecords(files_, {wide, dir_ + "y"}, dir_ + "wide"), IsOk());
+  expect(dir_ + "wide", CifarFormat::kTen,
+         "an image of 16 × 64 × 3 is none of CIFAR, whose are 32 × 32 × 3");
+  EXPECT_THAT(CifarToRecords(files_, Put("cut", Cifar("\1").substr(1)), CifarFormat::kTen,
+                             dir_ + "of_cut"),
+              StatusIs(Code::kDataLoss, HasSubstr("cut: record 0: the file is truncated")));
+  EXPECT_FALSE(*files_.Exists(dir_ + "of_cut"));
+  EXPECT_FALSE(*files_.Exists(dir_ + "target"));
 }
 
 TEST_F(ConvertTest, IdxFilesThatAreNoImageSetAreRefused) {

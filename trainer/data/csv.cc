@@ -102,6 +102,8 @@ class CsvFile {
       for (const size_t place : places) {
         ASSIGN_OR_RETURN(const double number, NumberAt(place));
         rows->values.push_back(static_cast<float>(number));
+        // Of a number that only 64 bits hold.
+        RETURN_IF_ERROR(CheckFinite(rows->values.back())).With(WhereIn(place));
       }
       return absl::OkStatus();
     }

@@ -2,7 +2,8 @@
 // gzip; lines end with LF or CRLF.
 //
 // Source of the format: RFC 4180; a value in quotes may hold the delimiter and doubled quotes, but
-// no end of a line. Empty lines are passed over. Numbers are decimal; nan and inf are none.
+// no end of a line. Empty lines are passed over. Numbers are decimal; nan and inf are none,
+// nor is one that 32 bits do not hold.
 //
 // Ownership: the caller owns the result. Threads: any. Errors: the FileSystem's; InvalidArgument
 // for a missing value, one that is no number, a line of another length, a column that is not there;

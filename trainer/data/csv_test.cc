@@ -83,6 +83,7 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
            Case{"a,y\nred,0\n", "line 2, column \"a\": want a number, it is \"red\""},
            Case{"a,y\n1x,0\n", "want a number, it is \"1x\""},
            Case{"a,y\nnan,0\n", "want a number, it is \"nan\""},
+           Case{"a,y\n1e39,0\n", "line 2, column \"a\": want a finite number, it is infinite"},
            Case{"a,y\n1e999,0\n", "want a number, it is \"1e999\""},
            Case{"a,y\n1,0.5\n", "line 2, column \"y\": label 0.5 is out of range"},
            Case{"a,y\n1\n", "line 2: it has 1 values, want 2"},

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ constexpr char kHelp[] =
     "       data convert --from idx --to tfrecord IMAGES LABELS TARGET\n"
     "       data convert --from tfrecord --to idx SOURCE IMAGES LABELS\n"
     "       data convert --from tfrecord --to tfrecord SOURCE TARGET\n"
+    "       data convert --from cifar10|cifar100 --to tfrecord SOURCE TARGET\n"
+    "       data convert --from tfrecord --to cifar10|cifar100 SOURCE TARGET\n"
     "\n"
     "fetch\n"
     "Lays out train-images.gz, train-labels.gz, test-images.gz, test-labels.gz and source.txt in\n"
@@ -37,8 +40,9 @@ constexpr char kHelp[] =
     "\n"
     "convert\n"
     "From the two IDX files of a labelled image set to a TFRecord file of tf.train.Example with\n"
-    "image_raw, label, height, width and depth, and back; or from records to records, to unpack\n"
-    "or compress them. What is written is gzip if its name ends with .gz.\n";
+    "image_raw, label, height, width and depth, and back; or a file of CIFAR, of which the 100\n"
+    "also have coarse_label; or from records to records, to unpack or compress them. What is\n"
+    "written is gzip if its name ends with .gz.\n";
 
 int Fetch(const std::string& target, bool generate) {
   // The resolver's default is to ask every server twice for 5 s each.
@@ -78,19 +82,28 @@ int Inspect(const std::vector<std::string>& paths) {
   return code;
 }
 
+std::optional<CifarFormat> CifarOf(const std::string& name) {
+  if (name == "cifar10") return CifarFormat::kTen;
+  if (name == "cifar100") return CifarFormat::kHundred;
+  return std::nullopt;
+}
+
 absl::StatusOr<int64_t> ConvertFiles(FileSystem& files, const std::string& from,
                                      const std::string& to,
                                      const std::vector<std::string>& paths) {
   if (from == "idx") return IdxToRecords(files, {paths[0], paths[1]}, paths[2]);
   if (to == "idx") return RecordsToIdx(files, paths[0], {paths[1], paths[2]});
+  if (const auto format = CifarOf(from)) return CifarToRecords(files, paths[0], *format, paths[1]);
+  if (const auto format = CifarOf(to)) return RecordsToCifar(files, paths[0], *format, paths[1]);
   return RecordsToRecords(files, paths[0], paths[1]);
 }
 
 int Convert(const std::string& from, const std::string& to,
             const std::vector<std::string>& paths) {
   const bool idx = (from == "idx" && to == "tfrecord") || (from == "tfrecord" && to == "idx");
+  const bool cifar = (CifarOf(from) && to == "tfrecord") || (from == "tfrecord" && CifarOf(to));
   const bool records = from == "tfrecord" && to == "tfrecord";
-  if (!(idx && paths.size() == 3) && !(records && paths.size() == 2)) {
+  if (!(idx && paths.size() == 3) && !((cifar || records) && paths.size() == 2)) {
     std::fputs(kHelp, stderr);
     return kUsage;
   }

@@ -6,7 +6,7 @@
 // `data inspect FILE…` tells what each file is, how much is in it and whether it is whole; the exit
 // code is 1 if one is damaged or cannot be read.
 // `data convert --from idx --to tfrecord IMAGES LABELS TARGET` and back, `--from tfrecord --to idx
-// SOURCE IMAGES LABELS`: see convert.h.
+// SOURCE IMAGES LABELS`, and between other formats: see convert.h.
 //
 // Ownership: none. Threads: main's. Errors: a sentence on stderr and exit code 1; 2 for wrong
 // usage.

@@ -31,6 +31,9 @@ TEST(DataCommandsTest, WrongUsageIsTwo) {
   EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "idx", "a", "b", "c"}), 2);
   EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "tfrecord", "a", "b"}), 2);
   EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "tfrecord", "a", "b", "c"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "cifar10", "--to", "tfrecord", "a", "b", "c"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "cifar10", "--to", "cifar100", "a", "b"}), 2);
+  EXPECT_EQ(RunData({"convert", "--from", "idx", "--to", "cifar10", "a", "b", "c"}), 2);
   EXPECT_EQ(RunData({"convert", "a", "b", "c", "--from"}), 2);
   EXPECT_EQ(RunData({"--help"}), 0);
 }
@@ -58,6 +61,16 @@ TEST(DataCommandsTest, SetsAreConvertedAndInspected) {
   EXPECT_EQ(*files.ReadAll(dir + "/y.gz"), *files.ReadAll(labels));
   EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "tfrecord", records, dir + "/r"}), 0);
   EXPECT_EQ(*files.ReadAll(dir + "/r"), *files.ReadAll(records));
+  ASSERT_THAT(files.WriteAtomically(dir + "/c", std::string(2 * 3074, '\x05')), IsOk());
+  EXPECT_EQ(RunData({"convert", "--from", "cifar100", "--to", "tfrecord", dir + "/c", dir + "/r"}),
+            0);
+  EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "cifar100", dir + "/r", dir + "/d"}),
+            0);
+  EXPECT_EQ(*files.ReadAll(dir + "/d"), *files.ReadAll(dir + "/c"));
+  EXPECT_EQ(RunData({"convert", "--from", "tfrecord", "--to", "cifar10", dir + "/r", dir + "/d"}),
+            0);
+  EXPECT_EQ(RunData({"convert", "--from", "cifar100", "--to", "tfrecord", dir + "/d", dir + "/r"}),
+            1);
   std::string text = *files.ReadAll(records);
   text[text.size() / 2] ^= 1;
   ASSERT_THAT(files.WriteAtomically(records, text), IsOk());

@@ -30,6 +30,12 @@ int64_t ElementBytesOf(IdxType type) {
   return 0;
 }
 
+// Of images and their labels.
+struct IdxPaths {
+  const std::string& images;
+  const std::string& labels;
+};
+
 bool IsFloat(IdxType type) { return type == IdxType::kFloat32 || type == IdxType::kFloat64; }
 
 uint32_t BigEndian32(const uint8_t* bytes) {
@@ -98,6 +104,14 @@ absl::StatusOr<std::vector<int32_t>> ClassLabels(const IdxArray& array, const st
   return labels;
 }
 
+// Of rows of `width`.
+absl::StatusOr<std::vector<float>> FiniteFloats(const IdxArray& array, int64_t width,
+                                                const std::string& path) {
+  std::vector<float> values = array.Floats();
+  RETURN_IF_ERROR(CheckFiniteRows(values, width)).With("read " + path);
+  return values;
+}
+
 // The first dimension counts examples; a fourth is that of the channels.
 ImageShape ImageOf(const std::vector<int64_t>& shape) {
   if (shape.size() != 3 && shape.size() != 4) return {};
@@ -105,7 +119,8 @@ ImageShape ImageOf(const std::vector<int64_t>& shape) {
 }
 
 absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int64_t features,
-                                   const std::string& labels, int32_t class_count) {
+                                   const IdxPaths& paths, int32_t class_count) {
+  const std::string& labels = paths.labels;
   if (answers.shape.size() != 1) {
     return absl::InvalidArgumentError("read " + labels + ": labels have " +
                                       std::to_string(answers.shape.size()) +
@@ -119,19 +134,22 @@ absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int
     return Dataset::FromPixels("read " + labels, std::move(pixels.bytes), features,
                                std::move(classes), class_count);
   }
-  return Dataset::FromFloats("read " + labels, pixels.Floats(), features, std::move(classes),
+  ASSIGN_OR_RETURN(std::vector<float> values, FiniteFloats(pixels, features, paths.images));
+  return Dataset::FromFloats("read " + labels, std::move(values), features, std::move(classes),
                              class_count);
 }
 
 absl::StatusOr<Dataset> WithTargets(const IdxArray& pixels, const IdxArray& answers,
-                                    int64_t features, const std::string& images) {
-  std::vector<float> values = pixels.Floats();
+                                    int64_t features, const IdxPaths& paths) {
+  const int64_t width = answers.count() / pixels.shape[0];
+  ASSIGN_OR_RETURN(std::vector<float> values, FiniteFloats(pixels, features, paths.images));
+  ASSIGN_OR_RETURN(std::vector<float> targets, FiniteFloats(answers, width, paths.labels));
   // As Dataset does with the pixels of a classification.
   if (pixels.type == IdxType::kUint8) {
     for (float& value : values) value /= 255.0f;
   }
-  return Dataset::ForRegression(images, std::move(values), features, answers.Floats(),
-                                answers.count() / pixels.shape[0]);
+  return Dataset::ForRegression("read " + paths.labels, std::move(values), features,
+                                std::move(targets), width);
 }
 
 }  // namespace
@@ -203,8 +221,9 @@ absl::StatusOr<Dataset> ReadLabelledIdx(FileSystem& files, const std::string& im
   if (features == 0) return absl::InvalidArgumentError("read " + images + ": images are empty");
   const ImageShape image = ImageOf(pixels.shape);
   auto set = IsFloat(answers.type)
-                 ? WithTargets(pixels, answers, features, images)
-                 : WithLabels(std::move(pixels), answers, features, labels, options.classes);
+                 ? WithTargets(pixels, answers, features, {images, labels})
+                 : WithLabels(std::move(pixels), answers, features, {images, labels},
+                              options.classes);
   if (set.ok()) set->set_image(image);
   return set;
 }

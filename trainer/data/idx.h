@@ -3,7 +3,8 @@
 //
 // Ownership: IdxArray is a value. Threads: any. Errors: NotFound; DataLoss (not gzip, truncated,
 // more bytes than the header says, not an IDX file); ResourceExhausted (larger than kIdxBytesMax);
-// InvalidArgument (labels that are no labels, different counts). Each sentence names the file.
+// InvalidArgument (labels that are none, numbers that are not finite, different counts). Each
+// sentence names the file.
 //
 //   ASSIGN_OR_RETURN(IdxArray images, ReadIdx(files, "train-images.gz"));
 //   ASSIGN_OR_RETURN(Dataset set, ReadLabelledIdx(files, images_path, labels_path, {}));

@@ -150,6 +150,57 @@ TEST_F(IdxTest, FloatLabelsAreTargetsOfARegression) {
   EXPECT_EQ(set->target_width(), 1);
 }
 
+// Trained on, each would make a model of NaN.
+TEST_F(IdxTest, NumbersThatAreNotFiniteNameFileExampleAndValue) {
+  const std::string labels = Labels("y.gz", Bytes({1, 0}));
+  const std::string nan = Bytes({0x7f, 0xc0, 0, 0}), one = Bytes({0x3f, 0x80, 0, 0});
+  const std::string head = Bytes({0, 0, 0x0d, 2, 0, 0, 0, 2, 0, 0, 0, 2});
+  const std::string images = Write("nan", head + one + one + one + nan);
+  const std::string targets =
+      Write("t", Bytes({0, 0, 0x0d, 1, 0, 0, 0, 2}) + Bytes({0xff, 0x80, 0, 0}) + one);
+  const std::string at = "read " + images + ": example 1, value 1: want a finite number, it is NaN";
+  EXPECT_THAT(ReadLabelledIdx(files_, images, labels, {}), StatusIs(Code::kInvalidArgument, at));
+  EXPECT_THAT(ReadLabelledIdx(files_, images, targets, {}), StatusIs(Code::kInvalidArgument, at));
+  EXPECT_THAT(ReadLabelledIdx(files_, Images("x.gz", "abcd"), targets, {}),
+              StatusIs(Code::kInvalidArgument, "read " + targets + ": example 0, value 0: want a "
+                                               "finite number, it is infinite"));
+  // 1e300, which 32 bits do not hold.
+  const std::string wide =
+      Write("wide", Bytes({0, 0, 0x0e, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0x7e, 0x37, 0xe4, 0x3c, 0x88, 0,
+                           0x75, 0x9c}));
+  EXPECT_THAT(ReadLabelledIdx(files_, wide, Labels("y.gz", Bytes({0})), {}),
+              StatusIs(Code::kInvalidArgument, "read " + wide + ": example 0, value 0: want a "
+                                               "finite number, it is infinite"));
+}
+
+// Files that hold nothing, in every way that they can.
+TEST_F(IdxTest, EmptyFilesSayWhatIsMissing) {
+  const std::string none = Labels("y.gz", "");
+  const std::string floats = Write("floats", Bytes({0, 0, 0x0d, 1, 0, 0, 0, 0}));
+  const std::string text = EncodeIdx(std::array<int64_t, 3>{0, 28, 28}, "");
+  for (const std::string& images : {Write("x", text), WriteGzip("x.gz", text)}) {
+    for (const std::string& labels : {none, floats}) {
+      EXPECT_THAT(ReadLabelledIdx(files_, images, labels, {}),
+                  StatusIs(Code::kInvalidArgument, "read " + images + ": it has no images"));
+    }
+  }
+  const std::string flat = Write("flat", EncodeIdx(std::array<int64_t, 3>{2, 0, 28}, ""));
+  EXPECT_THAT(ReadLabelledIdx(files_, flat, Labels("y.gz", Bytes({1, 0})), {}),
+              StatusIs(Code::kInvalidArgument, "read " + flat + ": images are empty"));
+  const struct {
+    std::string path;
+    const char* text;
+  } cases[] = {{Write("nothing", ""), ": not an IDX file: it has only 0 bytes"},
+               {WriteGzip("packed.gz", ""), ": not an IDX file: it has only 0 bytes"},
+               {Write("nothing.gz", ""), ": not a gzip file (it is empty)"}};
+  for (const auto& [path, text] : cases) {
+    EXPECT_THAT(ReadLabelledIdx(files_, path, none, {}),
+                StatusIs(Code::kDataLoss, "read " + path + text));
+    EXPECT_THAT(ReadLabelledIdx(files_, Images("x.gz", "ab"), path, {}),
+                StatusIs(Code::kDataLoss, "read " + path + text));
+  }
+}
+
 TEST_F(IdxTest, DifferentCountsNameBothFiles) {
   const std::string images = Images("x.gz", "abcdef");
   const std::string labels = Labels("y.gz", Bytes({1, 0}));

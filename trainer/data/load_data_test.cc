@@ -2,6 +2,7 @@
 #include "trainer/data/load_data.h"
 
 #include <array>
+#include <cmath>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -253,6 +254,34 @@ TEST_F(LoadDataTest, RecordsBecomeTrainAndTestSets) {
   EXPECT_THAT(skipped->source, HasSubstr("1 damaged records passed over"));
   spec["train"]["files"] = {dir_ + "/none-*"};
   EXPECT_THAT(LoadData(files_, spec), StatusIs(Code::kNotFound, HasSubstr("none-*")));
+}
+
+// Of an evaluation, one would make a loss of NaN.
+TEST_F(LoadDataTest, NumbersOfTestDataAreFiniteToo) {
+  const auto write = [&](const std::string& name, float number) {
+    ExampleBuilder builder;
+    builder.AddFloats("x", {&number, 1});
+    builder.AddInts("y", std::array<int64_t, 1>{0});
+    auto writer = RecordWriter::Open(files_, dir_ + "/" + name);
+    ASSERT_THAT(writer, IsOk());
+    ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+    ASSERT_THAT((*writer)->Close(), IsOk());
+  };
+  write("train", 1);
+  write("test", NAN);
+  json spec = {{"format", "tfrecord"},
+               {"classes", 2},
+               {"train", {{"files", {dir_ + "/train"}}}},
+               {"test", {{"files", {dir_ + "/test"}}}},
+               {"tfrecord", json::parse(R"({"label":"y","features":[
+                   {"name":"x","dtype":"float"},{"name":"y","dtype":"int64"}]})")}};
+  for (const bool streams : {false, true}) {
+    if (streams) spec["streaming"] = json::object();
+    EXPECT_THAT(LoadData(files_, spec),
+                StatusIs(Code::kInvalidArgument,
+                         "read " + dir_ + "/test: record 0 at offset 0: feature \"x\": value 0: "
+                         "want a finite number, it is NaN"));
+  }
 }
 
 // What was to be an upload of several files may have left one of them empty.

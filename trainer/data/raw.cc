@@ -83,6 +83,7 @@ absl::StatusOr<Dataset> ReadRaw(FileSystem& files, const std::string& features,
   } else {
     rows.values.resize(bytes.size() / sizeof(float));
     if (!bytes.empty()) std::memcpy(rows.values.data(), bytes.data(), bytes.size());
+    RETURN_IF_ERROR(CheckFiniteRows(rows.values, width)).With("read " + features);
   }
   ASSIGN_OR_RETURN(Dataset set,
                    std::move(rows).Make("read " + features, width, options.classes));

@@ -59,6 +59,24 @@ TEST_F(RawTest, NumbersAreLittleEndian) {
   }
 }
 
+// Trained on, each would make a model of NaN.
+TEST_F(RawTest, NumbersThatAreNotFiniteAreNamed) {
+  const std::string one("\0\0\x80\x3f"s), nan("\0\0\xc0\x7f"s), least("\0\0\x80\xff"s);
+  const RawOptions options{.type = RawNumber::kFloat32, .shape = {3},
+                           .label_type = RawNumber::kFloat32, .classes = 0};
+  const std::string x = Put("x.bin", one + one + one + one + one + nan);
+  const std::string y = Put("y.bin", one + one);
+  EXPECT_THAT(ReadRaw(files_, x, y, options),
+              StatusIs(Code::kInvalidArgument, "read " + x + ": example 1, value 2: want a finite "
+                                               "number, it is NaN"));
+  Put("x.bin", one + one + one + one + one + one);
+  ASSERT_THAT(ReadRaw(files_, x, y, options), IsOk());
+  Put("y.bin", one + least);
+  EXPECT_THAT(ReadRaw(files_, x, y, options),
+              StatusIs(Code::kInvalidArgument,
+                       "read " + y + ": example 1: want a finite number, it is infinite"));
+}
+
 TEST_F(RawTest, MistakesNameTheFile) {
   const std::string x = Put("x.bin", "abcde");
   const std::string y = Put("y.bin", "\0\1"sv);

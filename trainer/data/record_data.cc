@@ -1,6 +1,7 @@
 #include "trainer/data/record_data.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "operator/base/check.h"
@@ -84,7 +85,9 @@ class Collector {
       const uint8_t* const first = reinterpret_cast<const uint8_t*>(bytes.data());
       rows_.pixels.insert(rows_.pixels.end(), first, first + bytes.size());
     } else {
-      for (const size_t input : inputs_) AddInput(input);
+      for (const size_t input : inputs_) {
+        RETURN_IF_ERROR(AddInput(input)).With("feature \"" + parser_.specs()[input].name + "\"");
+      }
     }
     return rows_.CheckSize();
   }
@@ -110,13 +113,16 @@ class Collector {
     return columns_->Encode(source_values_, &rows_.values);
   }
 
-  void AddInput(size_t input) {
+  // Numbers are as a model gets them when they are looked at: a scale can make infinities.
+  absl::Status AddInput(size_t input) {
     const FeatureSpec& spec = parser_.specs()[input];
-    const size_t end = rows_.values.size() + static_cast<size_t>(spec.count());
+    const size_t begin = rows_.values.size();
+    const size_t end = begin + static_cast<size_t>(spec.count());
     parser_.AppendFloats(input, &rows_.values);
     const Normalise normalise = spec.normalise.value_or(Normalise());
     const float fill = static_cast<float>(spec.fallback.value_or(0));
     rows_.values.resize(end, fill * normalise.scale + normalise.offset);
+    return CheckFinite(std::span(rows_.values).subspan(begin));
   }
 
   ExampleParser parser_;

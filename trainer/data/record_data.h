@@ -5,8 +5,8 @@
 // and scaled when a batch is gathered: to [0, 1], or as the specification says. A feature of any
 // length is filled up to its shape with its default, or zeroes, scaled as its numbers are.
 //
-// Ownership: the caller owns the result. Threads: any. Errors: those of record_file.h and
-// example_parser.h, naming file, record and feature; ResourceExhausted beyond kDataBytesMax.
+// Ownership: the caller owns the result. Threads: any. Errors: those of record_file.h,
+// example_parser.h and rows.h, naming file, record and feature.
 //
 //   ASSIGN_OR_RETURN(RecordData data, ReadRecords(files, {"train.tfrecord"}, options));
 

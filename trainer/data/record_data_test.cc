@@ -1,6 +1,7 @@
 #include "trainer/data/record_data.h"
 
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -123,6 +124,53 @@ TEST_F(RecordDataTest, MistakesNameFileRecordAndFeature) {
   const std::string empty = Put("empty", {});
   EXPECT_THAT(ReadRecords(files_, {empty}, Of({kPixels})),
               StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no records")));
+}
+
+// Trained on, each would make a model of NaN. They are no damage that may be passed over, as other
+// values that are none of their feature.
+TEST_F(RecordDataTest, NumbersThatAreNotFiniteNameFileRecordAndFeature) {
+  const FeatureSpec decoded{.name = "pixels", .kind = kBytes, .fixed = false, .shape = {1},
+                            .raw = RawType::kFloat32};
+  FeatureSpec scaled = kWeights;
+  scaled.normalise = Normalise{1e38f, 0};
+  const std::string infinite = Example("ab", 0, {1, 2, -INFINITY});
+  struct Case {
+    std::string record;
+    std::vector<FeatureSpec> inputs;
+    const char* text;
+  };
+  for (const Case& c :
+       {Case{infinite, {kWeights}, "\"weights\": value 2: want a finite number, it is infinite"},
+        Case{infinite, {kPixels, kWeights}, "\"weights\": value 2: want a finite number, it is "
+                                            "infinite"},
+        Case{Example("\0\0\xc0\x7f"sv, 0, {}), {decoded}, "\"pixels\": value 0: want a finite "
+                                                         "number, it is NaN"},
+        Case{Example("ab", 0, {1, 4}), {scaled}, "\"weights\": value 1: want a finite number, it "
+                                                 "is infinite"}}) {
+    const bool decodes = c.inputs.front().raw == RawType::kFloat32;
+    const std::string first = Example(decodes ? "" : "ab", 1, {0.5f});
+    const std::string path = Put("numbers", {first, c.record});
+    for (const bool skip : {false, true}) {
+      RecordDataOptions options = Of(c.inputs);
+      options.reader.skip_bad = skip;
+      EXPECT_THAT(ReadRecords(files_, {path}, options),
+                  StatusIs(Code::kInvalidArgument,
+                           "read " + path + ": record 1 at offset " +
+                               std::to_string(first.size() + 16) + ": feature " + c.text));
+    }
+  }
+  EXPECT_THAT(ReadRecords(files_, {Put("unused", {infinite})}, Of({kPixels})), IsOk());
+}
+
+TEST_F(RecordDataTest, TargetsThatAreNotFiniteNameFileRecordAndFeature) {
+  const std::string path = Put("targets", {Example("ab", 1, {NAN})});
+  RecordDataOptions options = Of({kPixels});
+  options.features.back() = {.name = "weights", .kind = kFloat};
+  options.label = "weights";
+  EXPECT_THAT(ReadRecords(files_, {path}, options),
+              StatusIs(Code::kInvalidArgument,
+                       "read " + path + ": record 0 at offset 0: feature \"weights\": want a "
+                       "finite number, it is NaN"));
 }
 
 TEST_F(RecordDataTest, DamagedRecordsAreCountedWhenPassedOver) {

@@ -1,9 +1,9 @@
 // Examples that a reader collects one at a time until they are a Dataset, with what all readers of
-// labels have in common.
+// labels and of numbers have in common.
 //
-// Ownership: a value. Threads: one at a time. Errors: InvalidArgument for labels that are none;
-// ResourceExhausted beyond kDataBytesMax. The messages begin with what the caller says of the
-// place.
+// Ownership: a value. Threads: one at a time. Errors: InvalidArgument for labels that are none and
+// for numbers that are not finite; ResourceExhausted beyond kDataBytesMax. The messages begin with
+// what the caller says of the place.
 //
 //   Rows rows;
 //   RETURN_IF_ERROR(rows.AddLabel(7, classes)).With("read train.csv: line 3, column label");
@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,13 +38,21 @@ struct Rows {
   std::vector<int32_t> labels;  // One of labels and targets is filled.
   std::vector<float> targets;
 
-  // A whole number from 0 below `classes`, or any number of a regression.
+  // A whole number from 0 below `classes`, or any finite number of a regression.
   absl::Status AddLabel(double label, ClassCount classes);
   absl::Status CheckSize() const;
   // `name` begins messages. `pixel_scale` is of `pixels`.
   absl::StatusOr<Dataset> Make(const std::string& name, int64_t features, ClassCount classes,
                                PixelScale pixel_scale = {}) &&;
 };
+
+// One NaN or infinity in the data is enough to make a model of NaN, in a step that says no more of
+// where it came from. "want a finite number, it is NaN".
+absl::Status CheckFinite(float number);
+// Names the first number that is not: "value 3: want …".
+absl::Status CheckFinite(std::span<const float> numbers);
+// Of rows of `width` numbers: "example 2, value 3: want …".
+absl::Status CheckFiniteRows(std::span<const float> numbers, int64_t width);
 
 // Labels are counted from 0 without large gaps; a wild one would make a model of its size.
 // `labels` is not empty.

@@ -1,7 +1,10 @@
 #include "trainer/data/rows.h"
 
 #include <array>
+#include <cfloat>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -63,6 +66,43 @@ TEST(RowsTest, LabelsThatAreNoneAreRefused) {
   ASSERT_THAT(rows.AddLabel(200, {}), IsOk());
   EXPECT_THAT(std::move(rows).Make("set", 2, {}),
               StatusIs(Code::kInvalidArgument, HasSubstr("set: label 200 of example 0")));
+}
+
+// At every place of a block and behind the last whole one.
+TEST(RowsTest, TheFirstNumberThatIsNotFiniteIsFound) {
+  const struct {
+    float number;
+    const char* name;
+  } cases[] = {{NAN, "NaN"}, {-NAN, "NaN"}, {INFINITY, "infinite"}, {-INFINITY, "infinite"}};
+  for (const size_t size : {0, 1, 63, 64, 65, 200}) {
+    std::vector<float> numbers(size, FLT_MAX);
+    EXPECT_THAT(CheckFinite(numbers), IsOk());
+    for (size_t at = size; at-- > 0;) {
+      const auto& [number, name] = cases[at % std::size(cases)];
+      numbers[at] = number;
+      const std::string want = std::string("want a finite number, it is ") + name;
+      EXPECT_THAT(CheckFinite(numbers), StatusIs(Code::kInvalidArgument,
+                                                 "value " + std::to_string(at) + ": " + want));
+      EXPECT_THAT(CheckFiniteRows(numbers, 7),
+                  StatusIs(Code::kInvalidArgument, "example " + std::to_string(at / 7) +
+                                                       ", value " + std::to_string(at % 7) +
+                                                       ": " + want));
+    }
+  }
+  for (const float number : {0.0f, -FLT_MAX, FLT_MIN, std::nextafter(0.0f, 1.0f)}) {
+    EXPECT_THAT(CheckFinite(number), IsOk());
+    EXPECT_THAT(CheckFinite(std::vector<float>(65, number)), IsOk());
+  }
+}
+
+TEST(RowsTest, ATargetIsFiniteIn32Bits) {
+  Rows rows;
+  ASSERT_THAT(rows.AddLabel(3e38, 0), IsOk());
+  EXPECT_THAT(rows.AddLabel(NAN, 0),
+              StatusIs(Code::kInvalidArgument, "want a finite number, it is NaN"));
+  EXPECT_THAT(rows.AddLabel(-4e38, 0),
+              StatusIs(Code::kInvalidArgument, "want a finite number, it is infinite"));
+  EXPECT_THAT(rows.targets, ElementsAre(3e38f));
 }
 
 TEST(RowsTest, NoExamplesAreNoSet) {

@@ -322,7 +322,9 @@ absl::StatusOr<int64_t> FeatureColumns::EncodeText(const Column& column, std::st
 
 absl::StatusOr<float> FeatureColumns::EncodeNumber(const Column& column, double number) {
   if (column.type == ColumnType::kNumeric) {
-    return static_cast<float>(number) * column.scale + column.offset;
+    const float encoded = static_cast<float>(number) * column.scale + column.offset;
+    if (std::isfinite(encoded)) return encoded;
+    return Invalid("want a number, it becomes infinite in 32 bits");
   }
   if (column.type == ColumnType::kBucketized) {
     const auto above =

@@ -149,6 +149,8 @@ TEST(FeatureColumnsTest, BadValuesNameTheColumnAndLeaveNothing) {
               StatusIs(Code::kInvalidArgument, HasSubstr("\"1x\"")));
   EXPECT_THAT(EncodeX(R"("type": "numeric")", std::nan("")),
               StatusIs(Code::kInvalidArgument, HasSubstr("NaN")));
+  EXPECT_THAT(EncodeX(R"("type": "numeric")", std::string_view("1e39")),
+              StatusIs(Code::kInvalidArgument, HasSubstr("it becomes infinite in 32 bits")));
   EXPECT_THAT(EncodeX(R"("type": "vocabulary", "values": ["a"])", std::string_view("z")),
               StatusIs(Code::kInvalidArgument, HasSubstr("\"z\" is not in the vocabulary")));
   EXPECT_THAT(EncodeX(R"("type": "hashed", "buckets": 3)", 0.5),

@@ -1,6 +1,7 @@
 #include "trainer/data/stream/record_blocks.h"
 
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,39 @@ TEST_F(RecordBlocksTest, ARecordThatIsNoExampleOfTheDataIsNamed) {
   EXPECT_THAT((*blocks)->Load(1),
               StatusIs(Code::kInvalidArgument,
                        AllOf(HasSubstr("/a: record 3 at offset"), HasSubstr("feature \"z\""))));
+}
+
+// Also where damaged records are passed over: the record is whole.
+TEST_F(RecordBlocksTest, ANumberThatIsNotFiniteIsNamedWhenItsBlockIsRead) {
+  const std::string path = dir_ + "/a";
+  auto writer = RecordWriter::Open(files_, path);
+  ASSERT_THAT(writer, IsOk());
+  for (int64_t i = 0; i < 4; ++i) {
+    ExampleBuilder builder;
+    const float value = i == 3 ? NAN : static_cast<float>(i);
+    builder.AddFloats("x", {&value, 1});
+    builder.AddInts("y", {&i, 1});
+    ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
+  }
+  ASSERT_THAT((*writer)->Close(), IsOk());
+  const std::string record = "read " + path + ": record 3 at offset " +
+                             std::to_string(3 * SizeOf(path) / 4) + ": feature ";
+  for (const bool skip : {false, true}) {
+    RecordBlocks::Options options = By(2, skip);
+    const auto blocks = RecordBlocks::Open(files_, {path}, options);
+    ASSERT_THAT(blocks, IsOk());
+    EXPECT_THAT(Values(**blocks, 0), ElementsAre(0, 1));
+    EXPECT_THAT((*blocks)->Load(1),
+                StatusIs(Code::kInvalidArgument,
+                         record + "\"x\": value 0: want a finite number, it is NaN"));
+    options.data.label = "x";
+    options.data.classes = 0;
+    const auto targets = RecordBlocks::Open(files_, {path}, options);
+    ASSERT_THAT(targets, IsOk());
+    EXPECT_THAT((*targets)->Load(1),
+                StatusIs(Code::kInvalidArgument,
+                         record + "\"x\": want a finite number, it is NaN"));
+  }
 }
 
 TEST_F(RecordBlocksTest, WrongLengthsAreFoundAtTheStart) {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
@@ -183,6 +185,48 @@ TEST(ImageLoopsTest, PoolingAgreesWithItsTwinInEveryVersion) {
       ExpectNear(y, twin.mean, "mean");
       loops->avg_pool_grad(s, dy.data(), dx.data());
       ExpectNear(dx, twin.to_mean, "mean gradient");
+    }
+  }
+}
+
+// Which are equal and have other bits.
+TEST(ImageLoopsTest, OfZerosTheFirstIsTheMaximum) {
+  const PoolShape s{.images = 1, .channels = 16, .in = {2, 2}, .out = {1, 1}, .kernel = {2, 2},
+                    .stride = {1, 1}};
+  for (const ImageLoops* loops : SupportedImageLoops()) {
+    Floats x(4 * 16), want(4 * 16);
+    for (size_t c = 0; c < 16; ++c) {
+      for (size_t at = 0; at < 4; ++at) x[at * 16 + c] = (c >> at & 1) == 0 ? 0.0f : -0.0f;
+      want[c] = 1;
+    }
+    Floats y(16, 9), dy(16, 1), dx(x.size(), 9), left(16);
+    loops->max_pool(s, x.data(), y.data());
+    EXPECT_EQ(y, Floats(16));
+    loops->max_pool_grad(s, dy.data(), x.data(), y.data(), dx.data(), left.data());
+    EXPECT_EQ(dx, want);
+  }
+}
+
+// It was dropped unless it was the first of its window, and a model of NaN gave numbers.
+TEST(ImageLoopsTest, ANanIsTheMaximumOfItsWindowWhereverItIs) {
+  const PoolShape s{.images = 1, .channels = 19, .in = {3, 3}, .out = {1, 1}, .kernel = {3, 3},
+                    .stride = {1, 1}};
+  for (const ImageLoops* loops : SupportedImageLoops()) {
+    for (size_t at = 0; at < 9; ++at) {
+      // Of channel c pixel `at` is a NaN, and the one c places behind it, unless that is beyond
+      // the image.
+      Floats x(9 * 19, 1), want(9 * 19, 0);
+      for (size_t c = 0; c < 19; ++c) {
+        x[at * 19 + c] = NAN;
+        if (at + c < 9) x[(at + c) * 19 + c] = NAN;
+        want[at * 19 + c] = static_cast<float>(c);
+      }
+      Floats y(19, 9), dy(19), dx(x.size(), 9), left(19);
+      std::iota(dy.begin(), dy.end(), 0.0f);
+      loops->max_pool(s, x.data(), y.data());
+      EXPECT_THAT(y, testing::Each(testing::IsNan())) << at;
+      loops->max_pool_grad(s, dy.data(), x.data(), y.data(), dx.data(), left.data());
+      EXPECT_EQ(dx, want) << at;
     }
   }
 }

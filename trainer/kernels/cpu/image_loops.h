@@ -52,8 +52,10 @@ struct DropoutKey {
 };
 
 struct ImageLoops {
+  // NaN of a window with a NaN, as in PyTorch.
   void (*max_pool)(const PoolShape& shape, const float* x, float* y);
-  // The gradient goes to the first element of a window that is its maximum, as in TensorFlow.
+  // The gradient goes to the first element of a window that is its maximum, as in TensorFlow; to a
+  // NaN if there is one. `y` is what max_pool made of `x`, bit for bit.
   // `left` are channels floats of scratch.
   void (*max_pool_grad)(const PoolShape& shape, const float* dy, const float* x, const float* y,
                         float* dx, float* left);
