@@ -20,6 +20,7 @@ import unittest
 
 from processes import TRAINER
 
+PAGE = "docs/models.md"  # From the root of the tree, where a test runs.
 PATIENCE_S = 300
 SEED = 1
 PARAGRAPH = (
@@ -198,6 +199,12 @@ def train(row):
 class ModelsTest(unittest.TestCase):
     """One test per row, made below."""
 
+    def test_the_page_has_the_rows_of_the_table(self):
+        with open(PAGE, encoding="utf-8") as file:
+            page = file.read()
+        for name, row in ROWS.items():
+            self.assertIn(begin_of_line(name, row), page)
+
 
 def make_test(row):
     def test(self):
@@ -217,16 +224,36 @@ SIGNS = {"accuracy": "accuracy ≥", "loss": "loss ≤", "r2": "R² ≥",
          "over": "loss, of the least possible, ≤"}
 
 
+# What the table adds to a row's name.
+SIZES = {"mlp": "500", "lstm": "64 and 64", "wideDeep": "64 and 32", "gpt2": "2 blocks of 64"}
+
+
+def model_in_words(name):
+    if name.endswith("-bfloat16"):
+        return name.removesuffix("-bfloat16") + " in bfloat16"
+    return f"{name}, {SIZES[name]}" if name in SIZES else name
+
+
+def optimizer_in_words(optimizer):
+    decay = optimizer.get("decay", {}).get("type")
+    return f"{optimizer['name']} {optimizer['learningRate']}" + (f", {decay}" if decay else "")
+
+
+def begin_of_line(name, row, drawn=False):
+    """Up to what a run reached."""
+    return (f"| {model_in_words(name)} | {WORDS[row.data]}{', drawn' if drawn else ''} | "
+            f"{optimizer_in_words(row.optimizer)} | {row.steps} × {row.batch} | "
+            f"{SIGNS[row.measure]} {row.wanted} |")
+
+
 def print_table(names):
     print("| model | data | optimizer | steps × batch | wanted | reached | seconds |")
     print("|---|---|---|---|---|---|---|")
     for name in names or ROWS:
         row = ROWS[name]
         result = train(row)
-        data = WORDS[row.data] + (", drawn" if row.data == "mnist" and not result.real else "")
-        optimizer = f"{row.optimizer['name']} {row.optimizer['learningRate']}"
-        print(f"| {name} | {data} | {optimizer} | {row.steps} × {row.batch} | "
-              f"{SIGNS[row.measure]} {row.wanted} | {result.value:.4f} | {result.seconds:.0f} |",
+        drawn = row.data == "mnist" and not result.real
+        print(f"{begin_of_line(name, row, drawn)} {result.value:.4f} | {result.seconds:.0f} |",
               flush=True)
 
 

@@ -22,6 +22,7 @@ TEST(ShapeTest, BatchIsSymbolicUntilItIsSet) {
   EXPECT_TRUE(shape.has_batch());
   EXPECT_EQ(shape.ToString(), "[batch, 784]");
   EXPECT_EQ(shape.WithBatch(100).count(), 78400);
+  EXPECT_EQ(shape.CountWithBatch(100), 78400);
   EXPECT_EQ(Shape().count(), 1);
   EXPECT_EQ(Shape({0, 5}).count(), 0);
 }

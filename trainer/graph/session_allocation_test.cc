@@ -1,86 +1,18 @@
-// A step allocates nothing of ours. Counted are every operator new of the process, on all threads,
-// and every malloc, calloc, realloc and aligned_alloc that an object of this tree calls, but for
-// those within dnnl_primitive_execute, on its thread and on those of OpenMP: it makes a table of
-// its arguments, as many allocations in each step as in the one before, which a test says too. Not
-// seen are the calls of malloc inside oneDNN and OpenMP, which the linker does not send here (a
-// matrix product packs its operands into buffers that oneDNN takes and gives back).
+// A step of a session allocates nothing of ours; what is counted is in allocations.h.
 
-#include <omp.h>
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
-#include "oneapi/dnnl/dnnl.h"
 #include "operator/base/check.h"
 #include "operator/base/clock.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
+#include "trainer/graph/testing/allocations.h"
 #include "trainer/graph/testing/image_graph.h"
 #include "trainer/graph/testing/unusual_graph.h"
 #include "trainer/model/model.h"
-
-namespace {
-std::atomic<int64_t> allocations{0};
-std::atomic<int64_t> of_library{0};
-thread_local bool in_library = false;
-
-void Count() { ++(in_library || omp_in_parallel() != 0 ? of_library : allocations); }
-}  // namespace
-
-// The linker sends our objects' calls here (see BUILD).
-extern "C" {
-void* __real_malloc(size_t bytes);
-void* __real_calloc(size_t count, size_t bytes);
-void* __real_realloc(void* memory, size_t bytes);
-void* __real_aligned_alloc(size_t alignment, size_t bytes);
-dnnl_status_t __real_dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
-                                            int count, const dnnl_exec_arg_t* arguments);
-
-dnnl_status_t __wrap_dnnl_primitive_execute(const_dnnl_primitive_t primitive, dnnl_stream_t stream,
-                                            int count, const dnnl_exec_arg_t* arguments) {
-  in_library = true;
-  const dnnl_status_t status = __real_dnnl_primitive_execute(primitive, stream, count, arguments);
-  in_library = false;
-  return status;
-}
-
-void* __wrap_malloc(size_t bytes) {
-  Count();
-  return __real_malloc(bytes);
-}
-void* __wrap_calloc(size_t count, size_t bytes) {
-  Count();
-  return __real_calloc(count, bytes);
-}
-void* __wrap_realloc(void* memory, size_t bytes) {
-  Count();
-  return __real_realloc(memory, bytes);
-}
-void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
-  Count();
-  return __real_aligned_alloc(alignment, bytes);
-}
-}
-
-// All forms that containers and the standard library use, so that none is freed by another's
-// partner.
-void* operator new(size_t bytes) {
-  Count();
-  void* memory = __real_malloc(bytes);
-  if (memory == nullptr) std::abort();
-  return memory;
-}
-void* operator new[](size_t bytes) { return operator new(bytes); }
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return operator new(bytes); }
-void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return operator new(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 
 namespace taas {
 namespace {
@@ -88,22 +20,22 @@ namespace {
 // Of several steps after the first, in which one-time set-up may happen.
 int64_t AllocationsOfSteps(Session* session) {
   CHECK(session->Run(RunKind::kTrain).ok()) << "the first step failed";
-  const int64_t before = allocations.load();
+  const int64_t before = Allocations();
   for (int step = 0; step < 5; ++step) {
     const bool trained = session->Run(RunKind::kTrain).ok();
     const bool evaluated = session->Run(RunKind::kForward).ok();
     CHECK(trained && evaluated && session->loss() >= 0) << "a step failed";
   }
-  return allocations.load() - before;
+  return Allocations() - before;
 }
 
 TEST(SessionAllocationTest, TheCountersSeeAllocations) {
-  const int64_t before = allocations.load();
+  const int64_t before = Allocations();
   {
     const std::unique_ptr<int> memory = std::make_unique<int>(1);
     asm volatile("" : : "r"(memory.get()) : "memory");  // Else the compiler leaves it out.
   }
-  EXPECT_GE(allocations.load() - before, 1);
+  EXPECT_GE(Allocations() - before, 1);
 }
 
 TEST(SessionAllocationTest, AStepOfAnyGraphAllocatesNothing) {
@@ -142,9 +74,9 @@ TEST(SessionAllocationTest, AStepOfAResidualNetworkAllocatesNothing) {
       // Whatever oneDNN takes, it takes it in every step alike.
       int64_t last = -1;
       for (int round = 0; round < 2; ++round) {
-        const int64_t before = of_library;
+        const int64_t before = LibraryAllocations();
         EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << inter << ", " << intra;
-        const int64_t here = of_library - before;
+        const int64_t here = LibraryAllocations() - before;
         EXPECT_GT(here, 0) << "the counter sees nothing";
         if (round > 0) {
           EXPECT_EQ(here, last);
@@ -170,15 +102,18 @@ TEST(SessionAllocationTest, AStepOfAnEmbeddingAllocatesNothing) {
     EXPECT_EQ((*session)->gradient_rows(0)->ids.size(), 1u);
     const std::span<int32_t> input = (*session)->Int32Input("ids");
     for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<int32_t>(i);
-    const int64_t before = allocations;
+    const int64_t before = Allocations();
     const bool trained = (*session)->Run(RunKind::kTrain).ok();
-    EXPECT_EQ(allocations - before, 0);
+    EXPECT_EQ(Allocations() - before, 0);
     EXPECT_TRUE(trained);
     EXPECT_EQ((*session)->gradient_rows(0)->ids.size(), 450u);
   }
 }
 
-TEST(SessionAllocationTest, AStepInBFloat16AllocatesNothing) {
+// Convolutions, an LSTM, attention with layer norms and GELUs.
+class NamedModelAllocationTest : public testing::TestWithParam<Precision> {};
+
+TEST_P(NamedModelAllocationTest, AStepAllocatesNothing) {
   const DataShape digits{.features = 784, .classes = 10, .image = {28, 28, 1}};
   const DataShape tokens{.features = 71, .vocabulary = 40};
   const std::pair<const char*, DataShape> models[] = {
@@ -194,13 +129,19 @@ TEST(SessionAllocationTest, AStepInBFloat16AllocatesNothing) {
       auto session = Session::Compile(model->graph, {.batch = 4,
                                                      .loss = model->loss,
                                                      .threads = threads,
-                                                     .products = Precision::kBFloat16});
+                                                     .products = GetParam()});
       ASSERT_TRUE(session.ok()) << session.status();
       (*session)->InitializeVariables(1);
       EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << text << ", " << threads;
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Products, NamedModelAllocationTest,
+                         testing::Values(Precision::kFloat32, Precision::kBFloat16),
+                         [](const auto& info) {
+                           return info.param == Precision::kFloat32 ? "Float32" : "BFloat16";
+                         });
 
 // Recording too: memory for all events is taken when the session is compiled.
 TEST(SessionAllocationTest, ATracedStepAllocatesNothing) {

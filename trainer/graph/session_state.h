@@ -54,9 +54,9 @@ struct Session::State {
   // All elements at the buffer of `value`.
   template <typename T>
   std::span<T> Elements(Value value) const {
-    const TensorType type = TypeOf(value);
+    const TensorType& type = NodeAt(value.node).outputs[static_cast<size_t>(value.output)];
     return {static_cast<T*>(data[static_cast<size_t>(BufferOf(value))]),
-            static_cast<size_t>(type.shape.count())};
+            static_cast<size_t>(type.shape.CountWithBatch(options.batch))};
   }
   const Node& NodeAt(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
   TensorType TypeOf(Value value) const {

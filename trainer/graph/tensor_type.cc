@@ -43,6 +43,12 @@ int64_t Shape::count() const {
   return count;
 }
 
+int64_t Shape::CountWithBatch(int64_t batch) const {
+  int64_t count = 1;
+  for (const int64_t dim : dims_) count *= dim == kBatch ? batch : dim;
+  return count;
+}
+
 Shape Shape::WithBatch(int64_t batch) const {
   Shape out = *this;
   std::ranges::replace(out.dims_, kBatch, batch);

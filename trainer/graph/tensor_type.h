@@ -48,6 +48,8 @@ class Shape {
   bool has_batch() const;
   // The product of the dimensions; the shape has no open one.
   int64_t count() const;
+  // The same with this for open ones, without making another shape.
+  int64_t CountWithBatch(int64_t batch) const;
   Shape WithBatch(int64_t batch) const;
   // "[batch, 784]", "[]" for a scalar.
   std::string ToString() const;

@@ -1,11 +1,12 @@
 // Trains a named model on given batches and tells each loss, for a test that asks PyTorch the same.
 //
 // Standard input is JSON: {"model": {…}, "image": [28, 28, 1], "classes": 10, "batch": 32, "steps":
-// 20, "optimizer": {…}, "folder": DIR}, and "precision": "bfloat16" where wanted; of a text "image"
-// is its length, and the classes are the tokens. DIR/features holds the features of all steps,
+// 20, "optimizer": {…}, "folder": DIR}, and "precision": "bfloat16", "regularization": {"l1", "l2"}
+// and "clip": {…} where wanted; of a text "image" is its length, and the classes are the tokens.
+// DIR/features holds the features of all steps,
 // float32 or, of texts, int32; DIR/labels the labels, int32, one per token of a text; both as they
 // lie in memory. The trainable variables as they are before the first step are written to
-// DIR/variables, float32, one behind the other.
+// DIR/variables, float32, one behind the other, and as they are after the last to DIR/trained.
 // Standard output is {"variables": [{"name", "shape"}…], "losses": […]}.
 
 #include <algorithm>
@@ -20,8 +21,10 @@
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/session.h"
 #include "trainer/model/model.h"
+#include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/optimizer_slots.h"
 
@@ -83,6 +86,15 @@ Json WriteVariables(Session& session, const std::string& path) {
   return list;
 }
 
+void ClipAll(const GradientClip& clip, Session& session) {
+  std::vector<std::span<float>> gradients;
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    if (!session.variables()[i].trainable) continue;
+    AddParts(session.gradient(i), session.gradient_rows(i), &gradients);
+  }
+  clip.Apply(gradients);
+}
+
 absl::StatusOr<Json> Train(const Json& test) {
   const Json& image = test["image"];
   const DataShape shape =
@@ -91,9 +103,15 @@ absl::StatusOr<Json> Train(const Json& test) {
                       .classes = test["classes"],
                       .image = {image[0], image[1], image[2]}}
           : DataShape{.features = image[0].get<int64_t>() + 1, .vocabulary = test["classes"]};
-  ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(test["model"].dump(), shape));
+  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(test["model"].dump(), shape));
+  if (test.contains("regularization")) {
+    spec.l1 = test["regularization"].value("l1", 0.0);
+    spec.l2 = test["regularization"].value("l2", 0.0);
+  }
   ASSIGN_OR_RETURN(const Model model, BuildModel(spec));
   ASSIGN_OR_RETURN(const auto optimizer, Optimizer::Parse(test["optimizer"].dump()));
+  ASSIGN_OR_RETURN(const GradientClip clip,
+                   GradientClip::Parse(test.contains("clip") ? test["clip"].dump() : ""));
   SessionOptions options{.batch = test["batch"], .loss = model.loss};
   if (test.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
   ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, options));
@@ -107,9 +125,11 @@ absl::StatusOr<Json> Train(const Json& test) {
     inputs.Next(*session);
     session->SetStep(step);
     RETURN_IF_ERROR(session->Run(RunKind::kTrain));
+    ClipAll(clip, *session);
     slots.Apply(*session, step + 1);
     result["losses"].push_back(session->loss());
   }
+  WriteVariables(*session, folder + "/trained");
   return result;
 }
 

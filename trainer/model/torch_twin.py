@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Trains as steps_main.cc does, by PyTorch: a list of what that reads, a list of what it prints.
 
-"variables" of what it printed is part of the input. With "alone" nothing of ours is: the module
-gives its own parameters away in our order and takes them back, {"parameters": their count,
-"difference": what that changed of its output, "losses": of steps on one and the same batch}.
+"variables" of what it printed is part of the input. With "double" all is computed in float64, and
+"difference" is that of the parameters after the last step from ours, beside 1. With "alone" nothing
+of ours is: the module gives its own parameters away in our order and takes them back,
+{"parameters": their count, "difference": what that changed of its output, "losses": of steps on one
+and the same batch}.
 """
 
 import json
@@ -34,25 +36,45 @@ def batches_of(test):
     text = test["model"]["name"] == "gpt2"
     features = read(f"{test['folder']}/features", "<i4" if text else "<f4", steps, batch, width)
     labels = read(f"{test['folder']}/labels", "<i4", steps, batch, width if text else 1)
+    if test.get("double"):
+        features = features.double()
     return features, labels.long().reshape(steps, -1)
 
 
+def penalty_of(test, module):
+    """Of weights, which lie some way; biases do not."""
+    factors = test.get("regularization", {})
+    weights = [parameter for parameter, kind in module.ours() if kind != "same"]
+    return sum(factors.get("l1", 0) * w.abs().sum() + factors.get("l2", 0) * (w * w).sum() / 2
+               for w in weights)
+
+
+def clip(limits, parameters):
+    if "value" in limits:
+        torch.nn.utils.clip_grad_value_(parameters, limits["value"])
+    if "globalNorm" in limits:
+        torch.nn.utils.clip_grad_norm_(parameters, limits["globalNorm"])
+
+
 def train(test, module, batches):
-    optimizer = optimizer_of(test["optimizer"],
-                             [p for p in module.parameters() if p.requires_grad])
+    parameters = [p for p in module.parameters() if p.requires_grad]
+    optimizer = optimizer_of(test["optimizer"], parameters)
     losses = []
     for features, labels in zip(*batches):
         optimizer.zero_grad()
         with torch.autocast("cpu", torch.bfloat16, enabled="precision" in test):
             loss = torch_models.loss_of(module, module.arrange(features), labels)
+        if "regularization" in test:
+            loss = loss + penalty_of(test, module)
         loss.backward()
+        clip(test.get("clip", {}), parameters)
         optimizer.step()
         losses.append(float(loss.detach()))
     return losses
 
 
-def variables_of(test):
-    values = numpy.fromfile(f"{test['folder']}/variables", "<f4")
+def variables_of(test, name):
+    values = numpy.fromfile(f"{test['folder']}/{name}", "<f4")
     named = []
     for variable in test["variables"]:
         count = math.prod(variable["shape"])
@@ -89,8 +111,15 @@ def result_of(test):
     module = torch_models.build(test["model"], test["features"], test["classes"])
     if test.get("alone"):
         return alone(test, module)
-    torch_models.load(module, variables_of(test))
-    return {"losses": train(test, module, batches_of(test))}
+    if test.get("double"):
+        module.double()
+    torch_models.load(module, variables_of(test, "variables"))
+    losses = train(test, module, batches_of(test))
+    with torch.no_grad():
+        pairs = zip(given_away(module), variables_of(test, "trained"), strict=True)
+        differences = [float(((got - want).abs() / (1 + got.abs())).max())
+                       for (_, got), (_, want) in pairs]
+    return {"losses": losses, "difference": max(differences)}
 
 
 if __name__ == "__main__":

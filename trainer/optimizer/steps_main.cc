@@ -1,9 +1,9 @@
 // Prints what optimizers and clipping do, for a test that asks TensorFlow the same.
 //
 // Standard input is a JSON list of cases: {"optimizer": {...}, "start": [w...], "gradients":
-// [[g...]...]}, one update per gradient, or {"clip": {...}, "gradients": [[...]...]}, one gradient
-// per variable. Standard output is the list of results: {"rates", "values", "slots"}, each by step,
-// or {"clipped"}.
+// [[g...]...]}, one update per gradient, each clipped first if there is a "clip"; or without an
+// optimizer {"clip": {...}, "gradients": [[...]...]}, one gradient per variable. Standard output is
+// the list of results: {"rates", "values", "slots"}, each by step, or {"clipped"}.
 
 #include <cstdio>
 #include <iostream>
@@ -22,7 +22,14 @@ namespace {
 
 using Json = nlohmann::json;
 
+GradientClip ClipOf(const Json& test) {
+  const auto clip = GradientClip::Parse(test.contains("clip") ? test["clip"].dump() : "");
+  CHECK(clip.ok()) << clip.status().ToString();
+  return *clip;
+}
+
 Json RunSteps(const Json& test) {
+  const GradientClip clip = ClipOf(test);
   const auto made =
       Optimizer::Parse(test["optimizer"].dump(), test.value("workers", int64_t{1}));
   CHECK(made.ok()) << made.status().ToString();
@@ -38,7 +45,9 @@ Json RunSteps(const Json& test) {
   int64_t step = 0;
   for (const Json& gradient : test["gradients"]) {
     ++step;
-    const auto values = gradient.get<std::vector<float>>();
+    auto values = gradient.get<std::vector<float>>();
+    const std::span<float> all(values);
+    clip.Apply({&all, 1});
     optimizer.Apply({.gradient = values, .in = w, .out = w, .slots_in = slots_in,
                      .slots_out = slots_out, .step = step});
     result["rates"].push_back(optimizer.learning_rate(step));
@@ -51,11 +60,9 @@ Json RunSteps(const Json& test) {
 }
 
 Json RunClip(const Json& test) {
-  const auto clip = GradientClip::Parse(test["clip"].dump());
-  CHECK(clip.ok()) << clip.status().ToString();
   auto gradients = test["gradients"].get<std::vector<std::vector<float>>>();
   const std::vector<std::span<float>> spans(gradients.begin(), gradients.end());
-  clip->Apply(spans);
+  ClipOf(test).Apply(spans);
   return {{"clipped", gradients}};
 }
 
@@ -63,7 +70,7 @@ int Main() {
   const Json tests = Json::parse(std::string(std::istreambuf_iterator<char>(std::cin), {}));
   Json results = Json::array();
   for (const Json& test : tests) {
-    results.push_back(test.contains("clip") ? RunClip(test) : RunSteps(test));
+    results.push_back(test.contains("optimizer") ? RunSteps(test) : RunClip(test));
   }
   std::puts(results.dump().c_str());
   return 0;

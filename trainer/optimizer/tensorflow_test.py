@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The updates are those of the real TensorFlow: a hundred steps of every rule and schedule.
+"""The updates are those of the real TensorFlow: a hundred steps of every rule and schedule, with
+moving averages and with clipping.
 
 TensorFlow computes in double precision, so that what differs is the rounding of our floats and
 nothing else. The gradients are random, of a fixed seed.
@@ -105,11 +106,30 @@ def slots_of(optimizer, options, w, names):
     slots = ["rms", "mg", "momentum"] if options.get("centered") else SLOTS[name]
     return dict(zip(names, [optimizer.get_slot(w, slot).numpy() for slot in slots], strict=True))
 
+class Average:
+    # ExponentialMovingAverage of one variable, which counts updates; nothing without a decay.
+
+    def __init__(self, options, w):
+        decay, self.w, self.step = options.get("movingAverage", {}).get("decay"), w, 0
+        self.updates = tf.Variable(0.0)
+        self.average = decay and tf.train.ExponentialMovingAverage(decay, self.updates)
+        if self.average:
+            self.average.apply([w])  # It starts from the values before the first update.
+
+    def update(self):
+        if not self.average:
+            return {}
+        self.step += 1
+        self.updates.assign(self.step)
+        self.average.apply([self.w])
+        return {"ExponentialMovingAverage": self.average.average(self.w).numpy()}
+
 def steps(test):
     options = test["optimizer"]
     w = tf.Variable(np.array(test["start"], np.float64))
     rate = tf.Variable(number(options["learningRate"]))
     optimizer = make(options, rate)
+    average = Average(options, w)
     names = None if options["name"] == "adamw" else checkpoint_names(options)
     out = {"rates": [], "values": [], "slots": {}}
     for step, gradient in enumerate(test["gradients"], 1):
@@ -117,23 +137,28 @@ def steps(test):
         rate.assign(now)
         if options["name"] == "adamw":
             optimizer.learning_rate.assign(now)
-        optimizer.apply_gradients([(tf.constant(gradient, tf.float64), w)])
+        gradient = clipped([tf.constant(gradient, tf.float64)], test.get("clip"))[0]
+        optimizer.apply_gradients([(gradient, w)])
         out["rates"].append(now)
         out["values"].append(w.numpy().tolist())
-        for name, value in slots_of(optimizer, options, w, names).items():
+        slots = {**slots_of(optimizer, options, w, names), **average.update()}
+        for name, value in slots.items():
             out["slots"].setdefault(name, []).append(value.tolist())
     return out
 
+def clipped(gradients, limits):
+    if not limits:
+        return gradients
+    if "value" in limits:
+        return [tf.clip_by_value(g, -limits["value"], limits["value"]) for g in gradients]
+    return tf.clip_by_global_norm(gradients, number(limits["globalNorm"]))[0]
+
 def clip(test):
     gradients = [tf.constant(gradient, tf.float64) for gradient in test["gradients"]]
-    limits = test["clip"]
-    if "value" in limits:
-        done = [tf.clip_by_value(g, -limits["value"], limits["value"]) for g in gradients]
-    else:
-        done = tf.clip_by_global_norm(gradients, number(limits["globalNorm"]))[0]
-    return {"clipped": [g.numpy().tolist() for g in done]}
+    return {"clipped": [g.numpy().tolist() for g in clipped(gradients, test["clip"])]}
 
-print(json.dumps([clip(test) if "clip" in test else steps(test) for test in json.load(sys.stdin)]))
+print(json.dumps([steps(test) if "optimizer" in test else clip(test)
+                  for test in json.load(sys.stdin)]))
 """
 
 COUNT = 7
@@ -174,6 +199,22 @@ SCHEDULES = {
     "of four workers": {"scaleByWorkers": True, "warmup": {"steps": 13}},
 }
 
+# Decays that are floats. The third is not reached in so few steps, in which an average is of fewer.
+AVERAGES = {
+    "average, sgd": {"name": "sgd", "movingAverage": {"decay": 0.875}},
+    "average, momentum": {"name": "momentum", "movingAverage": {"decay": 0.5}},
+    "average that gets longer, adam": {"name": "adam", "movingAverage": {"decay": 1 - 2**-10}},
+    "average, ftrl": {"name": "ftrl", "movingAverage": {"decay": 0.9375}},
+}
+# Of gradients whose norm is between 0.8 and 2.2, in some steps above the second norm.
+CLIPPED = {
+    "clipped by value, momentum": ({"name": "momentum"}, {"value": 0.25}),
+    "clipped by norm, sgd": ({"name": "sgd"}, {"globalNorm": 0.5}),
+    "clipped by norm, adam": ({"name": "adam"}, {"globalNorm": 1.5}),
+    "clipped by norm, average": ({"name": "momentum", "movingAverage": {"decay": 0.875}},
+                                 {"globalNorm": 1.5}),
+}
+
 
 def cases():
     values = random.Random(7)
@@ -183,13 +224,16 @@ def cases():
         return [round(values.uniform(-1, 1) * scale * 2**20) / 2**20 for _ in range(COUNT)]
 
     tests = {}
-    for name, rule in RULES.items():
+    for name, rule in {**RULES, **AVERAGES}.items():
         tests[name] = {"optimizer": {"learningRate": 0.0625, **rule}, "start": floats(0.5),
                        "gradients": [floats() for _ in range(UPDATES)]}
     for name, schedule in SCHEDULES.items():
         tests[name] = {"optimizer": {"name": "sgd", "learningRate": 0.0625, **schedule},
                        "workers": 4, "start": floats(0.5),
                        "gradients": [floats() for _ in range(UPDATES)]}
+    for name, (rule, limit) in CLIPPED.items():
+        tests[name] = {"optimizer": {"learningRate": 0.0625, **rule}, "clip": limit,
+                       "start": floats(0.5), "gradients": [floats() for _ in range(UPDATES)]}
     for name, limit in {"value": 0.25, "globalNorm": 0.5}.items():
         tests["clip by " + name] = {"clip": {name: limit}, "gradients": [floats(), floats(3)]}
     tests["clip by a norm that is larger"] = {"clip": {"globalNorm": 50},
@@ -228,7 +272,7 @@ class TensorFlowTest(unittest.TestCase):
                                      f"{what}[{i}]: {our}, TensorFlow has {their}")
 
     def test_each_update_is_tensorflows(self):
-        for name in [*RULES, *SCHEDULES]:
+        for name in [*RULES, *SCHEDULES, *AVERAGES, *CLIPPED]:
             with self.subTest(name):
                 ours, theirs = self.ours[name], self.theirs[name]
                 self.assertEqual(set(ours.get("slots") or {}), set(theirs["slots"]))
@@ -246,7 +290,7 @@ class TensorFlowTest(unittest.TestCase):
 
     def test_clipping_is_tensorflows(self):
         for name, case in self.cases.items():
-            if "clip" not in case:
+            if "optimizer" in case:
                 continue
             with self.subTest(name):
                 self.assert_near(self.ours[name]["clipped"], self.theirs[name]["clipped"], name)

@@ -28,7 +28,8 @@ class CommittedSet {
   bool Contains(int64_t batch) const { return batch < watermark_ || above_.count(batch) != 0; }
   bool Add(int64_t batch) {
     if (Contains(batch)) return false;
-    above_.insert(batch);
+    if (batch != watermark_) return above_.insert(batch).second;
+    ++watermark_;  // In order, as one process has them: nothing is stored.
     while (!above_.empty() && *above_.begin() == watermark_) {
       above_.erase(above_.begin());
       ++watermark_;

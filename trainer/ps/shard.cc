@@ -23,6 +23,9 @@ namespace {
 
 // Lines about strangers in the log: one that calls in a loop must not fill it.
 constexpr std::chrono::seconds kComplainEvery{10};
+// For answers that are on their way when this shard closes. Long for a network, short for who waits
+// for the process to end.
+constexpr std::chrono::milliseconds kLastAnswers{1'000};
 // A job's uid and attempt.
 constexpr uint64_t kHelloBytesMax = 1 << 10;
 // 16 MiB: what a liar can make a shard allocate at first.
@@ -88,6 +91,8 @@ void Shard::Close() {
   Lock lock(mutex_);
   closing_ = true;
   WakeAll();
+  // The end of a job comes quickly after its last step: who has made that hears of it all the same.
+  changed_.wait_for(lock, kLastAnswers, [this] { return answers_ == 0; });
   Retire(lock);
 }
 

@@ -108,6 +108,8 @@ class Shard {
   void Attach(Model& model, const Pusher& pusher, comm::Channel& channel);
   // Whether `pusher` gets no answer by `channel` any more: it must not take a turn for somebody who
   // has gone or has come by another connection.
+  bool Gone(const Model& model, const Pusher& pusher, const comm::Channel& channel) const;
+  // Or because this shard is closing.
   bool Over(const Model& model, const Pusher& pusher, const comm::Channel& channel) const;
   // Whether `pusher` need not wait for a batch; which, if this shard gives them.
   static bool HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch);
@@ -128,6 +130,7 @@ class Shard {
   std::condition_variable reached_;
   std::multiset<int64_t> awaited_;
   bool closing_ = false;
+  int answers_ = 0;  // To pushes: that are waited for, or on their way.
   std::shared_ptr<Model> model_;
   std::chrono::steady_clock::time_point next_complaint_{};
 };

@@ -65,7 +65,11 @@ absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
       OnStaged(*model, model->shard, staged);
     }
   }
-  return AnswerPush(channel, model, staged.push, have, std::move(lock));
+  ++answers_;
+  const absl::Status status = AnswerPush(channel, model, staged.push, have, std::move(lock));
+  std::lock_guard after(mutex_);
+  if (--answers_ == 0 && closing_) changed_.notify_all();
+  return status;
 }
 
 absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
@@ -93,13 +97,15 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
                                const PushId& push, std::optional<int64_t> have, Lock lock) {
   Model& model = *shared;
   std::optional<int64_t> batch;
+  bool answered = false;
   changed_.wait(lock, [&] {
-    if (Over(model, push.pusher, channel)) return true;
-    const bool answered = model.ledger.settled(push.pusher).sequence >= push.sequence ||
-                          model.ledger.banked(push);
-    return answered && HasTurn(model, push.pusher, &batch);
+    if (Gone(model, push.pusher, channel)) return true;
+    answered = (model.ledger.settled(push.pusher).sequence >= push.sequence ||
+                model.ledger.banked(push)) &&
+               HasTurn(model, push.pusher, &batch);
+    return answered || closing_;
   });
-  if (Over(model, push.pusher, channel)) {
+  if (!answered) {
     return AnswerOver(channel, model, push.pusher, std::move(lock));
   }
   const PushLedger::Settled settled = model.ledger.settled(push.pusher);
@@ -161,7 +167,11 @@ void Shard::Attach(Model& model, const Pusher& pusher, Channel& channel) {
 }
 
 bool Shard::Over(const Model& model, const Pusher& pusher, const Channel& channel) const {
-  if (closing_ || model.retired || model.ledger.fenced(pusher)) return true;
+  return closing_ || Gone(model, pusher, channel);
+}
+
+bool Shard::Gone(const Model& model, const Pusher& pusher, const Channel& channel) const {
+  if (model.retired || model.ledger.fenced(pusher)) return true;
   if (!model.gives_batches()) return false;
   const auto attached = model.attached.find(pusher);
   return attached == model.attached.end() || attached->second != &channel;

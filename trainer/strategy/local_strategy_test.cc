@@ -238,16 +238,28 @@ TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
 }
 
 // A power of two changes no digit of a gradient, unless it is left in.
-TEST_F(LocalStrategyTest, LossScaleIsDividedOutAgain) {
-  const std::string optimizer = R"("optimizer": {"name": "sgd", "learningRate": 0.2)";
-  TrainerConfig plain = MakeConfig(optimizer + "}");
-  TrainerConfig scaled = MakeConfig(optimizer + R"(, "lossScale": 1024})");
-  plain.max_steps = scaled.max_steps = 10;
-  plain.strategy = scaled.strategy = StrategyType::kLocal;
-  const Outcome of_plain = Train(plain), of_scaled = Train(scaled);
-  ASSERT_THAT(of_scaled.status, IsOk());
-  EXPECT_EQ(of_scaled.values, of_plain.values);
-  EXPECT_EQ(of_scaled.board.progress.loss, of_plain.board.progress.loss);
+TEST_F(LocalStrategyTest, LossScaleIsDividedOutAgainInEachOfAHundredSteps) {
+  const std::string optimizers[] = {
+      R"("optimizer": {"name": "sgd", "learningRate": 0.2)",
+      R"("regularization": {"l1": 0.001, "l2": 0.01}, "optimizer": {"name": "adam",
+         "learningRate": 0.01, "clip": {"globalNorm": 0.5})"};
+  for (const std::string& optimizer : optimizers) {
+    const auto train = [&](const std::string& scale) {
+      TrainerConfig config = MakeConfig(optimizer + scale + "}");
+      config.max_steps = 100;
+      config.strategy = StrategyType::kLocal;
+      return Train(config);
+    };
+    const Outcome plain = train("");
+    ASSERT_THAT(plain.status, IsOk());
+    for (const char* scale : {"1024", "0.125"}) {
+      const Outcome scaled = train(std::string(R"(, "lossScale": )") + scale);
+      ASSERT_THAT(scaled.status, IsOk());
+      EXPECT_EQ(scaled.values, plain.values) << optimizer << ", " << scale;
+      EXPECT_EQ(scaled.board.progress.loss, plain.board.progress.loss);
+    }
+    EXPECT_NE(train(R"(, "lossScale": 3)").values, plain.values) << "nothing is scaled";
+  }
 }
 
 TEST_F(LocalStrategyTest, RateGrowsWithTheTowersWhereToldSo) {

@@ -8,7 +8,10 @@
 namespace taas {
 
 OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, Session& session)
-    : optimizer_(optimizer), values_(optimizer.slots().size()) {
+    : optimizer_(optimizer),
+      values_(optimizer.slots().size()),
+      in_(values_.size()),
+      out_(values_.size()) {
   for (size_t slot = 0; slot < values_.size(); ++slot) {
     const float start = optimizer_.slot_start(slot);
     for (const VariableInfo& variable : session.variables()) {
@@ -25,16 +28,14 @@ OptimizerSlots::OptimizerSlots(const Optimizer& optimizer, Session& session)
 }
 
 void OptimizerSlots::Apply(Session& session, int64_t step) {
-  std::vector<std::span<const float>> in(values_.size());
-  std::vector<std::span<float>> out(values_.size());
   for (size_t i = 0; i < session.variables().size(); ++i) {
     if (!session.variables()[i].trainable) continue;
-    for (size_t slot = 0; slot < values_.size(); ++slot) in[slot] = out[slot] = values_[slot][i];
+    for (size_t slot = 0; slot < values_.size(); ++slot) in_[slot] = out_[slot] = values_[slot][i];
     optimizer_.Apply({.gradient = session.gradient(i),
                       .in = session.variable(i),
                       .out = session.variable(i),
-                      .slots_in = in,
-                      .slots_out = out,
+                      .slots_in = in_,
+                      .slots_out = out_,
                       .step = step,
                       .rows = session.gradient_rows(i)});
   }

@@ -36,6 +36,9 @@ class OptimizerSlots {
  private:
   const Optimizer& optimizer_;
   std::vector<Snapshot::Tensors> values_;
+  // Of the slots of one variable: made once, so that a step allocates nothing.
+  std::vector<std::span<const float>> in_;
+  std::vector<std::span<float>> out_;
 };
 
 }  // namespace taas

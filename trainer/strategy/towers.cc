@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Graph& graph,
 Towers::Towers(std::vector<std::unique_ptr<Session>> sessions)
     : sessions_(std::move(sessions)),
       results_(sessions_.size()),
-      rows_(first().variables().size()) {
+      rows_(first().variables().size()),
+      parts_(sessions_.size()) {
   for (int tower = 1; tower < count(); ++tower) {
     threads_.emplace_back([this, tower] { Serve(tower); });
   }
@@ -77,14 +78,13 @@ void Towers::Serve(int tower) {
 void Towers::AverageGradients() {
   if (count() == 1) return;
   const float share = 1.0f / static_cast<float>(count());
-  std::vector<const float*> parts(sessions_.size());
   for (size_t i = 0; i < first().variables().size(); ++i) {
     const std::span<float> mean = first().gradient(i);
     const auto average = [&](size_t at, size_t elements) {
       for (size_t tower = 0; tower < sessions_.size(); ++tower) {
-        parts[tower] = sessions_[tower]->gradient(i).data() + at;
+        parts_[tower] = sessions_[tower]->gradient(i).data() + at;
       }
-      BestLoops().scaled_sum(parts.data(), count(), share, mean.data() + at,
+      BestLoops().scaled_sum(parts_.data(), count(), share, mean.data() + at,
                              static_cast<int64_t>(elements));
     };
     std::optional<GradientRows> rows = first().gradient_rows(i);

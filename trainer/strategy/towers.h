@@ -66,6 +66,7 @@ class Towers {
   // Per variable whose gradient lists rows: those of all towers; lists_ are those of each.
   std::vector<std::vector<int32_t>> rows_;
   std::vector<std::span<const int32_t>> lists_;
+  std::vector<const float*> parts_;  // Of one gradient, by tower.
   // Each tower waits for the next round and counts itself out at its end.
   std::atomic<int64_t> round_ = 0;
   std::atomic<int> running_ = 0;

@@ -49,7 +49,9 @@ absl::Status TrainInput::Fill(int64_t batch, const BatchRows& rows) {
 }
 
 absl::Status TrainInput::Make(int64_t batch, const BatchRows& rows) {
-  std::vector<int64_t> indices(static_cast<size_t>(plan_.batch_size()));
+  // Of each thread that fills batches, so that a step allocates nothing.
+  thread_local std::vector<int64_t> indices;
+  indices.resize(static_cast<size_t>(plan_.batch_size()));
   plan_.Indices(batch, indices);
   if (stream_) {
     stream_->ReadAhead(batch);
@@ -64,7 +66,8 @@ absl::Status TrainInput::Make(int64_t batch, const BatchRows& rows) {
 void TrainInput::Augment(int64_t batch, std::span<const int64_t> indices,
                          std::span<float> features) const {
   const size_t width = static_cast<size_t>(data_.train.features());
-  std::vector<float> image(width);
+  thread_local std::vector<float> image;  // As indices in Make.
+  image.resize(width);
   for (size_t row = 0; row < indices.size(); ++row) {
     const int64_t position = batch * plan_.batch_size() + static_cast<int64_t>(row);
     const uint64_t seed = AugmentSeed(

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstddef>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -182,6 +184,48 @@ TEST(CrossEntropyTest, AgreesWithItsTwinAtOddSizes) {
         loss += std::log(sum) - double{x[labels[static_cast<size_t>(row)]]};
       }
       ASSERT_NEAR(result.loss, loss / static_cast<double>(rows), 1e-5) << rows << "x" << classes;
+    }
+  }
+}
+
+// From the op's inputs alone: d loss / d logits = (softmax(logits) - one-hot(label)) / rows. Within
+// 1e-6 of the largest number, as the probabilities.
+TEST(CrossEntropyTest, ItsGradientAgreesWithItsTwinAtOddSizes) {
+  for (const int64_t rows : {1, 2, 7, 31}) {
+    for (const int64_t classes : {1, 2, 3, 10, 17, 101, 1031}) {
+      FloatTensor logits = RandomTensor(Shape({rows, classes}), static_cast<uint64_t>(rows));
+      for (float& logit : logits.values) logit *= 10;
+      std::vector<int32_t> labels;
+      for (int64_t row = 0; row < rows; ++row) {
+        labels.push_back(static_cast<int32_t>((row * 7 + 3) % classes));
+      }
+      const CrossEntropy forward = RunCrossEntropy(rows, classes, logits.values, labels);
+      const float dloss = 2.5f;
+      Doubles wanted;
+      for (int64_t row = 0; row < rows; ++row) {
+        const float* x = logits.values.data() + row * classes;
+        double sum = 0;
+        for (int64_t i = 0; i < classes; ++i) sum += std::exp(double{x[i]});
+        for (int64_t i = 0; i < classes; ++i) {
+          const double hot = i == labels[static_cast<size_t>(row)] ? 1 : 0;
+          wanted.push_back(dloss * (std::exp(double{x[i]}) / sum - hot) /
+                           static_cast<double>(rows));
+        }
+      }
+      const TensorType probabilities = {DType::kFloat32, logits.shape};
+      const TensorType types[] = {probabilities, {DType::kInt32, Shape({rows})}, {}};
+      const void* const in[] = {forward.probabilities.data(), labels.data(), &dloss};
+      for (const int threads : {1, 3}) {
+        const auto kernel = (*StandardKernels().Find("SparseSoftmaxCrossEntropyGrad", "CPU",
+                                                     DType::kFloat32))(
+            {.attributes = Attributes(), .inputs = types,
+             .outputs = std::span(&probabilities, 1), .threads = threads});
+        ASSERT_THAT(kernel, IsOk());
+        Floats dlogits(logits.values.size(), 77.0f);
+        void* const out[] = {dlogits.data()};
+        ASSERT_THAT(kernel->run({.inputs = in, .outputs = out, .threads = threads}), IsOk());
+        ExpectNear(dlogits, wanted, std::to_string(rows) + "x" + std::to_string(classes), 1e-6);
+      }
     }
   }
 }

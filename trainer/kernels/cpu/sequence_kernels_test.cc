@@ -1,6 +1,6 @@
 // Layer normalization, GELU, attention and LSTM against plain twins in double, at odd sizes, in
-// every version that the machine can run. Gradients are held against differences in gradients_test;
-// here their versions are held against the baseline, and several threads against one.
+// every version that the machine can run. Gradients have twins in sequence_gradients_test; here
+// their versions are held against the baseline, and several threads against one.
 
 #include <cmath>
 #include <functional>
@@ -128,7 +128,7 @@ TEST(SequenceKernelsTest, AttentionInBFloat16EqualsItsTwin) {
   }
 }
 
-// Gradients in float32 are held against differences of a loss; rounding makes steps of it.
+// Gradients in bfloat16 have no twin: which of two roundings a factor takes is not the formula's.
 Doubles AsDoubles(const Floats& values) { return {values.begin(), values.end()}; }
 
 constexpr double kGradientTolerance = 0.02;  // Of several roundings of 2^-9 behind each other.

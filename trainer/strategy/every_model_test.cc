@@ -1,0 +1,270 @@
+// Models of each kind under each strategy, a few steps of each, over loopback in this process: by
+// towers, and through two parameter servers in both modes. What one process computes alone is what
+// the others are held against.
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/shard.h"
+#include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/local_strategy.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/strategy/replica_loop.h"
+
+namespace taas {
+namespace {
+
+constexpr int64_t kSteps = 40;
+constexpr int64_t kBatch = 4;  // Of eight examples, which come again and again.
+constexpr int kShards = 2;
+
+using Losses = std::map<int64_t, double>;  // By batch.
+
+// Remembers the losses of batches, as they are computed: what became of a last push a replica may
+// not learn, if the job ends meanwhile.
+class WatchedTask : public TrainingTask {
+ public:
+  using OnLoss = std::function<void(int64_t batch, double loss)>;
+  WatchedTask(TrainingTask& task, OnLoss on_loss) : task_(task), on_loss_(std::move(on_loss)) {}
+  Session& session() override { return task_.session(); }
+  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  int64_t batches_per_step() const override { return task_.batches_per_step(); }
+  // Of several batches the loss is their mean, and counts as that of a batch as large as all.
+  absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
+    const absl::StatusOr<float> loss = task_.ComputeGradients(batches);
+    if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);
+    return loss;
+  }
+  absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) override {
+    return task_.Evaluate(variables);
+  }
+
+ private:
+  TrainingTask& task_;
+  const OnLoss on_loss_;
+};
+
+struct Case {
+  const char* name;
+  const char* model;
+  const char* data;
+  const char* optimizer;
+  // The moments of a batch are those of the examples of one tower.
+  bool normalizes_batches = false;
+};
+
+constexpr char kText[] = "text";  // Its file is made by the test.
+
+// Images of the shape, or sequences.
+#define WAVES(shape)                                                              \
+  R"({"format": "generated", "generated": {"pattern": "waves", "classes": 4, )"   \
+  R"("examples": 8, "testExamples": 0, "image": )" shape "}}"
+
+constexpr char kClicks[] = R"({"format": "generated",
+    "generated": {"pattern": "clicks", "examples": 8, "testExamples": 0},
+    "columns": [{"name": "age", "type": "numeric", "normalise": {"scale": 0.05, "offset": -2.5}},
+                {"name": "hour", "type": "identity", "buckets": 24},
+                {"name": "ad", "type": "hashed", "buckets": 50}]})";
+
+class EveryModelTest : public testing::TestWithParam<Case> {
+ protected:
+  TrainerConfig Config(const std::string& strategy, int64_t batch = kBatch) {
+    std::string data = GetParam().data;
+    if (data == kText) {
+      const std::string path = testing::TempDir() + "/every_model.txt";
+      EXPECT_THAT(files_.WriteAtomically(path, "eight lines of nine are seventy-two letters, as "
+                                               "the machines learn to count them now."),
+                  IsOk());
+      data = R"({"format": "text", "text": {"context": 8}, "train": {"files": [")" + path +
+             R"("]}})";
+    }
+    const auto config = ParseTrainerConfig(
+        R"({"seed": 3, "maxSteps": )" + std::to_string(kSteps) + R"(, "batchSize": )" +
+        std::to_string(batch) + R"(, "model": )" + GetParam().model + R"(, "data": )" + data +
+        R"(, "optimizer": )" + GetParam().optimizer + R"(, "strategy": )" + strategy + "}");
+    EXPECT_THAT(config, IsOk());
+    return *config;
+  }
+
+  std::unique_ptr<ModelTask> MakeTask(const TrainerConfig& config) {
+    auto task = ModelTask::Make(files_, config);
+    EXPECT_THAT(task, IsOk());
+    return *std::move(task);
+  }
+
+  Losses InOneProcess(const TrainerConfig& config) {
+    const auto model = MakeTask(config);
+    Losses losses;
+    WatchedTask task(*model, [&](int64_t batch, double loss) { losses[batch] = loss; });
+    StatusBoard board({});
+    StepLog log(clock_, {.every = 1000});
+    EXPECT_THAT(RunLocal(clock_, config, task, nullptr, board, log, stop_), IsOk());
+    return losses;
+  }
+
+  // The chief trains as well.
+  Losses ByParameterServers(const TrainerConfig& config, int workers) {
+    ClusterSpec cluster;
+    cluster.addresses["chief"] = {"127.0.0.1:1"};
+    cluster.addresses["ps"] = {"127.0.0.1:2", "127.0.0.1:3"};
+    if (workers > 0) cluster.addresses["worker"] = {"127.0.0.1:4"};
+    cluster.self = {"chief", 0};
+    Losses losses;
+    std::mutex mutex;
+    const WatchedTask::OnLoss on_loss = [&](int64_t batch, double loss) {
+      std::lock_guard lock(mutex);
+      losses[batch] = loss;
+    };
+    const auto model = MakeTask(config);
+    WatchedTask task(*model, on_loss);
+    StatusBoard board({});
+    Coordinator coordinator(
+        clock_,
+        {.config = config, .cluster = cluster, .job = {"uid", 1}, .self = {1, random_.Next()}},
+        board, task, nullptr);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    EXPECT_THAT(server, IsOk());
+    const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
+      ClusterSpec own = cluster;
+      own.self = self;
+      return Member::Options{.chief_name = "chief-0",
+                             .chief_address = "127.0.0.1:" + std::to_string(port),
+                             .job = {"uid", 1},
+                             .self = self,
+                             .incarnation = {1, random_.Next()},
+                             .rank = own.rank(self),
+                             .config_hash = ConfigHash(config)};
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kShards; ++i) {
+      threads.emplace_back([&, i] { RunShard(options({"ps", i})); });
+    }
+    if (workers > 0) {
+      threads.emplace_back([&] { RunWorker(config, options({"worker", 0}), on_loss); });
+    }
+    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator, task, {}), IsOk()); });
+    EXPECT_THAT(coordinator.Run(stop_), IsOk());
+    for (std::thread& thread : threads) thread.join();
+    return losses;
+  }
+
+  // Of the first quarter of all batches and of the last, in each of which all examples are.
+  static void ExpectFall(const Losses& losses) {
+    ASSERT_GE(losses.size(), static_cast<size_t>(kSteps));
+    std::vector<double> values;
+    for (const auto& [batch, loss] : losses) {
+      ASSERT_TRUE(std::isfinite(loss)) << batch;
+      values.push_back(loss);
+    }
+    const auto quarter = std::ssize(values) / 4;
+    const double first = std::accumulate(values.begin(), values.begin() + quarter, 0.0);
+    const double last = std::accumulate(values.end() - quarter, values.end(), 0.0);
+    EXPECT_LT(last, 0.9 * first);
+  }
+
+  static void ExpectNear(const Losses& got, const Losses& wanted) {
+    for (const auto& [batch, loss] : wanted) {
+      const auto found = got.find(batch);
+      ASSERT_NE(found, got.end()) << batch;
+      // Sums in another order: a few units of the last place per step.
+      ASSERT_NEAR(found->second, loss, 1e-4 + 1e-3 * loss) << batch;
+    }
+  }
+
+ private:
+  void RunShard(Member::Options options) {
+    ps::Shard shard;
+    auto listener = comm::Listener::Open(
+        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
+    ASSERT_THAT(listener, IsOk());
+    StatusBoard board({});
+    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(member.WaitForEnd(), IsOk());
+    member.Leave();
+    shard.Close();
+  }
+
+  void RunWorker(const TrainerConfig& config, const Member::Options& options,
+                 const WatchedTask::OnLoss& on_loss) {
+    const auto model = MakeTask(config);
+    WatchedTask task(*model, on_loss);
+    StatusBoard board({});
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(RunReplica(member, task, {}), IsOk());
+    member.Leave();
+  }
+
+  RealClock clock_;
+  PosixFileSystem files_;
+  SystemRandom random_;
+  StopFlag stop_;
+};
+
+constexpr char kLocal[] = R"({"type": "Local"})";
+
+TEST_P(EveryModelTest, TwoTowersTrainAsOneProcessDoesWithTwiceTheBatch) {
+  const Losses towers =
+      InOneProcess(Config(R"({"type": "Towers", "towers": 2})", kBatch / 2));
+  ExpectFall(towers);
+  if (GetParam().normalizes_batches) return;
+  ExpectNear(towers, InOneProcess(Config(kLocal)));
+}
+
+TEST_P(EveryModelTest, OneReplicaInStepTrainsAsOneProcessDoes) {
+  const Losses alone = InOneProcess(Config(kLocal));
+  ExpectFall(alone);
+  ExpectNear(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Sync"})"), 0),
+             alone);
+}
+
+TEST_P(EveryModelTest, TwoReplicasInStepTrainIt) {
+  ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Sync"})"), 1));
+}
+
+TEST_P(EveryModelTest, TwoReplicasOutOfStepTrainIt) {
+  ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, EveryModelTest,
+    testing::Values(
+        Case{"Mlp", R"({"name": "mlp", "hidden": [9]})", WAVES("[4, 4, 1]"),
+             R"({"name": "momentum", "learningRate": 0.05})"},
+        Case{"LeNet", R"({"name": "lenet", "hidden": [16]})", WAVES("[8, 8, 1]"),
+             R"({"name": "sgd", "learningRate": 0.02})"},
+        Case{"ResNet20", R"({"name": "resnet20"})", WAVES("[8, 8, 3]"),
+             R"({"name": "sgd", "learningRate": 0.05})", /*normalizes_batches=*/true},
+        Case{"Lstm", R"({"name": "lstm", "hidden": [16, 8]})", WAVES("[6, 4, 1]"),
+             R"({"name": "adam", "learningRate": 0.02})"},
+        Case{"Gpt2", R"({"name": "gpt2", "blocks": 1, "heads": 2, "width": 16})", kText,
+             R"({"name": "adamw", "learningRate": 0.01})"},
+        Case{"WideDeep",
+             R"({"name": "wideDeep", "hidden": [8], "wide": ["ad", "hour"],
+                 "deep": [{"column": "age"}, {"column": "ad", "units": 4}]})",
+             kClicks, R"({"name": "adam", "learningRate": 0.02})"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace taas
