@@ -1,41 +1,15 @@
 #include "trainer/data/rows.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <utility>
 
+#include "operator/base/finite.h"
 #include "operator/base/status.h"
 
 namespace taas {
-namespace {
-
-// So many are looked at without a branch, which the compiler makes vectors of.
-constexpr size_t kBlock = 64;
-
-// 1 of NaN and infinities, whose exponent is all ones; else 0.
-uint32_t NotFinite(float number) {
-  constexpr uint32_t kExponent = 0x7f800000;
-  return (std::bit_cast<uint32_t>(number) & kExponent) == kExponent ? 1 : 0;
-}
-
-bool AllFinite(const float* block) {
-  uint32_t wrong = 0;
-  for (size_t i = 0; i < kBlock; ++i) wrong |= NotFinite(block[i]);
-  return wrong == 0;
-}
-
-// The first that is not finite; numbers.size() if all are.
-size_t FirstNotFinite(std::span<const float> numbers) {
-  size_t at = 0;
-  while (numbers.size() - at >= kBlock && AllFinite(numbers.data() + at)) at += kBlock;
-  while (at < numbers.size() && NotFinite(numbers[at]) == 0) ++at;
-  return at;
-}
-
-}  // namespace
 
 absl::Status CheckFinite(float number) {
   if (std::isfinite(number)) return absl::OkStatus();
@@ -44,13 +18,13 @@ absl::Status CheckFinite(float number) {
 }
 
 absl::Status CheckFinite(std::span<const float> numbers) {
-  const size_t at = FirstNotFinite(numbers);
+  const size_t at = FindNonFinite(numbers);
   if (at == numbers.size()) return absl::OkStatus();
   return Annotate(CheckFinite(numbers[at]), "value " + std::to_string(at));
 }
 
 absl::Status CheckFiniteRows(std::span<const float> numbers, int64_t width) {
-  const size_t at = FirstNotFinite(numbers);
+  const size_t at = FindNonFinite(numbers);
   if (at == numbers.size()) return absl::OkStatus();
   const size_t row = at / static_cast<size_t>(width);
   return Annotate(CheckFinite(numbers[at]),

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "trainer/graph/finite.h"
+#include "operator/base/finite.h"
 #include "trainer/graph/session_state.h"
 
 namespace taas {

@@ -4,10 +4,10 @@
 #include <optional>
 #include <utility>
 
+#include "operator/base/finite.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/checkpoint_dir.h"
 #include "trainer/checkpoint/tensor.h"
-#include "trainer/graph/finite.h"
 
 namespace taas {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/graph/finite.h"
+#include "operator/base/finite.h"
 
 #include <limits>
 #include <vector>
@@ -15,6 +15,7 @@ TEST(FirstNonFiniteTest, NamesTheFirstElementWhereverItIs) {
     std::vector<float> values(10000, std::numeric_limits<float>::max());
     values[at] = std::numeric_limits<float>::quiet_NaN();
     values.back() = at + 1 == values.size() ? values[at] : -kInfinity;
+    EXPECT_EQ(FindNonFinite(values), at);
     EXPECT_EQ(FirstNonFinite(values), "element " + std::to_string(at) + " is NaN");
   }
 }

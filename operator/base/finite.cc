@@ -1,4 +1,4 @@
-#include "trainer/graph/finite.h"
+#include "operator/base/finite.h"
 
 #include <algorithm>
 #include <bit>
@@ -24,15 +24,20 @@ bool AllFinite(std::span<const float> values) {
 
 }  // namespace
 
-std::string FirstNonFinite(std::span<const float> values) {
+size_t FindNonFinite(std::span<const float> values) {
   for (size_t begin = 0; begin < values.size(); begin += kPart) {
     const auto part = values.subspan(begin, std::min(kPart, values.size() - begin));
     if (AllFinite(part)) continue;
     const auto bad = std::ranges::find_if_not(part, [](float x) { return std::isfinite(x); });
-    return "element " + std::to_string(begin + static_cast<size_t>(bad - part.begin())) + " is " +
-           (std::isnan(*bad) ? "NaN" : "infinite");
+    return begin + static_cast<size_t>(bad - part.begin());
   }
-  return "";
+  return values.size();
+}
+
+std::string FirstNonFinite(std::span<const float> values) {
+  const size_t at = FindNonFinite(values);
+  if (at == values.size()) return "";
+  return "element " + std::to_string(at) + " is " + (std::isnan(values[at]) ? "NaN" : "infinite");
 }
 
 }  // namespace taas

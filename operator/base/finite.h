@@ -4,17 +4,20 @@
 //
 //   const std::string bad = FirstNonFinite(values);   // "element 7 is NaN"
 
-#ifndef TRAINER_GRAPH_FINITE_H_
-#define TRAINER_GRAPH_FINITE_H_
+#ifndef OPERATOR_BASE_FINITE_H_
+#define OPERATOR_BASE_FINITE_H_
 
+#include <cstddef>
 #include <span>
 #include <string>
 
 namespace taas {
 
-// The first element that is NaN or infinite, in words; "" if all are finite.
+// The place of the first element that is NaN or infinite; values.size() if all are finite.
+size_t FindNonFinite(std::span<const float> values);
+// The same in words; "" if all are finite.
 std::string FirstNonFinite(std::span<const float> values);
 
 }  // namespace taas
 
-#endif  // TRAINER_GRAPH_FINITE_H_
+#endif  // OPERATOR_BASE_FINITE_H_
