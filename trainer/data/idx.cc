@@ -90,18 +90,19 @@ void SwapToNative(IdxArray* array) {
 }
 
 absl::StatusOr<std::vector<int32_t>> ClassLabels(const IdxArray& array, const std::string& path) {
-  const std::vector<float> values = array.Floats();
-  std::vector<int32_t> labels(values.size());
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (values[i] < 0) {
-      return absl::InvalidArgumentError("read " + path + ": label " +
-                                        std::to_string(static_cast<int64_t>(values[i])) +
-                                        " of example " + std::to_string(i) +
-                                        " is out of range: it is negative");
-    }
-    labels[i] = static_cast<int32_t>(values[i]);
+  std::vector<int32_t> labels(static_cast<size_t>(array.count()));
+  if (array.type == IdxType::kInt32) {
+    // As floats those above 2^24 would be rounded, the largest to a number that is no int32.
+    if (!labels.empty()) std::memcpy(labels.data(), array.bytes.data(), array.bytes.size());
+  } else {
+    std::ranges::transform(array.Floats(), labels.begin(),
+                           [](float value) { return static_cast<int32_t>(value); });
   }
-  return labels;
+  const auto negative = std::ranges::find_if(labels, [](int32_t label) { return label < 0; });
+  if (negative == labels.end()) return labels;
+  return absl::InvalidArgumentError("read " + path + ": label " + std::to_string(*negative) +
+                                    " of example " + std::to_string(negative - labels.begin()) +
+                                    " is out of range: it is negative");
 }
 
 // Of rows of `width`.

@@ -225,6 +225,21 @@ TEST_F(IdxTest, LabelOutOfRangeNamesFileAndExample) {
               StatusIs(Code::kInvalidArgument, HasSubstr("label -1 of example 1")));
 }
 
+// The largest became the least, and the message named a label that no file had.
+TEST_F(IdxTest, LabelsOf32BitsAreNotRounded) {
+  const std::string head = Bytes({0, 0, 0x0c, 1, 0, 0, 0, 2, 0, 0, 0, 0});
+  const struct {
+    std::string bytes;
+    const char* label;
+  } cases[] = {{Bytes({0x7f, 255, 255, 255}), "2147483647"}, {Bytes({1, 0, 0, 1}), "16777217"}};
+  for (const auto& [bytes, label] : cases) {
+    const std::string labels = WriteGzip("large.gz", head + bytes);
+    EXPECT_THAT(ReadLabelledIdx(files_, Images("x.gz", "abcd"), labels, {.classes = 2}),
+                StatusIs(Code::kInvalidArgument, "read " + labels + ": label " + label +
+                                                     " of example 1 is out of range, want 0 to 1"));
+  }
+}
+
 TEST_F(IdxTest, LabelsOfTwoDimensionsAreRefused) {
   const std::array<int64_t, 2> shape{3, 1};
   const std::string labels = WriteGzip("two.gz", EncodeIdx(shape, "abc"));
