@@ -107,25 +107,38 @@ class TensorFlowTest(unittest.TestCase):
             "TF_CONFIG": json.dumps({"task": {"type": "worker", "index": 0}})})
         return config
 
+    def digits(self):
+        """The data of a training on images in two IDX files: a bright column says the class."""
+        side, count = 12, 60
+        pixels = bytes(200 if x // 3 == image % 4 else (image * 5 + y * 7 + x) % 90
+                       for image in range(count) for y in range(side) for x in range(side))
+        paths = [os.path.join(self.dir, name) for name in ("images", "labels")]
+        with open(paths[0], "wb") as file:
+            file.write(struct.pack(">4B3I", 0, 0, 8, 3, count, side, side) + pixels)
+        with open(paths[1], "wb") as file:
+            file.write(struct.pack(">4BI", 0, 0, 8, 1, count) +
+                       bytes(image % 4 for image in range(count)))
+        return {"format": "idx", "train": {"images": paths[0], "labels": paths[1]}}
+
     def use(self, verb, config, *words, stdin=""):
         return self.run_program([TRAINER, verb, "--checkpoint", os.path.join(self.dir, "out"),
                                  "--config", json.dumps(config), *words], stdin)
 
-    def examples(self):
-        return [[((i * 7 + k * 3) % 11) / 5 - 1 for k in range(6)] for i in range(EXAMPLES)]
+    def examples(self, features=6):
+        return [[((i * 7 + k * 3) % 11) / 5 - 1 for k in range(features)] for i in range(EXAMPLES)]
 
-    def predict(self, config):
-        lines = "".join(json.dumps(row) + "\n" for row in self.examples())
+    def predict(self, config, features=6):
+        lines = "".join(json.dumps(row) + "\n" for row in self.examples(features))
         return [json.loads(line) for line in
                 self.use("predict", config, "--input", "-", stdin=lines).splitlines()]
 
-    def check_classifier(self, model, **more):
+    def check_classifier(self, model, features=6, **more):
         config = self.train(model, classes=4, **more)
-        ours = self.predict(config)
+        ours = self.predict(config, features)
         self.assertEqual(len(ours), EXAMPLES)
         self.assertGreater(len({line["class"] for line in ours}), 1)
         self.use("export", config, "--format", "savedmodel", "--to", self.saved_model)
-        theirs = self.load(self.examples())
+        theirs = self.load(self.examples(features))
         for loader in ("new", "old"):
             self.assertEqual(sorted(theirs[loader]), ["classes", "logits", "probabilities"])
             self.assertEqual(theirs[loader]["classes"], [line["class"] for line in ours])
@@ -151,6 +164,16 @@ class TensorFlowTest(unittest.TestCase):
         # Without the averages it is another model.
         plain = {key: value for key, value in config.items() if key != "movingAverage"}
         self.assertNotEqual(self.predict(plain), self.predict(config))
+
+    def test_lenet(self):
+        config = self.check_classifier({"name": "lenet", "hidden": [32], "dropout": 0.5},
+                                       features=12 * 12, data=self.digits(), maxSteps=12,
+                                       optimizer={"name": "adam", "learningRate": 0.001})
+        # It is one that has learned, and not only what a training begins with.
+        evaluated = json.loads(self.use("eval", {**config, "data": {
+            **config["data"], "test": config["data"]["train"]}}, "-o", "json"))
+        self.assertEqual(evaluated["step"], 12)
+        self.assertGreater(evaluated["accuracy"], 0.5)
 
     def test_linear(self):
         config = self.train({"name": "linear"}, classes=0)
