@@ -45,6 +45,20 @@ print(json.dumps({name: reader.get_tensor(name).ravel().tolist()
                   if dtype == tf.float32}))
 """
 
+# Saves a module with one variable and a function into the directory argv[1], as TensorFlow 2 does.
+MODULE = """
+import sys
+import tensorflow as tf
+class Scale(tf.Module):
+    def __init__(self):
+        self.by = tf.Variable([[2.0, 3.0, 4.0]])
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "rows")])
+    def scaled(self, rows):
+        return {"scaled": rows * self.by}
+module = Scale()
+tf.saved_model.save(module, sys.argv[1], signatures={"serving_default": module.scaled})
+"""
+
 EXAMPLES = 12
 TOLERANCE = 1e-5
 
@@ -238,6 +252,17 @@ class TensorFlowTest(unittest.TestCase):
                 self.assert_near(theirs[loader][output], values, f"{loader} {output}")
             for row in theirs[loader]["probabilities"]:
                 self.assertAlmostEqual(sum(row), 1, places=5)
+
+    def test_a_saved_model_of_tensorflow_is_shown(self):
+        self.run_program([PYTHON, "-c", MODULE, self.saved_model])
+        shown = json.loads(self.run_program([TRAINER, "inspect", self.saved_model, "--values",
+                                             "-o", "json"]))
+        self.assertEqual(shown["format"], "savedModel")
+        self.assertEqual(shown["signatures"]["serving_default"],
+                         {"inputs": "rows float32[-1,3]", "outputs": "scaled float32[-1,3]"})
+        variable, = (tensor for tensor in shown["tensors"] if tensor["dtype"] == "float32")
+        self.assertEqual((variable["shape"], variable["min"], variable["mean"], variable["max"]),
+                         ([1, 3], 2, 3, 4))
 
     def test_a_convolutional_network(self):
         self.check_graph("lenet")
