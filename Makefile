@@ -42,10 +42,12 @@ test: setup
 	$(BAZEL) query --noshow_progress 'tests(//...) except attr(tags, manual, //...)' 2>/dev/null | \
 	tools/ci/count_tests.py $$status $$($(BAZEL) info bazel-testlogs 2>/dev/null)
 
-## make formats FIXTURES=DIR    the readers and writers against files that real TensorFlow wrote
+## make formats FIXTURES=DIR    checkpoints, event files and records of a folder that real TensorFlow wrote, read
 formats: setup
-	@$(BAZEL) test $(BAZEL_FLAGS) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
-	//trainer/checkpoint:tensorflow_fixtures_test
+	@$(SETUP) python tensorflow
+	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_ENV) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
+	//trainer/checkpoint:tensorflow_fixtures_test //trainer/summary:event_fixtures_test \
+	//trainer/data:record_fixtures_test //dashboard/events:tensorboard_test
 
 ## make e2e     tests on a whole Kubernetes of our own, with a real node (root); KUBECONFIG=FILE: on that cluster
 E2E_NODE ?= real

@@ -37,7 +37,8 @@ class BundleWriter {
  public:
   struct Options {
     int shards = 1;
-    bool snappy_index = false;  // A smaller index, in TensorFlow's present way.
+    // A smaller index, which TensorFlow reads as well. For tests: no program of ours asks for it.
+    bool snappy_index = false;
     // Called with a data file after each kPieceBytes of it; an error ends the writing.
     std::function<absl::Status(WritableFile& file)> after_piece{};
   };

@@ -8,6 +8,7 @@
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/formats/safetensors.h"
 #include "trainer/formats/tensorflow.pb.h"
+#include "trainer/model/model.h"
 
 namespace taas {
 namespace {
@@ -113,6 +114,37 @@ TEST(CheckExportTest, AnOpThatTensorFlowGetsNotIsNamedBeforeTraining) {
   EXPECT_THAT(CheckExport(*wide, ExportFormat::kSavedModel),
               StatusIs(absl::StatusCode::kUnimplemented, testing::HasSubstr("export safetensors")));
   EXPECT_THAT(CheckExport(*wide, ExportFormat::kSafetensors), IsOk());
+}
+
+// What docs/trainer-use.md says of chains of one's own.
+TEST(CheckExportTest, LayersThatTensorFlowGetsNotAreRefusedAndAllOthersAreNot) {
+  const auto check = [](const std::string& layer) {
+    const auto spec =
+        ParseModel(R"({"name": "layers", "layers": [)" + layer +
+                       R"(, {"type": "flatten"}, {"type": "dense", "units": 3}]})",
+                   {.features = 16, .classes = 3, .image = {4, 4, 1}});
+    EXPECT_THAT(spec, IsOk()) << layer;
+    const auto model = BuildModel(*spec, GraphMode::kInference);
+    EXPECT_THAT(model, IsOk()) << layer;
+    EXPECT_THAT(CheckExport(*model, ExportFormat::kSafetensors), IsOk()) << layer;
+    return CheckExport(*model, ExportFormat::kSavedModel);
+  };
+  for (const char* refused :
+       {R"({"type": "lstm", "units": 2})", R"({"type": "embedding", "rows": 9, "units": 2})",
+        R"({"type": "layerNorm"})", R"({"type": "activation", "activation": "gelu"})",
+        R"({"type": "dense", "units": 2, "activation": "gelu"})"}) {
+    EXPECT_THAT(check(refused), StatusIs(absl::StatusCode::kUnimplemented,
+                                         testing::HasSubstr("has no translation to TensorFlow")))
+        << refused;
+  }
+  for (const char* taken :
+       {R"({"type": "conv", "filters": 2, "kernel": 3})", R"({"type": "maxPool", "size": 2})",
+        R"({"type": "avgPool", "size": 2})", R"({"type": "globalAvgPool"})",
+        R"({"type": "batchNorm", "activation": "relu"})", R"({"type": "dropout", "rate": 0.5})",
+        R"({"type": "activation", "activation": "tanh"})",
+        R"({"type": "dense", "units": 2, "activation": "sigmoid"})"}) {
+    EXPECT_THAT(check(taken), IsOk()) << taken;
+  }
 }
 
 }  // namespace

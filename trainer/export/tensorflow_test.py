@@ -45,6 +45,20 @@ print(json.dumps({name: reader.get_tensor(name).ravel().tolist()
                   if dtype == tf.float32}))
 """
 
+# Saves a module with one variable and a function into the directory argv[1], as TensorFlow 2 does.
+MODULE = """
+import sys
+import tensorflow as tf
+class Scale(tf.Module):
+    def __init__(self):
+        self.by = tf.Variable([[2.0, 3.0, 4.0]])
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, "rows")])
+    def scaled(self, rows):
+        return {"scaled": rows * self.by}
+module = Scale()
+tf.saved_model.save(module, sys.argv[1], signatures={"serving_default": module.scaled})
+"""
+
 EXAMPLES = 12
 TOLERANCE = 1e-5
 
@@ -107,25 +121,38 @@ class TensorFlowTest(unittest.TestCase):
             "TF_CONFIG": json.dumps({"task": {"type": "worker", "index": 0}})})
         return config
 
+    def digits(self):
+        """The data of a training on images in two IDX files: a bright column says the class."""
+        side, count = 12, 60
+        pixels = bytes(200 if x // 3 == image % 4 else (image * 5 + y * 7 + x) % 90
+                       for image in range(count) for y in range(side) for x in range(side))
+        paths = [os.path.join(self.dir, name) for name in ("images", "labels")]
+        with open(paths[0], "wb") as file:
+            file.write(struct.pack(">4B3I", 0, 0, 8, 3, count, side, side) + pixels)
+        with open(paths[1], "wb") as file:
+            file.write(struct.pack(">4BI", 0, 0, 8, 1, count) +
+                       bytes(image % 4 for image in range(count)))
+        return {"format": "idx", "train": {"images": paths[0], "labels": paths[1]}}
+
     def use(self, verb, config, *words, stdin=""):
         return self.run_program([TRAINER, verb, "--checkpoint", os.path.join(self.dir, "out"),
                                  "--config", json.dumps(config), *words], stdin)
 
-    def examples(self):
-        return [[((i * 7 + k * 3) % 11) / 5 - 1 for k in range(6)] for i in range(EXAMPLES)]
+    def examples(self, features=6):
+        return [[((i * 7 + k * 3) % 11) / 5 - 1 for k in range(features)] for i in range(EXAMPLES)]
 
-    def predict(self, config):
-        lines = "".join(json.dumps(row) + "\n" for row in self.examples())
+    def predict(self, config, features=6):
+        lines = "".join(json.dumps(row) + "\n" for row in self.examples(features))
         return [json.loads(line) for line in
                 self.use("predict", config, "--input", "-", stdin=lines).splitlines()]
 
-    def check_classifier(self, model, **more):
+    def check_classifier(self, model, features=6, **more):
         config = self.train(model, classes=4, **more)
-        ours = self.predict(config)
+        ours = self.predict(config, features)
         self.assertEqual(len(ours), EXAMPLES)
         self.assertGreater(len({line["class"] for line in ours}), 1)
         self.use("export", config, "--format", "savedmodel", "--to", self.saved_model)
-        theirs = self.load(self.examples())
+        theirs = self.load(self.examples(features))
         for loader in ("new", "old"):
             self.assertEqual(sorted(theirs[loader]), ["classes", "logits", "probabilities"])
             self.assertEqual(theirs[loader]["classes"], [line["class"] for line in ours])
@@ -151,6 +178,16 @@ class TensorFlowTest(unittest.TestCase):
         # Without the averages it is another model.
         plain = {key: value for key, value in config.items() if key != "movingAverage"}
         self.assertNotEqual(self.predict(plain), self.predict(config))
+
+    def test_lenet(self):
+        config = self.check_classifier({"name": "lenet", "hidden": [32], "dropout": 0.5},
+                                       features=12 * 12, data=self.digits(), maxSteps=12,
+                                       optimizer={"name": "adam", "learningRate": 0.001})
+        # It is one that has learned, and not only what a training begins with.
+        evaluated = json.loads(self.use("eval", {**config, "data": {
+            **config["data"], "test": config["data"]["train"]}}, "-o", "json"))
+        self.assertEqual(evaluated["step"], 12)
+        self.assertGreater(evaluated["accuracy"], 0.5)
 
     def test_linear(self):
         config = self.train({"name": "linear"}, classes=0)
@@ -215,6 +252,17 @@ class TensorFlowTest(unittest.TestCase):
                 self.assert_near(theirs[loader][output], values, f"{loader} {output}")
             for row in theirs[loader]["probabilities"]:
                 self.assertAlmostEqual(sum(row), 1, places=5)
+
+    def test_a_saved_model_of_tensorflow_is_shown(self):
+        self.run_program([PYTHON, "-c", MODULE, self.saved_model])
+        shown = json.loads(self.run_program([TRAINER, "inspect", self.saved_model, "--values",
+                                             "-o", "json"]))
+        self.assertEqual(shown["format"], "savedModel")
+        self.assertEqual(shown["signatures"]["serving_default"],
+                         {"inputs": "rows float32[-1,3]", "outputs": "scaled float32[-1,3]"})
+        variable, = (tensor for tensor in shown["tensors"] if tensor["dtype"] == "float32")
+        self.assertEqual((variable["shape"], variable["min"], variable["mean"], variable["max"]),
+                         ([1, 3], 2, 3, 4))
 
     def test_a_convolutional_network(self):
         self.check_graph("lenet")

@@ -10,14 +10,17 @@
 #include "third_party/json.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/checkpoint_dir.h"
+#include "trainer/export/export_model.h"
 #include "trainer/formats/safetensors.h"
 #include "trainer/inspect/inspect_command.h"
+#include "trainer/model/model.h"
 #include "trainer/summary/event_file.h"
 
 namespace taas {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 int RunInspect(std::vector<std::string> words) {
   words.insert(words.begin(), "inspect");
@@ -135,6 +138,39 @@ TEST_F(InspectPathTest, EventFilesShowTheirTags) {
                                 "  TAG                   KIND    EVENTS  STEPS   LAST\n"
                                 "  (start of a process)  start   1       1       -\n"
                                 "  loss                  scalar  2       1 to 9  0.1\n");
+  }
+}
+
+TEST_F(InspectPathTest, ASavedModelShowsItsSignatureAndItsVariables) {
+  const Model model = *BuildModel({.name = "softmax", .data = {.features = 2, .classes = 2}});
+  const std::array<float, 2> biases = {0.5, 0.25};
+  ASSERT_THAT(ExportModel(files_, dir_,
+                          {.model = &model, .values = {weights_, biases}, .step = 7}),
+              IsOk());
+  const auto report = InspectPath(files_, dir_ + "/", {.values = true});
+  ASSERT_THAT(report, IsOk());
+  EXPECT_THAT(report->text, MatchesRegex(dir_ + ": SavedModel, [1-9][0-9]+ nodes\n" +
+      "  serving_default: features float32\\[-1,2\\] → classes int64\\[-1\\], "
+      "logits float32\\[-1,2\\], probabilities float32\\[-1,2\\]\n" + dir_ +
+      "/variables/variables: TensorFlow V2 checkpoint, 2 tensors, 24 bytes in 1 data file, "
+      "checksums right\n(.*\n)*"));
+  EXPECT_THAT(report->text, HasSubstr("  softmax_linear/weights  float32  [2,2]  16     -4"));
+  EXPECT_EQ(report->json["format"], "savedModel");
+  EXPECT_GT(report->json["nodes"], 9);
+  const nlohmann::json& signature = report->json["signatures"]["serving_default"];
+  EXPECT_EQ(signature["inputs"], "features float32[-1,2]");
+  EXPECT_EQ(report->json["tensors"].size(), 2u);
+  EXPECT_EQ(report->json["tensors"][0]["mean"], 0.375);
+}
+
+TEST_F(InspectPathTest, ADamagedSavedModelIsSaidToBeNone) {
+  const std::string path = dir_ + "/saved_model.pb";
+  for (const std::string bytes : {"", "no message"}) {
+    ASSERT_THAT(files_.WriteAtomically(path, bytes), IsOk());
+    const absl::Status status = InspectPath(files_, dir_, {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(status.message(), HasSubstr("read " + path + ": it is no SavedModel"));
+    EXPECT_EQ(RunInspect({dir_}), 1);
   }
 }
 

@@ -1,0 +1,97 @@
+// Event files that real TensorFlow wrote, read event by event. TAAS_FIXTURES names the directory
+// with tf2.21/manifest.json, which says what they hold; without it there is nothing to test.
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "third_party/json.h"
+#include "trainer/formats/tensorflow.pb.h"
+#include "trainer/summary/event_file.h"
+
+namespace taas {
+namespace {
+
+using nlohmann::json;
+using Numbers = std::vector<double>;
+
+class EventFixturesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const char* dir = std::getenv("TAAS_FIXTURES");
+    if (dir == nullptr) GTEST_SKIP() << "TAAS_FIXTURES is not set";
+    root_ = std::string(dir) + "/tf2.21/";
+    manifest_ = json::parse(*files_.ReadAll(root_ + "manifest.json"))["events"];
+  }
+
+  PosixFileSystem files_;
+  std::string root_;
+  json manifest_;
+};
+
+void ExpectValue(const summary::Summary::Value& got, const json& want) {
+  EXPECT_EQ(got.tag(), want["tag"]);
+  EXPECT_EQ(got.metadata().plugin_data().plugin_name(), want["plugin"]);
+  const std::string kind = want["kind"];
+  if (kind == "simple_value") {
+    EXPECT_EQ(got.simple_value(), want["value"].get<float>());
+  } else if (kind == "histo") {
+    const summary::HistogramProto& histo = got.histo();
+    EXPECT_EQ((Numbers{histo.min(), histo.max(), histo.num(), histo.sum(), histo.sum_squares()}),
+              (Numbers{want["min"], want["max"], want["num"], want["sum"], want["sum_squares"]}));
+    EXPECT_EQ(Numbers(histo.bucket_limit().begin(), histo.bucket_limit().end()),
+              want["bucket_limit"].get<Numbers>());
+    EXPECT_EQ(Numbers(histo.bucket().begin(), histo.bucket().end()),
+              want["bucket"].get<Numbers>());
+  } else {
+    EXPECT_EQ(kind, "tensor");
+    EXPECT_EQ(got.value_case(), summary::Summary::Value::kTensor);
+  }
+}
+
+void ExpectEvent(const summary::Event& got, const json& want) {
+  EXPECT_EQ(got.step(), want["step"].get<int64_t>());
+  const std::string kind = want["kind"];
+  if (kind == "file_version") {
+    EXPECT_EQ(got.file_version(), want["file_version"]);
+  } else if (kind == "session_log") {
+    EXPECT_EQ(got.session_log().status(), want["status"].get<int>());
+  } else if (kind == "graph_def") {
+    tf::GraphDef graph;
+    ASSERT_TRUE(graph.ParseFromString(got.graph_def()));
+    std::vector<std::vector<std::string>> nodes;
+    for (const auto& node : graph.node()) nodes.push_back({node.name(), node.op(), node.device()});
+    EXPECT_EQ(nodes, want["nodes"].get<std::vector<std::vector<std::string>>>());
+  } else if (kind == "summary") {
+    ASSERT_EQ(got.summary().value_size(), static_cast<int>(want["values"].size()));
+    for (int i = 0; i < got.summary().value_size(); ++i) {
+      ExpectValue(got.summary().value(i), want["values"][static_cast<size_t>(i)]);
+    }
+  } else {
+    // Which is passed over: it repeats the graph.
+    EXPECT_EQ(kind, "meta_graph_def");
+    EXPECT_EQ(got.what_case(), summary::Event::WHAT_NOT_SET);
+  }
+}
+
+TEST_F(EventFixturesTest, EveryEventIsReadAsTensorFlowWroteIt) {
+  EXPECT_EQ(manifest_.size(), 2u);
+  for (const auto& [name, want] : manifest_.items()) {
+    SCOPED_TRACE(name);
+    std::vector<summary::Event> events;
+    ASSERT_THAT(ReadEventFile(files_, root_ + name, /*size_max=*/1 << 20,
+                              [&](const summary::Event& event) { events.push_back(event); }),
+                IsOk());
+    ASSERT_EQ(events.size(), want.size());
+    for (size_t i = 0; i < events.size(); ++i) {
+      SCOPED_TRACE(i);
+      ExpectEvent(events[i], want[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace taas
