@@ -34,18 +34,19 @@ class StreamingTest(unittest.TestCase):
                          "train": {"files": [f"{self.dir}/{train}"]},
                          "test": {"files": [f"{self.dir}/test.tfrecord"]}}}
 
-    def expect_learnt(self, process, accuracy=0.8):
+    def expect_learnt(self, process):
         self.assertIn("data is streamed", process.log())
-        self.assertGreater(process.end()["evaluation"]["accuracy"], accuracy, process.log())
+        self.assertGreater(process.end()["evaluation"]["accuracy"], 0.8, process.log())
 
     def test_replicas_of_a_parameter_server_learn_in_step_and_on_their_own(self):
         for strategy in ({}, TOGETHER):
             with self.subTest(strategy=strategy), \
                     Job(ps=1, workers=2, chief=True, strategy=strategy, **self.config()) as job:
+                # With the rate of the others, the last step of a stale gradient decides.
+                job.config.update(maxSteps=1000, optimizer={"name": "sgd", "learningRate": 0.1})
                 job.start_all()
                 job.expect_all_done(self)
-                # On their own, what they learn depends on who comes when: 0.77 was seen once.
-                self.expect_learnt(job.processes["chief-0"], 0.8 if strategy else 0.7)
+                self.expect_learnt(job.processes["chief-0"])
 
     def test_a_worker_that_is_killed_is_replaced_and_the_rest_is_trained(self):
         with Job(ps=1, workers=2, chief=True, **self.config()) as job:
