@@ -27,7 +27,7 @@
 namespace taas {
 namespace {
 
-constexpr int64_t kSteps = 400;
+constexpr int64_t kSteps = 2000;
 constexpr int64_t kBatch = 16;
 
 // With a variable that no gradient reaches: the moving average of the loss.
@@ -80,7 +80,9 @@ class UnusualTask : public TrainingTask {
 
 TrainerConfig Config() {
   TrainerConfig config;
-  config.optimizer = R"({"name":"sgd","learningRate":0.05})";
+  // Five times the rate learns faster, but not from gradients that are four steps old: how old they
+  // are is the machine's. With this one, ten steps are none the worse.
+  config.optimizer = R"({"name":"sgd","learningRate":0.01})";
   config.batch_size = kBatch;
   config.max_steps = kSteps;
   return config;
@@ -187,14 +189,14 @@ TEST_F(AsyncTrainingTest, UnusualGraphIsTrainedThroughTwoShardsAndEveryStepIsMad
   ASSERT_THAT(before, IsOk());
 
   const Evaluation after = Train(task, Config(), nullptr);
-  EXPECT_LT(after.loss, 0.6 * (*before)->loss);  // About 0.4, and 0.5 of a busy machine.
+  EXPECT_LT(after.loss, 0.1 * (*before)->loss);
   EXPECT_EQ(after.step, kSteps);
 }
 
 TEST_F(AsyncTrainingTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   UnusualTask task;
   TrainerConfig config = Config();
-  config.checkpoint_steps = 100;
+  config.checkpoint_steps = kSteps / 4;
   PosixFileSystem disk;
   FaultFileSystem files(disk);
   const std::string dir = std::string(std::getenv("TEST_TMPDIR")) + "/disk-fails-once";

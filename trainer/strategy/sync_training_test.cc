@@ -380,14 +380,16 @@ TEST(SyncTrainingTest, ReplicasClipTheirGradients) {
 
 TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
   SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 1);
-  // From the first step on there are two.
+  // From the first step on there are two: one that is alone for a while makes the other's too.
   Gate both;
-  ReplicaObserver chief;
-  chief.on_gradient = [&](int64_t) { both.Pass(); };
-  ReplicaObserver worker;
-  worker.on_gradient = [&](int64_t) { both.Open(); };
-  job.StartChief(chief);
-  job.StartWorker(0, worker);
+  std::atomic<int> there{0};
+  ReplicaObserver observer;
+  observer.on_gradient = [&](int64_t) {
+    if (++there == 2) both.Open();
+    both.Pass();
+  };
+  job.StartChief(observer);
+  job.StartWorker(0, observer);
   ASSERT_THAT(job.Finish(), IsOk());
   job.ExpectEveryBatchOnce(2);
   int64_t outside = 0;
