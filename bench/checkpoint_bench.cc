@@ -1,12 +1,14 @@
 // What a checkpoint adds to steps of training in one process (strategy Local), for a model of 1 GB:
 // an mlp of 8192 - 16384 - 7168 units, plain gradient descent, a checkpoint each 25 steps.
 //
-// Rounds without checkpoints and with them, in turn. Of each are printed the median and the longest
-// step, without the first, which warms up; and by how much the median and the longest step are
-// longer with checkpoints. At the end the medians of these over the rounds. How long a step was
-// held up by the copy of the model is in the lines of the checkpoints (stepHeldMs).
+// Each round is a training whose steps are made alone, or beside its first checkpoint while that is
+// being saved; the first step warms up and is left out, and at the second checkpoint it ends. Of
+// both are printed the median and the longest, and by how much those beside a checkpoint are
+// longer; at the end the medians of the rounds, and quantiles of all steps of all rounds, which say
+// what the machine does to steps that nothing is beside. How long a step was held up by the copy of
+// the model is in the lines of the checkpoints (stepHeldMs).
 //
-//   bazel run -c opt //bench:checkpoint_bench [-- DIR [BATCH [STEPS [ROUNDS]]]]  (/tmp 4 60 5)
+//   bazel run -c opt //bench:checkpoint_bench [-- DIR [BATCH [STEPS [ROUNDS]]]]  (/tmp 4 50 5)
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -46,14 +48,22 @@ double Milliseconds(Clock::Duration duration) {
   return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
+// Milliseconds of each.
+struct Steps {
+  std::vector<double> alone, beside;
+};
+
+// The value that `part` of the values are below.
+double Quantile(std::vector<double> values, double part) {
+  CHECK(!values.empty()) << "no step of this kind: more STEPS, please";
   std::ranges::sort(values);
-  return values[values.size() / 2];
+  const auto place = static_cast<size_t>(part * static_cast<double>(values.size()));
+  return values[std::min(place, values.size() - 1)];
 }
 
-// The milliseconds of each step but the first.
-std::vector<double> Train(const std::string& base, int batch, int steps, bool checkpoints) {
+double Median(const std::vector<double>& values) { return Quantile(values, 0.5); }
+
+Steps Train(const std::string& base, int batch, int steps) {
   const std::string dir = base + "/checkpoint_bench";
   PosixFileSystem files;
   const RealClock clock;
@@ -66,41 +76,56 @@ std::vector<double> Train(const std::string& base, int batch, int steps, bool ch
   auto store = SnapshotStore::Open(files, clock,
                                    {.dir = dir, .uid = "bench", .keep = 1, .shape = *shape});
   CHECK(store.ok()) << store.status();
-  std::vector<double> taken;
+  Steps taken;
   Clock::Time before = clock.Now();
   StatusBoard board({.max_steps = steps});
   StopFlag stop;
   const int null = open("/dev/null", O_WRONLY);
+  bool saved = false;  // As the step began.
   StepLog log(clock, {.batch_size = batch,
                       .max_steps = steps,
                       .fd = null,
-                      .also = [&](int64_t, double, double) {
+                      .also = [&](int64_t step, double, double) {
                         const Clock::Time now = clock.Now();
-                        taken.push_back(Milliseconds(now - before));
+                        const bool beside = step > kEvery && !saved;
+                        if (step > 1) {
+                          (beside ? taken.beside : taken.alone)
+                              .push_back(Milliseconds(now - before));
+                        }
                         before = now;
+                        saved = access((dir + "/checkpoint").c_str(), F_OK) == 0;
                       }});
-  const absl::Status status =
-      RunLocal(clock, config, **task, checkpoints ? store->get() : nullptr, board, log, stop);
+  const absl::Status status = RunLocal(clock, config, **task, store->get(), board, log, stop);
   CHECK(status.ok()) << status;
   close(null);
   CHECK(files.RemoveAll(dir).ok());
-  taken.erase(taken.begin());
   return taken;
 }
 
+void PrintQuantiles(const char* name, const std::vector<double>& steps) {
+  std::printf("%zu steps %s: median %.1f ms, 90 %% below %.1f ms, 98 %% below %.1f ms, "
+              "longest %.1f ms\n",
+              steps.size(), name, Median(steps), Quantile(steps, 0.9), Quantile(steps, 0.98),
+              std::ranges::max(steps));
+}
+
 void Run(const std::string& base, int batch, int steps, int rounds) {
+  Steps all;
   std::vector<double> medians, longest;
   for (int round = 0; round < rounds; ++round) {
-    const std::vector<double> without = Train(base, batch, steps, /*checkpoints=*/false);
-    const std::vector<double> with = Train(base, batch, steps, /*checkpoints=*/true);
-    medians.push_back(Median(with) - Median(without));
-    longest.push_back(std::ranges::max(with) - std::ranges::max(without));
-    std::printf("steps without: median %.1f ms, longest %.1f ms; with: %.1f ms, %.1f ms; more: "
-                "%.1f ms, %.1f ms\n",
-                Median(without), std::ranges::max(without), Median(with), std::ranges::max(with),
-                medians.back(), longest.back());
+    const Steps of = Train(base, batch, steps);
+    all.alone.insert(all.alone.end(), of.alone.begin(), of.alone.end());
+    all.beside.insert(all.beside.end(), of.beside.begin(), of.beside.end());
+    medians.push_back(Median(of.beside) - Median(of.alone));
+    longest.push_back(std::ranges::max(of.beside) - std::ranges::max(of.alone));
+    std::printf("steps alone: median %.1f ms, longest %.1f ms; beside a checkpoint: %.1f ms, "
+                "%.1f ms; more: %.1f ms, %.1f ms\n",
+                Median(of.alone), std::ranges::max(of.alone), Median(of.beside),
+                std::ranges::max(of.beside), medians.back(), longest.back());
     std::fflush(stdout);
   }
+  PrintQuantiles("alone", all.alone);
+  PrintQuantiles("beside a checkpoint", all.beside);
   std::printf("median of %d rounds: a step more by %.1f ms, the longest by %.1f ms\n", rounds,
               Median(medians), Median(longest));
 }
