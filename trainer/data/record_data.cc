@@ -108,7 +108,8 @@ class Collector {
     }
   }
   void ReserveBytes(int64_t bytes) {
-    Reserve(bytes / (width_ * static_cast<int64_t>(keeps_bytes_ ? 1 : sizeof(float))));
+    const int64_t example = width_ * static_cast<int64_t>(keeps_bytes_ ? 1 : sizeof(float));
+    Reserve(bytes / std::max<int64_t>(1, example));
   }
 
   absl::Status Add(std::string_view record) {

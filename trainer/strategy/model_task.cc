@@ -252,6 +252,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   Sums sums;
+  std::string overflow;  // Where the loss became no number.
   std::vector<int64_t> indices(static_cast<size_t>(batch));
   for (int64_t first = 0; first < examples; first += batch) {
     const int64_t count = std::min(batch, examples - first);
@@ -262,6 +263,13 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     GatherRows(set, indices, InputsOf(*evaluator_));
     RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
     AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums);
+    if (!std::isfinite(sums.loss) && overflow.empty()) {
+      overflow = "from example " + std::to_string(first) + " of data.test on; first in " +
+                 evaluator_->FirstNonFinite();
+    }
+  }
+  if (!overflow.empty()) {
+    Log(LogLevel::kWarning, "the evaluated loss is no number", {{"where", overflow}});
   }
   const double rows = static_cast<double>(sums.rows);
   Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};

@@ -104,6 +104,20 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
   EXPECT_NE(loss(), before) << "a step changes moving moments, and nothing else yet";
 }
 
+// Variables that are numbers can make a loss that is none.
+TEST_F(ModelTaskTest, AnEvaluatedLossThatIsNoNumberIsLoggedWithItsOp) {
+  const auto task = Make("");
+  const std::vector<std::span<float>> variables = VariablesOf(task->session());
+  for (const std::span<float> variable : variables) std::ranges::fill(variable, 3e38f);
+  testing::internal::CaptureStderr();
+  const auto evaluation = task->Evaluate(variables);
+  const std::string log = testing::internal::GetCapturedStderr();
+  ASSERT_THAT(evaluation, IsOk());
+  EXPECT_FALSE(std::isfinite((*evaluation)->loss));
+  EXPECT_THAT(log, testing::HasSubstr("from example 0 of data.test on; first in op "));
+  EXPECT_THAT(log, testing::HasSubstr("of finite inputs"));
+}
+
 TEST_F(ModelTaskTest, ABatchOfMoreThanTheDataIsRefused) {
   TrainerConfig config;
   config.model = R"({"name":"softmax"})";
