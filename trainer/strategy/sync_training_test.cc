@@ -268,6 +268,24 @@ class Gate {
   bool open_ = false;
 };
 
+// Whose first gradients wait for each other: from the first step on there are all of them, so that
+// each step is the next batches. One that is alone for a while makes the others' too.
+class Company {
+ public:
+  explicit Company(int replicas) : missing_(replicas) {
+    observer_.on_gradient = [this](int64_t) {
+      if (--missing_ == 0) all_.Open();
+      all_.Pass();
+    };
+  }
+  const ReplicaObserver& observer() const { return observer_; }
+
+ private:
+  std::atomic<int> missing_;
+  Gate all_;
+  ReplicaObserver observer_;
+};
+
 struct Case {
   const char* name;
   const char* fields;
@@ -281,17 +299,10 @@ TEST_P(EveryOptimizerTest, ThreeReplicasInStepEqualOneProcessWithThreeTimesTheBa
       Config(fields + R"(, "strategy": {"type": "ParameterServer", "mode": "Sync"})");
   config.checkpoint_dir = NewDir();
   SyncJob job(config, 2);
-  // From the first step on there are three, so that each step is the next three batches.
-  Gate all;
-  std::atomic<int> there{0};
-  ReplicaObserver observer;
-  observer.on_gradient = [&](int64_t) {
-    if (++there == 3) all.Open();
-    all.Pass();
-  };
-  job.StartChief(observer);
-  job.StartWorker(0, observer);
-  job.StartWorker(1, observer);
+  Company three(3);
+  job.StartChief(three.observer());
+  job.StartWorker(0, three.observer());
+  job.StartWorker(1, three.observer());
   ASSERT_THAT(job.Finish(), IsOk());
   job.ExpectEveryBatchOnce(3);
   const Snapshot got = job.Last();
@@ -336,15 +347,9 @@ TEST(SyncTrainingTest, RateGrowsWithTheReplicasWhereToldSo) {
     TrainerConfig config = Config(optimizer + R"(, "strategy": {"mode": "Sync"})");
     config.checkpoint_dir = NewDir();
     SyncJob job(config, 1);
-    Gate both;
-    std::atomic<int> there{0};
-    ReplicaObserver observer;
-    observer.on_gradient = [&](int64_t) {
-      if (++there == 2) both.Open();
-      both.Pass();
-    };
-    job.StartChief(observer);
-    job.StartWorker(0, observer);
+    Company two(2);
+    job.StartChief(two.observer());
+    job.StartWorker(0, two.observer());
     EXPECT_THAT(job.Finish(), IsOk());
     return job.Last();
   };
@@ -380,16 +385,9 @@ TEST(SyncTrainingTest, ReplicasClipTheirGradients) {
 
 TEST(SyncTrainingTest, QuietStepsAreTheNextBatchesInOrder) {
   SyncJob job(Config(R"(, "strategy": {"mode": "Sync"})"), 1);
-  // From the first step on there are two: one that is alone for a while makes the other's too.
-  Gate both;
-  std::atomic<int> there{0};
-  ReplicaObserver observer;
-  observer.on_gradient = [&](int64_t) {
-    if (++there == 2) both.Open();
-    both.Pass();
-  };
-  job.StartChief(observer);
-  job.StartWorker(0, observer);
+  Company two(2);
+  job.StartChief(two.observer());
+  job.StartWorker(0, two.observer());
   ASSERT_THAT(job.Finish(), IsOk());
   job.ExpectEveryBatchOnce(2);
   int64_t outside = 0;
