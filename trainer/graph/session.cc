@@ -130,6 +130,7 @@ std::span<const int32_t> Session::Int32Output(std::string_view name) const {
 }
 
 int64_t Session::batch() const { return state_->options.batch; }
+int Session::threads() const { return state_->options.threads; }
 MemoryReport Session::memory() const { return state_->memory; }
 
 std::vector<OpInfo> Session::ops(RunKind kind) const {

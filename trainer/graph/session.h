@@ -177,6 +177,7 @@ class Session {
   std::span<const int32_t> Int32Output(std::string_view name) const;
 
   int64_t batch() const;
+  int threads() const;  // Inside one op.
   MemoryReport memory() const;
   // Of one run: the sum over its ops.
   OpCost cost(RunKind kind) const;

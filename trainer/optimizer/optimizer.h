@@ -64,6 +64,7 @@ struct ApplyArgs {
   std::span<const std::span<float>> slots_out{};       // each may be its slots_in.
   int64_t step = 0;  // The step that this update makes, from 1.
   std::optional<GradientRows> rows{};  // Outside of them the gradient is zero.
+  int threads = 1;  // That share the update of a large variable; the bits are the same.
 };
 
 struct OptimizerOptions {

@@ -217,7 +217,7 @@ TEST_P(TwinTest, AHundredUpdatesAgreeWithTheTwinAtOddSizes) {
   ASSERT_THAT(optimizer, IsOk());
   // The linear term of ftrl is a sum in which terms of 1 / rate cancel.
   const double slot_tolerance = GetParam().options.name == "ftrl" ? 1e-5 : kTolerance;
-  for (const size_t size : {1, 7, 16, 31, 97, 1023, 1024, 1025, 4099}) {
+  for (const size_t size : {1, 7, 16, 31, 97, 1023, 1024, 1025, 4099, 32769}) {
     SeededRandom random(size);
     std::vector<float> w = RandomFloats(size, random);
     for (float& value : w) value *= 0.1f;  // As weights are.
@@ -247,6 +247,35 @@ TEST_P(TwinTest, AHundredUpdatesAgreeWithTheTwinAtOddSizes) {
             << (*optimizer)->slots()[slot] << " " << i << " of " << size;
       }
     }
+  }
+}
+
+// The variable and its slots after three updates that `threads` share.
+std::vector<std::vector<float>> Updated(const Optimizer& optimizer, size_t size, int threads) {
+  SeededRandom random(1);
+  std::vector<std::vector<float>> arrays{RandomFloats(size, random)};
+  for (size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
+    arrays.emplace_back(size, optimizer.slot_start(slot));
+  }
+  const std::vector<std::span<const float>> in(arrays.begin() + 1, arrays.end());
+  const std::vector<std::span<float>> out(arrays.begin() + 1, arrays.end());
+  for (int64_t step = 1; step <= 3; ++step) {
+    optimizer.Apply({.gradient = RandomFloats(size, random),
+                     .in = arrays[0],
+                     .out = arrays[0],
+                     .slots_in = in,
+                     .slots_out = out,
+                     .step = step,
+                     .threads = threads});
+  }
+  return arrays;
+}
+
+TEST_P(TwinTest, SeveralThreadsMakeTheSameBits) {
+  const auto optimizer = Optimizer::Make(GetParam().options);
+  ASSERT_THAT(optimizer, IsOk());
+  for (const size_t size : {5, 100'003}) {
+    EXPECT_EQ(Updated(**optimizer, size, 3), Updated(**optimizer, size, 1)) << size;
   }
 }
 

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -67,26 +68,27 @@ class Rule : public Optimizer {
   // KeepsZeros, apart from the average.
   virtual bool RuleKeepsZeros(int64_t) const { return false; }
 
-  // Calls `update` for the blocks of `args`, each followed by its part of the average; or for the
-  // rows alone, if that is the same.
+  // Calls `update` for the blocks of `args`, each followed by its part of the average, on its
+  // threads; or for the rows alone, if that is the same.
   template <typename Update>
   void ForEachBlock(const ApplyArgs& args, const Update& update) const {
     CheckSizes(args);
     if (args.rows && KeepsZeros(args.step)) return ForEachRun(args, update);
-    const size_t size = args.in.size();
     const std::optional<size_t> average = average_slot();
-    const size_t step = average ? kBlock : std::max<size_t>(1, size);
-    for (size_t at = 0; at < size; at += step) {
-      const Arrays arrays{.gradient = args.gradient.data() + at,
-                          .in = args.in.data() + at,
-                          .out = args.out.data() + at,
-                          .args = args,
-                          .at = at,
-                          .count = static_cast<int64_t>(std::min(step, size - at))};
-      if (average && args.step == 1) StartAverage(arrays, *average);
-      update(arrays);
-      if (average) Average(arrays, *average);
-    }
+    const int64_t block = average ? kBlock : kPartElements;
+    ForParts(args.threads, std::ssize(args.in), [&](int64_t begin, int64_t count) {
+      for (int64_t at = begin; at < begin + count; at += block) {
+        const Arrays arrays{.gradient = args.gradient.data() + at,
+                            .in = args.in.data() + at,
+                            .out = args.out.data() + at,
+                            .args = args,
+                            .at = static_cast<size_t>(at),
+                            .count = std::min(block, begin + count - at)};
+        if (average && args.step == 1) StartAverage(arrays, *average);
+        update(arrays);
+        if (average) Average(arrays, *average);
+      }
+    });
   }
 
  private:
@@ -106,7 +108,7 @@ class Rule : public Optimizer {
 
   // Elements that are updated and averaged before the next ones: seven arrays of them stay in the
   // first-level cache, so that the average costs no further pass over memory.
-  static constexpr size_t kBlock = 1024;
+  static constexpr int64_t kBlock = 1024;
 
   void CheckSizes(const ApplyArgs& args) const;
   // What an update that touches rows only leaves alone, where it is out of place.

@@ -37,7 +37,8 @@ void OptimizerSlots::Apply(Session& session, int64_t step) {
                       .slots_in = in_,
                       .slots_out = out_,
                       .step = step,
-                      .rows = session.gradient_rows(i)});
+                      .rows = session.gradient_rows(i),
+                      .threads = session.threads()});
   }
 }
 
