@@ -2,12 +2,14 @@
 """How jobs end: all of them, evaluator too, with the last step saved, evaluated and recorded."""
 
 import glob
+import json
 import os
 import signal
+import subprocess
 import time
 import unittest
 
-from processes import CONFIG, TOGETHER, Job, wait_until
+from processes import CONFIG, TOGETHER, TRAINER, Job, wait_until
 
 
 def newest_checkpoint(job):
@@ -21,6 +23,13 @@ def evaluated(process):
             if line.startswith("evaluation at step")]
 
 
+def evaluation_of(model, config):
+    """What the program says of a model's files."""
+    said = subprocess.check_output([TRAINER, "eval", "--checkpoint", model, "-o", "json"],
+                                   env={"TAAS_TRAINER": json.dumps(config)})
+    return json.loads(said)
+
+
 class EndsTest(unittest.TestCase):
 
     def six(self, **config):
@@ -30,8 +39,10 @@ class EndsTest(unittest.TestCase):
         job.config["evaluation"] = {"everySeconds": 1}
         return job
 
-    def test_six_processes_all_exit_0_and_the_last_step_is_saved_and_evaluated(self):
+    def test_six_processes_all_exit_0_and_the_last_step_is_saved_exported_and_evaluated(self):
         with self.six() as job:
+            exported = os.path.join(job.directory, "exported")
+            job.config["export"] = {"format": "safetensors", "dir": exported}
             job.start_all()
             evaluator = job.start_replica("evaluator")
             ends = job.expect_all_done(self)
@@ -45,6 +56,11 @@ class EndsTest(unittest.TestCase):
             for directory in ("events", "events/eval"):
                 files = glob.glob(os.path.join(job.directory, directory, "*tfevents*"))
                 self.assertEqual(len(files), 1, directory)
+            self.assertEqual(os.listdir(exported), ["model.safetensors"])
+            said = evaluation_of(f"{exported}/model.safetensors", job.config)
+            self.assertEqual(said["step"], last)
+            for number in ("accuracy", "loss"):
+                self.assertAlmostEqual(said[number], chief.end()["evaluation"][number], places=5)
             print("seconds from the first process that ended to the last:",
                   round(max(ends.values()) - min(ends.values()), 3))
 

@@ -72,7 +72,9 @@ struct Case {
   bool normalizes_batches = false;
 };
 
-constexpr char kText[] = "text";  // Its file is made by the test.
+// Their files are made by the test.
+constexpr char kText[] = "text";
+constexpr char kTable[] = "table";
 
 // Images of the shape, or sequences.
 #define WAVES(shape)                                                              \
@@ -90,11 +92,13 @@ class EveryModelTest : public testing::TestWithParam<Case> {
   TrainerConfig Config(const std::string& strategy, int64_t batch = kBatch) {
     std::string data = GetParam().data;
     if (data == kText) {
-      const std::string path = testing::TempDir() + "/every_model.txt";
-      EXPECT_THAT(files_.WriteAtomically(path, "eight lines of nine are seventy-two letters, as "
-                                               "the machines learn to count them now."),
-                  IsOk());
-      data = R"({"format": "text", "text": {"context": 8}, "train": {"files": [")" + path +
+      data = R"({"format": "text", "text": {"context": 8}, "train": {"files": [")" +
+             MakeFile("eight lines of nine are seventy-two letters, as the machines learn to "
+                      "count them now.") +
+             R"("]}})";
+    } else if (data == kTable) {
+      data = R"({"format": "csv", "classes": 0, "csv": {"labelColumn": "y"}, "train": {"files": [")" +
+             MakeFile("y,a,b\n2,1,0\n-1,0,1\n1,1,1\n3,1,-1\n-2,-1,0\n4,2,0\n-2,0,2\n1,0,-1\n") +
              R"("]}})";
     }
     const auto config = ParseTrainerConfig(
@@ -103,6 +107,12 @@ class EveryModelTest : public testing::TestWithParam<Case> {
         R"(, "optimizer": )" + GetParam().optimizer + R"(, "strategy": )" + strategy + "}");
     EXPECT_THAT(config, IsOk());
     return *config;
+  }
+
+  std::string MakeFile(const std::string& content) {
+    const std::string path = testing::TempDir() + "/every_model.data";
+    EXPECT_THAT(files_.WriteAtomically(path, content), IsOk());
+    return path;
   }
 
   std::unique_ptr<ModelTask> MakeTask(const TrainerConfig& config) {
@@ -250,6 +260,13 @@ TEST_P(EveryModelTest, TwoReplicasOutOfStepTrainIt) {
 INSTANTIATE_TEST_SUITE_P(
     Models, EveryModelTest,
     testing::Values(
+        Case{"Linear", R"({"name": "linear"})", kTable,
+             R"({"name": "sgd", "learningRate": 0.05})"},
+        Case{"Layers",
+             R"({"name": "layers", "layers": [
+                 {"type": "conv", "filters": 3, "activation": "gelu"}, {"type": "maxPool"},
+                 {"type": "dense", "units": 9, "activation": "tanh"}, {"type": "layerNorm"}]})",
+             WAVES("[8, 8, 1]"), R"({"name": "sgd", "learningRate": 0.05})"},
         Case{"Mlp", R"({"name": "mlp", "hidden": [9]})", WAVES("[4, 4, 1]"),
              R"({"name": "momentum", "learningRate": 0.05})"},
         Case{"LeNet", R"({"name": "lenet", "hidden": [16]})", WAVES("[8, 8, 1]"),
