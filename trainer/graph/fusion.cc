@@ -30,6 +30,17 @@ void FuseL2(const std::vector<Node>& nodes, const Readers& readers, Node* sum) {
   }
 }
 
+// The gradient of max pooling, read by nothing but that of the Relu before the pooling.
+void FusePool(const std::vector<Node>& nodes, const Readers& readers, Node* relu) {
+  const size_t pool_id = static_cast<size_t>(relu->inputs[0].node);
+  const Node& pool = nodes[pool_id];
+  if (pool.op != "MaxPoolGrad" || readers[pool_id] != 1 || pool.device != relu->device) return;
+  if (pool.inputs[1] != relu->inputs[1]) return;
+  relu->op = "MaxPoolReluGrad";
+  relu->inputs = pool.inputs;
+  relu->attributes = pool.attributes;
+}
+
 }  // namespace
 
 void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
@@ -42,6 +53,7 @@ void FuseNodes(std::vector<Node>* nodes, std::span<const Value> kept,
   for (Node& node : *nodes) {
     Node merged = node;
     if (node.op == "Relu") FuseRelu(*nodes, readers, &merged);
+    if (node.op == "ReluGrad") FusePool(*nodes, readers, &merged);
     if (node.op == "AddN") FuseL2(*nodes, readers, &merged);
     if (merged.op != node.op && can_run(merged)) node = std::move(merged);
   }

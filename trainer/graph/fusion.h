@@ -1,6 +1,6 @@
 // Merges ops that one kernel computes in one pass over memory: BiasAdd followed by nothing but Relu
 // becomes BiasAddRelu; the gradient of an L2 loss that is only added to another gradient becomes
-// L2LossGradAdd.
+// L2LossGradAdd; ReluGrad of nothing but the MaxPoolGrad of the same Relu becomes MaxPoolReluGrad.
 //
 // Runs after differentiation, on the copy of the graph that a session compiles; the node that is
 // merged away keeps its place and becomes unreachable. Values named in `kept` are not merged away,

@@ -68,5 +68,45 @@ TEST(FuseL2Test, GradientOfL2IsAddedToTheOtherInOnePass) {
   EXPECT_EQ(nodes[static_cast<size_t>(sum.node)].op, "AddN");
 }
 
+class FusePoolTest : public testing::Test {
+ protected:
+  FusePoolTest() {
+    x_ = graph_.Input("x", {DType::kFloat32, Shape({Shape::kBatch, 6, 6, 2})});
+    relu_ = graph_.Add("Relu", "relu", {x_});
+    const Attributes size{{"size", std::vector<int64_t>{3, 3}}};
+    const Value y = graph_.Add("MaxPool", "pool", {relu_}, size);
+    const Value dy = graph_.Add("Tanh", "dy", {y});
+    pool_grad_ = graph_.Add("MaxPoolGrad", "poolGrad", {dy, relu_, y}, size);
+  }
+
+  // What the gradient of a Relu that made `y` became.
+  Node Fused(Value y) {
+    const Value grad = graph_.Add("ReluGrad", "reluGrad", {pool_grad_, y});
+    EXPECT_TRUE(graph_.status().ok()) << graph_.status();
+    std::vector<Node> nodes = graph_.nodes();
+    FuseNodes(&nodes, {});
+    return nodes[static_cast<size_t>(grad.node)];
+  }
+
+  Graph graph_;
+  Value x_, relu_, pool_grad_;
+};
+
+TEST_F(FusePoolTest, GradientOfAReluBeforeThePoolingIsTakenInTheSamePass) {
+  const Node fused = Fused(relu_);
+  EXPECT_EQ(fused.op, "MaxPoolReluGrad");
+  EXPECT_EQ(fused.inputs, graph_.node(pool_grad_).inputs);
+  EXPECT_EQ(fused.attributes.Ints("size"), (std::vector<int64_t>{3, 3}));
+}
+
+TEST_F(FusePoolTest, AnotherReluStays) {
+  EXPECT_EQ(Fused(graph_.Add("Relu", "other", {x_})).op, "ReluGrad");
+}
+
+TEST_F(FusePoolTest, AGradientWithAnotherReaderStays) {
+  graph_.Add("Tanh", "reader", {pool_grad_});
+  EXPECT_EQ(Fused(relu_).op, "ReluGrad");
+}
+
 }  // namespace
 }  // namespace taas

@@ -214,6 +214,12 @@ void AddImageOps(OpRegistry* ops) {
                 .attributes = With({size}),
                 .infer = InferMaxPoolGrad,
                 .cost = ElementwiseCost(3)});
+  MustAdd(ops, {.name = "MaxPoolReluGrad",
+                .inputs_min = 3,
+                .inputs_max = 3,
+                .attributes = With({size}),
+                .infer = InferMaxPoolGrad,
+                .cost = ElementwiseCost(4)});
   MustAdd(ops, {.name = "AvgPool",
                 .attributes = With({size}),
                 .infer = InferPool,

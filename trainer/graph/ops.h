@@ -40,6 +40,7 @@
 //   Conv2DWeightsGrad(x, dy) {W, kernel_size}                dw
 //   MaxPool(x) {size {2, 2}, W}  AvgPool(x) {size, W}        padding counts in neither
 //   MaxPoolGrad(dy, x, y) {size, W}                          dx, to the first maximum of a window
+//   MaxPoolReluGrad(dy, x, y) {size, W}                      ReluGrad(MaxPoolGrad(dy, x, y), x)
 //   AvgPoolGrad(dy) {size, W, image_size}                    dx
 //   BatchNorm(x, scale, offset) {epsilon 0.001}              [0] y, and per channel, the last axis:
 //       [1] mean, [2] variance, [3] unbiased variance of the batch

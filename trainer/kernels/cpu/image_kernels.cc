@@ -60,8 +60,9 @@ absl::StatusOr<Kernel> MaxPool(const KernelSpec& spec) {
   }};
 }
 
-absl::StatusOr<Kernel> MaxPoolGrad(const KernelSpec& spec) {
-  ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[1].shape));
+absl::StatusOr<Kernel> MaxPoolGradOf(const KernelSpec& spec, bool after_relu) {
+  ASSIGN_OR_RETURN(PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[1].shape));
+  shape.after_relu = after_relu;
   const auto run = [shape, &loops = BestImageLoops()](const KernelCall& call) {
     ForImages(call.threads, shape, [&](const Share& share) {
       loops.max_pool_grad(share.shape, call.in(0) + share.out, call.in(1) + share.in,
@@ -73,6 +74,10 @@ absl::StatusOr<Kernel> MaxPoolGrad(const KernelSpec& spec) {
   return Kernel{.run = run,
                 .scratch_bytes = static_cast<size_t>(kSharesMax * shape.channels) * sizeof(float)};
 }
+
+absl::StatusOr<Kernel> MaxPoolGrad(const KernelSpec& spec) { return MaxPoolGradOf(spec, false); }
+
+absl::StatusOr<Kernel> MaxPoolReluGrad(const KernelSpec& spec) { return MaxPoolGradOf(spec, true); }
 
 absl::StatusOr<Kernel> AvgPool(const KernelSpec& spec) {
   ASSIGN_OR_RETURN(const PoolShape shape, PoolShapeOf(spec.attributes, spec.inputs[0].shape));
@@ -128,6 +133,7 @@ void AddImageKernels(KernelRegistry* kernels) {
   };
   add("MaxPool", MaxPool);
   add("MaxPoolGrad", MaxPoolGrad);
+  add("MaxPoolReluGrad", MaxPoolReluGrad);
   add("AvgPool", AvgPool);
   add("AvgPoolGrad", AvgPoolGrad);
   add("MovingAverage", MovingAverage);

@@ -168,7 +168,14 @@ TEST(ImageLoopsTest, PoolingAgreesWithItsTwinInEveryVersion) {
       {.images = 1, .channels = 33, .in = {5, 5}, .out = {3, 3}, .kernel = {3, 3},
        .stride = {2, 2}, .before = {1, 1}},
       {.images = 3, .channels = 1, .in = {1, 7}, .out = {1, 5}, .kernel = {1, 3},
-       .stride = {1, 1}}};
+       .stride = {1, 1}},
+      // The last window cut short, pixels in no window, pixels between windows.
+      {.images = 2, .channels = 3, .in = {5, 5}, .out = {3, 3}, .kernel = {2, 2},
+       .stride = {2, 2}, .before = {1, 0}},
+      {.images = 2, .channels = 17, .in = {5, 7}, .out = {2, 3}, .kernel = {2, 2},
+       .stride = {2, 2}},
+      {.images = 1, .channels = 4, .in = {5, 8}, .out = {2, 3}, .kernel = {2, 2},
+       .stride = {3, 3}}};
   for (const PoolShape& s : shapes) {
     for (const ImageLoops* loops : SupportedImageLoops()) {
       Floats x = RandomTensor({s.images, s.in[0], s.in[1], s.channels}, 4).values;
@@ -324,6 +331,29 @@ TEST(DropoutTest, DropsItsShareAndScalesTheRestAlikeInEveryVersion) {
   EXPECT_FALSE(seen.contains(kept));
 }
 
+TEST(ImageKernelsTest, MaxPoolReluGradIsTheTwoGradientsToTheBit) {
+  const Tensor drawn = RandomTensor(Shape({3, 7, 9, 19}), 1);
+  const Tensor x{drawn.shape, RunOp("Relu", {drawn})[0]};  // Windows of zeros among them.
+  for (const int64_t size : {2, 3}) {
+    for (const int64_t stride : {1, 2, 3}) {
+      for (const char* padding : {"SAME", "VALID"}) {
+        Attributes pool = Strided({stride, stride}, padding);
+        pool.Set("size", Ints{size, size});
+        const Floats made = RunOp("MaxPool", {x}, pool)[0];
+        const auto window = WindowOf(pool, {7, 9}, {size, size});
+        ASSERT_THAT(window, IsOk());
+        const Tensor y{Shape({3, window->out[0], window->out[1], 19}), made};
+        const Tensor dy = RandomTensor(y.shape, 2);
+        const Tensor dx{x.shape, RunOp("MaxPoolGrad", {dy, x, y}, pool)[0]};
+        const Floats want = RunOp("ReluGrad", {dx, x})[0];
+        const Floats got = RunOp("MaxPoolReluGrad", {dy, x, y}, pool)[0];
+        ASSERT_EQ(got, want) << size << ", " << stride << ", " << padding;
+        ASSERT_NE(got, dx.values);
+      }
+    }
+  }
+}
+
 // Large enough that each is shared out, by numbers of images that no number of shares divides.
 TEST(ImageKernelsTest, ThreadsChangeNoBit) {
   const Tensor x = RandomTensor(Shape({37, 20, 20, 13}), 1);
@@ -340,6 +370,7 @@ TEST(ImageKernelsTest, ThreadsChangeNoBit) {
     Attributes attributes = {};
   } cases[] = {{"MaxPool", {x}, pool},
                {"MaxPoolGrad", {pooled, x, y}, pool},
+               {"MaxPoolReluGrad", {pooled, x, y}, pool},
                {"AvgPool", {x}, pool},
                {"AvgPoolGrad", {pooled}, grad},
                {"BatchNorm", {x, scale, scale}},

@@ -22,6 +22,7 @@ struct PoolShape {
   int64_t kernel[2] = {};
   int64_t stride[2] = {};
   int64_t before[2] = {};  // Padding, which counts in no maximum and in no mean.
+  bool after_relu = false;  // Of max_pool_grad.
 };
 
 // Per channel, of the batch; `variance` divides by the number of rows, `unbiased` by one less.
@@ -56,7 +57,8 @@ struct ImageLoops {
   void (*max_pool)(const PoolShape& shape, const float* x, float* y);
   // The gradient goes to the first element of a window that is its maximum, as in TensorFlow; to a
   // NaN if there is one. `y` is what max_pool made of `x`, bit for bit.
-  // `left` are channels floats of scratch.
+  // `left` are channels floats of scratch. With shape.after_relu, `x` is what a Relu made, and dx
+  // the gradient of what that got.
   void (*max_pool_grad)(const PoolShape& shape, const float* dy, const float* x, const float* y,
                         float* dx, float* left);
   void (*avg_pool)(const PoolShape& shape, const float* x, float* y);
