@@ -221,7 +221,10 @@ void Chain::Join(Chain branch) {
 }
 
 void Chain::AddNamed(const LayerSpec& layer) {
-  if (layer.kind != LayerKind::kLstm) BatchFirst();
+  const bool keeps_order = conv_end_ && (conv_end_->activation.empty() ||
+                                         conv_end_->activation == "Relu");
+  if (layer.kind != LayerKind::kMaxPool || !keeps_order) EndConv();
+  if (layer.kind != LayerKind::kLstm && !conv_end_) BatchFirst();
   switch (layer.kind) {
     case LayerKind::kConv:
       return Conv(layer);
@@ -257,7 +260,16 @@ Value Chain::value() {
   return x_;
 }
 
+void Chain::EndConv() {
+  const std::optional<ConvEnd> end = std::exchange(conv_end_, std::nullopt);
+  if (!end || !ok()) return;
+  const Graph::Scope scope(graph_, end->name);
+  if (end->biases.valid()) x_ = graph_->Add("BiasAdd", "", {x_, end->biases});
+  Activate(end->activation);
+}
+
 void Chain::BatchFirst() {
+  EndConv();
   if (steps_first_ && ok()) x_ = graph_->Add("SwapLeading", "", {x_});
   steps_first_ = false;
 }
@@ -315,11 +327,11 @@ void Chain::Conv(const LayerSpec& layer) {
   attributes.Set("strides", strides ? Ints{layer.strides[0], layer.strides[1]} : Ints{1, 1});
   if (layer.padding == "EXPLICIT") attributes.Set("explicit_paddings", Ints(4, layer.margin));
   x_ = graph_->Add("Conv2D", "", {x_, weights}, std::move(attributes));
+  Value biases;
   if (layer.bias && ok()) {
-    const Value biases = graph_->Variable("biases", Shape({layer.units}), Initializer::Zeros());
-    x_ = graph_->Add("BiasAdd", "", {x_, biases});
+    biases = graph_->Variable("biases", Shape({layer.units}), Initializer::Zeros());
   }
-  Activate(layer.activation);
+  conv_end_ = ConvEnd{.name = layer.name, .biases = biases, .activation = layer.activation};
 }
 
 void Chain::Pool(const LayerSpec& layer) {

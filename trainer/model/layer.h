@@ -5,6 +5,9 @@
 // needs an image or a sequence takes the shape that the data has. A copy of a chain is a second one
 // that goes on from the same value.
 //
+// A max pooling after a convolution goes before the bias and the Relu of that: both leave the order
+// of numbers alone, so the values are the same bits, for a part of the work.
+//
 // Ownership: a Chain borrows its graph. Threads: one at a time. Errors: InvalidArgument that names
 // the layer ("model.layers[2] (conv2)") and says what it got and what it needs; they stick, as
 // those of a graph do.
@@ -18,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,7 +101,10 @@ class Chain {
 
   Value value();
   // What the chain goes on from: a value of ops that are no layers.
-  void Set(Value value) { x_ = value; }
+  void Set(Value value) {
+    x_ = value;
+    conv_end_.reset();
+  }
   // Of ops that are no layers.
   Graph& graph() { return *graph_; }
   int64_t width() const;  // Of Flat().
@@ -105,6 +112,14 @@ class Chain {
   absl::Status status() const;
 
  private:
+  // What a convolution ends with, once it is known what follows.
+  struct ConvEnd {
+    std::string name;  // The layer's.
+    Value biases;      // Not valid: none.
+    std::string activation;
+  };
+
+  void EndConv();
   void BatchFirst();
   void AddNamed(const LayerSpec& layer);
   void Conv(const LayerSpec& layer);
@@ -126,6 +141,7 @@ class Chain {
   Graph* const graph_;
   const Options options_;
   Value x_;
+  std::optional<ConvEnd> conv_end_;  // Not yet part of x_.
   bool steps_first_ = false;  // The values are sequences in the order that an lstm wants.
   int count_ = 0;
   std::array<int, kLayerKinds> of_kind_{};  // How many of each kind there are.

@@ -101,6 +101,60 @@ TEST(LayerTest, MovingMomentsFollowTheBatchAndAreUsedAfterwards) {
               ElementsAre(FloatNear(3 / std::sqrt(4.5f), 1e-5f)));
 }
 
+// The op of each node in the order of the graph, but leaves and what comes after the pooling.
+std::vector<std::string> OpsToPooling(const Model& model) {
+  std::vector<std::string> ops;
+  for (const Node& node : model.graph.nodes()) {
+    if (!node.inputs.empty()) ops.push_back(node.op);
+    if (node.op == "Reshape" && ops.size() > 1) break;
+  }
+  return ops;
+}
+
+TEST(LayerTest, AMaxPoolingGoesBeforeWhatKeepsTheOrderOfNumbers) {
+  const std::string rest = R"(},{"type":"maxPool"}])";
+  const auto ops = [&](const std::string& conv) {
+    const auto model = Build(R"([{"type":"conv","filters":4)" + conv + rest);
+    EXPECT_THAT(model, IsOk());
+    return OpsToPooling(*model);
+  };
+  EXPECT_THAT(ops(R"(,"activation":"relu")"),
+              ElementsAre("Reshape", "Conv2D", "MaxPool", "BiasAdd", "Relu", "Reshape"));
+  EXPECT_THAT(ops(""), ElementsAre("Reshape", "Conv2D", "MaxPool", "BiasAdd", "Reshape"));
+  EXPECT_THAT(ops(R"(,"activation":"gelu")"),
+              ElementsAre("Reshape", "Conv2D", "BiasAdd", "Gelu", "MaxPool", "Reshape"));
+}
+
+TEST(LayerTest, APoolingBeforeBiasAndReluMakesTheSameBits) {
+  std::vector<std::vector<float>> logits, gradients;
+  for (const char* layers :
+       {R"([{"type":"conv","filters":7,"activation":"relu"},{"type":"maxPool","size":3,"strides":2}])",
+        R"([{"type":"conv","filters":7},{"type":"activation","activation":"relu"},
+            {"type":"maxPool","size":3,"strides":2}])"}) {
+    const auto model = Build(layers);
+    ASSERT_THAT(model, IsOk());
+    auto session = Session::Compile(
+        model->graph, {.batch = 4, .loss = model->loss, .fetches = {model->logits}});
+    ASSERT_THAT(session, IsOk());
+    (*session)->InitializeVariables(1);
+    ASSERT_EQ((*session)->variables()[1].name, "conv1/biases");
+    std::ranges::copy(std::vector<float>{-0.3f, 0.2f, 0, 0.1f, -9, 0.5f, -0.1f},
+                      (*session)->variable(1).begin());
+    const std::span<float> x = (*session)->FloatInput("features");
+    for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i * i));
+    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    const std::span<const float> values = (*session)->output(model->logits);
+    logits.emplace_back(values.begin(), values.end());
+    std::vector<float>& all = gradients.emplace_back();
+    for (size_t i = 0; i < (*session)->variables().size(); ++i) {
+      std::ranges::copy((*session)->gradient(i), std::back_inserter(all));
+    }
+  }
+  EXPECT_EQ(logits[0], logits[1]);
+  // Sums in another order.
+  EXPECT_THAT(gradients[0], testing::Pointwise(FloatNear(1e-6f), gradients[1]));
+}
+
 TEST(LayerTest, DropoutIsOfTrainingOnly) {
   const std::string layers = R"([{"type":"dropout","rate":0.5},{"type":"activation",
                                   "activation":"relu","name":"after"}])";
