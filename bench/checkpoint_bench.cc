@@ -8,7 +8,7 @@
 // what the machine does to steps that nothing is beside. How long a step was held up by the copy of
 // the model is in the lines of the checkpoints (stepHeldMs).
 //
-//   bazel run -c opt //bench:checkpoint_bench [-- DIR [BATCH [STEPS [ROUNDS]]]]  (/tmp 4 50 5)
+//   bazel run -c opt //bench:checkpoint_bench [-- DIR [BATCH [STEPS [ROUNDS]]]]  (/tmp 1 50 8)
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -138,6 +138,6 @@ int main(int argc, char** argv) {
     return argc > place ? std::atoi(argv[place]) : fallback;
   };
   setenv("OMP_NUM_THREADS", "1", 0);
-  taas::Run(argc > 1 ? argv[1] : "/tmp", number(2, 4), number(3, 60), number(4, 5));
+  taas::Run(argc > 1 ? argv[1] : "/tmp", number(2, 1), number(3, 50), number(4, 8));
   return 0;
 }
