@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -26,6 +27,24 @@ class TensorflowFixturesTest : public ::testing::Test {
     if (dir == nullptr) GTEST_SKIP() << "TAAS_FIXTURES is not set";
     root_ = std::string(dir) + "/tf2.21/";
     manifest_ = json::parse(*files_.ReadAll(root_ + "manifest.json"));
+  }
+
+  // Its tensors, written in the order of their places, make the bytes of the files of `prefix`.
+  void ExpectRewrittenAlike(const BundleReader& reader, const std::string& prefix) {
+    std::vector<std::pair<int64_t, std::string>> order;
+    for (const auto& [key, entry] : reader.entries()) order.emplace_back(entry.offset, key);
+    std::ranges::sort(order);
+    const std::string again = ::testing::TempDir() + "/again";
+    auto writer = BundleWriter::Open(files_, again);
+    ASSERT_THAT(writer, IsOk());
+    for (const auto& [offset, key] : order) {
+      const auto value = reader.Read(key);
+      ASSERT_THAT(value, IsOk());
+      ASSERT_THAT((*writer)->Add(value->View()), IsOk());
+    }
+    ASSERT_THAT((*writer)->Finish(), IsOk());
+    EXPECT_EQ(*files_.ReadAll(BundleIndexPath(again)), *files_.ReadAll(BundleIndexPath(prefix)));
+    EXPECT_EQ(*files_.ReadAll(BundleDataPath(again)), *files_.ReadAll(BundleDataPath(prefix)));
   }
 
   PosixFileSystem files_;
@@ -66,27 +85,13 @@ TEST_F(TensorflowFixturesTest, OurWriterGivesTheSameBytesAsTensorFlow) {
   for (const char* name : {"one_shard/model.ckpt-1000", "mnist_mlp/model.ckpt-1000"}) {
     auto reader = BundleReader::Open(files_, root_ + name);
     ASSERT_THAT(reader, IsOk());
-    std::vector<std::pair<int64_t, std::string>> order;
-    for (const auto& [key, entry] : (*reader)->entries()) order.emplace_back(entry.offset, key);
-    std::ranges::sort(order);
-    const std::string prefix = ::testing::TempDir() + "/again";
-    auto writer = BundleWriter::Open(files_, prefix);
-    ASSERT_THAT(writer, IsOk());
-    for (const auto& [offset, key] : order) {
-      const auto value = (*reader)->Read(key);
-      ASSERT_THAT(value, IsOk());
-      ASSERT_THAT((*writer)->Add(value->View()), IsOk());
-    }
-    ASSERT_THAT((*writer)->Finish(), IsOk());
-    EXPECT_EQ(*files_.ReadAll(BundleIndexPath(prefix)),
-              *files_.ReadAll(BundleIndexPath(root_ + name)));
-    EXPECT_EQ(*files_.ReadAll(BundleDataPath(prefix)),
-              *files_.ReadAll(BundleDataPath(root_ + name)));
+    ExpectRewrittenAlike(**reader, root_ + name);
   }
 }
 
-// Files of several older releases, as PREFIX.index and PREFIX.data; s2 and s2tf2 are compressed.
-TEST_F(TensorflowFixturesTest, IndexesOfOlderReleasesAreRead) {
+// Files of several older releases, as PREFIX.index and PREFIX.data; s2 and s2tf2 are compressed,
+// which our writer does not do.
+TEST_F(TensorflowFixturesTest, FilesOfOlderReleasesAreReadAndWritten) {
   for (const char* name : {"d0.13.8", "d0.17.6", "mkl", "s0", "s1", "s2", "s2tf2"}) {
     const std::string source = root_ + "../" + name;
     const std::string prefix = ::testing::TempDir() + "/" + name;
@@ -98,6 +103,9 @@ TEST_F(TensorflowFixturesTest, IndexesOfOlderReleasesAreRead) {
     ASSERT_THAT(reader, IsOk());
     EXPECT_FALSE((*reader)->entries().empty());
     EXPECT_THAT((*reader)->VerifyAll(), IsOk()) << name;
+    SCOPED_TRACE(name);
+    if (std::string_view(name).starts_with("s2")) continue;
+    ExpectRewrittenAlike(**reader, prefix);
   }
 }
 

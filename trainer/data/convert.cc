@@ -203,8 +203,28 @@ absl::Status Collect(FileSystem& files, const std::string& source, Collector* co
   return absl::InvalidArgumentError("read " + source + ": it has no records");
 }
 
+std::string Packed(const std::string& path, const std::string& text) {
+  return path.ends_with(".gz") ? GzipCompress(text) : text;
+}
+
 absl::Status WriteText(FileSystem& files, const std::string& path, const std::string& text) {
-  return files.WriteAtomically(path, path.ends_with(".gz") ? GzipCompress(text) : text);
+  return files.WriteAtomically(path, Packed(path, text));
+}
+
+// Half of a pair is of no use: both are written before either takes the place of an older one.
+absl::Status WritePair(FileSystem& files, const IdxFiles& target, const IdxCollector& from) {
+  const std::string images = target.images + ".next", labels = target.labels + ".next";
+  absl::Status status = files.WriteAtomically(images, Packed(target.images, from.Images()));
+  status.Update(files.WriteAtomically(labels, Packed(target.labels, from.Labels())));
+  if (status.ok()) status = files.Rename(images, target.images);
+  if (status.ok()) status = files.Rename(labels, target.labels);
+  if (!status.ok()) {
+    files.Remove(images).IgnoreError();
+    files.Remove(labels).IgnoreError();
+    return status;
+  }
+  RETURN_IF_ERROR(files.SyncDir(DirName(target.images)));
+  return files.SyncDir(DirName(target.labels));
 }
 
 }  // namespace
@@ -234,8 +254,7 @@ absl::StatusOr<int64_t> RecordsToIdx(FileSystem& files, const std::string& sourc
                                      const IdxFiles& target) {
   IdxCollector collector;
   RETURN_IF_ERROR(Collect(files, source, &collector));
-  RETURN_IF_ERROR(WriteText(files, target.images, collector.Images()));
-  RETURN_IF_ERROR(WriteText(files, target.labels, collector.Labels()));
+  RETURN_IF_ERROR(WritePair(files, target, collector));
   return collector.count();
 }
 

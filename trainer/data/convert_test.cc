@@ -8,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/data/cifar.h"
 #include "trainer/data/example.h"
 #include "trainer/data/gzip.h"
@@ -81,6 +82,38 @@ TEST_F(ConvertTest, ThereAndBackGivesTheSameBytes) {
       EXPECT_EQ(*files_.ReadAll(dir_ + "y2.gz"), GzipCompress(labels));
     }
   }
+}
+
+TEST_F(ConvertTest, ADiskThatFailsLeavesAPairOrNone) {
+  const auto put = [this](const char* name, const std::string& label) {
+    const std::string path = dir_ + name;
+    EXPECT_THAT(IdxToRecords(files_,
+                             {Put("x", "\0\0\x08\3\0\0\0\1\0\0\0\1\0\0\0\1"s + label),
+                              Put("y", "\0\0\x08\1\0\0\0\1"s + label)},
+                             path),
+                IsOk());
+    return path;
+  };
+  const std::string first = put("first", "\1"), second = put("second", "\2");
+  const IdxFiles target{dir_ + "x3", dir_ + "y3"};
+  const auto pair = [&] {
+    return files_.ReadAll(target.images).value_or("") + files_.ReadAll(target.labels).value_or("");
+  };
+  ASSERT_THAT(RecordsToIdx(files_, second, target), IsOk());
+  const std::string after = pair();
+  FaultFileSystem faulty(files_);
+  int mixed = 0, kept = 0;
+  for (int operation = 1;; ++operation) {
+    ASSERT_THAT(RecordsToIdx(files_, first, target), IsOk());
+    const std::string before = pair();
+    faulty.FailAt(operation, FaultFileSystem::Kind::kOnce);
+    if (RecordsToIdx(faulty, second, target).ok()) break;
+    kept += pair() == before ? 1 : 0;
+    mixed += pair() != before && pair() != after ? 1 : 0;
+    EXPECT_FALSE(*files_.Exists(target.images + ".next")) << operation;
+  }
+  EXPECT_GE(kept, 10);
+  EXPECT_EQ(mixed, 1);  // A name that cannot be given, after the other was.
 }
 
 // Records of the labels and an image of which no two planes and no two rows are alike.

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_writer.h"
+#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/formats/safetensors.h"
 #include "trainer/formats/tensorflow.pb.h"
 #include "trainer/model/model.h"
@@ -31,6 +32,7 @@ class ExportModelTest : public ::testing::Test {
   Model model_;
   const std::array<float, 6> weights_ = {1, 2, 3, 4, 5, 6};
   const std::array<float, 3> biases_ = {-1, 0, 1};
+  const std::array<float, 3> next_biases_ = {-2, 0, 2};
 };
 
 TEST_F(ExportModelTest, NamesOfFormatsAreThoseOfTheManifest) {
@@ -74,9 +76,38 @@ TEST_F(ExportModelTest, AnExportIsReplacedByTheNext) {
   ExportOptions options = Options(ExportFormat::kSavedModel);
   options.values[1] = std::span(biases_).first(2);
   EXPECT_THAT(ExportModel(files_, dir_, options).message(), HasSubstr("softmax_linear/biases"));
-  EXPECT_FALSE(*files_.Exists(dir_ + "/saved_model.pb")) << "half a model would load";
+  EXPECT_THAT(*files_.List(dir_), ElementsAre("saved_model.pb", "variables"));
   ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
-  EXPECT_TRUE(*files_.Exists(dir_ + "/saved_model.pb"));
+  EXPECT_THAT(*files_.List(dir_), ElementsAre("saved_model.pb", "variables"));
+}
+
+TEST_F(ExportModelTest, ADiskThatFailsLeavesTheModelBeforeOrNone) {
+  const auto contents = [this] {
+    std::vector<std::string> files;
+    for (const char* name : {"/saved_model.pb", "/variables/variables.index",
+                             "/variables/variables.data-00000-of-00001"}) {
+      files.push_back(files_.ReadAll(dir_ + name).value_or(""));
+    }
+    return files;
+  };
+  ExportOptions next = Options(ExportFormat::kSavedModel);
+  next.values[1] = next_biases_;
+  ASSERT_THAT(ExportModel(files_, dir_, next), IsOk());
+  const std::vector<std::string> after = contents();
+  FaultFileSystem faulty(files_);
+  int kept = 0, none = 0;
+  for (int operation = 1;; ++operation) {
+    ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
+    const std::vector<std::string> before = contents();
+    faulty.FailAt(operation, FaultFileSystem::Kind::kCrash);
+    if (ExportModel(faulty, dir_, next).ok()) break;
+    const std::vector<std::string> now = contents();
+    kept += now == before ? 1 : 0;
+    none += now[0].empty() ? 1 : 0;
+    EXPECT_TRUE(now[0].empty() || now == before || now == after) << "operation " << operation;
+  }
+  EXPECT_GE(kept, 15);  // All that writes.
+  EXPECT_EQ(none, 5);   // What comes between taking the one away and the other's being there.
 }
 
 TEST_F(ExportModelTest, ACheckpointOfAnyModelBecomesSafetensors) {

@@ -155,6 +155,30 @@ absl::Status WriteVariables(FileSystem& files, const std::string& dir,
   return files.SyncDir(dir);
 }
 
+struct Parts {
+  std::string graph;      // A file.
+  std::string variables;  // A directory.
+};
+
+absl::Status WriteParts(FileSystem& files, const Parts& to, const tf::SavedModel& saved,
+                        const std::vector<ServedVariable>& variables) {
+  RETURN_IF_ERROR(files.RemoveAll(to.variables));
+  RETURN_IF_ERROR(WriteVariables(files, to.variables, variables));
+  return files.WriteAtomically(to.graph, saved.SerializeAsString());
+}
+
+// Without a graph there is no model: it goes first and comes last.
+absl::Status Replace(FileSystem& files, const std::string& dir, const Parts& next,
+                     const Parts& model) {
+  RETURN_IF_ERROR(files.Remove(model.graph));
+  RETURN_IF_ERROR(files.SyncDir(dir));
+  RETURN_IF_ERROR(files.RemoveAll(model.variables));
+  RETURN_IF_ERROR(files.Rename(next.variables, model.variables));
+  RETURN_IF_ERROR(files.SyncDir(dir));
+  RETURN_IF_ERROR(files.Rename(next.graph, model.graph));
+  return files.SyncDir(dir);
+}
+
 absl::Status Write(FileSystem& files, const std::string& dir, const ServedModel& model) {
   tf::SavedModel saved;
   saved.set_saved_model_schema_version(kSchemaVersion);
@@ -167,13 +191,16 @@ absl::Status Write(FileSystem& files, const std::string& dir, const ServedModel&
   AddSaver(variables, &nodes, meta->mutable_saver_def());
   AddCollections(variables, meta);
 
-  const std::string graph_path = dir + "/saved_model.pb";
+  const Parts next{dir + "/saved_model.pb.next", dir + "/variables.next"};
   RETURN_IF_ERROR(files.MakeDirs(dir));
-  RETURN_IF_ERROR(files.Remove(graph_path));
-  RETURN_IF_ERROR(files.SyncDir(dir));
-  RETURN_IF_ERROR(files.RemoveAll(dir + "/variables"));
-  RETURN_IF_ERROR(WriteVariables(files, dir + "/variables", variables));
-  return files.WriteAtomically(graph_path, saved.SerializeAsString());
+  const absl::Status written = WriteParts(files, next, saved, variables);
+  if (!written.ok()) {
+    // Room that nobody else would give back.
+    files.Remove(next.graph).IgnoreError();
+    files.RemoveAll(next.variables).IgnoreError();
+    return written;
+  }
+  return Replace(files, dir, next, {dir + "/saved_model.pb", dir + "/variables"});
 }
 
 }  // namespace

@@ -10,8 +10,9 @@
 // each other.
 //
 // Ownership: borrows all. Threads: any. Errors: Unimplemented for ops without translation;
-// InvalidArgument for values that do not fit; the FileSystem's. While DIR is written it has no
-// saved_model.pb: readers find the model whole or none.
+// InvalidArgument for values that do not fit; the FileSystem's. All is written beside a model that
+// is there, which stays if that fails, and then takes its place; for the moment in between DIR has
+// no saved_model.pb: readers find a model whole or none.
 //
 //   RETURN_IF_ERROR(WriteSavedModel(files, "/out/export", {.graph = &graph, …}));
 
