@@ -128,7 +128,8 @@ TEST(LayerTest, AMaxPoolingGoesBeforeWhatKeepsTheOrderOfNumbers) {
 TEST(LayerTest, APoolingBeforeBiasAndReluMakesTheSameBits) {
   std::vector<std::vector<float>> logits, gradients;
   for (const char* layers :
-       {R"([{"type":"conv","filters":7,"activation":"relu"},{"type":"maxPool","size":3,"strides":2}])",
+       {R"([{"type":"conv","filters":7,"activation":"relu"},
+            {"type":"maxPool","size":3,"strides":2}])",
         R"([{"type":"conv","filters":7},{"type":"activation","activation":"relu"},
             {"type":"maxPool","size":3,"strides":2}])"}) {
     const auto model = Build(layers);

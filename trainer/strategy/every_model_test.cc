@@ -97,7 +97,8 @@ class EveryModelTest : public testing::TestWithParam<Case> {
                       "count them now.") +
              R"("]}})";
     } else if (data == kTable) {
-      data = R"({"format": "csv", "classes": 0, "csv": {"labelColumn": "y"}, "train": {"files": [")" +
+      data = R"({"format": "csv", "classes": 0, "csv": {"labelColumn": "y"},
+                 "train": {"files": [")" +
              MakeFile("y,a,b\n2,1,0\n-1,0,1\n1,1,1\n3,1,-1\n-2,-1,0\n4,2,0\n-2,0,2\n1,0,-1\n") +
              R"("]}})";
     }
