@@ -1,6 +1,7 @@
 #include "trainer/export/export_model.h"
 
 #include <array>
+#include <set>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -69,6 +70,15 @@ TEST_F(ExportModelTest, ASavedModelHasASignatureAndItsVariables) {
   ASSERT_THAT(reader, IsOk());
   EXPECT_THAT((*reader)->VerifyAll(), IsOk());
   EXPECT_EQ((*reader)->entries().size(), 2u);
+}
+
+TEST_F(ExportModelTest, TheSameModelGivesTheSameBytes) {
+  std::set<std::string> graphs;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSavedModel)), IsOk());
+    graphs.insert(*files_.ReadAll(dir_ + "/saved_model.pb"));
+  }
+  EXPECT_EQ(graphs.size(), 1u);
 }
 
 TEST_F(ExportModelTest, AnExportIsReplacedByTheNext) {

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "google/protobuf/io/coded_stream.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/tensor.h"
@@ -155,6 +157,17 @@ absl::Status WriteVariables(FileSystem& files, const std::string& dir,
   return files.SyncDir(dir);
 }
 
+// The same model always gives the same bytes: maps are written by their keys' order.
+std::string DeterministicBytes(const tf::SavedModel& saved) {
+  std::string bytes;
+  google::protobuf::io::StringOutputStream target(&bytes);
+  google::protobuf::io::CodedOutputStream coded(&target);
+  coded.SetSerializationDeterministic(true);
+  saved.SerializeToCodedStream(&coded);
+  coded.Trim();
+  return bytes;
+}
+
 struct Parts {
   std::string graph;      // A file.
   std::string variables;  // A directory.
@@ -164,7 +177,7 @@ absl::Status WriteParts(FileSystem& files, const Parts& to, const tf::SavedModel
                         const std::vector<ServedVariable>& variables) {
   RETURN_IF_ERROR(files.RemoveAll(to.variables));
   RETURN_IF_ERROR(WriteVariables(files, to.variables, variables));
-  return files.WriteAtomically(to.graph, saved.SerializeAsString());
+  return files.WriteAtomically(to.graph, DeterministicBytes(saved));
 }
 
 // Without a graph there is no model: it goes first and comes last.
