@@ -10,7 +10,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/data/digits.h"
+#include "trainer/data/generated/digits.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/idx.h"
 

@@ -17,7 +17,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/data/digits.h"
+#include "trainer/data/generated/digits.h"
 #include "trainer/data/example.h"
 #include "trainer/data/record_file.h"
 #include "trainer/strategy/local_strategy.h"

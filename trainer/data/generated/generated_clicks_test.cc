@@ -1,4 +1,4 @@
-#include "trainer/data/generated_clicks.h"
+#include "trainer/data/generated/generated_clicks.h"
 
 #include <algorithm>
 #include <array>

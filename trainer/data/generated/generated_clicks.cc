@@ -1,4 +1,4 @@
-#include "trainer/data/generated_clicks.h"
+#include "trainer/data/generated/generated_clicks.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "operator/base/status.h"
-#include "trainer/data/generated_stream.h"
+#include "trainer/data/generated/generated_stream.h"
 
 namespace taas {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/data/digits.h"
+#include "trainer/data/generated/digits.h"
 
 #include <algorithm>
 #include <cmath>

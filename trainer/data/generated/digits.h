@@ -10,8 +10,8 @@
 //
 //   const DigitImages digits = DrawDigits({.seed = 1, .count = 10000});
 
-#ifndef TRAINER_DATA_DIGITS_H_
-#define TRAINER_DATA_DIGITS_H_
+#ifndef TRAINER_DATA_GENERATED_DIGITS_H_
+#define TRAINER_DATA_GENERATED_DIGITS_H_
 
 #include <cstdint>
 #include <vector>
@@ -37,4 +37,4 @@ DigitImages DrawDigits(const DigitOptions& options);
 
 }  // namespace taas
 
-#endif  // TRAINER_DATA_DIGITS_H_
+#endif  // TRAINER_DATA_GENERATED_DIGITS_H_

@@ -1,4 +1,4 @@
-#include "trainer/data/generated.h"
+#include "trainer/data/generated/generated.h"
 
 #include <cmath>
 #include <numbers>
@@ -7,7 +7,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/random.h"
-#include "trainer/data/generated_stream.h"
+#include "trainer/data/generated/generated_stream.h"
 
 namespace taas {
 namespace {

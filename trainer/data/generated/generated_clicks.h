@@ -11,15 +11,15 @@
 //   ASSIGN_OR_RETURN(GeneratedClicks clicks, GenerateClicks({.examples = 1000}, columns));
 //   clicks.best_loss;  // About 0.5.
 
-#ifndef TRAINER_DATA_GENERATED_CLICKS_H_
-#define TRAINER_DATA_GENERATED_CLICKS_H_
+#ifndef TRAINER_DATA_GENERATED_GENERATED_CLICKS_H_
+#define TRAINER_DATA_GENERATED_GENERATED_CLICKS_H_
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "trainer/data/dataset.h"
 #include "trainer/data/columns/feature_columns.h"
-#include "trainer/data/generated.h"
+#include "trainer/data/generated/generated.h"
 
 namespace taas {
 
@@ -42,4 +42,4 @@ absl::StatusOr<GeneratedClicks> GenerateClicks(const GeneratedOptions& options,
 
 }  // namespace taas
 
-#endif  // TRAINER_DATA_GENERATED_CLICKS_H_
+#endif  // TRAINER_DATA_GENERATED_GENERATED_CLICKS_H_

@@ -1,4 +1,4 @@
-#include "trainer/data/generated.h"
+#include "trainer/data/generated/generated.h"
 
 #include <numeric>
 #include <vector>

@@ -11,8 +11,8 @@
 //   Dataset train = GenerateClassification(
 //       {.seed = 1, .examples = 1000, .features = 20, .classes = 3});
 
-#ifndef TRAINER_DATA_GENERATED_H_
-#define TRAINER_DATA_GENERATED_H_
+#ifndef TRAINER_DATA_GENERATED_GENERATED_H_
+#define TRAINER_DATA_GENERATED_GENERATED_H_
 
 #include <cstdint>
 
@@ -42,4 +42,4 @@ inline constexpr float kRegressionNoise = 0.1f;
 
 }  // namespace taas
 
-#endif  // TRAINER_DATA_GENERATED_H_
+#endif  // TRAINER_DATA_GENERATED_GENERATED_H_

@@ -5,8 +5,8 @@
 //   SeededRandom random = ExampleStream(seed, 17);
 //   const float noise = Gaussian(random);
 
-#ifndef TRAINER_DATA_GENERATED_STREAM_H_
-#define TRAINER_DATA_GENERATED_STREAM_H_
+#ifndef TRAINER_DATA_GENERATED_GENERATED_STREAM_H_
+#define TRAINER_DATA_GENERATED_GENERATED_STREAM_H_
 
 #include <cmath>
 #include <cstdint>
@@ -46,4 +46,4 @@ inline std::vector<float> TruthGaussians(uint64_t seed, uint64_t number, int64_t
 
 }  // namespace taas
 
-#endif  // TRAINER_DATA_GENERATED_STREAM_H_
+#endif  // TRAINER_DATA_GENERATED_GENERATED_STREAM_H_
