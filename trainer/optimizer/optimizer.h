@@ -63,8 +63,12 @@ struct ApplyArgs {
   std::span<const std::span<const float>> slots_in{};  // slots().size() of them
   std::span<const std::span<float>> slots_out{};       // each may be its slots_in.
   int64_t step = 0;  // The step that this update makes, from 1.
-  std::optional<GradientRows> rows{};  // Outside of them the gradient is zero.
+  // Outside of them the gradient is zero; if KeepsZeros nothing is written there, so that `out` has
+  // to have the values of `in` already.
+  std::optional<GradientRows> rows{};
   int threads = 1;  // That share the update of a large variable; the bits are the same.
+  // Whether the outputs, which are not the inputs, are written past the caches.
+  bool past_caches = false;
 };
 
 struct OptimizerOptions {

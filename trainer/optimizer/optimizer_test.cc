@@ -251,22 +251,31 @@ TEST_P(TwinTest, AHundredUpdatesAgreeWithTheTwinAtOddSizes) {
 }
 
 // The variable and its slots after three updates that `threads` share.
-std::vector<std::vector<float>> Updated(const Optimizer& optimizer, size_t size, int threads) {
+std::vector<std::vector<float>> Updated(const Optimizer& optimizer, size_t size, int threads,
+                                        bool past_caches) {
   SeededRandom random(1);
   std::vector<std::vector<float>> arrays{RandomFloats(size, random)};
   for (size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
     arrays.emplace_back(size, optimizer.slot_start(slot));
   }
-  const std::vector<std::span<const float>> in(arrays.begin() + 1, arrays.end());
-  const std::vector<std::span<float>> out(arrays.begin() + 1, arrays.end());
+  // Some of which no line of the caches begins with.
+  std::vector<std::vector<float>> next(arrays.size(), std::vector<float>(size + 7, 77.0f));
   for (int64_t step = 1; step <= 3; ++step) {
+    const std::vector<std::span<const float>> in(arrays.begin() + 1, arrays.end());
+    std::vector<std::span<float>> out;
+    for (size_t i = 0; i < arrays.size(); ++i) {
+      out.push_back(past_caches ? std::span(next[i]).subspan(i, size) : std::span(arrays[i]));
+    }
     optimizer.Apply({.gradient = RandomFloats(size, random),
                      .in = arrays[0],
-                     .out = arrays[0],
+                     .out = out[0],
                      .slots_in = in,
-                     .slots_out = out,
+                     .slots_out = std::span(out).subspan(1),
                      .step = step,
-                     .threads = threads});
+                     .threads = threads,
+                     .past_caches = past_caches});
+    if (!past_caches) continue;
+    for (size_t i = 0; i < arrays.size(); ++i) std::ranges::copy(out[i], arrays[i].begin());
   }
   return arrays;
 }
@@ -275,7 +284,19 @@ TEST_P(TwinTest, SeveralThreadsMakeTheSameBits) {
   const auto optimizer = Optimizer::Make(GetParam().options);
   ASSERT_THAT(optimizer, IsOk());
   for (const size_t size : {5, 100'003}) {
-    EXPECT_EQ(Updated(**optimizer, size, 3), Updated(**optimizer, size, 1)) << size;
+    EXPECT_EQ(Updated(**optimizer, size, 3, /*past_caches=*/false),
+              Updated(**optimizer, size, 1, /*past_caches=*/false))
+        << size;
+  }
+}
+
+TEST_P(TwinTest, WritingPastTheCachesMakesTheSameBits) {
+  const auto optimizer = Optimizer::Make(GetParam().options);
+  ASSERT_THAT(optimizer, IsOk());
+  for (const size_t size : {0, 1, 15, 511, 513, 5000, 100'003}) {
+    EXPECT_EQ(Updated(**optimizer, size, 2, /*past_caches=*/true),
+              Updated(**optimizer, size, 1, /*past_caches=*/false))
+        << size;
   }
 }
 

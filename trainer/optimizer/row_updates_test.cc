@@ -31,7 +31,11 @@ struct Trained {
   void Apply(const Optimizer& optimizer, std::span<const float> gradient,
              const std::optional<GradientRows>& rows, int64_t step, bool in_place) {
     std::vector<std::vector<float>>& out = in_place ? arrays : next;
-    for (std::vector<float>& array : next) std::ranges::fill(array, 77.0f);
+    if (rows && optimizer.KeepsZeros(step)) {
+      next = arrays;  // As the caller has to.
+    } else {
+      for (std::vector<float>& array : next) std::ranges::fill(array, 77.0f);
+    }
     optimizer.Apply({.gradient = gradient,
                      .in = arrays[0],
                      .out = out[0],

@@ -13,6 +13,7 @@ Rule::Rule(const OptimizerOptions& options, const std::vector<Slot>& slots) : op
   if (!options_.average_decay) return;
   slots_.push_back("ExponentialMovingAverage");
   starts_.push_back(0);  // Never read: the first update starts it from the variable.
+  CHECK(slots_.size() < kArraysMax) << name() << " has " << slots_.size() << " slots";
 }
 
 void Rule::CheckSizes(const ApplyArgs& args) const {
@@ -36,14 +37,6 @@ void Rule::CheckSizes(const ApplyArgs& args) const {
         << "apply " << name() << ": slot " << slots_[slot] << " has "
         << args.slots_in[slot].size() << " elements in, " << args.slots_out[slot].size()
         << " out, not " << size;
-  }
-}
-
-void Rule::CopyOver(const ApplyArgs& args) const {
-  if (args.out.data() != args.in.data()) std::ranges::copy(args.in, args.out.begin());
-  for (size_t slot = 0; slot < slots_.size(); ++slot) {
-    if (args.slots_out[slot].data() == args.slots_in[slot].data()) continue;
-    std::ranges::copy(args.slots_in[slot], args.slots_out[slot].begin());
   }
 }
 

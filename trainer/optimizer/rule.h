@@ -22,10 +22,14 @@
 #include <string_view>
 #include <vector>
 
+#include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/parallel.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
+
+// Of the variable and the slots of a rule, the average among them.
+inline constexpr size_t kArraysMax = 5;
 
 // The part of each array that begins at `at`.
 struct Arrays {
@@ -35,9 +39,45 @@ struct Arrays {
   const ApplyArgs& args;
   size_t at;
   int64_t count;
+  float* const* slots = nullptr;  // Where slots are written instead of their places.
 
   const float* slot_in(size_t slot) const { return args.slots_in[slot].data() + at; }
-  float* slot_out(size_t slot) const { return args.slots_out[slot].data() + at; }
+  float* slot_out(size_t slot) const {
+    return slots != nullptr ? slots[slot] : args.slots_out[slot].data() + at;
+  }
+};
+
+// Where a block's outputs are before they are written past the caches.
+class Stage {
+ public:
+  // Elements: few, so that the processor reads the next block while this one is written.
+  static constexpr int64_t kBlock = 512;
+
+  Arrays Of(Arrays arrays) {
+    arrays.out = memory_[0];
+    arrays.slots = slots_;
+    return arrays;
+  }
+  // Of the first block of those that end at `out + count`: the others begin where a line of the
+  // caches does, which is what is written past them.
+  static int64_t FirstBlock(const float* out, int64_t count) {
+    const uintptr_t beyond = reinterpret_cast<uintptr_t>(out) % kLineBytes;
+    const uintptr_t bytes = beyond == 0 ? kBlock * sizeof(float) : kLineBytes - beyond;
+    return std::min(count, static_cast<int64_t>(bytes / sizeof(float)));
+  }
+  static void Write(const Arrays& staged) {
+    const Loops& loops = BestLoops();
+    loops.copy_past_caches(staged.out, staged.args.out.data() + staged.at, staged.count);
+    for (size_t slot = 0; slot < staged.args.slots_out.size(); ++slot) {
+      loops.copy_past_caches(staged.slots[slot], staged.args.slots_out[slot].data() + staged.at,
+                             staged.count);
+    }
+  }
+
+ private:
+  static constexpr uintptr_t kLineBytes = 64;
+  alignas(kLineBytes) float memory_[kArraysMax][kBlock];
+  float* const slots_[kArraysMax - 1] = {memory_[1], memory_[2], memory_[3], memory_[4]};
 };
 
 class Rule : public Optimizer {
@@ -74,27 +114,42 @@ class Rule : public Optimizer {
   void ForEachBlock(const ApplyArgs& args, const Update& update) const {
     CheckSizes(args);
     if (args.rows && KeepsZeros(args.step)) return ForEachRun(args, update);
-    const std::optional<size_t> average = average_slot();
-    const int64_t block = average ? kBlock : kPartElements;
+    const int64_t block = args.past_caches  ? Stage::kBlock
+                          : average_slot() ? kBlock
+                                           : kPartElements;
     ForParts(args.threads, std::ssize(args.in), [&](int64_t begin, int64_t count) {
-      for (int64_t at = begin; at < begin + count; at += block) {
+      Stage stage;
+      const int64_t end = begin + count;
+      int64_t next = args.past_caches ? Stage::FirstBlock(args.out.data() + begin, count) : block;
+      for (int64_t at = begin; at < end; at += next, next = block) {
         const Arrays arrays{.gradient = args.gradient.data() + at,
                             .in = args.in.data() + at,
                             .out = args.out.data() + at,
                             .args = args,
                             .at = static_cast<size_t>(at),
-                            .count = std::min(block, begin + count - at)};
-        if (average && args.step == 1) StartAverage(arrays, *average);
-        update(arrays);
-        if (average) Average(arrays, *average);
+                            .count = std::min(next, end - at)};
+        if (!args.past_caches) {
+          UpdateBlock(arrays, update);
+          continue;
+        }
+        const Arrays staged = stage.Of(arrays);
+        UpdateBlock(staged, update);
+        Stage::Write(staged);
       }
+      if (args.past_caches) FinishPastCaches();
     });
   }
 
  private:
   template <typename Update>
+  void UpdateBlock(const Arrays& arrays, const Update& update) const {
+    const std::optional<size_t> average = average_slot();
+    if (average && arrays.args.step == 1) StartAverage(arrays, *average);
+    update(arrays);
+    if (average) Average(arrays, *average);
+  }
+  template <typename Update>
   void ForEachRun(const ApplyArgs& args, const Update& update) const {
-    CopyOver(args);
     const bool packed = args.gradient.size() != args.in.size();
     ForRowRuns(*args.rows, [&](const RowRun& run) {
       update(Arrays{.gradient = args.gradient.data() + (packed ? run.packed : run.at),
@@ -111,8 +166,6 @@ class Rule : public Optimizer {
   static constexpr int64_t kBlock = 1024;
 
   void CheckSizes(const ApplyArgs& args) const;
-  // What an update that touches rows only leaves alone, where it is out of place.
-  void CopyOver(const ApplyArgs& args) const;
   void StartAverage(const Arrays& arrays, size_t slot) const;
   void Average(const Arrays& arrays, size_t slot) const;
 

@@ -12,6 +12,8 @@ namespace {
 
 // Elements whose mean is made and applied together: both stay in the first-level cache.
 constexpr size_t kMeanBlock = 4096;
+// Elements of which the caches keep nothing until somebody reads them again: 64 MiB.
+constexpr size_t kPastCachesFrom = size_t{1} << 24;
 
 void Mean(std::span<const float* const> parts, std::span<float> out) {
   BestLoops().scaled_sum(parts.data(), std::ssize(parts), 1.0f / static_cast<float>(parts.size()),
@@ -40,8 +42,27 @@ bool AllListRows(std::span<const PieceGradient> gradients) {
   });
 }
 
+void Copy(std::span<const float> from, std::span<float> to, const RowChanges::Rows& which) {
+  if (which.width > 0) {
+    ForRowRuns({.width = which.width, .ids = which.ids}, [&](const RowRun& run) {
+      std::ranges::copy(from.subspan(run.at, run.count), to.subspan(run.at).begin());
+    });
+  } else if (from.size() >= kPastCachesFrom) {
+    BestLoops().copy_past_caches(from.data(), to.data(), std::ssize(from));
+    FinishPastCaches();
+  } else {
+    std::ranges::copy(from, to.begin());
+  }
+}
+
 RowChanges::Rows UpdateRows(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
-                            ApplyArgs piece) {
+                            ApplyArgs piece, const RowChanges::Rows& behind) {
+  if (piece.out.data() != piece.in.data()) {
+    Copy(piece.in, piece.out, behind);
+    for (size_t slot = 0; slot < piece.slots_in.size(); ++slot) {
+      Copy(piece.slots_in[slot], piece.slots_out[slot], behind);
+    }
+  }
   const size_t width = gradients[0].rows->width;
   std::vector<std::span<const int32_t>> lists;
   for (const PieceGradient& gradient : gradients) lists.push_back(gradient.rows->ids);
@@ -106,13 +127,14 @@ class BlockMeans {
 
 }  // namespace
 
-RowChanges::Rows UpdatePiece(const Optimizer& optimizer,
-                             std::span<const PieceGradient> gradients, const ApplyArgs& piece) {
+RowChanges::Rows UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
+                             const ApplyArgs& piece, const RowChanges::Rows& behind) {
   if (AllListRows(gradients) && optimizer.KeepsZeros(piece.step)) {
-    return UpdateRows(optimizer, gradients, piece);
+    return UpdateRows(optimizer, gradients, piece, behind);
   }
   BlockMeans means(gradients);
   const size_t elements = piece.in.size();
+  const bool past_caches = piece.out.data() != piece.in.data() && elements >= kPastCachesFrom;
   const size_t block = means.whole() ? std::max<size_t>(elements, 1) : kMeanBlock;
   std::vector<std::span<const float>> slots_in(piece.slots_in.size());
   std::vector<std::span<float>> slots_out(piece.slots_out.size());
@@ -127,7 +149,8 @@ RowChanges::Rows UpdatePiece(const Optimizer& optimizer,
                      .out = piece.out.subspan(at, count),
                      .slots_in = slots_in,
                      .slots_out = slots_out,
-                     .step = piece.step});
+                     .step = piece.step,
+                     .past_caches = past_caches});
   }
   return {};
 }

@@ -4,6 +4,9 @@
 // the optimizer leaves alone what has a gradient of 0, the rows of all of them are updated and
 // nothing else. The bits are those of whole gradients in any case.
 //
+// A large piece that is updated out of place is written past the caches: nobody reads it soon, and
+// the memory has a fourth less to do.
+//
 // Ownership: borrows all. Threads: any, of different pieces. Errors: none; gradients of other sizes
 // are a programmer error.
 //
@@ -27,10 +30,10 @@ struct PieceGradient {
   std::optional<GradientRows> rows{};  // Counted from the piece's first.
 };
 
-// `gradients`, at least one, are added in their order. `piece` says all but the gradient. Returns
-// what changed.
+// `gradients`, at least one, are added in their order. `piece` says all but the gradient. `behind`
+// is what its outputs lack of its inputs, if they are not the same. Returns what changed.
 RowChanges::Rows UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
-                             const ApplyArgs& piece);
+                             const ApplyArgs& piece, const RowChanges::Rows& behind = {});
 
 }  // namespace taas::ps
 

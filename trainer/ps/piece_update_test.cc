@@ -105,6 +105,27 @@ TEST_P(PieceUpdateTest, AnyMixtureOfRowsAndWholeGradientsMakesTheSameBits) {
   }
 }
 
+// Of 64 MiB and more: what is updated out of place goes past the caches.
+TEST(LargePieceUpdateTest, OutOfPlaceMakesTheSameBits) {
+  const auto optimizer =
+      Optimizer::Make({.name = "adagrad", .learning_rate = {.start = 0.1}, .average_decay = 0.9});
+  ASSERT_THAT(optimizer, IsOk());
+  constexpr size_t kElements = (size_t{1} << 24) + 3;
+  SeededRandom random(5);
+  Floats gradient(kElements);
+  for (float& value : gradient) value = static_cast<float>(random.Below(1000)) - 500;
+  Held in_place(**optimizer, kElements), beside = in_place;
+  for (const size_t pushes : {1, 2}) {
+    const std::vector<PieceGradient> gradients(pushes, PieceGradient{.values = gradient});
+    const auto step = static_cast<int64_t>(pushes);
+    in_place.Update(**optimizer, gradients, step, /*in_place=*/true);
+    beside.Update(**optimizer, gradients, step, /*in_place=*/false);
+    for (size_t i = 0; i < in_place.arrays.size(); ++i) {
+      ASSERT_TRUE(in_place.arrays[i] == beside.arrays[i]) << pushes << " pushes, array " << i;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Rules, PieceUpdateTest,
                          testing::Values("sgd", "adagrad", "ftrl", "momentum", "adam"),
                          [](const auto& info) { return std::string(info.param); });

@@ -28,21 +28,24 @@ void RowChanges::Add(std::vector<Rows> changed) {
 }
 
 std::vector<RowChanges::Rows> RowChanges::Since(int64_t step) const {
-  std::vector<Rows> changed(pieces_);
-  if (step < first_ || step > first_ + std::ssize(updates_)) return changed;
-  std::vector<std::span<const int32_t>> lists;
+  std::vector<Rows> changed;
   for (size_t piece = 0; piece < pieces_; ++piece) {
-    lists.clear();
-    size_t width = 1;  // Of no rows any will do.
-    for (auto update = updates_.begin() + (step - first_); update != updates_.end(); ++update) {
-      const Rows& rows = (*update)[piece];
-      width = lists.empty() || rows.width == width ? rows.width : 0;
-      lists.push_back(rows.ids);
-      if (width == 0) break;
-    }
-    changed[piece].width = width;
-    if (width > 0) UniteRows(lists, &changed[piece].ids);
+    changed.push_back(Between(piece, step, last()));
   }
+  return changed;
+}
+
+RowChanges::Rows RowChanges::Between(size_t piece, int64_t step, int64_t until) const {
+  if (step < first_ || step > until || until > last()) return {};
+  Rows changed{.width = 1};  // Of no rows any width will do.
+  std::vector<std::span<const int32_t>> lists;
+  for (int64_t at = step - first_; at < until - first_; ++at) {
+    const Rows& rows = updates_[static_cast<size_t>(at)][piece];
+    if (rows.width == 0 || (!lists.empty() && rows.width != changed.width)) return {};
+    changed.width = rows.width;
+    lists.push_back(rows.ids);
+  }
+  UniteRows(lists, &changed.ids);
   return changed;
 }
 

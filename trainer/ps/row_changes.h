@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <vector>
 
 namespace taas::ps {
@@ -37,6 +38,12 @@ class RowChanges {
   void Add(std::vector<Rows> changed);
   // Of each piece what changed after `step`.
   std::vector<Rows> Since(int64_t step) const;
+  // Of one piece what changed after `step`, until `until`.
+  Rows Between(size_t piece, int64_t step, int64_t until) const;
+  // Of the values after the last update.
+  int64_t last() const { return first_ + std::ssize(updates_); }
+  // Whether the last update, of which there is one, changed rows of the piece only.
+  bool LastByRows(size_t piece) const { return updates_.back()[piece].width > 0; }
 
  private:
   const size_t pieces_;

@@ -48,8 +48,10 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
       elements(values.size() / (1 + optimizer->slots().size())),
       store(std::move(values), request.step()),
       changes(pieces.size(), request.step()),
+      spare_follower(pieces, optimizer->slots().size()),
       ledger(request.step()) {
   store.Reserve();
+  spare_follower.Wrote(store.spare().values.data(), request.step());
   if (shard != 0) return;
   sequencer.emplace(Sequencer::Options{.shards = static_cast<int>(shards.size()),
                                        .committed = FromWire(request.committed()),
@@ -84,17 +86,24 @@ void Shard::Model::Apply(const Decision& decision) {
         slots_in[slot] = in.subspan((1 + slot) * elements + at, count);
         slots_out[slot] = out.subspan((1 + slot) * elements + at, count);
       }
+      RowChanges::Rows behind;
+      if (rows && in.data() != out.data()) {
+        behind = spare_follower.Behind(out.data(), piece, changes);
+      }
       RowChanges::Rows of_update = UpdatePiece(*optimizer, of_piece,
                                                {.in = in.subspan(at, count),
                                                 .out = out.subspan(at, count),
                                                 .slots_in = slots_in,
                                                 .slots_out = slots_out,
-                                                .step = decision.step});
+                                                .step = decision.step},
+                                               behind);
       if (rows) changed[piece] = std::move(of_update);
       at += count;
     }
+    spare_follower.Wrote(out.data(), decision.step);
   });
   changes.Add(std::move(changed));
+  spare_follower.Follow(changes, store.spare());
   DropUnstaged();
 }
 

@@ -22,6 +22,7 @@
 #include "trainer/ps/row_changes.h"
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
+#include "trainer/ps/spare_follower.h"
 #include "trainer/ps/version_store.h"
 #include "trainer/ps/wire.h"
 
@@ -58,6 +59,7 @@ struct Shard::Model {
   const size_t elements;             // Of the values, without slots.
   VersionStore store;
   RowChanges changes;
+  SpareFollower spare_follower;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<PushId, Gradient> gradients;             // Staged.

@@ -48,7 +48,7 @@ VersionStore::Reader VersionStore::Hold() {
 void VersionStore::Update(
     int64_t step, const std::function<void(std::span<const float>, std::span<float>)>& update) {
   Version* source;
-  Version* target = nullptr;
+  Version* target;
   bool in_place;
   {
     std::lock_guard lock(mutex_);
@@ -60,9 +60,7 @@ void VersionStore::Update(
       source->step = step;
       return;
     }
-    for (const auto& version : versions_) {
-      if (version.get() != source && version->readers == 0) target = version.get();
-    }
+    target = FindSpare();
     if (target == nullptr) {
       versions_.push_back(std::make_unique<Version>(source->values.size()));
       target = versions_.back().get();
@@ -77,9 +75,25 @@ void VersionStore::Update(
 
 void VersionStore::Reserve() {
   std::lock_guard lock(mutex_);
-  if (versions_.size() == 1) {
-    versions_.push_back(std::make_unique<Version>(current_->values.size()));
+  if (versions_.size() > 1) return;
+  versions_.push_back(std::make_unique<Version>(current_->values.size()));
+  std::ranges::copy(current_->values, versions_.back()->values.begin());
+  versions_.back()->step = current_->step;
+}
+
+VersionStore::Version* VersionStore::FindSpare() const {
+  Version* found = nullptr;
+  for (const auto& version : versions_) {
+    if (version.get() == current_ || version->readers > 0) continue;
+    if (found == nullptr || version->step > found->step) found = version.get();
   }
+  return found;
+}
+
+VersionStore::Spare VersionStore::spare() {
+  std::lock_guard lock(mutex_);
+  const Version* const found = FindSpare();
+  return {current_->values, found == nullptr ? std::span<float>() : found->values};
 }
 
 size_t VersionStore::buffers() const {

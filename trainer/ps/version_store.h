@@ -78,12 +78,22 @@ class VersionStore {
   // `update` sees the current values and writes the next ones; both spans may be the same memory.
   void Update(int64_t step,
               const std::function<void(std::span<const float>, std::span<float>)>& update);
-  // Makes now the buffer that the first update beside a reader would make, which takes longer than
-  // the update.
+  // Makes now, with the values that there are, the buffer that the first update beside a reader
+  // would make, which takes longer than the update.
   void Reserve();
+  // The current values, and the buffer that the next update beside a reader would write to; empty
+  // if there is none. As it is until the next update, by whose thread it may be written to.
+  struct Spare {
+    std::span<const float> current;
+    std::span<float> values;
+  };
+  Spare spare();
   size_t buffers() const;
 
  private:
+  // A buffer that nobody reads and that is not the current one, the least old; or null.
+  Version* FindSpare() const;
+
   mutable std::mutex mutex_;
   std::vector<std::unique_ptr<Version>> versions_;
   Version* current_;

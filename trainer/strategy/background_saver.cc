@@ -1,13 +1,10 @@
 #include "trainer/strategy/background_saver.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 #include <algorithm>
 #include <utility>
 
 #include "operator/base/check.h"
+#include "trainer/kernels/cpu/loops.h"
 
 namespace taas {
 namespace {
@@ -17,23 +14,6 @@ namespace {
 constexpr size_t kChunkFloats = size_t{1} << 20;
 // Between two looks whether it is time to say that the job lives; the store knows when it is.
 constexpr std::chrono::seconds kLookAlive{1};
-
-// A copy that nobody reads soon: past the caches, which are the step's, and without fetching what
-// it writes over, a third of the memory's work. `to` is at a multiple of 16 bytes, as memory of
-// std::vector is.
-void CopyPastCaches(const float* from, size_t count, float* to) {
-  size_t i = 0;
-#if defined(__SSE2__)
-  constexpr size_t kLine = 16;        // Floats in a cache line.
-  constexpr size_t kAhead = 16 * 16;  // Far enough to be there in time, by trial.
-  for (; i + kLine <= count; i += kLine) {
-    _mm_prefetch(reinterpret_cast<const char*>(from + i + kAhead), _MM_HINT_NTA);
-    for (size_t k = i; k < i + kLine; k += 4) _mm_stream_ps(to + k, _mm_loadu_ps(from + k));
-  }
-  _mm_sfence();
-#endif
-  std::copy_n(from + i, count - i, to + i);
-}
 
 }  // namespace
 
@@ -129,7 +109,10 @@ void BackgroundSaver::AddChunks(std::span<const float> from, std::vector<float>&
 
 void BackgroundSaver::CopyChunks() {
   for (size_t i = next_++; i < chunks_.size(); i = next_++) {
-    CopyPastCaches(chunks_[i].from, chunks_[i].count, chunks_[i].to);
+    // Past the caches, which are the step's.
+    BestLoops().copy_past_caches(chunks_[i].from, chunks_[i].to,
+                                 static_cast<int64_t>(chunks_[i].count));
+    FinishPastCaches();
     ++copied_;
     copied_.notify_all();
   }

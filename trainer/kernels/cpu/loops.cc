@@ -1,5 +1,9 @@
 #include "trainer/kernels/cpu/loops.h"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 namespace taas {
 namespace {
 
@@ -30,6 +34,12 @@ Supported FindSupported() {
 std::span<const Loops* const> SupportedLoops() {
   static const Supported kSupported = FindSupported();
   return {kSupported.loops, kSupported.count};
+}
+
+void FinishPastCaches() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
 }
 
 const Loops& BestLoops() {

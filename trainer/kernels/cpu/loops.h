@@ -84,6 +84,9 @@ struct Loops {
   void (*approach)(const float* average, const float* x, float share, float* out, int64_t n);
   // out = factor · (the sum of `count` arrays, added in their order). out may be the first of them.
   void (*scaled_sum)(const float* const* x, int64_t count, float factor, float* out, int64_t n);
+  // out = x, for memory that nobody reads soon: past the caches, and without fetching what it
+  // writes over, which is a third of a copy's work for the memory. Not in place; FinishPastCaches.
+  void (*copy_past_caches)(const float* x, float* out, int64_t n);
   // out = factor · sign(x), 0 of 0.
   void (*scaled_sign)(const float* x, float factor, float* out, int64_t n);
   void (*relu)(const float* x, float* out, int64_t n);
@@ -110,6 +113,8 @@ struct Loops {
 };
 
 const Loops& BestLoops();
+// After copies past the caches, before other threads are told of them.
+void FinishPastCaches();
 // All versions that this machine can run, the baseline first. For tests.
 std::span<const Loops* const> SupportedLoops();
 

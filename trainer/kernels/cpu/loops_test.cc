@@ -324,6 +324,23 @@ TEST(LoopsTest, ClampAndSignAgreeWithTheirTwins) {
   }
 }
 
+TEST(LoopsTest, ACopyPastTheCachesHasTheBitsWhateverItsPlace) {
+  for (const Loops* loops : SupportedLoops()) {
+    for (const int64_t n : kSizes) {
+      for (const size_t place : {0, 1, 7, 15}) {
+        const std::vector<float> x = RandomFloats(n, 37);
+        std::vector<float> out(x.size() + place + 1, 77.0f);
+        loops->copy_past_caches(x.data(), out.data() + place, n);
+        ASSERT_TRUE(std::equal(x.begin(), x.end(), out.begin() + static_cast<int64_t>(place)))
+            << Where(*loops, "copy_past_caches", n);
+        ASSERT_EQ(out.back(), 77.0f) << Where(*loops, "copy_past_caches", n);
+        ASSERT_EQ(std::count(out.begin(), out.begin() + static_cast<int64_t>(place), 77.0f),
+                  static_cast<int64_t>(place));
+      }
+    }
+  }
+}
+
 TEST(LoopsTest, ApproachGoesItsShareOfTheWay) {
   for (const Loops* loops : SupportedLoops()) {
     for (const int64_t n : kSizes) {

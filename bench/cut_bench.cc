@@ -1,0 +1,163 @@
+// What a checkpoint's cut adds to the updates of a parameter server, for a model of 1 GB and plain
+// gradient descent: by whole gradients, and by the rows of a table that a batch looks up.
+//
+// While a cut is held the first update writes to the shard's second buffer, the others are made in
+// place. In each round updates are made in place, as many as it takes the second buffer to be near
+// again where updates are of rows, and then one beside a cut that nobody reads; and the same with
+// a cut that another thread copies at full speed, as sending it does. Printed are medians and
+// ranges: of the updates in place, of the longest of them in a round, of those beside a cut, and by
+// how much these are longer than the median in place of their round.
+//
+//   bazel run -c opt //bench:cut_bench [-- ROUNDS]  (21)
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "operator/base/check.h"
+#include "operator/base/clock.h"
+#include "trainer/optimizer/optimizer.h"
+#include "trainer/ps/piece_update.h"
+#include "trainer/ps/row_changes.h"
+#include "trainer/ps/spare_follower.h"
+#include "trainer/ps/version_store.h"
+
+namespace taas {
+namespace {
+
+constexpr size_t kWidth = 64;
+constexpr size_t kRows = size_t{1} << 22;  // Of kWidth floats: 1.07 GB.
+constexpr size_t kElements = kRows * kWidth;
+constexpr size_t kLookedUp = 3000;  // By a batch.
+
+// Updates in place before a cut: SpareFollower has copied a gigabyte and what changed meanwhile.
+constexpr int kBefore = 80;
+
+class Shard {
+ public:
+  // `listed`: gradients of that many rows; 0: whole ones.
+  explicit Shard(size_t listed) : store_(std::vector<float>(kElements, 0.5f), 0) {
+    auto rule = Optimizer::Make({.name = "sgd", .learning_rate = {.start = 0.01}});
+    CHECK(rule.ok()) << rule.status();
+    rule_ = *std::move(rule);
+    gradient_.assign(listed == 0 ? kElements : listed * kWidth, 0.25f);
+    for (size_t i = 0; i < listed; ++i) {
+      ids_.push_back(static_cast<int32_t>(i * (kRows / listed)));
+    }
+    store_.Reserve();
+    follower_.Wrote(store_.spare().values.data(), 0);
+  }
+
+  double UpdateMilliseconds() {
+    const Clock::Time start = clock_.Now();
+    ps::RowChanges::Rows changed;
+    store_.Update(++step_, [&](std::span<const float> in, std::span<float> out) {
+      ps::PieceGradient gradient{.values = gradient_};
+      if (!ids_.empty()) gradient.rows = GradientRows{.width = kWidth, .ids = ids_};
+      ps::RowChanges::Rows behind;
+      if (in.data() != out.data()) behind = follower_.Behind(out.data(), 0, changes_);
+      changed = ps::UpdatePiece(*rule_, std::span(&gradient, 1),
+                                {.in = in, .out = out, .step = step_}, behind);
+      follower_.Wrote(out.data(), step_);
+    });
+    changes_.Add({std::move(changed)});
+    follower_.Follow(changes_, store_.spare());
+    return std::chrono::duration<double, std::milli>(clock_.Now() - start).count();
+  }
+  ps::VersionStore::Reader Cut() { return store_.Hold(); }
+
+ private:
+  const RealClock clock_;
+  ps::VersionStore store_;
+  ps::RowChanges changes_{1, 0};
+  ps::SpareFollower follower_{{kElements}, 0};
+  std::unique_ptr<Optimizer> rule_;
+  std::vector<float> gradient_;
+  std::vector<int32_t> ids_;
+  int64_t step_ = 0;
+};
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+std::string Text(const std::vector<double>& values) {
+  const auto [least, most] = std::ranges::minmax(values);
+  char text[80];
+  std::snprintf(text, sizeof(text), "%.1f (%.1f … %.1f)", Median(values), least, most);
+  return text;
+}
+
+// A reader that copies the values again and again until the update is made.
+double UpdateWhileRead(Shard& shard, std::span<float> target) {
+  const ps::VersionStore::Reader cut = shard.Cut();
+  std::atomic<bool> reading = false, done = false;
+  std::thread reader([&] {
+    while (!done) {
+      constexpr size_t kPart = size_t{1} << 18;
+      for (size_t at = 0; at < kElements && !done; at += kPart) {
+        std::ranges::copy(cut.values().subspan(at, kPart), target.subspan(at).begin());
+        reading = true;
+      }
+    }
+  });
+  while (!reading) std::this_thread::yield();
+  const double took = shard.UpdateMilliseconds();
+  done = true;
+  reader.join();
+  return took;
+}
+
+void Measure(const char* name, size_t listed, int rounds, std::span<float> target) {
+  Shard shard(listed);
+  std::vector<double> in_place, longest, held, read, more_held, more_read;
+  const auto before_cut = [&] {
+    std::vector<double> times;
+    for (int i = 0; i < (listed == 0 ? 3 : kBefore); ++i) {
+      times.push_back(shard.UpdateMilliseconds());
+    }
+    in_place.insert(in_place.end(), times.begin(), times.end());
+    longest.push_back(std::ranges::max(times));
+    return Median(times);
+  };
+  for (int round = 0; round < rounds; ++round) {
+    double usual = before_cut();
+    {
+      const ps::VersionStore::Reader cut = shard.Cut();
+      held.push_back(shard.UpdateMilliseconds());
+    }
+    more_held.push_back(held.back() - usual);
+    usual = before_cut();
+    read.push_back(UpdateWhileRead(shard, target));
+    more_read.push_back(read.back() - usual);
+  }
+  std::printf("| %s | %s | %s | %s | %s | %s | %s |\n", name, Text(in_place).c_str(),
+              Text(longest).c_str(), Text(held).c_str(), Text(more_held).c_str(),
+              Text(read).c_str(), Text(more_read).c_str());
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace taas
+
+int main(int argc, char** argv) {
+  const int rounds = argc > 1 ? std::atoi(argv[1]) : 21;
+  if (rounds < 1) {
+    std::fprintf(stderr, "usage: cut_bench [ROUNDS]\n");
+    return 2;
+  }
+  std::vector<float> target(taas::kElements, 1.0f);
+  std::printf("| gradients | in place, ms | longest of a round | beside a cut | more | "
+              "beside a cut that is read | more |\n|---|---|---|---|---|---|---|\n");
+  taas::Measure("whole", 0, rounds, target);
+  taas::Measure("3,000 rows", taas::kLookedUp, rounds, target);
+  return 0;
+}
