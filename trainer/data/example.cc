@@ -10,6 +10,7 @@ namespace {
 
 // Example.features, Features.feature, and each value of a list.
 constexpr uint32_t kOnly = 1;
+constexpr uint32_t kFeatureLists = 2;  // Of a SequenceExample, whose context is in field 1.
 constexpr uint32_t kEntryName = 1;
 constexpr uint32_t kEntryValue = 2;
 
@@ -115,6 +116,10 @@ absl::Status FindFeatures(std::string_view record, std::vector<ExampleFeature>* 
   out->clear();
   WireReader example(record);
   while (example.Next()) {
+    if (IsBytes(example, kFeatureLists)) {
+      return NoExample("it is a SequenceExample, with lists of features, which are not read here; "
+                       "write each as an Example");
+    }
     if (!IsBytes(example, kOnly)) continue;
     WireReader features(example.bytes());
     while (features.Next()) {

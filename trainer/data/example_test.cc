@@ -88,6 +88,13 @@ TEST(ExampleTest, LastListOfAFeatureCounts) {
   EXPECT_EQ(Read("").kind, FeatureKind::kNone);
 }
 
+TEST(ExampleTest, ASequenceExampleIsNotTakenForItsContext) {
+  std::vector<ExampleFeature> features;
+  // SequenceExample{context, feature_lists}.
+  EXPECT_THAT(FindFeatures(Sample() + Field(2, Field(1, Field(1, "tokens"))), &features),
+              StatusIs(Code::kDataLoss, HasSubstr("it is a SequenceExample")));
+}
+
 TEST(ExampleTest, DamagedBytesSayWhat) {
   struct Case {
     std::string record;

@@ -2,7 +2,9 @@
 // with tf2.21/manifest.json, which says what they hold; without it there is nothing to test.
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -32,6 +34,37 @@ class EventFixturesTest : public ::testing::Test {
   json manifest_;
 };
 
+// The elements, of those types that summaries have.
+template <typename Element>
+std::vector<Element> Elements(std::string_view bytes) {
+  std::vector<Element> elements(bytes.size() / sizeof(Element));
+  std::memcpy(elements.data(), bytes.data(), elements.size() * sizeof(Element));
+  return elements;
+}
+
+void ExpectTensor(const std::string& bytes, const json& want) {
+  tf::TensorProto tensor;
+  ASSERT_TRUE(tensor.ParseFromString(bytes));
+  EXPECT_EQ(static_cast<int>(tensor.dtype()), want["dtype_enum"].get<int>());
+  std::vector<int64_t> shape;
+  for (const auto& dim : tensor.tensor_shape().dim()) shape.push_back(dim.size());
+  EXPECT_EQ(shape, want["shape"].get<std::vector<int64_t>>());
+  const std::string& content = tensor.tensor_content();
+  if (tensor.dtype() == tf::DT_STRING) {
+    EXPECT_EQ(std::vector<std::string>(tensor.string_val().begin(), tensor.string_val().end()),
+              want["values"].get<std::vector<std::string>>());
+  } else if (tensor.dtype() == tf::DT_FLOAT) {
+    std::vector<float> values = Elements<float>(content);
+    values.insert(values.end(), tensor.float_val().begin(), tensor.float_val().end());
+    EXPECT_EQ(values, want["values"].get<std::vector<float>>());
+  } else {
+    ASSERT_EQ(tensor.dtype(), tf::DT_DOUBLE);
+    std::vector<double> values = Elements<double>(content);
+    values.insert(values.end(), tensor.double_val().begin(), tensor.double_val().end());
+    EXPECT_EQ(values, want["values"].get<Numbers>());
+  }
+}
+
 void ExpectValue(const summary::Summary::Value& got, const json& want) {
   EXPECT_EQ(got.tag(), want["tag"]);
   EXPECT_EQ(got.metadata().plugin_data().plugin_name(), want["plugin"]);
@@ -48,7 +81,8 @@ void ExpectValue(const summary::Summary::Value& got, const json& want) {
               want["bucket"].get<Numbers>());
   } else {
     EXPECT_EQ(kind, "tensor");
-    EXPECT_EQ(got.value_case(), summary::Summary::Value::kTensor);
+    ASSERT_EQ(got.value_case(), summary::Summary::Value::kTensor);
+    ExpectTensor(got.tensor(), want);
   }
 }
 

@@ -41,6 +41,9 @@ void ExpectNear(const Floats& got, const Doubles& wanted, const std::string& wha
 double FactorOf(double x, Precision products);
 FloatTensor FactorsOf(FloatTensor x, Precision products);
 
+// Into the log of a test of products in bfloat16, on a machine without them.
+void SayThereIsNone();
+
 // All outputs; what the kernel leaves alone is 77.
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
                           Attributes attributes = {}, int threads = 1,
