@@ -42,8 +42,10 @@ class RowChanges {
   Rows Between(size_t piece, int64_t step, int64_t until) const;
   // Of the values after the last update.
   int64_t last() const { return first_ + std::ssize(updates_); }
-  // Whether the last update, of which there is one, changed rows of the piece only.
-  bool LastByRows(size_t piece) const { return updates_.back()[piece].width > 0; }
+  // Whether the last update changed rows of the piece only, as far as is known.
+  bool LastByRows(size_t piece) const {
+    return !updates_.empty() && updates_.back()[piece].width > 0;
+  }
 
  private:
   const size_t pieces_;

@@ -42,6 +42,28 @@ TEST(RowChangesTest, RowsOfTwoWidthsAreEverything) {
   EXPECT_EQ(changes.Since(1)[0].width, 6u);
 }
 
+TEST(RowChangesTest, BetweenTwoStepsIsWhatTheUpdatesBetweenThemChanged) {
+  RowChanges changes(2, 10);
+  EXPECT_FALSE(changes.LastByRows(0));
+  EXPECT_EQ(changes.last(), 10);
+  changes.Add({{.width = 3, .ids = {1, 5}}, {}});
+  changes.Add({{.width = 3, .ids = {2}}, {.width = 2, .ids = {4}}});
+  changes.Add({{.width = 3, .ids = {0, 5}}, {}});
+  EXPECT_EQ(changes.last(), 13);
+  EXPECT_THAT(changes.Between(0, 10, 12).ids, ElementsAre(1, 2, 5));
+  EXPECT_THAT(changes.Between(0, 12, 13).ids, ElementsAre(0, 5));
+  EXPECT_THAT(changes.Between(1, 11, 12).ids, ElementsAre(4));
+  EXPECT_EQ(changes.Between(1, 11, 13).width, 0u);
+  EXPECT_EQ(changes.Between(0, 12, 14).width, 0u);
+  EXPECT_TRUE(changes.LastByRows(0));
+  EXPECT_FALSE(changes.LastByRows(1));
+  // An update of more rows than are kept is the last, but not known.
+  changes.Add({{.width = 3, .ids = std::vector<int32_t>(RowChanges::kIdsMax + 1)}, {}});
+  EXPECT_EQ(changes.last(), 14);
+  EXPECT_FALSE(changes.LastByRows(0));
+  EXPECT_EQ(changes.Between(0, 13, 14).width, 0u);
+}
+
 TEST(RowChangesTest, OfStepsThatAreNotKnownEverythingMayHaveChanged) {
   RowChanges changes(1, 10);
   changes.Add({{.width = 3, .ids = {1}}});
