@@ -72,9 +72,9 @@ void ApiWriter::Change(HttpRequest request, std::string what,
          .done = done});
 }
 
-void ApiWriter::Read(std::string path, const std::string& what, WriteDone done,
+void ApiWriter::Read(HttpRequest request, const std::string& what, WriteDone done,
                      std::function<void(const HttpReply* found)> take) {
-  Send({.path = std::move(path)},
+  Send(std::move(request),
        [what, done = std::move(done), take = std::move(take)](absl::StatusOr<HttpReply> reply) {
          const Answer answer = Classify(reply);
          if (answer == Answer::kMissing) return take(nullptr);

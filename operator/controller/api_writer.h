@@ -61,7 +61,7 @@ class ApiWriter {
   void Change(HttpRequest request, std::string what,
               std::function<bool(const HttpReply& reply)> take, WriteDone done);
   // `take` gets null for an object that is not there; any other trouble ends in `done`.
-  void Read(std::string path, const std::string& what, WriteDone done,
+  void Read(HttpRequest request, const std::string& what, WriteDone done,
             std::function<void(const HttpReply* found)> take);
 
  private:

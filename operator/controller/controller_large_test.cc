@@ -52,6 +52,17 @@ TEST(ControllerLargeTest, AnOperatorThatStartsAgainGoesOnWithTheConfigMapThatIsT
   EXPECT_EQ((*cluster.api().Find("configmaps", maps[0]))["metadata"]["uid"], uid);
 }
 
+// As of a template with hundreds of thousands of elements, where others keep the server busy.
+TEST(ControllerLargeTest, AJobThatTheServerTakesLongToWriteIsGivenTheTime) {
+  SimCluster cluster(7);
+  cluster.api().faults().job_patch_takes = seconds(30);
+  cluster.CreateJob({.workers = 1});
+  SimCluster::Json job = cluster.Job();
+  job["metadata"]["annotations"]["example.org/notes"] = std::string(1 << 20, 'x');
+  cluster.api().Put("trainingjobs", job);
+  EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Status().dump(1);
+}
+
 // Soon after it was made, too: while the operator is still sure of it, and nothing else happens to
 // the job that would let it look again.
 class LostConfigMapTest : public testing::TestWithParam<int> {};

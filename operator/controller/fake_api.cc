@@ -145,6 +145,12 @@ void FakeApi::Do(HttpRequest request, OnReply done) {
       return Reply(client, done,
                    ErrorReply(403, "Forbidden", "not allowed, case " + std::to_string(number)));
     }
+    if (job && request.timeout < faults_.job_patch_takes) {
+      executor_.PostAfter(request.timeout, [this, client, done] {
+        Reply(client, done, absl::UnknownError("no reply, the test says so"));
+      });
+      return;
+    }
     HttpReply reply = Handle_(request, target);
     if (number == faults_.crash_after_write) {
       Disconnect();

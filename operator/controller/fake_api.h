@@ -12,6 +12,7 @@
 #ifndef OPERATOR_CONTROLLER_FAKE_API_H_
 #define OPERATOR_CONTROLLER_FAKE_API_H_
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,8 @@ class FakeApi : public KubeTransport {
     std::string refuse_post_of;   // 403 in other words each time, for objects of this resource.
     bool refuse_ledger = false;   // 403 for every PATCH of a job itself, not of its status.
     bool refuse_status = false;   // 403 for every PATCH of a job's status.
+    // A PATCH of a job takes so long: to a client that waits for less it is not applied.
+    std::chrono::milliseconds job_patch_takes{0};
     std::string refuse_get_of;    // 403 for a GET of one object of this resource.
     bool earlier_tfjob_crd = false;  // A TFJob's status keeps only what an earlier CRD knew.
     std::string absent;           // 404 for all of this resource, as without its CRD.

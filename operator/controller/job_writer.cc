@@ -1,5 +1,7 @@
 #include "operator/controller/job_writer.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "operator/api/job_codec.h"
@@ -15,7 +17,18 @@ namespace {
 using nlohmann::json;
 using Kind = WriteResult::Kind;
 
+// A server's work with a patch grows with the object. One of a megabyte took a busy server longer
+// than what a request has, each time anew, so that the job never began; hence so much more time for
+// it, up to that after which a server gives a request up itself.
+constexpr std::chrono::milliseconds kPatienceMax{60'000};
+constexpr size_t kBytesPerSecond = 32 << 10;
+
 std::string NameOf(const ObjectMeta& job) { return job.ns + "/" + job.name; }
+
+std::chrono::milliseconds PatienceFor(const Job& job) {
+  return std::min(kPatienceMax,
+                  HttpRequest{}.timeout + std::chrono::seconds(job.stored_bytes / kBytesPerSecond));
+}
 
 }  // namespace
 
@@ -64,6 +77,8 @@ void JobWriter::Patch(const Job& job, HttpRequest request, std::string what,
                       std::function<void(const HttpReply& reply)> applied, WriteDone done) {
   request.verb = Verb::kPatch;
   request.content_type = kMergePatch;
+  const std::chrono::milliseconds patience = PatienceFor(job);
+  request.timeout = patience;
   api_.Write(std::move(request),
              {.what = what,
               .meaning = {.missing = ApiWriter::Meaning::Next::kReplan},
@@ -73,16 +88,17 @@ void JobWriter::Patch(const Job& job, HttpRequest request, std::string what,
                     if (applied != nullptr) applied(reply);
                     return true;
                   },
-              .read_back = [this, meta = job.meta, kind = job.kind, what,
-                            done] { ReadJobBack(meta, kind, what, done); },
+              .read_back = [this, meta = job.meta, kind = job.kind, patience, what,
+                            done] { ReadJobBack(meta, kind, patience, what, done); },
               .done = done});
 }
 
 // After a conflict or a lost reply the job as it is now decides what is left to be done.
-void JobWriter::ReadJobBack(const ObjectMeta& job, JobKind kind, const std::string& what,
+void JobWriter::ReadJobBack(const ObjectMeta& job, JobKind kind,
+                            std::chrono::milliseconds patience, const std::string& what,
                             const WriteDone& done) {
-  api_.Read(ObjectPath(ResourceOf(kind), job.ns, job.name), what, done,
-            [this, kind, what, done](const HttpReply* found) {
+  api_.Read({.path = ObjectPath(ResourceOf(kind), job.ns, job.name), .timeout = patience}, what,
+            done, [this, kind, what, done](const HttpReply* found) {
               if (found != nullptr) {
                 const absl::Status read = view_.ObserveJob(kind, found->body);
                 if (!read.ok()) {

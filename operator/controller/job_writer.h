@@ -7,6 +7,7 @@
 #ifndef OPERATOR_CONTROLLER_JOB_WRITER_H_
 #define OPERATOR_CONTROLLER_JOB_WRITER_H_
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -40,8 +41,8 @@ class JobWriter {
   void PatchFlaw(const ObjectMeta& job, JobKind kind, const nlohmann::json& status);
   void Patch(const Job& job, HttpRequest request, std::string what,
              std::function<void(const HttpReply& reply)> applied, WriteDone done);
-  void ReadJobBack(const ObjectMeta& job, JobKind kind, const std::string& what,
-                   const WriteDone& done);
+  void ReadJobBack(const ObjectMeta& job, JobKind kind, std::chrono::milliseconds patience,
+                   const std::string& what, const WriteDone& done);
 
   ApiWriter& api_;
   const Clock& clock_;

@@ -71,7 +71,7 @@ void ObjectWriter::Make(const ObjectMeta& job, New<Object> made, WriteDone done)
 template <typename Object>
 void ObjectWriter::ReadMadeBack(const ObjectMeta& job, const New<Object>& made,
                                 const WriteDone& done) {
-  api_.Read(ObjectPath(made.resource, made.ns, made.name), made.what, done,
+  api_.Read({.path = ObjectPath(made.resource, made.ns, made.name)}, made.what, done,
             [this, job, made, done](const HttpReply* found) {
               if (found == nullptr) return done({.kind = Kind::kLater, .message = made.what});
               absl::StatusOr<Object> object = made.decode(found->body);
@@ -261,7 +261,7 @@ bool ObjectWriter::TakeRemoved(const Victim& victim, const HttpReply& reply) {
 
 void ObjectWriter::ReadRemovedBack(const Victim& victim, const std::string& what,
                                    const WriteDone& done) {
-  api_.Read(ObjectPath(victim.resource, victim.ns, victim.name), what, done,
+  api_.Read({.path = ObjectPath(victim.resource, victim.ns, victim.name)}, what, done,
             [this, victim, what, done](const HttpReply* found) {
               if (found != nullptr) {
                 const auto object = DecodeOwnedObject(found->body);
