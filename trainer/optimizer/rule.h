@@ -65,16 +65,15 @@ class Stage {
     const uintptr_t bytes = beyond == 0 ? kBlock * sizeof(float) : kLineBytes - beyond;
     return std::min(count, static_cast<int64_t>(bytes / sizeof(float)));
   }
-  static void Write(const Arrays& staged) {
-    const Loops& loops = BestLoops();
-    loops.copy_past_caches(staged.out, staged.args.out.data() + staged.at, staged.count);
+  void Write(const Arrays& staged) const {
+    copy_(staged.out, staged.args.out.data() + staged.at, staged.count);
     for (size_t slot = 0; slot < staged.args.slots_out.size(); ++slot) {
-      loops.copy_past_caches(staged.slots[slot], staged.args.slots_out[slot].data() + staged.at,
-                             staged.count);
+      copy_(staged.slots[slot], staged.args.slots_out[slot].data() + staged.at, staged.count);
     }
   }
 
  private:
+  decltype(Loops::copy_past_caches) copy_ = BestLoops().copy_past_caches;
   static constexpr uintptr_t kLineBytes = 64;
   alignas(kLineBytes) float memory_[kArraysMax][kBlock];
   float* const slots_[kArraysMax - 1] = {memory_[1], memory_[2], memory_[3], memory_[4]};
@@ -114,9 +113,8 @@ class Rule : public Optimizer {
   void ForEachBlock(const ApplyArgs& args, const Update& update) const {
     CheckSizes(args);
     if (args.rows && KeepsZeros(args.step)) return ForEachRun(args, update);
-    const int64_t block = args.past_caches  ? Stage::kBlock
-                          : average_slot() ? kBlock
-                                           : kPartElements;
+    const std::optional<size_t> average = average_slot();
+    const int64_t block = args.past_caches ? Stage::kBlock : average ? kBlock : kPartElements;
     ForParts(args.threads, std::ssize(args.in), [&](int64_t begin, int64_t count) {
       Stage stage;
       const int64_t end = begin + count;
@@ -129,21 +127,22 @@ class Rule : public Optimizer {
                             .at = static_cast<size_t>(at),
                             .count = std::min(next, end - at)};
         if (!args.past_caches) {
-          UpdateBlock(arrays, update);
+          UpdateBlock(arrays, average, update);
           continue;
         }
         const Arrays staged = stage.Of(arrays);
-        UpdateBlock(staged, update);
-        Stage::Write(staged);
+        UpdateBlock(staged, average, update);
+        stage.Write(staged);
       }
-      if (args.past_caches) FinishPastCaches();
+      if (args.past_caches && args.threads > 1) FinishPastCaches();  // Each thread its own.
     });
+    if (args.past_caches) FinishPastCaches();
   }
 
  private:
   template <typename Update>
-  void UpdateBlock(const Arrays& arrays, const Update& update) const {
-    const std::optional<size_t> average = average_slot();
+  void UpdateBlock(const Arrays& arrays, std::optional<size_t> average,
+                   const Update& update) const {
     if (average && arrays.args.step == 1) StartAverage(arrays, *average);
     update(arrays);
     if (average) Average(arrays, *average);
