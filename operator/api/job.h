@@ -326,7 +326,7 @@ struct Job {
   JobSpec spec;
   JobStatus status;
   std::optional<Ledger> ledger;  // Nothing yet for a new job.
-  size_t stored_bytes = 0;       // Of the text that it was read from; 0: of none.
+  size_t stored_bytes = 0;  // Of the whole object's text, as an API server gave it; 0: not known.
 };
 
 inline constexpr std::string_view kJobLabel = "taas.dev/job-name";

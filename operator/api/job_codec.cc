@@ -67,7 +67,6 @@ absl::StatusOr<Job> DecodeJob(JobKind kind, std::string_view json) {
   const JsonField root(&*object, "");
   Job job;
   job.kind = kind;
-  job.stored_bytes = json.size();
   RETURN_IF_ERROR(ReadMeta(root["metadata"], &job.meta)).With("decode a " + kind_name);
   const std::string what = "decode " + kind_name + " " + job.meta.ns + "/" + job.meta.name;
   if (kind == JobKind::kTfJob) {

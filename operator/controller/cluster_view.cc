@@ -339,6 +339,7 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
                                                     : DecodeJob(kind, WithoutWriters(json));
   ObjectMeta meta;
   if (job.ok()) {
+    job->stored_bytes = json.size();
     meta = job->meta;
   } else {
     absl::StatusOr<OwnedObject> object = DecodeOwnedObject(json);
@@ -365,6 +366,7 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
   absl::StatusOr<Job> kept = DecodeJob(kind, WithPlainSpec(kind, json));
   if (!kept.ok()) return job;
   kept->spec = known->spec;
+  kept->stored_bytes = json.size();
   // What was acted on last.
   kept->meta.generation = known->meta.generation;
   Flaw& flaw = flaws_[key];
