@@ -1,12 +1,13 @@
 // What a checkpoint's cut adds to the updates of a parameter server, for a model of 1 GB and plain
 // gradient descent: by whole gradients, and by the rows of a table that a batch looks up.
 //
-// While a cut is held the first update writes to the shard's second buffer, the others are made in
+// With whole gradients a thread copies the values for the cut, and an update goes on behind it;
+// with rows the first update after the cut writes to the shard's second buffer, the others are in
 // place. In each round updates are made in place, as many as it takes the second buffer to be near
-// again where updates are of rows, and then one beside a cut that nobody reads; and the same with
-// a cut that another thread sends through a socket and receives, over and over. Printed are medians
-// and ranges: of the updates in place, of the longest of them in a round, of those beside a cut,
-// and by how much these are longer than the median in place of their round.
+// again where updates are of rows, and then one at once after a cut; and the same with a cut that
+// another thread, as soon as it may, sends through a socket and receives, over and over. Printed
+// are medians and ranges: of the updates in place, of the longest of them in a round, of those
+// after a cut, and by how much these are longer than the median in place of their round.
 //
 //   bazel run -c opt //bench:cut_bench [-- ROUNDS]  (21)
 
@@ -27,10 +28,7 @@
 #include "operator/base/check.h"
 #include "operator/base/clock.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/ps/piece_update.h"
-#include "trainer/ps/row_changes.h"
-#include "trainer/ps/spare_follower.h"
-#include "trainer/ps/version_store.h"
+#include "trainer/ps/shard_values.h"
 
 namespace taas {
 namespace {
@@ -46,44 +44,38 @@ constexpr int kBefore = 80;
 class Shard {
  public:
   // `listed`: gradients of that many rows; 0: whole ones.
-  explicit Shard(size_t listed) : store_(std::vector<float>(kElements, 0.5f), 0) {
+  explicit Shard(size_t listed) : values_(std::vector<float>(kElements, 0.5f), {kElements}, 0, 0) {
     auto rule = Optimizer::Make({.name = "sgd", .learning_rate = {.start = 0.01}});
     CHECK(rule.ok()) << rule.status();
     rule_ = *std::move(rule);
-    gradient_.assign(listed == 0 ? kElements : listed * kWidth, 0.25f);
-    for (size_t i = 0; i < listed; ++i) {
-      ids_.push_back(static_cast<int32_t>(i * (kRows / listed)));
+    std::vector<float> gradient(listed == 0 ? kElements : listed * kWidth, 0.25f);
+    if (listed == 0) {
+      whole_ = std::move(gradient);
+      gradient_.values = whole_;
+      return;
     }
-    store_.Reserve();
-    follower_.Wrote(store_.spare().values.data(), 0);
+    rows_.heads = {{.rows = static_cast<uint32_t>(listed), .width = kWidth}};
+    for (size_t i = 0; i < listed; ++i) {
+      rows_.ids.push_back(static_cast<int32_t>(i * (kRows / listed)));
+    }
+    rows_.values = std::move(gradient);
+    gradient_.rows = &rows_;
   }
 
   double UpdateMilliseconds() {
     const Clock::Time start = clock_.Now();
-    ps::RowChanges::Rows changed;
-    store_.Update(++step_, [&](std::span<const float> in, std::span<float> out) {
-      ps::PieceGradient gradient{.values = gradient_};
-      if (!ids_.empty()) gradient.rows = GradientRows{.width = kWidth, .ids = ids_};
-      ps::RowChanges::Rows behind;
-      if (in.data() != out.data()) behind = follower_.Behind(out.data(), 0, changes_);
-      changed = ps::UpdatePiece(*rule_, std::span(&gradient, 1),
-                                {.in = in, .out = out, .step = step_}, behind);
-      follower_.Wrote(out.data(), step_);
-    });
-    changes_.Add({std::move(changed)});
-    follower_.Follow(changes_, store_.spare());
+    values_.Update(*rule_, ++step_, std::span(&gradient_, 1));
     return std::chrono::duration<double, std::milli>(clock_.Now() - start).count();
   }
-  ps::VersionStore::Reader Cut() { return store_.Hold(); }
+  ps::ShardValues& values() { return values_; }
 
  private:
   const RealClock clock_;
-  ps::VersionStore store_;
-  ps::RowChanges changes_{1, 0};
-  ps::SpareFollower follower_{{kElements}, 0};
+  ps::ShardValues values_;
   std::unique_ptr<Optimizer> rule_;
-  std::vector<float> gradient_;
-  std::vector<int32_t> ids_;
+  std::vector<float> whole_;
+  ps::RowContents rows_;
+  ps::ShardGradient gradient_;
   int64_t step_ = 0;
 };
 
@@ -113,7 +105,10 @@ void SendPart(std::span<const int, 2> ends, std::span<const float> from, std::sp
 
 // Another thread sends and receives the values again and again until the update is made.
 double UpdateWhileRead(Shard& shard, std::span<float> target) {
-  const ps::VersionStore::Reader cut = shard.Cut();
+  ps::ShardValues& values = shard.values();
+  values.Cut();
+  if (const auto copying = values.Copying(); copying != nullptr) copying->AwaitEnd();
+  const ps::VersionStore::Reader cut = values.HoldCut();
   int ends[2];
   CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
   std::atomic<bool> reading = false, done = false;
@@ -131,6 +126,7 @@ double UpdateWhileRead(Shard& shard, std::span<float> target) {
   done = true;
   reader.join();
   for (const int end : ends) close(end);
+  values.ReleaseCut();
   return took;
 }
 
@@ -148,10 +144,9 @@ void Measure(const char* name, size_t listed, int rounds, std::span<float> targe
   };
   for (int round = 0; round < rounds; ++round) {
     double usual = before_cut();
-    {
-      const ps::VersionStore::Reader cut = shard.Cut();
-      held.push_back(shard.UpdateMilliseconds());
-    }
+    shard.values().Cut();
+    held.push_back(shard.UpdateMilliseconds());
+    shard.values().ReleaseCut();
     more_held.push_back(held.back() - usual);
     usual = before_cut();
     read.push_back(UpdateWhileRead(shard, target));
@@ -173,7 +168,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::vector<float> target(taas::kElements, 1.0f);
-  std::printf("| gradients | in place, ms | longest of a round | beside a cut | more | "
+  std::printf("| gradients | in place, ms | longest of a round | at once after a cut | more | "
               "beside a cut that is sent | more |\n|---|---|---|---|---|---|---|\n");
   taas::Measure("whole", 0, rounds, target);
   taas::Measure("3,000 rows", taas::kLookedUp, rounds, target);

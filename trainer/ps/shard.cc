@@ -105,7 +105,7 @@ Shard::Stats Shard::stats() const {
   std::lock_guard lock(mutex_);
   if (model_ == nullptr || model_->retired) return {};
   return {model_->generation, model_->shard, model_->ledger.step(),
-          static_cast<int64_t>(model_->elements * sizeof(float))};
+          static_cast<int64_t>(model_->values.elements() * sizeof(float))};
 }
 
 void Shard::Serve(Channel& channel) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "operator/base/status.h"
-#include "trainer/ps/piece_update.h"
 #include "trainer/ps/wire.h"
 
 namespace taas::ps {
@@ -17,18 +16,6 @@ std::vector<size_t> ElementsOf(const wire::ConfigureRequest& request) {
   return sizes;
 }
 
-// The part of `gradient` that is of each of `pieces`.
-std::vector<PieceGradient> PartsOf(const Gradient& gradient, std::span<const size_t> pieces) {
-  if (gradient.rows) return PiecesOf(*gradient.rows, pieces);
-  std::vector<PieceGradient> parts;
-  size_t at = 0;
-  for (const size_t elements : pieces) {
-    parts.push_back({.values = gradient.values.subspan(at, elements)});
-    at += elements;
-  }
-  return parts;
-}
-
 }  // namespace
 
 void Gradient::Own() {
@@ -38,20 +25,14 @@ void Gradient::Own() {
   lies_with = nullptr;
 }
 
-Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> values,
+Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> floats,
                     std::unique_ptr<Optimizer> optimizer_in)
     : generation(static_cast<uint32_t>(request.generation())),
       shard(request.shard()),
       shards(request.shards().begin(), request.shards().end()),
       optimizer(std::move(optimizer_in)),
-      pieces(ElementsOf(request)),
-      elements(values.size() / (1 + optimizer->slots().size())),
-      store(std::move(values), request.step()),
-      changes(pieces.size(), request.step()),
-      spare_follower(pieces, optimizer->slots().size()),
+      values(std::move(floats), ElementsOf(request), optimizer->slots().size(), request.step()),
       ledger(request.step()) {
-  store.Reserve();
-  spare_follower.Wrote(store.spare().values.data(), request.step());
   if (shard != 0) return;
   sequencer.emplace(Sequencer::Options{.shards = static_cast<int>(shards.size()),
                                        .committed = FromWire(request.committed()),
@@ -61,49 +42,13 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> va
 }
 
 void Shard::Model::Apply(const Decision& decision) {
-  std::vector<const Gradient*> staged;
-  bool rows = false;
+  std::vector<ShardGradient> staged;
   for (const PushId& push : decision.pushes) {
-    staged.push_back(&gradients.at(push));
-    rows = rows || staged.back()->rows.has_value();
+    const Gradient& gradient = gradients.at(push);
+    staged.push_back({.values = gradient.values,
+                      .rows = gradient.rows ? &*gradient.rows : nullptr});
   }
-  // Whole gradients are one piece: nothing is to be done anew at the borders.
-  const std::vector<size_t> all = {elements};
-  const std::vector<size_t>& sizes = rows ? pieces : all;
-  std::vector<std::vector<PieceGradient>> parts;
-  for (const Gradient* gradient : staged) parts.push_back(PartsOf(*gradient, sizes));
-  const size_t slots = optimizer->slots().size();
-  std::vector<PieceGradient> of_piece(staged.size());
-  std::vector<RowChanges::Rows> changed(pieces.size());
-  std::vector<std::span<const float>> slots_in(slots);
-  std::vector<std::span<float>> slots_out(slots);
-  store.Update(decision.step, [&](std::span<const float> in, std::span<float> out) {
-    size_t at = 0;
-    for (size_t piece = 0; piece < sizes.size(); ++piece) {
-      const size_t count = sizes[piece];
-      for (size_t i = 0; i < staged.size(); ++i) of_piece[i] = parts[i][piece];
-      for (size_t slot = 0; slot < slots; ++slot) {
-        slots_in[slot] = in.subspan((1 + slot) * elements + at, count);
-        slots_out[slot] = out.subspan((1 + slot) * elements + at, count);
-      }
-      RowChanges::Rows behind;
-      if (rows && in.data() != out.data()) {
-        behind = spare_follower.Behind(out.data(), piece, changes);
-      }
-      RowChanges::Rows of_update = UpdatePiece(*optimizer, of_piece,
-                                               {.in = in.subspan(at, count),
-                                                .out = out.subspan(at, count),
-                                                .slots_in = slots_in,
-                                                .slots_out = slots_out,
-                                                .step = decision.step},
-                                               behind);
-      if (rows) changed[piece] = std::move(of_update);
-      at += count;
-    }
-    spare_follower.Wrote(out.data(), decision.step);
-  });
-  changes.Add(std::move(changed));
-  spare_follower.Follow(changes, store.spare());
+  values.Update(*optimizer, decision.step, staged);
   DropUnstaged();
 }
 

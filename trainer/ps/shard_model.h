@@ -1,10 +1,10 @@
 // One generation of a shard: its values, what is staged, and the way to the other shards. Part of
 // shard.h's implementation.
 //
-// Ownership: owns all but the channels. Threads: guarded by Shard::mutex_ but for what is const and
-// the store, which guards itself. Errors: none.
+// Ownership: owns all but the channels. Threads: guarded by Shard::mutex_ but for what is const.
+// Errors: none.
 //
-//   auto model = std::make_shared<Shard::Model>(request, std::move(values), std::move(optimizer));
+//   auto model = std::make_shared<Shard::Model>(request, std::move(floats), std::move(optimizer));
 
 #ifndef TRAINER_PS_SHARD_MODEL_H_
 #define TRAINER_PS_SHARD_MODEL_H_
@@ -22,7 +22,7 @@
 #include "trainer/ps/row_changes.h"
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
-#include "trainer/ps/spare_follower.h"
+#include "trainer/ps/shard_values.h"
 #include "trainer/ps/version_store.h"
 #include "trainer/ps/wire.h"
 
@@ -41,8 +41,8 @@ struct Gradient {
 };
 
 struct Shard::Model {
-  // `values`: of all pieces, then each slot of them.
-  Model(const wire::ConfigureRequest& request, std::vector<float> values,
+  // `floats`: of all pieces, then each slot of them.
+  Model(const wire::ConfigureRequest& request, std::vector<float> floats,
         std::unique_ptr<Optimizer> optimizer);
 
   bool gives_batches() const { return sequencer && sequencer->aggregates(); }
@@ -55,17 +55,11 @@ struct Shard::Model {
   const int shard;
   const std::vector<std::string> shards;
   const std::unique_ptr<Optimizer> optimizer;
-  const std::vector<size_t> pieces;  // Elements of each.
-  const size_t elements;             // Of the values, without slots.
-  VersionStore store;
-  RowChanges changes;
-  SpareFollower spare_follower;
+  ShardValues values;
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<PushId, Gradient> gradients;             // Staged.
   std::vector<std::vector<float>> spare_gradients;  // To be filled again.
-  VersionStore::Reader cut;
-  int64_t cut_step = -1;
   bool retired = false;
   std::map<int, comm::Channel*> peers;         // Shard 0 only: connections of the others.
   std::map<Pusher, comm::Channel*> attached;   // While it gives batches: who is there.

@@ -70,22 +70,29 @@ absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   Lock lock(mutex_);
   changed_.wait_for(lock, options_.cut_patience, [&] {
-    return closing_ || model->retired || model->cut_step >= head.step;
+    return closing_ || model->retired || model->values.cut_step() >= head.step;
   });
-  if (closing_) return absl::UnavailableError("the shard is closing");
-  if (model->retired) {
+  for (;;) {
+    if (closing_) return absl::UnavailableError("the shard is closing");
+    if (model->retired) {
+      lock.unlock();
+      return Refuse(channel, Refusal::kGeneration, "this generation has ended");
+    }
+    if (model->values.cut_step() != head.step) {
+      const int64_t step = model->ledger.step();
+      lock.unlock();
+      return Refuse(channel, Refusal::kNotYet,
+                    "there is no cut at step " + std::to_string(head.step) +
+                        " here, the shard is at step " + std::to_string(step));
+    }
+    const auto copying = model->values.Copying();
+    if (copying == nullptr) break;
     lock.unlock();
-    return Refuse(channel, Refusal::kGeneration, "this generation has ended");
-  }
-  if (model->cut_step != head.step) {
-    const int64_t step = model->ledger.step();
-    lock.unlock();
-    return Refuse(channel, Refusal::kNotYet,
-                  "there is no cut at step " + std::to_string(head.step) +
-                      " here, the shard is at step " + std::to_string(step));
+    copying->AwaitEnd();
+    lock.lock();
   }
   // Another cut may take its place while this one is read.
-  const auto cut = std::make_shared<const HeldVersion>(model, model->cut.Another());
+  const auto cut = std::make_shared<const HeldVersion>(model, model->values.HoldCut());
   lock.unlock();
   return SendValues(channel, {.generation = model->generation, .step = head.step}, cut,
                     cut->reader.values().size());
@@ -97,8 +104,7 @@ absl::Status Shard::ReleaseCut(Channel& channel, const FrameHead& head) {
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   {
     std::lock_guard lock(mutex_);
-    model->cut = {};
-    model->cut_step = -1;
+    model->values.ReleaseCut();
   }
   return Ask(channel);
 }

@@ -21,11 +21,11 @@ using comm::Refusal;
 absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
   if (model == nullptr) return absl::OkStatus();
-  if (head.payload_bytes != model->elements * sizeof(float)) {
+  if (head.payload_bytes != model->values.elements() * sizeof(float)) {
     RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
     return Refuse(channel, Refusal::kInvalid,
                   "a gradient of " + std::to_string(head.payload_bytes) + " bytes for a shard of " +
-                      std::to_string(model->elements * sizeof(float)));
+                      std::to_string(model->values.elements() * sizeof(float)));
   }
   ASSIGN_OR_RETURN(Gradient gradient, ReceiveGradient(channel, *model));
   return Stage(channel, model, head, std::move(gradient));
@@ -41,7 +41,7 @@ absl::Status Shard::PushRows(Channel& channel, const FrameHead& head) {
     return Refuse(channel, Refusal::kInvalid, "a push of rows without the step of its values");
   }
   RETURN_IF_ERROR(channel.ReceiveInto(std::span(&first, 1)));
-  auto rows = ReceiveRows(channel, model->pieces, head.payload_bytes - first.bytes);
+  auto rows = ReceiveRows(channel, model->values.pieces(), head.payload_bytes - first.bytes);
   if (absl::IsInvalidArgument(rows.status())) {
     return Refuse(channel, Refusal::kInvalid, std::string(rows.status().message()));
   }
@@ -75,7 +75,7 @@ absl::Status Shard::Stage(Channel& channel, const std::shared_ptr<Model>& model,
 absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) {
   Gradient gradient;
   if (const std::span<const char> there = channel.PayloadInPlace(); !there.empty()) {
-    gradient.values = {reinterpret_cast<const float*>(there.data()), model.elements};
+    gradient.values = {reinterpret_cast<const float*>(there.data()), model.values.elements()};
     gradient.lies_with = &channel;
     return gradient;
   }
@@ -86,9 +86,9 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
       model.spare_gradients.pop_back();
     }
   }
-  gradient.own.resize(model.elements);
+  gradient.own.resize(model.values.elements());
   gradient.values = gradient.own;
-  const Block block{gradient.own.data(), model.elements * sizeof(float)};
+  const Block block{gradient.own.data(), model.values.elements() * sizeof(float)};
   RETURN_IF_ERROR(channel.ReceiveInto(std::span(&block, 1)));
   return gradient;
 }
@@ -109,14 +109,14 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
     return AnswerOver(channel, model, push.pusher, std::move(lock));
   }
   const PushLedger::Settled settled = model.ledger.settled(push.pusher);
-  auto version = std::make_shared<const HeldVersion>(shared, model.store.Hold());
+  auto version = std::make_shared<const HeldVersion>(shared, model.values.Hold());
   const bool banked = settled.sequence < push.sequence;
   // The answer lets the sender make its next gradient where this one lies.
   if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
     found->second.Own();
   }
   std::vector<RowChanges::Rows> changed;
-  if (have && !banked) changed = model.changes.Since(*have);
+  if (have && !banked) changed = model.values.ChangedSince(*have);
   lock.unlock();
   const ValuesInfo info{.values_step = version->reader.step(),
                         .push_step = settled.step,
@@ -124,12 +124,12 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
                         .banked = banked,
                         .batch = batch};
   if (!changed.empty()) {
-    ASSIGN_OR_RETURN(const bool sent, SendChanged(channel, info, model.pieces, changed,
+    ASSIGN_OR_RETURN(const bool sent, SendChanged(channel, info, model.values.pieces(), changed,
                                                   model.generation, *version));
     if (sent) return absl::OkStatus();
   }
   return SendValues(channel, HeadOf(info, model.generation), std::move(version),
-                    banked ? 0 : model.elements);
+                    banked ? 0 : model.values.elements());
 }
 
 absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
@@ -144,11 +144,11 @@ absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
     return Over(*model, pusher, channel) || HasTurn(*model, pusher, &batch);
   });
   if (Over(*model, pusher, channel)) return AnswerOver(channel, *model, pusher, std::move(lock));
-  auto version = std::make_shared<const HeldVersion>(model, model->store.Hold());
+  auto version = std::make_shared<const HeldVersion>(model, model->values.Hold());
   lock.unlock();
   const ValuesInfo info{.values_step = version->reader.step(), .batch = batch};
   return SendValues(channel, HeadOf(info, model->generation), std::move(version),
-                    model->elements);
+                    model->values.elements());
 }
 
 bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* batch) {

@@ -97,8 +97,7 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     model.Apply(decision);
     if (options_.record != nullptr) options_.record->OnCommit(decision);
   } else if (*apply && decision.kind == Decision::Kind::kCut) {
-    model.cut = model.store.Hold();
-    model.cut_step = decision.step;
+    model.values.Cut();
   } else if (decision.kind == Decision::Kind::kFence || decision.kind == Decision::Kind::kDrop) {
     model.DropUnstaged();
   }

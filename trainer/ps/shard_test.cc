@@ -1,5 +1,6 @@
 #include "trainer/ps/shard.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -50,17 +51,19 @@ struct Cluster {
   std::vector<std::unique_ptr<Server>> servers;
   std::vector<std::string> addresses;
   Layout layout;
+  const size_t a_size;
   std::vector<std::unique_ptr<ShardControl>> controls;
 
-  explicit Cluster(int count, Shard::Options options = {})
-      : layout(SplitByBytes({{64 * 300, 64}, {300, 300}}, count)) {
+  explicit Cluster(int count, Shard::Options options = {}, int64_t a_elements = 64 * 300)
+      : layout(SplitByBytes({{a_elements, 64}, {300, 300}}, count)),
+        a_size(static_cast<size_t>(a_elements)) {
     for (int i = 0; i < count; ++i) {
       servers.push_back(std::make_unique<Server>(options));
       addresses.push_back(servers.back()->address);
     }
   }
   void Configure(int64_t generation, CommittedSet committed = {}) {
-    std::vector<float> a(64 * 300, static_cast<float>(committed.size()));
+    std::vector<float> a(a_size, static_cast<float>(committed.size()));
     std::vector<float> b(300, static_cast<float>(committed.size()));
     controls.clear();
     for (size_t i = 0; i < servers.size(); ++i) {
@@ -82,13 +85,14 @@ struct Cluster {
 };
 
 struct Replica {
-  std::vector<float> a = std::vector<float>(64 * 300);
+  std::vector<float> a;
   std::vector<float> b = std::vector<float>(300);
-  std::vector<float> gradient_a = std::vector<float>(64 * 300, -1.0f);
+  std::vector<float> gradient_a;
   std::vector<float> gradient_b = std::vector<float>(300, -1.0f);
   std::unique_ptr<Exchange> exchange;
 
-  Replica(const Cluster& cluster, Pusher pusher, int64_t generation) {
+  Replica(const Cluster& cluster, Pusher pusher, int64_t generation)
+      : a(cluster.a_size), gradient_a(cluster.a_size, -1.0f) {
     exchange = std::make_unique<Exchange>(
         Exchange::Options{pusher, generation, cluster.addresses, cluster.layout},
         std::vector<std::span<float>>{a, b}, std::vector<std::span<float>>{gradient_a, gradient_b});
@@ -241,6 +245,36 @@ TEST(ShardTest, CutIsOneStepOnAllShardsWhileTrainingGoesOn) {
     for (const float value : b) ASSERT_EQ(value, static_cast<float>(state->step));
   }
   trainer.join();
+}
+
+// Of so many values that a thread copies them for the cut, which is asked for meanwhile. It copies
+// the slots too and is slower than who reads the values only.
+TEST(ShardTest, CutOfALargeShardIsReadWhenItsCopyIsMade) {
+  Cluster cluster(1, {}, int64_t{32} << 18);
+  std::vector<float> a(cluster.a_size), b(300);
+  std::vector<float> slot_a(cluster.a_size), slot_b(300);
+  const ModelSpans model = {{a, b}, {{slot_a, slot_b}, {slot_a, slot_b}}};
+  auto connected = ShardControl::Connect(cluster.addresses[0], {});
+  ASSERT_THAT(connected, IsOk());
+  ShardControl& control = **connected;
+  const std::vector<Piece>& pieces = cluster.layout.shards[0];
+  ASSERT_THAT(control.Configure({.generation = 1,
+                                 .shards = cluster.addresses,
+                                 .pieces = pieces,
+                                 .optimizer = R"({"name":"adam","learningRate":1.0})",
+                                 .max_steps = kBatches},
+                                model),
+              IsOk());
+  Replica replica(cluster, {0, 1, 7}, 1);
+  for (int64_t batch = 0; batch < 4; ++batch) {
+    ASSERT_THAT(replica.exchange->Push(static_cast<uint64_t>(batch) + 1, batch, 0, Always), IsOk());
+    const auto state = control.Cut();
+    ASSERT_THAT(state, IsOk());
+    ASSERT_EQ(state->step, batch + 1);
+    ASSERT_THAT(control.ReadCut(state->step, pieces, model), IsOk());
+    ASSERT_TRUE(a == replica.a && b == replica.b) << "step " << state->step;
+    ASSERT_THAT(control.ReleaseCut(), IsOk());
+  }
 }
 
 TEST(ShardTest, OlderGenerationDoesNotReplaceANewerOne) {

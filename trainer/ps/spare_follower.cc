@@ -25,6 +25,13 @@ RowChanges::Rows SpareFollower::Behind(const float* buffer, size_t piece,
   return changes.Between(piece, place.step, changes.last());
 }
 
+bool SpareFollower::Follows(const RowChanges& changes) const {
+  for (size_t piece = 0; piece < pieces_.size(); ++piece) {
+    if (pieces_[piece] >= kElementsMin && changes.LastByRows(piece)) return true;
+  }
+  return false;
+}
+
 void SpareFollower::Wrote(const float* buffer, int64_t step) {
   std::vector<Place>& places = buffers_[buffer];
   places.clear();

@@ -41,6 +41,8 @@ class SpareFollower {
 
   // What the buffer lacks of the values after the last update that `changes` has.
   RowChanges::Rows Behind(const float* buffer, size_t piece, const RowChanges& changes) const;
+  // Whether it keeps the spare near, by what the last update was.
+  bool Follows(const RowChanges& changes) const;
   // The buffer has the values of `step`.
   void Wrote(const float* buffer, int64_t step);
   // After each update, which `changes` has.

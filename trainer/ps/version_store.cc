@@ -26,6 +26,11 @@ VersionStore::VersionStore(std::vector<float> values, int64_t step) {
   current_->step = step;
 }
 
+bool VersionStore::Reader::alone() const {
+  std::lock_guard lock(store_->mutex_);
+  return version_->readers == 1;
+}
+
 VersionStore::Reader VersionStore::Reader::Another() const {
   std::lock_guard lock(store_->mutex_);
   ++version_->readers;
@@ -94,6 +99,15 @@ VersionStore::Spare VersionStore::spare() {
   std::lock_guard lock(mutex_);
   const Version* const found = FindSpare();
   return {current_->values, found == nullptr ? std::span<float>() : found->values};
+}
+
+std::optional<VersionStore::HeldSpare> VersionStore::HoldSpare() {
+  std::lock_guard lock(mutex_);
+  Version* const spare = FindSpare();
+  if (spare == nullptr) return std::nullopt;
+  spare->step = current_->step;
+  ++spare->readers;
+  return HeldSpare{current_->values, spare->values, Reader(this, spare)};
 }
 
 size_t VersionStore::buffers() const {

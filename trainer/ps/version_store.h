@@ -2,8 +2,8 @@
 //
 // An update is made in place while nobody reads the current version, else into another buffer. So a
 // reply is sent straight from the values without a copy or a lock, and a consistent cut for a
-// checkpoint is nothing but a version that is held. Buffers in use: at most one more than versions
-// held. Those of some size are memory that other processes of this machine can read.
+// checkpoint is a version that is held, or a copy of one. Buffers in use: at most one more than
+// are held. Those of some size are memory that other processes of this machine can read.
 //
 // Ownership: owns all buffers; a Reader must not outlive its store. Threads: Update from one at a
 // time, the rest from any. Errors: none.
@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,7 +57,9 @@ class VersionStore {
     ~Reader() { Release(); }
 
     bool holds() const { return store_ != nullptr; }
-    // Of the same version.
+    // Whether there is no other of the same buffer.
+    bool alone() const;
+    // Of the same buffer.
     Reader Another() const;
     int64_t step() const { return version_->step; }
     std::span<const float> values() const { return version_->values; }
@@ -88,6 +91,14 @@ class VersionStore {
     std::span<float> values;
   };
   Spare spare();
+  // A reader of the spare buffer, which the caller makes the same as the current values, before
+  // they are updated in place or the reader is used. Nothing if there is no spare.
+  struct HeldSpare {
+    std::span<const float> from;
+    std::span<float> to;
+    Reader reader;
+  };
+  std::optional<HeldSpare> HoldSpare();
   size_t buffers() const;
 
  private:
