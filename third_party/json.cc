@@ -11,3 +11,8 @@ template class json_sax_dom_callback_parser<json>;
 template class serializer<json>;
 
 }  // namespace nlohmann::detail
+
+template class nlohmann::basic_json<>;
+template class nlohmann::json_pointer<std::string>;
+template class std::map<std::string, nlohmann::json, std::less<>>;
+template class std::vector<nlohmann::json>;

@@ -1,6 +1,5 @@
-// nlohmann/json for this tree. Its parser and its writer are templates, which every file that uses
-// them would compile for itself, a quarter of the time that such a file takes; here they are
-// compiled once, in json.cc.
+// nlohmann/json for this tree. It is all templates, which every file that uses them would compile for
+// itself, a third of the time that such a file takes; what is not inlined is compiled once, in json.cc.
 //
 // The names are those of nlohmann/json 3.11's inner parts: with another release a name that is gone
 // is an error of the compiler, and leaving it out costs time only.
@@ -8,7 +7,10 @@
 #ifndef THIRD_PARTY_JSON_H_
 #define THIRD_PARTY_JSON_H_
 
+#include <functional>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "nlohmann/json.hpp"
 
@@ -27,5 +29,10 @@ extern template class json_sax_dom_callback_parser<json>;
 extern template class serializer<json>;
 
 }  // namespace nlohmann::detail
+
+extern template class nlohmann::basic_json<>;
+extern template class nlohmann::json_pointer<std::string>;
+extern template class std::map<std::string, nlohmann::json, std::less<>>;
+extern template class std::vector<nlohmann::json>;
 
 #endif  // THIRD_PARTY_JSON_H_
