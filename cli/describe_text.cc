@@ -1,6 +1,7 @@
 #include "cli/describe_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 
 #include "cli/job_changes.h"

@@ -1,5 +1,6 @@
 #include "cli/submit_manifest.h"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 

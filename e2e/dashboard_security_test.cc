@@ -1,5 +1,6 @@
 // The dashboard before a real kube-apiserver: who gets what, with which token, from where.
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <map>

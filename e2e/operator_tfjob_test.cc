@@ -1,6 +1,8 @@
 // What users of TFJobs and the tools around them saw of the old operator, asked of ours on a real
 // kube-apiserver and on that of the local cluster. The test plays the kubelet.
 
+#include <map>
+
 #include "e2e/operator_fixture.h"
 #include "gmock/gmock.h"
 

@@ -1,5 +1,6 @@
 #include "dashboard/events/json_text.h"
 
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <vector>

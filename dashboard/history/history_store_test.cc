@@ -1,5 +1,6 @@
 #include "dashboard/history/history_store.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <future>
 #include <string>

@@ -11,6 +11,7 @@
 #ifndef DASHBOARD_LOGS_FAKE_LOGS_H_
 #define DASHBOARD_LOGS_FAKE_LOGS_H_
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>

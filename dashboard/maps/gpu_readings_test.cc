@@ -1,5 +1,6 @@
 #include "dashboard/maps/gpu_readings.h"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <utility>

@@ -1,5 +1,6 @@
 #include "dashboard/maps/kueue_cache.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "operator/api/json_field.h"

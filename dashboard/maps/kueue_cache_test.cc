@@ -1,5 +1,7 @@
 #include "dashboard/maps/kueue_cache.h"
 
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

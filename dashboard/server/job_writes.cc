@@ -1,5 +1,6 @@
 #include "dashboard/server/job_writes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "operator/api/dialect.h"

@@ -1,5 +1,6 @@
 #include "localkube/api/kube_status.h"
 
+#include <cstdint>
 #include <utility>
 
 #include "operator/base/http_status.h"

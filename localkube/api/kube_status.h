@@ -13,6 +13,7 @@
 #ifndef LOCALKUBE_API_KUBE_STATUS_H_
 #define LOCALKUBE_API_KUBE_STATUS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "localkube/api/object_rules.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "localkube/api/config_rules.h"

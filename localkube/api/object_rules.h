@@ -13,6 +13,7 @@
 #ifndef LOCALKUBE_API_OBJECT_RULES_H_
 #define LOCALKUBE_API_OBJECT_RULES_H_
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>

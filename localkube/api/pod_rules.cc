@@ -1,6 +1,7 @@
 #include "localkube/api/pod_rules.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <set>
 #include <span>

@@ -1,6 +1,7 @@
 #include "localkube/node/gpu_slots.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "localkube/node/pod_json.h"

@@ -1,6 +1,7 @@
 #include "localkube/node/pod_dirs.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "localkube/node/container_run.h"
 #include "operator/base/status.h"

@@ -10,6 +10,7 @@
 #ifndef LOCALKUBE_NODE_POD_JSON_H_
 #define LOCALKUBE_NODE_POD_JSON_H_
 
+#include <cstdint>
 #include <string>
 
 #include "third_party/json.h"

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -1,5 +1,6 @@
 #include "operator/api/manifest_cases.h"
 
+#include <exception>
 #include <utility>
 
 #include "operator/api/manifest.h"

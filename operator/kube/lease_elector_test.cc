@@ -2,6 +2,8 @@
 
 #include "operator/kube/lease_elector.h"
 
+#include <algorithm>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"

@@ -1,6 +1,7 @@
 // Random schedules: three processes that freeze, die, come back and lose their network, each with a
 // clock of its own, while all that lead write.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "gtest/gtest.h"

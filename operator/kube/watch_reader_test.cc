@@ -1,5 +1,6 @@
 #include "operator/kube/watch_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>

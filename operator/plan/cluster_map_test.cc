@@ -1,5 +1,6 @@
 #include "operator/plan/cluster_map.h"
 
+#include <algorithm>
 #include <map>
 
 #include "gmock/gmock.h"

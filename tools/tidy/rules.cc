@@ -4,8 +4,10 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <tuple>
 
 #include "tools/tidy/function_length.h"
+#include "tools/tidy/includes.h"
 #include "tools/tidy/source_text.h"
 
 namespace taas::tidy {
@@ -57,6 +59,7 @@ class Checker {
     }
     CheckHeadersStandAlone();
     CheckSourcesAreListed();
+    CheckIncludes();
     std::ranges::stable_sort(findings_, [](const Finding& a, const Finding& b) {
       return std::tie(a.path, a.line) < std::tie(b.path, b.line);
     });
@@ -89,6 +92,7 @@ class Checker {
 
   void CheckCpp(const SourceFile& file) {
     const std::string code = CodeOnly(file.text);
+    includes_.Add(file.path, file.text, code);
     for (const LongFunction& found : FunctionsLongerThan(code, kFunctionLinesMax)) {
       Report(file, static_cast<size_t>(found.line), "function-length",
              std::to_string(found.lines) + " lines, want at most 70; split it");
@@ -203,6 +207,13 @@ class Checker {
     }
   }
 
+  void CheckIncludes() {
+    for (MissingInclude& missing : includes_.Missing()) {
+      findings_.push_back({std::move(missing.path), missing.line, "include-missing",
+                           missing.name + " needs #include " + missing.header});
+    }
+  }
+
   void CheckMarkdown(const SourceFile& file) {
     static const std::regex link(R"(\]\(([^)\s]+)\))");
     const std::vector<std::string_view> lines = SplitLines(file.text);
@@ -270,6 +281,7 @@ class Checker {
 
   const std::vector<SourceFile>& files_;
   std::set<std::string> paths_;
+  IncludeGraph includes_;
   std::vector<Finding> findings_;
 };
 
@@ -280,7 +292,8 @@ const std::vector<std::string>& RuleNames() {
       "line-length",  "function-length",     "file-size",      "todo-issue",
       "banned-sleep", "banned-system-clock", "banned-rand",    "banned-cout",
       "banned-new",   "banned-catch-all",    "cpprest-include", "header-comment",
-      "header-alone", "build-once",          "markdown-link",  "gpu-figure"};
+      "header-alone", "build-once",          "markdown-link",  "gpu-figure",
+      "include-missing"};
   return names;
 }
 

@@ -33,8 +33,11 @@ std::vector<SourceFile> With(std::vector<SourceFile> files) {
   return tree;
 }
 
+// The line in a function; the headers that the lines below need are there.
 SourceFile InX(const std::string& line) {
-  return {"part/x.cc", "#include \"part/x.h\"\n\nint X() {\n  " + line + "\n}\n"};
+  return {"part/x.cc",
+          "#include \"part/x.h\"\n\n#include <chrono>\n#include <iostream>\n#include <memory>\n"
+          "#include <thread>\n\nint X() {\n  " + line + "\n}\n"};
 }
 
 std::string Lines(int count) {
@@ -88,6 +91,8 @@ const std::vector<Fixture>& Refused() {
       {"a GPU figure without a device", "gpu-figure",
        {{"docs/benchmarks.md",
          "On a GPU at 1980 MHz a step takes 18 ms (commit 0123abc).\n"}}},
+      {"a name without the header that has it", "include-missing",
+       {InX("std::vector<int> all;")}},
   };
   return all;
 }
@@ -123,11 +128,13 @@ TEST(RulesTest, WhatIsAllowedIsNotRefused) {
       {"a private constructor", "", {InX("return std::unique_ptr<Foo>(new Foo(1));")}},
       {"a member named new", "", {InX("a.renew (b); brand(1);")}},
       {"printing in a program", "",
-       {{"cli/cmd/main.cc", "#include \"part/x.h\"\nint main() { std::cout << 1; }\n"},
+       {{"cli/cmd/main.cc", "#include <iostream>\nint main() { std::cout << 1; }\n"},
         {"cli/cmd/BUILD", "cc_binary(srcs = [\"main.cc\"])\n"}}},
       {"cpprest where it is measured by itself", "",
        {{"bench/operator/x.cc", "#include <cpprest/http_client.h>\nint main() {}\n"},
         {"bench/operator/BUILD", "cc_binary(srcs = [\"x.cc\"])\n"}}},
+      {"a name whose header comes with a header of ours", "",
+       {{"part/x.h", "// What X is.\n\n#include <vector>\n"}, InX("std::vector<int> all;")}},
       {"a link to a folder", "", {{"README.md", "See [part](part/).\n"}}},
       {"a link in a fenced example", "", {{"README.md", "```\n[x](nowhere)\n```\n"}}},
       {"a full GPU figure", "",
@@ -146,7 +153,7 @@ TEST(RulesTest, FindingNamesFileAndLine) {
   const std::vector<Finding> findings = CheckTree(With({InX("std::srand(1);")}));
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].path, "part/x.cc");
-  EXPECT_EQ(findings[0].line, 4);
+  EXPECT_EQ(findings[0].line, 9);
 }
 
 }  // namespace

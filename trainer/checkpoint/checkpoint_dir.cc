@@ -1,6 +1,7 @@
 #include "trainer/checkpoint/checkpoint_dir.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "trainer/checkpoint/sorted_table.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 

@@ -1,5 +1,6 @@
 #include "trainer/data/gzip.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "trainer/data/idx.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 

@@ -1,6 +1,7 @@
 #include "trainer/formats/safetensors.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <set>
 #include <string_view>

@@ -3,6 +3,7 @@
 #include <array>
 #include <fstream>
 #include <random>
+#include <tuple>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

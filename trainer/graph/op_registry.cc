@@ -1,5 +1,6 @@
 #include "trainer/graph/op_registry.h"
 
+#include <memory>
 #include <utility>
 
 #include "operator/base/check.h"

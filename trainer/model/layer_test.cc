@@ -1,5 +1,7 @@
 #include "trainer/model/layer.h"
 
+#include <cmath>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"

@@ -1,6 +1,7 @@
 #include "trainer/strategy/background_saver.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <memory>
 #include <mutex>

@@ -1,6 +1,8 @@
 #include "trainer/summary/histogram.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>

@@ -2,6 +2,7 @@
 // every version that the machine can run. Gradients have twins in sequence_gradients_test; here
 // their versions are held against the baseline, and several threads against one.
 
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
