@@ -7,10 +7,10 @@
 #include <set>
 #include <sstream>
 
-#include "CLI/CLI.hpp"
 #include "cli/local/local_commands.h"
 #include "cli/taas_app.h"
 #include "gtest/gtest.h"
+#include "operator/base/command_line.h"
 
 namespace taas {
 namespace {
@@ -20,15 +20,17 @@ using Flags = std::map<std::string, std::set<std::string>>;  // By verb: "taas t
 // What each verb that asks a cluster has; said once in the page's introduction.
 const std::set<std::string> kOfEveryVerb = {"--help", "--kubeconfig", "--context", "--namespace"};
 
-void Collect(const CLI::App& app, const std::string& path, Flags* flags) {
-  const auto verbs = app.get_subcommands([](const CLI::App* verb) {
-    return !verb->get_group().empty();
-  });
-  for (const CLI::App* verb : verbs) Collect(*verb, path + " " + verb->get_name(), flags);
-  if (!verbs.empty()) return;
+void Collect(const Command& app, const std::string& path, Flags* flags) {
+  bool has_verbs = false;
+  for (const Command& verb : app.commands()) {
+    if (verb.hidden()) continue;
+    has_verbs = true;
+    Collect(verb, path + " " + verb.name(), flags);
+  }
+  if (has_verbs) return;
   std::set<std::string>& own = (*flags)[path];
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
+  for (const Option& option : app.options()) {
+    for (const std::string& name : option.long_names()) {
       if (kOfEveryVerb.count("--" + name) == 0) own.insert("--" + name);
     }
   }
@@ -38,7 +40,7 @@ Flags OfTheProgram() {
   std::ostringstream text;
   const CommandIo io{.out = text, .err = text, .env = nullptr};
   int exit_code = 0;
-  CLI::App app("", "taas");
+  CommandLine app({.name = "taas", .about = ""});
   AddVerbs(app, io, AddLocalCommands, &exit_code);
   Flags flags;
   Collect(app, "taas", &flags);
@@ -107,12 +109,12 @@ TEST(CliDocsTest, EveryFlagSaysWhatItIsFor) {
   std::ostringstream text;
   const CommandIo io{.out = text, .err = text, .env = nullptr};
   int exit_code = 0;
-  CLI::App app("", "taas");
+  CommandLine app({.name = "taas", .about = ""});
   AddVerbs(app, io, nullptr, &exit_code);
-  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-    EXPECT_NE(verb->get_description(), "") << verb->get_name();
-    for (const CLI::Option* option : verb->get_options()) {
-      EXPECT_NE(option->get_description(), "") << verb->get_name() << " " << option->get_name();
+  for (const Command& verb : app.commands()) {
+    EXPECT_NE(verb.about(), "") << verb.name();
+    for (const Option& option : verb.options()) {
+      EXPECT_NE(option.about(), "") << verb.name() << " " << option.name();
     }
   }
 }

@@ -3,19 +3,19 @@
 #include <charconv>
 #include <ostream>
 
-#include "CLI/CLI.hpp"
 #include "cli/exit_code.h"
 #include "operator/api/manifest.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
 namespace taas {
 
-void AddClusterFlags(CLI::App* verb, ClusterFlags* flags) {
-  verb->add_option("--kubeconfig", flags->kubeconfig,
-                   "Cluster to use (default: $KUBECONFIG, then ~/.kube/config)");
-  verb->add_option("--context", flags->context, "Context of it (default: its current-context)");
-  verb->add_option("-n,--namespace", flags->ns, "Namespace (default: that of the context)");
+void AddClusterFlags(Command& verb, ClusterFlags* flags) {
+  verb.AddOption("--kubeconfig", &flags->kubeconfig,
+                 "Cluster to use (default: $KUBECONFIG, then ~/.kube/config)");
+  verb.AddOption("--context", &flags->context, "Context of it (default: its current-context)");
+  verb.AddOption("-n,--namespace", &flags->ns, "Namespace (default: that of the context)");
 }
 
 absl::StatusOr<std::unique_ptr<ApiClient>> Connect(const CommandIo& io, ClusterFlags* flags) {
@@ -52,8 +52,8 @@ std::optional<std::chrono::seconds> ParseDuration(const std::string& text) {
   return std::chrono::seconds(total);
 }
 
-void CheckIsDuration(CLI::Option* option) {
-  option->check([](const std::string& text) {
+void CheckIsDuration(Option option) {
+  option.Check([](const std::string& text) {
     return ParseDuration(text).has_value() ? "" : "\"" + text + "\" is no time like 90s or 5m";
   });
 }

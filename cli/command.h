@@ -4,7 +4,7 @@
 // prints the sentence on io.err and gives the exit code (exit_code.h).
 //
 //   AddClusterFlags(verb, &flags->cluster);
-//   verb->callback([&io, flags, exit_code] { *exit_code = Report(io, Run(io, *flags)); });
+//   verb.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Run(io, *flags)); });
 
 #ifndef CLI_COMMAND_H_
 #define CLI_COMMAND_H_
@@ -19,12 +19,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/api_client.h"
+#include "operator/base/command_line.h"
 #include "operator/kube/kubeconfig.h"
-
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
 
 namespace taas {
 
@@ -38,7 +34,7 @@ struct CommandIo {
 struct ClusterFlags {
   std::string kubeconfig, context, ns;
 };
-void AddClusterFlags(CLI::App* verb, ClusterFlags* flags);
+void AddClusterFlags(Command& verb, ClusterFlags* flags);
 
 // Connects, and makes the namespace a definite one.
 absl::StatusOr<std::unique_ptr<ApiClient>> Connect(const CommandIo& io, ClusterFlags* flags);
@@ -48,7 +44,7 @@ int Report(const CommandIo& io, const absl::Status& status);
 // "90", "90s", "5m", "2h", "1d", "1h30m"; nothing for anything else and for more than a year.
 std::optional<std::chrono::seconds> ParseDuration(const std::string& text);
 // Makes a flag refuse what ParseDuration does not know.
-void CheckIsDuration(CLI::Option* option);
+void CheckIsDuration(Option option);
 
 // `json` as indented JSON or as YAML.
 absl::Status PrintObject(const CommandIo& io, const std::string& json, const std::string& output);

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <set>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
+#include "operator/base/command_line.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
 
@@ -41,67 +42,44 @@ bool BeginsWith(const std::string& text, const std::string& with) {
   return text.compare(0, with.size(), with) == 0;
 }
 
-// The option that `word` names; null: none.
-const CLI::Option* OptionOf(const CLI::App& app, const std::string& word) {
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
+// The option that `word` names.
+std::optional<Option> OptionOf(const Command& app, const std::string& word) {
+  for (const Option& option : app.options()) {
+    for (const std::string& name : option.long_names()) {
       if (word == "--" + name) return option;
     }
-    for (const std::string& name : option->get_snames()) {
+    for (const std::string& name : option.short_names()) {
       if (word == "-" + name) return option;
     }
   }
-  return nullptr;
-}
-
-bool TakesValue(const CLI::Option* option) {
-  return option != nullptr && option->get_items_expected_max() > 0;
-}
-
-// CLI11 tells the values of IsMember in the name of the type only: "TEXT:{json,yaml}".
-std::vector<std::string> MembersOf(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t open = type.find('{');
-  const size_t close = type.find('}', open == std::string::npos ? 0 : open);
-  std::vector<std::string> members;
-  if (open == std::string::npos || close == std::string::npos) return members;
-  std::string member;
-  for (size_t i = open + 1; i <= close; ++i) {
-    if (type[i] == ',' || i == close) {
-      members.push_back(std::move(member));
-      member.clear();
-    } else {
-      member += type[i];
-    }
-  }
-  return members;
+  return std::nullopt;
 }
 
 struct Place {
-  const CLI::App* verb = nullptr;
-  const CLI::Option* option = nullptr;  // Whose value is to come; null: none's.
+  Command verb;
+  std::optional<Option> option;  // Whose value is to come.
   ClusterFlags cluster;
   bool plain = false;  // After "--".
 };
 
-Place PlaceOf(const CLI::App& app, const std::vector<std::string>& words) {
-  Place place{.verb = &app, .option = nullptr, .cluster = {}, .plain = false};
+Place PlaceOf(const Command& app, const std::vector<std::string>& words) {
+  Place place{.verb = app, .option = std::nullopt, .cluster = {}, .plain = false};
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") place.plain = true;
     if (place.plain) continue;
-    if (place.option != nullptr) {
-      if (OptionOf(*place.verb, "--namespace") == place.option) place.cluster.ns = word;
-      if (OptionOf(*place.verb, "--kubeconfig") == place.option) place.cluster.kubeconfig = word;
-      if (OptionOf(*place.verb, "--context") == place.option) place.cluster.context = word;
-      place.option = nullptr;
+    if (place.option.has_value()) {
+      if (OptionOf(place.verb, "--namespace") == place.option) place.cluster.ns = word;
+      if (OptionOf(place.verb, "--kubeconfig") == place.option) place.cluster.kubeconfig = word;
+      if (OptionOf(place.verb, "--context") == place.option) place.cluster.context = word;
+      place.option = std::nullopt;
       continue;
     }
-    const CLI::Option* const option = OptionOf(*place.verb, word);
-    if (TakesValue(option)) place.option = option;
+    const std::optional<Option> option = OptionOf(place.verb, word);
+    if (option.has_value() && option->takes_value()) place.option = option;
     if (BeginsWith(word, "-")) continue;
-    for (const CLI::App* verb : place.verb->get_subcommands([](const CLI::App*) { return true; })) {
-      if (verb->get_name() == word) {
+    for (const Command& verb : place.verb.commands()) {
+      if (verb.name() == word) {
         place.verb = verb;
         break;
       }
@@ -113,28 +91,28 @@ Place PlaceOf(const CLI::App& app, const std::vector<std::string>& words) {
 std::vector<std::string> Offered(const Place& place, const std::string& last,
                                  const ClusterNames& names) {
   if (place.plain) return {};
-  if (place.option != nullptr) {
-    if (place.option == OptionOf(*place.verb, "--namespace")) {
+  if (place.option.has_value()) {
+    if (place.option == OptionOf(place.verb, "--namespace")) {
       return names(NameKind::kNamespace, place.cluster);
     }
-    return MembersOf(*place.option);
+    return place.option->choices();
   }
   std::vector<std::string> out;
   if (BeginsWith(last, "-")) {
-    for (const CLI::Option* option : place.verb->get_options()) {
-      for (const std::string& name : option->get_lnames()) out.push_back("--" + name);
+    for (const Option& option : place.verb.options()) {
+      for (const std::string& name : option.long_names()) out.push_back("--" + name);
     }
     return out;
   }
-  for (const CLI::App* verb : place.verb->get_subcommands([](const CLI::App*) { return true; })) {
-    if (!verb->get_group().empty()) out.push_back(verb->get_name());
+  for (const Command& verb : place.verb.commands()) {
+    if (!verb.hidden()) out.push_back(verb.name());
   }
-  for (const CLI::Option* option : place.verb->get_options()) {
-    const std::string positional = option->get_positional() ? option->get_name(true) : "";
+  for (const Option& option : place.verb.options()) {
+    const std::string positional = option.positional_name();
     std::vector<std::string> more;
     if (positional == "JOB") more = names(NameKind::kJob, place.cluster);
     if (positional == "NODE") more = names(NameKind::kNode, place.cluster);
-    if (positional == "SHELL") more = MembersOf(*option);
+    if (positional == "SHELL") more = option.choices();
     out.insert(out.end(), more.begin(), more.end());
   }
   return out;
@@ -171,7 +149,7 @@ std::vector<std::string> AskCluster(const CommandIo& io, NameKind kind, ClusterF
 
 }  // namespace
 
-std::vector<std::string> Completions(const CLI::App& app, const std::vector<std::string>& words,
+std::vector<std::string> Completions(const Command& app, const std::vector<std::string>& words,
                                      const ClusterNames& names) {
   const std::string last = words.empty() ? "" : words.back();
   std::set<std::string> out;
@@ -185,17 +163,17 @@ std::string CompletionScript(const std::string& shell) {
   return shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish;
 }
 
-void AddCompletionCommand(CLI::App& app, const CommandIo& io) {
-  CLI::App* const completion =
-      app.add_subcommand("completion", "Print the completion script of a shell");
+void AddCompletionCommand(Command& app, const CommandIo& io) {
+  Command completion =
+      app.AddCommand({.name = "completion", .about = "Print the completion script of a shell"});
   auto shell = std::make_shared<std::string>();
-  completion->add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  completion->callback([&io, shell] { io.out << CompletionScript(*shell); });
+  completion.AddOption("SHELL", shell.get(), "bash, zsh or fish")
+      .Required()
+      .OneOf({"bash", "zsh", "fish"});
+  completion.OnRun([&io, shell] { io.out << CompletionScript(*shell); });
 }
 
-void PrintCompletions(const CLI::App& app, const CommandIo& io,
+void PrintCompletions(const Command& app, const CommandIo& io,
                       const std::vector<std::string>& words) {
   const ClusterNames names = [&io](NameKind kind, const ClusterFlags& cluster) {
     return AskCluster(io, kind, cluster);

@@ -1,6 +1,6 @@
 // What a shell may offer next: verbs, flags, their values, and names from the cluster.
 //
-// The words come from the same CLI::App that parses them, so nothing here knows any verb.
+// The words come from the same Command that parses them, so nothing here knows any verb.
 //
 // Ownership: `app` is only read. Threads: one. Errors: none; where nothing is known nothing is
 // offered, and a shell falls back to file names.
@@ -24,16 +24,16 @@ using ClusterNames =
     std::function<std::vector<std::string>(NameKind kind, const ClusterFlags& cluster)>;
 
 // `words`: all behind the program's name; the last is the one to complete, perhaps "".
-std::vector<std::string> Completions(const CLI::App& app, const std::vector<std::string>& words,
+std::vector<std::string> Completions(const Command& app, const std::vector<std::string>& words,
                                      const ClusterNames& names);
 
 // For bash, zsh or fish.
 std::string CompletionScript(const std::string& shell);
 
 // The verb `completion`.
-void AddCompletionCommand(CLI::App& app, const CommandIo& io);
+void AddCompletionCommand(Command& app, const CommandIo& io);
 // What the scripts run. `words` as above. Prints one word a line.
-void PrintCompletions(const CLI::App& app, const CommandIo& io,
+void PrintCompletions(const Command& app, const CommandIo& io,
                       const std::vector<std::string>& words);
 
 }  // namespace taas

@@ -2,10 +2,10 @@
 
 #include <sstream>
 
-#include "CLI/CLI.hpp"
 #include "cli/taas_app.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/command_line.h"
 
 namespace taas {
 namespace {
@@ -31,7 +31,7 @@ class CompletionTest : public testing::Test {
   std::ostringstream out_;
   const CommandIo io_{.out = out_, .err = out_, .env = nullptr};
   int exit_code_ = 0;
-  CLI::App app_{"", "taas"};
+  CommandLine app_{{.name = "taas", .about = ""}};
   ClusterFlags asked_;
 };
 

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_manifest.h"
 #include "cli/read_input.h"
 #include "cli/verbs.h"
 #include "operator/api/convert.h"
 #include "operator/api/manifest.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 
 namespace taas {
@@ -47,17 +47,17 @@ absl::Status Convert(const CommandIo& io, const ConvertFlags& flags) {
 
 }  // namespace
 
-void AddConvertCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const convert =
-      app.add_subcommand("convert", "Print TFJobs as the TrainingJobs that behave the same");
+void AddConvertCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command convert = app.AddCommand(
+      {.name = "convert", .about = "Print TFJobs as the TrainingJobs that behave the same"});
   auto flags = std::make_shared<ConvertFlags>();
   convert
-      ->add_option("-f,--filename", flags->files,
-                   "Manifest or directory, - reads standard input; may be given several times")
-      ->required();
-  convert->add_option("-o,--output", flags->output, "yaml or json (default: yaml)")
-      ->check(CLI::IsMember({"yaml", "json"}));
-  convert->callback([&io, flags, exit_code] { *exit_code = Report(io, Convert(io, *flags)); });
+      .AddOption("-f,--filename", &flags->files,
+                 "Manifest or directory, - reads standard input; may be given several times")
+      .Required();
+  convert.AddOption("-o,--output", &flags->output, "yaml or json (default: yaml)")
+      .OneOf({"yaml", "json"});
+  convert.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Convert(io, *flags)); });
 }
 
 }  // namespace taas

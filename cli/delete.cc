@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -87,21 +87,21 @@ absl::Status Delete(const CommandIo& io, DeleteFlags flags) {
 
 }  // namespace
 
-void AddDeleteCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const verb = app.add_subcommand("delete", "Delete jobs and their pods");
+void AddDeleteCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command verb = app.AddCommand({.name = "delete", .about = "Delete jobs and their pods"});
   auto flags = std::make_shared<DeleteFlags>();
   AddClusterFlags(verb, &flags->cluster);
-  verb->add_option("JOB", flags->jobs, "NAME, tj/NAME or tfjob/NAME")->required();
-  verb->add_option("--cascade", flags->cascade,
-                   "background: pods go after the job; foreground: before it; orphan: they stay "
-                   "(default: background)")
-      ->check(CLI::IsMember({"background", "foreground", "orphan"}));
-  verb->add_flag("--ignore-not-found", flags->ignore_not_found,
-                 "A job that is not there is no error");
-  verb->add_flag("--no-wait", flags->no_wait, "Return before the jobs are gone");
-  CheckIsDuration(verb->add_option("--timeout", flags->timeout,
-                                   "How long to wait; exit code 4 after it (default: 5m)"));
-  verb->callback([&io, flags, exit_code] { *exit_code = Report(io, Delete(io, *flags)); });
+  verb.AddOption("JOB", &flags->jobs, "NAME, tj/NAME or tfjob/NAME").Required();
+  verb.AddOption("--cascade", &flags->cascade,
+                 "background: pods go after the job; foreground: before it; orphan: they stay "
+                 "(default: background)")
+      .OneOf({"background", "foreground", "orphan"});
+  verb.AddFlag("--ignore-not-found", &flags->ignore_not_found,
+               "A job that is not there is no error");
+  verb.AddFlag("--no-wait", &flags->no_wait, "Return before the jobs are gone");
+  CheckIsDuration(verb.AddOption("--timeout", &flags->timeout,
+                                 "How long to wait; exit code 4 after it (default: 5m)"));
+  verb.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Delete(io, *flags)); });
 }
 
 }  // namespace taas

@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "cli/describe_text.h"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 
@@ -55,14 +55,13 @@ absl::Status DescribeAll(const CommandIo& io, DescribeFlags flags) {
 
 }  // namespace
 
-void AddDescribeCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const describe =
-      app.add_subcommand("describe", "Say why a job does not run, and all that is known about it");
+void AddDescribeCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command describe = app.AddCommand(
+      {.name = "describe", .about = "Say why a job does not run, and all that is known about it"});
   auto flags = std::make_shared<DescribeFlags>();
   AddClusterFlags(describe, &flags->cluster);
-  describe->add_option("JOB", flags->jobs, "NAME, tj/NAME or tfjob/NAME")->required();
-  describe->callback(
-      [&io, flags, exit_code] { *exit_code = Report(io, DescribeAll(io, *flags)); });
+  describe.AddOption("JOB", &flags->jobs, "NAME, tj/NAME or tfjob/NAME").Required();
+  describe.OnRun([&io, flags, exit_code] { *exit_code = Report(io, DescribeAll(io, *flags)); });
 }
 
 }  // namespace taas

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/cluster_checks.h"
 #include "cli/exit_code.h"
 #include "cli/finding.h"
@@ -17,6 +16,7 @@
 #include "cli/machine_checks.h"
 #include "cli/verbs.h"
 #include "operator/api/job_codec.h"
+#include "operator/base/command_line.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/pod_decoder.h"
 
@@ -123,15 +123,15 @@ int Doctor(const CommandIo& io, const DoctorFlags& flags) {
 
 }  // namespace
 
-void AddDoctorCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const doctor =
-      app.add_subcommand("doctor", "Say what is missing for jobs to run, and what to do about it");
+void AddDoctorCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command doctor = app.AddCommand(
+      {.name = "doctor", .about = "Say what is missing for jobs to run, and what to do about it"});
   auto flags = std::make_shared<DoctorFlags>();
   AddClusterFlags(doctor, &flags->cluster);
-  doctor->add_flag("--local", flags->local, "Only what `taas local` needs of this machine");
-  doctor->add_option("-o,--output", flags->output, "text or json (default: text)")
-      ->check(CLI::IsMember({"text", "json"}));
-  doctor->callback([&io, flags, exit_code] { *exit_code = Doctor(io, *flags); });
+  doctor.AddFlag("--local", &flags->local, "Only what `taas local` needs of this machine");
+  doctor.AddOption("-o,--output", &flags->output, "text or json (default: text)")
+      .OneOf({"text", "json"});
+  doctor.OnRun([&io, flags, exit_code] { *exit_code = Doctor(io, *flags); });
 }
 
 }  // namespace taas

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/exit_code.h"
 #include "cli/job_ref.h"
 #include "cli/job_table.h"
 #include "cli/verbs.h"
 #include "operator/api/job_codec.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -116,37 +116,35 @@ absl::Status Get(const CommandIo& io, ListFlags flags) {
   return failed;
 }
 
-void AddOutputFlags(CLI::App* verb, ListFlags* flags) {
-  verb->add_option("-o,--output", flags->output,
-                   "table, wide, json, yaml or name (default: table)")
-      ->check(CLI::IsMember({"table", "wide", "json", "yaml", "name"}));
-  verb->add_flag("--no-headers", flags->no_headers, "Leave out the table's first line");
+void AddOutputFlags(Command& verb, ListFlags* flags) {
+  verb.AddOption("-o,--output", &flags->output, "table, wide, json, yaml or name (default: table)")
+      .OneOf({"table", "wide", "json", "yaml", "name"});
+  verb.AddFlag("--no-headers", &flags->no_headers, "Leave out the table's first line");
 }
 
 }  // namespace
 
-void AddListCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const list = app.add_subcommand("list", "List jobs of both kinds");
+void AddListCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command list = app.AddCommand({.name = "list", .about = "List jobs of both kinds"});
   auto flags = std::make_shared<ListFlags>();
   AddClusterFlags(list, &flags->cluster);
-  list->add_flag("-A,--all-namespaces", flags->all_namespaces, "In all namespaces");
-  list->add_option("--kind", flags->kind, "all, trainingjob or tfjob (default: all)")
-      ->check(CLI::IsMember({"all", "trainingjob", "tfjob"}));
-  list->add_option("-l,--selector", flags->selector, "Only jobs with these labels, as in a=b,c!=d");
-  list->add_option("--state", flags->state, "Only jobs in this state, such as Running")
-      ->check(CLI::IsMember(
-          {"Pending", "Running", "Restarting", "Suspended", "Succeeded", "Failed"}));
+  list.AddFlag("-A,--all-namespaces", &flags->all_namespaces, "In all namespaces");
+  list.AddOption("--kind", &flags->kind, "all, trainingjob or tfjob (default: all)")
+      .OneOf({"all", "trainingjob", "tfjob"});
+  list.AddOption("-l,--selector", &flags->selector, "Only jobs with these labels, as in a=b,c!=d");
+  list.AddOption("--state", &flags->state, "Only jobs in this state, such as Running")
+      .OneOf({"Pending", "Running", "Restarting", "Suspended", "Succeeded", "Failed"});
   AddOutputFlags(list, flags.get());
-  list->callback([&io, flags, exit_code] { *exit_code = Report(io, List(io, *flags)); });
+  list.OnRun([&io, flags, exit_code] { *exit_code = Report(io, List(io, *flags)); });
 }
 
-void AddGetCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const get = app.add_subcommand("get", "Show one job or several");
+void AddGetCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command get = app.AddCommand({.name = "get", .about = "Show one job or several"});
   auto flags = std::make_shared<ListFlags>();
   AddClusterFlags(get, &flags->cluster);
-  get->add_option("JOB", flags->jobs, "NAME, tj/NAME or tfjob/NAME")->required();
+  get.AddOption("JOB", &flags->jobs, "NAME, tj/NAME or tfjob/NAME").Required();
   AddOutputFlags(get, flags.get());
-  get->callback([&io, flags, exit_code] { *exit_code = Report(io, Get(io, *flags)); });
+  get.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Get(io, *flags)); });
 }
 
 }  // namespace taas

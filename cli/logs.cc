@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_changes.h"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/log_container.h"
@@ -143,29 +143,30 @@ absl::Status FollowJob(const CommandIo& io, ApiClient& api, const Job& job) {
       (last.status.message.empty() ? "" : ": " + last.status.message));
 }
 
-void AddLogsCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const logs = app.add_subcommand("logs", "Print the logs of all replicas, merged");
+void AddLogsCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command logs =
+      app.AddCommand({.name = "logs", .about = "Print the logs of all replicas, merged"});
   auto flags = std::make_shared<LogsFlags>();
   AddClusterFlags(logs, &flags->cluster);
-  logs->add_option("JOB", flags->job, "NAME, tj/NAME or tfjob/NAME")->required();
-  CLI::Option* const follow =
-      logs->add_flag("-f,--follow", flags->follow,
-                     "Go on, over restarts, until the job has ended (default: print and end)");
-  logs->add_option("--role", flags->role, "chief, ps, worker or evaluator (default: all)")
-      ->check(CLI::IsMember({"chief", "ps", "worker", "evaluator"}));
-  logs->add_option("--index", flags->index, "Only this replica of each role (default: all)")
-      ->check(CLI::NonNegativeNumber);
-  logs->add_flag("-p,--previous", flags->previous,
-                 "Of the container before the last restart in its pod")
-      ->excludes(follow);
-  CheckIsDuration(logs->add_option("--since", flags->since,
-                                   "Only lines newer than this, such as 90s or 5m (default: all)"));
-  logs->add_option("--tail", flags->tail,
-                   "Only the last so many lines of each replica (default: all)")
-      ->check(CLI::NonNegativeNumber);
-  logs->add_flag("-t,--timestamps", flags->timestamps, "Print the time of each line, too")
-      ->excludes(follow);
-  logs->callback([&io, flags, exit_code] { *exit_code = Report(io, Logs(io, *flags)); });
+  logs.AddOption("JOB", &flags->job, "NAME, tj/NAME or tfjob/NAME").Required();
+  Option follow =
+      logs.AddFlag("-f,--follow", &flags->follow,
+                   "Go on, over restarts, until the job has ended (default: print and end)");
+  logs.AddOption("--role", &flags->role, "chief, ps, worker or evaluator (default: all)")
+      .OneOf({"chief", "ps", "worker", "evaluator"});
+  logs.AddOption("--index", &flags->index, "Only this replica of each role (default: all)")
+      .NonNegative();
+  logs.AddFlag("-p,--previous", &flags->previous,
+               "Of the container before the last restart in its pod")
+      .Excludes(follow);
+  CheckIsDuration(logs.AddOption("--since", &flags->since,
+                                 "Only lines newer than this, such as 90s or 5m (default: all)"));
+  logs.AddOption("--tail", &flags->tail,
+                 "Only the last so many lines of each replica (default: all)")
+      .NonNegative();
+  logs.AddFlag("-t,--timestamps", &flags->timestamps, "Print the time of each line, too")
+      .Excludes(follow);
+  logs.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Logs(io, *flags)); });
 }
 
 }  // namespace taas

@@ -6,10 +6,10 @@
 #include <ostream>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
 #include "operator/api/dialect.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -90,20 +90,22 @@ absl::Status Scale(const CommandIo& io, ScaleFlags flags) {
 
 }  // namespace
 
-void AddScaleCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const scale = app.add_subcommand("scale", "Change the number of a role's replicas");
+void AddScaleCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command scale =
+      app.AddCommand({.name = "scale", .about = "Change the number of a role's replicas"});
   auto flags = std::make_shared<ScaleFlags>();
   AddClusterFlags(scale, &flags->cluster);
-  scale->add_option("JOB", flags->job, "NAME, tj/NAME or tfjob/NAME")->required();
-  scale->add_option("--replicas,--workers", flags->replicas, "How many there shall be")
-      ->required()
-      ->check(CLI::NonNegativeNumber);
-  scale->add_option("--role", flags->role, "chief, ps, worker or evaluator (default: worker)")
-      ->check(CLI::IsMember({"chief", "ps", "worker", "evaluator"}));
-  scale->add_option("--current-replicas", flags->current,
-                    "Only if there are so many now (default: whatever there are)")
-      ->check(CLI::NonNegativeNumber);
-  scale->callback([&io, flags, exit_code] { *exit_code = Report(io, Scale(io, *flags)); });
+  scale.AddOption("JOB", &flags->job, "NAME, tj/NAME or tfjob/NAME").Required();
+  scale.AddOption("--replicas,--workers", &flags->replicas, "How many there shall be")
+      .Required()
+      .NonNegative();
+  scale.AddOption("--role", &flags->role, "chief, ps, worker or evaluator (default: worker)")
+      .OneOf({"chief", "ps", "worker", "evaluator"});
+  scale
+      .AddOption("--current-replicas", &flags->current,
+                 "Only if there are so many now (default: whatever there are)")
+      .NonNegative();
+  scale.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Scale(io, *flags)); });
 }
 
 }  // namespace taas

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/exit_code.h"
 #include "cli/job_manifest.h"
 #include "cli/job_ref.h"
@@ -18,6 +17,7 @@
 #include "operator/api/job_codec.h"
 #include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
@@ -161,55 +161,49 @@ absl::Status Submit(const CommandIo& io, SubmitCommand command) {
   return SubmitAll(io, command, manifests);
 }
 
-CLI::Option* AddText(CLI::App* verb, const std::string& name, std::string* to,
-                     const std::string& help) {
-  return verb->add_option(name, *to, help);
+Option AddText(Command& verb, const std::string& name, std::string* to, const std::string& help) {
+  return verb.AddOption(name, to, help);
 }
 
 // Once for each value: `--env A=1 --env B=2`.
-CLI::Option* AddTexts(CLI::App* verb, const std::string& name, std::vector<std::string>* to,
-                      const std::string& help) {
-  return verb->add_option(name, *to, help + "; may be given several times")
-      ->take_all()
-      ->expected(1)
-      // Or CLI11 takes the "--" before a command for the end of these values.
-      ->allow_extra_args(false)
-      ->group("Pods");
+Option AddTexts(Command& verb, const std::string& name, std::vector<std::string>* to,
+                const std::string& help) {
+  return verb.AddOption(name, to, help + "; may be given several times").Repeated().Group("Pods");
 }
 
-void AddRoleFlags(CLI::App* verb, SubmitCommand* command) {
+void AddRoleFlags(Command& verb, SubmitCommand* command) {
   SubmitFlags& job = command->job;
-  verb->add_option("--workers", RoleOf(job, Role::kWorker).replicas, "Workers (default: 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Roles");
-  verb->add_option("--ps", RoleOf(job, Role::kPs).replicas, "Parameter servers (default: 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Roles");
-  verb->add_flag("--chief", command->chief, "With a chief, which trains too")->group("Roles");
-  verb->add_flag("--evaluator", command->evaluator, "With an evaluator")->group("Roles");
-  verb->add_option("--gpus", job.gpus, "GPUs of each chief and worker (default: 0)")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Roles");
+  verb.AddOption("--workers", &RoleOf(job, Role::kWorker).replicas, "Workers (default: 0)")
+      .NonNegative()
+      .Group("Roles");
+  verb.AddOption("--ps", &RoleOf(job, Role::kPs).replicas, "Parameter servers (default: 0)")
+      .NonNegative()
+      .Group("Roles");
+  verb.AddFlag("--chief", &command->chief, "With a chief, which trains too").Group("Roles");
+  verb.AddFlag("--evaluator", &command->evaluator, "With an evaluator").Group("Roles");
+  verb.AddOption("--gpus", &job.gpus, "GPUs of each chief and worker (default: 0)")
+      .NonNegative()
+      .Group("Roles");
   AddText(verb, "--cpu", &job.cpu, "CPUs of each replica, as in 500m (default: no bound)")
-      ->group("Roles");
+      .Group("Roles");
   AddText(verb, "--memory", &job.memory, "Memory of each replica, as in 2Gi (default: no bound)")
-      ->group("Roles");
+      .Group("Roles");
   for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
     RoleFlags& own = RoleOf(job, role);
     const std::string name(RoleName(role));
-    AddText(verb, "--" + name + "-image", &own.image, "Default: --image")->group("Roles");
-    AddText(verb, "--" + name + "-cpu", &own.cpu, "Default: --cpu")->group("Roles");
-    AddText(verb, "--" + name + "-memory", &own.memory, "Default: --memory")->group("Roles");
+    AddText(verb, "--" + name + "-image", &own.image, "Default: --image").Group("Roles");
+    AddText(verb, "--" + name + "-cpu", &own.cpu, "Default: --cpu").Group("Roles");
+    AddText(verb, "--" + name + "-memory", &own.memory, "Default: --memory").Group("Roles");
     const bool trains = role == Role::kChief || role == Role::kWorker;
-    verb->add_option("--" + name + "-gpus", own.gpus, trains ? "Default: --gpus" : "Default: 0")
-        ->check(CLI::NonNegativeNumber)
-        ->group("Roles");
+    verb.AddOption("--" + name + "-gpus", &own.gpus, trains ? "Default: --gpus" : "Default: 0")
+        .NonNegative()
+        .Group("Roles");
     AddTexts(verb, "--" + name + "-selector", &own.selectors, "Label KEY=VALUE of its nodes")
-        ->group("Roles");
+        .Group("Roles");
   }
 }
 
-void AddPodFlags(CLI::App* verb, SubmitFlags* job) {
+void AddPodFlags(Command& verb, SubmitFlags* job) {
   AddTexts(verb, "-e,--env", &job->env, "Environment variable NAME=VALUE");
   AddTexts(verb, "-d,--data", &job->data, "Mount a claim: CLAIM:/path or CLAIM:/path:ro");
   AddTexts(verb, "--data-dir", &job->data_dirs, "Mount a directory of the node: /dir:/path");
@@ -219,23 +213,23 @@ void AddPodFlags(CLI::App* verb, SubmitFlags* job) {
   AddTexts(verb, "--toleration", &job->tolerations, "Taint to tolerate: KEY, KEY=VALUE or all");
   AddTexts(verb, "--image-pull-secret", &job->pull_secrets, "Secret to pull the image with");
   AddText(verb, "--image-pull-policy", &job->pull_policy, "Default: the cluster's")
-      ->check(CLI::IsMember({"Always", "IfNotPresent", "Never"}))
-      ->group("Pods");
-  AddText(verb, "--working-dir", &job->working_dir, "Default: the image's")->group("Pods");
-  AddText(verb, "--share-memory", &job->share_memory, "Size of /dev/shm, as in 2Gi")->group("Pods");
-  AddText(verb, "-p,--priority", &job->priority, "Priority class of the pods")->group("Pods");
+      .OneOf({"Always", "IfNotPresent", "Never"})
+      .Group("Pods");
+  AddText(verb, "--working-dir", &job->working_dir, "Default: the image's").Group("Pods");
+  AddText(verb, "--share-memory", &job->share_memory, "Size of /dev/shm, as in 2Gi").Group("Pods");
+  AddText(verb, "-p,--priority", &job->priority, "Priority class of the pods").Group("Pods");
   AddText(verb, "--shell", &job->shell,
           "Join the words after -- and run them with this shell (default: they are an argv)")
-      ->check(CLI::IsMember({"sh", "bash"}))
-      ->group("Pods");
+      .OneOf({"sh", "bash"})
+      .Group("Pods");
 }
 
-void AddPolicyFlags(CLI::App* verb, SubmitCommand* command) {
+void AddPolicyFlags(Command& verb, SubmitCommand* command) {
   SubmitFlags& job = command->job;
   const auto duration = [&](const char* name, std::string* to, const char* help) {
-    CLI::Option* const option = verb->add_option(name, *to, help);
+    Option option = verb.AddOption(name, to, help);
     CheckIsDuration(option);
-    option->group("Policies");
+    option.Group("Policies");
   };
   duration("--running-timeout", &command->running_timeout,
            "The job fails when it ran so long, as in 12h (default: never)");
@@ -245,32 +239,32 @@ void AddPolicyFlags(CLI::App* verb, SubmitCommand* command) {
            "The job is deleted so long after its end (default: never)");
   AddText(verb, "--clean-task-policy", &job.clean_task_policy,
           "Which pods go at the end: Running, All or None (default: Running)")
-      ->check(CLI::IsMember({"Running", "All", "None"}))
-      ->group("Policies");
+      .OneOf({"Running", "All", "None"})
+      .Group("Policies");
   AddText(verb, "--success-policy", &job.success_policy,
           "Whose end is the job's: ChiefWorker (chief, else worker 0), Worker0 or AllWorkers "
           "(default: ChiefWorker)")
-      ->check(CLI::IsMember({"ChiefWorker", "Worker0", "AllWorkers"}))
-      ->group("Policies");
+      .OneOf({"ChiefWorker", "Worker0", "AllWorkers"})
+      .Group("Policies");
   AddText(verb, "--restart", &job.restart,
           "Always, OnFailure, Never or ExitCode (default: the kind's, ExitCode for a TrainingJob "
           "and Never for a TFJob)")
-      ->check(CLI::IsMember({"Always", "OnFailure", "Never", "ExitCode"}))
-      ->group("Policies");
+      .OneOf({"Always", "OnFailure", "Never", "ExitCode"})
+      .Group("Policies");
   AddText(verb, "--restart-scope", &job.restart_scope,
           "Replica, or Job: all together from the last checkpoint (default: Replica)")
-      ->check(CLI::IsMember({"Replica", "Job"}))
-      ->group("Policies");
-  verb->add_option("--retry", job.retry, "Restarts by errors of the program (default: the kind's)")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Policies");
-  verb->add_flag("--suspend", job.suspend, "Create it suspended; `taas resume` starts it")
-      ->group("Policies");
+      .OneOf({"Replica", "Job"})
+      .Group("Policies");
+  verb.AddOption("--retry", &job.retry, "Restarts by errors of the program (default: the kind's)")
+      .NonNegative()
+      .Group("Policies");
+  verb.AddFlag("--suspend", &job.suspend, "Create it suspended; `taas resume` starts it")
+      .Group("Policies");
 }
 
-void AddTrainerFlags(CLI::App* verb, TrainerFlags* to) {
+void AddTrainerFlags(Command& verb, TrainerFlags* to) {
   const auto text = [&](const char* name, std::string* at, const char* help) {
-    return verb->add_option(name, *at, help)->group("Bundled trainer");
+    return verb.AddOption(name, at, help).Group("Bundled trainer");
   };
   text("--model", &to->model, "Train this model with the bundled trainer, as in mlp");
   text("--hidden", &to->hidden, "Sizes of its hidden layers, as in 500,100");
@@ -280,61 +274,63 @@ void AddTrainerFlags(CLI::App* verb, TrainerFlags* to) {
   text("--test-images", &to->test_images, "File to evaluate on");
   text("--test-labels", &to->test_labels, "Its labels");
   text("--strategy", &to->strategy, "local, async or sync (default: async)")
-      ->check(CLI::IsMember({"local", "async", "sync"}));
+      .OneOf({"local", "async", "sync"});
   text("--backup-workers", &to->backup_workers, "With sync: a number, or a share as in 5%");
   text("--optimizer", &to->optimizer, "As in sgd (default: sgd)");
-  verb->add_option("--learning-rate", to->learning_rate, "Default: the API's")
-      ->check(CLI::PositiveNumber)
-      ->group("Bundled trainer");
-  verb->add_option("--batch-size", to->batch_size, "Examples per step and replica")
-      ->check(CLI::PositiveNumber)
-      ->group("Bundled trainer");
-  verb->add_option("--steps", to->steps, "Steps of all replicas together")
-      ->check(CLI::PositiveNumber)
-      ->group("Bundled trainer");
+  verb.AddOption("--learning-rate", &to->learning_rate, "Default: the API's")
+      .Positive()
+      .Group("Bundled trainer");
+  verb.AddOption("--batch-size", &to->batch_size, "Examples per step and replica")
+      .Positive()
+      .Group("Bundled trainer");
+  verb.AddOption("--steps", &to->steps, "Steps of all replicas together")
+      .Positive()
+      .Group("Bundled trainer");
   text("--checkpoint-dir", &to->checkpoint_dir, "Where checkpoints are kept (default: nowhere)");
   text("--logdir", &to->summaries_dir, "Where event files are written (default: nowhere)");
 }
 
 }  // namespace
 
-void AddSubmitCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const submit = app.add_subcommand(
-      "submit",
-      "Create a job from flags or files and follow it to its end; the exit code is its result");
+void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command submit = app.AddCommand(
+      {.name = "submit",
+       .about = "Create a job from flags or files and follow it to its end; the exit code is its "
+                "result"});
   auto command = std::make_shared<SubmitCommand>();
   SubmitFlags& job = command->job;
   AddClusterFlags(submit, &command->cluster);
-  CLI::Option* const file = submit->add_option(
-      "-f,--filename", command->files,
+  Option file = submit.AddOption(
+      "-f,--filename", &command->files,
       "Manifest or directory instead of flags, - reads standard input; may be given several times");
-  file->take_all()->expected(1);
-  CLI::Option* const name = submit->add_option("--name", job.name, "Name of the job");
-  file->excludes(name);
-  submit->add_option("--kind", command->kind, "trainingjob or tfjob (default: trainingjob)")
-      ->check(CLI::IsMember({"trainingjob", "tfjob"}));
-  submit->add_option("--image", job.image, "Image of all roles");
+  file.RepeatedOrListed();
+  Option name = submit.AddOption("--name", &job.name, "Name of the job");
+  file.Excludes(name);
+  submit.AddOption("--kind", &command->kind, "trainingjob or tfjob (default: trainingjob)")
+      .OneOf({"trainingjob", "tfjob"});
+  submit.AddOption("--image", &job.image, "Image of all roles");
   AddTexts(submit, "--set", &job.set,
            "Any other field: PATH=VALUE, as in spec.nodeLossSeconds=30 or trainer.seed=7")
-      ->group("Options");
-  submit->add_option("--dry-run", command->dry_run,
-                     "none, client (print the manifest) or server (ask it, create nothing)")
-      ->check(CLI::IsMember({"none", "client", "server"}));
-  submit->add_option("-o,--output", command->output, "Print the object: json, yaml or name")
-      ->check(CLI::IsMember({"json", "yaml", "name"}));
-  submit->add_flag("--follow,!--detach", command->follow,
-                   "Print the logs until the job has ended (default); --detach returns at once");
+      .Group("Options");
+  submit
+      .AddOption("--dry-run", &command->dry_run,
+                 "none, client (print the manifest) or server (ask it, create nothing)")
+      .OneOf({"none", "client", "server"});
+  submit.AddOption("-o,--output", &command->output, "Print the object: json, yaml or name")
+      .OneOf({"json", "yaml", "name"});
+  submit.AddFlag("--follow,!--detach", &command->follow,
+                 "Print the logs until the job has ended (default); --detach returns at once");
   AddRoleFlags(submit, command.get());
   AddPodFlags(submit, &job);
   AddPolicyFlags(submit, command.get());
   AddTrainerFlags(submit, &job.trainer);
-  submit->add_option("COMMAND", job.command, "What the image runs, after --: an argv");
-  submit->callback([&io, command, file, name, exit_code] {
-    if (file->count() == 0 && name->count() == 0) {
-      throw CLI::RequiredError("submit: --name, or -f with a manifest");
-    }
-    *exit_code = Report(io, Submit(io, *command));
-  });
+  submit.AddOption("COMMAND", &job.command, "What the image runs, after --: an argv");
+  const auto complaint = [file, name] {
+    const bool given = file.given() || name.given();
+    return std::string(given ? "" : "submit: --name, or -f with a manifest is required");
+  };
+  submit.OnRun(complaint,
+               [&io, command, exit_code] { *exit_code = Report(io, Submit(io, *command)); });
 }
 
 }  // namespace taas

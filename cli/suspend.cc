@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -52,15 +52,17 @@ absl::Status SetSuspend(const CommandIo& io, SuspendFlags flags, bool suspend) {
 
 }  // namespace
 
-void AddSuspendCommands(CLI::App& app, const CommandIo& io, int* exit_code) {
+void AddSuspendCommands(Command& app, const CommandIo& io, int* exit_code) {
   for (const bool suspend : {true, false}) {
-    CLI::App* const verb =
-        suspend ? app.add_subcommand("suspend", "End a job's pods and keep the job, to be resumed")
-                : app.add_subcommand("resume", "Let a suspended job go on, from its checkpoint");
+    Command verb =
+        suspend ? app.AddCommand({.name = "suspend",
+                                  .about = "End a job's pods and keep the job, to be resumed"})
+                : app.AddCommand({.name = "resume",
+                                  .about = "Let a suspended job go on, from its checkpoint"});
     auto flags = std::make_shared<SuspendFlags>();
     AddClusterFlags(verb, &flags->cluster);
-    verb->add_option("JOB", flags->jobs, "NAME, tj/NAME or tfjob/NAME")->required();
-    verb->callback([&io, flags, exit_code, suspend] {
+    verb.AddOption("JOB", &flags->jobs, "NAME, tj/NAME or tfjob/NAME").Required();
+    verb.OnRun([&io, flags, exit_code, suspend] {
       *exit_code = Report(io, SetSuspend(io, *flags, suspend));
     });
   }

@@ -1,21 +1,21 @@
 #include "cli/taas_app.h"
 
-#include <algorithm>
+#include <optional>
 #include <ostream>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "cli/completion.h"
 #include "cli/exit_code.h"
 #include "cli/verbs.h"
+#include "operator/base/command_line.h"
 #include "operator/base/version.h"
 #include "third_party/json.h"
 
 namespace taas {
 
-void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int* exit_code) {
-  app.require_subcommand(1);
-  app.footer(
+void AddVerbs(Command& app, const CommandIo& io, const MoreCommands& more, int* exit_code) {
+  app.RequireCommand();
+  app.SetFooter(
       "Exit codes: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.\n"
       "A JOB is NAME, or tj/NAME and tfjob/NAME where both kinds have one.\n"
       "`taas data` is `taas-trainer data`: see `taas data --help`.");
@@ -33,8 +33,8 @@ void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int*
   AddConvertCommand(app, io, exit_code);
   AddDoctorCommand(app, io, exit_code);
   AddCompletionCommand(app, io);
-  app.set_version_flag("--version", std::string("taas ") + kVersion);
-  app.add_subcommand("version", "Print the version")->callback([&io] {
+  app.AddVersionFlag(std::string("taas ") + kVersion);
+  app.AddCommand({.name = "version", .about = "Print the version"}).OnRun([&io] {
     io.out << "taas " << kVersion << "\n";
   });
   if (more != nullptr) more(app, exit_code);
@@ -42,7 +42,7 @@ void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int*
 
 int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreCommands& more) {
   int exit_code = kExitOk;
-  CLI::App app("Training jobs on Kubernetes or on this machine", "taas");
+  CommandLine app({.name = "taas", .about = "Training jobs on Kubernetes or on this machine"});
   AddVerbs(app, io, more, &exit_code);
   // What the words before the cursor are is no command line that parses.
   if (!arguments.empty() && arguments[0] == "__complete") {
@@ -50,12 +50,8 @@ int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreC
     return kExitOk;
   }
   try {
-    std::reverse(arguments.begin(), arguments.end());  // As CLI11 takes a vector.
-    app.parse(std::move(arguments));
-  } catch (const CLI::ParseError& e) {
-    const bool is_help = e.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
-    app.exit(e, io.out, io.err);
-    return is_help ? kExitOk : kExitUsage;
+    const std::optional<int> ended = app.Parse(arguments, {.out = io.out, .err = io.err});
+    if (ended.has_value()) return *ended == 0 ? kExitOk : kExitUsage;
   } catch (const nlohmann::json::exception& e) {
     // A manifest or a reply of a form that no check has foreseen is no reason to die of a signal.
     io.err << "taas: read an object: a field is not of the kind that was expected: " << e.what()

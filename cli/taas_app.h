@@ -16,10 +16,10 @@
 namespace taas {
 
 // Adds verbs that this library does not link.
-using MoreCommands = std::function<void(CLI::App& app, int* exit_code)>;
+using MoreCommands = std::function<void(Command& app, int* exit_code)>;
 
 // All verbs and flags. `app` is fresh; `io` and `exit_code` outlive it.
-void AddVerbs(CLI::App& app, const CommandIo& io, const MoreCommands& more, int* exit_code);
+void AddVerbs(Command& app, const CommandIo& io, const MoreCommands& more, int* exit_code);
 
 int RunTaas(std::vector<std::string> arguments, const CommandIo& io, const MoreCommands& more);
 

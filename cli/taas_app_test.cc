@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "operator/kube/test_server.h"
@@ -232,9 +232,10 @@ TEST_F(TaasAppTest, AMemberOfTheMetadataThatIsNullIsAbsent) {
 }
 
 TEST_F(TaasAppTest, AnObjectOfAFormThatNobodyForesawIsAnErrorLikeOthers) {
-  const auto surprise = [](CLI::App& app, int*) {
-    app.add_subcommand("surprise")->callback(
-        [] { nlohmann::json({{"spec", nullptr}}).at("spec").at("roles"); });
+  const auto surprise = [](Command& app, int*) {
+    app.AddCommand({.name = "surprise", .about = ""}).OnRun([] {
+      nlohmann::json({{"spec", nullptr}}).at("spec").at("roles");
+    });
   };
   EXPECT_EQ(RunTaas({"surprise"}, io_, surprise), 1);
   EXPECT_THAT(err_.str(), AllOf(HasSubstr("taas: read an object: "), HasSubstr("null")));

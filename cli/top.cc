@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/allocation.h"
 #include "cli/job_ref.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 
@@ -185,36 +185,35 @@ absl::Status TopJob(const CommandIo& io, TopFlags flags) {
   return absl::OkStatus();
 }
 
-void AddGpuResource(CLI::App* verb, TopFlags* flags) {
-  verb->add_option("--gpu-resource", flags->gpu_resource,
-                   "What a GPU is called (default: nvidia.com/gpu)");
+void AddGpuResource(Command& verb, TopFlags* flags) {
+  verb.AddOption("--gpu-resource", &flags->gpu_resource,
+                 "What a GPU is called (default: nvidia.com/gpu)");
 }
 
 }  // namespace
 
-void AddTopCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const top =
-      app.add_subcommand("top", "Show who holds and uses GPUs, CPUs and memory: by node or by job");
-  top->require_subcommand(1);
+void AddTopCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command top = app.AddCommand(
+      {.name = "top", .about = "Show who holds and uses GPUs, CPUs and memory: by node or by job"});
+  top.RequireCommand();
 
-  CLI::App* const node =
-      top->add_subcommand("node", "What nodes have, and what pods hold and use of it");
+  Command node = top.AddCommand(
+      {.name = "node", .about = "What nodes have, and what pods hold and use of it"});
   auto node_flags = std::make_shared<TopFlags>();
   AddClusterFlags(node, &node_flags->cluster);
-  node->add_option("NODE", node_flags->name, "Only this node, with its pods (default: all)");
-  node->add_flag("-d,--details", node_flags->pods, "Also the pods of each node");
+  node.AddOption("NODE", &node_flags->name, "Only this node, with its pods (default: all)");
+  node.AddFlag("-d,--details", &node_flags->pods, "Also the pods of each node");
   AddGpuResource(node, node_flags.get());
-  node->callback(
-      [&io, node_flags, exit_code] { *exit_code = Report(io, TopNode(io, *node_flags)); });
+  node.OnRun([&io, node_flags, exit_code] { *exit_code = Report(io, TopNode(io, *node_flags)); });
 
-  CLI::App* const job =
-      top->add_subcommand("job", "What jobs ask for, hold and use, most GPUs first");
+  Command job =
+      top.AddCommand({.name = "job", .about = "What jobs ask for, hold and use, most GPUs first"});
   auto job_flags = std::make_shared<TopFlags>();
   AddClusterFlags(job, &job_flags->cluster);
-  job->add_option("JOB", job_flags->name, "Only this job, with its pods (default: all)");
-  job->add_flag("-A,--all-namespaces", job_flags->all_namespaces, "In all namespaces");
+  job.AddOption("JOB", &job_flags->name, "Only this job, with its pods (default: all)");
+  job.AddFlag("-A,--all-namespaces", &job_flags->all_namespaces, "In all namespaces");
   AddGpuResource(job, job_flags.get());
-  job->callback([&io, job_flags, exit_code] { *exit_code = Report(io, TopJob(io, *job_flags)); });
+  job.OnRun([&io, job_flags, exit_code] { *exit_code = Report(io, TopJob(io, *job_flags)); });
 }
 
 }  // namespace taas

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "cli/exit_code.h"
 #include "cli/job_manifest.h"
 #include "cli/read_input.h"
 #include "cli/verbs.h"
 #include "operator/api/manifest.h"
+#include "operator/base/command_line.h"
 
 namespace taas {
 namespace {
@@ -72,15 +72,15 @@ int ValidateFiles(const CommandIo& io, const std::vector<std::string>& paths) {
 
 }  // namespace
 
-void AddValidateCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const validate =
-      app.add_subcommand("validate", "Check manifests as an API server and the trainer would");
+void AddValidateCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command validate = app.AddCommand(
+      {.name = "validate", .about = "Check manifests as an API server and the trainer would"});
   auto paths = std::make_shared<std::vector<std::string>>();
   validate
-      ->add_option("-f,--filename", *paths,
-                   "Manifest or directory, - reads standard input; may be given several times")
-      ->required();
-  validate->callback([&io, paths, exit_code] { *exit_code = ValidateFiles(io, *paths); });
+      .AddOption("-f,--filename", paths.get(),
+                 "Manifest or directory, - reads standard input; may be given several times")
+      .Required();
+  validate.OnRun([&io, paths, exit_code] { *exit_code = ValidateFiles(io, *paths); });
 }
 
 }  // namespace taas

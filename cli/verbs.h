@@ -5,7 +5,7 @@
 // Ownership: flags belong to the app. Threads: one; a verb returns when it is done. Errors: a
 // sentence on io.err and an exit code (exit_code.h).
 //
-//   CLI::App app("…", "taas");
+//   CommandLine app({.name = "taas", .about = "…"});
 //   AddListCommand(app, io, &exit_code);
 
 #ifndef CLI_VERBS_H_
@@ -15,19 +15,19 @@
 
 namespace taas {
 
-void AddConvertCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddDeleteCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddDescribeCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddDoctorCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddGetCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddListCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddLogsCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddScaleCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddSubmitCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddSuspendCommands(CLI::App& app, const CommandIo& io, int* exit_code);  // suspend, resume
-void AddTopCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddValidateCommand(CLI::App& app, const CommandIo& io, int* exit_code);
-void AddWaitCommand(CLI::App& app, const CommandIo& io, int* exit_code);
+void AddConvertCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddDeleteCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddDescribeCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddDoctorCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddGetCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddListCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddLogsCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddScaleCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddSubmitCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddSuspendCommands(Command& app, const CommandIo& io, int* exit_code);  // suspend, resume
+void AddTopCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddValidateCommand(Command& app, const CommandIo& io, int* exit_code);
+void AddWaitCommand(Command& app, const CommandIo& io, int* exit_code);
 
 }  // namespace taas
 

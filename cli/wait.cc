@@ -6,10 +6,10 @@
 #include <ostream>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "cli/job_ref.h"
 #include "cli/verbs.h"
 #include "operator/api/job_codec.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/reflector.h"
 
@@ -88,19 +88,19 @@ absl::Status Wait(const CommandIo& io, WaitFlags flags) {
 
 }  // namespace
 
-void AddWaitCommand(CLI::App& app, const CommandIo& io, int* exit_code) {
-  CLI::App* const wait = app.add_subcommand("wait", "Wait until a job has a state");
+void AddWaitCommand(Command& app, const CommandIo& io, int* exit_code) {
+  Command wait = app.AddCommand({.name = "wait", .about = "Wait until a job has a state"});
   auto flags = std::make_shared<WaitFlags>();
   AddClusterFlags(wait, &flags->cluster);
-  wait->add_option("JOB", flags->job, "NAME, tj/NAME or tfjob/NAME")->required();
-  wait->add_option("--for", flags->state,
-                   "A state, Ended for Succeeded or Failed, or Deleted (default: Succeeded)")
-      ->check(CLI::IsMember({"Pending", "Running", "Restarting", "Suspended", "Succeeded",
-                             "Failed", "Ended", "Deleted"}));
+  wait.AddOption("JOB", &flags->job, "NAME, tj/NAME or tfjob/NAME").Required();
+  wait.AddOption("--for", &flags->state,
+                 "A state, Ended for Succeeded or Failed, or Deleted (default: Succeeded)")
+      .OneOf({"Pending", "Running", "Restarting", "Suspended", "Succeeded", "Failed", "Ended",
+              "Deleted"});
   CheckIsDuration(
-      wait->add_option("--timeout", flags->timeout,
-                       "Such as 90s, 5m or 2h; exit code 4 after it (default: 0, wait for ever)"));
-  wait->callback([&io, flags, exit_code] { *exit_code = Report(io, Wait(io, *flags)); });
+      wait.AddOption("--timeout", &flags->timeout,
+                     "Such as 90s, 5m or 2h; exit code 4 after it (default: 0, wait for ever)"));
+  wait.OnRun([&io, flags, exit_code] { *exit_code = Report(io, Wait(io, *flags)); });
 }
 
 }  // namespace taas

@@ -10,14 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cli/local/ci_run.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
 #include "cli/local/up_down.h"
 #include "localkube/node/shim.h"
+#include "operator/base/command_line.h"
 #include "operator/base/log.h"
 #include "operator/base/nvml.h"
+#include "operator/base/status.h"
 
 namespace taas {
 namespace {
@@ -34,7 +37,10 @@ struct Flags {
   bool no_dashboard = false;
   bool keep = false;
   std::vector<std::string> volumes;
-  std::string fake_gpus;
+  std::string fake_gpus_text;
+  // Of the two, by ReadClusterFlags.
+  std::map<std::string, std::string> volume_bindings;
+  localkube::LocalCluster::FakeGpus fake_gpus;
   int nodes = 1;
   std::string trainer;
   std::string file;
@@ -60,19 +66,21 @@ std::string Absolute(const std::string& path) {
 }
 
 // "CLAIM=PATH" or "NAMESPACE/CLAIM=PATH".
-std::map<std::string, std::string> ReadVolumes(const std::vector<std::string>& texts) {
+absl::StatusOr<std::map<std::string, std::string>> ReadVolumes(
+    const std::vector<std::string>& texts) {
   std::map<std::string, std::string> out;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
-      throw CLI::ValidationError("--volume", text + " is not CLAIM=PATH");
+      return absl::InvalidArgumentError("--volume: " + text + " is not CLAIM=PATH");
     }
     char* real = ::realpath(text.c_str() + equals + 1, nullptr);
     const std::string path = real != nullptr ? real : "";
     std::free(real);
     struct stat info {};
     if (path.empty() || ::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-      throw CLI::ValidationError("--volume", text.substr(equals + 1) + " is not a directory");
+      return absl::InvalidArgumentError("--volume: " + text.substr(equals + 1) +
+                                        " is not a directory");
     }
     out[text.substr(0, equals)] = path;
   }
@@ -80,15 +88,15 @@ std::map<std::string, std::string> ReadVolumes(const std::vector<std::string>& t
 }
 
 // "8x80": eight GPUs of 80 GiB.
-localkube::LocalCluster::FakeGpus ReadFakeGpus(const std::string& text) {
+absl::StatusOr<localkube::LocalCluster::FakeGpus> ReadFakeGpus(const std::string& text) {
   localkube::LocalCluster::FakeGpus gpus;
   if (text.empty()) return gpus;
   char rest = 0;
   const int read = std::sscanf(text.c_str(), "%dx%d%c", &gpus.count, &gpus.gibibytes, &rest);
   // More slots than any machine has would only be a typing error.
   if (read != 2 || gpus.count < 0 || gpus.count > 1024 || gpus.gibibytes < 0) {
-    throw CLI::ValidationError("--fake-gpus",
-                               text + " is not NxM: number and GiB of memory of each");
+    return absl::InvalidArgumentError("--fake-gpus: " + text +
+                                      " is not NxM: number and GiB of memory of each");
   }
   return gpus;
 }
@@ -106,54 +114,61 @@ std::vector<GpuReading> ReadGpus() {
   return *gpus;
 }
 
+// Sets what AddClusterFlags takes as text.
+absl::Status ReadClusterFlags(Flags* flags) {
+  ASSIGN_OR_RETURN(flags->fake_gpus, ReadFakeGpus(flags->fake_gpus_text));
+  ASSIGN_OR_RETURN(flags->volume_bindings, ReadVolumes(flags->volumes));
+  return absl::OkStatus();
+}
+
 localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
-  const localkube::LocalCluster::FakeGpus fake_gpus = ReadFakeGpus(flags.fake_gpus);
   return {.dir = Absolute(flags.dir),
           .port = static_cast<uint16_t>(flags.port),
-          .volume_bindings = ReadVolumes(flags.volumes),
-          .fake_gpus = fake_gpus,
-          .gpus = fake_gpus.count > 0 ? std::vector<GpuReading>() : ReadGpus(),
+          .volume_bindings = flags.volume_bindings,
+          .fake_gpus = flags.fake_gpus,
+          .gpus = flags.fake_gpus.count > 0 ? std::vector<GpuReading>() : ReadGpus(),
           .nodes = flags.nodes,
           .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
           .shim_path = SelfPath(),
           .ephemeral = flags.ephemeral};
 }
 
-void AddClusterFlags(CLI::App* verb, Flags* flags) {
-  verb->add_option("--volume", flags->volumes,
-                   "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
-                   "(default: a directory of the cluster)");
-  verb->add_option("--fake-gpus", flags->fake_gpus,
-                   "NxM: N simulated GPUs with M GiB of memory each, on every node (default: the "
-                   "GPUs of this machine, on the first node)");
-  verb->add_option("--nodes", flags->nodes,
-                   "number of nodes, all of them this machine, to try out scheduling (default: 1)")
-      ->check(CLI::Range(1, kNodesMax));
-  verb->add_option(
-      "--trainer", flags->trainer,
+void AddClusterFlags(Command& verb, Flags* flags) {
+  verb.AddOption("--volume", &flags->volumes,
+                 "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
+                 "(default: a directory of the cluster)");
+  verb.AddOption("--fake-gpus", &flags->fake_gpus_text,
+                 "NxM: N simulated GPUs with M GiB of memory each, on every node (default: the "
+                 "GPUs of this machine, on the first node)");
+  verb.AddOption("--nodes", &flags->nodes,
+                 "number of nodes, all of them this machine, to try out scheduling (default: 1)")
+      .Between(1, kNodesMax);
+  verb.AddOption(
+      "--trainer", &flags->trainer,
       "program that the bundled trainer's image means (default: taas-trainer beside taas)");
 }
 
-void AddDir(CLI::App* verb, Flags* flags) {
-  verb->add_option("--dir", flags->dir, "directory of the cluster (default: ~/.taas/local)")
-      ->default_val(DefaultDir());
+void AddDir(Command& verb, Flags* flags) {
+  verb.AddOption("--dir", &flags->dir, "directory of the cluster (default: ~/.taas/local)")
+      .Default(DefaultDir());
 }
 
-void AddUp(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
-  CLI::App* up = local->add_subcommand("up", "Start a cluster on this machine");
+void AddUp(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  Command up = local.AddCommand({.name = "up", .about = "Start a cluster on this machine"});
   AddDir(up, flags.get());
-  up->add_option("--port", flags->port,
-                 "port on 127.0.0.1 (default: the one of last time, else any)")
-      ->check(CLI::Range(0, 65535));
-  up->add_flag("--ephemeral", flags->ephemeral, "leave nothing behind when it ends");
-  up->add_flag("--detach", flags->detach,
-               "return when the cluster answers; it goes on in the background");
-  up->add_option("--dashboard-port", flags->dashboard_port,
-                 "port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
-      ->check(CLI::Range(0, 65535));
-  up->add_flag("--no-dashboard", flags->no_dashboard, "without the web page");
+  up.AddOption("--port", &flags->port,
+               "port on 127.0.0.1 (default: the one of last time, else any)")
+      .Between(0, 65535);
+  up.AddFlag("--ephemeral", &flags->ephemeral, "leave nothing behind when it ends");
+  up.AddFlag("--detach", &flags->detach,
+             "return when the cluster answers; it goes on in the background");
+  up.AddOption("--dashboard-port", &flags->dashboard_port,
+               "port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
+      .Between(0, 65535);
+  up.AddFlag("--no-dashboard", &flags->no_dashboard, "without the web page");
   AddClusterFlags(up, flags.get());
-  up->callback([flags, exit_code] {
+  const auto complaint = [flags] { return std::string(ReadClusterFlags(flags.get()).message()); };
+  up.OnRun(complaint, [flags, exit_code] {
     *exit_code = RunUp({.cluster = ClusterOptions(*flags),
                         .detach = flags->detach,
                         .dashboard = {.enabled = !flags->no_dashboard,
@@ -161,31 +176,32 @@ void AddUp(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code)
   });
 }
 
-void AddDownAndStatus(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
-  CLI::App* down = local->add_subcommand("down", "End a cluster and everything that it started");
+void AddDownAndStatus(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  Command down =
+      local.AddCommand({.name = "down", .about = "End a cluster and everything that it started"});
   AddDir(down, flags.get());
-  down->callback([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
-  CLI::App* status = local->add_subcommand("status", "Say whether a cluster runs");
+  down.OnRun([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
+  Command status = local.AddCommand({.name = "status", .about = "Say whether a cluster runs"});
   AddDir(status, flags.get());
-  status->add_option("-o,--output", flags->output, "json (default: text)")
-      ->check(CLI::IsMember({"json"}));
-  status->callback([flags, exit_code] {
+  status.AddOption("-o,--output", &flags->output, "json (default: text)").OneOf({"json"});
+  status.OnRun([flags, exit_code] {
     *exit_code = RunStatus(Absolute(flags->dir), flags->output == "json");
   });
 }
 
-void AddCi(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code) {
-  CLI::App* ci = local->add_subcommand(
-      "ci",
-      "Run one job on a cluster of its own and print its result as JSON; exits 0 if it succeeded, "
-      "1 if it failed, took too long or was interrupted");
-  ci->add_option("-f,--filename", flags->file, "manifest; - reads standard input")->required();
-  ci->add_option("--timeout", flags->timeout_s, "seconds until it is given up (default: 3600)")
-      ->check(CLI::PositiveNumber);
-  ci->add_option("-o,--output", flags->output, "json (default)")->check(CLI::IsMember({"json"}));
-  ci->add_flag("--keep", flags->keep, "keep the cluster's directory: logs, store, volumes");
+void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) {
+  Command ci = local.AddCommand(
+      {.name = "ci",
+       .about = "Run one job on a cluster of its own and print its result as JSON; exits 0 if it "
+                "succeeded, 1 if it failed, took too long or was interrupted"});
+  ci.AddOption("-f,--filename", &flags->file, "manifest; - reads standard input").Required();
+  ci.AddOption("--timeout", &flags->timeout_s, "seconds until it is given up (default: 3600)")
+      .Positive();
+  ci.AddOption("-o,--output", &flags->output, "json (default)").OneOf({"json"});
+  ci.AddFlag("--keep", &flags->keep, "keep the cluster's directory: logs, store, volumes");
   AddClusterFlags(ci, flags.get());
-  ci->callback([flags, exit_code] {
+  const auto complaint = [flags] { return std::string(ReadClusterFlags(flags.get()).message()); };
+  ci.OnRun(complaint, [flags, exit_code] {
     StopSignals signals;
     *exit_code = RunCi({.file = flags->file,
                         .timeout = std::chrono::seconds(flags->timeout_s),
@@ -196,20 +212,23 @@ void AddCi(CLI::App* local, const std::shared_ptr<Flags>& flags, int* exit_code)
 
 }  // namespace
 
-void AddLocalCommands(CLI::App& app, int* exit_code) {
+void AddLocalCommands(Command& app, int* exit_code) {
   const auto flags = std::make_shared<Flags>();
-  CLI::App* local = app.add_subcommand("local", "A cluster on this machine: up, down, status, ci");
-  local->require_subcommand(1);
+  Command local =
+      app.AddCommand({.name = "local", .about = "A cluster on this machine: up, down, status, ci"});
+  local.RequireCommand();
   AddUp(local, flags, exit_code);
   AddDownAndStatus(local, flags, exit_code);
   AddCi(local, flags, exit_code);
-  CLI::App* page = app.add_subcommand("dashboard", "Print a link to the local cluster's web page");
+  Command page = app.AddCommand(
+      {.name = "dashboard", .about = "Print a link to the local cluster's web page"});
   AddDir(page, flags.get());
-  page->callback([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->dir)); });
-  CLI::App* shim = app.add_subcommand("shim", "Run one container (started by the local cluster)");
-  shim->group("");  // Hidden.
-  shim->add_option("dir", flags->run_dir)->required();
-  shim->callback([flags, exit_code] { *exit_code = localkube::RunShim(flags->run_dir); });
+  page.OnRun([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->dir)); });
+  Command shim =
+      app.AddCommand({.name = "shim", .about = "Run one container (started by the local cluster)"});
+  shim.Hide();
+  shim.AddOption("dir", &flags->run_dir, "").Required();
+  shim.OnRun([flags, exit_code] { *exit_code = localkube::RunShim(flags->run_dir); });
 }
 
 }  // namespace taas

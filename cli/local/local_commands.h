@@ -4,20 +4,18 @@
 // Ownership: `exit_code` outlives the app. Threads: one; the verbs make threads and end them.
 // Errors: a sentence on stderr and an exit code: 0 ok, 1 failed, 2 usage, 3 not found, 4 timed out.
 //
-//   CLI::App app("taas");
+//   CommandLine app({.name = "taas", .about = "…"});
 //   AddLocalCommands(app, &exit_code);
-//   CLI11_PARSE(app, argc, argv);
+//   return app.Parse(argc, argv).value_or(exit_code);
 
 #ifndef CLI_LOCAL_LOCAL_COMMANDS_H_
 #define CLI_LOCAL_LOCAL_COMMANDS_H_
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace taas {
 
-void AddLocalCommands(CLI::App& app, int* exit_code);
+class Command;
+
+void AddLocalCommands(Command& app, int* exit_code);
 
 }  // namespace taas
 

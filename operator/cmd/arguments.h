@@ -2,7 +2,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   app.parse(reversed(SplitEmptyValues(argc, argv, {"--health-addr"})));
+//   app.Parse(SplitEmptyValues(argc, argv, {"--health-addr"}));
 
 #ifndef OPERATOR_CMD_ARGUMENTS_H_
 #define OPERATOR_CMD_ARGUMENTS_H_

@@ -1,7 +1,7 @@
 #include "operator/cmd/arguments.h"
 
-#include "CLI/CLI.hpp"
 #include "gtest/gtest.h"
+#include "operator/base/command_line.h"
 
 namespace taas {
 namespace {
@@ -14,11 +14,11 @@ TEST(SplitEmptyValues, GivesAnEmptyValueToTheFlag) {
   std::string health = "127.0.0.1:8081";
   std::string metrics;
   bool adopt = false;
-  CLI::App app;
-  app.add_option("--health-addr", health);
-  app.add_option("--metrics-addr", metrics);
-  app.add_flag("--adopt", adopt);
-  app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+  CommandLine app;
+  app.AddOption("--health-addr", &health, "");
+  app.AddOption("--metrics-addr", &metrics, "");
+  app.AddFlag("--adopt", &adopt, "");
+  EXPECT_EQ(app.Parse(arguments), std::nullopt);
   EXPECT_EQ(health, "");
   EXPECT_EQ(metrics, "[::]:9090");
   EXPECT_TRUE(adopt);

@@ -8,13 +8,11 @@
 #ifndef OPERATOR_CMD_DASHBOARD_COMMAND_H_
 #define OPERATOR_CMD_DASHBOARD_COMMAND_H_
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace taas {
 
-void AddDashboardCommand(CLI::App& app, int* exit_code);
+class Command;
+
+void AddDashboardCommand(Command& app, int* exit_code);
 
 }  // namespace taas
 

@@ -1,6 +1,6 @@
 #include "operator/cmd/log_flags.h"
 
-#include "CLI/CLI.hpp"
+#include "operator/base/command_line.h"
 #include "operator/base/log.h"
 
 namespace taas {
@@ -14,15 +14,15 @@ LogLevel LevelOf(const std::string& name) {
 
 }  // namespace
 
-void LogFlags::AddTo(CLI::App* app) {
-  app->add_option("--log-format", format, "text (for people) or json (for collectors)")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str()
-      ->envname("TAAS_LOG_FORMAT");
-  app->add_option("--log-level", level, "Lines below it are dropped")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}))
-      ->capture_default_str()
-      ->envname("TAAS_LOG_LEVEL");
+void LogFlags::AddTo(Command& app) {
+  app.AddOption("--log-format", &format, "text (for people) or json (for collectors)")
+      .OneOf({"text", "json"})
+      .ShowDefault()
+      .FromEnv("TAAS_LOG_FORMAT");
+  app.AddOption("--log-level", &level, "Lines below it are dropped")
+      .OneOf({"debug", "info", "warning", "error"})
+      .ShowDefault()
+      .FromEnv("TAAS_LOG_LEVEL");
 }
 
 void LogFlags::Apply() const {

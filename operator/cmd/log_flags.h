@@ -1,8 +1,8 @@
 // --log-format and --log-level of both programs.
 //
-// Ownership: outlives the app. Threads: one. Errors: CLI11's.
+// Ownership: outlives the app. Threads: one. Errors: those of Parse.
 //
-//   flags.log.AddTo(&app);
+//   flags.log.AddTo(app);
 //   flags.log.Apply();
 
 #ifndef OPERATOR_CMD_LOG_FLAGS_H_
@@ -10,17 +10,15 @@
 
 #include <string>
 
-namespace CLI {
-class App;
-}  // namespace CLI
-
 namespace taas {
+
+class Command;
 
 struct LogFlags {
   std::string format = "text";
   std::string level = "info";
 
-  void AddTo(CLI::App* app);
+  void AddTo(Command& app);
   void Apply() const;
 };
 

@@ -4,9 +4,12 @@
 #include <malloc.h>
 
 #include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "CLI/CLI.hpp"
 #include "operator/api/defaults.h"
+#include "operator/base/command_line.h"
 #include "operator/base/log.h"
 #include "operator/base/version.h"
 #include "operator/cmd/arguments.h"
@@ -33,118 +36,118 @@ struct Flags {
   LogFlags log;
 };
 
-void AddElectionFlags(CLI::App& app, Flags* flags) {
+void AddElectionFlags(Command& app, Flags* flags) {
   LeaderElectionOptions& election = flags->options.leader_election;
-  app.add_flag("--leader-elect", election.enabled,
-               "Let one of several processes work and the others stand by. Default: off, since one "
-               "process alone is back from a crash at once and need not wait for a lease")
-      ->envname("TAAS_LEADER_ELECT");
-  app.add_option("--lease-namespace", election.ns,
-                 "Namespace of the Lease. Default: this pod's, or that of the kubeconfig's context")
-      ->envname("TAAS_LEASE_NAMESPACE");
-  app.add_option("--lease-name", election.name,
-                 "Name of the Lease; another one for each operator that works on jobs of its own")
-      ->capture_default_str()
-      ->envname("TAAS_LEASE_NAME");
-  app.add_option("--lease-seconds", flags->lease_seconds,
-                 "After a leader was silent for so long another takes over; longer where the API "
-                 "server is slow, at the price of a longer pause after a crash")
-      ->capture_default_str()
-      ->envname("TAAS_LEASE_SECONDS");
-  app.add_option("--lease-renew-seconds", flags->lease_renew_seconds,
-                 "A leader that could not renew the lease for so long ends; what is between this "
-                 "and --lease-seconds is for its last writes to arrive")
-      ->capture_default_str()
-      ->envname("TAAS_LEASE_RENEW_SECONDS");
-  app.add_option("--lease-retry-seconds", flags->lease_retry_seconds,
-                 "Between two renewals; each is one request")
-      ->capture_default_str()
-      ->envname("TAAS_LEASE_RETRY_SECONDS");
+  app.AddFlag("--leader-elect", &election.enabled,
+              "Let one of several processes work and the others stand by. Default: off, since one "
+              "process alone is back from a crash at once and need not wait for a lease")
+      .FromEnv("TAAS_LEADER_ELECT");
+  app.AddOption("--lease-namespace", &election.ns,
+                "Namespace of the Lease. Default: this pod's, or that of the kubeconfig's context")
+      .FromEnv("TAAS_LEASE_NAMESPACE");
+  app.AddOption("--lease-name", &election.name,
+                "Name of the Lease; another one for each operator that works on jobs of its own")
+      .ShowDefault()
+      .FromEnv("TAAS_LEASE_NAME");
+  app.AddOption("--lease-seconds", &flags->lease_seconds,
+                "After a leader was silent for so long another takes over; longer where the API "
+                "server is slow, at the price of a longer pause after a crash")
+      .ShowDefault()
+      .FromEnv("TAAS_LEASE_SECONDS");
+  app.AddOption("--lease-renew-seconds", &flags->lease_renew_seconds,
+                "A leader that could not renew the lease for so long ends; what is between this "
+                "and --lease-seconds is for its last writes to arrive")
+      .ShowDefault()
+      .FromEnv("TAAS_LEASE_RENEW_SECONDS");
+  app.AddOption("--lease-retry-seconds", &flags->lease_retry_seconds,
+                "Between two renewals; each is one request")
+      .ShowDefault()
+      .FromEnv("TAAS_LEASE_RETRY_SECONDS");
 }
 
-void AddGangFlags(CLI::App& app, Flags* flags) {
+void AddGangFlags(Command& app, Flags* flags) {
   OperatorOptions& options = flags->options;
-  app.add_option("--gang-scheduler", flags->gang_scheduler,
-                 "Who places the pods of a job together: none, volcano, coscheduling or kueue. "
-                 "None, since each of the others has to be installed and needs rights of its own; "
-                 "TFJobs work with Kueue in any case")
-      ->check(CLI::IsMember({"none", "volcano", "coscheduling", "kueue"}))
-      ->capture_default_str()
-      ->envname("TAAS_GANG_SCHEDULER");
-  app.add_option("--gang-scheduler-name", options.gang.name,
-                 "The schedulerName of pods in a gang whose template names none. Default: volcano "
-                 "for volcano; else none, for a plugin of the cluster's own scheduler")
-      ->envname("TAAS_GANG_SCHEDULER_NAME");
+  app.AddOption("--gang-scheduler", &flags->gang_scheduler,
+                "Who places the pods of a job together: none, volcano, coscheduling or kueue. "
+                "None, since each of the others has to be installed and needs rights of its own; "
+                "TFJobs work with Kueue in any case")
+      .OneOf({"none", "volcano", "coscheduling", "kueue"})
+      .ShowDefault()
+      .FromEnv("TAAS_GANG_SCHEDULER");
+  app.AddOption("--gang-scheduler-name", &options.gang.name,
+                "The schedulerName of pods in a gang whose template names none. Default: volcano "
+                "for volcano; else none, for a plugin of the cluster's own scheduler")
+      .FromEnv("TAAS_GANG_SCHEDULER_NAME");
 }
 
-void AddConnectionFlags(CLI::App& app, OperatorOptions& options) {
-  app.add_option("--kubeconfig", options.kubeconfig,
-                 "Kubeconfig file. Default: $KUBECONFIG, else the pod's service account, else "
-                 "~/.kube/config")
-      ->envname("TAAS_KUBECONFIG");
-  app.add_option("--api-writes", options.api_writes,
-                 "Writes to the API server under way at one time. Sixteen keep a server of two "
-                 "cores busy and leave it time for its scheduler; more where it is large or far "
-                 "away")
-      ->check(CLI::Range(1, kApiWritesMax))
-      ->capture_default_str()
-      ->envname("TAAS_API_WRITES");
+void AddConnectionFlags(Command& app, OperatorOptions& options) {
+  app.AddOption("--kubeconfig", &options.kubeconfig,
+                "Kubeconfig file. Default: $KUBECONFIG, else the pod's service account, else "
+                "~/.kube/config")
+      .FromEnv("TAAS_KUBECONFIG");
+  app.AddOption("--api-writes", &options.api_writes,
+                "Writes to the API server under way at one time. Sixteen keep a server of two "
+                "cores busy and leave it time for its scheduler; more where it is large or far "
+                "away")
+      .Between(1, kApiWritesMax)
+      .ShowDefault()
+      .FromEnv("TAAS_API_WRITES");
 }
 
-void AddFlags(CLI::App& app, Flags* flags) {
+void AddFlags(Command& app, Flags* flags) {
   OperatorOptions& options = flags->options;
-  app.add_option("--namespaces", options.namespaces,
-                 "Namespaces to work in, with commas. Default: all, which needs a ClusterRole")
-      ->delimiter(',')
-      ->envname("TAAS_NAMESPACES");
-  app.add_option("--kinds", flags->kinds,
-                 "Kinds of jobs to work on, with commas. Both, since a kind whose CRD is not "
-                 "installed costs one request per half minute; name one where the account may not "
-                 "list the other")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"TrainingJob", "TFJob"}))
-      ->capture_default_str()
-      ->envname("TAAS_KINDS");
-  app.add_option("--metrics-addr", options.metrics_addr,
-                 "Where /metrics is served; loopback since it is open to all; empty: nowhere")
-      ->capture_default_str()
-      ->envname("TAAS_METRICS_ADDR");
-  app.add_option("--health-addr", options.health_addr,
-                 "Where /healthz and /readyz are served; empty: nowhere")
-      ->capture_default_str()
-      ->envname("TAAS_HEALTH_ADDR");
-  app.add_option("--trainer-image", options.trainer_image,
-                 "Image of jobs whose spec.trainer names none. Default: that of this release")
-      ->capture_default_str()
-      ->envname("TAAS_TRAINER_IMAGE");
-  app.add_option("--cluster-domain", options.cluster_domain,
-                 "Ends the names of replicas. Default: none, since \".svc\" is right everywhere")
-      ->envname("TAAS_CLUSTER_DOMAIN");
-  app.add_option("--address-scheme", flags->address_scheme,
-                 "How replicas find each other: dns (a cluster) or loopback (all on this machine)")
-      ->check(CLI::IsMember({"dns", "loopback"}))
-      ->capture_default_str()
-      ->envname("TAAS_ADDRESS_SCHEME");
-  app.add_option("--gpu-resource", options.gpu_resource,
-                 "What `gpus: N` asks a node for; the name that NVIDIA's device plugin gives")
-      ->capture_default_str()
-      ->envname("TAAS_GPU_RESOURCE");
-  app.add_option("--tfjob-services", flags->tfjob_services,
-                 "Services of a TFJob. PerReplica gives the names J-worker-0.NS.svc that programs "
-                 "may rely on; PerJob gives them up for half the writes")
-      ->check(CLI::IsMember({"PerReplica", "PerJob"}))
-      ->capture_default_str()
-      ->envname("TAAS_TFJOB_SERVICES");
-  app.add_flag("--tfjob-legacy-labels", options.tfjob_legacy_labels,
-               "Also label pods of TFJobs as tf-operator did before 2023 (job-name, "
-               "tf-replica-type, …), for tools that still select by those. Default: off, since "
-               "each is 200 bytes per pod")
-      ->envname("TAAS_TFJOB_LEGACY_LABELS");
-  app.add_flag("--adopt", options.adopt,
-               "Take over TFJobs that another controller began. Default: off, since two "
-               "controllers of one job destroy each other's work: stop the other one first")
-      ->envname("TAAS_ADOPT");
-  flags->log.AddTo(&app);
+  app.AddOption("--namespaces", &options.namespaces,
+                "Namespaces to work in, with commas. Default: all, which needs a ClusterRole")
+      .SplitAt(',')
+      .FromEnv("TAAS_NAMESPACES");
+  app.AddOption("--kinds", &flags->kinds,
+                "Kinds of jobs to work on, with commas. Both, since a kind whose CRD is not "
+                "installed costs one request per half minute; name one where the account may not "
+                "list the other")
+      .SplitAt(',')
+      .OneOf({"TrainingJob", "TFJob"})
+      .ShowDefault()
+      .FromEnv("TAAS_KINDS");
+  app.AddOption("--metrics-addr", &options.metrics_addr,
+                "Where /metrics is served; loopback since it is open to all; empty: nowhere")
+      .ShowDefault()
+      .FromEnv("TAAS_METRICS_ADDR");
+  app.AddOption("--health-addr", &options.health_addr,
+                "Where /healthz and /readyz are served; empty: nowhere")
+      .ShowDefault()
+      .FromEnv("TAAS_HEALTH_ADDR");
+  app.AddOption("--trainer-image", &options.trainer_image,
+                "Image of jobs whose spec.trainer names none. Default: that of this release")
+      .ShowDefault()
+      .FromEnv("TAAS_TRAINER_IMAGE");
+  app.AddOption("--cluster-domain", &options.cluster_domain,
+                "Ends the names of replicas. Default: none, since \".svc\" is right everywhere")
+      .FromEnv("TAAS_CLUSTER_DOMAIN");
+  app.AddOption("--address-scheme", &flags->address_scheme,
+                "How replicas find each other: dns (a cluster) or loopback (all on this machine)")
+      .OneOf({"dns", "loopback"})
+      .ShowDefault()
+      .FromEnv("TAAS_ADDRESS_SCHEME");
+  app.AddOption("--gpu-resource", &options.gpu_resource,
+                "What `gpus: N` asks a node for; the name that NVIDIA's device plugin gives")
+      .ShowDefault()
+      .FromEnv("TAAS_GPU_RESOURCE");
+  app.AddOption("--tfjob-services", &flags->tfjob_services,
+                "Services of a TFJob. PerReplica gives the names J-worker-0.NS.svc that programs "
+                "may rely on; PerJob gives them up for half the writes")
+      .OneOf({"PerReplica", "PerJob"})
+      .ShowDefault()
+      .FromEnv("TAAS_TFJOB_SERVICES");
+  app.AddFlag("--tfjob-legacy-labels", &options.tfjob_legacy_labels,
+              "Also label pods of TFJobs as tf-operator did before 2023 (job-name, "
+              "tf-replica-type, …), for tools that still select by those. Default: off, since "
+              "each is 200 bytes per pod")
+      .FromEnv("TAAS_TFJOB_LEGACY_LABELS");
+  app.AddFlag("--adopt", &options.adopt,
+              "Take over TFJobs that another controller began. Default: off, since two "
+              "controllers of one job destroy each other's work: stop the other one first")
+      .FromEnv("TAAS_ADOPT");
+  flags->log.AddTo(app);
 }
 
 GangScheduler SchedulerOf(const std::string& name) {
@@ -160,21 +163,18 @@ int Run(int argc, char** argv) {
   flags.options.metrics_addr = "127.0.0.1:8080";
   flags.options.health_addr = "127.0.0.1:8081";
   flags.options.trainer_image = std::string(kDefaultTrainerImage);
-  CLI::App app{"Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going.", "taas-operator"};
-  app.set_version_flag("--version", std::string("taas-operator ") + kVersion);
+  CommandLine app({.name = "taas-operator",
+                   .about = "Keeps the TrainingJobs and TFJobs of a Kubernetes cluster going."});
+  app.AddVersionFlag(std::string("taas-operator ") + kVersion);
   AddConnectionFlags(app, flags.options);
   AddFlags(app, &flags);
   AddElectionFlags(app, &flags);
   AddGangFlags(app, &flags);
   int exit_code = -1;
   AddDashboardCommand(app, &exit_code);
-  try {
-    const std::vector<std::string> arguments =
-        SplitEmptyValues(argc, argv, {"--health-addr", "--metrics-addr"});
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  const std::optional<int> ended =
+      app.Parse(SplitEmptyValues(argc, argv, {"--health-addr", "--metrics-addr"}));
+  if (ended.has_value()) return *ended == 0 ? 0 : 2;
   if (exit_code >= 0) return exit_code;  // The dashboard has been and is over.
   if (flags.address_scheme == "loopback") flags.options.address_scheme = AddressScheme::kLoopback;
   flags.options.gang.scheduler = SchedulerOf(flags.gang_scheduler);

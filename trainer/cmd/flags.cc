@@ -22,109 +22,104 @@ constexpr char kOrder[] =
     "\n"
     "Besides training: taas-trainer inspect PATH, export, eval, predict and data; each has --help.";
 
-void AddClusterFlags(CLI::App& app, Flags* flags) {
+void AddClusterFlags(Command& app, Flags* flags) {
   const char* const group = "Who this process is";
-  app.add_option("--ps_hosts", flags->ps_hosts, "host:port,… of the parameter servers")
-      ->group(group);
-  app.add_option("--worker_hosts", flags->worker_hosts, "host:port,… of the workers")
-      ->group(group);
-  app.add_option("--chief_hosts,--master_hosts", flags->chief_hosts,
-                 "host:port of the chief; without one worker 0 is the chief")
-      ->group(group);
-  app.add_option("--job_name", flags->job_name, "ps, worker, chief (or master) or evaluator")
-      ->group(group);
-  app.add_option("--task_index", flags->task_index, "which of them, from 0")->group(group);
-  app.add_option("--start_deadline_secs", flags->start_deadline_secs,
-                 "how long to wait for the others at the start; then the process ends with 138")
-      ->check(CLI::Range(int64_t{1}, int64_t{1'000'000}))
-      ->capture_default_str()
-      ->group(group);
+  app.AddOption("--ps_hosts", &flags->ps_hosts, "host:port,… of the parameter servers")
+      .Group(group);
+  app.AddOption("--worker_hosts", &flags->worker_hosts, "host:port,… of the workers").Group(group);
+  app.AddOption("--chief_hosts,--master_hosts", &flags->chief_hosts,
+                "host:port of the chief; without one worker 0 is the chief")
+      .Group(group);
+  app.AddOption("--job_name", &flags->job_name, "ps, worker, chief (or master) or evaluator")
+      .Group(group);
+  app.AddOption("--task_index", &flags->task_index, "which of them, from 0").Group(group);
+  app.AddOption("--start_deadline_secs", &flags->start_deadline_secs,
+                "how long to wait for the others at the start; then the process ends with 138")
+      .Between(1, 1'000'000)
+      .ShowDefault()
+      .Group(group);
 }
 
-void AddModelFlagsTo(CLI::App& app, const char* group, Flags* flags) {
-  app.add_option("--config", flags->config, "spec.trainer: a JSON file, or the JSON itself")
-      ->group(group);
-  app.add_option("--model", flags->model, "softmax, mlp or linear")->group(group);
-  app.add_option("--hidden_units,--hidden", flags->hidden_units, "sizes of an mlp's layers: 100,50")
-      ->delimiter(',')
-      ->group(group);
-  app.add_option("--data_dir", flags->data_dir,
-                 "directory of the four MNIST files, under their classic names or as `data fetch` "
-                 "names them")
-      ->group(group);
-  app.add_option("--moving_average_decay", flags->moving_average_decay,
-                 "keeps averages of the variables and evaluates them")
-      ->group(group);
+void AddModelFlagsTo(Command& app, const char* group, Flags* flags) {
+  app.AddOption("--config", &flags->config, "spec.trainer: a JSON file, or the JSON itself")
+      .Group(group);
+  app.AddOption("--model", &flags->model, "softmax, mlp or linear").Group(group);
+  app.AddOption("--hidden_units,--hidden", &flags->hidden_units, "sizes of an mlp's layers: 100,50")
+      .SplitAt(',')
+      .Group(group);
+  app.AddOption("--data_dir", &flags->data_dir,
+                "directory of the four MNIST files, under their classic names or as `data fetch` "
+                "names them")
+      .Group(group);
+  app.AddOption("--moving_average_decay", &flags->moving_average_decay,
+                "keeps averages of the variables and evaluates them")
+      .Group(group);
 }
 
-void AddTrainerFlags(CLI::App& app, Flags* flags) {
+void AddTrainerFlags(Command& app, Flags* flags) {
   const char* const group = "What is trained";
   AddModelFlagsTo(app, group, flags);
-  app.add_option("--train_steps,--max_steps", flags->train_steps, "steps of the whole job")
-      ->group(group);
-  app.add_option("--batch_size", flags->batch_size, "examples of one batch")->group(group);
-  app.add_option("--learning_rate", flags->learning_rate, "")->group(group);
-  app.add_option("--optimizer", flags->optimizer, KnownOptimizers())->group(group);
-  app.add_option("--momentum", flags->momentum, "of optimizer momentum")->group(group);
-  app.add_option("--l2", flags->l2, "weight of the L2 loss")->group(group);
-  app.add_option("--seed", flags->seed, "")->group(group);
-  // A flag bound to an optional is set by CLI11 even where it is not given.
-  app.add_flag_function("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
-                        [flags](int64_t sum) { flags->sync_replicas = sum > 0; },
-                        "the mean of several replicas' gradients is one step")
-      ->group(group);
-  app.add_option("--replicas_to_aggregate", flags->replicas_to_aggregate,
-                 "gradients of one step; with --sync_replicas")
-      ->group(group);
-  app.add_option("--backup_workers", flags->backup_workers,
-                 "replicas that a step does not wait for, a number or 5%")
-      ->group(group);
-  app.add_option("--strategy", flags->strategy, "ParameterServer, Local or Towers")->group(group);
-  app.add_option("--num_towers", flags->towers, "virtual devices of strategy Towers")
-      ->group(group);
+  app.AddOption("--train_steps,--max_steps", &flags->train_steps, "steps of the whole job")
+      .Group(group);
+  app.AddOption("--batch_size", &flags->batch_size, "examples of one batch").Group(group);
+  app.AddOption("--learning_rate", &flags->learning_rate, "").Group(group);
+  app.AddOption("--optimizer", &flags->optimizer, KnownOptimizers()).Group(group);
+  app.AddOption("--momentum", &flags->momentum, "of optimizer momentum").Group(group);
+  app.AddOption("--l2", &flags->l2, "weight of the L2 loss").Group(group);
+  app.AddOption("--seed", &flags->seed, "").Group(group);
+  app.AddFlag("--sync_replicas{true},--issync{true},--nosync_replicas{false}",
+              &flags->sync_replicas, "the mean of several replicas' gradients is one step")
+      .Group(group);
+  app.AddOption("--replicas_to_aggregate", &flags->replicas_to_aggregate,
+                "gradients of one step; with --sync_replicas")
+      .Group(group);
+  app.AddOption("--backup_workers", &flags->backup_workers,
+                "replicas that a step does not wait for, a number or 5%")
+      .Group(group);
+  app.AddOption("--strategy", &flags->strategy, "ParameterServer, Local or Towers").Group(group);
+  app.AddOption("--num_towers", &flags->towers, "virtual devices of strategy Towers").Group(group);
 }
 
-void AddEngineFlags(CLI::App& app, Flags* flags) {
+void AddEngineFlags(Command& app, Flags* flags) {
   const char* const group = "How it is computed";
-  app.add_flag("--log-device-placement,--log_device_placement", flags->log_device_placement,
-               "say on which device each op lies")
-      ->group(group);
-  app.add_flag("--soft-placement,--allow_soft_placement", flags->soft_placement,
-               "an op whose device is not there runs on the CPU")
-      ->group(group);
-  app.add_option("--inter-op-threads,--inter_op_parallelism_threads", flags->inter_op_threads,
-                 "how many ops run at the same time")
-      ->group(group);
-  app.add_option("--intra-op-threads,--intra_op_parallelism_threads", flags->intra_op_threads,
-                 "threads inside one op")
-      ->group(group);
-  app.add_flag("--deterministic", flags->deterministic,
-               "the same bits for any number of threads")
-      ->group(group);
-  app.add_option("--precision", flags->precision,
-                 "float32 or bfloat16: in what products are computed")
-      ->group(group);
-  app.add_option("--trace", flags->trace,
-                 "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
-      ->group(group);
-  app.add_option("--trace-steps", flags->trace_steps,
-                 "FROM:TO, the steps of this process that are traced, from 1; with --trace")
-      ->group(group);
+  app.AddFlag("--log-device-placement,--log_device_placement", &flags->log_device_placement,
+              "say on which device each op lies")
+      .Group(group);
+  app.AddFlag("--soft-placement,--allow_soft_placement", &flags->soft_placement,
+              "an op whose device is not there runs on the CPU")
+      .Group(group);
+  app.AddOption("--inter-op-threads,--inter_op_parallelism_threads", &flags->inter_op_threads,
+                "how many ops run at the same time")
+      .Group(group);
+  app.AddOption("--intra-op-threads,--intra_op_parallelism_threads", &flags->intra_op_threads,
+                "threads inside one op")
+      .Group(group);
+  app.AddFlag("--deterministic", &flags->deterministic, "the same bits for any number of threads")
+      .Group(group);
+  app.AddOption("--precision", &flags->precision,
+                "float32 or bfloat16: in what products are computed")
+      .Group(group);
+  app.AddOption("--trace", &flags->trace,
+                "file for a trace of some steps: open it in ui.perfetto.dev or chrome://tracing")
+      .Group(group);
+  app.AddOption("--trace-steps", &flags->trace_steps,
+                "FROM:TO, the steps of this process that are traced, from 1; with --trace")
+      .Group(group);
 }
 
-void AddOutputFlags(CLI::App& app, Flags* flags) {
+void AddOutputFlags(Command& app, Flags* flags) {
   const char* const group = "What it writes";
-  app.add_option("--log_dir,--logdir", flags->log_dir,
-                 "directory of checkpoints and event files, as TensorFlow has them")
-      ->group(group);
-  app.add_option("--checkpoint_dir", flags->checkpoint_dir, "that of checkpoints only")
-      ->group(group);
-  app.add_option("--save_checkpoints_secs", flags->save_checkpoints_secs, "")->group(group);
-  app.add_option("--save_checkpoints_steps", flags->save_checkpoints_steps, "")->group(group);
-  app.add_option("--save_summaries_steps", flags->save_summaries_steps, "")->group(group);
-  app.add_option("--log_steps", flags->log_steps, "steps between two lines")->group(group);
-  app.add_flag("--json-logs", flags->json_logs, "a JSON line beside each step line")->group(group);
-  app.add_flag("--verbose", flags->verbose, "debug log")->group(group);
+  app.AddOption("--log_dir,--logdir", &flags->log_dir,
+                "directory of checkpoints and event files, as TensorFlow has them")
+      .Group(group);
+  app.AddOption("--checkpoint_dir", &flags->checkpoint_dir, "that of checkpoints only")
+      .Group(group);
+  app.AddOption("--save_checkpoints_secs", &flags->save_checkpoints_secs, "").Group(group);
+  app.AddOption("--save_checkpoints_steps", &flags->save_checkpoints_steps, "").Group(group);
+  app.AddOption("--save_summaries_steps", &flags->save_summaries_steps, "").Group(group);
+  app.AddOption("--log_steps", &flags->log_steps, "steps between two lines").Group(group);
+  app.AddFlag("--json-logs", &flags->json_logs, "a JSON line beside each step line").Group(group);
+  app.AddFlag("--verbose", &flags->verbose, "debug log").Group(group);
 }
 
 absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSystem& files) {
@@ -276,16 +271,16 @@ absl::StatusOr<int> TaskIndex(const Flags& flags, const GetEnv& env) {
 
 }  // namespace
 
-void AddModelFlags(CLI::App& app, Flags* flags) {
+void AddModelFlags(Command& app, Flags* flags) {
   AddModelFlagsTo(app, "Which model it is; TAAS_TRAINER without them", flags);
 }
 
-void AddFlags(CLI::App& app, Flags* flags) {
+void AddFlags(Command& app, Flags* flags) {
   AddClusterFlags(app, flags);
   AddTrainerFlags(app, flags);
   AddEngineFlags(app, flags);
   AddOutputFlags(app, flags);
-  app.footer(kOrder);
+  app.SetFooter(kOrder);
 }
 
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files) {

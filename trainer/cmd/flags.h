@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
+#include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "trainer/cluster/tf_config.h"
 #include "trainer/config/trainer_config.h"
@@ -51,9 +51,9 @@ struct Flags {
   bool verbose = false;
 };
 
-void AddFlags(CLI::App& app, Flags* flags);
+void AddFlags(Command& app, Flags* flags);
 // Those only that say which model it is, for programs that do not train.
-void AddModelFlags(CLI::App& app, Flags* flags);
+void AddModelFlags(Command& app, Flags* flags);
 
 // The object spec.trainer as JSON.
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files);

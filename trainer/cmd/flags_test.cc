@@ -8,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/command_line.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/optimizer/optimizer.h"
 
@@ -21,11 +22,10 @@ class FlagsTest : public testing::Test {
  protected:
   // What the command line `args` says.
   static Flags Parse(const std::vector<std::string>& args) {
-    CLI::App app;
+    CommandLine app;
     Flags flags;
     AddFlags(app, &flags);
-    std::vector<std::string> reversed(args.rbegin(), args.rend());
-    app.parse(reversed);
+    EXPECT_EQ(app.Parse(args), std::nullopt);
     return flags;
   }
   std::optional<std::string> Env(const char* name) const {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "CLI/CLI.hpp"
 #include "operator/base/clock.h"
+#include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/flags.h"
@@ -64,16 +64,18 @@ absl::Status ShowGraph(const GraphFlags& wanted, const GetEnv& env) {
 }  // namespace
 
 int RunGraphCommand(int argc, char** argv, const GetEnv& env) {
-  CLI::App app("Shows the ops by which a model is computed: on which device, in which order, at "
-               "what cost.");
+  CommandLine app(
+      {.name = "",
+       .about = "Shows the ops by which a model is computed: on which device, in which order, at "
+                "what cost."});
   GraphFlags wanted;
-  app.add_option("--format", wanted.format, "text, event (for TensorBoard) or dot (for Graphviz)")
-      ->check(CLI::IsMember({"text", "event", "dot"}))
-      ->capture_default_str();
-  app.add_option("--to", wanted.to, "directory to write to; text and dot: without it to stdout");
-  app.add_flag("--training", wanted.training, "a whole step, with gradients and updates");
+  app.AddOption("--format", &wanted.format, "text, event (for TensorBoard) or dot (for Graphviz)")
+      .OneOf({"text", "event", "dot"})
+      .ShowDefault();
+  app.AddOption("--to", &wanted.to, "directory to write to; text and dot: without it to stdout");
+  app.AddFlag("--training", &wanted.training, "a whole step, with gradients and updates");
   AddFlags(app, &wanted.flags);
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
   if (wanted.format == "event" && wanted.to.empty()) {
     std::fputs("graph: --format event needs --to DIR\n", stderr);
     return kUsage;

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "CLI/CLI.hpp"
+#include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
 #include "operator/base/random.h"
@@ -110,11 +110,13 @@ int TrainerMain(int argc, char** argv) {
   if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1, Env);
   if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
   if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
-  CLI::App app("Trains a model: one replica of a TrainingJob, or all of it in one process.");
-  app.set_version_flag("--version", std::string("taas-trainer ") + kVersion);
+  CommandLine app(
+      {.name = "",
+       .about = "Trains a model: one replica of a TrainingJob, or all of it in one process."});
+  app.AddVersionFlag(std::string("taas-trainer ") + kVersion);
   Flags flags;
   AddFlags(app, &flags);
-  CLI11_PARSE(app, argc, argv);
+  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
   if (flags.verbose) SetLogLevel(LogLevel::kDebug);
 
   // One thread per process unless told otherwise: several replicas share a machine.

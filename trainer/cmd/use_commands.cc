@@ -5,11 +5,12 @@
 #include <iostream>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -28,7 +29,7 @@ using Json = nlohmann::json;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-struct Command {
+struct UseFlags {
   std::string checkpoint, format, to, input;
   std::string output = "text";
   bool bfloat16 = false;
@@ -36,9 +37,8 @@ struct Command {
 };
 
 // The configuration that `command` names; without one, nothing.
-absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const Command& command,
-                                                             const GetEnv& env,
-                                                             FileSystem& files) {
+absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const UseFlags& command,
+                                                             const GetEnv& env, FileSystem& files) {
   const Flags& flags = command.flags;
   const bool given = !flags.config.empty() || flags.model || !flags.hidden_units.empty() ||
                      env("TAAS_TRAINER").has_value();
@@ -51,7 +51,7 @@ absl::StatusOr<std::optional<TrainerConfig>> ReadModelConfig(const Command& comm
   return std::optional<TrainerConfig>(std::move(config));
 }
 
-absl::StatusOr<TrainerConfig> NeedModelConfig(const Command& command, const GetEnv& env,
+absl::StatusOr<TrainerConfig> NeedModelConfig(const UseFlags& command, const GetEnv& env,
                                               FileSystem& files) {
   ASSIGN_OR_RETURN(auto config, ReadModelConfig(command, env, files));
   if (config) return *std::move(config);
@@ -60,7 +60,7 @@ absl::StatusOr<TrainerConfig> NeedModelConfig(const Command& command, const GetE
       "TAAS_TRAINER, or --model mlp --hidden_units 100");
 }
 
-absl::Status Export(const Command& command, const GetEnv& env) {
+absl::Status Export(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(command.format));
   ASSIGN_OR_RETURN(const auto config, ReadModelConfig(command, env, files));
@@ -87,7 +87,7 @@ absl::Status Export(const Command& command, const GetEnv& env) {
   return absl::OkStatus();
 }
 
-absl::Status Evaluate(const Command& command, const GetEnv& env) {
+absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
@@ -130,7 +130,7 @@ absl::StatusOr<std::vector<float>> TestExamples(FileSystem& files, const Trainer
   return rows;
 }
 
-absl::Status Predict(const Command& command, const GetEnv& env) {
+absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
@@ -154,7 +154,7 @@ absl::Status Predict(const Command& command, const GetEnv& env) {
 struct Verb {
   std::string_view word;
   const char* about;
-  absl::Status (*run)(const Command&, const GetEnv&);
+  absl::Status (*run)(const UseFlags&, const GetEnv&);
 };
 
 constexpr Verb kVerbs[] = {
@@ -180,21 +180,20 @@ const Verb* FindVerb(std::string_view word) {
   return nullptr;
 }
 
-void AddOptions(CLI::App& app, std::string_view word, Command* command) {
-  app.add_option("--checkpoint", command->checkpoint,
-                 "a checkpoint's prefix, a directory (the newest), or a .safetensors file")
-      ->required();
+void AddOptions(Command& app, std::string_view word, UseFlags* command) {
+  app.AddOption("--checkpoint", &command->checkpoint,
+                "a checkpoint's prefix, a directory (the newest), or a .safetensors file")
+      .Required();
   if (word == "export") {
-    app.add_option("--format", command->format, "safetensors or savedModel")->required();
-    app.add_option("--to", command->to,
-                   "directory of the SavedModel; .safetensors file, or a directory for one")
-        ->required();
-    app.add_flag("--bfloat16", command->bfloat16, "half as large; of safetensors");
+    app.AddOption("--format", &command->format, "safetensors or savedModel").Required();
+    app.AddOption("--to", &command->to,
+                  "directory of the SavedModel; .safetensors file, or a directory for one")
+        .Required();
+    app.AddFlag("--bfloat16", &command->bfloat16, "half as large; of safetensors");
   } else if (word == "eval") {
-    app.add_option("-o,--output", command->output, "text or json")
-        ->check(CLI::IsMember({"text", "json"}));
+    app.AddOption("-o,--output", &command->output, "text or json").OneOf({"text", "json"});
   } else {
-    app.add_option("--input", command->input, "a file, or - for standard input");
+    app.AddOption("--input", &command->input, "a file, or - for standard input");
   }
   AddModelFlags(app, &command->flags);
 }
@@ -205,14 +204,11 @@ bool IsUseCommand(std::string_view word) { return FindVerb(word) != nullptr; }
 
 int RunUseCommand(int argc, char** argv, const GetEnv& env) {
   const Verb* const verb = FindVerb(argv[0]);
-  Command command;
-  CLI::App app(verb->about, "taas-trainer " + std::string(verb->word));
+  UseFlags command;
+  CommandLine app({.name = "taas-trainer " + std::string(verb->word), .about = verb->about});
   AddOptions(app, verb->word, &command);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  }
+  const std::optional<int> ended = app.Parse(argc, argv);
+  if (ended.has_value()) return *ended == 0 ? 0 : kUsage;
   const absl::Status status = verb->run(command, env);
   if (status.ok()) return 0;
   std::fprintf(stderr, "%s: %s\n", argv[0], std::string(status.message()).c_str());

@@ -1,10 +1,11 @@
 #include "trainer/inspect/inspect_command.h"
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "CLI/CLI.hpp"
+#include "operator/base/command_line.h"
 #include "third_party/json.h"
 #include "trainer/inspect/inspect_path.h"
 
@@ -22,20 +23,17 @@ constexpr char kAbout[] =
 }  // namespace
 
 int RunInspectCommand(int argc, char** argv) {
-  CLI::App app(kAbout, "taas-trainer inspect");
+  CommandLine app({.name = "taas-trainer inspect", .about = kAbout});
   std::vector<std::string> paths;
   InspectOptions options;
   std::string output = "text";
-  app.add_option("PATH", paths, "files and directories")->required();
-  app.add_flag("--values", options.values,
-               "read all values: min, mean and max of each tensor; checks the checksums");
-  app.add_option("-o,--output", output, "text or json, one line for each PATH")
-      ->check(CLI::IsMember({"text", "json"}));
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kUsage;
-  }
+  app.AddOption("PATH", &paths, "files and directories").Required();
+  app.AddFlag("--values", &options.values,
+              "read all values: min, mean and max of each tensor; checks the checksums");
+  app.AddOption("-o,--output", &output, "text or json, one line for each PATH")
+      .OneOf({"text", "json"});
+  const std::optional<int> ended = app.Parse(argc, argv);
+  if (ended.has_value()) return *ended == 0 ? 0 : kUsage;
   PosixFileSystem files;
   int code = 0;
   for (const std::string& path : paths) {

@@ -1,0 +1,258 @@
+#include "operator/base/command_line.h"
+
+#include <utility>
+
+#include "CLI/CLI.hpp"
+
+namespace taas {
+namespace {
+
+// CLI11 takes a vector from its end.
+std::vector<std::string> Reversed(const std::vector<std::string>& arguments) {
+  return {arguments.rbegin(), arguments.rend()};
+}
+
+}  // namespace
+
+Option Option::Required() {
+  option_->required();
+  return *this;
+}
+
+Option Option::Excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::OneOf(std::initializer_list<const char*> values) {
+  option_->check(CLI::IsMember(std::vector<std::string>(values.begin(), values.end())));
+  return *this;
+}
+
+Option Option::Between(int64_t low, int64_t high) {
+  option_->check(CLI::Range(low, high));
+  return *this;
+}
+
+Option Option::Positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+Option Option::NonNegative() {
+  option_->check(CLI::NonNegativeNumber);
+  return *this;
+}
+
+Option Option::Check(const std::function<std::string(const std::string&)>& complaint) {
+  option_->check(complaint);
+  return *this;
+}
+
+Option Option::Repeated() {
+  // With extra arguments CLI11 takes the "--" before a command for the end of these values.
+  option_->take_all()->expected(1)->allow_extra_args(false);
+  return *this;
+}
+
+Option Option::RepeatedOrListed() {
+  option_->take_all()->expected(1);
+  return *this;
+}
+
+Option Option::SplitAt(char separator) {
+  option_->delimiter(separator);
+  return *this;
+}
+
+Option Option::FromEnv(const std::string& variable) {
+  option_->envname(variable);
+  return *this;
+}
+
+Option Option::Default(const std::string& value) {
+  option_->default_val(value);
+  return *this;
+}
+
+Option Option::ShowDefault() {
+  option_->capture_default_str();
+  return *this;
+}
+
+Option Option::Group(const std::string& title) {
+  option_->group(title);
+  return *this;
+}
+
+bool Option::given() const { return option_->count() > 0; }
+
+std::string Option::name() const { return option_->get_name(); }
+
+std::vector<std::string> Option::long_names() const { return option_->get_lnames(); }
+
+std::vector<std::string> Option::short_names() const { return option_->get_snames(); }
+
+std::string Option::positional_name() const {
+  return option_->get_positional() ? option_->get_name(/*positional=*/true) : "";
+}
+
+std::string Option::about() const { return option_->get_description(); }
+
+bool Option::takes_value() const { return option_->get_items_expected_max() > 0; }
+
+// CLI11 tells the values of IsMember in the name of the type only: "TEXT:{json,yaml}".
+std::vector<std::string> Option::choices() const {
+  const std::string type = option_->get_type_name();
+  const size_t open = type.find('{');
+  const size_t close = type.find('}', open == std::string::npos ? 0 : open);
+  std::vector<std::string> choices;
+  if (open == std::string::npos || close == std::string::npos) return choices;
+  std::string choice;
+  for (size_t i = open + 1; i <= close; ++i) {
+    if (type[i] == ',' || i == close) {
+      choices.push_back(std::move(choice));
+      choice.clear();
+    } else {
+      choice += type[i];
+    }
+  }
+  return choices;
+}
+
+Command Command::AddCommand(const CommandText& text) {
+  return Command(app_->add_subcommand(text.name, text.about));
+}
+
+Option Command::AddOption(const std::string& names, std::string* to, const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, int* to, const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, int64_t* to, const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, double* to, const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::vector<std::string>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::vector<int64_t>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<std::string>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<int>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<int64_t>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddOption(const std::string& names, std::optional<double>* to,
+                          const std::string& about) {
+  return Option(app_->add_option(names, *to, about));
+}
+
+Option Command::AddFlag(const std::string& names, bool* to, const std::string& about) {
+  return Option(app_->add_flag(names, *to, about));
+}
+
+Option Command::AddFlag(const std::string& names, std::optional<bool>* to,
+                        const std::string& about) {
+  // A flag bound to an optional is set by CLI11 even where it is not given.
+  return Option(app_->add_flag_function(
+      names, [to](int64_t sum) { *to = sum > 0; }, about));
+}
+
+void Command::AddVersionFlag(const std::string& text) { app_->set_version_flag("--version", text); }
+
+void Command::RequireCommand() { app_->require_subcommand(1); }
+
+void Command::Hide() { app_->group(""); }
+
+void Command::SetFooter(const std::string& text) { app_->footer(text); }
+
+void Command::OnRun(std::function<void()> run) { app_->callback(std::move(run)); }
+
+void Command::OnRun(std::function<std::string()> complaint, std::function<void()> run) {
+  app_->callback([complaint = std::move(complaint), run = std::move(run)] {
+    const std::string wrong = complaint();
+    if (!wrong.empty()) throw CLI::ValidationError(wrong);
+    run();
+  });
+}
+
+std::string Command::name() const { return app_->get_name(); }
+
+std::string Command::about() const { return app_->get_description(); }
+
+bool Command::hidden() const { return app_->get_group().empty(); }
+
+std::vector<Command> Command::commands() const {
+  std::vector<Command> commands;
+  // Without a filter CLI11 gives those that were parsed.
+  for (CLI::App* const app : app_->get_subcommands([](CLI::App*) { return true; })) {
+    commands.push_back(Command(app));
+  }
+  return commands;
+}
+
+std::vector<Option> Command::options() const {
+  std::vector<Option> options;
+  for (CLI::Option* const option : app_->get_options()) options.push_back(Option(option));
+  return options;
+}
+
+CommandLine::CommandLine(const CommandText& text)
+    : Command(nullptr), owned_(std::make_unique<CLI::App>(text.about, text.name)) {
+  app_ = owned_.get();
+}
+
+CommandLine::~CommandLine() = default;
+
+std::optional<int> CommandLine::Parse(int argc, const char* const* argv) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments) {
+  try {
+    app_->parse(Reversed(arguments));
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error);
+  }
+  return std::nullopt;
+}
+
+std::optional<int> CommandLine::Parse(const std::vector<std::string>& arguments,
+                                      const Output& output) {
+  try {
+    app_->parse(Reversed(arguments));
+  } catch (const CLI::ParseError& error) {
+    return app_->exit(error, output.out, output.err);
+  }
+  return std::nullopt;
+}
+
+}  // namespace taas
