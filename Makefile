@@ -4,29 +4,39 @@
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
-.PHONY: help setup build images demo test formats e2e e2e-setup screenshots asan tsan survive bench bench-tools clean
+.PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build images demo \
+	test formats e2e screenshots asan tsan survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
 
 SETUP := tools/setup/setup.sh
 CACHE = $(shell $(SETUP) path cache)
-# A build of one clone serves the next: objects are kept by the digest of what they were made from.
 BAZEL = /usr/bin/bazel
-BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --noshow_progress --ui_event_filters=-info,-debug
-TEST_FLAGS ?=
-TEST_ENV = --test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
+# What does not change from one call to the next, so that Bazel analyses the tree once. A build of one clone serves the
+# next: objects are kept by the digest of what they were made from.
+BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --ui_event_filters=-info,-debug \
+	--test_env=TAAS_KUBERNETES_BIN=$(shell $(SETUP) path kubernetes) \
 	--test_env=TAAS_TENSORFLOW_BIN=$(shell $(SETUP) path tensorflow) \
 	--test_env=TAAS_TORCH_BIN=$(shell $(SETUP) path torch) \
 	--test_env=TAAS_CLIENTS_BIN=$(shell $(SETUP) path clients) \
 	--test_env=TAAS_NODE_BIN=$(shell $(SETUP) path node) \
-	$(if $(TAAS_DATA),--test_env=TAAS_DATA=$(TAAS_DATA))
+	$(if $(TAAS_DATA),--test_env=TAAS_DATA=$(TAAS_DATA)) \
+	$(if $(FIXTURES),--test_env=TAAS_FIXTURES=$(FIXTURES))
+BAZEL_BUILD = tools/ci/build.py $(BAZEL) build $(BAZEL_FLAGS)
+TEST_FLAGS ?=
+# Each of these has an output tree of its own: in one, a configuration throws away what another has analysed.
+APART = $(BAZEL) --output_base=$(CACHE)/$@/$(shell echo $(CURDIR) | sha256sum | cut -c1-12) --max_idle_secs=60
 # A node needs namespaces and cgroups. The caches stay those of the caller, and so does what is asked for.
 KEPT = TAAS_CACHE=$(CACHE) $(foreach name,E2E_LOGS TAAS_SEED TAAS_PREVIOUS_IMAGE,$(if $($(name)),$(name)=$($(name))))
 AS_ROOT = $(if $(filter-out 0,$(shell id -u)),sudo env $(KEPT))
 # What tests need beside the packages: programs of other projects, built or fetched once.
 TEST_SETUP = $(SETUP) kubernetes && $(SETUP) python tensorflow && $(SETUP) python torch && \
 	$(SETUP) python clients
+
+PROGRAMS = //cli:taas //operator/cmd:taas-operator //trainer/cmd:taas-trainer
+# How long what comes takes, where it is long.
+FIRST = [ -d $(CACHE)/bazel ] || echo "first build on this machine: $(1) on two cores, later seconds" >&2
 
 help:
 	@sed -n 's/^##  *//p' Makefile
@@ -35,19 +45,31 @@ help:
 demo: build
 	@tools/demo/demo.sh
 
-## make test    all tests; ends with the line "N passed, N failed"
-test: setup
+## make test    all tests; ends with the line "N passed, N failed"; T=//operator/plan:plan_test: these targets only
+T ?=
+# Tests of files that others wrote, where there are such files.
+FIXTURE_TESTS = //trainer/checkpoint:tensorflow_fixtures_test //trainer/data:record_fixtures_test \
+	//trainer/summary:event_fixtures_test
+ALL_TESTS = $(or $(T),//... $(if $(FIXTURES),$(FIXTURE_TESTS)))
+COUNTED = $(if $(T),tests(set($(T))),tests(//...) except attr(tags, manual, //...) \
+	$(if $(FIXTURES),union set($(FIXTURE_TESTS))))
+test:
+	@$(call FIRST,about 30 minutes)
+	@$(MAKE) --no-print-directory --jobs=2 test-setup test-programs
+	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; status=$$?; \
+	$(BAZEL) query --noshow_progress '$(COUNTED)' 2>/dev/null | \
+	tools/ci/count_tests.py $$status $$($(BAZEL) info $(BAZEL_FLAGS) bazel-testlogs 2>/dev/null)
+
+# Fetched and built while our own programs are compiled: it waits for registries half of its time.
+test-setup: setup
 	@$(TEST_SETUP)
-	@$(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_ENV) $(TEST_FLAGS) //... ; status=$$?; \
-	$(BAZEL) query --noshow_progress 'tests(//...) except attr(tags, manual, //...)' 2>/dev/null | \
-	tools/ci/count_tests.py $$status $$($(BAZEL) info bazel-testlogs 2>/dev/null)
+
+test-programs: page $(if $(T),,trainer-program)
+	@$(BAZEL_BUILD) --keep_going $(ALL_TESTS) || true
 
 ## make formats FIXTURES=DIR    checkpoints, event files and records of a folder that real TensorFlow wrote, read
-formats: setup
-	@$(SETUP) python tensorflow
-	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_ENV) --test_env=TAAS_FIXTURES=$(FIXTURES) $(TEST_FLAGS) \
-	//trainer/checkpoint:tensorflow_fixtures_test //trainer/summary:event_fixtures_test \
-	//trainer/data:record_fixtures_test //dashboard/events:tensorboard_test
+formats:
+	@$(MAKE) --no-print-directory test T="$(FIXTURE_TESTS) //dashboard/events:tensorboard_test"
 
 ## make e2e     tests on a whole Kubernetes of our own, with a real node (root); KUBECONFIG=FILE: on that cluster
 E2E_NODE ?= real
@@ -62,18 +84,34 @@ e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
 	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
 
+# Of all stages of .ci/run.
+all-setup: setup
+	@$(TEST_SETUP)
+	@$(MAKE) --no-print-directory e2e-setup
+
 ## make screenshots    dist/screenshots: every page of the dashboard, as a browser shows it
 screenshots: build
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) browser
 	@e2e/browser/screenshots.py
 
-## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer
+## make build   bin/taas (also as kubectl-taas), bin/taas-operator, bin/taas-trainer; T=//trainer/...: these targets
+##              only, which stay in Bazel's folders
+ifdef T
 build: setup
-	@$(BAZEL) build $(BAZEL_FLAGS) //cli:taas //operator/cmd:taas-operator //trainer/cmd:taas-trainer
+	@$(BAZEL_BUILD) $(T)
+else
+build:
+	@$(call FIRST,about 10 minutes)
+	@$(MAKE) --no-print-directory --jobs=2 page trainer-program
+	@$(BAZEL_BUILD) $(PROGRAMS)
 	@mkdir -p bin
-	@cd "$$($(BAZEL) info bazel-bin 2>/dev/null)" && install -m 755 \
+	@cd "$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)" && install -m 755 \
 	cli/taas operator/cmd/taas-operator trainer/cmd/taas-trainer $(CURDIR)/bin/
 	@ln -sf taas bin/kubectl-taas && ln -sf taas bin/kubectl_complete-taas
+endif
+
+trainer-program: packages
+	@$(BAZEL_BUILD) //trainer/cmd:taas-trainer
 
 ## make images  dist/taas-operator.tar and dist/taas-trainer.tar; REGISTRY=R goes before their names
 REGISTRY ?=
@@ -85,13 +123,13 @@ images: build
 ## make tsan    the tests with ThreadSanitizer
 asan tsan: setup
 	@$(TEST_SETUP)
-	@$(BAZEL) test $(BAZEL_FLAGS) --config=$@ --keep_going $(TEST_ENV) $(TEST_FLAGS) //...
+	@$(APART) test $(BAZEL_FLAGS) --noshow_progress --config=$@ --keep_going $(TEST_FLAGS) $(or $(T),//...)
 
 ## make survive SEED=n    two hundred kills at random moments of this seed; takes as long as it takes
 SEED ?= 1
 survive: setup
 	@$(TEST_SETUP)
-	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_ENV) $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
+	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
 	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
 	//e2e/local:survival_test
 
@@ -101,15 +139,20 @@ bench: build
 
 ## make bench-tools    bin/creator, which bench/operator/run.py compares with
 bench-tools: setup
-	@$(BAZEL) build $(BAZEL_FLAGS) //bench/operator:creator
-	@mkdir -p bin && install -m 755 "$$($(BAZEL) info bazel-bin 2>/dev/null)/bench/operator/creator" bin/
+	@$(BAZEL_BUILD) //bench/operator:creator
+	@mkdir -p bin && install -m 755 "$$($(BAZEL) info $(BAZEL_FLAGS) bazel-bin 2>/dev/null)/bench/operator/creator" bin/
 
 ## make clean   removes bin/, dist/ and Bazel's output; the caches outside the tree stay
 clean:
 	@rm -rf bin dist
 	@$(BAZEL) clean
 
-setup:
+setup: page
+
+packages:
 	@$(SETUP) packages
+
+# The page, which only what links the dashboard waits for.
+page: packages
 	@$(SETUP) toolchains
 	@$(SETUP) web

@@ -37,7 +37,15 @@ if [ ! -e $policy ]; then
 fi
 apt-get update -qq
 before=$(installed)
-apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+packages=(--no-install-recommends "$@")
+count=$(apt-get install -s -qq "${packages[@]}" | grep -c '^Inst ' || true)
+# Of the many lines that it prints one in forty is enough to see it work.
+apt-get install -y -q "${packages[@]}" | awk -v count="$count" '
+  /^Unpacking / { if (++unpacked % 40 == 0) say("unpacked", unpacked) }
+  /^Setting up / { if (++set_up % 40 == 0 || set_up == count) say("installed", set_up) }
+  function say(what, so_far) {
+    printf "setup: %s %d of %d packages\n", what, so_far, count >"/dev/stderr"
+  }'
 # What came with this call, be it for the sake of another package, brings services that nobody else
 # has asked for. One that was there before is its owner's.
 for package in $(comm -13 <(echo "$before") <(installed)); do

