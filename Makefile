@@ -60,7 +60,7 @@ e2e:
 # Beside the compilation of our own programs: what waits for registries leaves the cores to it.
 e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
-	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
+	$(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
 
 ## make screenshots    dist/screenshots: every page of the dashboard, as a browser shows it
 screenshots: build
