@@ -82,7 +82,7 @@ e2e:
 # Beside the compilation of our own programs: what waits for registries leaves the cores to it.
 e2e-setup: setup
 	@$(SETUP) packages e2e && $(SETUP) kubernetes && $(SETUP) cluster && $(SETUP) peer && \
-	$(SETUP) scheduler && $(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
+	$(SETUP) python tensorflow && $(SETUP) python clients && $(SETUP) browser
 
 # Of all stages of .ci/run.
 all-setup: setup

@@ -16,7 +16,7 @@ SETUP = os.path.join(TREE, "tools", "setup", "setup.sh")
 BUILT = {"kubernetes": "TAAS_KUBERNETES_BIN", "cluster": "TAAS_CLUSTER_BIN"}
 # What is tested with beside them, which is no part of a cluster.
 BESIDE = {"peer": "TAAS_PEER_BIN", "clients": "TAAS_CLIENTS_BIN",
-          "scheduler": "TAAS_SCHEDULER_BIN", "tensorflow": "TAAS_TENSORFLOW_BIN"}
+          "tensorflow": "TAAS_TENSORFLOW_BIN"}
 # Not what the caller's PATH happens to have first.
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 

@@ -56,7 +56,6 @@ def configuration(kubeconfig):
 
 class GangCluster(FaultCluster):
 
-    built = (*FaultCluster.built, "scheduler")
     # No node of it is to be found lost.
     lease_s = fake_nodes.LEASE_S
     flags = ("--gang-scheduler=coscheduling", "--gang-scheduler-name=" + SCHEDULER)
@@ -77,11 +76,7 @@ class GangCluster(FaultCluster):
         self._run("podgroups", config)
 
     def _run(self, name, *arguments):
-        program = os.path.join(programs.folder("scheduler"), name)
-        if not os.access(program, os.X_OK):
-            raise programs.ProgramMissing(
-                f"there is no {program}: `tools/setup/setup.sh scheduler` builds it")
-        component = Component(self.sandbox, name, [program, *arguments], self.logs)
+        component = Component(self.sandbox, name, [programs.path(name), *arguments], self.logs)
         self.components[name] = component
         component.start()
 

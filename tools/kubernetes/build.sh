@@ -3,7 +3,7 @@
 #
 #   tools/kubernetes/build.sh api TOOLCHAINS CACHE OUT       OUT/bin/{kube-apiserver,etcd,…} and
 #                                                            OUT/definitions, kinds of other projects
-#   tools/kubernetes/build.sh cluster TOOLCHAINS CACHE OUT   OUT/bin/{kubelet,kube-proxy,helm,kwok,…}
+#   tools/kubernetes/build.sh cluster TOOLCHAINS CACHE OUT   OUT/bin/{kubelet,helm,kwok,coscheduling,…}
 #
 # Only `setup.sh` calls this. All programs are of one module, so that the libraries which they share
 # are compiled once; go.mod is where versions are pinned.
@@ -66,6 +66,7 @@ case $part in
     build_of_kubernetes "kubelet and others" \
       k8s.io/kubernetes/cmd/{kube-controller-manager,kube-scheduler,kubelet,kube-proxy}
     build "CoreDNS, kwok, netpol, promrules" "" "" ./coredns ./kwok ./netpol ./promrules
+    build_of_kubernetes "the scheduler of gangs" ./coscheduling ./podgroups
     # The Kubernetes that `helm template` and `helm lint` take a chart to be for.
     c=helm.sh/helm/v3/pkg/chartutil
     build Helm "-X helm.sh/helm/v3/internal/version.version=$(version_of helm.sh/helm/v3) \

@@ -11,11 +11,10 @@
 #   tools/setup/setup.sh kubernetes    the programs of a real Kubernetes, built once from Go modules
 #   tools/setup/setup.sh cluster       the rest of a cluster: kubelet, CoreDNS, kwok, Helm …, once
 #   tools/setup/setup.sh peer          Kubeflow's training-operator, which tests migrate from, once
-#   tools/setup/setup.sh scheduler     a scheduler with the coscheduling plugin, once
 #   tools/setup/setup.sh python NAME   a Python environment of python/NAME.txt: tensorflow, torch,
 #                                      clients
 #   tools/setup/setup.sh path NAME     where `cache`, `toolchains`, `node`, `kubernetes`, `cluster`,
-#                                      `peer`, `scheduler` or an environment lie
+#                                      `peer` or an environment lie
 #
 # The private folder is $TAAS_CACHE, else $XDG_CACHE_HOME/taas, else ~/.cache/taas.
 
@@ -32,8 +31,6 @@ kubernetes=$cache/kubernetes/$built_from
 cluster=$cache/cluster/$built_from
 peer=$cache/peer/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
   "$root"/tools/peer/{build.sh,go.mod,go.sum,tools.go,measured/main.go})
-scheduler=$cache/scheduler/$(digest "$here/versions.env" "$root"/tools/kubernetes/go_env.sh \
-  "$root"/tools/scheduler/{build.sh,go.mod,go.sum,*/main.go})
 # What a torch environment is made from has the script that completes it.
 python_of() {
   local from=("$here/python/$1.txt")
@@ -156,11 +153,6 @@ make_peer() {
   bash "$root/tools/peer/build.sh" "$toolchains" "$cache" "$1"
 }
 
-make_scheduler() {
-  say "building a scheduler with the coscheduling plugin (some minutes, once)"
-  bash "$root/tools/scheduler/build.sh" "$toolchains" "$cache" "$1"
-}
-
 make_python() {
   local name
   name=$(basename "${1%-*}")
@@ -184,7 +176,6 @@ case ${1:-} in
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
-  scheduler) once "$toolchains" make_toolchains; once "$scheduler" make_scheduler ;;
   python)
     [ -f "$here/python/${2:-}.txt" ] || { say "no such environment: ${2:-}"; exit 2; }
     once "$(python_of "$2")" make_python ;;
@@ -196,9 +187,8 @@ case ${1:-} in
       kubernetes) echo "$kubernetes/bin" ;;
       cluster) echo "$cluster/bin" ;;
       peer) echo "$peer/bin" ;;
-      scheduler) echo "$scheduler/bin" ;;
       tensorflow | torch | clients) echo "$(python_of "$2")/bin" ;;
       *) say "no such path: ${2:-}"; exit 2 ;;
     esac ;;
-  *) sed -n '5,20s/^# //p' "$0" >&2; exit 2 ;;
+  *) sed -n '5,19s/^# //p' "$0" >&2; exit 2 ;;
 esac

@@ -6,6 +6,6 @@ go 1.25.0
 
 require (
 	github.com/prometheus-operator/prometheus-operator v0.85.0
-	sigs.k8s.io/scheduler-plugins v0.33.5
+	sigs.k8s.io/scheduler-plugins v0.34.7
 	volcano.sh/volcano v1.10.0
 )
