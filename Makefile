@@ -23,7 +23,7 @@ BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --ui_event_filters=-info,-debug \
 	--test_env=TAAS_NODE_BIN=$(shell $(SETUP) path node) \
 	$(if $(TAAS_DATA),--test_env=TAAS_DATA=$(TAAS_DATA)) \
 	$(if $(FIXTURES),--test_env=TAAS_FIXTURES=$(FIXTURES))
-BAZEL_BUILD = tools/ci/build.py $(BAZEL) build $(BAZEL_FLAGS)
+BAZEL_BUILD = tools/ci/bazel.py $(BAZEL) build $(BAZEL_FLAGS)
 TEST_FLAGS ?=
 # Each of these has an output tree of its own: in one, a configuration throws away what another has analysed.
 APART = $(BAZEL) --output_base=$(CACHE)/$@/$(shell echo $(CURDIR) | sha256sum | cut -c1-12) --max_idle_secs=60
@@ -56,7 +56,7 @@ COUNTED = $(if $(T),tests(set($(T))),tests(//...) except attr(tags, manual, //..
 test:
 	@$(call FIRST,about 30 minutes)
 	@$(MAKE) --no-print-directory --jobs=2 test-setup test-programs
-	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; status=$$?; \
+	@tools/ci/bazel.py $(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; status=$$?; \
 	$(BAZEL) query --noshow_progress '$(COUNTED)' 2>/dev/null | \
 	tools/ci/count_tests.py $$status $$($(BAZEL) info $(BAZEL_FLAGS) bazel-testlogs 2>/dev/null)
 

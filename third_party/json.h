@@ -1,5 +1,6 @@
-// nlohmann/json for this tree. It is all templates, which every file that uses them would compile for
-// itself, a third of the time that such a file takes; what is not inlined is compiled once, in json.cc.
+// nlohmann/json for this tree. It is all templates, which every file that uses them would compile
+// for itself, a third of the time that such a file takes; what is not inlined is compiled once, in
+// json.cc.
 //
 // The names are those of nlohmann/json 3.11's inner parts: with another release a name that is gone
 // is an error of the compiler, and leaving it out costs time only.

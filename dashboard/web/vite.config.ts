@@ -36,12 +36,31 @@ export default defineConfig({
     chunkSizeWarningLimit: 2000,
   },
   test: {
-    environment: "jsdom",
-    environmentOptions: { jsdom: { url: "http://taas.test/" } },
-    setupFiles: ["src/testing/setup.ts"],
-    include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
-    // See src/testing/setup.ts: several waits of a test may be long on a busy machine.
-    testTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "logic",
+          include: ["src/**/*.test.ts"],
+          environment: "node",
+          // Nothing is shared that a test could change: one worker takes all files.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "pages",
+          // Also those without an element of JSX that need a document.
+          include: ["src/**/*.test.tsx"],
+          environment: "jsdom",
+          environmentOptions: { jsdom: { url: "http://taas.test/" } },
+          setupFiles: ["src/testing/setup.ts"],
+          // See src/testing/setup.ts: several waits of a test may be long on a busy machine.
+          testTimeout: 60_000,
+        },
+      },
+    ],
   },
 });

@@ -1,7 +1,7 @@
 """Precompiled headers."""
 
-# What toolchain_config.bzl and .bazelrc give to every file of the default configuration. A difference
-# that matters is an error when prelude_test.cc is compiled.
+# What toolchain_config.bzl and .bazelrc give to every file of the default configuration. A
+# difference that matters is an error when prelude_test.cc is compiled.
 _FLAGS = [
     "-std=c++20",
     "-O2",
@@ -19,6 +19,9 @@ def precompiled_header(name, hdr, deps = []):
         name = name,
         srcs = [hdr] + deps,
         outs = [hdr + ".gch"],
-        cmd = "/usr/bin/g++ %s -x c++-header -iquote . $(location %s) -o $@" % (" ".join(_FLAGS), hdr),
+        cmd = "/usr/bin/g++ %s -x c++-header -iquote . $(location %s) -o $@" % (
+            " ".join(_FLAGS),
+            hdr,
+        ),
         message = "Precompiling " + hdr,
     )

@@ -10,6 +10,7 @@ load(
     "with_feature_set",
 )
 
+_TOOLS = ["ar", "cpp", "dwp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
 _COMPILE = [
     ACTION_NAMES.assemble,
     ACTION_NAMES.c_compile,
@@ -32,7 +33,8 @@ def _flags(actions, flags, mode = None):
     )
 
 def _impl(ctx):
-    # `-include prelude/NAME.h` finds prelude/NAME.h.gch in one folder or prelude/NAME.h in the next.
+    # `-include prelude/NAME.h` finds prelude/NAME.h.gch in one folder or prelude/NAME.h in the
+    # next.
     package = ctx.label.package
     compiled = [file.path[:file.path.rindex(package)] for file in ctx.files.precompiled]
     parent = package[:package.rindex("/")]
@@ -111,7 +113,7 @@ def _impl(ctx):
         abi_libc_version = "local",
         tool_paths = [
             tool_path(name = name, path = "/usr/bin/" + name)
-            for name in ["ar", "cpp", "dwp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
+            for name in _TOOLS
         ],
     )
 

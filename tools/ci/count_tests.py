@@ -2,7 +2,7 @@
 """Counts the test cases of a Bazel run from the results it left.
 
 Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
-folder of its logs. Prints how long each target took, the failing cases and, last, "N passed, N failed". A target without
+folder of its logs. Prints the failing cases and, last, "N passed, N failed". A target without
 results (it did not build) is one failure. Exits 0 only when Bazel did and nothing failed.
 """
 
@@ -32,18 +32,6 @@ def cases_of(logs, label):
     return passed, failed
 
 
-def seconds_of(logs, label):
-    """How long the target ran; None: it left no result."""
-    package, name = label.removeprefix("//").split(":")
-    try:
-        suites = xml.parse(os.path.join(logs, package, name, "test.xml")).getroot()
-    except (OSError, xml.ParseError):
-        return None
-    # Bazel's own, for a script, has the time of its one suite only.
-    whole = [suites] if suites.get("time") else suites.findall("testsuite")
-    return sum(float(suite.get("time", 0)) for suite in whole)
-
-
 def main():
     bazel_status, logs = int(sys.argv[1]), sys.argv[2]
     passed, failed = 0, []
@@ -51,8 +39,6 @@ def main():
         ok, bad = cases_of(logs, label)
         passed += ok
         failed += bad
-        if (seconds := seconds_of(logs, label)) is not None:
-            print(f"took {seconds:7.1f} s {label}")
     if bazel_status != 0 and not failed:
         failed.append(f"bazel test ended with {bazel_status}")
     for name in failed:

@@ -111,7 +111,8 @@ constexpr Group kGroups[] = {
      "accumulate adjacent_difference exclusive_scan gcd inclusive_scan inner_product iota lcm "
      "midpoint partial_sum reduce transform_reduce"},
     {"optional", "std::", "bad_optional_access make_optional nullopt nullopt_t optional"},
-    {"ostream", "std::", "endl flush ostream"},
+    {"ostream", "std::", "endl flush"},
+    {"ostream:name", "std::", "ostream"},
     {"ratio", "std::", "giga kilo mega micro milli nano ratio"},
     {"semaphore", "std::", "binary_semaphore counting_semaphore"},
     {"set", "std::", "multiset set"},
@@ -227,10 +228,12 @@ constexpr Bringing kBrings[] = {
     {"charconv", "system_error:errc"},
     {"filesystem", "system_error system_error:errc"},
     {"chrono", "ratio"},
-    // The streams of files and texts are streams.
-    {"fstream", "ostream"},
-    {"iostream", "ostream"},
-    {"sstream", "ostream"},
+    // The streams of files and texts are streams; a reference to one needs its name only.
+    {"iosfwd", "ostream:name"},
+    {"ostream", "ostream:name"},
+    {"fstream", "ostream ostream:name"},
+    {"iostream", "ostream ostream:name"},
+    {"sstream", "ostream ostream:name"},
     // Its interface has them.
     {"absl/status/status.h", "absl/strings/cord.h absl/strings/string_view.h"},
     {"absl/status/statusor.h",

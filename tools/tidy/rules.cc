@@ -101,16 +101,27 @@ class Checker {
     for (size_t i = 0; i < lines.size(); ++i) {
       CheckBanned(file, lines[i], i == 0 ? "" : lines[i - 1], i + 1);
     }
-    // Paths stand in literals, which `code` does not have.
+    CheckAdapters(file);
+  }
+
+  // Libraries that one file of ours stands before.
+  void CheckAdapters(const SourceFile& file) {
+    // Paths stand in literals, which code without them does not have.
     static const std::regex cpprest(R"(^\s*#include [<"](cpprest|pplx)/)");
+    static const std::regex cli11(R"(^\s*#include [<"]CLI/)");
+    const bool may_cpprest = StartsWith(file.path, "operator/kube/cpprest_") ||
+                             StartsWith(file.path, "bench/operator/");  // Measures it alone.
+    const bool may_cli11 = file.path == "operator/base/command_line.cc";
     const std::vector<std::string_view> raw = SplitLines(file.text);
     for (size_t i = 0; i < raw.size(); ++i) {
-      if (Contains(raw[i], "#include") &&
-          std::regex_search(raw[i].begin(), raw[i].end(), cpprest) &&
-          !StartsWith(file.path, "operator/kube/cpprest_") &&
-          !StartsWith(file.path, "bench/operator/")) {  // Measures the library alone.
+      if (!Contains(raw[i], "#include")) continue;
+      if (!may_cpprest && std::regex_search(raw[i].begin(), raw[i].end(), cpprest)) {
         Report(file, i + 1, "cpprest-include",
                "cpprest is used through operator/kube/transport.h only");
+      }
+      if (!may_cli11 && std::regex_search(raw[i].begin(), raw[i].end(), cli11)) {
+        Report(file, i + 1, "cli11-include",
+               "CLI11 takes seconds to compile: operator/base/command_line.h has it");
       }
     }
   }
@@ -293,7 +304,7 @@ const std::vector<std::string>& RuleNames() {
       "banned-sleep", "banned-system-clock", "banned-rand",    "banned-cout",
       "banned-new",   "banned-catch-all",    "cpprest-include", "header-comment",
       "header-alone", "build-once",          "markdown-link",  "gpu-figure",
-      "include-missing"};
+      "include-missing", "cli11-include"};
   return names;
 }
 

@@ -74,6 +74,8 @@ const std::vector<Fixture>& Refused() {
       {"catch all", "banned-catch-all", {InX("try { } catch (...) { }")}},
       {"cpprest outside its adapter", "cpprest-include",
        {{"part/x.cc", "#include \"part/x.h\"\n#include <cpprest/http_client.h>\n"}}},
+      {"CLI11 outside its adapter", "cli11-include",
+       {{"part/x.cc", "#include \"part/x.h\"\n#include \"CLI/CLI.hpp\"\n"}}},
       {"pplx outside its adapter", "cpprest-include",
        {{"part/x.cc", "#include \"part/x.h\"\n#include \"pplx/pplxtasks.h\"\n"}}},
       {"a header without an opening comment", "header-comment",

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Runs Bazel and says how many files it has compiled: build.py BAZEL VERB WORD…
+"""Runs Bazel and says how far it is: bazel.py BAZEL build|test WORD…
 
 Words are Bazel's; those that begin with // are targets. A line every ten seconds, in place on a
-terminal: "compiled 212 of 770 files, 3 min". Where there is an earlier build of the tree nobody
-knows how many there will be, and "of 770" is left out. What Bazel prints is printed; the exit code is
-its own.
+terminal: "compiled 212 of 770 files, ran 0 of 408 tests, 3.1 min". Where there is an earlier build
+of the tree nobody knows how many files there will be: "of 770" is left out. What Bazel prints is
+printed; the exit code is its own. After tests it says how long each took.
 """
 
 import json
@@ -36,27 +36,44 @@ def is_first(bazel, flags):
 
 
 class Progress:
-    """Counts the compilations that Bazel writes into a file of events, and prints the count."""
+    """Counts in the events that Bazel writes into a file, and prints the counts."""
 
-    def __init__(self, events, total):
+    def __init__(self, events, files):
         self.events = events
-        self.total = total
         self.rest = ""  # Of a line that is being written.
-        self.count = 0
-        self.said = 0
+        self.files, self.compiled = files, 0
+        self.tests, self.ran = 0, 0
+        self.seconds = {}  # Of each test.
+        self.said = None
         self.began = time.monotonic()
         self.in_place = sys.stderr.isatty()
 
+    def count(self, event):
+        self.compiled += event.get("action", {}).get("type") == COMPILATION
+        self.tests += "testSize" in event.get("configured", {})
+        self.ran += "testSummary" in event["id"]
+        if "testResult" in event["id"]:
+            label = event["id"]["testResult"]["label"]
+            milliseconds = int(event["testResult"].get("testAttemptDurationMillis", 0))
+            self.seconds[label] = self.seconds.get(label, 0) + milliseconds / 1000
+
+    def words(self):
+        if self.compiled:
+            of = f" of {self.files}" if self.files >= self.compiled else ""
+            yield f"compiled {self.compiled}{of} files"
+        if self.ran:
+            yield f"ran {self.ran} of {self.tests} tests"
+
     def look(self):
         *lines, self.rest = (self.rest + self.events.read()).split("\n")
-        self.count += sum(json.loads(line).get("action", {}).get("type") == COMPILATION
-                          for line in lines)
-        if self.count == self.said:
+        for line in lines:
+            self.count(json.loads(line))
+        words = ", ".join(self.words())
+        if words in (self.said, ""):
             return
-        self.said = self.count
-        total = f" of {self.total}" if self.total >= self.count else ""
+        self.said = words
         minutes = (time.monotonic() - self.began) / 60
-        line = f"compiled {self.count}{total} files, {minutes:.1f} min"
+        line = f"{words}, {minutes:.1f} min"
         print(f"\r{line}" if self.in_place else line, end="" if self.in_place else "\n",
               file=sys.stderr, flush=True)
 
@@ -75,7 +92,8 @@ def main():
     total = compilations(bazel, flags, targets) if is_first(bazel, flags) else 0
     with tempfile.NamedTemporaryFile(prefix="taas-build-", suffix=".json", mode="r") as events:
         ended = threading.Event()
-        thread = threading.Thread(target=Progress(events, total).until, args=(ended,))
+        progress = Progress(events, total)
+        thread = threading.Thread(target=progress.until, args=(ended,))
         thread.start()
         try:
             return subprocess.run(
@@ -86,6 +104,8 @@ def main():
         finally:
             ended.set()
             thread.join()
+            for label, seconds in progress.seconds.items():
+                print(f"took {seconds:7.1f} s {label}", flush=True)
 
 
 if __name__ == "__main__":
