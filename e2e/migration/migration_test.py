@@ -97,6 +97,7 @@ class MigrationTest(Scenario):
     needs = ("components", "node")
     shared = False
     pod_security = "baseline"
+    second_try = False
 
     @classmethod
     def setUpClass(cls):
