@@ -89,7 +89,8 @@ def main():
     bazel, verb, *words = sys.argv[1:]
     targets = [word for word in words if word.startswith(("//", "@", ":"))]
     flags = [word for word in words if word not in targets]
-    total = compilations(bazel, flags, targets) if is_first(bazel, flags) else 0
+    counts = verb == "build" and is_first(bazel, flags)
+    total = compilations(bazel, flags, targets) if counts else 0
     with tempfile.NamedTemporaryFile(prefix="taas-build-", suffix=".json", mode="r") as events:
         ended = threading.Event()
         progress = Progress(events, total)
