@@ -138,18 +138,20 @@ make_toolchains() {
     -r "$here/requirements.txt"
 }
 
+# What the compilers took of two cores, each from what the part before it leaves in the cache.
 make_kubernetes() {
-  say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION (some minutes, once)"
+  say "building Kubernetes $KUBERNETES_VERSION and etcd $ETCD_VERSION" \
+    "(about 5 minutes on two cores, once)"
   bash "$root/tools/kubernetes/build.sh" api "$toolchains" "$cache" "$1"
 }
 
 make_cluster() {
-  say "building the rest of a cluster (some minutes, once)"
+  say "building the rest of a cluster (about 3 minutes on two cores, once)"
   bash "$root/tools/kubernetes/build.sh" cluster "$toolchains" "$cache" "$1"
 }
 
 make_peer() {
-  say "building Kubeflow's training-operator (some minutes, once)"
+  say "building Kubeflow's training-operator (about 2 minutes on two cores, once)"
   bash "$root/tools/peer/build.sh" "$toolchains" "$cache" "$1"
 }
 
