@@ -63,7 +63,7 @@ class Result(unittest.TestResult):
     def stopTest(self, test):
         super().stopTest(test)
         print(f"took {time.monotonic() - self.began:7.1f} s {test.id()}"
-              f"{'' if self.good else ': FAILED'}", flush=True)
+              f"{'' if self.good else ' FAILED'}", flush=True)
         if self.good:
             self.passed += 1
         else:
