@@ -22,7 +22,9 @@ FAKE = """\
 case $1 in
   info) echo "{built}" ;;
   aquery) for file in 1 2 3; do printf "action x\\n  Mnemonic: CppCompile\\n"; done ;;
-  *) for word; do case $word in --build_event_json_file=*) cat "{events}" >"${{word#*=}}" ;; esac; done
+  *) for word; do
+       case $word in --build_event_json_file=*) cat "{events}" >"${{word#*=}}" ;; esac
+     done
      exit 3 ;;
 esac
 """
