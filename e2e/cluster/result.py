@@ -62,8 +62,8 @@ class Result(unittest.TestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
-        print(f"took {time.monotonic() - self.began:7.1f} s {test.id()}"
-              f"{'' if self.good else ' FAILED'}", flush=True)
+        word = "ok" if self.good else "FAILED"
+        print(f"{word:6} {test.id()} ({time.monotonic() - self.began:.1f} s)", flush=True)
         if self.good:
             self.passed += 1
         else:

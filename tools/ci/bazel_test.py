@@ -67,11 +67,12 @@ class BazelTest(unittest.TestCase):
 
     def test_the_slowest_of_several_logs_come_first(self):
         logs = [self.write("one", "noise\ntook     1.5 s //a:b_test\ntook     0.1 s //a:c_test\n"),
-                self.write("two", "took    30.0 s e2e.T.test_x FAILED\n")]
+                self.write("two", "FAILED e2e.T.test_x (30.0 s)\nFAILED e2e.T.test_x\n"
+                           "ok     e2e.T.test_y (0.5 s)\n")]
         done = subprocess.run([sys.executable, os.path.join(HERE, "slowest.py"), "2", *logs],
                               text=True, capture_output=True, check=True)
         self.assertEqual(done.stdout.splitlines(), [
-            "slowest 2 of 3 tests (32 s in all):", "    30.0 s  e2e.T.test_x",
+            "slowest 2 of 4 tests (32 s in all):", "    30.0 s  e2e.T.test_x",
             "     1.5 s  //a:b_test"])
 
 

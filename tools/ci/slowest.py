@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Prints the tests of some logs that took longest: slowest.py COUNT LOG…
 
-A log has lines "took 12.3 s NAME", which count_tests.py and e2e/cluster/result.py print.
+A log has lines "took 12.3 s NAME", which bazel.py prints, or "ok NAME (12.3 s)", which
+e2e/cluster/result.py does.
 """
 
 import re
@@ -11,9 +12,10 @@ import sys
 def took(path):
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
-            found = re.match(r"took +([0-9.]+) s (\S+)", line)
-            if found:
-                yield float(found[1]), found[2]
+            if found := re.match(r"took +(?P<s>[0-9.]+) s (?P<name>\S+)$", line):
+                yield float(found["s"]), found["name"]
+            elif found := re.match(r"(ok|FAILED) +(?P<name>\S+) \((?P<s>[0-9.]+) s\)$", line):
+                yield float(found["s"]), found["name"]
 
 
 def main():
