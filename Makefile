@@ -54,7 +54,7 @@ ALL_TESTS = $(or $(T),//... $(if $(FIXTURES),$(FIXTURE_TESTS)))
 COUNTED = $(if $(T),tests(set($(T))),tests(//...) except attr(tags, manual, //...) \
 	$(if $(FIXTURES),union set($(FIXTURE_TESTS))))
 test:
-	@$(call FIRST,about 30 minutes)
+	@$(call FIRST,30 to 60 minutes)
 	@$(MAKE) --no-print-directory --jobs=2 test-setup test-programs
 	@tools/ci/bazel.py $(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; status=$$?; \
 	$(BAZEL) query --noshow_progress '$(COUNTED)' 2>/dev/null | \
@@ -101,7 +101,7 @@ build: setup
 	@$(BAZEL_BUILD) $(T)
 else
 build:
-	@$(call FIRST,about 10 minutes)
+	@$(call FIRST,10 to 20 minutes)
 	@$(MAKE) --no-print-directory --jobs=2 page trainer-program
 	@$(BAZEL_BUILD) $(PROGRAMS)
 	@mkdir -p bin
@@ -129,7 +129,7 @@ asan tsan: setup
 SEED ?= 1
 survive: setup
 	@$(TEST_SETUP)
-	@$(BAZEL) test $(BAZEL_FLAGS) $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
+	@$(BAZEL) test $(BAZEL_FLAGS) --noshow_progress $(TEST_FLAGS) --nocache_test_results --test_output=streamed \
 	--test_timeout=14400 --test_env=TAAS_SURVIVAL_SEED=$(SEED) --test_env=TAAS_SURVIVAL_KILLS=200 \
 	//e2e/local:survival_test
 
