@@ -1,6 +1,6 @@
 """Runs a scenario of main.ts in a real browser; what it finds wrong is an AssertionError.
 
-    browser.run("walk of a trainer", "en", url=url, links=[link], namespace="default", local=True)
+    browser.run("walk of a trainer", "en", url=url, token=token, namespace="default", local=False)
 
 What the page's surroundings do meanwhile is in `acts`: the scenario calls them by name, and gets
 what they return.
@@ -55,7 +55,7 @@ def traces_folder():
 
 def run(scenario, language, folder=None, acts=None, **task):
     kept = folder or traces_folder()
-    task = {"links": [], "jobs": {}, **task,
+    task = {"jobs": {}, **task,
             "scenario": scenario, "language": language, "folder": kept}
     with QuietNetwork(task["url"]) as network:
         said = run_in(network, task, acts or {})

@@ -13,22 +13,20 @@ from local_cluster import LocalCluster
 
 
 class OnLocalCluster(unittest.TestCase):
-    """One cluster for the tests of a class; each test logs in by a link of its own."""
+    """One cluster for the tests of a class; each test logs in by links of its own."""
 
     # One at a time: a browser takes a core.
     lane = "browser"
     jobs = {}
-    # Of links that log in; a tour takes one for each look.
-    links = 1
 
     @classmethod
     def setUpClass(cls):
         cls.cluster = cls.enterClassContext(LocalCluster())
 
-    def look(self, scenario, language, **more):
-        links = [self.cluster.link() for _ in range(self.links)]
-        browser.run(scenario, language, url=self.cluster.url, links=links, jobs=self.jobs,
-                    namespace=seeds.NAMESPACE, local=True, **more)
+    def look(self, scenario, language, acts=None):
+        browser.run(scenario, language, url=self.cluster.url, jobs=self.jobs,
+                    namespace=seeds.NAMESPACE, local=True,
+                    acts={"link": self.cluster.link, **(acts or {})})
 
 
 class LocalWalkTest(OnLocalCluster):
@@ -67,8 +65,6 @@ class LocalWalkTest(OnLocalCluster):
 class LocalPagesTest(OnLocalCluster):
     """Pages with jobs in all states on them."""
 
-    links = 3
-
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -91,8 +87,6 @@ class LocalPagesTest(OnLocalCluster):
 
 
 class LocalNonsenseTest(OnLocalCluster):
-
-    links = 2
 
     @classmethod
     def setUpClass(cls):

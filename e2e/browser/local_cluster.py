@@ -2,12 +2,13 @@
 
     with LocalCluster() as cluster:
         cluster.apply(seeds.all_jobs())
-        browser.run("walk of a trainer", "en", url=cluster.url, links=[cluster.link()], …)
+        browser.run("walk of a trainer", "en", url=cluster.url, acts={"link": cluster.link}, …)
 
 Ownership: its folder and all its processes go with the block. Errors: an AssertionError with the
 end of its log.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ from waiting import until
 LIMIT_S = 120
 GPUS = "4x80"
 NODES = 2
+NICE = 10
 
 
 class LocalCluster:
@@ -46,13 +48,25 @@ class LocalCluster:
     def start(self, *options):
         """Again after `stop`: where it was before."""
         with open(os.path.join(self.folder, "up.log"), "w", encoding="utf-8") as log:
-            # Behind the browser: what trains takes whatever is left of the processors.
             self.process = subprocess.Popen(
-                ["nice", self.taas, "local", "up", "--dir", self.dir, "--nodes", str(NODES),
+                [self.taas, "local", "up", "--dir", self.dir, "--nodes", str(NODES),
                  "--fake-gpus", GPUS, "--volume", f"mnist-data={self.data}", *options],
                 env=self.environ, stdout=log, stderr=log)
         until("an answer of the local cluster", self._answers, LIMIT_S)
         self.url = self.link().split("#")[0]
+
+    def calm(self):
+        """From now on what runs in pods takes a tenth of what others have of a busy processor. (To
+        the kernel, niceness counts within a session, and each pod is one.)"""
+        home = b"HOME=" + self.folder.encode()
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            # Of other users, without sessions that share alike, or gone.
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    environ = file.read().split(b"\0")
+                if home in environ and any(it.startswith(b"TAAS_JOB=") for it in environ):
+                    with open(f"/proc/{process}/autogroup", "w", encoding="utf-8") as file:
+                        file.write(str(NICE))
 
     def stop(self):
         """The pods go on."""

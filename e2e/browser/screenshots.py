@@ -32,10 +32,8 @@ def main():
     os.makedirs(args.out, exist_ok=True)
     with LocalCluster() as cluster:
         jobs = seeds.plant(cluster)
-        # A link is good for ten minutes, which all looks take: each gets one when it begins.
         browser.run("screenshots", "en", folder=args.out, url=cluster.url, jobs=jobs,
-                    acts={"link": cluster.link}, linksAsked=True,
-                    namespace=seeds.NAMESPACE, local=True,
+                    acts={"link": cluster.link}, namespace=seeds.NAMESPACE, local=True,
                     **{name: value for name, value in chosen.items() if value})
     print(f"pictures of every page: {args.out}")
 

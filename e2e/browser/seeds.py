@@ -9,6 +9,8 @@ from waiting import until
 
 LIMIT_S = 120
 FOREVER = 2_000_000_000
+# Enough for curves; what trains forever goes on in the background.
+SEEN_STEPS = 2000
 NAMESPACE = "default"
 # Nothing is ever in it.
 QUIET = "quiet"
@@ -107,4 +109,10 @@ def plant(cluster):
         "running": "Running", "done": "Succeeded", "failed": "Failed", "suspended": "Suspended",
         "gpus": "Running", "tfjob": "Running", "gone": "Succeeded"}), LIMIT_S)
     cluster.kubectl("delete", "tj", JOBS["gone"], "-n", NAMESPACE)
+
+    def has_curves():
+        return states()[JOBS["running"]].get("progress", {}).get("step", 0) >= SEEN_STEPS
+
+    until("curves", has_curves, LIMIT_S)
+    cluster.calm()
     return JOBS

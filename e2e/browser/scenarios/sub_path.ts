@@ -14,9 +14,7 @@ export async function underSubPath(task: Task): Promise<void> {
   await new Promise<void>((done) => proxy.listen(0, "127.0.0.1", done));
   const { port } = proxy.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}${PREFIX}`;
-  // The links of `taas dashboard` name the server itself.
-  const links = task.links.map((link) => `${url}${new URL(link).hash}`);
-  const visit = await begin({ ...task, url, links }, { language: task.language });
+  const visit = await begin({ ...task, url }, { language: task.language });
   const name = task.jobs["tfjob"] ?? "";
   try {
     await visit.login();

@@ -10,11 +10,8 @@ export interface Task {
   language: Language;
   /** Of the dashboard, with a slash at its end. */
   url: string;
-  /** What logs in: links of `taas dashboard`, each good once, or a token to paste. */
-  links: string[];
+  /** What logs in; without it the links of `taas dashboard`, for which act("link") asks. */
   token?: string;
-  /** Links are asked for by act("link"), where a run is longer than they are good for. */
-  linksAsked?: boolean;
   namespace: string;
   /** Where traces of a failure go, or screenshots. */
   folder: string;

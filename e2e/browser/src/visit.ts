@@ -109,16 +109,18 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
 
 /** As a person does it: by the link that `taas dashboard` printed, or by pasting a token. */
 async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
-  const link = task.links.shift() ?? (task.linksAsked ? String(await act("link")) : undefined);
-  if (link !== undefined) {
+  if (task.token === undefined) {
+    // Good once and for ten minutes, so it is asked for now. It names the server itself, which may be
+    // behind a proxy.
+    const { hash } = new URL(String(await act("link")));
     // Of an address that is open already only the fragment would change.
     await page.goto("about:blank");
-    await page.goto(link);
+    await open(hash);
   } else {
     // Who is not logged in yet is asked to.
     trouble.expect(401, /\/api\/session$/);
     await open("");
-    await page.getByLabel(t.login.token).fill(task.token ?? "");
+    await page.getByLabel(t.login.token).fill(task.token);
     await page.getByRole("button", { name: t.login.submit }).click();
   }
   await page.getByRole("heading", { level: 1, name: t.jobs.title }).waitFor();
