@@ -18,8 +18,10 @@ from waiting import until
 
 REPLICAS = 10
 NODES = 3
-# A life that is counted by resource is the last of several: the first pays for connections.
-WARM_UP = 2
+# The first pays for connections. Of those after it the one counts that took fewest requests: where
+# something else computes, pods begin to run one after the other, each with something to note.
+WARM_UP = 1
+LIVES = 3
 # Whatever follows a job's end comes within this time: what TaaS looks at again, after 10 s.
 QUIET_S = 12
 CONDITION_LIMIT_S = 60
@@ -72,22 +74,33 @@ def of_operator(contestant):
         contestant.install(plane)
         client = plane.client("clients")
         contestant.start(plane).await_ready()
+        began = []
         with PodObserver(client, names.NAMESPACE) as pods:
-            for index in range(WARM_UP):
-                live(client, contestant, pods, f"warm-{index}")
-            time.sleep(QUIET_S)
-            since = time.time()
-            live(client, contestant, pods, "life")
-            time.sleep(QUIET_S)
-        requests = audit.requests(plane.audit_log, names.user("operator"), since)
-        counted = [request for request in requests
-                   if not audit.is_deletion(request) and not audit.is_watching(request)]
-        return {
-            "total": len(counted),
-            "events": sum(request.resource == "events" for request in counted),
-            "requests": {f"{verb} {resource}": count for (verb, resource), count
-                         in sorted(audit.by_resource(requests).items())},
-        }
+            for index in range(WARM_UP + LIVES):
+                began.append(time.time())
+                live(client, contestant, pods, f"life-{index}")
+                time.sleep(QUIET_S)
+        requests = audit.requests(plane.audit_log, names.user("operator"))
+        return quietest(requests, began[WARM_UP:])
+
+
+def quietest(requests, began):
+    """What the life took that took least, of those that began at these times."""
+    ends = [*began[1:], float("inf")]
+    lives = [[request for request in requests if since <= request.received < end]
+             for since, end in zip(began, ends)]
+    return min(map(summary, lives), key=lambda life: life["total"])
+
+
+def summary(requests):
+    counted = [request for request in requests
+               if not audit.is_deletion(request) and not audit.is_watching(request)]
+    return {
+        "total": len(counted),
+        "events": sum(request.resource == "events" for request in counted),
+        "requests": {f"{verb} {resource}": count for (verb, resource), count
+                     in sorted(audit.by_resource(requests).items())},
+    }
 
 
 def of_first_pods(contestant, jobs):
