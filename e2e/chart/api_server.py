@@ -37,6 +37,8 @@ DELETE_LIMIT_S = 60
 # A port that was free may be taken before the program binds it.
 ATTEMPTS = 3
 LOG_TAIL = 2000
+# Go's collector, a fourth as often: a seventh less work of an API server, for 100 MB.
+GARBAGE = {"GOGC": "400"}
 # Those of programs.
 AUDITED_GROUPS = ["system:serviceaccounts"]
 
@@ -148,6 +150,7 @@ class ApiServer:
             process = subprocess.Popen(
                 [helm.program(name, "TAAS_KUBERNETES_BIN"), *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                env={**os.environ, **GARBAGE},
             )
         self.processes.append((name, process))
 

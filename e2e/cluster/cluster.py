@@ -71,6 +71,13 @@ class Cluster:
         """The text that the API server has there; None: there is nothing."""
         return self.api.look(path)
 
+    def make_namespace(self, namespace):
+        self.api.done("POST", "/api/v1/namespaces", namespace)
+
+    def drop_namespace(self, name):
+        """It goes by and by."""
+        self.api.done("DELETE", "/api/v1/namespaces/" + name)
+
     def __enter__(self):
         began = time.monotonic()
         self.instance = Instance()

@@ -38,6 +38,12 @@ class ExistingCluster:
             return None
         raise CommandFailed(command, done)
 
+    def make_namespace(self, namespace):
+        self.kubectl.create(namespace)
+
+    def drop_namespace(self, name):
+        self.kubectl("delete", "namespace", name, "--wait=false")
+
     def keep_logs(self):
         self.logs_kept = self.logs
         return self.logs
