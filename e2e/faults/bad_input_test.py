@@ -19,9 +19,9 @@ LARGE = 1400 * KIB
 STEP = 32
 # And no request at all is longer.
 REQUEST_MAX = 3072 * KIB
-# As deep as an API server takes it, and so wide that there is a hundred times more of it than of any
-# template. Three times as wide would still fit, but then a busy API server needs longer for a patch
-# than the 34 s that it gives itself.
+# As deep as an API server takes it, and a hundred times wider than any template. Three times as
+# wide would still fit, but then a busy API server needs longer for a patch than the 34 s that it
+# gives itself.
 DEEP = 9_900
 WIDE = 100_000
 # Replicas of a job whose status must stay small, and how many of them end with much to say.

@@ -110,8 +110,8 @@ export async function begin(task: Task, look: Look, shared?: Browser): Promise<V
 /** As a person does it: by the link that `taas dashboard` printed, or by pasting a token. */
 async function login({ task, page, t, open, trouble }: Visit): Promise<void> {
   if (task.token === undefined) {
-    // Good once and for ten minutes, so it is asked for now. It names the server itself, which may be
-    // behind a proxy.
+    // Good once and for ten minutes, so it is asked for now. It names the server itself, which may
+    // be behind a proxy.
     const { hash } = new URL(String(await act("link")));
     // Of an address that is open already only the fragment would change.
     await page.goto("about:blank");
