@@ -25,6 +25,8 @@ BAZEL_FLAGS = --disk_cache=$(CACHE)/bazel --ui_event_filters=-info,-debug \
 	$(if $(FIXTURES),--test_env=TAAS_FIXTURES=$(FIXTURES))
 BAZEL_BUILD = tools/ci/bazel.py $(BAZEL) build $(BAZEL_FLAGS)
 TEST_FLAGS ?=
+# Many tests wait for something: one more than there are cores keeps these busy.
+SIDE_BY_SIDE = --jobs=16 --local_cpu_resources=HOST_CPUS*1.5
 # Each of these has an output tree of its own: in one, a configuration throws away what another has analysed.
 APART = $(BAZEL) --output_base=$(CACHE)/$@/$(shell echo $(CURDIR) | sha256sum | cut -c1-12) --max_idle_secs=60
 # A node needs namespaces and cgroups. The caches stay those of the caller, and so does what is asked for.
@@ -56,7 +58,8 @@ COUNTED = $(if $(T),tests(set($(T))),tests(//...) except attr(tags, manual, //..
 test:
 	@$(call FIRST,30 to 60 minutes)
 	@$(MAKE) --no-print-directory --jobs=2 test-setup test-programs
-	@tools/ci/bazel.py $(BAZEL) test $(BAZEL_FLAGS) --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; status=$$?; \
+	@tools/ci/bazel.py $(BAZEL) test $(BAZEL_FLAGS) $(SIDE_BY_SIDE) --keep_going $(TEST_FLAGS) $(ALL_TESTS) ; \
+	status=$$?; \
 	$(BAZEL) query --noshow_progress '$(COUNTED)' 2>/dev/null | \
 	tools/ci/count_tests.py $$status $$($(BAZEL) info $(BAZEL_FLAGS) bazel-testlogs 2>/dev/null)
 
