@@ -10,6 +10,9 @@ import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
+sys.path.insert(0, os.path.join(RUNFILES, "tools/ci"))
+import imported  # pylint: disable=wrong-import-position
+
 TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
 SNAPPY_BUNDLE = os.path.join(RUNFILES, "trainer/checkpoint/snappy_bundle")
 PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
@@ -97,10 +100,15 @@ TOLERANCE = 1e-5
 
 class TensorFlowTest(unittest.TestCase):
 
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         if not os.path.exists(PYTHON):
             raise RuntimeError(f"{PYTHON}: `make test` installs TensorFlow and sets "
                                "TAAS_TENSORFLOW_BIN")
+        cls.python = imported.Python(PYTHON, "tensorflow")
+        cls.addClassCleanup(cls.python.close)
+
+    def setUp(self):
         self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         self.out = os.path.join(self.dir, "out")
 
@@ -111,7 +119,7 @@ class TensorFlowTest(unittest.TestCase):
         return done.stdout
 
     def tensorflow(self, program, *words, stdin=""):
-        return json.loads(self.run_program([PYTHON, "-c", program, *words], stdin))
+        return json.loads(self.python.run(program, *words, stdin=stdin))
 
     def config(self, **more):
         return {"model": {"name": "softmax"}, "strategy": {"type": "Local"}, "batchSize": 20,

@@ -12,6 +12,9 @@ import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
+sys.path.insert(0, os.path.join(RUNFILES, "tools/ci"))
+import imported  # pylint: disable=wrong-import-position
+
 TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
 PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
                       "python")
@@ -70,20 +73,19 @@ def pixels_of(example):
 
 class TensorFlowTest(unittest.TestCase):
 
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         if not os.path.exists(PYTHON):
             raise RuntimeError(f"{PYTHON}: `make test` installs TensorFlow and sets "
                                "TAAS_TENSORFLOW_BIN")
+        cls.python = imported.Python(PYTHON, "tensorflow")
+        cls.addClassCleanup(cls.python.close)
+
+    def setUp(self):
         self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
 
     def path(self, name):
         return os.path.join(self.dir, name)
-
-    def tensorflow(self, program, *words):
-        done = subprocess.run([PYTHON, "-c", program, *words], text=True, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
 
     def data(self, *words, code=0):
         done = subprocess.run([TRAINER, "data", *words], text=True, check=False,
@@ -92,7 +94,7 @@ class TensorFlowTest(unittest.TestCase):
         return done.stdout
 
     def test_files_of_tensorflow_are_read(self):
-        self.tensorflow(WRITER, self.dir)
+        self.python.run(WRITER, self.dir)
         for name, kind in (("plain", "not compressed"), ("packed", "gzip")):
             path = self.path(name)
             text = self.data("inspect", path)
@@ -120,11 +122,11 @@ class TensorFlowTest(unittest.TestCase):
         for name, kind in (("ours", ""), ("ours.gz", "GZIP")):
             self.data("convert", "--from", "idx", "--to", "tfrecord", self.path("x"),
                       self.path("y"), self.path(name))
-            got = json.loads(self.tensorflow(READER, self.path(name), kind))
+            got = json.loads(self.python.run(READER, self.path(name), kind))
             self.assertEqual(got, [[i % 4, 3, 2, 1, pixels_of(i)] for i in range(20)])
 
     def test_a_job_trains_on_files_of_tensorflow(self):
-        self.tensorflow(WRITER, self.dir)
+        self.python.run(WRITER, self.dir)
         feature = {"name": "image_raw", "dtype": "bytes", "decode": "raw", "shape": [3, 2, 1]}
         config = {
             "model": {"name": "softmax"},

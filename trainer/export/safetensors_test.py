@@ -10,6 +10,9 @@ import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
+sys.path.insert(0, os.path.join(RUNFILES, "tools/ci"))
+import imported  # pylint: disable=wrong-import-position
+
 TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
 PYTHON = os.path.join(os.environ.get("TAAS_TORCH_BIN", "/TAAS_TORCH_BIN-is-not-set"), "python")
 
@@ -50,9 +53,14 @@ CONFIG = {
 
 class SafetensorsTest(unittest.TestCase):
 
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         if not os.path.exists(PYTHON):
             raise RuntimeError(f"{PYTHON}: `make test` installs it and sets TAAS_TORCH_BIN")
+        cls.python = imported.Python(PYTHON, "safetensors.torch")
+        cls.addClassCleanup(cls.python.close)
+
+    def setUp(self):
         made = tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR"))
         self.addCleanup(made.cleanup)
         self.file = os.path.join(made.name, "a.safetensors")
@@ -68,7 +76,7 @@ class SafetensorsTest(unittest.TestCase):
         """The newest checkpoint as safetensors, as the package reads it."""
         self.run_program([TRAINER, "export", "--checkpoint", self.checkpoints, "--format",
                           "safetensors", "--to", self.file, *words])
-        return json.loads(self.run_program([PYTHON, "-c", READER, self.file]))
+        return json.loads(self.python.run(READER, self.file))
 
     def test_the_package_reads_what_we_write(self):
         config = {**CONFIG, "checkpoint": {"dir": self.checkpoints}}
@@ -108,7 +116,7 @@ class SafetensorsTest(unittest.TestCase):
     def test_we_read_what_the_package_writes(self):
         for dtype, name in (("float32", "F32"), ("bfloat16", "BF16"), ("float16", "F16")):
             with self.subTest(dtype):
-                self.run_program([PYTHON, "-c", WRITER, self.file, dtype])
+                self.python.run(WRITER, self.file, dtype)
                 report = json.loads(self.run_program(
                     [TRAINER, "inspect", "-o", "json", self.file]))
                 tensors = {tensor["name"]: (tensor["dtype"], tensor["shape"])

@@ -11,6 +11,9 @@ import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
+sys.path.insert(0, os.path.join(RUNFILES, "tools/ci"))
+import imported  # pylint: disable=wrong-import-position
+
 TRAINER = os.environ.get("TAAS_TRAINER_BINARY", os.path.join(RUNFILES, "trainer/cmd/taas-trainer"))
 ALL_OPS = os.path.join(RUNFILES, "trainer/export/export_all_ops")
 PYTHON = os.path.join(os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"),
@@ -85,10 +88,15 @@ def read_safetensors(path):
 
 class TensorFlowTest(unittest.TestCase):
 
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         if not os.path.exists(PYTHON):
             raise RuntimeError(f"{PYTHON}: `make test` installs TensorFlow and sets "
                                "TAAS_TENSORFLOW_BIN")
+        cls.python = imported.Python(PYTHON, "tensorflow")
+        cls.addClassCleanup(cls.python.close)
+
+    def setUp(self):
         self.dir = tempfile.mkdtemp(dir=os.environ.get("TEST_TMPDIR"))
         self.saved_model = os.path.join(self.dir, "saved_model")
 
@@ -99,8 +107,7 @@ class TensorFlowTest(unittest.TestCase):
         return done.stdout
 
     def load(self, rows):
-        return json.loads(self.run_program([PYTHON, "-c", LOADER, self.saved_model],
-                                           json.dumps(rows)))
+        return json.loads(self.python.run(LOADER, self.saved_model, stdin=json.dumps(rows)))
 
     def assert_near(self, got, want, what):
         got, want = flat(got), flat(want)
@@ -214,7 +221,7 @@ class TensorFlowTest(unittest.TestCase):
         files = [name for name in os.listdir(out) if ".data-" in name]
         self.assertEqual(sorted(files), [f"model.ckpt-3.data-0000{i}-of-00003" for i in range(3)])
         prefix = os.path.join(out, "model.ckpt-3")
-        want = json.loads(self.run_program([PYTHON, "-c", CHECKPOINT, prefix]))
+        want = json.loads(self.python.run(CHECKPOINT, prefix))
         path = os.path.join(self.dir, "a.safetensors")
         self.run_program([TRAINER, "export", "--checkpoint", prefix, "--format", "safetensors",
                           "--to", path])
@@ -224,8 +231,8 @@ class TensorFlowTest(unittest.TestCase):
 
     def test_safetensors_hold_what_the_checkpoint_holds(self):
         config = self.train({"name": "mlp", "hidden": [5]}, classes=4)
-        want = json.loads(self.run_program(
-            [PYTHON, "-c", CHECKPOINT, os.path.join(self.dir, "out", "model.ckpt-60")]))
+        want = json.loads(self.python.run(
+            CHECKPOINT, os.path.join(self.dir, "out", "model.ckpt-60")))
         path = os.path.join(self.dir, "a.safetensors")
         self.run_program([TRAINER, "export", "--checkpoint", os.path.join(self.dir, "out"),
                           "--format", "safetensors", "--to", path])
@@ -254,7 +261,7 @@ class TensorFlowTest(unittest.TestCase):
                 self.assertAlmostEqual(sum(row), 1, places=5)
 
     def test_a_saved_model_of_tensorflow_is_shown(self):
-        self.run_program([PYTHON, "-c", MODULE, self.saved_model])
+        self.python.run(MODULE, self.saved_model)
         shown = json.loads(self.run_program([TRAINER, "inspect", self.saved_model, "--values",
                                              "-o", "json"]))
         self.assertEqual(shown["format"], "savedModel")
