@@ -13,7 +13,7 @@ from dashboard_scenario import PERSON, DashboardScenario
 
 class ChartBrowserTest(DashboardScenario):
 
-    # One at a time: a browser takes a core.
+    # See browser_local_test.py.
     lane = "browser"
     # The form has no field for what the strictest kind wants of an image of one's own.
     pod_security = "baseline"

@@ -15,7 +15,7 @@ from local_cluster import LocalCluster
 class OnLocalCluster(unittest.TestCase):
     """One cluster for the tests of a class; each test logs in by links of its own."""
 
-    # One at a time: a browser takes a core.
+    # A browser takes a core: there are two lanes of them, which take about as long.
     lane = "browser"
     jobs = {}
 
@@ -65,6 +65,8 @@ class LocalWalkTest(OnLocalCluster):
 class LocalPagesTest(OnLocalCluster):
     """Pages with jobs in all states on them."""
 
+    lane = "pages"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -88,6 +90,8 @@ class LocalPagesTest(OnLocalCluster):
 
 class LocalNonsenseTest(OnLocalCluster):
 
+    lane = "pages"
+
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -99,6 +103,7 @@ class LocalNonsenseTest(OnLocalCluster):
 
 class LocalOutageTest(OnLocalCluster):
 
+    lane = "pages"
     jobs = {"steady": "steady", "new": "new"}
 
     def test_pages_outlive_a_cluster_that_goes_away(self):
