@@ -11,12 +11,24 @@ import seeds
 from dashboard_scenario import PERSON, DashboardScenario
 
 
+LIMITS = {
+    "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "limits"},
+    "spec": {"limits": [{"type": "Container", "default": {"cpu": "200m"},
+                         "defaultRequest": {"cpu": "10m"}}]},
+}
+
+
 class ChartBrowserTest(DashboardScenario):
 
     # See browser_local_test.py.
     lane = "browser"
     # The form has no field for what the strictest kind wants of an image of one's own.
     pod_security = "baseline"
+
+    def setUp(self):
+        super().setUp()
+        # What trains until the browser stops it must not keep the browser from that.
+        self.k("create", "-f", "-", stdin=json.dumps(LIMITS))
 
     def look(self, scenario, language, **more):
         browser.run(scenario, language, url=self.url, namespace=self.namespace, local=False,

@@ -26,7 +26,7 @@ class OnLocalCluster(unittest.TestCase):
     def look(self, scenario, language, acts=None):
         browser.run(scenario, language, url=self.cluster.url, jobs=self.jobs,
                     namespace=seeds.NAMESPACE, local=True,
-                    acts={"link": self.cluster.link, **(acts or {})})
+                    acts={"link": self.cluster.link, "calm": self.cluster.calm, **(acts or {})})
 
 
 class LocalWalkTest(OnLocalCluster):

@@ -1,6 +1,7 @@
 // A job's whole life through the pages: submitted by the form, watched, stopped, resumed, scaled,
 // deleted, found in the history.
 
+import { act } from "../src/acts";
 import { fill, nameIt, openAdvanced, send, startFrom } from "../src/form";
 import { awaitCurve, awaitLogsOf } from "../src/live";
 import {
@@ -30,6 +31,8 @@ export async function walkTrainer(visit: Visit): Promise<void> {
   await awaitState(visit, "Running");
   await openTab(visit, "training");
   await awaitCurve(visit, t.training.tags["loss"] ?? "");
+  // On a cluster its pods have a limit.
+  if (visit.task.local) await act("calm");
   await openTab(visit, "logs");
   await awaitLogsOf(visit, replicaNames({ chief: 1, ps: 1, worker: 2 }));
   await openTab(visit, "overview");
