@@ -99,6 +99,15 @@ once() {
   flock -u 9
 }
 
+# Runs `$2 …` while nobody else does in folder $1: parts of a `make` that are side by side may want
+# the same of it.
+alone() {
+  exec 8<"$1"
+  flock 8
+  "${@:2}"
+  exec 8<&-
+}
+
 # What the page is built from: its own files, and the manifests and schemas that it shows.
 web_digest() {
   (cd "$root" && find dashboard/web crds examples -type f -not -path '*/node_modules/*' \
@@ -169,12 +178,13 @@ make_python() {
 case ${1:-} in
   packages) packages "${2:-}"; tell_bazel ;;
   toolchains) once "$toolchains" make_toolchains ;;
-  web) once "$toolchains" make_toolchains; web ;;
+  web) once "$toolchains" make_toolchains; alone "$root/dashboard/web" web ;;
   # Its sources are checked with the compiler of the page.
   browser)
     once "$toolchains" make_toolchains
-    npm_packages "$root/dashboard/web"
-    npm_packages "$root/e2e/browser" ;;
+    for folder in "$root/dashboard/web" "$root/e2e/browser"; do
+      alone "$folder" npm_packages "$folder"
+    done ;;
   kubernetes) once "$toolchains" make_toolchains; once "$kubernetes" make_kubernetes ;;
   cluster) once "$toolchains" make_toolchains; once "$cluster" make_cluster ;;
   peer) once "$toolchains" make_toolchains; once "$peer" make_peer ;;
