@@ -16,6 +16,7 @@ import signal
 import subprocess
 import tempfile
 
+import processes
 import programs
 from waiting import until
 
@@ -59,14 +60,12 @@ class LocalCluster:
         """From now on what runs in pods takes a tenth of what others have of a busy processor. (To
         the kernel, niceness counts within a session, and each pod is one.)"""
         home = b"HOME=" + self.folder.encode()
-        for process in filter(str.isdigit, os.listdir("/proc")):
-            # Of other users, without sessions that share alike, or gone.
-            with contextlib.suppress(OSError):
-                with open(f"/proc/{process}/environ", "rb") as file:
-                    environ = file.read().split(b"\0")
-                if home in environ and any(it.startswith(b"TAAS_JOB=") for it in environ):
-                    with open(f"/proc/{process}/autogroup", "w", encoding="utf-8") as file:
-                        file.write(str(NICE))
+        for pid, environ in processes.environments():
+            if home in environ and any(it.startswith(b"TAAS_JOB=") for it in environ):
+                # Gone, or on a kernel without sessions that share alike.
+                with contextlib.suppress(OSError), \
+                        open(f"/proc/{pid}/autogroup", "w", encoding="utf-8") as file:
+                    file.write(str(NICE))
 
     def stop(self):
         """The pods go on."""

@@ -26,6 +26,7 @@ import helm
 sys.path.append(os.path.join(helm.ROOT, "e2e", "cluster"))
 
 import audit
+import programs
 
 TOKEN = "test-admin"
 # 4 s on an idle machine; a loaded one takes many times as long.
@@ -37,8 +38,6 @@ DELETE_LIMIT_S = 60
 # A port that was free may be taken before the program binds it.
 ATTEMPTS = 3
 LOG_TAIL = 2000
-# Go's collector, a fourth as often: a seventh less work of an API server, for 100 MB.
-GARBAGE = {"GOGC": "400"}
 # Those of programs.
 AUDITED_GROUPS = ["system:serviceaccounts"]
 
@@ -150,7 +149,7 @@ class ApiServer:
             process = subprocess.Popen(
                 [helm.program(name, "TAAS_KUBERNETES_BIN"), *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
-                env={**os.environ, **GARBAGE},
+                env={**os.environ, **programs.OF_KUBERNETES},
             )
         self.processes.append((name, process))
 

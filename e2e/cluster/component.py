@@ -19,17 +19,18 @@ LOG_TAIL_BYTES = 2000
 
 class Component:
 
-    def __init__(self, sandbox, name, command, logs):
+    def __init__(self, sandbox, name, command, logs, environ=None):
         self.sandbox = sandbox
         self.name = name
         self.command = command
+        self.environ = environ
         self.log = os.path.join(logs, name + ".log")
         self.process = None
 
     def start(self):
         if self.running():
             raise RuntimeError(f"{self.name} runs already")
-        self.process = self.sandbox.start(self.command, self.log)
+        self.process = self.sandbox.start(self.command, self.log, self.environ)
 
     def running(self):
         return self.process is not None and self.process.poll() is None

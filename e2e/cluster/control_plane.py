@@ -30,10 +30,6 @@ NAMES_OF_API = ("kubernetes", "kubernetes.default", "kubernetes.default.svc",
                 "kubernetes.default.svc.cluster.local", "localhost", "127.0.0.1", API_SERVICE)
 
 
-# Go's collector, a fourth as often: a seventh less work of an API server, for 100 MB.
-GARBAGE = ("/usr/bin/env", "GOGC=400")
-
-
 class ControlPlane:
 
     def __init__(self, sandbox, work, authority, audited=None, scheduler_flags=()):
@@ -61,8 +57,8 @@ class ControlPlane:
     def add(self, name, flags):
         """Makes another program of the cluster known; it is not started."""
         self.components[name] = Component(
-            self.sandbox, name, [*GARBAGE, programs.path(name), *flags],
-            os.path.join(self.work, "logs")
+            self.sandbox, name, [programs.path(name), *flags], os.path.join(self.work, "logs"),
+            programs.OF_KUBERNETES
         )
         return self.components[name]
 

@@ -10,7 +10,7 @@ from scenario import Scenario
 
 RUN_ANYWHERE = (
     "main_job_test.MainJobTest.test_learns_over_dns_names_and_answers_kubectl",
-    "main_job_test.OwnProgramTest.test_that_ran_out_of_memory",
+    "program_ends_test.OwnProgramTest.test_that_ran_out_of_memory",
     "main_job_test.RefusedByAdmissionTest.test_a_refusal_stands_in_the_message_of_both_kinds",
     "node_messages_test.NodeMessagesTest."
     "test_an_image_that_cannot_be_had_and_settings_that_are_not_there_are_named",

@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 
+import processes
 import programs
 from waiting import until
 
@@ -88,12 +89,13 @@ class Sandbox:
             raise RuntimeError(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}")
         return done.stdout
 
-    def start(self, command, log):
-        """Starts a program inside: its Popen is that of a parent which ends as it does."""
+    def start(self, command, log, environ=None):
+        """Starts a program inside, with `environ` beside what all have: its Popen is that of a
+        parent which ends as it does."""
         with open(log, "a", encoding="utf-8") as stream:
             process = subprocess.Popen(
-                self._entered(command), env=ENVIRON, stdin=subprocess.DEVNULL, stdout=stream,
-                stderr=stream, start_new_session=True,
+                self._entered(command), env={**ENVIRON, **(environ or {})},
+                stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True,
             )
         self.started.append(process)
         return process
@@ -101,18 +103,15 @@ class Sandbox:
     def processes(self, **environ):
         """Pids, on this machine, of the pods' processes whose environment has all of `environ`."""
         wanted = {f"{name}={value}".encode() for name, value in environ.items()}
-        found = []
-        for entry in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{entry}/cgroup", encoding="utf-8") as file:
-                    if f":/{self.instance.name}/" not in file.read():
-                        continue
-                with open(f"/proc/{entry}/environ", "rb") as file:
-                    if wanted <= set(file.read().split(b"\0")):
-                        found.append(int(entry))
-            except OSError:
-                continue
-        return found
+        return [pid for pid, found in processes.environments()
+                if wanted <= found and self._is_pods(pid)]
+
+    def _is_pods(self, pid):
+        try:
+            with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
+                return f":/{self.instance.name}/" in file.read()
+        except OSError:
+            return False
 
     def close(self):
         if self.process.poll() is None:

@@ -10,7 +10,7 @@ import { tooWide } from "../src/faults";
 import { settled } from "../src/patience";
 import type { Task } from "../src/task";
 import type { Look } from "../src/tour";
-import { tour } from "../src/tour";
+import { sizeOf, tour } from "../src/tour";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -27,7 +27,7 @@ const LOOKS: Record<Language, Look[]> = {
   ],
 };
 const LAPTOP = 1280;
-const LARGEST = { width: 2560, height: 1300 };
+const LARGEST = sizeOf(2560);
 
 export async function everyPage(task: Task): Promise<void> {
   await tour(task, LOOKS[task.language], async ({ page }, _place, { width }) => {

@@ -17,6 +17,10 @@ export interface Look {
 export const WIDTHS = [360, 1280, 2560] as const;
 const HEIGHTS: Record<number, number> = { 360: 740, 1280: 800, 2560: 1300 };
 
+export function sizeOf(width: number): { width: number; height: number } {
+  return { width, height: HEIGHTS[width] ?? 800 };
+}
+
 type See = (visit: Visit, place: Place, look: Look) => Promise<void>;
 
 /** Calls `see` on each page with each look; all that fails is told of at the end. */
@@ -42,8 +46,7 @@ async function withLook(
   look: Look,
   { failures, see, where }: { failures: string[]; see: See; where: Place[] },
 ): Promise<void> {
-  const height = HEIGHTS[look.width] ?? 800;
-  const visit = await begin(task, { ...look, height }, browser);
+  const visit = await begin(task, { ...look, ...sizeOf(look.width) }, browser);
   const { trouble, page } = visit;
   trouble.expect(401, /\/api\/session$/);
   // The draft that was left on one page does not belong on the next picture.
