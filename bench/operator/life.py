@@ -1,6 +1,6 @@
 """What an operator asks of the API server for one job, from its creation to its end and after.
 
-    of_operator(contestant)      {"requests": {"create pods": 10, …}, "first_pod_ms": […]}
+    of_operator(contestant, 3)   {"requests": {"create pods": 10, …}, "first_pod_ms": […]}
 
 One job at a time, so that what is counted and timed is that job's.
 """
@@ -21,7 +21,6 @@ NODES = 3
 # The first pays for connections. Of those after it the one counts that took fewest requests: where
 # something else computes, pods begin to run one after the other, each with something to note.
 WARM_UP = 1
-LIVES = 3
 # Whatever follows a job's end comes within this time: what TaaS looks at again, after 10 s.
 QUIET_S = 12
 CONDITION_LIMIT_S = 60
@@ -68,7 +67,7 @@ def live(client, contestant, pods, name):
     await_condition(client, contestant, name, "Succeeded")
 
 
-def of_operator(contestant):
+def of_operator(contestant, lives):
     """Requests of one life by resource and verb; deletions and watches are told apart."""
     with stage.Stage(NODES, audited=("operator",)) as plane:
         contestant.install(plane)
@@ -76,7 +75,7 @@ def of_operator(contestant):
         contestant.start(plane).await_ready()
         began = []
         with PodObserver(client, names.NAMESPACE) as pods:
-            for index in range(WARM_UP + LIVES):
+            for index in range(WARM_UP + lives):
                 began.append(time.time())
                 live(client, contestant, pods, f"life-{index}")
                 time.sleep(QUIET_S)

@@ -24,7 +24,7 @@ ALL = {
     "many": Row("200 jobs × 10 replicas", Size(200, 10, 100), Size(10, 10, 3), OURS + PEERS),
     "scale": Row("1,000 jobs × 10 replicas on 500 nodes", Size(1000, 10, 500), Size(20, 10, 5),
                  (*OURS, TUNED)),
-    "life": Row("requests of one life of 10 replicas", None, None, (*OURS, DEFAULT)),
+    "life": Row("requests of one life of 10 replicas", 3, 1, (*OURS, DEFAULT)),
     "write": Row("a write of a job of 10 replicas", 500, 20,
                  ("taas-trainingjob", "taas-tfjob", DEFAULT)),
     "first": Row("first pod of a job", 200, 20, (*AS_SHIPPED, TUNED)),

@@ -60,7 +60,7 @@ def trials(row, small, only):
     size = rows.ALL[row].small if small else rows.ALL[row].full
     minute_s = SMALL_MINUTE_S if small else MINUTE_S
     of = {
-        "life": life.of_operator,
+        "life": lambda contestant: life.of_operator(contestant, size),
         "first": lambda contestant: life.of_first_pods(contestant, size),
         "write": lambda contestant: writes.of_status(contestant, size),
         **{row: lambda contestant: rest.of_operator(contestant, size, minute_s)

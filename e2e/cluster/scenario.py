@@ -11,8 +11,8 @@
 look at processes of a node; "fake nodes", on which pods run nothing and end as the test says. A
 cluster that is not ours has none of these; what needs them is listed as not run there.
 `alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
-API server that stops. `shared = False` is for what has a cluster of its own, where nothing of that
-is felt. Tests with the same `lane` run one after the other. `second_try = False` is for races, of
+API server that stops; such a test has the second cluster to itself. `shared = False` is for what
+has a cluster of its own, where nothing of that is felt. Tests with the same `lane` run one after the other. `second_try = False` is for races, of
 which a failure is not the machine's.
 """
 
@@ -42,13 +42,22 @@ class Scenario(unittest.TestCase):
     lane = ""
     second_try = True
     pod_security = "restricted"
-    # Set by run.py: the cluster that all tests share, and a folder with data of MNIST's form.
+    # Set by run.py: the cluster that all tests share, the Second of those that run alone (none
+    # where there is one cluster only), and a folder with data of MNIST's form.
     cluster = None
+    second = None
     data_folder = None
     # Ends what a test started for those after it, when all are over.
     until_end = None
 
+    @classmethod
+    def clusters(cls):
+        """On which TaaS is installed for tests of all classes."""
+        return [Scenario.cluster, *(cls.second.started if cls.second is not None else [])]
+
     def setUp(self):
+        if self.alone and self.second is not None:
+            self.cluster = self.second.cluster()
         self.kubectl = self.cluster.kubectl
         self.namespace = "e2e-" + uuid.uuid4().hex[:8]
         self.cluster.make_namespace(taas.namespace(self.namespace, self.pod_security))

@@ -3,8 +3,8 @@
     sys.exit(suite.run(kubeconfig="", node="real", names=[]))
 
 Test modules are the files *_test.py in FOLDERS. Several run at once, since they wait most of the
-time; those that disturb others of the shared cluster run alone there, at the end (schedule.py).
-Counts are of tests; one that is skipped by itself has failed, and one that failed beside others and
+time; those that others would feel have a second cluster, where one runs at a time. On an existing
+one they come when the others have ended (schedule.py). Counts are of tests; one that is skipped by itself has failed, and one that failed beside others and
 passed alone is listed. What an existing cluster cannot offer is listed as not run there.
 """
 
@@ -25,15 +25,15 @@ from cluster import Cluster
 from existing import ExistingCluster
 from result import Result
 from scenario import Scenario
+from second import LANE, Second
 
 # e2e/chart tests what is rendered, and needs no cluster for most of it.
 FOLDERS = ("e2e/acceptance", "e2e/browser", "e2e/chart", "e2e/cluster", "e2e/faults",
            "e2e/migration", "e2e/operations")
 # Beside the real node, with room for some hundred pods that run nothing; or instead of it.
 FAKE_NODES = 4
-# Most of the time each waits. With five of them two cores are busy until the last third, in which
-# those run that run alone.
-TESTS_AT_ONCE = 5
+# Most of the time each waits. With so many of them two cores are busy nearly until the end.
+TESTS_AT_ONCE = 6
 # A machine that others use too makes one test or another wait too long. Each that failed is tried
 # once more, when nothing else runs; where so many need that, it is not the machine. Tests of races,
 # where one failure in two runs is the fault that they look for, have none (`second_try`).
@@ -114,6 +114,13 @@ def prepare(cluster, existing):
         print(f"TaaS installed after {time.monotonic() - began:.1f} s", flush=True)
 
 
+def start_second(node, stack):
+    cluster = stack.enter_context(cluster_for("", node))
+    prepare(cluster, existing=False)
+    print(f"second cluster up after {cluster.seconds_to_start:.1f} s", flush=True)
+    return cluster
+
+
 def run(kubeconfig, node, names):
     began = time.monotonic()
     tests = selected(names)
@@ -132,13 +139,16 @@ def run(kubeconfig, node, names):
         if kubeconfig:
             stack.callback(taas.uninstall, cluster.kubectl)
         Scenario.cluster = cluster
+        # An existing one is all that there is.
+        Scenario.second = None if kubeconfig else Second(lambda: start_second(node, stack))
         Scenario.until_end = stack
         Scenario.data_folder = make_data(os.path.join(folder, "mnist"))
         installed = bool(kubeconfig) or node == "real"
         runnable, elsewhere = sorted_out(tests, cluster, installed)
         result = run_all(runnable, cluster)
         if result.failed or result.unsteady:
-            cluster.keep_logs()
+            for each in Scenario.clusters():
+                each.keep_logs()
     for test in elsewhere:
         print(f"not run here: {test.id()} needs {', '.join(test.needs) or 'containers'}")
     if not kubeconfig and node == "real":
@@ -165,9 +175,18 @@ def sorted_out(tests, cluster, installed):
 
 def where(test):
     """A test that is no scenario starts what it needs by itself."""
-    if not getattr(test, "shared", False):
+    if not getattr(test, "shared", False) or has_second(test):
         return schedule.OWN
     return schedule.ALONE if test.alone else schedule.SHARED
+
+
+def has_second(test):
+    return getattr(test, "alone", False) and test.second is not None
+
+
+def lane(test):
+    # One at a time has the second cluster to itself.
+    return LANE if has_second(test) else getattr(test, "lane", "")
 
 
 def units(tests):
@@ -176,9 +195,8 @@ def units(tests):
     found = {}
     for test in tests:
         shares = type(test).setUpClass.__func__ is not unittest.TestCase.setUpClass.__func__
-        lane = getattr(test, "lane", "")
-        key = where(test), lane or (type(test) if shares else test.id())
-        found.setdefault(key, schedule.Unit([], where(test), lane)).tests.append(test)
+        key = where(test), lane(test) or (type(test) if shares else test.id())
+        found.setdefault(key, schedule.Unit([], where(test), lane(test))).tests.append(test)
     return list(found.values())
 
 

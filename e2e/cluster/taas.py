@@ -48,10 +48,15 @@ def operators(kubectl):
                   if "deletionTimestamp" not in pod["metadata"])
 
 
+def holder(kubectl):
+    """The operator's process that leads, by a name that no other ever has; or none."""
+    lease = kubectl.json("get", "lease", LEASE, "-n", NAMESPACE)
+    return lease["spec"].get("holderIdentity", "")
+
+
 def leader(kubectl):
     """The name of the operator's pod that leads, which begins the holder's name; or none."""
-    lease = kubectl.json("get", "lease", LEASE, "-n", NAMESPACE)
-    return lease["spec"].get("holderIdentity", "").rpartition("_")[0]
+    return holder(kubectl).rpartition("_")[0]
 
 
 def uninstall(kubectl):

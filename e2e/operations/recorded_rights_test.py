@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the installed operator asked for over the whole run of the suite, against its roles."""
+"""What the installed operators asked for over the whole run of the suite, against their roles."""
 
 import json
 import unittest
@@ -69,18 +69,19 @@ class RightsTest(unittest.TestCase):
 
 class RecordedRightsTest(Scenario):
 
-    # The record is of the API server that the suite started.
+    # The record is of the API servers that the suite started.
     needs = ("components", "node")
     last = True
 
     def requests(self):
-        return audit.requests(self.cluster.plane.audit_log, taas.USER)
+        return [request for cluster in self.clusters()
+                for request in audit.requests(cluster.plane.audit_log, taas.USER)]
 
     def granted(self):
         """By the roles of the release, of each revision that Helm remembers."""
         # A revision with a list of namespaces gave in these what others give in all.
         return {right if right.namespace == taas.NAMESPACE else right._replace(namespace="")
-                for right in rights.of_release(self.kubectl)}
+                for cluster in self.clusters() for right in rights.of_release(cluster.kubectl)}
 
     def live_to_the_end(self):
         """Jobs that end and go, so that each right is needed whatever other tests did."""
