@@ -12,8 +12,8 @@ look at processes of a node; "fake nodes", on which pods run nothing and end as 
 cluster that is not ours has none of these; what needs them is listed as not run there.
 `alone = True` is for what other tests would feel: an operator that goes, a node that is drained, an
 API server that stops; such a test has the second cluster to itself. `shared = False` is for what
-has a cluster of its own, where nothing of that is felt. Tests with the same `lane` run one after the other. `second_try = False` is for races, of
-which a failure is not the machine's.
+has a cluster of its own, where nothing of that is felt. Tests with the same `lane` run one after
+the other. `second_try = False` is for races, of which a failure is not the machine's.
 """
 
 import json

@@ -4,8 +4,9 @@
 
 Test modules are the files *_test.py in FOLDERS. Several run at once, since they wait most of the
 time; those that others would feel have a second cluster, where one runs at a time. On an existing
-one they come when the others have ended (schedule.py). Counts are of tests; one that is skipped by itself has failed, and one that failed beside others and
-passed alone is listed. What an existing cluster cannot offer is listed as not run there.
+one they come when the others have ended (schedule.py). Counts are of tests; one that is skipped by
+itself has failed, and one that failed beside others and passed alone is listed. What an existing
+cluster cannot offer is listed as not run there.
 """
 
 import contextlib
