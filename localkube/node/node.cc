@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 
 #include "localkube/node/admission.h"
+#include "localkube/node/container_log.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/gpu_slots.h"
+#include "localkube/node/log_pin.h"
 #include "localkube/node/node_objects.h"
 #include "localkube/node/pod_changes.h"
 #include "localkube/node/pod_json.h"
 #include "localkube/node/pod_run.h"
 #include "localkube/node/pod_runs.h"
+#include "localkube/node/regular_file.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -30,13 +34,20 @@ constexpr auto kRetryAfter = 500ms;
 constexpr auto kClaimPatience = 5s;
 // Between looks at the runs of a pod whose object is gone.
 constexpr auto kOrphanLookEvery = 50ms;
+// How long the directory of such a pod stays for those who read its logs: a follower has all lines
+// within one of its polls; of one that has stopped reading, a disk must not be full for ever.
+constexpr auto kReadersPatience = 10s;
 
-// An API server lets objects through that we do not expect; one of them must not end the node.
-absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
+// Of a list of slots, of which a node has at most 1,024.
+constexpr size_t kGpusBytesMax = 64 << 10;
+
+// An API server lets objects through that we do not expect, and memory may run out over one; it
+// must not end the node, and all other pods with it.
+absl::Status WithoutExceptions(const std::function<absl::Status()>& task) {
   try {
     return task();
-  } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(std::string("read the pod: ") + error.what());
+  } catch (const std::exception& error) {
+    return absl::InternalError(std::string("read the pod: ") + error.what());
   }
 }
 
@@ -114,8 +125,13 @@ const NodeCapacity* Node::FindNode(const std::string& name) const {
 }
 
 void Node::OnEvent(const StoreEvent& event) {
-  if (event.type == StoreEventType::kInitialEnd) return OnInitialEnd();
-  OnObject(event.type, event.text);
+  const absl::Status status = WithoutExceptions([&] {
+    event.type == StoreEventType::kInitialEnd ? OnInitialEnd() : OnObject(event.type, event.text);
+    return absl::OkStatus();
+  });
+  if (status.ok()) return;
+  Log(LogLevel::kWarning, "pod not taken up",
+      {{"pod", event.key.ns + "/" + event.key.name}, {"cause", std::string(status.message())}});
 }
 
 void Node::OnObject(StoreEventType type, const StoreText& text) {
@@ -193,9 +209,8 @@ void Node::OnInitialEnd() {
 // What an earlier node gave a pod, before any pod gets slots of this one.
 void Node::LoadGpus(const std::string& uid, Entry* entry) {
   if (entry->gpus_known) return;
-  const absl::StatusOr<std::string> text = disk_.ReadAll(GpusPath(uid));
-  if (!text.ok()) return;
-  const Json list = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const std::string text = ReadEnd(GpusPath(uid), kGpusBytesMax).text;
+  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return;
   for (const Json& slot : list) {
     if (slot.is_number_integer()) entry->gpus.push_back(slot.get<int>());
@@ -264,7 +279,8 @@ void Node::Sync(const std::string& uid) {
   if (found == pods_.end() || listing_) return;
   if (found->second.text == nullptr) {
     bool gone = false;
-    const absl::Status status = EndOrphan(uid, &gone);
+    const absl::Status status =
+        WithoutExceptions([&] { return EndOrphan(uid, &found->second, &gone); });
     if (gone) {
       if (found->second.timer != 0) executor_.Cancel(found->second.timer);
       pods_.erase(found);
@@ -277,7 +293,7 @@ void Node::Sync(const std::string& uid) {
     SyncLater(uid, status.ok() ? Clock::Duration(kOrphanLookEvery) : kRetryAfter);
     return;
   }
-  const absl::Status status = WithoutJsonExceptions([&] { return TrySync(uid, &found->second); });
+  const absl::Status status = WithoutExceptions([&] { return TrySync(uid, &found->second); });
   if (status.ok()) return;
   // A conflict or a missing object means that an event is on its way.
   if (!absl::IsAborted(status) && !absl::IsNotFound(status)) {
@@ -428,8 +444,8 @@ absl::Status Node::WriteStatus(const Json& pod, const std::string& status, const
   return absl::OkStatus();
 }
 
-// The object of this pod is gone: nothing of it may run, and nothing needs its directory.
-absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
+// Ends all that still runs of a pod whose object is gone. True: there is nothing.
+absl::StatusOr<bool> Node::StopRuns(const std::string& uid) {
   ASSIGN_OR_RETURN(const auto names, dirs_.Containers(disk_, uid));
   ASSIGN_OR_RETURN(const auto runs, ReadPodRuns(disk_, dirs_, *watcher_, uid, names));
   bool alive = false;
@@ -449,10 +465,23 @@ absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
       RETURN_IF_ERROR(WriteStop(disk_, files, {.grace = 0ms}));
     }
   }
-  if (alive) return absl::OkStatus();
-  KillLeftovers(disk_, dirs_.Pod(uid));
+  return !alive;
+}
+
+// The object of this pod is gone: nothing of it may run, and nothing needs its directory.
+absl::Status Node::EndOrphan(const std::string& uid, Entry* entry, bool* gone) {
+  if (!entry->idle_since.has_value()) {
+    ASSIGN_OR_RETURN(const bool idle, StopRuns(uid));
+    if (!idle) return absl::OkStatus();
+    KillLeftovers(disk_, dirs_.Pod(uid));
+    usage_.SetRuns(uid, "", {});
+    entry->ended = true;
+    entry->idle_since = clock_.Now();
+  }
+  // Who follows a log gets its last lines.
+  const bool patient = clock_.Now() < *entry->idle_since + kReadersPatience;
+  if (patient && IsBeingRead(dirs_.Pod(uid))) return absl::OkStatus();
   RETURN_IF_ERROR(disk_.RemoveAll(dirs_.Pod(uid)));
-  usage_.SetRuns(uid, "", {});
   *gone = true;
   return absl::OkStatus();
 }

@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "localkube/node/container_log.h"
 #include "localkube/node/memory_use.h"
+#include "localkube/node/regular_file.h"
 #include "localkube/node/sandbox.h"
 #include "localkube/node/shim_record.h"
 #include "operator/base/clock.h"
@@ -473,12 +474,9 @@ bool Shim::OwnerIsGone() const {
 }
 
 std::string Shim::TerminationMessage(int exit_code) {
-  std::string text = disk_.ReadAll(files_.termination_log).value_or("");
-  if (text.size() > kTerminationMessageBytesMax) {
-    text.erase(0, text.size() - kTerminationMessageBytesMax);
-  }
+  std::string text = ReadEnd(files_.termination_log, kTerminationMessageBytesMax).text;
   if (text.empty() && spec_.message_from_log && exit_code != 0) {
-    text = LogTail(disk_, files_.log, kFallbackMessageLines, kFallbackMessageBytes);
+    text = LogTail(files_.log, kFallbackMessageLines, kFallbackMessageBytes);
   }
   return text;
 }
