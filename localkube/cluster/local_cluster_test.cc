@@ -379,6 +379,44 @@ TEST_F(LocalClusterTest, AnImageWithoutACommandFailsWithASentence) {
   EXPECT_THAT(terminated.value("message", ""), HasSubstr("the local cluster pulls no images"));
 }
 
+// Symptom: a pod of 3 KB whose variables double took all memory: the cluster was gone, and died
+// again at each start, so that nobody could delete the pod.
+TEST_F(LocalClusterTest, AnEnvironmentThatDoublesFailsItsContainerAndNothingElse) {
+  Start();
+  const auto doubling = [](const std::string& name) {
+    Json pod = Pod(name, "true");
+    Json& env = pod["spec"]["containers"][0]["env"];
+    env = Json::array({{{"name", "A0"}, {"value", std::string(64, 'x')}}});
+    for (int i = 1; i < 40; ++i) {
+      const std::string before = "$(A" + std::to_string(i - 1) + ")";
+      env.push_back({{"name", "A" + std::to_string(i)}, {"value", before + before}});
+    }
+    return pod;
+  };
+  Create(doubling("never"));
+  Json again = doubling("again");
+  again["spec"]["restartPolicy"] = "Always";
+  Create(again);
+  AwaitPhase("never", "Failed");
+  const Json terminated = Get("never")["status"]["containerStatuses"][0]["state"]["terminated"];
+  EXPECT_EQ(terminated["reason"], "StartError");
+  EXPECT_EQ(terminated["exitCode"], 128);
+  EXPECT_THAT(terminated.value("message", ""), HasSubstr("the variable A11 has more than"));
+  const auto waiting = [&] {
+    return Get("again")["status"].value("/containerStatuses/0/state/waiting/reason"_json_pointer,
+                                        "");
+  };
+  Await("the back-off", [&] { return waiting() == "CrashLoopBackOff"; });
+  cluster_.reset();
+  Start();
+  Create(Pod("other", "true"));
+  AwaitPhase("other", "Succeeded");
+  for (const char* name : {"never", "again"}) {
+    ASSERT_THAT(Api().Delete(PodPath("default", name), ""), IsOk());
+    AwaitPhase(name, "gone");
+  }
+}
+
 TEST_F(LocalClusterTest, VolumesAreBoundDirectoriesAndOnesOfTheCluster) {
   const std::string mine = options_.dir + "/mine";
   options_.volume_bindings["data"] = mine;

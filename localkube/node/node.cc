@@ -388,7 +388,7 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
     return WriteExit(disk_, files,
                      {.exit_code = kStartErrorCode,
                       .reason = "StartError",
-                      .message = std::string(prepared.message()),
+                      .message = MessageOf(prepared),
                       .started_at = now,
                       .finished_at = now});
   }

@@ -115,6 +115,10 @@ RunFiles::RunFiles(std::string run_dir)
       termination_log(dir + "/termination-log"),
       shim_log(dir + "/shim.log") {}
 
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message().substr(0, kTerminationMessageBytesMax));
+}
+
 absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& spec) {
   Json mounts = Json::array();
   for (const RunMount& mount : spec.mounts) {

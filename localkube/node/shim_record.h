@@ -93,6 +93,9 @@ inline constexpr int kUnknownExitCode = 137;
 // Ended by SIGTERM.
 inline constexpr int kTerminatedExitCode = 143;
 
+// What a status says, in as many bytes as a termination message may have.
+std::string MessageOf(const absl::Status& status);
+
 absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& spec);
 absl::StatusOr<RunSpec> ReadSpec(FileSystem& disk, const RunFiles& files);
 absl::Status WriteState(FileSystem& disk, const RunFiles& files, const RunState& state);
