@@ -447,6 +447,70 @@ TEST_F(LocalClusterTest, OnFailureRestartsTheContainerAndCountsIt) {
   EXPECT_THAT(ReadLog("a"), HasSubstr("two"));
 }
 
+// Symptom: a pod whose files could not be written was "ContainerCreating" for ever; only the log of
+// the cluster knew why.
+TEST_F(LocalClusterTest, APodWhoseFilesCannotBeWrittenSaysWhyAndIsTriedAgain) {
+  Start();
+  const std::string ns = "/api/v1/namespaces/default/";
+  const std::string name(200, 'k');
+  const Json map = {{"metadata", {{"name", "m"}}}, {"data", {{name, "x"}}}};
+  ASSERT_THAT(Api().Post(ns + "configmaps", map.dump()), IsOk());
+  Json pod = Pod("a", "exec sleep 1000");
+  pod["spec"]["volumes"] = Json::array(
+      {{{"name", "v"},
+        {"configMap",
+         {{"name", "m"}, {"items", Json::array({{{"key", name}, {"path", name + name}}})}}}}});
+  pod["spec"]["containers"][0]["volumeMounts"] =
+      Json::array({{{"name", "v"}, {"mountPath", "/etc/taas-test"}}});
+  Create(pod);
+  const auto waiting = [&](const std::string& field) {
+    const Json::json_pointer at("/containerStatuses/0/state/waiting/" + field);
+    return Get("a")["status"].value(at, "");
+  };
+  Await("the reason", [&] { return waiting("reason") == "CreateContainerError"; });
+  EXPECT_THAT(waiting("message"), HasSubstr("File name too long"));
+  Create(Pod("b", "true"));
+  AwaitPhase("b", "Succeeded");
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), ""), IsOk());
+  AwaitPhase("a", "gone");
+}
+
+// Symptom: a container that put pipes or links where its log and its last words are read hung
+// whoever read them, or showed other files.
+TEST_F(LocalClusterTest, PipesAndLinksThatAContainerPutsInPlaceOfItsFilesAreNotRead) {
+  Start();
+  Create(Pod("pipes", "cd $TAAS_RUN_DIR; for f in log log.1 termination-log state.json; do "
+                      "rm -f $f; mkfifo $f; done; exit 3"));
+  Create(Pod("links", "cd $TAAS_RUN_DIR; for f in log log.1 termination-log; do "
+                      "rm -f $f; ln -s /etc/passwd $f; done; exit 3"));
+  Create(Pod("large", "truncate -s 1T $TAAS_TERMINATION_LOG; exit 3"));
+  for (const char* name : {"pipes", "links", "large"}) {
+    AwaitPhase(name, "Failed");
+    const Json terminated = Get(name)["status"]["containerStatuses"][0]["state"]["terminated"];
+    EXPECT_EQ(terminated["exitCode"], 3) << name;
+    EXPECT_THAT(terminated.value("message", ""), testing::Not(HasSubstr("root"))) << name;
+    EXPECT_EQ(ReadLog(name), "") << name;
+    ASSERT_THAT(Api().Delete(PodPath("default", name), ""), IsOk());
+    AwaitPhase(name, "gone");
+  }
+}
+
+// Symptom: a container that crashes for a week filled the disk with the logs of all its runs.
+TEST_F(LocalClusterTest, OfRunsBeforeThePreviousNoLogIsKept) {
+  Start();
+  Json pod = Pod("a", "echo run >> " + options_.dir + "/count; echo text; exit 1");
+  pod["spec"]["restartPolicy"] = "Always";
+  Create(pod);
+  const PodDirs& dirs = cluster_->pod_dirs();
+  const std::string uid = Get("a")["metadata"]["uid"];
+  // The third run comes after the kubelet's first wait of ten seconds.
+  Await("the third run", [&] { return FileText("count") == "run\nrun\nrun\n"; });
+  Await("the first run's log to go",
+        [&] { return !disk_.Exists(dirs.Run(uid, "c", 0).log).value_or(true); });
+  EXPECT_TRUE(disk_.Exists(dirs.Run(uid, "c", 1).log).value_or(false));
+  EXPECT_TRUE(disk_.Exists(dirs.Run(uid, "c", 0).exit).value_or(false)) << "it counts as a crash";
+}
+
 TEST_F(LocalClusterTest, ConfigMapsAndSecretsReachTheContainerAsSoonAsTheyExist) {
   Start();
   Json pod = Pod("a", "echo $LEVEL; cat /etc/taas-test/key; exit 0");

@@ -329,15 +329,17 @@ absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
     entry->stop_by = entry->stop_by.has_value() ? std::min(*entry->stop_by, by) : by;
   }
   entry->problems.clear();
+  if (!plan.starts.empty()) {
+    RETURN_IF_ERROR(AssignGpus(uid, pod, entry));
+  }
   for (const StartContainer& start : plan.starts) {
     const absl::Status launched = LaunchRun(uid, pod, start, entry);
-    if (!absl::IsFailedPrecondition(launched)) {
-      RETURN_IF_ERROR(launched);
-      continue;
-    }
-    // What it needs does not exist yet; Poll tries again.
-    entry->problems[start.container] = {"CreateContainerConfigError",
-                                        std::string(launched.message())};
+    if (launched.ok()) continue;
+    // What it needs does not exist yet, or the disk is full, or no process can be made. Poll tries
+    // again; until then the pod says why.
+    const bool config = absl::IsFailedPrecondition(launched);
+    entry->problems[start.container] = {
+        config ? "CreateContainerConfigError" : "CreateContainerError", MessageOf(launched)};
   }
   if (!entry->problems.empty()) {
     ASSIGN_OR_RETURN(plan, PlanNow(uid, pod, *entry));
@@ -375,13 +377,13 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(disk_.MakeDirs(files.dir));
-  RETURN_IF_ERROR(watcher_->Watch(files.dir));
-  absl::Status prepared = AssignGpus(uid, pod, entry);
-  if (prepared.ok()) {
-    prepared = preparer_.Prepare(
-        uid, pod, start.container, files,
-        {.node = FindNode(entry->node)->allocatable, .gpus = entry->gpus});
+  // Who is not woken polls.
+  if (const absl::Status watching = watcher_->Watch(files.dir); !watching.ok()) {
+    Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
   }
+  const absl::Status prepared =
+      preparer_.Prepare(uid, pod, start.container, files,
+                        {.node = FindNode(entry->node)->allocatable, .gpus = entry->gpus});
   if (absl::IsInvalidArgument(prepared)) {
     // Never to be started: the user must change the pod.
     const Clock::WallTime now = clock_.WallNow();
@@ -395,6 +397,10 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
   RETURN_IF_ERROR(prepared);
   entry->launched[files.dir] = clock_.Now();
   RETURN_IF_ERROR(StartRun(options_.shim_path, files));
+  // As on a cluster the run before can be asked about, those before that cannot.
+  if (start.number >= 2) {
+    RemoveLog(disk_, dirs_.Run(uid, start.container, start.number - 2).log);
+  }
   const Json* container = FindContainer(pod, start.container);
   if (start.number > 0 || container == nullptr) return absl::OkStatus();
   for (const PodEvent& event : StartEvents(*container)) events_.Emit(pod, event);
@@ -422,6 +428,7 @@ absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* en
     for (int slot = 0; static_cast<int64_t>(slots.size()) < wanted; ++slot) {
       if (used.count(slot) == 0) slots.push_back(slot);
     }
+    RETURN_IF_ERROR(disk_.MakeDirs(dirs_.Pod(uid)));
     RETURN_IF_ERROR(disk_.WriteAtomically(GpusPath(uid), Json(slots).dump()));
     entry->gpus = std::move(slots);
   }
