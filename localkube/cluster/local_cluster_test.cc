@@ -38,6 +38,15 @@ TEST_F(LocalClusterTest, APodRunsToItsEndAndItsStatusAndLogSaySo) {
   EXPECT_THAT(ReadLog("a"), HasSubstr("stdout F hello\n"));
 }
 
+// Symptom: `kubectl get nodes` and `kubectl version` named two versions of one program.
+TEST_F(LocalClusterTest, TheNodeHasTheServersVersion) {
+  Start();
+  const Json version = Json::parse(Api().Get("/version").value_or("{}"));
+  const Json node = Json::parse(Api().Get("/api/v1/nodes/local").value_or("{}"));
+  EXPECT_EQ(node["status"]["nodeInfo"]["kubeletVersion"], version["gitVersion"]);
+  EXPECT_THAT(version.value("gitVersion", ""), testing::StartsWith("v1."));
+}
+
 TEST_F(LocalClusterTest, TheDirectoryIsPrivateAndServesOneClusterAtATime) {
   options_.dir += "/made/by/it";
   Start();
