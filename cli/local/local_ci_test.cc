@@ -60,6 +60,10 @@ class LocalCiTest : public testing::Test {
  protected:
   LocalCiTest() : dir_(testing::TempDir() + "/ciXXXXXX") {
     EXPECT_NE(::mkdtemp(dir_.data()), nullptr);
+    // As programs print it: TempDir ends with a slash.
+    char* real = ::realpath(dir_.c_str(), nullptr);
+    dir_ = real != nullptr ? real : dir_;
+    std::free(real);
     EXPECT_THAT(disk_.MakeDirs(dir_ + "/tmp"), IsOk());
     ::setenv("TMPDIR", (dir_ + "/tmp").c_str(), 1);
   }
@@ -175,6 +179,48 @@ TEST_F(LocalCiTest, UpStatusAndDownInTheBackground) {
   EXPECT_THAT(Read("err"), HasSubstr("another `taas local` is at work there"));
   EXPECT_EQ(Taas({"local", "down", "--dir", d}), 0);
   EXPECT_FALSE(localkube::IsLocked(d + "/lock").value_or(true));
+}
+
+// Symptom: `taas local up --dir D` again had lost nodes, GPUs and volumes of last time, and the
+// next job of the same manifest failed without its data.
+TEST_F(LocalCiTest, UpAgainIsTheSameClusterAndSaysSo) {
+  const std::string d = dir_ + "/d";
+  const std::vector<std::string> up = {"local", "up", "--dir", d, "--detach", "--no-dashboard"};
+  const auto again = [&](const std::vector<std::string>& flags) {
+    std::vector<std::string> arguments = up;
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    EXPECT_EQ(Taas(arguments), 0) << Read("err");
+    const std::string said = Read("out");
+    EXPECT_EQ(Taas({"local", "down", "--dir", d}), 0) << Read("err");
+    return said;
+  };
+  const std::string volume = "data=" + dir_;
+  EXPECT_THAT(again({"--nodes", "3", "--fake-gpus", "2x80", "--volume", volume}),
+              testing::Not(HasSubstr("As last time")));
+  EXPECT_THAT(again({}), HasSubstr(": --nodes 3 --fake-gpus 2x80 --volume " + volume + "\n"));
+  EXPECT_THAT(again({"--nodes", "1", "--volume", "data="}), HasSubstr(": --fake-gpus 2x80\n"));
+  EXPECT_THAT(again({}), HasSubstr(": --fake-gpus 2x80\n"));
+  EXPECT_EQ(Taas({"local", "ci", "-f", "x", "--volume", "data="}), 2) << "there is no last time";
+}
+
+// Symptom: of a container that was restarted in place, and of init containers, no log was told.
+TEST_F(LocalCiTest, InitContainersAndEachRunOfAContainerAreTold) {
+  Json job = Json::parse(R"({"apiVersion":"kubeflow.org/v1","kind":"TFJob",
+      "metadata":{"name":"again"},"spec":{"tfReplicaSpecs":{"Worker":{"replicas":1,
+      "restartPolicy":"OnFailure","template":{"spec":{
+      "initContainers":[{"name":"fetch","image":"own","command":["/bin/sh","-c","echo fetched"]}],
+      "containers":[{"name":"tensorflow","image":"own"}]}}}}}})");
+  const std::string second = dir_ + "/second";
+  job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]["command"] = {
+      "/bin/sh", "-c",
+      "[ -e " + second + " ] && exec echo run two; touch " + second + "; echo run one; exit 1"};
+  const std::string file = Write("job.json", job.dump());
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_}), 0)
+      << Read("err");
+  const std::string said = Read("err");
+  EXPECT_THAT(said, HasSubstr("\n[worker-0/fetch] fetched\n"));
+  EXPECT_THAT(said, HasSubstr("\n[worker-0] run one\n"));
+  EXPECT_THAT(said, HasSubstr("\n[worker-0] run two\n"));
 }
 
 TEST_F(LocalCiTest, AManifestThroughAPipeWithoutANameRunsBelowARelativeTemporaryDirectory) {

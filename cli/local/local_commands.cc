@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/local/ci_run.h"
+#include "cli/local/last_time.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
 #include "cli/local/up_down.h"
@@ -25,9 +26,6 @@
 namespace taas {
 namespace {
 
-// Nodes cost nothing, but a list of more is a typing error.
-constexpr int kNodesMax = 100;
-
 struct Flags {
   std::string dir;
   int port = 0;
@@ -38,10 +36,8 @@ struct Flags {
   bool keep = false;
   std::vector<std::string> volumes;
   std::string fake_gpus_text;
-  // Of the two, by ReadClusterFlags.
-  std::map<std::string, std::string> volume_bindings;
-  localkube::LocalCluster::FakeGpus fake_gpus;
-  int nodes = 1;
+  int nodes = 0;  // Not given.
+  ClusterShape shape;  // Of the three, by ReadClusterFlags.
   std::string trainer;
   std::string file;
   int timeout_s = 3600;
@@ -65,14 +61,19 @@ std::string Absolute(const std::string& path) {
   return out;
 }
 
-// "CLAIM=PATH" or "NAMESPACE/CLAIM=PATH".
+// "CLAIM=PATH" or "NAMESPACE/CLAIM=PATH"; without PATH only where there is one to be forgotten.
 absl::StatusOr<std::map<std::string, std::string>> ReadVolumes(
-    const std::vector<std::string>& texts) {
+    const std::vector<std::string>& texts, bool may_forget) {
   std::map<std::string, std::string> out;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
+    const bool forgets = equals + 1 == text.size();
+    if (equals == std::string::npos || equals == 0 || (forgets && !may_forget)) {
       return absl::InvalidArgumentError("--volume: " + text + " is not CLAIM=PATH");
+    }
+    if (forgets) {
+      out[text.substr(0, equals)] = "";
+      continue;
     }
     char* real = ::realpath(text.c_str() + equals + 1, nullptr);
     const std::string path = real != nullptr ? real : "";
@@ -90,11 +91,9 @@ absl::StatusOr<std::map<std::string, std::string>> ReadVolumes(
 // "8x80": eight GPUs of 80 GiB.
 absl::StatusOr<localkube::LocalCluster::FakeGpus> ReadFakeGpus(const std::string& text) {
   localkube::LocalCluster::FakeGpus gpus;
-  if (text.empty()) return gpus;
   char rest = 0;
   const int read = std::sscanf(text.c_str(), "%dx%d%c", &gpus.count, &gpus.gibibytes, &rest);
-  // More slots than any machine has would only be a typing error.
-  if (read != 2 || gpus.count < 0 || gpus.count > 1024 || gpus.gibibytes < 0) {
+  if (read != 2 || gpus.count < 0 || gpus.count > kFakeGpusMax || gpus.gibibytes < 0) {
     return absl::InvalidArgumentError("--fake-gpus: " + text +
                                       " is not NxM: number and GiB of memory of each");
   }
@@ -114,34 +113,41 @@ std::vector<GpuReading> ReadGpus() {
   return *gpus;
 }
 
-// Sets what AddClusterFlags takes as text.
-absl::Status ReadClusterFlags(Flags* flags) {
-  ASSIGN_OR_RETURN(flags->fake_gpus, ReadFakeGpus(flags->fake_gpus_text));
-  ASSIGN_OR_RETURN(flags->volume_bindings, ReadVolumes(flags->volumes));
+// Sets the shape that AddClusterFlags takes as texts.
+absl::Status ReadClusterFlags(Flags* flags, bool remembers) {
+  if (!flags->fake_gpus_text.empty()) {
+    ASSIGN_OR_RETURN(flags->shape.fake_gpus, ReadFakeGpus(flags->fake_gpus_text));
+  }
+  ASSIGN_OR_RETURN(flags->shape.volumes, ReadVolumes(flags->volumes, remembers));
+  if (flags->nodes > 0) flags->shape.nodes = flags->nodes;
   return absl::OkStatus();
 }
 
 localkube::LocalCluster::Options ClusterOptions(const Flags& flags) {
-  return {.dir = Absolute(flags.dir),
-          .port = static_cast<uint16_t>(flags.port),
-          .volume_bindings = flags.volume_bindings,
-          .fake_gpus = flags.fake_gpus,
-          .gpus = flags.fake_gpus.count > 0 ? std::vector<GpuReading>() : ReadGpus(),
-          .nodes = flags.nodes,
-          .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
-          .shim_path = SelfPath(),
-          .ephemeral = flags.ephemeral};
+  localkube::LocalCluster::Options options = {
+      .dir = Absolute(flags.dir),
+      .port = static_cast<uint16_t>(flags.port),
+      .trainer_path = flags.trainer.empty() ? DefaultTrainerPath() : Absolute(flags.trainer),
+      .shim_path = SelfPath(),
+      .ephemeral = flags.ephemeral};
+  ApplyShape(flags.shape, &options);
+  if (options.fake_gpus.count == 0) options.gpus = ReadGpus();
+  return options;
 }
 
-void AddClusterFlags(Command& verb, Flags* flags) {
+// `remembers`: what is not given is as it was last time.
+void AddClusterFlags(Command& verb, Flags* flags, bool remembers) {
+  const std::string otherwise = remembers ? "(default: as last time, else " : "(default: ";
+  const std::string forget = remembers ? "; CLAIM= forgets the one of last time " : " ";
   verb.AddOption("--volume", &flags->volumes,
-                 "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim "
-                 "(default: a directory of the cluster)");
+                 "CLAIM=PATH or NAMESPACE/CLAIM=PATH: a directory of this machine for a claim" +
+                     forget + otherwise + "a directory of the cluster)");
   verb.AddOption("--fake-gpus", &flags->fake_gpus_text,
-                 "NxM: N simulated GPUs with M GiB of memory each, on every node (default: the "
-                 "GPUs of this machine, on the first node)");
+                 "NxM: N simulated GPUs with M GiB of memory each, on every node; 0x0: none " +
+                     otherwise + "the GPUs of this machine, on the first node)");
   verb.AddOption("--nodes", &flags->nodes,
-                 "number of nodes, all of them this machine, to try out scheduling (default: 1)")
+                 "number of nodes, all of them this machine, to try out scheduling " + otherwise +
+                     "1)")
       .Between(1, kNodesMax);
   verb.AddOption(
       "--trainer", &flags->trainer,
@@ -166,10 +172,13 @@ void AddUp(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
                "port of the dashboard on 127.0.0.1 (default: the one of last time, else any)")
       .Between(0, 65535);
   up.AddFlag("--no-dashboard", &flags->no_dashboard, "without the web page");
-  AddClusterFlags(up, flags.get());
-  const auto complaint = [flags] { return std::string(ReadClusterFlags(flags.get()).message()); };
+  AddClusterFlags(up, flags.get(), /*remembers=*/true);
+  const auto complaint = [flags] {
+    return std::string(ReadClusterFlags(flags.get(), /*remembers=*/true).message());
+  };
   up.OnRun(complaint, [flags, exit_code] {
     *exit_code = RunUp({.cluster = ClusterOptions(*flags),
+                        .given = flags->shape,
                         .detach = flags->detach,
                         .dashboard = {.enabled = !flags->no_dashboard,
                                       .port = static_cast<uint16_t>(flags->dashboard_port)}});
@@ -199,8 +208,10 @@ void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
       .Positive();
   ci.AddOption("-o,--output", &flags->output, "json (default)").OneOf({"json"});
   ci.AddFlag("--keep", &flags->keep, "keep the cluster's directory: logs, store, volumes");
-  AddClusterFlags(ci, flags.get());
-  const auto complaint = [flags] { return std::string(ReadClusterFlags(flags.get()).message()); };
+  AddClusterFlags(ci, flags.get(), /*remembers=*/false);
+  const auto complaint = [flags] {
+    return std::string(ReadClusterFlags(flags.get(), /*remembers=*/false).message());
+  };
   ci.OnRun(complaint, [flags, exit_code] {
     StopSignals signals;
     *exit_code = RunCi({.file = flags->file,

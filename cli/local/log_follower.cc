@@ -53,8 +53,11 @@ void LogFollower::OnEvent(const localkube::StoreEvent& event) {
   seen.label = Text(labels, kRoleLabel);
   seen.label = seen.label.empty() ? seen.name : seen.label + "-" + Text(labels, kIndexLabel);
   const Json spec = pod.value("spec", Json::object());
-  for (const Json& container : spec.value("containers", Json::array())) {
-    seen.containers.push_back(Text(container, "name"));
+  for (const char* list : {"initContainers", "containers"}) {
+    seen.inits = seen.containers.size();
+    for (const Json& container : spec.value(list, Json::array())) {
+      seen.containers.push_back(Text(container, "name"));
+    }
   }
   seen.failed = Text(pod.value("status", Json::object()), "phase") == "Failed";
   std::lock_guard lock(mutex_);
@@ -71,25 +74,32 @@ std::vector<std::string> LogFollower::Take() {
   }
   std::vector<std::string> lines;
   for (const auto& [uid, pod] : seen) {
-    for (const std::string& container : pod.containers) {
+    for (size_t i = 0; i < pod.containers.size(); ++i) {
+      const std::string& container = pod.containers[i];
+      const bool alone = i >= pod.inits && pod.containers.size() - pod.inits == 1;
       Followed& followed = followed_[{uid, container}];
-      if (followed.reader == nullptr && !followed.ended) {
-        auto reader = logs_.Open({.ns = ns_, .pod = pod.name, .uid = uid, .container = container});
-        if (!reader.ok()) continue;  // Not started yet.
-        followed.reader = *std::move(reader);
-        followed.pod = pod.name;
-        followed.label = pod.containers.size() > 1 ? pod.label + "/" + container : pod.label;
+      followed.label = alone ? pod.label : pod.label + "/" + container;
+      // One run after the other, as far as they have started.
+      for (bool ended = true; ended;) {
+        if (followed.reader == nullptr) {
+          auto reader = logs_.Open({.ns = ns_,
+                                    .pod = pod.name,
+                                    .uid = uid,
+                                    .container = container,
+                                    .run = followed.run});
+          if (!reader.ok()) break;
+          followed.reader = *std::move(reader);
+        }
+        ended = Read(&followed, &lines);
       }
-      Read(&followed, &lines);
     }
   }
   return lines;
 }
 
-void LogFollower::Read(Followed* followed, std::vector<std::string>* lines) {
-  while (followed->reader != nullptr) {
+bool LogFollower::Read(Followed* followed, std::vector<std::string>* lines) {
+  for (;;) {
     const absl::StatusOr<localkube::LogChunk> chunk = followed->reader->Read(kReadBytes);
-    if (!chunk.ok() || chunk->ended) followed->ended = true;
     const std::string data = chunk.ok() ? chunk->data : "";
     for (size_t begin = 0; begin < data.size();) {
       const size_t end = std::min(data.find('\n', begin), data.size());
@@ -100,8 +110,12 @@ void LogFollower::Read(Followed* followed, std::vector<std::string>* lines) {
     if (followed->last.size() > kLastLines) {
       followed->last.erase(followed->last.begin(), followed->last.end() - kLastLines);
     }
-    if (followed->ended) followed->reader.reset();
-    if (data.empty()) return;
+    if (!chunk.ok() || chunk->ended) {
+      followed->reader.reset();
+      ++followed->run;
+      return true;
+    }
+    if (data.empty()) return false;
   }
 }
 
@@ -110,8 +124,8 @@ std::vector<std::string> LogFollower::LastLinesOfFailed() const {
   std::vector<std::string> lines;
   for (const auto& [key, followed] : followed_) {
     const auto pod = seen_.find(key.first);
-    if (pod == seen_.end() || !pod->second.failed) continue;
-    lines.push_back("last lines of pod " + followed.pod + ":");
+    if (pod == seen_.end() || !pod->second.failed || followed.last.empty()) continue;
+    lines.push_back("last lines of pod " + pod->second.name + ":");
     lines.insert(lines.end(), followed.last.begin(), followed.last.end());
   }
   return lines;

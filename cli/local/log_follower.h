@@ -28,7 +28,7 @@ class LogFollower {
 
   // "[worker-0] text", in the order in which they are found.
   std::vector<std::string> Take();
-  // The last lines of every pod that has failed, under a heading each.
+  // The last lines of every pod that has failed and has written any, under a heading each.
   std::vector<std::string> LastLinesOfFailed() const;
 
  private:
@@ -36,19 +36,20 @@ class LogFollower {
   struct SeenPod {
     std::string name;
     std::string label;  // "worker-0"
-    std::vector<std::string> containers;
+    std::vector<std::string> containers;  // Init containers first.
+    size_t inits = 0;                     // How many of them are that.
     bool failed = false;
   };
   struct Followed {
     std::string label;
-    std::string pod;
     std::unique_ptr<localkube::LogReader> reader;
-    bool ended = false;
+    int run = 0;  // Of the container: one that is restarted in place has several.
     std::vector<std::string> last;  // At most kLastLines.
   };
 
   void OnEvent(const localkube::StoreEvent& event);
-  void Read(Followed* followed, std::vector<std::string>* lines);
+  // What there is of one run; true: all, it has ended.
+  bool Read(Followed* followed, std::vector<std::string>* lines);
 
   localkube::LogSource& logs_;
   const std::string ns_;

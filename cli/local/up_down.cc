@@ -65,10 +65,20 @@ std::string Instructions(LocalSession& session, bool detached) {
 // `ready` gets the text for the terminal once the cluster answers.
 absl::Status Serve(UpOptions options, const std::function<void(const std::string&)>& ready) {
   StopSignals signals;
+  PosixFileSystem disk;
+  const std::string dir = options.cluster.dir;
   const bool ephemeral = options.cluster.ephemeral;
+  // Before anything in it is believed.
+  RETURN_IF_ERROR(localkube::MakeClusterDirectory(disk, dir));
+  const ClusterShape last = LoadLastTime(disk, dir);
+  const ClusterShape shape = TakeOver(last, options.given);
+  ApplyShape(shape, &options.cluster);
   ASSIGN_OR_RETURN(auto session,
                    LocalSession::Start(std::move(options.cluster), options.dashboard));
-  ready(Instructions(*session, options.detach));
+  if (!ephemeral) {
+    RETURN_IF_ERROR(SaveForNextTime(disk, dir, shape));
+  }
+  ready(TakenOverText(last, options.given) + Instructions(*session, options.detach));
   signals.Wait();
   if (!ephemeral) return absl::OkStatus();
   RETURN_IF_ERROR(session->EndPods(kDownGrace));

@@ -10,6 +10,7 @@
 
 #include <string>
 
+#include "cli/local/last_time.h"
 #include "cli/local/local_session.h"
 #include "localkube/cluster/local_cluster.h"
 
@@ -17,6 +18,7 @@ namespace taas {
 
 struct UpOptions {
   localkube::LocalCluster::Options cluster;  // Ephemeral: nothing is left when it ends.
+  ClusterShape given;  // What of `cluster` the command line says; the rest is as last time.
   bool detach = false;
   LocalSession::Dashboard dashboard;
 };

@@ -34,6 +34,8 @@ struct LogRequest {
   std::string uid;        // Of the pod object; never empty when the API server asks.
   std::string container;  // Never empty when the API server asks.
   bool previous = false;  // The run of the container before this one.
+  // That run of the container, from 0; none: the latest that has started.
+  std::optional<int> run;
   // Only so many lines from the end are wanted: a reader may begin there, or earlier.
   std::optional<uint64_t> tail;
 };

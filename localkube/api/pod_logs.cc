@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "localkube/api/json_path.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/log_filter.h"
@@ -44,46 +45,49 @@ absl::StatusOr<LogFilter::Options> ParseOptions(const Route& route, const Clock&
   return options;
 }
 
-std::vector<std::string> ContainersOf(const json& pod) {
+// Of spec.containers or spec.initContainers.
+std::vector<std::string> NamesOf(const json& pod, const char* list) {
   std::vector<std::string> names;
-  for (const char* list : {".spec.initContainers", ".spec.containers"}) {
-    const json* containers = FindJsonPath(pod, list);
-    if (containers == nullptr || !containers->is_array()) continue;
-    for (const json& container : *containers) {
-      const json* name = FindJsonPath(container, ".name");
-      if (name != nullptr && name->is_string()) names.push_back(name->get<std::string>());
-    }
+  const json* containers = FindJsonPath(pod, list);
+  if (containers == nullptr || !containers->is_array()) return names;
+  for (const json& container : *containers) {
+    const json* name = FindJsonPath(container, ".name");
+    if (name != nullptr && name->is_string()) names.push_back(name->get<std::string>());
   }
   return names;
 }
 
 absl::StatusOr<std::string> ChooseContainer(const json& pod, const std::string& asked) {
-  const std::vector<std::string> names = ContainersOf(pod);
-  std::string list;
-  for (const std::string& name : names) {
-    if (name == asked) return name;
-    list += (list.empty() ? "" : " ") + name;
+  const std::vector<std::string> names = NamesOf(pod, ".spec.containers");
+  const std::vector<std::string> inits = NamesOf(pod, ".spec.initContainers");
+  for (const auto& list : {names, inits}) {
+    if (std::find(list.begin(), list.end(), asked) != list.end()) return asked;
   }
   if (!asked.empty()) {
     return BadRequest("container " + asked + " is not valid for pod " + NameOf(pod));
   }
   if (names.size() == 1) return names[0];
-  return BadRequest("a container name must be specified for pod " + NameOf(pod) +
-                    ", choose one of: [" + list + "]");
+  std::string message = "a container name must be specified for pod " + NameOf(pod) +
+                        ", choose one of: [" + absl::StrJoin(names, " ") + "]";
+  if (!inits.empty()) {
+    message += " or one of the init containers: [" + absl::StrJoin(inits, " ") + "]";
+  }
+  return BadRequest(message);
 }
 
 absl::Status NotReadable(const json& pod, const std::string& container,
                          const absl::Status& status) {
-  const json* waiting =
-      FindJsonPath(pod, ".status.containerStatuses[?(@.name==\"" + container +
-                            "\")].state.waiting.reason");
-  const std::string reason =
-      waiting != nullptr && waiting->is_string() ? waiting->get<std::string>() : "";
   const bool absent = status.code() == absl::StatusCode::kNotFound ||
                       status.code() == absl::StatusCode::kFailedPrecondition;
   if (!absent) return status;
-  return BadRequest("container \"" + container + "\" in pod \"" + NameOf(pod) +
-                    "\" is waiting to start" + (reason.empty() ? "" : ": " + reason));
+  std::string message =
+      "container \"" + container + "\" in pod \"" + NameOf(pod) + "\" is waiting to start";
+  for (const char* list : {".status.containerStatuses", ".status.initContainerStatuses"}) {
+    const json* waiting = FindJsonPath(
+        pod, list + ("[?(@.name==\"" + container + "\")].state.waiting.reason"));
+    if (waiting != nullptr && waiting->is_string()) message += ": " + waiting->get<std::string>();
+  }
+  return BadRequest(message);
 }
 
 enum class Drained {

@@ -243,7 +243,8 @@ absl::Status LocalCluster::Remove() {
   server_.reset();
   // The lock last: until then nobody starts a cluster between what is left of this one.
   for (const char* name :
-       {"api", "pods", "volumes", "dashboard", "kubeconfig", "port", "taas.log", "pid", "lock"}) {
+       {"api", "pods", "volumes", "dashboard", "kubeconfig", "port", "up.json", "taas.log", "pid",
+        "lock"}) {
     RETURN_IF_ERROR(disk_.RemoveAll(options_.dir + "/" + name));
   }
   ::rmdir(options_.dir.c_str());  // Stays if there is anything of the user's in it.

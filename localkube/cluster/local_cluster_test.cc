@@ -38,6 +38,15 @@ TEST_F(LocalClusterTest, APodRunsToItsEndAndItsStatusAndLogSaySo) {
   EXPECT_THAT(ReadLog("a"), HasSubstr("stdout F hello\n"));
 }
 
+// Symptom: `kubectl get nodes` and `kubectl version` named two versions of one program.
+TEST_F(LocalClusterTest, TheNodeHasTheServersVersion) {
+  Start();
+  const Json version = Json::parse(Api().Get("/version").value_or("{}"));
+  const Json node = Json::parse(Api().Get("/api/v1/nodes/local").value_or("{}"));
+  EXPECT_EQ(node["status"]["nodeInfo"]["kubeletVersion"], version["gitVersion"]);
+  EXPECT_THAT(version.value("gitVersion", ""), testing::StartsWith("v1."));
+}
+
 TEST_F(LocalClusterTest, TheDirectoryIsPrivateAndServesOneClusterAtATime) {
   options_.dir += "/made/by/it";
   Start();
@@ -379,6 +388,44 @@ TEST_F(LocalClusterTest, AnImageWithoutACommandFailsWithASentence) {
   EXPECT_THAT(terminated.value("message", ""), HasSubstr("the local cluster pulls no images"));
 }
 
+// Symptom: a pod of 3 KB whose variables double took all memory: the cluster was gone, and died
+// again at each start, so that nobody could delete the pod.
+TEST_F(LocalClusterTest, AnEnvironmentThatDoublesFailsItsContainerAndNothingElse) {
+  Start();
+  const auto doubling = [](const std::string& name) {
+    Json pod = Pod(name, "true");
+    Json& env = pod["spec"]["containers"][0]["env"];
+    env = Json::array({{{"name", "A0"}, {"value", std::string(64, 'x')}}});
+    for (int i = 1; i < 40; ++i) {
+      const std::string before = "$(A" + std::to_string(i - 1) + ")";
+      env.push_back({{"name", "A" + std::to_string(i)}, {"value", before + before}});
+    }
+    return pod;
+  };
+  Create(doubling("never"));
+  Json again = doubling("again");
+  again["spec"]["restartPolicy"] = "Always";
+  Create(again);
+  AwaitPhase("never", "Failed");
+  const Json terminated = Get("never")["status"]["containerStatuses"][0]["state"]["terminated"];
+  EXPECT_EQ(terminated["reason"], "StartError");
+  EXPECT_EQ(terminated["exitCode"], 128);
+  EXPECT_THAT(terminated.value("message", ""), HasSubstr("the variable A11 has more than"));
+  const auto waiting = [&] {
+    return Get("again")["status"].value("/containerStatuses/0/state/waiting/reason"_json_pointer,
+                                        "");
+  };
+  Await("the back-off", [&] { return waiting() == "CrashLoopBackOff"; });
+  cluster_.reset();
+  Start();
+  Create(Pod("other", "true"));
+  AwaitPhase("other", "Succeeded");
+  for (const char* name : {"never", "again"}) {
+    ASSERT_THAT(Api().Delete(PodPath("default", name), ""), IsOk());
+    AwaitPhase(name, "gone");
+  }
+}
+
 TEST_F(LocalClusterTest, VolumesAreBoundDirectoriesAndOnesOfTheCluster) {
   const std::string mine = options_.dir + "/mine";
   options_.volume_bindings["data"] = mine;
@@ -407,6 +454,70 @@ TEST_F(LocalClusterTest, OnFailureRestartsTheContainerAndCountsIt) {
   AwaitPhase("a", "Succeeded");
   EXPECT_EQ(Get("a")["status"]["containerStatuses"][0]["restartCount"], 1);
   EXPECT_THAT(ReadLog("a"), HasSubstr("two"));
+}
+
+// Symptom: a pod whose files could not be written was "ContainerCreating" for ever; only the log of
+// the cluster knew why.
+TEST_F(LocalClusterTest, APodWhoseFilesCannotBeWrittenSaysWhyAndIsTriedAgain) {
+  Start();
+  const std::string ns = "/api/v1/namespaces/default/";
+  const std::string name(200, 'k');
+  const Json map = {{"metadata", {{"name", "m"}}}, {"data", {{name, "x"}}}};
+  ASSERT_THAT(Api().Post(ns + "configmaps", map.dump()), IsOk());
+  Json pod = Pod("a", "exec sleep 1000");
+  pod["spec"]["volumes"] = Json::array(
+      {{{"name", "v"},
+        {"configMap",
+         {{"name", "m"}, {"items", Json::array({{{"key", name}, {"path", name + name}}})}}}}});
+  pod["spec"]["containers"][0]["volumeMounts"] =
+      Json::array({{{"name", "v"}, {"mountPath", "/etc/taas-test"}}});
+  Create(pod);
+  const auto waiting = [&](const std::string& field) {
+    const Json::json_pointer at("/containerStatuses/0/state/waiting/" + field);
+    return Get("a")["status"].value(at, "");
+  };
+  Await("the reason", [&] { return waiting("reason") == "CreateContainerError"; });
+  EXPECT_THAT(waiting("message"), HasSubstr("File name too long"));
+  Create(Pod("b", "true"));
+  AwaitPhase("b", "Succeeded");
+  ASSERT_THAT(Api().Delete(PodPath("default", "a"), ""), IsOk());
+  AwaitPhase("a", "gone");
+}
+
+// Symptom: a container that put pipes or links where its log and its last words are read hung
+// whoever read them, or showed other files.
+TEST_F(LocalClusterTest, PipesAndLinksThatAContainerPutsInPlaceOfItsFilesAreNotRead) {
+  Start();
+  Create(Pod("pipes", "cd $TAAS_RUN_DIR; for f in log log.1 termination-log state.json; do "
+                      "rm -f $f; mkfifo $f; done; exit 3"));
+  Create(Pod("links", "cd $TAAS_RUN_DIR; for f in log log.1 termination-log; do "
+                      "rm -f $f; ln -s /etc/passwd $f; done; exit 3"));
+  Create(Pod("large", "truncate -s 1T $TAAS_TERMINATION_LOG; exit 3"));
+  for (const char* name : {"pipes", "links", "large"}) {
+    AwaitPhase(name, "Failed");
+    const Json terminated = Get(name)["status"]["containerStatuses"][0]["state"]["terminated"];
+    EXPECT_EQ(terminated["exitCode"], 3) << name;
+    EXPECT_THAT(terminated.value("message", ""), testing::Not(HasSubstr("root"))) << name;
+    EXPECT_EQ(ReadLog(name), "") << name;
+    ASSERT_THAT(Api().Delete(PodPath("default", name), ""), IsOk());
+    AwaitPhase(name, "gone");
+  }
+}
+
+// Symptom: a container that crashes for a week filled the disk with the logs of all its runs.
+TEST_F(LocalClusterTest, OfRunsBeforeThePreviousNoLogIsKept) {
+  Start();
+  Json pod = Pod("a", "echo run >> " + options_.dir + "/count; echo text; exit 1");
+  pod["spec"]["restartPolicy"] = "Always";
+  Create(pod);
+  const PodDirs& dirs = cluster_->pod_dirs();
+  const std::string uid = Get("a")["metadata"]["uid"];
+  // The third run comes after the kubelet's first wait of ten seconds.
+  Await("the third run", [&] { return FileText("count") == "run\nrun\nrun\n"; });
+  Await("the first run's log to go",
+        [&] { return !disk_.Exists(dirs.Run(uid, "c", 0).log).value_or(true); });
+  EXPECT_TRUE(disk_.Exists(dirs.Run(uid, "c", 1).log).value_or(false));
+  EXPECT_TRUE(disk_.Exists(dirs.Run(uid, "c", 0).exit).value_or(false)) << "it counts as a crash";
 }
 
 TEST_F(LocalClusterTest, ConfigMapsAndSecretsReachTheContainerAsSoonAsTheyExist) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <utility>
 
+#include "localkube/node/regular_file.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
@@ -17,8 +18,16 @@ namespace {
 constexpr size_t kTagAt = 38;
 constexpr size_t kTailBlockBytes = 256 << 10;
 
-std::string OlderName(const std::string& path, int age) {
-  return age == 0 ? path : path + "." + std::to_string(age);
+// The last bytes of all parts together: the newest may have been begun a moment ago.
+FileEnd EndOfParts(const std::string& path, size_t bytes_max) {
+  FileEnd out;
+  for (int age = 0; age < kLogFilesMax && out.text.size() < bytes_max; ++age) {
+    FileEnd part = ReadEnd(LogPart(path, age), bytes_max - out.text.size());
+    if (part.text.empty()) continue;
+    out.text.insert(0, part.text);
+    out.cut = part.cut;
+  }
+  return out;
 }
 
 }  // namespace
@@ -95,23 +104,21 @@ absl::Status ContainerLog::Rotate() {
   file_ = nullptr;
   file_bytes_ = 0;
   for (int age = options_.files_max - 2; age >= 0; --age) {
-    const std::string source = OlderName(options_.path, age);
+    const std::string source = LogPart(options_.path, age);
     ASSIGN_OR_RETURN(const bool exists, disk_.Exists(source));
     if (exists) {
-      RETURN_IF_ERROR(disk_.Rename(source, OlderName(options_.path, age + 1)));
+      RETURN_IF_ERROR(disk_.Rename(source, LogPart(options_.path, age + 1)));
     }
   }
   return absl::OkStatus();
 }
 
-std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path) {
-  std::vector<std::string> files;
-  for (int age = kLogFilesMax - 1; age >= 0; --age) {
-    const std::string name = OlderName(path, age);
-    const absl::StatusOr<bool> exists = disk.Exists(name);
-    if (exists.ok() && *exists) files.push_back(name);
-  }
-  return files;
+std::string LogPart(const std::string& path, int age) {
+  return age == 0 ? path : path + "." + std::to_string(age);
+}
+
+void RemoveLog(FileSystem& disk, const std::string& path) {
+  for (int age = 0; age < kLogFilesMax; ++age) disk.Remove(LogPart(path, age)).IgnoreError();
 }
 
 std::optional<uint64_t> BeginOfTail(int fd, uint64_t* lines) {
@@ -136,33 +143,21 @@ std::optional<uint64_t> BeginOfTail(int fd, uint64_t* lines) {
   return std::nullopt;
 }
 
-std::string LogTail(FileSystem& disk, const std::string& path, size_t lines_max,
-                    size_t bytes_max) {
-  const absl::StatusOr<std::unique_ptr<RandomReadFile>> file = disk.OpenRead(path);
-  if (!file.ok()) return "";
-  const absl::StatusOr<uint64_t> size = (*file)->Size();
-  if (!size.ok()) return "";
+std::string LogTail(const std::string& path, size_t lines_max, size_t bytes_max) {
   // Twice the bytes leave room for the times and streams that are cut off.
-  const uint64_t want = std::min<uint64_t>(*size, 2 * bytes_max + kLineBytesMax);
-  std::string text(want, '\0');
-  const absl::StatusOr<size_t> got = (*file)->ReadAt(*size - want, want, text.data());
-  if (!got.ok()) return "";
-  text.resize(*got);
-
+  const FileEnd end = EndOfParts(path, 2 * bytes_max + kLineBytesMax);
+  const std::string& text = end.text;
   std::deque<std::string> lines;
-  size_t begin = want < *size ? text.find('\n') + 1 : 0;
-  while (begin < text.size()) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view record(text.data() + begin, end - begin);
-    begin = end + 1;
+  bool open = false;  // The last line goes on in the next record.
+  for (size_t begin = end.cut ? text.find('\n') + 1 : 0; begin < text.size();) {
+    const size_t stop = std::min(text.find('\n', begin), text.size());
+    const std::string_view record(text.data() + begin, stop - begin);
+    begin = stop + 1;
     // "TIME stream F text"
-    size_t field = 0;
-    for (int spaces = 0; spaces < 3 && field != std::string_view::npos; ++spaces) {
-      field = record.find(' ', field);
-      if (field != std::string_view::npos) ++field;
-    }
-    if (field == std::string_view::npos) continue;
-    lines.emplace_back(record.substr(field));
+    if (record.size() < kTagAt + 2) continue;
+    if (!open) lines.emplace_back();
+    lines.back() += record.substr(kTagAt + 2);
+    open = record[kTagAt] == 'P';
     if (lines.size() > lines_max) lines.pop_front();
   }
   std::string out;

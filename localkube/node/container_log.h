@@ -20,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "operator/base/clock.h"
@@ -67,8 +66,12 @@ class ContainerLog {
 // "2026-11-21T05:54:17.123456789Z".
 std::string FormatRfc3339Nano(Clock::WallTime time);
 
-// The files of the log at `path` that exist, oldest first.
-std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path);
+// The name of a part of the log at `path`: 0 is the one that is written, kLogFilesMax - 1 the
+// oldest that is kept.
+std::string LogPart(const std::string& path, int age);
+
+// Removes all parts. What cannot be removed stays.
+void RemoveLog(FileSystem& disk, const std::string& path);
 
 // Where the last `lines` lines of a file begin; nothing: it has no more than these, and `lines` is
 // how many are still wanted of the file before it. A line may be of several records, of which the
@@ -76,7 +79,7 @@ std::vector<std::string> LogFiles(FileSystem& disk, const std::string& path);
 std::optional<uint64_t> BeginOfTail(int fd, uint64_t* lines);
 
 // The last `lines_max` lines of the log at `path`, without times, at most `bytes_max` bytes.
-std::string LogTail(FileSystem& disk, const std::string& path, size_t lines_max, size_t bytes_max);
+std::string LogTail(const std::string& path, size_t lines_max, size_t bytes_max);
 
 }  // namespace taas::localkube
 

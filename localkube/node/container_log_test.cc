@@ -64,15 +64,31 @@ TEST_F(ContainerLogTest, AFullFileIsRenamedAndOnlyTheLastFilesAreKept) {
   EXPECT_THAT(Read(".2"), testing::HasSubstr("F 4"));
   EXPECT_THAT(Read(".1"), testing::HasSubstr("F 5"));
   EXPECT_EQ(Read(".3"), "(no file)");
-  EXPECT_THAT(LogFiles(disk_, path_), testing::ElementsAre(path_ + ".2", path_ + ".1"));
+  EXPECT_EQ(LogPart(path_, 2), path_ + ".2");
 }
 
 TEST_F(ContainerLogTest, TheTailHasTheLastLinesWithoutTimes) {
   ContainerLog log(disk_, clock_, {.path = path_});
   ASSERT_THAT(log.Append(LogStream::kStdout, "a\nb c\nd\n"), IsOk());
-  EXPECT_EQ(LogTail(disk_, path_, 2, 100), "b c\nd\n");
-  EXPECT_EQ(LogTail(disk_, path_, 2, 4), "c\nd\n");
-  EXPECT_EQ(LogTail(disk_, path_ + "missing", 2, 4), "");
+  EXPECT_EQ(LogTail(path_, 2, 100), "b c\nd\n");
+  EXPECT_EQ(LogTail(path_, 2, 4), "c\nd\n");
+  EXPECT_EQ(LogTail(path_ + "missing", 2, 4), "");
+}
+
+// Symptom: a program that died just after its log had begun a new part left no last words, and a
+// long last line came in pieces.
+TEST_F(ContainerLogTest, TheTailGoesBackOverPartsAndJoinsTheRecordsOfALine) {
+  ContainerLog log(disk_, clock_, {.path = path_, .file_bytes_max = 100});
+  for (const char* line : {"one\n", "two\n", "three\n"}) {
+    ASSERT_THAT(log.Append(LogStream::kStderr, line), IsOk());
+  }
+  EXPECT_EQ(Read(), "(no file)") << "the newest part is yet to come";
+  EXPECT_EQ(LogTail(path_, 2, 100), "two\nthree\n");
+  const std::string end(100, 'y');
+  ContainerLog next(disk_, clock_, {.path = path_});
+  const std::string line = std::string(kLineBytesMax, 'x') + end + "\n";
+  ASSERT_THAT(next.Append(LogStream::kStderr, line), IsOk());
+  EXPECT_EQ(LogTail(path_, 1, 200), std::string(99, 'x') + end + "\n");
 }
 
 // As the first record of a line is found, however many records it has and where blocks end.

@@ -120,7 +120,7 @@ absl::StatusOr<int> TakeLock(const std::string& path) {
   return ErrnoToStatus(error, "lock", path);
 }
 
-absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
+absl::StatusOr<RunStatus> LookAtRun(FileSystem& disk, const RunFiles& files) {
   // In this order, because a shim takes the lock, then creates `started`, and writes its record
   // before it lets go of the lock: who is `started` and has no lock has ended.
   ASSIGN_OR_RETURN(const bool started, disk.Exists(files.started));
@@ -128,15 +128,17 @@ absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
   RunStatus run;
   ASSIGN_OR_RETURN(run.exit, ReadExit(disk, files));
   ASSIGN_OR_RETURN(run.state, ReadState(disk, files));
-  if (run.exit.has_value()) {
+  if (run.exit.has_value() || (started && !alive)) {
     run.phase = RunPhase::kEnded;
-    return run;
-  }
-  if (alive) {
+  } else if (alive) {
     run.phase = run.state.has_value() ? RunPhase::kRunning : RunPhase::kStarting;
-    return run;
   }
-  if (!started) return run;
+  return run;
+}
+
+absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
+  ASSIGN_OR_RETURN(RunStatus run, LookAtRun(disk, files));
+  if (run.phase != RunPhase::kEnded || run.exit.has_value()) return run;
   KillLeftovers(disk, files.dir);
   ExitRecord exit;
   exit.exit_code = kUnknownExitCode;
@@ -145,7 +147,6 @@ absl::StatusOr<RunStatus> ReadRun(FileSystem& disk, const RunFiles& files) {
   exit.started_at = run.state.has_value() ? run.state->started_at : Clock::WallTime{};
   exit.finished_at = exit.started_at;
   RETURN_IF_ERROR(WriteExit(disk, files, exit));
-  run.phase = RunPhase::kEnded;
   run.exit = exit;
   return run;
 }

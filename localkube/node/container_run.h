@@ -34,12 +34,17 @@ enum class RunPhase {
 struct RunStatus {
   RunPhase phase = RunPhase::kNew;
   std::optional<RunState> state;
-  std::optional<ExitRecord> exit;  // Always there for kEnded.
+  std::optional<ExitRecord> exit;  // Always there for kEnded that ReadRun tells.
 };
 
 // Starts `program shim DIR` in a session of its own and returns when it has been executed, not when
 // the container runs.
 absl::Status StartRun(const std::string& program, const RunFiles& files);
+
+// As ReadRun, but only looks: it writes nothing and kills nothing, so it may be called from any
+// thread and while the directory is being removed. A run whose directory is gone is kNew; one whose
+// shim was killed is kEnded, and has no record until ReadRun writes it.
+absl::StatusOr<RunStatus> LookAtRun(FileSystem& disk, const RunFiles& files);
 
 // A run whose shim was killed is kEnded with reason ContainerStatusUnknown; what it left behind is
 // killed and the record written first.

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 
 #include "localkube/node/admission.h"
+#include "localkube/node/container_log.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/gpu_slots.h"
+#include "localkube/node/log_pin.h"
 #include "localkube/node/node_objects.h"
 #include "localkube/node/pod_changes.h"
 #include "localkube/node/pod_json.h"
 #include "localkube/node/pod_run.h"
 #include "localkube/node/pod_runs.h"
+#include "localkube/node/regular_file.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -30,13 +34,20 @@ constexpr auto kRetryAfter = 500ms;
 constexpr auto kClaimPatience = 5s;
 // Between looks at the runs of a pod whose object is gone.
 constexpr auto kOrphanLookEvery = 50ms;
+// How long the directory of such a pod stays for those who read its logs: a follower has all lines
+// within one of its polls; of one that has stopped reading, a disk must not be full for ever.
+constexpr auto kReadersPatience = 10s;
 
-// An API server lets objects through that we do not expect; one of them must not end the node.
-absl::Status WithoutJsonExceptions(const std::function<absl::Status()>& task) {
+// Of a list of slots, of which a node has at most 1,024.
+constexpr size_t kGpusBytesMax = 64 << 10;
+
+// An API server lets objects through that we do not expect, and memory may run out over one; it
+// must not end the node, and all other pods with it.
+absl::Status WithoutExceptions(const std::function<absl::Status()>& task) {
   try {
     return task();
-  } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(std::string("read the pod: ") + error.what());
+  } catch (const std::exception& error) {
+    return absl::InternalError(std::string("read the pod: ") + error.what());
   }
 }
 
@@ -114,8 +125,13 @@ const NodeCapacity* Node::FindNode(const std::string& name) const {
 }
 
 void Node::OnEvent(const StoreEvent& event) {
-  if (event.type == StoreEventType::kInitialEnd) return OnInitialEnd();
-  OnObject(event.type, event.text);
+  const absl::Status status = WithoutExceptions([&] {
+    event.type == StoreEventType::kInitialEnd ? OnInitialEnd() : OnObject(event.type, event.text);
+    return absl::OkStatus();
+  });
+  if (status.ok()) return;
+  Log(LogLevel::kWarning, "pod not taken up",
+      {{"pod", event.key.ns + "/" + event.key.name}, {"cause", std::string(status.message())}});
 }
 
 void Node::OnObject(StoreEventType type, const StoreText& text) {
@@ -193,9 +209,8 @@ void Node::OnInitialEnd() {
 // What an earlier node gave a pod, before any pod gets slots of this one.
 void Node::LoadGpus(const std::string& uid, Entry* entry) {
   if (entry->gpus_known) return;
-  const absl::StatusOr<std::string> text = disk_.ReadAll(GpusPath(uid));
-  if (!text.ok()) return;
-  const Json list = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const std::string text = ReadEnd(GpusPath(uid), kGpusBytesMax).text;
+  const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!list.is_array()) return;
   for (const Json& slot : list) {
     if (slot.is_number_integer()) entry->gpus.push_back(slot.get<int>());
@@ -264,7 +279,8 @@ void Node::Sync(const std::string& uid) {
   if (found == pods_.end() || listing_) return;
   if (found->second.text == nullptr) {
     bool gone = false;
-    const absl::Status status = EndOrphan(uid, &gone);
+    const absl::Status status =
+        WithoutExceptions([&] { return EndOrphan(uid, &found->second, &gone); });
     if (gone) {
       if (found->second.timer != 0) executor_.Cancel(found->second.timer);
       pods_.erase(found);
@@ -277,7 +293,7 @@ void Node::Sync(const std::string& uid) {
     SyncLater(uid, status.ok() ? Clock::Duration(kOrphanLookEvery) : kRetryAfter);
     return;
   }
-  const absl::Status status = WithoutJsonExceptions([&] { return TrySync(uid, &found->second); });
+  const absl::Status status = WithoutExceptions([&] { return TrySync(uid, &found->second); });
   if (status.ok()) return;
   // A conflict or a missing object means that an event is on its way.
   if (!absl::IsAborted(status) && !absl::IsNotFound(status)) {
@@ -313,15 +329,17 @@ absl::Status Node::TrySync(const std::string& uid, Entry* entry) {
     entry->stop_by = entry->stop_by.has_value() ? std::min(*entry->stop_by, by) : by;
   }
   entry->problems.clear();
+  if (!plan.starts.empty()) {
+    RETURN_IF_ERROR(AssignGpus(uid, pod, entry));
+  }
   for (const StartContainer& start : plan.starts) {
     const absl::Status launched = LaunchRun(uid, pod, start, entry);
-    if (!absl::IsFailedPrecondition(launched)) {
-      RETURN_IF_ERROR(launched);
-      continue;
-    }
-    // What it needs does not exist yet; Poll tries again.
-    entry->problems[start.container] = {"CreateContainerConfigError",
-                                        std::string(launched.message())};
+    if (launched.ok()) continue;
+    // What it needs does not exist yet, or the disk is full, or no process can be made. Poll tries
+    // again; until then the pod says why.
+    const bool config = absl::IsFailedPrecondition(launched);
+    entry->problems[start.container] = {
+        config ? "CreateContainerConfigError" : "CreateContainerError", MessageOf(launched)};
   }
   if (!entry->problems.empty()) {
     ASSIGN_OR_RETURN(plan, PlanNow(uid, pod, *entry));
@@ -359,26 +377,30 @@ absl::Status Node::LaunchRun(const std::string& uid, const Json& pod, const Star
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(disk_.MakeDirs(files.dir));
-  RETURN_IF_ERROR(watcher_->Watch(files.dir));
-  absl::Status prepared = AssignGpus(uid, pod, entry);
-  if (prepared.ok()) {
-    prepared = preparer_.Prepare(
-        uid, pod, start.container, files,
-        {.node = FindNode(entry->node)->allocatable, .gpus = entry->gpus});
+  // Who is not woken polls.
+  if (const absl::Status watching = watcher_->Watch(files.dir); !watching.ok()) {
+    Log(LogLevel::kDebug, "polling", {{"cause", std::string(watching.message())}});
   }
+  const absl::Status prepared =
+      preparer_.Prepare(uid, pod, start.container, files,
+                        {.node = FindNode(entry->node)->allocatable, .gpus = entry->gpus});
   if (absl::IsInvalidArgument(prepared)) {
     // Never to be started: the user must change the pod.
     const Clock::WallTime now = clock_.WallNow();
     return WriteExit(disk_, files,
                      {.exit_code = kStartErrorCode,
                       .reason = "StartError",
-                      .message = std::string(prepared.message()),
+                      .message = MessageOf(prepared),
                       .started_at = now,
                       .finished_at = now});
   }
   RETURN_IF_ERROR(prepared);
   entry->launched[files.dir] = clock_.Now();
   RETURN_IF_ERROR(StartRun(options_.shim_path, files));
+  // As on a cluster the run before can be asked about, those before that cannot.
+  if (start.number >= 2) {
+    RemoveLog(disk_, dirs_.Run(uid, start.container, start.number - 2).log);
+  }
   const Json* container = FindContainer(pod, start.container);
   if (start.number > 0 || container == nullptr) return absl::OkStatus();
   for (const PodEvent& event : StartEvents(*container)) events_.Emit(pod, event);
@@ -406,6 +428,7 @@ absl::Status Node::AssignGpus(const std::string& uid, const Json& pod, Entry* en
     for (int slot = 0; static_cast<int64_t>(slots.size()) < wanted; ++slot) {
       if (used.count(slot) == 0) slots.push_back(slot);
     }
+    RETURN_IF_ERROR(disk_.MakeDirs(dirs_.Pod(uid)));
     RETURN_IF_ERROR(disk_.WriteAtomically(GpusPath(uid), Json(slots).dump()));
     entry->gpus = std::move(slots);
   }
@@ -428,8 +451,8 @@ absl::Status Node::WriteStatus(const Json& pod, const std::string& status, const
   return absl::OkStatus();
 }
 
-// The object of this pod is gone: nothing of it may run, and nothing needs its directory.
-absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
+// Ends all that still runs of a pod whose object is gone. True: there is nothing.
+absl::StatusOr<bool> Node::StopRuns(const std::string& uid) {
   ASSIGN_OR_RETURN(const auto names, dirs_.Containers(disk_, uid));
   ASSIGN_OR_RETURN(const auto runs, ReadPodRuns(disk_, dirs_, *watcher_, uid, names));
   bool alive = false;
@@ -449,10 +472,23 @@ absl::Status Node::EndOrphan(const std::string& uid, bool* gone) {
       RETURN_IF_ERROR(WriteStop(disk_, files, {.grace = 0ms}));
     }
   }
-  if (alive) return absl::OkStatus();
-  KillLeftovers(disk_, dirs_.Pod(uid));
+  return !alive;
+}
+
+// The object of this pod is gone: nothing of it may run, and nothing needs its directory.
+absl::Status Node::EndOrphan(const std::string& uid, Entry* entry, bool* gone) {
+  if (!entry->idle_since.has_value()) {
+    ASSIGN_OR_RETURN(const bool idle, StopRuns(uid));
+    if (!idle) return absl::OkStatus();
+    KillLeftovers(disk_, dirs_.Pod(uid));
+    usage_.SetRuns(uid, "", {});
+    entry->ended = true;
+    entry->idle_since = clock_.Now();
+  }
+  // Who follows a log gets its last lines.
+  const bool patient = clock_.Now() < *entry->idle_since + kReadersPatience;
+  if (patient && IsBeingRead(dirs_.Pod(uid))) return absl::OkStatus();
   RETURN_IF_ERROR(disk_.RemoveAll(dirs_.Pod(uid)));
-  usage_.SetRuns(uid, "", {});
   *gone = true;
   return absl::OkStatus();
 }

@@ -75,6 +75,8 @@ class Node {
     bool admitted = false;  // The node has room for it and has taken it.
     Resources requests;     // Of one that was.
     bool ended = false;  // Its GPU slots are free.
+    // Since when nothing of a pod whose object is gone runs any more.
+    std::optional<Clock::Time> idle_since;
     std::optional<Clock::WallTime> stop_by;
     std::map<std::string, Clock::Time> launched;  // Shims that may not have claimed their run yet.
     std::map<std::string, StartProblem> problems;  // By container, until it is started.
@@ -103,7 +105,8 @@ class Node {
   absl::Status AssignGpus(const std::string& uid, const nlohmann::json& pod, Entry* entry);
   absl::Status WriteStatus(const nlohmann::json& pod, const std::string& status,
                            const Entry& entry);
-  absl::Status EndOrphan(const std::string& uid, bool* gone);
+  absl::Status EndOrphan(const std::string& uid, Entry* entry, bool* gone);
+  absl::StatusOr<bool> StopRuns(const std::string& uid);
 
   const Options options_;
   ApiCalls api_;

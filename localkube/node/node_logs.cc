@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -14,21 +13,27 @@
 
 #include "localkube/node/container_log.h"
 #include "localkube/node/container_run.h"
+#include "localkube/node/log_pin.h"
+#include "localkube/node/regular_file.h"
 #include "operator/base/status.h"
 
 namespace taas::localkube {
 namespace {
 
-// Reads on through rotation: an open file keeps its content whatever its name becomes. That needs
-// inodes, so it speaks POSIX and not FileSystem.
+bool IsSameFile(int a, int b) {
+  struct stat one {};
+  struct stat other {};
+  return ::fstat(a, &one) == 0 && ::fstat(b, &other) == 0 && one.st_ino == other.st_ino &&
+         one.st_dev == other.st_dev;
+}
+
+// Reads on through rotation: an open file keeps its content whatever its name becomes, also when it
+// has none any more. That needs inodes, so it speaks POSIX and not FileSystem.
 class FileReader : public LogReader {
  public:
-  FileReader(FileSystem& disk, RunFiles files, std::optional<uint64_t> tail)
-      : disk_(disk), files_(std::move(files)) {
-    for (const std::string& path : LogFiles(disk_, files_.log)) {
-      const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      if (fd >= 0) fds_.push_back(fd);
-    }
+  FileReader(FileSystem& disk, RunFiles files, LogPin pin, std::optional<uint64_t> tail)
+      : disk_(disk), files_(std::move(files)), pin_(std::move(pin)) {
+    OpenNewer();
     if (tail) SkipTo(*tail);
   }
   ~FileReader() override {
@@ -37,25 +42,35 @@ class FileReader : public LogReader {
 
   absl::StatusOr<LogChunk> Read(size_t size_max) override {
     LogChunk chunk;
-    // Asked first: what the shim wrote before its record is then there to be read.
-    ASSIGN_OR_RETURN(const RunStatus run, ReadRun(disk_, files_));
-    for (;;) {
-      if (fds_.empty() && !OpenCurrent()) break;
-      const std::string more = ReadFront(size_max);
-      if (!more.empty()) {
-        chunk.data = more;
-        return chunk;
+    // Asked first: what the shim wrote before its end is then there to be read.
+    const bool ended = HasEnded();
+    while (!fds_.empty() || OpenNewer()) {
+      chunk.data = ReadFront(size_max);
+      if (!chunk.data.empty()) return chunk;
+      if (fds_.size() == 1) {
+        if (!OpenNewer()) break;
+        // From now on nothing is written to the one before; what came before that is read yet.
+        continue;
       }
-      if (fds_.size() == 1 && !Rotated()) break;
       ::close(fds_.front());
       fds_.pop_front();
       offset_ = 0;
     }
-    chunk.ended = run.phase == RunPhase::kEnded;
+    chunk.ended = ended;
+    if (ended) pin_.Release();
     return chunk;
   }
 
  private:
+  // A run is read only once it has been claimed. If nobody is at work on it any more, it has ended,
+  // even if all that said so is gone: its pod was deleted, and its directory with it.
+  bool HasEnded() {
+    const absl::StatusOr<RunStatus> run = LookAtRun(disk_, files_);
+    // Short of descriptors, say: what cannot be looked at now is looked at again.
+    if (!run.ok()) return false;
+    return run->phase == RunPhase::kEnded || run->phase == RunPhase::kNew;
+  }
+
   void SkipTo(uint64_t lines) {
     for (size_t file = fds_.size(); file-- > 0;) {
       const std::optional<uint64_t> begin = BeginOfTail(fds_[file], &lines);
@@ -69,19 +84,23 @@ class FileReader : public LogReader {
     }
   }
 
-  bool OpenCurrent() {
-    const int fd = ::open(files_.log.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) fds_.push_back(fd);
-    return fd >= 0;
-  }
-
-  // True if the file we read is no longer the one that is written.
-  bool Rotated() const {
-    struct stat ours {};
-    struct stat current {};
-    if (::fstat(fds_.front(), &ours) != 0 || ::stat(files_.log.c_str(), &current) != 0)
-      return false;
-    return ours.st_ino != current.st_ino;
+  // Opens the parts that are newer than those that are open. False: there are none. The newest is
+  // looked for first: a part that gets its next name meanwhile is met twice then, and not missed.
+  bool OpenNewer() {
+    std::deque<int> found;
+    for (int age = 0; age < kLogFilesMax; ++age) {
+      const absl::StatusOr<int> fd = OpenRegular(LogPart(files_.log, age));
+      if (!fd.ok()) continue;
+      const bool known = !fds_.empty() && IsSameFile(*fd, fds_.back());
+      if (known || (!found.empty() && IsSameFile(*fd, found.front()))) {
+        ::close(*fd);
+        if (known) break;
+        continue;
+      }
+      found.push_front(*fd);
+    }
+    fds_.insert(fds_.end(), found.begin(), found.end());
+    return !found.empty();
   }
 
   // Whole records of the oldest file that is not read yet.
@@ -97,6 +116,7 @@ class FileReader : public LogReader {
 
   FileSystem& disk_;
   const RunFiles files_;
+  LogPin pin_;
   std::deque<int> fds_;  // Oldest first.
   uint64_t offset_ = 0;  // In the first of them.
 };
@@ -106,18 +126,27 @@ class FileReader : public LogReader {
 absl::StatusOr<std::unique_ptr<LogReader>> NodeLogs::Open(const LogRequest& request) {
   const std::string what =
       "container " + request.container + " of pod " + request.ns + "/" + request.pod;
+  LogPin pin(dirs_.Pod(request.uid));
   ASSIGN_OR_RETURN(int number, dirs_.LatestRun(disk_, request.uid, request.container));
   if (request.previous) --number;
+  if (request.run.has_value()) number = *request.run <= number ? *request.run : -1;
   if (number < 0) {
     if (request.previous) return absl::NotFoundError(what + " has no run before this one");
     return absl::FailedPreconditionError(what + " has not started");
   }
   RunFiles files = dirs_.Run(request.uid, request.container, number);
-  ASSIGN_OR_RETURN(const RunStatus run, ReadRun(disk_, files));
+  ASSIGN_OR_RETURN(RunStatus run, LookAtRun(disk_, files));
+  const bool latest = !request.previous && !request.run.has_value();
+  if (run.phase == RunPhase::kNew && latest && number > 0) {
+    // What it will run next waits for something; until then a kubelet shows the run before.
+    files = dirs_.Run(request.uid, request.container, number - 1);
+    ASSIGN_OR_RETURN(run, LookAtRun(disk_, files));
+  }
   if (run.phase == RunPhase::kNew) {
     return absl::FailedPreconditionError(what + " has not started");
   }
-  return std::unique_ptr<LogReader>(new FileReader(disk_, std::move(files), request.tail));
+  return std::unique_ptr<LogReader>(
+      new FileReader(disk_, std::move(files), std::move(pin), request.tail));
 }
 
 }  // namespace taas::localkube

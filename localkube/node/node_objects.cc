@@ -36,10 +36,10 @@ Json Conditions(const std::string& time) {
   return out;
 }
 
-Json NodeInfo() {
+Json NodeInfo(const std::string& version) {
   utsname machine{};
   ::uname(&machine);
-  return {{"kubeletVersion", "v1.34.0-taas"},
+  return {{"kubeletVersion", version},
           {"operatingSystem", "linux"},
           {"architecture", "amd64"},
           {"osImage", "this machine"},
@@ -47,7 +47,7 @@ Json NodeInfo() {
           {"containerRuntimeVersion", "process://1"}};
 }
 
-Json NodeObject(const NodeCapacity& node, Clock::WallTime now) {
+Json NodeObject(const NodeCapacity& node, const std::string& version, Clock::WallTime now) {
   Json amounts = {{"cpu", std::to_string(node.allocatable.cpu_milli) + "m"},
                   {"memory", std::to_string(node.allocatable.memory_bytes)},
                   {"pods", std::to_string(kPodsPerNodeMax)}};
@@ -63,12 +63,19 @@ Json NodeObject(const NodeCapacity& node, Clock::WallTime now) {
             {"addresses", Json::array({{{"type", "InternalIP"}, {"address", "127.0.0.1"}},
                                        {{"type", "Hostname"}, {"address", node.name}}})},
             {"conditions", Conditions(FormatRfc3339(now))},
-            {"nodeInfo", NodeInfo()}}}};
+            {"nodeInfo", NodeInfo(version)}}}};
 }
 
-absl::Status WriteNode(ApiCalls& api, const NodeCapacity& capacity, Clock::WallTime now) {
+// Server and node are one program, so they have one version.
+std::string VersionOf(ApiCalls& api) {
+  const Json version = Json::parse(api.Get("/version").value_or(""), nullptr, false);
+  return Text(version, "gitVersion");
+}
+
+absl::Status WriteNode(ApiCalls& api, const NodeCapacity& capacity, const std::string& version,
+                       Clock::WallTime now) {
   const std::string path = std::string(kNodesPath) + "/" + capacity.name;
-  const Json wanted = NodeObject(capacity, now);
+  const Json wanted = NodeObject(capacity, version, now);
   absl::StatusOr<std::string> reply = api.Get(path);
   if (absl::IsNotFound(reply.status())) reply = api.Post(kNodesPath, wanted.dump());
   RETURN_IF_ERROR(reply.status());
@@ -91,7 +98,8 @@ absl::Status WriteNode(ApiCalls& api, const NodeCapacity& capacity, Clock::WallT
 
 absl::Status WriteNodeObjects(ApiCalls& api, const std::vector<NodeCapacity>& nodes,
                               Clock::WallTime now) {
-  for (const NodeCapacity& node : nodes) RETURN_IF_ERROR(WriteNode(api, node, now));
+  const std::string version = VersionOf(api);
+  for (const NodeCapacity& node : nodes) RETURN_IF_ERROR(WriteNode(api, node, version, now));
   ASSIGN_OR_RETURN(const std::string text, api.Get(kNodesPath));
   const Json list = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   for (const Json& node : Elements(list, "items")) {

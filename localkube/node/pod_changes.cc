@@ -43,7 +43,7 @@ void AddChange(const Json& pod, const Json& before, const Json& now, std::vector
                                  Text(meta, "uid") + ")",
                       .warning = true,
                       .container = name});
-    } else if (waits == "CreateContainerConfigError") {
+    } else if (waits == "CreateContainerConfigError" || waits == "CreateContainerError") {
       out->push_back({.reason = "Failed",
                       .message = "Error: " + Text(Member(state, "waiting"), "message"),
                       .warning = true,

@@ -7,6 +7,7 @@
 #include "localkube/node/gpu_slots.h"
 #include "localkube/node/pod_fields.h"
 #include "localkube/node/pod_json.h"
+#include "localkube/node/program_text.h"
 #include "operator/api/defaults.h"
 #include "operator/base/status.h"
 
@@ -40,7 +41,12 @@ class RunPlanner {
  public:
   RunPlanner(const Json& pod, const Json& container, const RunFiles& files,
              const RunContext& context, const PodConfig& config)
-      : pod_(pod), container_(container), files_(files), context_(context), config_(config) {}
+      : pod_(pod),
+        container_(container),
+        files_(files),
+        context_(context),
+        config_(config),
+        program_("container " + Text(container, "name")) {}
 
   absl::StatusOr<ContainerRun> Plan();
 
@@ -49,12 +55,11 @@ class RunPlanner {
   absl::Status PlanEnvironment();
   absl::Status AddEnvFrom(const Json& source);
   absl::Status AddEnv(const Json& entry);
-  void AddGpus();
+  absl::Status AddGpus();
   absl::Status PlanMounts();
   absl::Status PlanCommand();
   absl::Status ReplaceMounts();
   void PlanEnding();
-  void SetEnv(const std::string& name, const std::string& value);
   std::string name() const { return Text(container_, "name"); }
 
   const Json& pod_;
@@ -62,8 +67,7 @@ class RunPlanner {
   const RunFiles& files_;
   const RunContext& context_;
   const PodConfig& config_;
-  std::vector<std::string> env_order_;
-  std::map<std::string, std::string> env_;
+  ProgramText program_;
   ContainerRun run_;
 };
 
@@ -83,11 +87,6 @@ absl::Status RunPlanner::CheckSupported() const {
   return absl::OkStatus();
 }
 
-void RunPlanner::SetEnv(const std::string& name, const std::string& value) {
-  if (env_.count(name) == 0) env_order_.push_back(name);
-  env_[name] = value;
-}
-
 absl::Status RunPlanner::AddEnvFrom(const Json& source) {
   for (const char* kind : {"configMapRef", "secretRef"}) {
     const Json& ref = Member(source, kind);
@@ -98,7 +97,9 @@ absl::Status RunPlanner::AddEnvFrom(const Json& source) {
         config_.Find({secret ? ConfigKind::kSecret : ConfigKind::kConfigMap, Text(ref, "name")},
                      Flag(ref, "optional")));
     if (data == nullptr) continue;
-    for (const auto& [key, value] : *data) SetEnv(Text(source, "prefix") + key, value);
+    for (const auto& [key, value] : *data) {
+      RETURN_IF_ERROR(program_.SetEnv(Text(source, "prefix") + key, value));
+    }
   }
   return absl::OkStatus();
 }
@@ -106,60 +107,56 @@ absl::Status RunPlanner::AddEnvFrom(const Json& source) {
 absl::Status RunPlanner::AddEnv(const Json& entry) {
   const std::string variable = Text(entry, "name");
   const Json& from = Member(entry, "valueFrom");
-  if (from.is_null()) {
-    SetEnv(variable, ExpandVariables(Text(entry, "value"), env_));
-    return absl::OkStatus();
-  }
+  if (from.is_null()) return program_.ExpandEnv(variable, Text(entry, "value"));
   const std::string kind = from.empty() ? "valueFrom" : from.begin().key();
   const Json& ref = Member(from, kind.c_str());
   if (kind == "fieldRef") {
-    ASSIGN_OR_RETURN(const std::string value, PodField(pod_, Text(ref, "fieldPath")));
-    SetEnv(variable, value);
-  } else if (kind == "resourceFieldRef") {
-    ASSIGN_OR_RETURN(const std::string value,
-                     ResourceField(pod_, container_, ref, context_.node));
-    SetEnv(variable, value);
-  } else if (kind == "configMapKeyRef" || kind == "secretKeyRef") {
+    ASSIGN_OR_RETURN(std::string value, PodField(pod_, Text(ref, "fieldPath")));
+    return program_.SetEnv(variable, std::move(value));
+  }
+  if (kind == "resourceFieldRef") {
+    ASSIGN_OR_RETURN(std::string value, ResourceField(pod_, container_, ref, context_.node));
+    return program_.SetEnv(variable, std::move(value));
+  }
+  if (kind == "configMapKeyRef" || kind == "secretKeyRef") {
     const ConfigRef object{
         kind == "secretKeyRef" ? ConfigKind::kSecret : ConfigKind::kConfigMap, Text(ref, "name")};
-    ASSIGN_OR_RETURN(const auto value,
-                     config_.Value(object, Text(ref, "key"), Flag(ref, "optional")));
-    if (value.has_value()) SetEnv(variable, *value);
-  } else {
-    return absl::InvalidArgumentError("container " + name() + ": env " + variable + ": " + kind +
-                                      " is not supported by the local cluster");
+    ASSIGN_OR_RETURN(auto value, config_.Value(object, Text(ref, "key"), Flag(ref, "optional")));
+    return value.has_value() ? program_.SetEnv(variable, *std::move(value)) : absl::OkStatus();
   }
-  return absl::OkStatus();
+  return absl::InvalidArgumentError("container " + name() + ": env " + variable + ": " + kind +
+                                    " is not supported by the local cluster");
 }
 
-void RunPlanner::AddGpus() {
+absl::Status RunPlanner::AddGpus() {
   std::string slots;
   for (const int slot : ContainerSlots(pod_, name(), context_.gpus)) {
     slots += (slots.empty() ? "" : ",") + std::to_string(slot);
   }
-  if (slots.empty()) return;
-  SetEnv("NVIDIA_VISIBLE_DEVICES", slots);
-  SetEnv("CUDA_VISIBLE_DEVICES", slots);
+  if (slots.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(program_.SetEnv("NVIDIA_VISIBLE_DEVICES", slots));
+  RETURN_IF_ERROR(program_.SetEnv("CUDA_VISIBLE_DEVICES", slots));
   // By numbers as NVML gives them; CUDA's own order is by speed.
-  SetEnv("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  return program_.SetEnv("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
 }
 
 absl::Status RunPlanner::PlanEnvironment() {
-  for (const auto& [name, value] : context_.base_env) SetEnv(name, value);
-  SetEnv("HOSTNAME", Text(Member(pod_, "metadata"), "name"));
-  SetEnv("TAAS_TERMINATION_LOG", files_.termination_log);
-  SetEnv("TAAS_RUN_DIR", files_.dir);
+  for (const auto& [name, value] : context_.base_env) {
+    RETURN_IF_ERROR(program_.SetEnv(name, value));
+  }
+  RETURN_IF_ERROR(program_.SetEnv("HOSTNAME", Text(Member(pod_, "metadata"), "name")));
+  RETURN_IF_ERROR(program_.SetEnv("TAAS_TERMINATION_LOG", files_.termination_log));
+  RETURN_IF_ERROR(program_.SetEnv("TAAS_RUN_DIR", files_.dir));
   for (const Json& source : Elements(container_, "envFrom")) RETURN_IF_ERROR(AddEnvFrom(source));
   for (const Json& entry : Elements(container_, "env")) RETURN_IF_ERROR(AddEnv(entry));
   // Whatever a manifest says: this is how the node finds its processes.
-  SetEnv("TAAS_RUN_DIR", files_.dir);
-  AddGpus();
-  return absl::OkStatus();
+  RETURN_IF_ERROR(program_.SetEnv("TAAS_RUN_DIR", files_.dir));
+  return AddGpus();
 }
 
 absl::Status RunPlanner::PlanMounts() {
   ASSIGN_OR_RETURN(VolumePlan volumes,
-                   VolumePlanner(pod_, container_, context_, config_).Plan());
+                   VolumePlanner(pod_, container_, context_, config_, program_).Plan());
   run_.spec.mounts = std::move(volumes.mounts);
   run_.dirs = std::move(volumes.dirs);
   run_.files = std::move(volumes.files);
@@ -180,8 +177,8 @@ absl::Status RunPlanner::PlanCommand() {
   }
   const std::vector<std::string> args = Texts(Member(container_, "args"));
   command.insert(command.end(), args.begin(), args.end());
-  for (std::string& word : command) word = ExpandVariables(word, env_);
-  run_.spec.argv = std::move(command);
+  for (const std::string& word : command) RETURN_IF_ERROR(program_.AddWord(word));
+  run_.spec.argv = program_.words();
   const std::string cwd = Text(container_, "workingDir");
   if (!cwd.empty()) run_.spec.cwd = cwd;
   return absl::OkStatus();
@@ -196,8 +193,8 @@ absl::Status RunPlanner::ReplaceMounts() {
         ": this machine refuses mount namespaces (bubblewrap), so volumes reach the bundled "
         "trainer only, by translated paths; an image of your own cannot have volumes here");
   }
-  const auto trainer = env_.find("TAAS_TRAINER");
-  if (trainer != env_.end()) trainer->second = TranslatePaths(trainer->second, run_.spec.mounts);
+  std::string* trainer = program_.FindEnv("TAAS_TRAINER");
+  if (trainer != nullptr) *trainer = TranslatePaths(*trainer, run_.spec.mounts);
   run_.spec.mounts.clear();
   return absl::OkStatus();
 }
@@ -219,7 +216,7 @@ absl::StatusOr<ContainerRun> RunPlanner::Plan() {
   RETURN_IF_ERROR(PlanMounts());
   RETURN_IF_ERROR(PlanCommand());
   RETURN_IF_ERROR(ReplaceMounts());
-  for (const std::string& name : env_order_) run_.spec.env.push_back(name + "=" + env_[name]);
+  run_.spec.env = program_.Environment();
   PlanEnding();
   return std::move(run_);
 }
@@ -270,27 +267,6 @@ std::string ImageNote(const Json& container) {
   if (IsTrainerImage(image) || Texts(Member(container, "command")).empty()) return "";
   return "image \"" + image + "\" is not pulled: the command of container " +
          Text(container, "name") + " runs with the programs of this machine";
-}
-
-std::string ExpandVariables(const std::string& text,
-                            const std::map<std::string, std::string>& variables) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    if (text.compare(at, 2, "$$") == 0) {
-      out += '$';
-      at += 2;
-      continue;
-    }
-    const size_t end = text.compare(at, 2, "$(") == 0 ? text.find(')', at) : std::string::npos;
-    if (end != std::string::npos) {
-      const auto variable = variables.find(text.substr(at + 2, end - at - 2));
-      out += variable != variables.end() ? variable->second : text.substr(at, end + 1 - at);
-      at = end + 1;
-      continue;
-    }
-    out += text[at++];
-  }
-  return out;
 }
 
 std::string TranslatePaths(const std::string& json, const std::vector<RunMount>& mounts) {

@@ -12,7 +12,6 @@
 #ifndef LOCALKUBE_NODE_POD_RUN_H_
 #define LOCALKUBE_NODE_POD_RUN_H_
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -44,10 +43,6 @@ bool IsTrainerImage(const std::string& image);
 // Says of a container whose image is another than the trainer's that its command runs without it.
 // Empty: there is nothing to say.
 std::string ImageNote(const nlohmann::json& container);
-
-// Replaces `$(NAME)` by its value, `$$(NAME)` by "$(NAME)"; unknown names stay, as in Kubernetes.
-std::string ExpandVariables(const std::string& text,
-                            const std::map<std::string, std::string>& variables);
 
 // The JSON text with each string that is a mount's target, or a path below it, moved to the mount's
 // source.

@@ -209,6 +209,68 @@ TEST_F(PodRunTest, WithoutMountNamespacesTheTrainersPathsAreTranslated) {
                                HasSubstr("an image of your own cannot have volumes here")));
 }
 
+// Symptom: a pod of 3 KB took all memory of the machine, and took it again at each start of the
+// cluster. What is made of a pod is bounded, wherever it is made.
+TEST_F(PodRunTest, WhatGrowsBeyondWhatAProgramCanBeGivenIsRefused) {
+  const auto refused = [&](const char* why) {
+    EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(why)));
+  };
+  Json& env = container()["env"];
+  env = Json::array({{{"name", "A0"}, {"value", std::string(64, 'x')}}});
+  for (int i = 1; i < 11; ++i) {
+    const std::string before = "$(A" + std::to_string(i - 1) + ")";
+    env.push_back({{"name", "A" + std::to_string(i)}, {"value", before + before}});
+  }
+  EXPECT_THAT(Plan(), IsOk()) << "64 KiB is what a program can be given";
+  container()["args"] = {"$(A10)$(A10)"};
+  refused("word 2 of its command");
+  container()["args"] = Json::array();
+  for (int i = 0; i < 40; ++i) container()["args"].push_back("$(A10)");
+  refused("its command and environment together");
+  container().erase("args");
+  env.push_back({{"name", "A11"}, {"value", "$(A10)$(A10)"}});
+  refused("the variable A11");
+  env = Json::array();
+  for (int i = 0; i < 50'000; ++i) {
+    env.push_back({{"name", "B" + std::to_string(i)}, {"value", std::string(40, 'x')}});
+  }
+  refused("its command and environment together");
+}
+
+TEST_F(PodRunTest, AConfigMapThatIsNamedAThousandTimesIsNotCopiedAThousandTimes) {
+  config_.Add({ConfigKind::kConfigMap, "m"},
+              {{"data", {{"a", std::string(100'000, 'x')}, {"b", std::string(900'000, 'y')}}}});
+  for (int i = 0; i < 1000; ++i) {
+    container()["envFrom"].push_back(
+        {{"prefix", "P" + std::to_string(i)}, {"configMapRef", {{"name", "m"}}}});
+  }
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("P0b")));
+  container().erase("envFrom");
+  Json sources = Json::array();
+  for (int i = 0; i < 1000; ++i) sources.push_back({{"configMap", {{"name", "m"}}}});
+  pod_["spec"]["volumes"] =
+      Json::array({{{"name", "v"}, {"projected", {{"sources", sources}}}}});
+  container()["volumeMounts"] = Json::array({{{"name", "v"}, {"mountPath", "/m"}}});
+  EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("67108864 bytes")));
+}
+
+// Symptom: a mount with subPathExpr got the whole volume, without a word.
+TEST_F(PodRunTest, ASubPathMayNameVariables) {
+  pod_["spec"]["volumes"] = Json::array({{{"name", "c"}, {"emptyDir", Json::object()}}});
+  Json& mount = container()["volumeMounts"][0];
+  mount = {{"name", "c"}, {"mountPath", "/s"}, {"subPathExpr", "runs/$(WHO)"}};
+  container()["env"] = Json::array({{{"name", "WHO"}, {"value", "me"}}});
+  const auto run = Plan();
+  ASSERT_THAT(run, IsOk());
+  EXPECT_EQ(run->spec.mounts[0].source, "/d/pods/u/volumes/c/runs/me");
+  for (const char* wrong : {"$(NOBODY)", "$(WHO)/../..", "/$(WHO)"}) {
+    mount["subPathExpr"] = wrong;
+    EXPECT_THAT(Plan(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 HasSubstr("container trainer")))
+        << wrong;
+  }
+}
+
 TEST_F(PodRunTest, GpuSlotsOverrideWhatTheTemplateSays) {
   context_.gpus = {1, 3};
   container()["resources"] = {{"limits", {{"nvidia.com/gpu", 1}}}};

@@ -14,6 +14,8 @@ using Json = nlohmann::json;
 
 constexpr int kDefaultMode = 0644;
 constexpr int kModeBits = 0777;
+// Of a path, as the kernel has it.
+constexpr size_t kPathBytesMax = 4096;
 
 // Whether a relative path stays below where it begins.
 bool StaysBelow(const std::string& path) {
@@ -78,6 +80,13 @@ absl::Status VolumePlanner::AddFile(const std::string& dir, const std::string& p
                                     std::string data, int mode) {
   if (!StaysBelow(path)) {
     return absl::InvalidArgumentError("volume path " + path + " must stay inside its volume");
+  }
+  file_bytes_ += data.size();
+  if (file_bytes_ > kVolumeFilesBytesMax) {
+    return absl::InvalidArgumentError(
+        "container " + Text(container_, "name") + ": what it mounts of ConfigMaps, Secrets and "
+        "fields of its pod has more than " + std::to_string(kVolumeFilesBytesMax) +
+        " bytes; put it into a persistentVolumeClaim");
   }
   const std::string whole = dir + "/" + path;
   plan_.dirs.push_back(whole.substr(0, whole.rfind('/')));
@@ -147,6 +156,17 @@ absl::StatusOr<VolumePlanner::Source> VolumePlanner::Fill(const Json& volume) {
   return Source{dir, /*read_only=*/true, /*made=*/true};
 }
 
+absl::StatusOr<std::string> VolumePlanner::SubPath(const Json& mount) const {
+  const std::string expression = Text(mount, "subPathExpr");
+  if (expression.empty()) return Text(mount, "subPath");
+  const std::string what = "subPathExpr of the mount " + Text(mount, "name");
+  std::string unknown;
+  ASSIGN_OR_RETURN(std::string path, program_.Expand(what, expression, kPathBytesMax, &unknown));
+  if (unknown.empty()) return path;
+  return absl::InvalidArgumentError("container " + Text(container_, "name") + ": " + what +
+                                    ": there is no variable " + unknown);
+}
+
 absl::Status VolumePlanner::AddMount(const Json& mount) {
   const std::string owner = "container " + Text(container_, "name");
   const std::string name = Text(mount, "name");
@@ -162,7 +182,7 @@ absl::Status VolumePlanner::AddMount(const Json& mount) {
   RunMount out{source.path, Text(mount, "mountPath"),
                source.read_only || Flag(mount, "readOnly")};
   while (out.target.size() > 1 && out.target.back() == '/') out.target.pop_back();
-  const std::string sub_path = Text(mount, "subPath");
+  ASSIGN_OR_RETURN(const std::string sub_path, SubPath(mount));
   if (!sub_path.empty()) {
     if (!StaysBelow(sub_path)) {
       return absl::InvalidArgumentError(owner + ": subPath " + sub_path +

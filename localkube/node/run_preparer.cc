@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <set>
 #include <utility>
 
 #include "localkube/node/pod_json.h"
@@ -13,6 +14,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+// ConfigMaps and Secrets that one pod may name, and what they may have together: each start of a
+// container reads all of them into this process. No pod that anybody wrote comes near.
+constexpr size_t kConfigsMax = 1000;
+constexpr size_t kConfigBytesMax = 64 << 20;
+
+absl::Status TooMuchConfig(size_t limit, const char* unit) {
+  return absl::InvalidArgumentError(
+      "the ConfigMaps and Secrets that the pod names are more than " + std::to_string(limit) +
+      unit + "; put what is large into a persistentVolumeClaim");
+}
+
 }  // namespace
 
 RunPreparer::RunPreparer(RunContext common, ApiCalls& api, FileSystem& disk, const PodDirs& dirs)
@@ -21,12 +33,17 @@ RunPreparer::RunPreparer(RunContext common, ApiCalls& api, FileSystem& disk, con
 // The ConfigMaps and Secrets that the pod names, as they are now.
 absl::StatusOr<PodConfig> RunPreparer::ReadConfig(const Json& pod) {
   PodConfig out;
+  size_t bytes = 0;
   const std::string ns = Text(Member(pod, "metadata"), "namespace");
-  for (const ConfigRef& ref : ConfigReferences(pod)) {
+  const std::set<ConfigRef> refs = ConfigReferences(pod);
+  if (refs.size() > kConfigsMax) return TooMuchConfig(kConfigsMax, "");
+  for (const ConfigRef& ref : refs) {
     const char* plural = ref.kind == ConfigKind::kSecret ? "secrets/" : "configmaps/";
     const auto text = api_.Get("/api/v1/namespaces/" + ns + "/" + plural + ref.name);
     if (absl::IsNotFound(text.status())) continue;
     RETURN_IF_ERROR(text.status());
+    bytes += text->size();
+    if (bytes > kConfigBytesMax) return TooMuchConfig(kConfigBytesMax, " bytes");
     out.Add(ref, Json::parse(*text, nullptr, /*allow_exceptions=*/false));
   }
   return out;

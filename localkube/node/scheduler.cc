@@ -1,6 +1,7 @@
 #include "localkube/node/scheduler.h"
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -17,13 +18,14 @@ using namespace std::chrono_literals;
 // After a failure of the API or the store.
 constexpr auto kRetryAfter = 500ms;
 
-// An API server lets objects through that we do not expect; one of them must not end the scheduler.
-// False: there was an exception, and the object waits for its next event.
-bool WithoutJsonExceptions(const std::string& key, const std::function<void()>& task) {
+// An API server lets objects through that we do not expect, and memory may run out over one; it
+// must not end the scheduler. False: there was an exception, and the object waits for its next
+// event.
+bool WithoutExceptions(const std::string& key, const std::function<void()>& task) {
   try {
     task();
     return true;
-  } catch (const Json::exception& error) {
+  } catch (const std::exception& error) {
     Log(LogLevel::kWarning, "object not read", {{"object", key}, {"cause", error.what()}});
     return false;
   }
@@ -70,7 +72,7 @@ void Scheduler::OnPod(const StoreEvent& event) {
   } else if (event.type == StoreEventType::kDeleted) {
     pods_.erase(key);
   } else {
-    WithoutJsonExceptions(key, [&] {
+    WithoutExceptions(key, [&] {
       Entry entry = ReadEntry(event);
       const auto before = pods_.find(key);
       // The same pod goes on being unwanted; one of the same name begins anew.
@@ -89,7 +91,7 @@ void Scheduler::OnNode(const StoreEvent& event) {
   } else if (event.type == StoreEventType::kDeleted) {
     nodes_.erase(event.key.name);
   } else {
-    WithoutJsonExceptions(event.key.name, [&] {
+    WithoutExceptions(event.key.name, [&] {
       nodes_[event.key.name] =
           ReadNodeState(Json::parse(*event.text, nullptr, /*allow_exceptions=*/false));
     });
@@ -141,7 +143,7 @@ void Scheduler::Place() {
 bool Scheduler::Carry(const Placement& placement, Entry* entry) {
   absl::Status status;
   const bool fits = !placement.node.empty();
-  const bool done = WithoutJsonExceptions(placement.key, [&] {
+  const bool done = WithoutExceptions(placement.key, [&] {
     status = fits ? Bind(*entry, placement.node) : Refuse(*entry, placement.message);
   });
   if (!done) return true;
@@ -228,7 +230,7 @@ void Scheduler::EvictTainted() {
       continue;
     }
     absl::Status status;
-    WithoutJsonExceptions(key, [&, &pod = entry] { status = Evict(pod); });
+    WithoutExceptions(key, [&, &pod = entry] { status = Evict(pod); });
     if (status.ok() || absl::IsAborted(status) || absl::IsNotFound(status)) continue;
     Log(LogLevel::kWarning, "pod not taken off its node",
         {{"pod", key}, {"cause", std::string(status.message())}});

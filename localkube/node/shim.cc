@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "localkube/node/container_log.h"
 #include "localkube/node/memory_use.h"
+#include "localkube/node/regular_file.h"
 #include "localkube/node/sandbox.h"
 #include "localkube/node/shim_record.h"
 #include "operator/base/clock.h"
@@ -48,6 +49,10 @@ constexpr size_t kReadBytes = 64 << 10;
 // is what a limit here may be exceeded by.
 constexpr auto kMemoryCheckEvery = 100ms;
 constexpr char kOutOfMemory[] = "OOMKilled";
+// A disk that is full when a training ends may have room again when its last checkpoint has
+// replaced an older one; a pod that waits longer for that is in the way.
+constexpr auto kRecordPatience = 30s;
+constexpr auto kRecordRetryEvery = 500ms;
 
 class Fd {
  public:
@@ -127,12 +132,13 @@ std::vector<pid_t> Children(FileSystem& disk) {
 
 class Shim {
  public:
-  explicit Shim(const std::string& dir) : files_(dir) {}
+  Shim(const std::string& dir, FileSystem& disk) : files_(dir), disk_(disk) {}
   absl::Status Run();
 
  private:
   absl::StatusOr<bool> Claim();
   absl::Status RunClaimed(ExitRecord* exit);
+  absl::Status WriteExitAtLast(const ExitRecord& exit);
   absl::Status WatchSignalsAndStop();
   absl::Status Start();
   [[noreturn]] void Exec(const std::vector<std::string>& argv, const std::string& program,
@@ -153,8 +159,8 @@ class Shim {
   std::string TerminationMessage(int exit_code);
 
   const RunFiles files_;
+  FileSystem& disk_;
   RealClock clock_;
-  PosixFileSystem disk_;
   RunSpec spec_;
   Fd lock_;
   Fd signals_;
@@ -205,10 +211,21 @@ absl::Status Shim::Run() {
   if (const absl::Status status = RunClaimed(&exit); !status.ok()) {
     exit.exit_code = kStartErrorCode;
     exit.reason = "StartError";
-    exit.message = std::string(status.message());
+    exit.message = MessageOf(status);
   }
   exit.finished_at = clock_.WallNow();
-  return WriteExit(disk_, files_, exit);
+  return WriteExitAtLast(exit);
+}
+
+// Without its record a run that succeeded would count as one that was lost.
+absl::Status Shim::WriteExitAtLast(const ExitRecord& exit) {
+  const Clock::Time deadline = clock_.Now() + kRecordPatience;
+  absl::Status written = WriteExit(disk_, files_, exit);
+  while (!written.ok() && clock_.Now() < deadline) {
+    clock_.SleepUntil(clock_.Now() + kRecordRetryEvery);
+    written = WriteExit(disk_, files_, exit);
+  }
+  return written;
 }
 
 absl::Status Shim::RunClaimed(ExitRecord* exit) {
@@ -473,12 +490,9 @@ bool Shim::OwnerIsGone() const {
 }
 
 std::string Shim::TerminationMessage(int exit_code) {
-  std::string text = disk_.ReadAll(files_.termination_log).value_or("");
-  if (text.size() > kTerminationMessageBytesMax) {
-    text.erase(0, text.size() - kTerminationMessageBytesMax);
-  }
+  std::string text = ReadEnd(files_.termination_log, kTerminationMessageBytesMax).text;
   if (text.empty() && spec_.message_from_log && exit_code != 0) {
-    text = LogTail(disk_, files_.log, kFallbackMessageLines, kFallbackMessageBytes);
+    text = LogTail(files_.log, kFallbackMessageLines, kFallbackMessageBytes);
   }
   return text;
 }
@@ -486,8 +500,13 @@ std::string Shim::TerminationMessage(int exit_code) {
 }  // namespace
 
 int RunShim(const std::string& dir) {
+  PosixFileSystem disk;
+  return RunShim(dir, disk);
+}
+
+int RunShim(const std::string& dir, FileSystem& disk) {
   SetLogFile(RunFiles(dir).shim_log);
-  Shim shim(dir);
+  Shim shim(dir, disk);
   const absl::Status status = shim.Run();
   if (status.ok()) return 0;
   Log(LogLevel::kError, "shim failed", {{"dir", dir}, {"cause", std::string(status.message())}});

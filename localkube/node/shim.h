@@ -5,8 +5,8 @@
 // of the same program.
 //
 // Ownership: the process; it ends when RunShim returns, and nothing that it started is left by
-// then. Threads: one. Errors: reported in `exit.json` where the run was claimed, else in
-// `shim.log`.
+// then; disk outlives it. Threads: one. Errors: reported in `exit.json` where the run was claimed,
+// else in `shim.log`.
 //
 //   int main(int argc, char** argv) { return taas::localkube::RunShim(argv[2]); }
 
@@ -15,11 +15,14 @@
 
 #include <string>
 
+#include "operator/base/file_system.h"
+
 namespace taas::localkube {
 
 // `dir` holds the spec of a run (shim_record.h). Returns 0 if the run has ended, or is not ours to
 // run because it was started before; 1 if this directory is not one of a run.
 int RunShim(const std::string& dir);
+int RunShim(const std::string& dir, FileSystem& disk);
 
 }  // namespace taas::localkube
 

@@ -26,16 +26,41 @@ absl::Status Decode(const std::string& path, const std::string& text,
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> ReadRecord(FileSystem& disk, const std::string& path) {
+  ASSIGN_OR_RETURN(const auto file, disk.OpenRead(path));
+  ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  if (size > kRecordBytesMax) {
+    return absl::InvalidArgumentError("read " + path + ": it has " + std::to_string(size) +
+                                      " bytes, a record at most " +
+                                      std::to_string(kRecordBytesMax));
+  }
+  std::string text(size, '\0');
+  ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, size, text.data()));
+  text.resize(got);
+  return text;
+}
+
 // Nothing where the file does not exist.
 template <typename T>
 absl::StatusOr<std::optional<T>> ReadOptional(FileSystem& disk, const std::string& path,
                                               void (*read)(const Json&, T*)) {
-  const absl::StatusOr<std::string> text = disk.ReadAll(path);
+  const absl::StatusOr<std::string> text = ReadRecord(disk, path);
   if (absl::IsNotFound(text.status())) return std::optional<T>();
   RETURN_IF_ERROR(text.status());
   T out;
   RETURN_IF_ERROR(Decode(path, *text, [&](const Json& json) { read(json, &out); }));
   return std::optional<T>(std::move(out));
+}
+
+// As ReadOptional, but what is no record counts as none.
+template <typename T>
+absl::StatusOr<std::optional<T>> ReadIfWhole(FileSystem& disk, const std::string& path,
+                                             void (*read)(const Json&, T*)) {
+  absl::StatusOr<std::optional<T>> out = ReadOptional<T>(disk, path, read);
+  if (absl::IsInvalidArgument(out.status()) || absl::IsFailedPrecondition(out.status())) {
+    return std::optional<T>();
+  }
+  return out;
 }
 
 Clock::WallTime ReadTime(const Json& json, const char* key) {
@@ -90,6 +115,10 @@ RunFiles::RunFiles(std::string run_dir)
       termination_log(dir + "/termination-log"),
       shim_log(dir + "/shim.log") {}
 
+std::string MessageOf(const absl::Status& status) {
+  return std::string(status.message().substr(0, kTerminationMessageBytesMax));
+}
+
 absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& spec) {
   Json mounts = Json::array();
   for (const RunMount& mount : spec.mounts) {
@@ -107,7 +136,7 @@ absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& s
 }
 
 absl::StatusOr<RunSpec> ReadSpec(FileSystem& disk, const RunFiles& files) {
-  ASSIGN_OR_RETURN(const std::string text, disk.ReadAll(files.spec));
+  ASSIGN_OR_RETURN(const std::string text, ReadRecord(disk, files.spec));
   RunSpec out;
   RETURN_IF_ERROR(Decode(files.spec, text, [&](const Json& json) { FromJson(json, &out); }));
   if (out.argv.empty()) return absl::InvalidArgumentError(files.spec + ": argv is empty");
@@ -120,7 +149,7 @@ absl::Status WriteState(FileSystem& disk, const RunFiles& files, const RunState&
 }
 
 absl::StatusOr<std::optional<RunState>> ReadState(FileSystem& disk, const RunFiles& files) {
-  return ReadOptional<RunState>(disk, files.state, FromJson);
+  return ReadIfWhole<RunState>(disk, files.state, FromJson);
 }
 
 absl::Status WriteStop(FileSystem& disk, const RunFiles& files, const StopRequest& stop) {
@@ -141,7 +170,7 @@ absl::Status WriteExit(FileSystem& disk, const RunFiles& files, const ExitRecord
 }
 
 absl::StatusOr<std::optional<ExitRecord>> ReadExit(FileSystem& disk, const RunFiles& files) {
-  return ReadOptional<ExitRecord>(disk, files.exit, FromJson);
+  return ReadIfWhole<ExitRecord>(disk, files.exit, FromJson);
 }
 
 }  // namespace taas::localkube

@@ -5,7 +5,8 @@
 // `started` before it starts anything, so that no run can happen twice whoever was killed when.
 //
 // Ownership: value types. Threads: const access from any thread. Errors: InvalidArgument for a
-// record that is not one of ours, else those of the FileSystem.
+// record that is not one of ours, else those of the FileSystem. A state or an exit that cannot be
+// read as one counts as not written: the run is then one whose shim was killed.
 //
 //   const RunFiles files(dir);
 //   RETURN_IF_ERROR(WriteSpec(disk, files, spec));
@@ -15,6 +16,7 @@
 #define LOCALKUBE_NODE_SHIM_RECORD_H_
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,12 +83,18 @@ struct ExitRecord {
 
 // What Kubernetes allows a termination message to have.
 inline constexpr size_t kTerminationMessageBytesMax = 4096;
+// Six times the argv and environment that a program may have, as JSON may need it, and mounts: a
+// file of more is none of ours.
+inline constexpr uint64_t kRecordBytesMax = 32 << 20;
 // The command could not be started at all; containerd's code for the same.
 inline constexpr int kStartErrorCode = 128;
 // The shim was killed and nobody saw how the process ended; the kubelet's code for the same.
 inline constexpr int kUnknownExitCode = 137;
 // Ended by SIGTERM.
 inline constexpr int kTerminatedExitCode = 143;
+
+// What a status says, in as many bytes as a termination message may have.
+std::string MessageOf(const absl::Status& status);
 
 absl::Status WriteSpec(FileSystem& disk, const RunFiles& files, const RunSpec& spec);
 absl::StatusOr<RunSpec> ReadSpec(FileSystem& disk, const RunFiles& files);

@@ -279,6 +279,26 @@ TEST_F(ShimTest, ARunThatIsClaimedWhileItIsReadIsNotTakenForLost) {
   ::close(lock);
 }
 
+// Symptom: a record that could not be read kept its pod as it was for ever, even when deleted.
+TEST_F(ShimTest, ARecordThatIsNoneCountsAsOneOfARunThatWasLost) {
+  ASSERT_THAT(disk_.WriteAtomically(files_.started, ""), IsOk());
+  ASSERT_THAT(disk_.WriteAtomically(files_.exit, "garbage"), IsOk());
+  ASSERT_EQ(::mkfifo(files_.state.c_str(), 0600), 0);
+  const auto look = LookAtRun(disk_, files_);
+  ASSERT_THAT(look, IsOk());
+  EXPECT_EQ(look->phase, RunPhase::kEnded);
+  EXPECT_FALSE(look->exit.has_value()) << "a look writes nothing";
+  const RunStatus run = Status();
+  EXPECT_EQ(run.phase, RunPhase::kEnded);
+  EXPECT_EQ(run.exit.value_or(ExitRecord()).reason, "ContainerStatusUnknown");
+  EXPECT_EQ(ReadExit(disk_, files_)->value_or(ExitRecord()).exit_code, kUnknownExitCode);
+  // Of terabytes nothing is read either.
+  ASSERT_THAT(disk_.WriteAtomically(files_.spec, ""), IsOk());
+  ASSERT_EQ(::truncate(files_.spec.c_str(), off_t{1} << 40), 0);
+  EXPECT_THAT(ReadSpec(disk_, files_),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a record at most")));
+}
+
 TEST_F(ShimTest, ARunThatWasRetiredIsNotStartedHoweverFarItsDirectoryIsRemoved) {
   Shell("echo started >> " + files_.dir + "/count");
   ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());

@@ -144,8 +144,14 @@ absl::Status FileSystem::WriteAtomically(const std::string& path, std::string_vi
 }
 
 absl::StatusOr<std::unique_ptr<RandomReadFile>> PosixFileSystem::OpenRead(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK, which changes nothing for files: opening a pipe would wait for who writes to it.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return ErrnoToStatus(errno, "open", path);
+  struct stat info {};
+  if (::fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode)) {
+    ::close(fd);
+    return absl::FailedPreconditionError("open " + path + ": it is a pipe, not a file");
+  }
   return std::make_unique<PosixRandomReadFile>(fd, path);
 }
 

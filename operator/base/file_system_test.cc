@@ -1,5 +1,7 @@
 #include "operator/base/file_system.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -43,6 +45,15 @@ TEST(PosixFileSystemTest, ADirectoryInPlaceOfAFileIsAnError) {
   const std::string dir = TempDir("dir");
   EXPECT_FALSE(files.WriteAtomically(dir, "x").ok());
   EXPECT_FALSE(files.ReadAll(dir).ok());
+}
+
+// Symptom: a pipe in place of a file hung whoever opened it, for ever.
+TEST(PosixFileSystemTest, APipeInPlaceOfAFileIsAnErrorAndNoWait) {
+  PosixFileSystem files;
+  const std::string path = TempDir("pipe") + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(files.ReadAll(path).status().message(),
+            "open " + path + ": it is a pipe, not a file");
 }
 
 TEST(PosixFileSystemTest, AppendKeepsWhatIsThereAndReadAtReadsTheMiddle) {

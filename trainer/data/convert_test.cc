@@ -7,8 +7,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/fault_file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/data/cifar.h"
 #include "trainer/data/example.h"
 #include "trainer/data/gzip.h"

@@ -5,9 +5,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/fault_file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_writer.h"
-#include "trainer/checkpoint/fault_file_system.h"
 #include "trainer/formats/safetensors.h"
 #include "trainer/formats/tensorflow.pb.h"
 #include "trainer/model/model.h"

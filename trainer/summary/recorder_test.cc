@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/fake_clock.h"
+#include "operator/base/fault_file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/checkpoint/fault_file_system.h"
 
 namespace taas {
 namespace {

@@ -3,15 +3,16 @@
 // Every call that could change or read the disk counts as one operation. A failing Append leaves
 // half of its data behind, as a full disk or a power cut does.
 //
-// Ownership: borrows `base`. Threads: the test's. Errors: Unavailable "injected fault at operation
-// N".
+// Ownership: borrows `base`. Threads: any; FailAt before others use it. Errors: Unavailable
+// "injected fault at operation N".
 //
 //   FaultFileSystem files(posix);
 //   files.FailAt(7, FaultFileSystem::Kind::kCrash);  // Operation 7 and all after it fail.
 
-#ifndef TRAINER_CHECKPOINT_FAULT_FILE_SYSTEM_H_
-#define TRAINER_CHECKPOINT_FAULT_FILE_SYSTEM_H_
+#ifndef OPERATOR_BASE_FAULT_FILE_SYSTEM_H_
+#define OPERATOR_BASE_FAULT_FILE_SYSTEM_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -107,18 +108,18 @@ class FaultFileSystem : public FileSystem {
   bool Crashed() const { return kind_ == Kind::kCrash && operations_ > fail_at_; }
 
   absl::Status Count() {
-    ++operations_;
-    const bool fails = kind_ == Kind::kOnce ? operations_ == fail_at_ : operations_ >= fail_at_;
+    const int operation = ++operations_;
+    const bool fails = kind_ == Kind::kOnce ? operation == fail_at_ : operation >= fail_at_;
     if (fail_at_ == 0 || !fails) return absl::OkStatus();
-    return absl::UnavailableError("injected fault at operation " + std::to_string(operations_));
+    return absl::UnavailableError("injected fault at operation " + std::to_string(operation));
   }
 
   FileSystem& base_;
   int fail_at_ = 0;  // 0: never.
   Kind kind_ = Kind::kOnce;
-  int operations_ = 0;
+  std::atomic<int> operations_ = 0;
 };
 
 }  // namespace taas
 
-#endif  // TRAINER_CHECKPOINT_FAULT_FILE_SYSTEM_H_
+#endif  // OPERATOR_BASE_FAULT_FILE_SYSTEM_H_

@@ -1,4 +1,4 @@
-#include "trainer/checkpoint/fault_file_system.h"
+#include "operator/base/fault_file_system.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
