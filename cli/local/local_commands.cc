@@ -149,7 +149,8 @@ void AddClusterFlags(Command& verb, Flags* flags) {
 }
 
 void AddDir(Command& verb, Flags* flags) {
-  verb.AddOption("--dir", &flags->dir, "directory of the cluster (default: ~/.taas/local)")
+  verb.AddOption("--dir", &flags->dir,
+                 "directory of the cluster, which must be yours (default: ~/.taas/local)")
       .Default(DefaultDir());
 }
 

@@ -121,6 +121,7 @@ class SqliteStore : public Store {
   Called Call(Watcher* watcher, const StoreEvent& event);
   static Called CallNow(Watcher* watcher, const StoreEvent& event);
   void TakeEvents(Watcher* watcher);
+  void EndIfLate(Watcher* watcher);
   void Remove(const std::shared_ptr<Watcher>& watcher);
 
   const Options options_;
@@ -445,10 +446,21 @@ void SqliteStore::TakeEvents(Watcher* watcher) {
   }
 }
 
+// A watch that waits while the history moves past it cannot go on afterwards: it is told so at
+// once, and keeps no longer in memory what existed when it began.
+void SqliteStore::EndIfLate(Watcher* watcher) {
+  std::shared_lock lock(state_mutex_);
+  if (watcher->ended || watcher->next_revision > compacted_) return;
+  watcher->ended = true;
+  watcher->due = {{StoreEventType::kGone, revision_, {}, nullptr, nullptr}};
+}
+
 // True when all that was due was delivered.
 bool SqliteStore::DeliverDue(Watcher* watcher) {
   while (!watcher->due.empty()) {
-    if (Call(watcher, watcher->due.front()) != Called::kTaken) return false;
+    const Called called = Call(watcher, watcher->due.front());
+    if (called == Called::kNotReady) EndIfLate(watcher);
+    if (called != Called::kTaken) return false;
     watcher->due.pop_front();
   }
   return true;

@@ -118,7 +118,7 @@ class Store {
     // Events after this revision. Unset: first everything that exists as kAdded, then kInitialEnd.
     std::optional<uint64_t> after_revision;
     // Asked before each event; null: always. False: the event waits until Resume, in the history if
-    // it is no initial one, so a watch that waits too long is gone. As quick as the callback.
+    // it is no initial one: a watch that the history has passed is gone. As quick as the callback.
     std::function<bool()> ready;
   };
   using OnEvent = std::function<void(const StoreEvent&)>;

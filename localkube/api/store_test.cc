@@ -346,6 +346,35 @@ TEST(StoreWatchTest, WhatExistsWaitsUntilTheWatchIsReady) {
             (std::vector<std::string>{"+a@1", "+b@2", "+c@3", "end@3", "+d@4"}));
 }
 
+TEST(StoreWatchTest, WhoWaitsWhileTheHistoryPassesIsToldInsteadOfTheRest) {
+  auto store = OpenMemory(/*history_events_max=*/4);
+  for (const char* name : {"a", "b", "c"}) ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  EventLog log;
+  std::atomic<int> room = 1;
+  std::atomic<int> asked = 0;
+  auto watch = store->Watch({.resource = "pods",
+                             .ready =
+                                 [&] {
+                                   ++asked;
+                                   return room-- > 0;
+                                 }},
+                            log.callback());
+  ASSERT_THAT(watch, IsOk());
+  EXPECT_EQ(log.WaitFor(1), std::vector<std::string>{"+a@1"});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_THAT(store->Commit(Put("d" + std::to_string(i), 0, "x")), IsOk());
+  }
+  // It was asked, and so looked at, after the last of them.
+  const int before = asked;
+  while (asked == before) {
+    (*watch)->Resume();
+    std::this_thread::yield();
+  }
+  room = 100;
+  (*watch)->Resume();
+  EXPECT_THAT(log.WaitFor(2), testing::ElementsAre("+a@1", testing::StartsWith("gone@")));
+}
+
 TEST(StoreWatchTest, ACallbackThatThrowsMissesOneEventAndNoOther) {
   auto store = OpenMemory();
   std::promise<std::string> second;
