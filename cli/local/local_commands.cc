@@ -155,7 +155,8 @@ void AddClusterFlags(Command& verb, Flags* flags, bool remembers) {
 }
 
 void AddDir(Command& verb, Flags* flags) {
-  verb.AddOption("--dir", &flags->dir, "directory of the cluster (default: ~/.taas/local)")
+  verb.AddOption("--dir", &flags->dir,
+                 "directory of the cluster, which must be yours (default: ~/.taas/local)")
       .Default(DefaultDir());
 }
 

@@ -19,6 +19,7 @@
 #include "cli/local/ci_run.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
+#include "localkube/cluster/cluster_directory.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_dirs.h"
 #include "operator/api/json_field.h"
@@ -45,6 +46,12 @@ constexpr auto kLookEvery = 20ms;
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "taas: %s\n", std::string(status.message()).c_str());
   return kExitFailed;
+}
+
+// Whom to stop, and where the dashboard is, is what the directory says: another user's is not
+// believed.
+absl::Status CheckOwn(FileSystem& disk, const std::string& dir) {
+  return localkube::CheckClusterDirectory(disk, dir, ::geteuid());
 }
 
 std::string DashboardText(LocalSession& session) {
@@ -91,7 +98,8 @@ int Detach(UpOptions options) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return Fail(ErrnoToStatus(errno, "pipe2", ""));
   PosixFileSystem disk;
-  const absl::Status made = localkube::MakeClusterDirectory(disk, options.cluster.dir);
+  absl::Status made = localkube::MakeClusterDirectory(disk, options.cluster.dir);
+  if (made.ok()) made = localkube::MakeLogFile(localkube::LogPath(options.cluster.dir));
   if (!made.ok()) return Fail(made);
   const pid_t pid = ::fork();
   if (pid < 0) return Fail(ErrnoToStatus(errno, "fork", ""));
@@ -100,7 +108,7 @@ int Detach(UpOptions options) {
     ::close(fds[0]);
     const int null_fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int fd : {0, 1, 2}) ::dup2(null_fd, fd);
-    SetLogFile(options.cluster.dir + "/taas.log");
+    SetLogFile(localkube::LogPath(options.cluster.dir));
     const auto tell = [&](const std::string& text) {
       [[maybe_unused]] const ssize_t written = ::write(fds[1], text.data(), text.size());
     };
@@ -196,6 +204,7 @@ int RunDown(const std::string& dir) {
     std::fprintf(stderr, "taas: there is no cluster in %s\n", dir.c_str());
     return kExitNotFound;
   }
+  if (const absl::Status status = CheckOwn(disk, dir); !status.ok()) return Fail(status);
   if (const absl::Status status = StopHolder(dir, clock, disk); !status.ok()) return Fail(status);
   // An ephemeral cluster has removed itself.
   if (!disk.Exists(localkube::LockPath(dir)).value_or(false)) return kExitOk;
@@ -217,6 +226,7 @@ int RunStatus(const std::string& dir, bool json) {
     std::fprintf(stderr, "taas: there is no cluster in %s\n", dir.c_str());
     return kExitNotFound;
   }
+  if (const absl::Status status = CheckOwn(disk, dir); !status.ok()) return Fail(status);
   const absl::StatusOr<bool> running = localkube::IsLocked(lock);
   if (!running.ok()) return Fail(running.status());
   const localkube::PodDirs dirs(dir + "/pods");
@@ -260,6 +270,7 @@ int RunDashboardLink(const std::string& dir) {
                  "taas local up --dir %s\n", dir.c_str(), dir.c_str());
     return kExitNotFound;
   }
+  if (const absl::Status status = CheckOwn(disk, dir); !status.ok()) return Fail(status);
   const absl::StatusOr<ClusterAccess> cluster = LoadKubeconfig(disk, dir + "/kubeconfig", "");
   if (!cluster.ok()) return Fail(cluster.status());
   const std::string url = "http://127.0.0.1:" + port;

@@ -1,6 +1,7 @@
 #include "localkube/api/api.h"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -15,6 +16,8 @@
 #include "localkube/api/rest.h"
 #include "localkube/api/reviews.h"
 #include "localkube/api/route.h"
+#include "localkube/api/serve/warning_headers.h"
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -22,9 +25,6 @@ namespace taas::localkube {
 namespace {
 
 using nlohmann::json;
-
-// What a collection's deletion does at most in one request; a client asks again for more.
-constexpr size_t kDeleteCollectionMax = 10'000;
 
 // The definitions are the same in every cluster.
 constexpr char kTrainingJobCrdUid[] = "00000000-0000-4000-8000-000000000001";
@@ -35,6 +35,8 @@ constexpr char kApplyPatch[] = "application/apply-patch";
 constexpr char kNoApply[] =
     "this API server has no server-side apply: use `kubectl apply` without --server-side, or "
     "`kubectl replace`";
+// Of a request's line in the log.
+constexpr size_t kLineBytesMax = 200;
 constexpr char kProtobuf[] = "application/vnd.kubernetes.protobuf";
 
 ApiResponse ErrorResponse(const absl::Status& status) {
@@ -181,8 +183,8 @@ absl::StatusOr<ApiResponse> Api::Impl::Reply(absl::StatusOr<WriteResult> result,
   if (!result.ok()) return result.status();
   ApiResponse response{.code = result->code};
   response.body = std::move(result->text);
-  for (const std::string& warning : result->warnings) {
-    response.headers.emplace_back("Warning", "299 - " + json(warning).dump());
+  for (std::string& header : WarningHeaders(result->warnings)) {
+    response.headers.emplace_back("Warning", std::move(header));
   }
   if (accept.find("as=Table") != std::string::npos && route.subresource != "scale") {
     const json object = json::parse(response.body);
@@ -246,10 +248,8 @@ absl::StatusOr<ApiResponse> Api::Impl::DeleteCollection(const Route& route,
   ASSIGN_OR_RETURN(const DeleteOptions how, ParseDeleteOptions(route, body));
   ASSIGN_OR_RETURN(const Store::ListResult list,
                    store_.List({.resource = route.kind->resource(), .ns = route.ns}));
-  size_t count = 0;
   for (const StoreEntry& entry : list.entries) {
     if (!options.selector.Matches(json::parse(*entry.text))) continue;
-    if (++count > kDeleteCollectionMax) break;
     const auto deleted = rest_.Delete({route.kind, route.ns, entry.key.name, ""}, how);
     if (!deleted.ok() && deleted.status().code() != absl::StatusCode::kNotFound) {
       return deleted.status();
@@ -381,6 +381,11 @@ ApiResponse Api::Handle(const ApiRequest& request) {
   } catch (const json::exception& error) {
     // A field of the wrong type, where the rules looked for one of the right type.
     return ErrorResponse(BadRequest(std::string("the object could not be read: ") + error.what()));
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, "a request failed in the API; the others go on",
+        {{"request", request.method + " " + request.target.substr(0, kLineBytesMax)},
+         {"cause", error.what()}});
+    return ErrorResponse(absl::InternalError(error.what()));
   }
 }
 

@@ -153,6 +153,23 @@ TEST_F(ApiServerTest, ABodyThatIsTooLargeIsRefused) {
             413u);
 }
 
+// An unknown field whose name has 70,000 characters came back in a header that the server could not
+// write: one POST, by whoever may create jobs, ended the whole local cluster.
+TEST_F(ApiServerTest, AnUnknownFieldOfAnyLengthIsAWarning) {
+  const std::string body = R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob",
+      "metadata":{"name":"j"},"spec":{"suspend":true,"roles":{"worker":{"replicas":1}},
+      "trainer":{"model":{"name":"softmax"},"strategy":{"type":"Local"},"maxSteps":10,
+      "batchSize":10,"data":{"format":"idx","train":{"images":"/a","labels":"/b"}}},")" +
+                           std::string(70'000, 'x') + R"(":1}})";
+  Client client(*server_);
+  const auto reply = client.Call(http::verb::post,
+                                 "/apis/taas.dev/v1/namespaces/default/trainingjobs",
+                                 server_->token(), body);
+  EXPECT_EQ(reply.result_int(), 201u) << reply.body().substr(0, 500);
+  EXPECT_THAT(std::string(reply["Warning"]), HasSubstr("unknown field \\\"spec.xxx"));
+  EXPECT_EQ(client.Call(http::verb::get, "/version", server_->token()).result_int(), 200u);
+}
+
 TEST_F(ApiServerTest, ARestartKeepsObjectsTokenAndAuthority) {
   const std::string token = server_->token();
   const std::string ca = server_->ca_pem();

@@ -34,6 +34,10 @@ class ApiStream {
   struct Calls {
     std::function<void(std::string chunk)> data;
     std::function<void()> ended;  // The last call. The stream may not be destroyed inside it.
+    // Whether the client has taken enough to be given more; null: always. Once it was asked and
+    // said no, Resume() follows. For streams that can wait: of the others a client that reads
+    // slowly loses its connection.
+    std::function<bool()> ready = nullptr;
   };
   virtual ~ApiStream() = default;
   // Calls come from threads of the server, in order, and must be quick. Once.
@@ -42,6 +46,8 @@ class ApiStream {
   // out.
   virtual void Tick() = 0;
   virtual std::chrono::milliseconds tick_interval() const = 0;
+  // See Calls::ready; from the thread of Tick().
+  virtual void Resume() {}
   // It has more at once: Tick() again when the client has taken what was given, not before.
   virtual bool HasMore() const { return false; }
 };

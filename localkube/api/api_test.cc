@@ -585,6 +585,18 @@ TEST_F(LogTest, AFollowedLogComesInPiecesThatWaitForTheClient) {
   }
 }
 
+// What was behind the first 10,000 stayed, and the answer was Success.
+TEST_F(DeleteTest, ACollectionIsDeletedWhole) {
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  for (int i = 0; i < 10'020; ++i) {
+    const std::string label = i < 10 ? "kept" : "dropped";
+    Call("POST", maps,
+         {{"metadata", {{"name", "m" + std::to_string(i)}, {"labels", {{"is", label}}}}}});
+  }
+  EXPECT_EQ(Call("DELETE", maps + "?labelSelector=is=dropped").code, 200);
+  EXPECT_EQ(Call("GET", maps).body["items"].size(), 10u);
+}
+
 // Bodies that are no JSON, of the wrong types, or nested so deep that recursion ends the process.
 std::vector<std::string> BadBodies() {
   constexpr int kDeep = 100'000;

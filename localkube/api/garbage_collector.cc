@@ -1,6 +1,7 @@
 #include "localkube/api/garbage_collector.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "localkube/api/kube_status.h"
@@ -33,6 +34,8 @@ absl::Status Attempt(const std::function<absl::Status()>& work) {
     return work();
   } catch (const json::exception& error) {
     return absl::InternalError(std::string("the stored object cannot be read: ") + error.what());
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
   }
 }
 
@@ -59,7 +62,7 @@ Executor::Task GarbageCollector::Guarded(std::function<void()> task) {
     if (!*alive) return;
     try {
       task();
-    } catch (const json::exception& error) {
+    } catch (const std::exception& error) {
       Log(LogLevel::kError, "garbage collection met an object that cannot be read; it goes on",
           {{"cause", error.what()}});
     }
@@ -104,20 +107,34 @@ void GarbageCollector::OnEvent(const StoreEvent& event) {
                .foreground = HasFinalizer(object, kForegroundFinalizer),
                .orphan = HasFinalizer(object, kOrphanFinalizer)};
   for (const json& owner : object["metadata"].value("ownerReferences", json::array())) {
-    known.owners.push_back(owner.value("uid", ""));
+    known.owners.push_back(
+        {owner.value("uid", ""), owner.value("blockOwnerDeletion", json()) == json(true)});
   }
   Learn(uid, std::move(known));
   if (complete_) Look(uid);
 }
 
 void GarbageCollector::Learn(const std::string& uid, Object object) {
-  if (const auto before = objects_.find(uid); before != objects_.end()) {
-    for (const std::string& owner : before->second.owners) dependants_[owner].erase(uid);
+  std::vector<Owner> before;
+  if (const auto known = objects_.find(uid); known != objects_.end()) {
+    before = std::move(known->second.owners);
   }
-  for (const std::string& owner : object.owners) dependants_[owner].insert(uid);
+  for (const Owner& owner : before) dependants_[owner.uid].erase(uid);
+  for (const Owner& owner : object.owners) {
+    dependants_[owner.uid].insert(uid);
+    std::erase(before, owner);
+  }
   if (!object.key.ns.empty()) by_namespace_[object.key.ns].insert(uid);
   uids_[object.key] = uid;
   objects_[uid] = std::move(object);
+  // One that is an owner no more, or is held no more, may have waited for this one.
+  for (const Owner& owner : before) {
+    if (const auto list = dependants_.find(owner.uid);
+        list != dependants_.end() && list->second.empty()) {
+      dependants_.erase(list);
+    }
+    Look(owner.uid);
+  }
 }
 
 void GarbageCollector::Forget(const std::string& uid) {
@@ -129,12 +146,12 @@ void GarbageCollector::Forget(const std::string& uid) {
     uids_.erase(name);
   }
   by_namespace_[object.key.ns].erase(uid);
-  for (const std::string& owner : object.owners) {
-    const auto list = dependants_.find(owner);
+  for (const Owner& owner : object.owners) {
+    const auto list = dependants_.find(owner.uid);
     if (list == dependants_.end()) continue;
     list->second.erase(uid);
     if (list->second.empty()) dependants_.erase(list);
-    Look(owner);  // It may have waited for this one.
+    Look(owner.uid);  // It may have waited for this one.
   }
   LookAtDependants(uid);
   if (!object.key.ns.empty()) LookAtNamespace(object.key.ns);
@@ -155,7 +172,7 @@ void GarbageCollector::Look(const std::string& uid) {
   if (object.owners.empty() || object.terminating) return;
   const bool owned =
       std::any_of(object.owners.begin(), object.owners.end(),
-                  [this](const std::string& owner) { return objects_.count(owner) > 0; });
+                  [this](const Owner& owner) { return objects_.count(owner.uid) > 0; });
   if (!owned) Delete(object.key, uid);
 }
 
@@ -166,19 +183,48 @@ void GarbageCollector::LookAtDependants(const std::string& owner) {
   for (const std::string& uid : uids) Look(uid);
 }
 
+bool GarbageCollector::HasOwnerThatStays(const Object& object, const std::string& owner) const {
+  return std::any_of(object.owners.begin(), object.owners.end(), [&](const Owner& other) {
+    if (other.uid == owner) return false;
+    const auto found = objects_.find(other.uid);
+    return found != objects_.end() && !(found->second.terminating && found->second.foreground);
+  });
+}
+
 void GarbageCollector::EndForeground(const std::string& uid, const Object& object) {
+  bool held = false;
   const auto list = dependants_.find(uid);
-  if (list == dependants_.end() || list->second.empty()) {
-    DropFinalizer(object.key, kForegroundFinalizer);
-    return;
-  }
-  const std::set<std::string> uids = list->second;
+  const std::set<std::string> uids =
+      list == dependants_.end() ? std::set<std::string>() : list->second;
   for (const std::string& dependant : uids) {
     const auto found = objects_.find(dependant);
-    if (found != objects_.end() && !found->second.terminating) {
-      Delete(StoreKey(found->second.key), dependant);
+    if (found == objects_.end()) continue;
+    const Object known = found->second;
+    held = held || std::any_of(known.owners.begin(), known.owners.end(), [&](const Owner& owner) {
+             return owner.uid == uid && owner.blocked;
+           });
+    if (known.terminating) continue;
+    if (!HasOwnerThatStays(known, uid)) {
+      Delete(known.key, dependant);
+    } else if (const absl::Status status = DropOwner(known.key, uid);
+               !status.ok() && !IsGone(status)) {
+      RetryLater(uid, status);
     }
   }
+  // Those that do not hold it are on their way.
+  if (!held) DropFinalizer(object.key, kForegroundFinalizer);
+}
+
+absl::Status GarbageCollector::DropOwner(const StoreKey& key, const std::string& owner) {
+  return Attempt([&] {
+    return rest_.Edit({FindResource(key.resource), key.ns, key.name, ""}, [&](json* dependant) {
+      auto& owners = (*dependant)["metadata"]["ownerReferences"];
+      if (!owners.is_array()) return;
+      std::erase_if(owners.get_ref<json::array_t&>(),
+                    [&](const json& one) { return one.value("uid", "") == owner; });
+      if (owners.empty()) (*dependant)["metadata"].erase("ownerReferences");
+    });
+  });
 }
 
 void GarbageCollector::EndOrphan(const std::string& uid, const Object& object) {
@@ -188,15 +234,7 @@ void GarbageCollector::EndOrphan(const std::string& uid, const Object& object) {
   for (const std::string& dependant : uids) {
     const auto found = objects_.find(dependant);
     if (found == objects_.end()) continue;
-    const StoreKey& key = found->second.key;
-    const absl::Status status =
-        rest_.Edit({FindResource(key.resource), key.ns, key.name, ""}, [&uid](json* dependent) {
-          auto& owners = (*dependent)["metadata"]["ownerReferences"];
-          if (!owners.is_array()) return;
-          std::erase_if(owners.get_ref<json::array_t&>(),
-                        [&](const json& owner) { return owner.value("uid", "") == uid; });
-          if (owners.empty()) (*dependent)["metadata"].erase("ownerReferences");
-        });
+    const absl::Status status = DropOwner(found->second.key, uid);
     if (!status.ok() && !IsGone(status)) {
       RetryLater(uid, status);
       return;
@@ -232,13 +270,15 @@ void GarbageCollector::Delete(const StoreKey& key, const std::string& uid) {
 }
 
 void GarbageCollector::DropFinalizer(const StoreKey& key, std::string_view finalizer) {
-  const absl::Status status = rest_.Edit(
-      {FindResource(key.resource), key.ns, key.name, ""}, [finalizer](json* object) {
-        auto& list = (*object)["metadata"]["finalizers"];
-        if (!list.is_array()) return;
-        std::erase(list.get_ref<json::array_t&>(), json(std::string(finalizer)));
-        if (list.empty()) (*object)["metadata"].erase("finalizers");
-      });
+  const absl::Status status = Attempt([&] {
+    return rest_.Edit(
+        {FindResource(key.resource), key.ns, key.name, ""}, [finalizer](json* object) {
+          auto& list = (*object)["metadata"]["finalizers"];
+          if (!list.is_array()) return;
+          std::erase(list.get_ref<json::array_t&>(), json(std::string(finalizer)));
+          if (list.empty()) (*object)["metadata"].erase("finalizers");
+        });
+  });
   if (status.ok() || IsGone(status)) return;
   if (const auto uid = uids_.find(key); uid != uids_.end()) RetryLater(uid->second, status);
 }

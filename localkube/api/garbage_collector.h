@@ -1,16 +1,13 @@
 // Deletes what nobody owns any more, empties namespaces that are being deleted, ends old events.
 //
 // Follows all objects in one watch and keeps who owns whom, by uid. Deletion in the background, in
-// the
-// foreground (dependants first) and orphaning, as in Kubernetes; each namespace gets its default
-// service
+// the foreground (dependants first; those with blockOwnerDeletion hold the owner) and orphaning, as
+// in Kubernetes: what has another owner that stays is kept. Each namespace gets its default service
 // account.
 //
 // Ownership: store, rest and executor outlive it; no task of it runs after the destructor returned
-// if the
-// executor was stopped before or the destructor runs on it. Threads: one, the executor's. Errors:
-// logged
-// and tried again.
+// if the executor was stopped before or the destructor runs on it. Threads: one, the executor's.
+// Errors: logged and tried again.
 //
 //   GarbageCollector collector(store, rest, executor);
 //   collector.Start();
@@ -46,9 +43,15 @@ class GarbageCollector {
   void Stop();
 
  private:
+  struct Owner {
+    std::string uid;
+    bool blocked = false;  // Its deletion in the foreground waits for this dependant.
+
+    bool operator==(const Owner&) const = default;
+  };
   struct Object {
     StoreKey key;
-    std::vector<std::string> owners;
+    std::vector<Owner> owners;
     bool terminating = false;
     bool foreground = false;
     bool orphan = false;
@@ -66,6 +69,9 @@ class GarbageCollector {
   void LookAtDependants(const std::string& owner);
   void LookAtNamespace(const std::string& ns);
   void EndForeground(const std::string& uid, const Object& object);
+  // Another owner of `object` than `owner` is there and does not wait for its dependants to go.
+  bool HasOwnerThatStays(const Object& object, const std::string& owner) const;
+  absl::Status DropOwner(const StoreKey& key, const std::string& owner);
   void EndOrphan(const std::string& uid, const Object& object);
   void Delete(const StoreKey& key, const std::string& uid);
   void DropFinalizer(const StoreKey& key, std::string_view finalizer);

@@ -39,6 +39,18 @@ class GarbageCollectorTest : public ApiFixture {
                                            {"uid", owner.body["metadata"]["uid"]}}};
     return pod;
   }
+  // One that its owner's deletion in the foreground waits for, and that somebody holds.
+  json HeldAndBlocking(const std::string& name, const Reply& owner) {
+    json pod = Owned(name, owner);
+    pod["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = true;
+    pod["metadata"]["finalizers"] = {"test/hold"};
+    return pod;
+  }
+  void AwaitDeletion(const std::string& pod) {
+    while (!Call("GET", Path(pod)).body["metadata"].contains("deletionTimestamp")) {
+      std::this_thread::yield();
+    }
+  }
 
   RealClock real_;
   Rest rest_{*store_, clock_, random_};
@@ -70,17 +82,69 @@ TEST_F(GarbageCollectorTest, AnOwnerOfTheSameNameButAnotherUidIsNoOwner) {
 
 TEST_F(GarbageCollectorTest, InTheForegroundTheOwnerGoesLast) {
   const Reply owner = Call("POST", kPods, Pod("owner"));
+  Call("POST", kPods, HeldAndBlocking("child", owner));
+  collector_.Start();
+  Call("DELETE", Path("owner"), {{"propagationPolicy", "Foreground"}});
+  AwaitDeletion("child");
+  EXPECT_EQ(Call("GET", Path("owner")).code, 200);
+  Call("PATCH", Path("child"), {{"metadata", {{"finalizers", nullptr}}}});
+  EXPECT_TRUE(Eventually(Path("owner"), 404));
+}
+
+// An owner deleted in the foreground stayed for ever when the last object that named it was given
+// to another owner, or to none, instead of being deleted.
+TEST_F(GarbageCollectorTest, AnOwnerThatIsNamedNoMoreGoes) {
+  const Reply other = Call("POST", kPods, Pod("other"));
+  collector_.Start();
+  for (const char* change : {"none", "another", "no block"}) {
+    SCOPED_TRACE(change);
+    const Reply owner = Call("POST", kPods, Pod("owner"));
+    Call("POST", kPods, HeldAndBlocking("child", owner));
+    Call("DELETE", Path("owner"), {{"propagationPolicy", "Foreground"}});
+    AwaitDeletion("child");
+    json owners = nullptr;
+    if (change == std::string("another")) {
+      owners = Owned("x", other)["metadata"]["ownerReferences"];
+    } else if (change == std::string("no block")) {
+      owners = Owned("x", owner)["metadata"]["ownerReferences"];
+    }
+    Call("PATCH", Path("child"), {{"metadata", {{"ownerReferences", owners}}}});
+    EXPECT_TRUE(Eventually(Path("owner"), 404));
+    EXPECT_EQ(Call("GET", Path("child")).code, 200) << "it is still held";
+    Call("PATCH", Path("child"), {{"metadata", {{"finalizers", nullptr}}}});
+    EXPECT_TRUE(Eventually(Path("child"), 404));
+  }
+}
+
+// A deletion in the foreground waited for each dependant, also for those that do not ask for it.
+TEST_F(GarbageCollectorTest, OnlyWhoBlocksTheOwnersDeletionHoldsIt) {
+  const Reply owner = Call("POST", kPods, Pod("owner"));
   json child = Owned("child", owner);
   child["metadata"]["finalizers"] = {"test/hold"};
   Call("POST", kPods, child);
   collector_.Start();
   Call("DELETE", Path("owner"), {{"propagationPolicy", "Foreground"}});
-  while (!Call("GET", Path("child")).body["metadata"].contains("deletionTimestamp")) {
-    std::this_thread::yield();
-  }
-  EXPECT_EQ(Call("GET", Path("owner")).code, 200);
-  Call("PATCH", Path("child"), {{"metadata", {{"finalizers", nullptr}}}});
   EXPECT_TRUE(Eventually(Path("owner"), 404));
+  AwaitDeletion("child");
+}
+
+// A deletion in the foreground took what belonged to another owner as well.
+TEST_F(GarbageCollectorTest, WhatHasAnotherOwnerStaysWithThatOne) {
+  const Reply owner = Call("POST", kPods, Pod("owner"));
+  const Reply other = Call("POST", kPods, Pod("other"));
+  json child = Owned("child", owner);
+  child["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = true;
+  child["metadata"]["ownerReferences"].push_back(
+      Owned("x", other)["metadata"]["ownerReferences"][0]);
+  Call("POST", kPods, child);
+  collector_.Start();
+  Call("DELETE", Path("owner"), {{"propagationPolicy", "Foreground"}});
+  EXPECT_TRUE(Eventually(Path("owner"), 404));
+  const Reply kept = Call("GET", Path("child"));
+  ASSERT_EQ(kept.code, 200);
+  EXPECT_FALSE(kept.body["metadata"].contains("deletionTimestamp"));
+  ASSERT_EQ(kept.body["metadata"]["ownerReferences"].size(), 1u);
+  EXPECT_EQ(kept.body["metadata"]["ownerReferences"][0]["name"], "other");
 }
 
 TEST_F(GarbageCollectorTest, OrphansStayWithoutTheirOwner) {

@@ -123,6 +123,13 @@ absl::Status TooLarge(size_t limit) {
               "Request entity too large: limit is " + std::to_string(limit));
 }
 
+absl::Status TooManyConnections(size_t limit) {
+  return Make(429, "TooManyRequests",
+              "the API server has all of its " + std::to_string(limit) +
+                  " connections in use; close some of them, or try again later",
+              {{"retryAfterSeconds", 1}});
+}
+
 std::string StatusReason(const absl::Status& status) {
   int code = 0;
   return json::parse(StatusBody(status, &code)).value("reason", "");

@@ -39,6 +39,7 @@ absl::Status Expired(const std::string& message);
 absl::Status RevisionTooLarge(uint64_t asked, uint64_t current);
 absl::Status Unauthorized();
 absl::Status TooLarge(size_t limit);
+absl::Status TooManyConnections(size_t limit);
 
 // The reason of the Status that goes over the wire: "NotFound".
 std::string StatusReason(const absl::Status& status);

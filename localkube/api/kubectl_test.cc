@@ -181,7 +181,7 @@ TEST_F(KubectlTest, FollowsALogThatIsLargerThanWhatWaitsForAClient) {
   Run({"create", "-f", Write("pod.yaml", kPod)});
   std::string records;
   size_t size = 0;
-  while (size <= kUnsentBytesMax + kLogPieceBytes) {
+  while (size <= StreamBudget::Limits().stream_max + kLogPieceBytes) {
     const std::string line = std::string(10'000, 'x') + "\n";
     records += "2026-01-01T00:00:00Z stdout F " + line;
     size += line.size();

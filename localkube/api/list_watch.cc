@@ -1,7 +1,9 @@
 #include "localkube/api/list_watch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -147,7 +149,9 @@ class WatchStream : public ApiStream {
 
   void Start(Calls calls) override {
     calls_ = std::move(calls);
-    auto watch = store_.Watch(query_, [this](const StoreEvent& event) { OnEvent(event); });
+    Store::WatchQuery query = query_;
+    query.ready = calls_.ready;
+    auto watch = store_.Watch(std::move(query), [this](const StoreEvent& event) { Take(event); });
     if (watch.ok()) {
       watch_ = *std::move(watch);
     } else {
@@ -155,9 +159,13 @@ class WatchStream : public ApiStream {
     }
   }
 
+  void Resume() override {
+    if (watch_ != nullptr) watch_->Resume();
+  }
+
   void Tick() override {
     const Clock::Time now = clock_.Now();
-    if (now >= deadline_) {
+    if (now >= deadline_ || broken_) {
       End();
     } else if (options_.bookmarks && now >= next_bookmark_ && watch_ != nullptr) {
       next_bookmark_ = now + kBookmarkInterval;
@@ -168,6 +176,20 @@ class WatchStream : public ApiStream {
   std::chrono::milliseconds tick_interval() const override { return std::chrono::seconds(1); }
 
  private:
+  // What cannot be read was never seen by this watch either. Any other failure is our own: the
+  // client would miss the event, so the watch ends, and the next one begins before it.
+  void Take(const StoreEvent& event) {
+    if (broken_) return;
+    try {
+      OnEvent(event);
+    } catch (const json::exception&) {
+      throw;
+    } catch (const std::exception&) {
+      broken_ = true;
+      throw;
+    }
+  }
+
   void OnEvent(const StoreEvent& event) {
     switch (event.type) {
       case StoreEventType::kAdded:
@@ -256,6 +278,7 @@ class WatchStream : public ApiStream {
   Calls calls_;
   std::mutex mutex_;  // Events come from the store's thread, ticks from the owner's.
   bool ended_ = false;
+  std::atomic<bool> broken_ = false;
   std::unique_ptr<StoreWatch> watch_;  // Last: gone before what its callback uses.
 };
 

@@ -7,7 +7,9 @@
 #include "localkube/api/config_rules.h"
 #include "localkube/api/kube_status.h"
 #include "localkube/api/pod_rules.h"
-#include "localkube/api/subdomain.h"
+#include "localkube/api/rules/metadata_rules.h"
+#include "localkube/api/rules/names.h"
+#include "localkube/api/rules/resource_rules.h"
 #include "operator/api/json_depth.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -21,6 +23,22 @@ bool IsStringMap(const json& value) {
   return value.is_object() && std::all_of(value.begin(), value.end(), [](const json& member) {
            return member.is_string();
          });
+}
+
+absl::Status CheckOwnerTypes(const json& owner) {
+  const std::string place = "metadata.ownerReferences: ";
+  if (!owner.is_object()) return BadRequest(place + "an entry is not an object");
+  for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
+    if (owner.contains(field) && !owner[field].is_string()) {
+      return BadRequest(place + field + " is not a string");
+    }
+  }
+  for (const char* field : {"controller", "blockOwnerDeletion"}) {
+    if (owner.contains(field) && !owner[field].is_boolean() && !owner[field].is_null()) {
+      return BadRequest(place + field + " is not true or false");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status CheckMetadata(const json& metadata) {
@@ -39,12 +57,11 @@ absl::Status CheckMetadata(const json& metadata) {
       return BadRequest(std::string("metadata.") + field + ": is not a list");
     }
   }
+  for (const json& name : metadata.value("finalizers", json::array())) {
+    if (!name.is_string()) return BadRequest("metadata.finalizers: is not a list of strings");
+  }
   for (const json& owner : metadata.value("ownerReferences", json::array())) {
-    for (const char* field : {"apiVersion", "kind", "name", "uid"}) {
-      if (!owner.is_object() || !owner.contains(field) || !owner[field].is_string()) {
-        return BadRequest(std::string("metadata.ownerReferences: an entry without ") + field);
-      }
-    }
+    RETURN_IF_ERROR(CheckOwnerTypes(owner));
   }
   return absl::OkStatus();
 }
@@ -132,6 +149,26 @@ void InitialStatus(const Kind& kind, json* object) {
   if (kind.kind == "PersistentVolumeClaim") BindClaim(object);
 }
 
+// The last deletion says what becomes of the dependants.
+void SetPropagation(const std::string& propagation, json* metadata) {
+  const auto before = metadata->find("finalizers");
+  json list = json::array();
+  if (before != metadata->end() && before->is_array()) list = *before;
+  for (const std::string_view name : {kForegroundFinalizer, kOrphanFinalizer}) {
+    const json value = std::string(name);
+    const bool wanted =
+        propagation == (name == kOrphanFinalizer ? "Orphan" : "Foreground");
+    const bool there = std::find(list.begin(), list.end(), value) != list.end();
+    if (wanted && !there) list.push_back(value);
+    if (!wanted) std::erase(list.get_ref<json::array_t&>(), value);
+  }
+  if (!list.empty()) {
+    (*metadata)["finalizers"] = std::move(list);
+  } else if (before != metadata->end()) {
+    metadata->erase("finalizers");
+  }
+}
+
 // The part whose changes count in metadata.generation.
 json Wish(json object) {
   object.erase("metadata");
@@ -209,19 +246,14 @@ absl::Status CheckNew(const Kind& kind, const std::string& ns, const json& objec
                      name.empty() ? "Required value: name or generateName is required"
                                   : "Invalid value: \"" + name + "\": " + kSubdomainRule}});
   }
-  size_t annotation_bytes = 0;
-  const json annotations = object["metadata"].value("annotations", json::object());
-  for (const auto& [key, value] : annotations.items()) {
-    annotation_bytes += key.size() + value.get_ref<const std::string&>().size();
-  }
-  if (annotation_bytes > kAnnotationBytesMax) {
-    return Invalid(kind, name,
-                   {{"metadata.annotations", std::string(kFieldTooLong),
-                     "Too long: may not be more than " + std::to_string(kAnnotationBytesMax) +
-                         " bytes"}});
+  if (const auto flaws = MetadataFlaws(kind, nullptr, object["metadata"]); !flaws.empty()) {
+    return Invalid(kind, name, flaws);
   }
   RETURN_IF_ERROR(CheckConfig(kind, object));
-  return kind.kind == "Pod" ? CheckPodSpec(kind, object) : absl::OkStatus();
+  if (kind.kind == "Pod") {
+    RETURN_IF_ERROR(CheckPodSpec(kind, object));
+  }
+  return CheckResources(kind, object);
 }
 
 void StampNew(const Kind& kind, const std::string& ns, const Stamp& stamp, json* object) {
@@ -309,11 +341,16 @@ absl::Status CheckStatusUpdate(const Kind& kind, const json& wanted) {
 }
 
 absl::Status CheckUpdate(const Kind& kind, const json& old, const json& changed) {
+  if (const auto flaws = MetadataFlaws(kind, &old["metadata"], changed["metadata"]);
+      !flaws.empty()) {
+    return Invalid(kind, NameOf(old), flaws);
+  }
   RETURN_IF_ERROR(CheckConfigUpdate(kind, old, changed));
-  if (kind.kind != "Pod") return absl::OkStatus();
+  if (kind.kind != "Pod") return CheckResources(kind, changed);
   // What is stored may be from a version that let more in; labels and status can still change.
   if (old.value("spec", json()) == changed.value("spec", json())) return absl::OkStatus();
   RETURN_IF_ERROR(CheckPodSpec(kind, changed));
+  RETURN_IF_ERROR(CheckResources(kind, changed));
   const bool unbound = TextAt(old, "/spec/nodeName").empty();
   if (FixedPodSpec(old, unbound) == FixedPodSpec(changed, unbound)) return absl::OkStatus();
   return Invalid(kind, NameOf(old),
@@ -375,14 +412,7 @@ int64_t GraceOf(const Kind& kind, const DeleteOptions& options, const json& obje
 bool MarkDeleted(const Kind& kind, const DeleteOptions& options, const std::string& now,
                  const std::string& now_plus_grace, int64_t grace, json* object) {
   json& metadata = (*object)["metadata"];
-  const auto add_finalizer = [&metadata](std::string_view name) {
-    json& list = metadata["finalizers"];
-    if (!list.is_array()) list = json::array();
-    const json value = std::string(name);
-    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
-  };
-  if (options.propagation == "Foreground") add_finalizer(kForegroundFinalizer);
-  if (options.propagation == "Orphan") add_finalizer(kOrphanFinalizer);
+  if (!options.propagation.empty()) SetPropagation(options.propagation, &metadata);
   if (kind.kind == "Namespace") {
     json& status = (*object)["status"];
     if (!status.is_object()) status = json::object();

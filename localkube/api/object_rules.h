@@ -33,8 +33,6 @@ inline constexpr int64_t kDefaultGraceSeconds = 30;
 inline constexpr int64_t kGraceSecondsMax = int64_t{10} * 365 * 86'400;
 // Nesting of a request body: far above any manifest, far below what would overflow a stack.
 inline constexpr int kDepthMax = 200;
-// Kubernetes' own limit for the annotations of one object.
-inline constexpr size_t kAnnotationBytesMax = 256 << 10;
 
 // A request's body; BadRequest, which begins with `what`, if it is no JSON or nested too deep for
 // what copies, compares and writes values by recursion.

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "localkube/api/rules/json_patch.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -46,53 +49,78 @@ bool StartsWith(const std::string& text, const std::string& prefix) {
 
 absl::Status MergeObject(json* target, const json& patch);
 
-json::iterator FindByKey(json* list, const std::string& key, const json& value) {
-  return std::find_if(list->begin(), list->end(), [&](const json& item) {
-    return item.is_object() && item.contains(key) && item[key] == value;
-  });
+// Equal values have equal texts: what a list of thousands is searched by.
+std::string IndexText(const json& value) {
+  return value.is_number() ? std::to_string(value.get<double>())
+                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-absl::Status MergeKeyedList(json* target, const json& patch, const std::string& field,
-                            const std::string& key) {
+std::set<std::string> IndexTexts(const json& list) {
+  std::set<std::string> texts;
+  for (const json& item : list) texts.insert(IndexText(item));
+  return texts;
+}
+
+// The text of an element's merge key; empty: it has none.
+std::string KeyText(const json& item, const std::string& key) {
+  return item.is_object() && item.contains(key) ? IndexText(item[key]) : "";
+}
+
+bool IsDirective(const json& item, const char* directive) {
+  return item.is_object() && item.value("$patch", "") == directive;
+}
+
+absl::Status CheckKeyedItems(const json& patch, const std::string& field,
+                             const std::string& key) {
   for (const json& item : patch) {
     if (!item.is_object()) {
       return absl::InvalidArgumentError("strategic merge patch: an element of " + field +
                                         " is not an object");
     }
-    const std::string directive = item.value("$patch", "");
-    if (directive == "replace") continue;  // Looked at by the caller.
     if (!item.contains(key)) {
       return absl::InvalidArgumentError("strategic merge patch: an element of " + field +
                                         " has no merge key " + key);
-    }
-    const auto found = FindByKey(target, key, item[key]);
-    if (directive == "delete") {
-      if (found != target->end()) target->erase(found);
-    } else if (found != target->end()) {
-      RETURN_IF_ERROR(MergeObject(&*found, item));
-    } else {
-      json fresh = json::object();
-      RETURN_IF_ERROR(MergeObject(&fresh, item));
-      target->push_back(std::move(fresh));
     }
   }
   return absl::OkStatus();
 }
 
+// As Kubernetes: first what is deleted goes, then the rest is merged.
+absl::Status MergeKeyedList(json* target, const json& patch, const std::string& field,
+                            const std::string& key) {
+  RETURN_IF_ERROR(CheckKeyedItems(patch, field, key));
+  auto& items = target->get_ref<json::array_t&>();
+  std::set<std::string> deleted;
+  for (const json& item : patch) {
+    if (IsDirective(item, "delete")) deleted.insert(KeyText(item, key));
+  }
+  if (!deleted.empty()) {
+    std::erase_if(items,
+                  [&](const json& item) { return deleted.count(KeyText(item, key)) > 0; });
+  }
+  std::map<std::string, size_t> places;  // Of the first with each key.
+  for (size_t i = 0; i < items.size(); ++i) places.emplace(KeyText(items[i], key), i);
+  for (const json& item : patch) {
+    if (IsDirective(item, "delete")) continue;
+    const auto [place, fresh] = places.emplace(KeyText(item, key), items.size());
+    if (fresh) items.push_back(json::object());
+    RETURN_IF_ERROR(MergeObject(&items[place->second], item));
+  }
+  return absl::OkStatus();
+}
+
 bool ReplacesWholeList(const json& patch) {
-  return std::any_of(patch.begin(), patch.end(), [](const json& item) {
-    return item.is_object() && item.value("$patch", "") == "replace";
-  });
+  return std::any_of(patch.begin(), patch.end(),
+                     [](const json& item) { return IsDirective(item, "replace"); });
 }
 
 absl::Status MergeList(json* target, const json& patch, const std::string& field) {
   const std::string key = MergeKey(field, patch);
   if (field == "finalizers") {  // A set of strings.
     if (!target->is_array()) *target = json::array();
+    std::set<std::string> known = IndexTexts(*target);
     for (const json& item : patch) {
-      if (std::find(target->begin(), target->end(), item) == target->end()) {
-        target->push_back(item);
-      }
+      if (known.insert(IndexText(item)).second) target->push_back(item);
     }
     return absl::OkStatus();
   }
@@ -104,7 +132,7 @@ absl::Status MergeList(json* target, const json& patch, const std::string& field
   if (ReplacesWholeList(patch)) {
     *target = json::array();
     for (const json& item : patch) {
-      if (item.value("$patch", "") != "replace") target->push_back(item);
+      if (!IsDirective(item, "replace")) target->push_back(item);
     }
     return absl::OkStatus();
   }
@@ -115,34 +143,34 @@ absl::Status MergeList(json* target, const json& patch, const std::string& field
 void Reorder(json* list, const json& order, const std::string& field) {
   if (!list->is_array() || !order.is_array()) return;
   const std::string key = MergeKey(field, *list);
-  const auto rank = [&](const json& item) {
-    for (size_t i = 0; i < order.size(); ++i) {
-      const bool same = order[i].is_object()
-                            ? !key.empty() && item.is_object() && item.contains(key) &&
-                                  order[i].contains(key) && order[i][key] == item[key]
-                            : order[i] == item;
-      if (same) return i;
-    }
-    return order.size();
+  const auto text = [&](const json& item) {
+    return item.is_object() && !key.empty() ? KeyText(item, key) : IndexText(item);
   };
-  auto& items = list->get_ref<json::array_t&>();
-  std::stable_sort(items.begin(), items.end(),
-                   [&](const json& a, const json& b) { return rank(a) < rank(b); });
+  std::map<std::string, size_t> ranks;
+  for (size_t i = 0; i < order.size(); ++i) ranks.emplace(text(order[i]), i);
+  std::vector<std::pair<size_t, json>> ranked;
+  for (json& item : *list) {
+    const auto found = ranks.find(text(item));
+    ranked.emplace_back(found == ranks.end() ? order.size() : found->second, std::move(item));
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  list->clear();
+  for (auto& [rank, item] : ranked) list->push_back(std::move(item));
 }
 
 void Directive(json* target, const std::string& name, const json& value) {
   if (name == "$retainKeys" && value.is_array()) {
+    const std::set<std::string> kept = IndexTexts(value);
     for (auto it = target->begin(); it != target->end();) {
-      const bool kept = std::find(value.begin(), value.end(), json(it.key())) != value.end();
-      it = kept ? std::next(it) : target->erase(it);
+      it = kept.count(IndexText(json(it.key()))) > 0 ? std::next(it) : target->erase(it);
     }
   } else if (StartsWith(name, kDeletePrefix) && value.is_array()) {
     const auto list = target->find(name.substr(sizeof kDeletePrefix - 1));
     if (list == target->end() || !list->is_array()) return;
-    auto& items = list->get_ref<json::array_t&>();
-    std::erase_if(items, [&](const json& item) {
-      return std::find(value.begin(), value.end(), item) != value.end();
-    });
+    const std::set<std::string> deleted = IndexTexts(value);
+    std::erase_if(list->get_ref<json::array_t&>(),
+                  [&](const json& item) { return deleted.count(IndexText(item)) > 0; });
   }
 }
 
@@ -174,30 +202,6 @@ absl::Status MergeObject(json* target, const json& patch) {
     if (target->contains(field)) Reorder(&(*target)[field], value, field);
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<json> ApplyJsonPatch(const json& object, const json& patch) {
-  if (!patch.is_array()) {
-    return absl::InvalidArgumentError("a JSON patch is a list of operations");
-  }
-  if (patch.size() > kJsonPatchOperationsMax) {
-    return absl::InvalidArgumentError("the JSON patch has more than " +
-                                      std::to_string(kJsonPatchOperationsMax) + " operations");
-  }
-  json changed = object;
-  size_t copied = 0;
-  for (const json& operation : patch) {
-    if (operation.is_object() && operation.value("op", json()) == json("copy")) {
-      const json::json_pointer from(operation.value("from", ""));
-      copied += changed.at(from).dump(-1, ' ', false, json::error_handler_t::replace).size();
-      if (copied > kJsonPatchCopyBytesMax) {
-        return absl::InvalidArgumentError("the copy operations of the JSON patch copy more than " +
-                                          std::to_string(kJsonPatchCopyBytesMax) + " bytes");
-      }
-    }
-    changed.patch_inplace(json::array({operation}));
-  }
-  return changed;
 }
 
 }  // namespace

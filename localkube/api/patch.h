@@ -21,12 +21,6 @@ namespace taas::localkube {
 
 enum class PatchType { kMerge, kJson, kStrategic };
 
-// Operations in one JSON patch; a kube-apiserver's own limit.
-inline constexpr size_t kJsonPatchOperationsMax = 10'000;
-// What its copy operations may copy in all, or a few that double an object would fill the memory; a
-// kube-apiserver's own limit.
-inline constexpr size_t kJsonPatchCopyBytesMax = 3 << 20;
-
 absl::StatusOr<nlohmann::json> ApplyPatch(PatchType type, const nlohmann::json& object,
                                           const nlohmann::json& patch);
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "localkube/api/kube_status.h"
-#include "localkube/api/subdomain.h"
+#include "localkube/api/rules/names.h"
 #include "operator/api/field_error.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"

@@ -7,7 +7,7 @@
 #include "localkube/api/kube_status.h"
 #include "localkube/api/object_rules.h"
 #include "localkube/api/review_fields.h"
-#include "localkube/api/review_rules.h"
+#include "localkube/api/rules/review_rules.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 

@@ -1,12 +1,14 @@
 #include "localkube/api/store.h"
 
 #include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -63,7 +65,9 @@ class SqliteStore : public Store {
     WatchQuery query;
     OnEvent callback;
     uint64_t next_revision = 0;
-    std::deque<StoreEvent> initial;  // Delivered before anything else.
+    // Delivered before what next_revision says, the dispatcher's alone once the watch has begun:
+    // what existed at the start, and events that were taken and not wanted yet.
+    std::deque<StoreEvent> due;
     bool bookmark_wanted = false;    // Under dispatch_mutex_, like `removed`.
     bool removed = false;
     bool ended = false;  // Fell behind; the dispatcher's alone.
@@ -77,25 +81,47 @@ class SqliteStore : public Store {
     void RequestBookmark() override {
       std::lock_guard lock(store_->dispatch_mutex_);
       watcher_->bookmark_wanted = true;
+      Wake();
+    }
+    void Resume() override {
+      std::lock_guard lock(store_->dispatch_mutex_);
+      Wake();
+    }
+
+   private:
+    void Wake() {
       store_->work_waits_ = true;
       store_->dispatch_wake_.notify_all();
     }
 
-   private:
     SqliteStore* const store_;
     const std::shared_ptr<Watcher> watcher_;
   };
 
-  void CommitBatch(const std::vector<Pending*>& batch);
+  using Batch = std::span<Pending* const>;
+  // What a batch of writes becomes; `events` and `rows` have one entry each per write that is good.
+  struct Staged {
+    std::vector<StoreEvent> events;
+    std::vector<Database::Row> rows;
+  };
+
+  void CommitBatch(Batch batch) noexcept;
+  Staged Stage(Batch batch);
   absl::Status Check(const Write& write, const std::map<StoreKey, Value>& overlay,
                      Value* before) const;
-  void Publish(std::vector<StoreEvent> events);
+  // What is on the disk must be in memory: a process that has no room for it starts again from the
+  // disk, rather than to answer what is not true.
+  void Publish(std::vector<StoreEvent> events) noexcept;
   void TrimHistory();
 
   void Dispatch();
   void Deliver(Watcher* watcher);
-  bool Call(Watcher* watcher, const StoreEvent& event);
-  std::vector<StoreEvent> TakeEvents(Watcher* watcher);
+  bool DeliverDue(Watcher* watcher);
+  enum class Called { kTaken, kNotReady, kRemoved };
+  Called Call(Watcher* watcher, const StoreEvent& event);
+  static Called CallNow(Watcher* watcher, const StoreEvent& event);
+  void TakeEvents(Watcher* watcher);
+  void EndIfLate(Watcher* watcher);
   void Remove(const std::shared_ptr<Watcher>& watcher);
 
   const Options options_;
@@ -142,6 +168,7 @@ absl::Status SqliteStore::Load() {
 }
 
 // The first of the waiting threads commits for all that wait; the others sleep until it is done.
+// Between taking the lead and giving it back nothing may throw: whoever waits would do so for ever.
 absl::StatusOr<StoreEntry> SqliteStore::Commit(Write write) {
   Pending mine{.write = std::move(write)};
   std::unique_lock lock(commit_mutex_);
@@ -152,9 +179,11 @@ absl::StatusOr<StoreEntry> SqliteStore::Commit(Write write) {
       continue;
     }
     committing_ = true;
+    std::array<Pending*, kBatchMax> places;
     const size_t count = std::min(waiting_.size(), kBatchMax);
-    const std::vector<Pending*> batch(waiting_.begin(), waiting_.begin() + count);
+    std::copy_n(waiting_.begin(), count, places.begin());
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    const Batch batch(places.data(), count);
     lock.unlock();
     CommitBatch(batch);
     lock.lock();
@@ -188,10 +217,9 @@ absl::Status SqliteStore::Check(const Write& write, const std::map<StoreKey, Val
 }
 
 // Only one thread at a time is here, and only it changes state_: reading it needs no lock.
-void SqliteStore::CommitBatch(const std::vector<Pending*>& batch) {
+SqliteStore::Staged SqliteStore::Stage(Batch batch) {
   std::map<StoreKey, Value> overlay;
-  std::vector<StoreEvent> events;
-  std::vector<Database::Row> rows;
+  Staged staged;
   for (Pending* pending : batch) {
     const Write& write = pending->write;
     Value before;
@@ -199,20 +227,38 @@ void SqliteStore::CommitBatch(const std::vector<Pending*>& batch) {
       pending->result = std::move(status);
       continue;
     }
-    const uint64_t revision = revision_ + events.size() + 1;
-    auto text = std::make_shared<const std::string>(write.render(revision));
+    const uint64_t revision = revision_ + staged.events.size() + 1;
+    StoreText text;
+    try {
+      text = std::make_shared<const std::string>(write.render(revision));
+    } catch (const std::exception& error) {
+      // This write's own failure; the others of the batch go on.
+      pending->result = absl::InternalError("write " + Describe(write.key) + ": " + error.what());
+      continue;
+    }
     overlay[write.key] = {revision, write.remove ? nullptr : text};
-    rows.push_back({write.key, revision, write.remove ? nullptr : text});
+    staged.rows.push_back({write.key, revision, write.remove ? nullptr : text});
     const StoreEventType type = write.remove             ? StoreEventType::kDeleted
                                 : before.text == nullptr ? StoreEventType::kAdded
                                                          : StoreEventType::kModified;
-    events.push_back({type, revision, write.key, text, before.text});
+    staged.events.push_back({type, revision, write.key, text, before.text});
     pending->result = StoreEntry{write.key, revision, text};
   }
-  if (events.empty()) return;
-  const absl::Status status = database_->Apply(rows, events.back().revision);
+  return staged;
+}
+
+void SqliteStore::CommitBatch(Batch batch) noexcept {
+  absl::Status status;
+  Staged staged;
+  try {
+    staged = Stage(batch);
+    if (staged.events.empty()) return;
+    status = database_->Apply(staged.rows, staged.events.back().revision);
+  } catch (const std::exception& error) {
+    status = absl::ResourceExhaustedError(std::string("write to the store: ") + error.what());
+  }
   if (status.ok()) {
-    Publish(std::move(events));
+    Publish(std::move(staged.events));
     return;
   }
   for (Pending* pending : batch) {
@@ -220,7 +266,7 @@ void SqliteStore::CommitBatch(const std::vector<Pending*>& batch) {
   }
 }
 
-void SqliteStore::Publish(std::vector<StoreEvent> events) {
+void SqliteStore::Publish(std::vector<StoreEvent> events) noexcept {
   {
     std::unique_lock lock(state_mutex_);
     for (StoreEvent& event : events) {
@@ -318,10 +364,10 @@ absl::StatusOr<std::unique_ptr<StoreWatch>> SqliteStore::Watch(WatchQuery query,
     } else {
       for (const auto& [key, value] : state_) {
         if (!Matches(key, query.resource, query.ns)) continue;
-        watcher->initial.push_back(
+        watcher->due.push_back(
             {StoreEventType::kAdded, value.revision, key, value.text, nullptr});
       }
-      watcher->initial.push_back({StoreEventType::kInitialEnd, revision_, {}, nullptr, nullptr});
+      watcher->due.push_back({StoreEventType::kInitialEnd, revision_, {}, nullptr, nullptr});
       watcher->next_revision = revision_ + 1;
     }
   }
@@ -354,15 +400,10 @@ void SqliteStore::Dispatch() {
   }
 }
 
-// Runs the callback unless the watch was removed; says whether it ran.
-bool SqliteStore::Call(Watcher* watcher, const StoreEvent& event) {
-  {
-    std::lock_guard lock(dispatch_mutex_);
-    if (watcher->removed || stopping_) return false;
-    running_ = watcher;
-  }
-  // A callback reads what anybody may have stored: one that throws must not end the process.
+// A callback reads what anybody may have stored: one that throws must not end the process.
+SqliteStore::Called SqliteStore::CallNow(Watcher* watcher, const StoreEvent& event) {
   try {
+    if (watcher->query.ready != nullptr && !watcher->query.ready()) return Called::kNotReady;
     watcher->callback(event);
   } catch (const std::exception& error) {
     Log(LogLevel::kError, "a watch could not take an event; it goes on with the next",
@@ -370,49 +411,75 @@ bool SqliteStore::Call(Watcher* watcher, const StoreEvent& event) {
          {"revision", std::to_string(event.revision)},
          {"cause", error.what()}});
   }
+  return Called::kTaken;
+}
+
+// Runs the callback unless the watch was removed or is not ready; no call runs on when Remove has
+// returned.
+SqliteStore::Called SqliteStore::Call(Watcher* watcher, const StoreEvent& event) {
+  {
+    std::lock_guard lock(dispatch_mutex_);
+    if (watcher->removed || stopping_) return Called::kRemoved;
+    running_ = watcher;
+  }
+  const Called called = CallNow(watcher, event);
   std::lock_guard lock(dispatch_mutex_);
   running_ = nullptr;
   call_ended_.notify_all();
+  return called;
+}
+
+// The next events for the watch, behind those that are due.
+void SqliteStore::TakeEvents(Watcher* watcher) {
+  std::shared_lock lock(state_mutex_);
+  if (watcher->next_revision <= compacted_) {
+    watcher->ended = true;
+    watcher->due.push_back({StoreEventType::kGone, revision_, {}, nullptr, nullptr});
+    return;
+  }
+  while (watcher->next_revision <= revision_ && watcher->due.size() < kDeliverMax) {
+    const StoreEvent& event = history_[watcher->next_revision - compacted_ - 1];
+    if (Matches(event.key, watcher->query.resource, watcher->query.ns)) {
+      watcher->due.push_back(event);
+    }
+    ++watcher->next_revision;
+  }
+}
+
+// A watch that waits while the history moves past it cannot go on afterwards: it is told so at
+// once, and keeps no longer in memory what existed when it began.
+void SqliteStore::EndIfLate(Watcher* watcher) {
+  std::shared_lock lock(state_mutex_);
+  if (watcher->ended || watcher->next_revision > compacted_) return;
+  watcher->ended = true;
+  watcher->due = {{StoreEventType::kGone, revision_, {}, nullptr, nullptr}};
+}
+
+// True when all that was due was delivered.
+bool SqliteStore::DeliverDue(Watcher* watcher) {
+  while (!watcher->due.empty()) {
+    const Called called = Call(watcher, watcher->due.front());
+    if (called == Called::kNotReady) EndIfLate(watcher);
+    if (called != Called::kTaken) return false;
+    watcher->due.pop_front();
+  }
   return true;
 }
 
-std::vector<StoreEvent> SqliteStore::TakeEvents(Watcher* watcher) {
-  std::shared_lock lock(state_mutex_);
-  std::vector<StoreEvent> events;
-  if (watcher->next_revision <= compacted_) {
-    watcher->ended = true;
-    events.push_back({StoreEventType::kGone, revision_, {}, nullptr, nullptr});
-    return events;
-  }
-  while (watcher->next_revision <= revision_ && events.size() < kDeliverMax) {
-    const StoreEvent& event = history_[watcher->next_revision - compacted_ - 1];
-    if (Matches(event.key, watcher->query.resource, watcher->query.ns)) events.push_back(event);
-    ++watcher->next_revision;
-  }
-  return events;
-}
-
 void SqliteStore::Deliver(Watcher* watcher) {
-  while (!watcher->initial.empty()) {
-    if (!Call(watcher, watcher->initial.front())) return;
-    watcher->initial.pop_front();
-  }
-  while (!watcher->ended) {
+  while (DeliverDue(watcher) && !watcher->ended) {
     // Asked for before the events are taken, so that it stands behind all that came before it.
     bool bookmark = false;
     {
       std::lock_guard lock(dispatch_mutex_);
       std::swap(bookmark, watcher->bookmark_wanted);
     }
-    const std::vector<StoreEvent> events = TakeEvents(watcher);
-    for (const StoreEvent& event : events) {
-      if (!Call(watcher, event)) return;
+    TakeEvents(watcher);
+    if (watcher->due.empty() && !bookmark) return;
+    if (bookmark && !watcher->ended) {
+      watcher->due.push_back(
+          {StoreEventType::kBookmark, watcher->next_revision - 1, {}, nullptr, {}});
     }
-    if (bookmark && !watcher->ended &&
-        !Call(watcher, {StoreEventType::kBookmark, watcher->next_revision - 1, {}, nullptr, {}})) {
-      return;
-    }
-    if (events.empty()) return;
   }
 }
 

@@ -75,6 +75,8 @@ class StoreWatch {
   virtual ~StoreWatch() = default;
   // The callback gets kBookmark after all events that come before it.
   virtual void RequestBookmark() = 0;
+  // After `ready` said no: asks it again.
+  virtual void Resume() = 0;
 };
 
 class Store {
@@ -115,6 +117,9 @@ class Store {
     std::string ns;        // Empty: all.
     // Events after this revision. Unset: first everything that exists as kAdded, then kInitialEnd.
     std::optional<uint64_t> after_revision;
+    // Asked before each event; null: always. False: the event waits until Resume, in the history if
+    // it is no initial one: a watch that the history has passed is gone. As quick as the callback.
+    std::function<bool()> ready;
   };
   using OnEvent = std::function<void(const StoreEvent&)>;
 

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <future>
@@ -291,6 +292,87 @@ TEST(StoreCrashTest, EveryAcknowledgedWriteIsThereAfterKillMinusNine) {
       ASSERT_THAT((*store)->Get({"pods", "ns", name}), IsOk()) << "seed " << seed;
     }
   }
+}
+
+// A write whose text could not be made (no memory, a value that cannot be written) left the group
+// commit with nobody to lead it: it and every later write of the cluster waited for ever.
+TEST(StoreTest, AWriteThatThrowsFailsAloneAndLaterWritesGoOn) {
+  auto store = OpenMemory();
+  Store::Write bad = Put("bad", 0, "x");
+  bad.render = [](uint64_t) -> std::string { throw std::runtime_error("no text"); };
+  EXPECT_THAT(store->Commit(bad), StatusIs(absl::StatusCode::kInternal, HasSubstr("no text")));
+  EXPECT_EQ(store->Commit(Put("a", 0, "x"))->revision, 1u) << "no revision is lost";
+  // In one batch with others, too.
+  std::vector<std::thread> writers;
+  std::atomic<int> written = 0, failed = 0;
+  for (int i = 0; i < 8; ++i) {
+    writers.emplace_back([&, i] {
+      for (int k = 0; k < 50; ++k) {
+        const bool good = store->Commit(Put("w" + std::to_string(i * 50 + k), 0, "x")).ok();
+        written += good ? 1 : 0;
+        failed += store->Commit(bad).ok() ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(written, 400);
+  EXPECT_EQ(failed, 400);
+  EXPECT_EQ(store->revision(), 401u);
+  EXPECT_THAT(store->Get({"pods", "ns", "bad"}), StatusIs(absl::StatusCode::kNotFound));
+}
+
+// A watch got all that exists at once, however slowly its client read, and was cut off when that
+// was more than a connection may hold back; the next one ended in the same way.
+TEST(StoreWatchTest, WhatExistsWaitsUntilTheWatchIsReady) {
+  auto store = OpenMemory();
+  for (const char* name : {"a", "b", "c"}) ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  EventLog log;
+  std::atomic<int> room = 1;
+  std::atomic<int> asked = 0;
+  auto watch = store->Watch({.resource = "pods",
+                             .ready =
+                                 [&] {
+                                   ++asked;
+                                   return room-- > 0;
+                                 }},
+                            log.callback());
+  ASSERT_THAT(watch, IsOk());
+  EXPECT_EQ(log.WaitFor(1), std::vector<std::string>{"+a@1"});
+  while (asked < 2) std::this_thread::yield();
+  ASSERT_THAT(store->Commit(Put("d", 0, "x")), IsOk());
+  room = 100;
+  (*watch)->Resume();
+  EXPECT_EQ(log.WaitFor(5),
+            (std::vector<std::string>{"+a@1", "+b@2", "+c@3", "end@3", "+d@4"}));
+}
+
+TEST(StoreWatchTest, WhoWaitsWhileTheHistoryPassesIsToldInsteadOfTheRest) {
+  auto store = OpenMemory(/*history_events_max=*/4);
+  for (const char* name : {"a", "b", "c"}) ASSERT_THAT(store->Commit(Put(name, 0, "x")), IsOk());
+  EventLog log;
+  std::atomic<int> room = 1;
+  std::atomic<int> asked = 0;
+  auto watch = store->Watch({.resource = "pods",
+                             .ready =
+                                 [&] {
+                                   ++asked;
+                                   return room-- > 0;
+                                 }},
+                            log.callback());
+  ASSERT_THAT(watch, IsOk());
+  EXPECT_EQ(log.WaitFor(1), std::vector<std::string>{"+a@1"});
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_THAT(store->Commit(Put("d" + std::to_string(i), 0, "x")), IsOk());
+  }
+  // It was asked, and so looked at, after the last of them.
+  const int before = asked;
+  while (asked == before) {
+    (*watch)->Resume();
+    std::this_thread::yield();
+  }
+  room = 100;
+  (*watch)->Resume();
+  EXPECT_THAT(log.WaitFor(2), testing::ElementsAre("+a@1", testing::StartsWith("gone@")));
 }
 
 TEST(StoreWatchTest, ACallbackThatThrowsMissesOneEventAndNoOther) {

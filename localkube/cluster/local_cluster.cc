@@ -3,16 +3,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "localkube/cluster/cluster_directory.h"
 #include "localkube/cluster/job_advice.h"
 #include "localkube/node/container_run.h"
 #include "localkube/node/pod_volumes.h"
@@ -31,8 +30,6 @@ constexpr char kNodeName[] = "local";
 constexpr auto kLockPatience = 1s;
 constexpr auto kLockRetryEvery = 10ms;
 
-// What a cluster's directory may hold before the cluster has written its pid.
-constexpr std::array<std::string_view, 3> kFirstFiles = {"lock", "pid.tmp", "taas.log"};
 constexpr std::array<const char*, 3> kPrivateDirs = {"api", "pods", "volumes"};
 
 std::string NameOfNode(int number) {
@@ -88,27 +85,6 @@ std::vector<std::pair<std::string, std::string>> BaseEnvironment() {
 }
 
 }  // namespace
-
-absl::Status MakeClusterDirectory(FileSystem& disk, const std::string& dir) {
-  RETURN_IF_ERROR(disk.MakeDirs(DirName(dir))).With("make the cluster's directory");
-  if (::mkdir(dir.c_str(), 0700) == 0) return absl::OkStatus();
-  if (errno != EEXIST) return ErrnoToStatus(errno, "make the cluster's directory", dir);
-  ASSIGN_OR_RETURN(const auto names, disk.List(dir));
-  const auto has = [&](const char* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (has("lock") && has("pid")) return absl::OkStatus();
-  for (const std::string& name : names) {
-    if (std::find(kFirstFiles.begin(), kFirstFiles.end(), name) != kFirstFiles.end()) continue;
-    return absl::FailedPreconditionError(
-        "start a cluster in " + dir + ": it has " + name +
-        " in it and is not the directory of a cluster; name a new or an empty directory");
-  }
-  return absl::OkStatus();
-}
-
-std::string LockPath(const std::string& dir) { return dir + "/lock"; }
-std::string PidPath(const std::string& dir) { return dir + "/pid"; }
 
 LocalCluster::LocalCluster(Options options)
     : options_(std::move(options)),

@@ -1,6 +1,6 @@
 // A cluster on this machine: everything between a kubeconfig and processes, in one directory.
 //
-//   D/lock D/pid      one cluster per directory, and who it is
+//   D/lock D/pid      one cluster per directory, and who it is (cluster_directory.h)
 //   D/kubeconfig      for kubectl, taas and the operator
 //   D/api/            store, certificate, token
 //   D/pods/UID/       runs of containers, their logs and records; outlive this process
@@ -94,14 +94,6 @@ class LocalCluster {
   std::unique_ptr<Scheduler> scheduler_;
   std::unique_ptr<Node> node_;
 };
-
-// Makes `dir` with 0700; one that exists keeps its mode. FailedPrecondition: it is neither empty
-// nor the directory of a cluster.
-absl::Status MakeClusterDirectory(FileSystem& disk, const std::string& dir);
-
-// The names in a cluster's directory, for who looks at it from outside.
-std::string LockPath(const std::string& dir);
-std::string PidPath(const std::string& dir);
 
 }  // namespace taas::localkube
 

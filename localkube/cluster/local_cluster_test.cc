@@ -73,7 +73,7 @@ TEST_F(LocalClusterTest, ADirectoryOfTheUsersIsNotTakenAndNotChanged) {
   EXPECT_EQ(mode("/api"), 0755u);
   ASSERT_THAT(disk_.RemoveAll(options_.dir + "/api"), IsOk());
   Start();
-  EXPECT_EQ(mode(""), 0755u) << "an empty one is taken as it is";
+  EXPECT_EQ(mode(""), 0700u) << "an empty one is taken, and is the cluster's alone then";
   for (const char* name : {"/api", "/pods", "/volumes"}) EXPECT_EQ(mode(name), 0700u) << name;
   EXPECT_EQ(mode("/kubeconfig"), 0600u);
 }

@@ -21,11 +21,7 @@ struct Need {
 std::optional<Refusal> Admit(const Resources& wanted, const std::vector<Resources>& others,
                              const Resources& allocatable) {
   Resources used;
-  for (const Resources& other : others) {
-    used.cpu_milli += other.cpu_milli;
-    used.memory_bytes += other.memory_bytes;
-    used.gpus += other.gpus;
-  }
+  for (const Resources& other : others) used = Sum(used, other);
   // The first that lacks is named, in this order.
   const Need needs[] = {
       {"pods", 1, static_cast<int64_t>(others.size()), kPodsPerNodeMax},

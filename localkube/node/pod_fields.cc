@@ -75,7 +75,8 @@ absl::StatusOr<std::string> ResourceField(const Json& pod, const Json& container
   }
   const int64_t divisor = AmountMilli(ref, "divisor");
   const int64_t unit = divisor > 0 ? divisor : 1000;
-  return std::to_string((milli + unit - 1) / unit);  // Rounded up, as in Kubernetes.
+  // Rounded up, as in Kubernetes.
+  return std::to_string(milli / unit + (milli % unit > 0 ? 1 : 0));
 }
 
 }  // namespace taas::localkube

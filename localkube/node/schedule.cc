@@ -1,13 +1,13 @@
 #include "localkube/node/schedule.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "localkube/node/pod_json.h"
+#include "operator/api/quantity.h"
 
 namespace taas::localkube {
 namespace {
@@ -16,8 +16,10 @@ using Json = nlohmann::json;
 
 constexpr char kAffinityRefusal[] = "node(s) didn't match Pod's node affinity/selector";
 
-Resources Sum(const Resources& a, const Resources& b) {
-  return {a.cpu_milli + b.cpu_milli, a.memory_bytes + b.memory_bytes, a.gpus + b.gpus};
+int64_t Add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
 Resources Larger(const Resources& a, const Resources& b) {
@@ -120,28 +122,15 @@ Room* FindRoom(const PodToPlace& pod, std::vector<Room>* rooms,
 
 }  // namespace
 
-int64_t QuantityMilli(const std::string& text) {
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  if (end == text.c_str()) return 0;
-  static const std::map<std::string, double> kSuffixes = {{"", 1e3},
-                                                          {"m", 1},
-                                                          {"k", 1e6},
-                                                          {"M", 1e9},
-                                                          {"G", 1e12},
-                                                          {"T", 1e15},
-                                                          {"Ki", 1024e3},
-                                                          {"Mi", 1048576e3},
-                                                          {"Gi", 1073741824e3},
-                                                          {"Ti", 1099511627776e3}};
-  const auto suffix = kSuffixes.find(end);
-  return suffix == kSuffixes.end() ? 0 : std::llround(std::ceil(number * suffix->second));
+Resources Sum(const Resources& a, const Resources& b) {
+  return {Add(a.cpu_milli, b.cpu_milli), Add(a.memory_bytes, b.memory_bytes),
+          Add(a.gpus, b.gpus)};
 }
 
 int64_t AmountMilli(const Json& list, const char* name) {
   const Json& value = Member(list, name);
-  if (value.is_string()) return QuantityMilli(value.get<std::string>());
-  return value.is_number() ? std::llround(value.get<double>() * 1000) : 0;
+  if (value.is_string()) return SaturatedMilli(value.get_ref<const std::string&>());
+  return value.is_number() ? SaturatedMilli(value.dump()) : 0;
 }
 
 PodToPlace ReadPodToPlace(const Json& pod) {

@@ -5,8 +5,8 @@
 // the one that its preferences like best gets it, then the one with the smallest share in use, so
 // that pods spread: as kube-scheduler filters, and in the main as it scores.
 //
-// Ownership: value types. Threads: any. Errors: none; a quantity that cannot be read counts as
-// nothing.
+// Ownership: value types. Threads: any. Errors: none; a quantity that cannot be read, which the API
+// server does not take, counts as nothing.
 //
 //   for (const Placement& placement : Schedule(nodes, pods)) Bind(placement);
 
@@ -72,10 +72,11 @@ std::vector<Placement> Schedule(const std::vector<NodeState>& nodes, std::vector
 PodToPlace ReadPodToPlace(const nlohmann::json& pod);
 NodeState ReadNodeState(const nlohmann::json& node);
 
-// "500m", "2", "1.5", "64Mi", "1e3": in thousandths. 0 if it is none of these.
-int64_t QuantityMilli(const std::string& text);
-// The amount of `name` in a list of quantities, in thousandths.
+// The amount of `name` in a list of quantities, in thousandths: as operator/api/quantity.h reads
+// it, 0 if there is none. What is too large for 64 bits is the largest amount, which no node has.
 int64_t AmountMilli(const nlohmann::json& list, const char* name);
+// Amounts that may be the largest, added up.
+Resources Sum(const Resources& a, const Resources& b);
 
 }  // namespace taas::localkube
 

@@ -1,6 +1,8 @@
 #include "localkube/node/schedule.h"
 
+#include <limits>
 #include <map>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -148,15 +150,33 @@ TEST(ScheduleTest, ANodeObjectSaysWhatTheNodeHas) {
   EXPECT_EQ(node.pods_max, 7);
 }
 
-TEST(QuantityTest, EveryFormOfKubernetesIsRead) {
-  EXPECT_EQ(QuantityMilli("500m"), 500);
-  EXPECT_EQ(QuantityMilli("2"), 2000);
-  EXPECT_EQ(QuantityMilli("1.5"), 1500);
-  EXPECT_EQ(QuantityMilli("1e3"), 1'000'000);
-  EXPECT_EQ(QuantityMilli("64Mi"), 64'000ll << 20);
-  EXPECT_EQ(QuantityMilli("5M"), 5'000'000'000);
-  EXPECT_EQ(QuantityMilli("many"), 0);
-  EXPECT_EQ(QuantityMilli("5X"), 0);
+// 1Pi, 2E and 1e30 were read as nothing: such a pod went on any node.
+TEST(ScheduleTest, APodThatAsksForMoreThanThereIsAnywhereWaits) {
+  for (const char* memory : {"1Pi", "2E", "1Ei", "1e30", "1e1000000", "4611686018427387904Ki"}) {
+    PodToPlace pod = ReadSpec(R"({"containers":[{"resources":{"requests":{"memory":")" +
+                              std::string(memory) + R"("}}},
+        {"resources":{"requests":{"memory":"1e30"}}}]})");
+    EXPECT_EQ(RefusalOf({TwoGpus()}, pod), "0/1 nodes are available: 1 Insufficient memory.")
+        << memory;
+    pod.node = "local";
+    EXPECT_EQ(Schedule({TwoGpus()}, {pod, pod, Wants("small", 0)})[0].node, "local")
+        << "what asks for nothing fits a node that is too full";
+  }
+}
+
+TEST(AmountTest, IsReadAsTextOrNumberInAllFormsOfKubernetes) {
+  const auto milli = [](const Json& value) { return AmountMilli({{"x", value}}, "x"); };
+  EXPECT_EQ(milli("500m"), 500);
+  EXPECT_EQ(milli("64Mi"), 64'000ll << 20);
+  EXPECT_EQ(milli("5M"), 5'000'000'000);
+  EXPECT_EQ(milli("1e3"), 1'000'000);
+  EXPECT_EQ(milli("100n"), 1);
+  EXPECT_EQ(milli(" 2 "), 2000);
+  EXPECT_EQ(milli(2), 2000);
+  EXPECT_EQ(milli(0.1), 100);
+  EXPECT_EQ(milli(1e30), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(milli("many"), 0);
+  EXPECT_EQ(milli(nullptr), 0);
 }
 
 }  // namespace

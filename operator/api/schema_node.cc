@@ -115,7 +115,9 @@ absl::StatusOr<std::shared_ptr<const Node>> ParseSchemaNode(const Json& schema,
 }
 
 std::string ChildPath(const std::string& path, const std::string& name) {
-  return path.empty() ? name : path + "." + name;
+  const std::string shown =
+      name.size() <= kNameInPathMax ? name : name.substr(0, kNameInPathMax) + "…";
+  return path.empty() ? shown : path + "." + shown;
 }
 
 std::string ItemPath(const std::string& path, size_t index) {

@@ -56,6 +56,9 @@ struct CrdSchema::Node {
 absl::StatusOr<std::shared_ptr<const CrdSchema::Node>> ParseSchemaNode(
     const nlohmann::json& schema, const std::string& path);
 
+// A field's name in a path: a longer one, which somebody sent, is cut. What is wrong below it is
+// told with the whole path each time, and that must not be megabytes.
+inline constexpr size_t kNameInPathMax = 256;
 // "spec.roles", "spec.volumes[2]"; a path that is empty is the object itself.
 std::string ChildPath(const std::string& path, const std::string& name);
 std::string ItemPath(const std::string& path, size_t index);

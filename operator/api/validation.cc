@@ -23,6 +23,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Fields that stand twice which are told: more than anybody reads.
+constexpr size_t kTwiceMax = 100;
+// A longer key is cut in their paths, each of which has it.
+constexpr size_t kShownKeyMax = 256;
 constexpr size_t kMaxGeneratedNameBase = 54 - 5;  // A server adds five characters.
 
 FieldError Malformed(const std::string& path, const std::string& message) {
@@ -49,7 +53,7 @@ class TwiceFinder : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     Level& top = levels_.back();
     top.key = key;
-    if (!top.keys.insert(key).second) {
+    if (!top.keys.insert(key).second && errors_.size() < kTwiceMax) {
       const std::string path = ChildPath();
       errors_.push_back({path, std::string(kFieldTwice), "duplicate field \"" + path + "\""});
     }
@@ -72,7 +76,9 @@ class TwiceFinder : public nlohmann::json_sax<Json> {
     if (levels_.empty()) return "";
     const Level& top = levels_.back();
     if (top.array) return top.path + "[" + std::to_string(top.count) + "]";
-    return top.path.empty() ? top.key : top.path + "." + top.key;
+    const std::string key =
+        top.key.size() <= kShownKeyMax ? top.key : top.key.substr(0, kShownKeyMax) + "…";
+    return top.path.empty() ? key : top.path + "." + key;
   }
 
   bool Enter(bool array) {

@@ -6,8 +6,8 @@
 //
 //   const auto errors = CheckAccessReview(kind, object["metadata"], spec, "default");
 
-#ifndef LOCALKUBE_API_REVIEW_RULES_H_
-#define LOCALKUBE_API_REVIEW_RULES_H_
+#ifndef LOCALKUBE_API_RULES_REVIEW_RULES_H_
+#define LOCALKUBE_API_RULES_REVIEW_RULES_H_
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -25,4 +25,4 @@ std::vector<FieldError> CheckAccessReview(const Kind& kind, const nlohmann::json
 
 }  // namespace taas::localkube
 
-#endif  // LOCALKUBE_API_REVIEW_RULES_H_
+#endif  // LOCALKUBE_API_RULES_REVIEW_RULES_H_

@@ -1,4 +1,4 @@
-#include "localkube/api/review_rules.h"
+#include "localkube/api/rules/review_rules.h"
 
 #include <string>
 
