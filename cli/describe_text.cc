@@ -75,12 +75,13 @@ std::string Summary(const JobDescription& description) {
   const Job& job = description.job;
   const JobStatus& status = job.status;
   const Dialect& dialect = DialectOf(job.kind);
+  const bool over = status.state == JobState::kSucceeded || status.state == JobState::kFailed;
   Rows rows = {{"Name:", job.meta.name},
                {"Namespace:", job.meta.ns},
                {"Kind:", std::string(dialect.kind_name) + " (" +
                              std::string(dialect.group_version) + ")"},
                {"State:", std::string(JobStateName(status.state)) +
-                              (status.ready.empty() ? "" : ", " + status.ready + " ready")},
+                              (over || status.ready.empty() ? "" : ", " + status.ready + " ready")},
                {"Attempt:", std::to_string(status.attempt)},
                {"Restarts:", RestartsText(status)}};
   const auto add = [&](const char* title, const std::string& text) {

@@ -15,6 +15,11 @@ std::string Short(double value) {
   return text;
 }
 
+// Its pods that have done their work are ready no more, and need not be.
+bool IsOver(JobState state) {
+  return state == JobState::kSucceeded || state == JobState::kFailed;
+}
+
 int32_t Total(const std::map<RestartCause, int32_t>& restarts) {
   int32_t total = 0;
   for (const auto& [cause, count] : restarts) total += count;
@@ -25,9 +30,10 @@ int32_t Total(const std::map<RestartCause, int32_t>& restarts) {
 
 std::vector<std::string> ChangeLines(const JobStatus& before, const JobStatus& after) {
   std::vector<std::string> lines;
-  if (after.state != before.state || after.ready != before.ready) {
+  const bool ready_changed = after.ready != before.ready && !IsOver(after.state);
+  if (after.state != before.state || ready_changed) {
     std::string line = std::string(JobStateName(after.state));
-    if (!after.ready.empty()) line += ", " + after.ready + " ready";
+    if (!after.ready.empty() && !IsOver(after.state)) line += ", " + after.ready + " ready";
     lines.push_back(std::move(line));
   }
   if (after.message != before.message && !after.message.empty()) lines.push_back(after.message);

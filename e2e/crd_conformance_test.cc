@@ -88,11 +88,17 @@ class CrdConformanceTest : public testing::Test {
     if (one.before.empty()) return Ask("POST", jobs + kStrict, one.object);
     const HttpAnswer stored = Ask("POST", jobs, one.before);
     EXPECT_EQ(stored.code, 201) << stored.body;
-    const Json metadata = Json::parse(stored.body)["metadata"];
+    Json metadata = Json::parse(stored.body)["metadata"];
+    const std::string path = jobs + "/" + metadata["name"].get<std::string>();
+    if (Json before = Json::parse(one.before); before.contains("status")) {
+      before["metadata"] = metadata;
+      const HttpAnswer told = Ask("PUT", path + "/status", before.dump());
+      EXPECT_EQ(told.code, 200) << told.body;
+      metadata = Json::parse(told.body)["metadata"];
+    }
     Json object = Json::parse(one.object);
     object["metadata"]["resourceVersion"] = metadata["resourceVersion"];
-    const std::string name = metadata["name"].get<std::string>();
-    return Ask("PUT", jobs + "/" + name + kStrict, object.dump());
+    return Ask("PUT", path + kStrict, object.dump());
   }
 
   static std::unique_ptr<ControlPlane> plane_;

@@ -32,13 +32,22 @@ constexpr char kPod[] = R"({"metadata": {"name": "a", "finalizers": ["kueue.x-k8
     {"apiVersion": "v1", "kind": "ConfigMap", "name": "other", "uid": "u0"},
     {"apiVersion": "taas.dev/v1", "kind": "TrainingJob", "name": "mnist", "uid": "u1",
      "controller": true}]},
- "spec": {"nodeName": "node-0", "restartPolicy": "OnFailure", "containers": [
+ "spec": {"nodeName": "node-0", "restartPolicy": "OnFailure", "initContainers": [
+    {"name": "fetch", "image": "f:1"},
+    {"name": "proxy", "image": "p:1", "restartPolicy": "Always"}], "containers": [
     {"name": "sidecar", "image": "s:1"}, {"name": "trainer", "image": "t:1"}]}})";
 constexpr char kStatus[] = R"({"status": {"phase": "Failed", "reason": "Evicted",
   "message": "Speicher reicht nicht: 3 GiB – 2 GiB", "podIP": "10.0.0.7", "conditions": [
     {"type": "Ready", "status": "False", "reason": "PodFailed"},
     {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet",
      "message": "evicted"}],
+  "initContainerStatuses": [
+    {"name": "fetch", "image": "f:1", "imageID": "", "ready": true, "restartCount": 2,
+     "state": {"terminated": {"exitCode": 0, "reason": "Completed",
+       "startedAt": "2026-11-21T05:54:50Z", "finishedAt": "2026-11-21T05:54:55Z"}},
+     "lastState": {"terminated": {"exitCode": 22, "reason": "Error", "message": "no host"}}},
+    {"name": "proxy", "image": "p:1", "imageID": "", "ready": false, "restartCount": 0,
+     "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no p:1"}}}],
   "containerStatuses": [
     {"name": "sidecar", "image": "s:1", "imageID": "", "ready": false, "restartCount": 0,
      "state": {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}},
@@ -98,6 +107,12 @@ TEST_F(ProtobufTest, ThePodSaysTheSameInBothForms) {
   ASSERT_THAT(of_protobuf->statuses, SizeIs(3));
   EXPECT_EQ(of_protobuf->statuses[1].last_termination_message, "no data");
   EXPECT_TRUE(of_protobuf->statuses[2].started.has_value());
+  ASSERT_THAT(of_protobuf->init_containers, SizeIs(2));
+  EXPECT_EQ(of_protobuf->init_containers[1].restart_policy, "Always");
+  ASSERT_THAT(of_protobuf->init_statuses, SizeIs(2));
+  EXPECT_EQ(of_protobuf->init_statuses[0].exit_code, 0);
+  EXPECT_EQ(of_protobuf->init_statuses[0].last_termination_message, "no host");
+  EXPECT_EQ(of_protobuf->init_statuses[1].waiting_message, "no p:1");
 
   const auto metadata = ReadObjectMetadata(bytes);
   ASSERT_THAT(metadata, IsOk());

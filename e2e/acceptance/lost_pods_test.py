@@ -94,7 +94,9 @@ class LostPodsTest(Acceptance):
         self.await_successors({job.pod("worker"): pod["metadata"]["uid"]})
         self.await_status({job: {"state": "Running", "restarts": {"badNode": 1}}})
         spec = self.api.get("pods", job.pod("worker"))["spec"]
-        terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-        self.assertEqual(terms["nodeSelectorTerms"], [{"matchExpressions": [
-            {"key": "kubernetes.io/hostname", "operator": "NotIn", "values": [node]}]}])
+        # By its name, and no more than preferred: where nothing else fits it has to do.
+        self.assertEqual(spec["affinity"]["nodeAffinity"], {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 100, "preference": {"matchFields": [
+                    {"key": "metadata.name", "operator": "NotIn", "values": [node]}]}}]})
         self.assertNotEqual(spec["nodeName"], node)

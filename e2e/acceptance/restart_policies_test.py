@@ -166,9 +166,10 @@ class RestartPoliciesTest(Acceptance):
     def check_told(self, job, case):
         failed = self.last_condition(job)
         if job.kind is TFJOB:
-            self.assertEqual((failed["type"], failed["reason"], failed["message"]), (
-                "Failed", "TFJobFailed",
-                f"Job {job.name} has failed because it has reached the specified backoff limit"))
+            self.assertEqual((failed["type"], failed["reason"]), ("Failed", "TFJobFailed"))
+            self.assertRegex(failed["message"],
+                f"^Job {job.name} has failed because it has reached the specified backoff limit: "
+                f".*worker-0 failed.*backoffLimit is {case.limit}: exit code")
         else:
             self.assertEqual((failed["type"], failed["reason"]),
                              ("Failed", "BackoffLimitExceeded"))

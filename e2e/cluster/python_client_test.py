@@ -57,7 +57,7 @@ class PythonClientTest(Scenario):
         self.assertEqual(first_program(PAGE), first_program(os.path.join(PACKAGE, "README.md")))
         self.make_example_claims()
         said = self.case("example", "--page", PAGE)
-        self.assertRegex(said, r"Succeeded, 5/5 ready, step 2000/2000\naccuracy 0\.9")
+        self.assertRegex(said, r"Succeeded, step 2000/2000\naccuracy 0\.9")
 
     def test_a_job_is_submitted_awaited_and_its_logs_read_and_followed(self):
         self.make_example_claims()

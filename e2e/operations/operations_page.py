@@ -18,6 +18,10 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 FIELDS_OF_ALL = {"time", "level", "message"}
 # On the page: a message that the code puts together.
 VARIES = "…"
+# What schedulers and kubelets call what is in a pod's way: passed on as it comes. The page has those
+# that people meet.
+OF_KUBERNETES = {"Unschedulable", "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff",
+                 "CreateContainerConfigError"}
 
 
 def read(*path):
@@ -133,7 +137,8 @@ def reasons_in_code():
     """The words that each of the few ways to an event is given."""
     code = sources()
     everything = "\n".join(code.values())
-    found = set(re.findall(r'\bNote\(\s*(?:true|false),\s*"(\w+)"', everything))
+    found = set(re.findall(r'\bNote\(\s*(?:true|false),\s*"(\w+)"', everything)) | OF_KUBERNETES
+    found |= set(re.findall(r'\bNoteTrouble\("(\w+)"', everything))
     found |= set(re.findall(r'\bNoteChange\(draft,[^"]*"(\w+)"', everything))
     found |= set(re.findall(r'\.End\(JobState::k\w+,\s*"(\w+)"', everything))
     found |= set(re.findall(r'\bFlaw\{"(\w+)"', everything))

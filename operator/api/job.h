@@ -184,7 +184,7 @@ struct Condition {
 struct ReplicaStatus {
   int32_t desired = 0;
   int32_t active = 0;     // Pods that exist and have not ended.
-  int32_t ready = 0;      // Pods that run.
+  int32_t ready = 0;      // Pods that are ready: of one that has no word on it, that run.
   int32_t succeeded = 0;  // Replicas that completed; they never run again.
   int32_t failed = 0;     // Replicas whose last pod failed for good.
 
@@ -231,9 +231,13 @@ struct RestartRecord {
 // than 5 KB of an annotation.
 inline constexpr size_t kRestartHistoryMax = 20;
 inline constexpr size_t kRestartMessageMax = 160;
+// Bytes of any other text in the ledger: a sentence with the last words of a program.
+inline constexpr size_t kLedgerTextMax = 2048;
 // No count of pods, attempts or restarts that somebody may have edited is believed beyond this: it
 // is more than a job lives to see, and far from where one more would overflow.
 inline constexpr int32_t kCountMax = 100'000'000;
+// Further failures in a row change nothing.
+inline constexpr int32_t kQuickFailuresMax = 99;
 
 struct JobStatus {
   int64_t observed_generation = 0;
@@ -268,12 +272,19 @@ struct LedgerReplica {
   int32_t own_restarts = 0;
   int32_t quick_failures = 0;  // In a row, for the delay before the next pod.
   std::optional<Clock::WallTime> not_before;
-  std::vector<std::string> avoid_nodes;  // The trainer called these bad.
   // On the local cluster: cluster and status port. 0: none yet.
   int32_t port = 0;
   int32_t status_port = 0;
 
   bool operator==(const LedgerReplica&) const = default;
+};
+
+// A node that a replica's trainer called bad.
+struct BadNode {
+  std::string name;
+  Clock::WallTime since{};
+
+  bool operator==(const BadNode&) const = default;
 };
 
 // The pods that Kueue admits together: those of one attempt. Their number may not change.
@@ -296,6 +307,8 @@ struct Ledger {
   std::optional<Clock::WallTime> pending_since;
   int32_t releases = 0;
   std::optional<Clock::WallTime> released_until;
+  // All without which there is no training have run in this attempt; 0: in none yet.
+  int32_t ran_attempt = 0;
   std::string released_because;  // The worst pod and its reason, while they are released.
   // When those completed whose completion is the job's; the rest has its graces from then on.
   std::optional<Clock::WallTime> finishing_since;
@@ -303,11 +316,14 @@ struct Ledger {
   // Taken over from another controller, whose writes up to then do not count.
   std::optional<Clock::WallTime> taken_over;
   std::vector<RestartRecord> history;  // Newest last.
+  std::vector<BadNode> bad_nodes;      // Likewise.
   std::map<RestartCause, int32_t> restarts;
   std::map<Role, std::map<int32_t, LedgerReplica>> replicas;  // By role and index.
   std::optional<JobState> outcome;  // Succeeded or Failed, once decided; final.
   std::string outcome_reason;
   std::string outcome_message;
+  // What a success leaves to be said, and what was in the way at a deadline; empty: nothing.
+  std::string outcome_remark;
   std::optional<Clock::WallTime> outcome_time;
 
   bool operator==(const Ledger&) const = default;
@@ -326,6 +342,8 @@ struct Job {
   JobSpec spec;
   JobStatus status;
   std::optional<Ledger> ledger;  // Nothing yet for a new job.
+  // Names and values of the annotations beside the ledger, with which they have one limit.
+  size_t other_annotation_bytes = 0;
   size_t stored_bytes = 0;  // Of the whole object's text, as an API server gave it; 0: not known.
 };
 

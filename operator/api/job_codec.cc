@@ -50,6 +50,16 @@ absl::Status ReadOtherController(const JsonField& managed, std::optional<OtherCo
   return absl::OkStatus();
 }
 
+size_t BytesBesideTheLedger(const JsonField& annotations) {
+  size_t bytes = 0;
+  if (!annotations.present() || !annotations.json().is_object()) return bytes;
+  for (const auto& [name, value] : annotations.json().items()) {
+    if (name == kLedgerAnnotation || !value.is_string()) continue;
+    bytes += name.size() + value.get_ref<const std::string&>().size();
+  }
+  return bytes;
+}
+
 absl::Status ReadLedgerOf(const JsonField& annotation, Job* out) {
   if (!annotation.present()) return absl::OkStatus();
   std::string text;
@@ -82,6 +92,7 @@ absl::StatusOr<Job> DecodeJob(JobKind kind, std::string_view json) {
     const JsonField deadline = annotations[std::string(kPendingDeadlineAnnotation)];
     RETURN_IF_ERROR(ReadPendingDeadline(deadline, &job.spec)).With(what);
   }
+  job.other_annotation_bytes = BytesBesideTheLedger(annotations);
   RETURN_IF_ERROR(ReadStatus(kind, root["status"], &job.status)).With(what);
   RETURN_IF_ERROR(ReadLedgerOf(annotations[std::string(kLedgerAnnotation)], &job)).With(what);
   return job;

@@ -56,6 +56,54 @@ TEST(JobRulesTest, RulesAboutChangesHoldForANewObject) {
   EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, changed, &suspended), testing::IsEmpty());
 }
 
+// Symptom: who edited a job that had ended and applied it was told that it may change only while it
+// is suspended; and suspended it could be, to end again at once with nothing run.
+TEST(JobRulesTest, AJobThatHasEndedStaysAsItIsAndIsSaidToHaveEnded) {
+  const Json object = Json::parse(R"({
+    "metadata": {"name": "a"},
+    "spec": {"trainer": {"strategy": {"type": "ParameterServer", "mode": "Async"},
+                         "data": {"format": "generated"}, "maxSteps": 100},
+             "successPolicy": "Auto", "suspend": false,
+             "roles": {"ps": {"replicas": 1}, "worker": {"replicas": 1}}},
+    "status": {"state": "Succeeded", "completionTime": "2026-11-21T05:54:17Z"}})");
+  const std::string ended =
+      "spec: Invalid value: \"object\": the job has ended: delete it first, or apply this under "
+      "another name";
+  const auto said = [&](const char* path, const Json& value) {
+    Json changed = object;
+    changed[Json::json_pointer(path)] = value;
+    return FormatFieldErrors(BrokenRules(JobKind::kTrainingJob, changed, &object));
+  };
+  EXPECT_EQ(said("/spec/trainer/maxSteps", 400), ended);
+  EXPECT_EQ(said("/spec/suspend", true), ended);
+  EXPECT_EQ(said("/spec/roles/worker/replicas", 4), ended);
+  EXPECT_EQ(said("/spec/roles/worker/template", Json::object()), ended);
+  EXPECT_EQ(said("/spec/activeDeadlineSeconds", 9), ended);
+  EXPECT_EQ(said("/spec/ttlSecondsAfterFinished", 9), "");
+  EXPECT_EQ(said("/spec/cleanPodPolicy", "All"), "");
+  // One that was suspended when it ended may be resumed: it stays as it is.
+  Json suspended = object;
+  suspended["spec"]["suspend"] = true;
+  EXPECT_THAT(BrokenRules(JobKind::kTrainingJob, object, &suspended), testing::IsEmpty());
+}
+
+TEST(JobRulesTest, ATfJobThatHasEndedStaysAsItIsToo) {
+  const Json object = Json::parse(R"({
+    "metadata": {"name": "a"},
+    "spec": {"runPolicy": {"suspend": false}, "tfReplicaSpecs": {"Worker": {
+      "replicas": 1, "template": {"spec": {"containers": [{"name": "tensorflow"}]}}}}},
+    "status": {"completionTime": "2026-11-21T05:54:17Z"}})");
+  const auto said = [&](const char* path, const Json& value) {
+    Json changed = object;
+    changed[Json::json_pointer(path)] = value;
+    return FormatFieldErrors(BrokenRules(JobKind::kTfJob, changed, &object));
+  };
+  EXPECT_THAT(said("/spec/runPolicy/suspend", true), testing::HasSubstr("the job has ended"));
+  EXPECT_THAT(said("/spec/tfReplicaSpecs/Worker/replicas", 2),
+              testing::HasSubstr("the job has ended"));
+  EXPECT_EQ(said("/spec/runPolicy/ttlSecondsAfterFinished", 2), "");
+}
+
 TEST(JobRulesTest, EachRoleOfATfJobIsNamedByItsKey) {
   const Json object = Json::parse(R"({
     "metadata": {"name": "a"},

@@ -57,6 +57,14 @@ absl::Status ReadCounts(const JsonField& field, std::map<RestartCause, int32_t>*
   return absl::OkStatus();
 }
 
+// One that cannot be is none: the replica gets another.
+absl::Status ReadPort(const JsonField& field, int32_t* out) {
+  RETURN_IF_ERROR(field.Read(out));
+  constexpr int32_t kPortMax = 65'535;
+  if (*out < 0 || *out > kPortMax) *out = 0;
+  return absl::OkStatus();
+}
+
 absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(field.Object().status());
   RETURN_IF_ERROR(ReadCount(field["pod"], &out->pod_number));
@@ -67,9 +75,8 @@ absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(ReadCount(field["ownRestarts"], &out->own_restarts));
   RETURN_IF_ERROR(ReadCount(field["quickFailures"], &out->quick_failures));
   RETURN_IF_ERROR(field["notBefore"].Read(&out->not_before));
-  RETURN_IF_ERROR(field["port"].Read(&out->port));
-  RETURN_IF_ERROR(field["statusPort"].Read(&out->status_port));
-  return field["avoidNodes"].Read(&out->avoid_nodes);
+  RETURN_IF_ERROR(ReadPort(field["port"], &out->port));
+  return ReadPort(field["statusPort"], &out->status_port);
 }
 
 absl::Status ReadRole(const JsonField& role, std::map<int32_t, LedgerReplica>* out) {
@@ -90,9 +97,20 @@ absl::Status ReadGroup(const JsonField& field, std::optional<AdmittedGroup>* out
   if (!field.present()) return absl::OkStatus();
   RETURN_IF_ERROR(field.Object().status());
   AdmittedGroup& group = out->emplace();
-  RETURN_IF_ERROR(field["attempt"].Read(&group.attempt));
-  RETURN_IF_ERROR(field["replicas"].Read(&group.replicas));
-  return field["pods"].Read(&group.pods);
+  RETURN_IF_ERROR(ReadCount(field["attempt"], &group.attempt));
+  RETURN_IF_ERROR(ReadCount(field["replicas"], &group.replicas));
+  return ReadCount(field["pods"], &group.pods);
+}
+
+absl::Status ReadBadNodes(const JsonField& field, std::vector<BadNode>* out) {
+  ASSIGN_OR_RETURN(const std::vector<JsonField> items, field.Items());
+  for (const JsonField& item : items) {
+    RETURN_IF_ERROR(item.Object().status());
+    BadNode& node = out->emplace_back();
+    RETURN_IF_ERROR(item["name"].Read(&node.name));
+    RETURN_IF_ERROR(item["since"].Read(&node.since));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
@@ -105,11 +123,13 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   RETURN_IF_ERROR(root["pendingSince"].Read(&ledger.pending_since));
   RETURN_IF_ERROR(ReadCount(root["releases"], &ledger.releases));
   RETURN_IF_ERROR(root["releasedUntil"].Read(&ledger.released_until));
+  RETURN_IF_ERROR(ReadCount(root["ranAttempt"], &ledger.ran_attempt));
   RETURN_IF_ERROR(root["releasedBecause"].Read(&ledger.released_because));
   RETURN_IF_ERROR(root["finishingSince"].Read(&ledger.finishing_since));
   RETURN_IF_ERROR(ReadGroup(root["group"], &ledger.group));
   RETURN_IF_ERROR(root["takenOver"].Read(&ledger.taken_over));
   RETURN_IF_ERROR(ReadRestartHistory(root["history"], &ledger.history));
+  RETURN_IF_ERROR(ReadBadNodes(root["badNodes"], &ledger.bad_nodes));
   RETURN_IF_ERROR(ReadCounts(root["restarts"], &ledger.restarts));
   for (const Role role : {Role::kChief, Role::kPs, Role::kWorker, Role::kEvaluator}) {
     const JsonField replicas = root["replicas"][std::string(RoleName(role))];
@@ -121,6 +141,7 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   if (root["outcome"].present()) ledger.outcome = outcome;
   RETURN_IF_ERROR(root["outcomeReason"].Read(&ledger.outcome_reason));
   RETURN_IF_ERROR(root["outcomeMessage"].Read(&ledger.outcome_message));
+  RETURN_IF_ERROR(root["outcomeRemark"].Read(&ledger.outcome_remark));
   RETURN_IF_ERROR(root["outcomeTime"].Read(&ledger.outcome_time));
   return ledger;
 }
@@ -134,7 +155,6 @@ Json EncodeReplica(const LedgerReplica& replica) {
   PutCount(&out, "ownRestarts", replica.own_restarts);
   PutCount(&out, "quickFailures", replica.quick_failures);
   PutTime(&out, "notBefore", replica.not_before);
-  if (!replica.avoid_nodes.empty()) out["avoidNodes"] = replica.avoid_nodes;
   PutCount(&out, "port", replica.port);
   PutCount(&out, "statusPort", replica.status_port);
   return out;
@@ -149,6 +169,7 @@ std::string EncodeLedger(const Ledger& ledger) {
   PutTime(&out, "pendingSince", ledger.pending_since);
   PutCount(&out, "releases", ledger.releases);
   PutTime(&out, "releasedUntil", ledger.released_until);
+  PutCount(&out, "ranAttempt", ledger.ran_attempt);
   PutText(&out, "releasedBecause", ledger.released_because);
   PutTime(&out, "finishingSince", ledger.finishing_since);
   if (ledger.group.has_value()) {
@@ -162,6 +183,9 @@ std::string EncodeLedger(const Ledger& ledger) {
     entry["time"] = FormatExactly(record.time);
     out["history"].push_back(std::move(entry));
   }
+  for (const BadNode& node : ledger.bad_nodes) {
+    out["badNodes"].push_back({{"name", node.name}, {"since", FormatExactly(node.since)}});
+  }
   if (!ledger.restarts.empty()) out["restarts"] = EncodeRestartCounts(ledger.restarts);
   for (const auto& [role, replicas] : ledger.replicas) {
     Json by_index = Json::object();
@@ -173,6 +197,7 @@ std::string EncodeLedger(const Ledger& ledger) {
   if (ledger.outcome.has_value()) out["outcome"] = std::string(JobStateName(*ledger.outcome));
   PutText(&out, "outcomeReason", ledger.outcome_reason);
   PutText(&out, "outcomeMessage", ledger.outcome_message);
+  PutText(&out, "outcomeRemark", ledger.outcome_remark);
   PutTime(&out, "outcomeTime", ledger.outcome_time);
   return DumpJson(out);
 }

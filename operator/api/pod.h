@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,26 @@ inline constexpr std::string_view kImagePulledCondition = "taas.dev/ImagePulled"
 inline constexpr std::string_view kEpochAnnotation = "taas.dev/epoch";
 
 enum class PodPhase { kPending, kRunning, kSucceeded, kFailed, kUnknown };
+
+// The init container that a pod has come to: the first that has not done its work yet. The main
+// container starts when there is none left.
+struct InitContainer {
+  std::string name;
+  std::string image;
+  std::string waiting_reason;
+  std::string waiting_message;
+  bool running = false;
+  std::optional<int32_t> exit_code;  // It has ended, and not with 0.
+  std::string exit_reason;
+  std::string termination_message;
+  int32_t restart_count = 0;
+  // Of the run before this one.
+  std::optional<int32_t> last_exit_code;
+  std::string last_exit_reason;
+  std::string last_termination_message;
+
+  bool operator==(const InitContainer&) const = default;
+};
 
 struct Pod {
   ObjectMeta meta;
@@ -54,6 +75,10 @@ struct Pod {
   RareText reason;   // status.reason, such as Evicted.
   RareText message;  // status.message.
   bool ready = false;
+  // The condition Ready is there and does not hold; a pod that has none says nothing about it.
+  bool unready = false;
+  // Some run of one of its containers is known, be it an init container's.
+  bool started = false;
   // The condition DisruptionTarget is True: preempted, drained or evicted through the API.
   bool disrupted = false;
   // The control plane calls it not ready though its containers were when its node last spoke.
@@ -66,14 +91,15 @@ struct Pod {
 
   // Of the dialect's container (`trainer`, `tensorflow`), else of the only container.
   std::string image;
+  std::shared_ptr<const InitContainer> init;  // Null: there is none, or all have done their work.
   RareText image_note;      // Why its program may not be the image's; empty: it is.
   RareText waiting_reason;  // ErrImagePull, CrashLoopBackOff, …
   RareText waiting_message;
   std::optional<int32_t> exit_code;
   RareText exit_reason;          // OOMKilled, Error, Completed.
   RareText termination_message;  // What the process wrote at its end.
-  // Starts of that container beyond the first, which its node made by itself, and how the run
-  // before this one ended.
+  // Starts of that container beyond the first, which its node made by itself, together with those
+  // of init containers after a failure; and how the container's run before this one ended.
   int32_t restart_count = 0;
   std::optional<int32_t> last_exit_code;
   RareText last_exit_reason;

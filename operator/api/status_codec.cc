@@ -109,9 +109,12 @@ Json EncodeCondition(JobKind kind, const Condition& condition) {
 }
 
 Json EncodeProgress(const Progress& progress) {
-  Json out = {{"step", progress.step},
-              {"maxSteps", progress.max_steps},
-              {"percent", progress.percent}};
+  Json out = {{"step", progress.step}};
+  // Of a program that does not say how many steps it takes no share is known.
+  if (progress.max_steps > 0) {
+    out["maxSteps"] = progress.max_steps;
+    out["percent"] = progress.percent;
+  }
   PutNumber(&out, "examplesPerSecond", progress.examples_per_second);
   if (progress.loss.has_value()) PutNumber(&out, "loss", *progress.loss);
   if (progress.eta_seconds.has_value()) out["etaSeconds"] = *progress.eta_seconds;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "operator/api/defaults.h"
+#include "operator/api/ended_job_rule.h"
 #include "operator/api/tfjob_spec_codec.h"
 
 namespace taas {
@@ -54,6 +55,16 @@ bool MinAvailableFits(const Json& self, const Json*) {
 bool ManagedByStays(const Json& self, const Json* old) {
   return old == nullptr || ValueAt(self, {"runPolicy"}).contains("managedBy") ==
                                ValueAt(*old, {"runPolicy"}).contains("managedBy");
+}
+
+// What becomes of the rest may change: how long the job stays, and which of its pods.
+bool EndedJobStays(const Json& self, const Json* old) {
+  if (!HasEnded(old)) return true;
+  if (ValueAt(self, {"spec", "runPolicy", "suspend"}) == true &&
+      ValueAt(*old, {"spec", "runPolicy", "suspend"}) != true) {
+    return false;
+  }
+  return ValueAt(self, {"spec", "tfReplicaSpecs"}) == ValueAt(*old, {"spec", "tfReplicaSpecs"});
 }
 
 bool KeysAreRoles(const Json& self, const Json*) { return RolesIn(self).size() == self.size(); }
@@ -116,6 +127,7 @@ const std::vector<RuleTwin>& TfJobRules() {
   static const std::vector<RuleTwin> rules = {
       {"", "the name is too long for pods NAME-ROLE-N, which have at most 63 characters",
        ".metadata.name", NameFitsPods},
+      {"", std::string(kEndedJobStays), ".spec", EndedJobStays},
       {"spec", "more than the job has replicas", ".runPolicy.schedulingPolicy.minAvailable",
        MinAvailableFits},
       {"spec", kUnchangeable, ".runPolicy.managedBy", ManagedByStays},

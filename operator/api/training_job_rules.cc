@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "operator/api/defaults.h"
+#include "operator/api/ended_job_rule.h"
 #include "operator/api/training_data_rules.h"
 
 namespace taas {
@@ -177,22 +178,49 @@ std::vector<RuleTwin> SpecRules() {
   return rules;
 }
 
+// What becomes of the rest may change: how long the job stays, and which of its pods.
+bool EndedJobStays(const Json& self, const Json* old) {
+  if (!HasEnded(old)) return true;
+  const Json& now = ValueAt(self, {"spec"});
+  const Json& before = ValueAt(*old, {"spec"});
+  if (ValueAt(now, {"suspend"}) == true && ValueAt(before, {"suspend"}) != true) return false;
+  for (const char* field : {"roles", "trainer", "volumes", "activeDeadlineSeconds",
+                            "pendingDeadlineSeconds", "backoffLimit", "successPolicy",
+                            "restartScope", "exitCodes", "nodeLossSeconds", "schedulingPolicy",
+                            "network"}) {
+    if (ValueAt(now, {field}) != ValueAt(before, {field})) return false;
+  }
+  return true;
+}
+
+// Of a job that has ended there is a word of its own.
+Predicate OfLivingJob(Predicate of_spec) {
+  return [of_spec](const Json& self, const Json* old) {
+    if (old == nullptr || HasEnded(old)) return true;
+    return of_spec(ValueAt(self, {"spec"}), &ValueAt(*old, {"spec"}));
+  };
+}
+
 std::vector<RuleTwin> ChangeRules() {
   std::vector<RuleTwin> rules;
+  const auto add = [&rules](const std::string& message, const std::string& field,
+                            Predicate holds) {
+    rules.push_back({"", message, ".spec." + field, OfLivingJob(std::move(holds))});
+  };
   for (const char* field : {"trainer", "volumes", "backoffLimit", "cleanPodPolicy", "successPolicy",
                             "restartScope", "exitCodes", "nodeLossSeconds", "schedulingPolicy",
                             "network"}) {
-    rules.push_back({"spec", kOnlySuspended, std::string(".") + field, Unchanged(field)});
+    add(kOnlySuspended, field, Unchanged(field));
   }
-  rules.push_back({"spec", kOnlySuspended, ".roles.chief.replicas", SameReplicas("chief")});
-  rules.push_back({"spec",
-                   "variables are spread over the parameter servers when a job starts: may change "
-                   "only while it is suspended",
-                   ".roles.ps.replicas", SameReplicas("ps")});
+  add(kOnlySuspended, "roles.chief.replicas", SameReplicas("chief"));
+  add("variables are spread over the parameter servers when a job starts: may change only while it "
+      "is suspended",
+      "roles.ps.replicas", SameReplicas("ps"));
   for (const char* role : kRoles) {
-    rules.push_back({"spec", "only replicas and template may change while the job is not suspended",
-                     std::string(".roles.") + role, SameButReplicasAndTemplate(role)});
+    add("only replicas and template may change while the job is not suspended",
+        std::string("roles.") + role, SameButReplicasAndTemplate(role));
   }
+  rules.push_back({"", std::string(kEndedJobStays), ".spec", EndedJobStays});
   return rules;
 }
 

@@ -81,12 +81,18 @@ const std::string& WaitingFor(const Pod& pod) {
   return IsOrdinaryWait(pod.waiting_reason) ? nothing : pod.waiting_reason.str();
 }
 
+const std::string& InitWaitingFor(const Pod& pod) {
+  static const std::string nothing;
+  const bool waits = pod.init != nullptr && !IsOrdinaryWait(pod.init->waiting_reason);
+  return waits ? pod.init->waiting_reason : nothing;
+}
+
 // It gets a node, an address, runs, is ready: nothing that the plan has to do anything about.
 bool Starts(const Pod& before, const Pod& after) {
   const auto trouble = [](const Pod& pod) {
-    return std::tie(pod.reason, WaitingFor(pod), pod.unschedulable_reason, pod.restart_count,
-                    pod.disrupted, pod.node_silent, pod.node_lost, pod.container_ended,
-                    pod.meta.deletion_time, pod.owner_uid, pod.job);
+    return std::tie(pod.reason, WaitingFor(pod), InitWaitingFor(pod), pod.unschedulable_reason,
+                    pod.restart_count, pod.disrupted, pod.node_silent, pod.node_lost,
+                    pod.container_ended, pod.meta.deletion_time, pod.owner_uid, pod.job);
   };
   const auto is_under_way = [](PodPhase phase) {
     return phase == PodPhase::kPending || phase == PodPhase::kRunning;
@@ -299,6 +305,12 @@ std::shared_ptr<const PodGroup> ClusterView::PodGroupOf(const Job& job) const {
   return scope == nullptr ? nullptr : scope->pod_groups.Find(job.meta.ns, job.meta.name);
 }
 
+std::optional<Clock::Duration> ClusterView::DeletingFor(const Pod& pod) const {
+  const auto found = deleting_since_.find(pod.meta.uid);
+  if (found == deleting_since_.end()) return std::nullopt;
+  return executor_.clock().Now() - found->second;
+}
+
 bool ClusterView::HasOwner(const Pod& pod) const {
   for (const JobKind kind : kKinds) {
     const Store<Job>* jobs = JobsIn(kind, pod.meta.ns);
@@ -412,8 +424,12 @@ void ClusterView::OnPod(const std::shared_ptr<const Pod>& before,
   if (another && after != nullptr && after->epoch > 0 && after->epoch < epoch_) {
     late_.insert(after->meta.uid);
   }
+  if (after != nullptr && after->meta.deletion_time.has_value()) {
+    deleting_since_.try_emplace(after->meta.uid, executor_.clock().Now());
+  }
   if (before != nullptr && another) {
     late_.erase(before->meta.uid);
+    deleting_since_.erase(before->meta.uid);
     if (HasOwner(*before)) gone_[before->owner_uid].push_back(*before);
   }
   if (synced_ && after != nullptr && IsOrphan(*after)) on_orphan_(*after);

@@ -89,6 +89,8 @@ class ClusterView {
   // From now on pods that appear and that a leader before `epoch` made are late.
   void Lead(int64_t epoch);
   bool IsLate(const Pod& pod) const { return late_.count(pod.meta.uid) > 0; }
+  // Since when this view has shown that the pod is being deleted; nothing: it is not.
+  std::optional<Clock::Duration> DeletingFor(const Pod& pod) const;
   // Of all pods and services, whoever owns them; 0: none has one.
   int64_t HighestEpoch() const;
   // The one with the job's name and label, whoever owns it; null: there is none.
@@ -145,6 +147,8 @@ class ClusterView {
   std::map<std::string, Flaw> flaws_;                     // By key.
   int64_t epoch_ = 0;
   std::set<std::string> late_;  // Uids of pods that exist.
+  // By uid, of pods that exist: when their deletion was seen first.
+  std::map<std::string, Clock::Time> deleting_since_;
   bool synced_ = false;
 };
 

@@ -114,7 +114,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
       objects_(api_, view_),
       writer_(api_, executor.clock(), view_),
       events_(api_, executor.clock(), random),
-      reporter_(events_),
+      reporter_(events_, executor.clock()),
       poller_(executor, poll, view_, options_.addresses,
               [this](const std::string& key) { queue_.Add(key); }) {
   view_.set_on_unreadable(
@@ -346,6 +346,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   for (const auto& pod : view_.PodsOf(job)) {
     snapshot.pods.push_back(*pod);
     if (view_.IsLate(*pod)) snapshot.late.insert(pod->meta.uid);
+    if (const auto time = view_.DeletingFor(*pod)) snapshot.deleting_for[pod->meta.uid] = *time;
   }
   snapshot.epoch = epoch_;
   snapshot.gone = view_.GoneOf(job.meta.uid);
@@ -398,7 +399,7 @@ std::set<int32_t> Controller::PortsInUse() const {
 }
 
 bool Controller::IsHeld(const Job& job, const Tracked& tracked, const Step& step) {
-  if (Creates(step)) return !tracked.obstacles.refusal().empty();
+  if (Creates(step)) return tracked.obstacles.Holds(step);
   // Whoever waits for the end of the job sees it before the job goes.
   return std::holds_alternative<DeleteJob>(step) && !job.status.completion_time.has_value();
 }
@@ -499,10 +500,13 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
 
 void Controller::OnDone(Look& look, const Step& step) {
   ++look.done;
+  if (Tracked* tracked = SameJob(look)) tracked->obstacles.Progress(step);
   JobReporter::Changes& changes = look.changes;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
     CountRestarts(metrics_, *look.job, ledger->ledger);
-    reporter_.Noted(*look.job, ledger->notes);
+    JobReporter::Memory forgotten;
+    Tracked* tracked = SameJob(look);
+    reporter_.Noted(*look.job, tracked == nullptr ? forgotten : tracked->told, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
     if (Tracked* tracked = SameJob(look)) {
       tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
@@ -532,9 +536,8 @@ void Controller::OnRefused(const Look& look, const Step& step, const WriteResult
   Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   Tracked* tracked = SameJob(look);
   if (tracked == nullptr) return;
-  const bool of_ledger = std::holds_alternative<WriteLedger>(step);
   const Clock::Time now = executor_.clock().Now();
-  if (!tracked->obstacles.Refuse(result, of_ledger, look.begun, now)) return;
+  if (!tracked->obstacles.Refuse(step, result, look.begun, now)) return;
   reporter_.Refused(*look.job, tracked->told, step, result);
   queue_.Add(look.key);
 }
@@ -542,6 +545,11 @@ void Controller::OnRefused(const Look& look, const Step& step, const WriteResult
 void Controller::Finish(const std::shared_ptr<Look>& look) {
   if (Tracked* tracked = SameJob(*look)) {
     reporter_.Changed(*look->job, tracked->told, look->changes);
+    const auto tell_again =
+        reporter_.Hindered(*look->job, tracked->told, look->plan.hindrances);
+    if (tell_again.has_value()) {
+      queue_.AddAfter(look->key, std::max<Clock::Duration>(*tell_again, milliseconds(1)));
+    }
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
@@ -613,7 +621,6 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
   const auto found = tracked_.find(key);
   if (found != tracked_.end()) {
     Obstacles& obstacles = found->second.obstacles;
-    if (look->done > 0) obstacles.Progress();
     const auto after = obstacles.LookAgainAfter(now);
     if (after.has_value()) queue_.AddAfter(key, *after);
     const auto doubt = found->second.cluster_map.LookAgainAfter(now);

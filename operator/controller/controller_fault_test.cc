@@ -70,6 +70,33 @@ void WorkerIsKilled(SimCluster& cluster) {
   EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
 }
 
+// One worker's node turns its first pod away for a reason that nobody has heard of, the other's
+// init container is killed.
+void PodsThatDoNotStart(SimCluster& cluster) {
+  cluster.set_refusal([](const std::string& pod, int number) -> std::optional<json> {
+    if (number > 1) return std::nullopt;
+    if (pod == "mnist-worker-0") {
+      return json{{"phase", "Failed"}, {"reason", "TopologyAffinityError"}, {"message", "no"}};
+    }
+    if (pod != "mnist-worker-1") return std::nullopt;
+    const json ended = {{"terminated", {{"exitCode", 137}, {"reason", "Error"}}}};
+    return json{{"phase", "Failed"},
+                {"initContainerStatuses", {{{"name", "fetch"}, {"state", ended}}}}};
+  });
+  cluster.set_script([&cluster](const std::string& pod, int,
+                                milliseconds ran) -> std::optional<int> {
+    const bool over = cluster.PhaseOf("mnist-chief-0") == "Succeeded";
+    for (const char* worker : {"mnist-worker-0", "mnist-worker-1"}) {
+      if (cluster.PhaseOf(worker) != "Running" && !over) return std::nullopt;
+    }
+    return Ordinary(cluster, pod, ran);
+  });
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 2});
+  EXPECT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
+  const json restarts = {{"preempted", 1}, {"killed", 1}};
+  EXPECT_EQ(cluster.Status().value("restarts", json()), restarts) << cluster.Job().dump(1);
+}
+
 void DeletedWhileRunning(SimCluster& cluster) {
   cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 2});
   EXPECT_TRUE(cluster.RunUntilState("Running")) << cluster.Job().dump(1);
@@ -227,6 +254,7 @@ TEST_P(FaultTest, AWriteThatFailsInTheServerIsDoneAgain) {
 INSTANTIATE_TEST_SUITE_P(Workloads, FaultTest,
                          testing::Values(Workload{"CreateAndSucceed", CreateAndSucceed},
                                          Workload{"WorkerIsKilled", WorkerIsKilled},
+                                         Workload{"PodsThatDoNotStart", PodsThatDoNotStart},
                                          Workload{"DeletedWhileRunning", DeletedWhileRunning},
                                          Workload{"DeletedAndMadeAgain", DeletedAndMadeAgain},
                                          Workload{"TfJobSucceeds", TfJobSucceeds},

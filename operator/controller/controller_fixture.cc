@@ -138,10 +138,18 @@ void SimCluster::TickPod(const std::string& name) {
   const std::string phase = PhaseOf(name);
   const std::string uid = seen["metadata"]["uid"];
   const bool starts = random_.Below(3) == 0 && name != unschedulable_;
-  if (phase == "Pending" && starts) return StartContainer(seen);
-  if (phase != "Running") return;
   const std::string number =
       seen.value("/metadata/labels/taas.dev~1pod-number"_json_pointer, "1");
+  if (phase == "Pending" && starts) {
+    const std::optional<Json> refused = refusal_(name, std::stoi(number));
+    if (!refused.has_value()) return StartContainer(seen);
+    Json pod = seen;
+    pod["spec"]["nodeName"] = "node-a";
+    pod["status"] = *refused;
+    api_.Put("pods", std::move(pod));
+    return;
+  }
+  if (phase != "Running") return;
   const auto ran =
       std::chrono::duration_cast<milliseconds>(executor_.clock().Now() - started_[uid]);
   const std::optional<int> code = script_(name, std::stoi(number), ran);

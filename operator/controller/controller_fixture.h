@@ -53,6 +53,9 @@ class SimCluster {
     before_plan_ = std::move(call);
   }
   void set_script(Script script) { script_ = std::move(script); }
+  // What a node says of a pod instead of starting it: a status; nothing: it starts it.
+  using Refusal = std::function<std::optional<Json>(const std::string& pod, int pod_number)>;
+  void set_refusal(Refusal refusal) { refusal_ = std::move(refusal); }
   // No node has room for this pod; empty: all have a place.
   void set_unschedulable(std::string pod) { unschedulable_ = std::move(pod); }
   // What the chief answers to GET /status.
@@ -114,6 +117,7 @@ class SimCluster {
   const AddressScheme scheme_;
   Script script_;
   std::function<void(const Snapshot&)> before_plan_ = [](const Snapshot&) {};
+  Refusal refusal_ = [](const std::string&, int) { return std::nullopt; };
   std::string report_;
   std::string unschedulable_;
   std::string gang_phase_ = "Inqueue";

@@ -35,7 +35,7 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   ASSERT_TRUE(cluster.RunUntilState("Running"));
   ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
   const json status = cluster.Status();
-  EXPECT_EQ(status["ready"], "5/5");
+  EXPECT_EQ(status["replicaStatuses"]["worker"]["succeeded"], 2);
   EXPECT_EQ(status["progress"]["step"], 2000);
   EXPECT_EQ(status["progress"]["percent"], 100);
   EXPECT_EQ(cluster.api().pod_creates().size(), 5u);
@@ -59,7 +59,7 @@ TEST(ControllerTest, AJobIsReadWhoeverWroteItsFields) {
   cluster.api().Put("trainingjobs", job);
   cluster.api().faults().hold_watches = false;
   ASSERT_TRUE(cluster.RunUntilState("Succeeded")) << cluster.Job().dump(1);
-  EXPECT_EQ(cluster.Status()["ready"], "3/3");
+  EXPECT_EQ(cluster.Status()["replicaStatuses"]["worker"]["succeeded"], 1);
   EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
 }
 

@@ -5,6 +5,7 @@
 
 #include "operator/api/dialect.h"
 #include "operator/base/log.h"
+#include "operator/base/utf8.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
 
@@ -19,10 +20,10 @@ constexpr size_t kEventMessageBytesMax = 1024;
 }  // namespace
 
 void EventWriter::Write(const Job& job, bool warning, const std::string& reason,
-                        const std::string& message) {
+                        const std::string& message, const Count& count) {
   char suffix[17];
   std::snprintf(suffix, sizeof suffix, "%016llx", static_cast<unsigned long long>(random_.Next()));
-  const std::string time = FormatRfc3339(clock_.WallNow());
+  const Clock::WallTime now = clock_.WallNow();
   const Dialect& dialect = DialectOf(job.kind);
   const json event = {
       {"apiVersion", "v1"},
@@ -36,13 +37,13 @@ void EventWriter::Write(const Job& job, bool warning, const std::string& reason,
         {"uid", job.meta.uid}}},
       {"type", warning ? "Warning" : "Normal"},
       {"reason", reason},
-      {"message", message.substr(0, kEventMessageBytesMax)},
+      {"message", CutToCharacter(message, kEventMessageBytesMax)},
       {"source", {{"component", "taas-operator"}}},
       {"reportingComponent", "taas-operator"},
       {"reportingInstance", "taas-operator"},
-      {"firstTimestamp", time},
-      {"lastTimestamp", time},
-      {"count", 1}};
+      {"firstTimestamp", FormatRfc3339(count.since.value_or(now))},
+      {"lastTimestamp", FormatRfc3339(now)},
+      {"count", count.times}};
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.meta.ns)};
   request.body = RequestBody(event);
   const std::string name = job.meta.ns + "/" + job.meta.name;

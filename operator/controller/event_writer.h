@@ -8,6 +8,7 @@
 #ifndef OPERATOR_CONTROLLER_EVENT_WRITER_H_
 #define OPERATOR_CONTROLLER_EVENT_WRITER_H_
 
+#include <optional>
 #include <string>
 
 #include "operator/api/job.h"
@@ -22,7 +23,17 @@ class EventWriter {
   EventWriter(ApiWriter& api, const Clock& clock, Random& random)
       : api_(api), clock_(clock), random_(random) {}
 
-  void Write(const Job& job, bool warning, const std::string& reason, const std::string& message);
+  // What an event stands for: so many times since then.
+  struct Count {
+    int times = 1;
+    std::optional<Clock::WallTime> since;  // Nothing: now.
+  };
+
+  void Write(const Job& job, bool warning, const std::string& reason, const std::string& message) {
+    Write(job, warning, reason, message, Count());
+  }
+  void Write(const Job& job, bool warning, const std::string& reason, const std::string& message,
+             const Count& count);
 
  private:
   ApiWriter& api_;

@@ -70,8 +70,26 @@ void JobReporter::Conflict(const Job& job, Memory& memory, const ReportConflict&
 void JobReporter::Refused(const Job& job, Memory& memory, const Step& step,
                           const WriteResult& result) {
   const bool tf = job.kind == JobKind::kTfJob;
-  Once(job, memory, "Refused/" + std::to_string(step.index()) + "/" + result.reason,
-       tf ? FailureReason(step) : "Refused", result.message);
+  memory.recurring.Repeats("Refused/" + std::to_string(step.index()) + "/" + result.reason,
+                           tf ? FailureReason(step) : "Refused", result.message, clock_.Now(),
+                           clock_.WallNow());
+  TellRecurring(job, memory);
+}
+
+void JobReporter::TellRecurring(const Job& job, Memory& memory) {
+  for (const RecurringEvents::Due& due : memory.recurring.Take(clock_.Now())) {
+    Log(LogLevel::kWarning, due.message,
+        {{"job", ClusterView::KeyOf(job)}, {"reason", due.reason}});
+    events_.Write(job, /*warning=*/true, due.reason, due.message,
+                  {.times = due.times, .since = due.since});
+  }
+}
+
+std::optional<Clock::Duration> JobReporter::Hindered(const Job& job, Memory& memory,
+                                                     const std::vector<Hindrance>& hindrances) {
+  memory.recurring.Stand(hindrances, clock_.WallNow());
+  TellRecurring(job, memory);
+  return memory.recurring.NextAfter(clock_.Now());
 }
 
 void JobReporter::Changed(const Job& job, Memory& memory, const Changes& changes) {
@@ -102,12 +120,17 @@ void JobReporter::Made(const Job& job, Memory& memory, const Changes& changes) {
   }
 }
 
-void JobReporter::Noted(const Job& job, const std::vector<LedgerNote>& notes) {
+void JobReporter::Noted(const Job& job, Memory& memory, const std::vector<LedgerNote>& notes) {
   for (const LedgerNote& note : notes) {
+    if (note.recurs) {
+      memory.recurring.Happens(note.reason, note.reason, note.message, clock_.WallNow());
+      continue;
+    }
     Log(note.warning ? LogLevel::kWarning : LogLevel::kInfo, note.message,
         {{"job", ClusterView::KeyOf(job)}, {"reason", note.reason}});
     events_.Write(job, note.warning, note.reason, note.message);
   }
+  TellRecurring(job, memory);
 }
 
 }  // namespace taas

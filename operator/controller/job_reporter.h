@@ -11,11 +11,14 @@
 #define OPERATOR_CONTROLLER_JOB_REPORTER_H_
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "operator/base/clock.h"
 #include "operator/controller/event_writer.h"
+#include "operator/controller/recurring_events.h"
 #include "operator/controller/write_answer.h"
 #include "operator/plan/plan.h"
 
@@ -26,6 +29,7 @@ class JobReporter {
   // What one job was told already. An operator that starts again has forgotten it.
   struct Memory {
     std::set<std::string> reported;
+    RecurringEvents recurring;
     int creations = 0;
   };
   struct PodMade {
@@ -40,7 +44,7 @@ class JobReporter {
     std::vector<std::string> pods_deleted;
   };
 
-  explicit JobReporter(EventWriter& events) : events_(events) {}
+  JobReporter(EventWriter& events, const Clock& clock) : events_(events), clock_(clock) {}
 
   // A warning, one per job and cause.
   void Once(const Job& job, Memory& memory, const std::string& cause, const std::string& reason,
@@ -49,12 +53,18 @@ class JobReporter {
   void Refused(const Job& job, Memory& memory, const Step& step, const WriteResult& result);
   // One event for all pods and one for all services of a look. Pods of TrainingJobs go without.
   void Changed(const Job& job, Memory& memory, const Changes& changes);
-  void Noted(const Job& job, const std::vector<LedgerNote>& notes);
+  void Noted(const Job& job, Memory& memory, const std::vector<LedgerNote>& notes);
+  // All that is in the way of the job's replicas. Gives when to tell of it again, if nothing
+  // changes.
+  std::optional<Clock::Duration> Hindered(const Job& job, Memory& memory,
+                                          const std::vector<Hindrance>& hindrances);
 
  private:
   void Made(const Job& job, Memory& memory, const Changes& changes);
+  void TellRecurring(const Job& job, Memory& memory);
 
   EventWriter& events_;
+  const Clock& clock_;
 };
 
 }  // namespace taas

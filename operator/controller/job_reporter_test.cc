@@ -37,7 +37,7 @@ class JobReporterTest : public testing::Test {
   FakeApi api_{executor_, random_};
   ApiWriter writer_{api_};
   EventWriter events_{writer_, executor_.clock(), random_};
-  JobReporter reporter_{events_};
+  JobReporter reporter_{events_, executor_.clock()};
   JobReporter::Memory memory_;
 };
 
@@ -73,6 +73,40 @@ TEST_F(JobReporterTest, ARefusalIsToldInTheWordsOfTfJobsOnceForEachKindOfStep) {
     EXPECT_EQ(event["message"], refused.message);
     EXPECT_EQ(event["involvedObject"]["kind"], "TFJob");
   }
+}
+
+// Symptom: why a job did not run was told in its message only, of both kinds.
+TEST_F(JobReporterTest, WhatIsInTheWayIsAWarningWithItsCount) {
+  for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
+    JobReporter::Memory memory;
+    const auto tell = [&](const std::string& message) {
+      return reporter_.Hindered(
+          JobOf(kind), memory,
+          {{.cause = "Unschedulable", .reason = "Unschedulable", .message = message}});
+    };
+    tell("worker-0 cannot be scheduled: 0/1 nodes");
+    EXPECT_EQ(tell("worker-0 cannot be scheduled: 0/2 nodes"), std::chrono::seconds(30));
+    EXPECT_EQ(Reasons().back(), "Unschedulable");
+    EXPECT_EQ(api_.events().back()["message"], "worker-0 cannot be scheduled: 0/1 nodes");
+    executor_.RunUntil(executor_.clock().Now() + std::chrono::seconds(30));
+    tell("worker-0 cannot be scheduled: 0/2 nodes");
+    EXPECT_EQ(Reasons().back(), "Unschedulable");
+    const json& last = api_.events().back();
+    EXPECT_EQ(last["type"], "Warning");
+    EXPECT_EQ(last["message"], "worker-0 cannot be scheduled: 0/2 nodes");
+    EXPECT_EQ(last["count"], 2);
+    EXPECT_NE(last["firstTimestamp"], last["lastTimestamp"]);
+  }
+}
+
+TEST_F(JobReporterTest, AReplicaThatRunsOutOfMemoryAgainAndAgainIsToldOnceInAWhile) {
+  const LedgerNote note{true, "OOMKilled", "worker-1 ran out of memory", true};
+  for (int i = 0; i < 5; ++i) reporter_.Noted(JobOf(JobKind::kTfJob), memory_, {note});
+  EXPECT_THAT(Reasons(), ElementsAre("OOMKilled"));
+  executor_.RunUntil(executor_.clock().Now() + std::chrono::seconds(30));
+  reporter_.Hindered(JobOf(JobKind::kTfJob), memory_, {});
+  EXPECT_THAT(Reasons(), ElementsAre("OOMKilled", "OOMKilled"));
+  EXPECT_EQ(api_.events().back()["count"], 5);
 }
 
 TEST_F(JobReporterTest, ARefusalForATrainingJobIsOne) {

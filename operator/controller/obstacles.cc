@@ -17,6 +17,17 @@ constexpr int kDoublingsMax = 6;  // 5 s · 2^6 is past the limit.
 constexpr seconds kForeignFirst{5};
 constexpr seconds kForeignMax{30};
 
+// Before all others: nothing is done without it.
+constexpr std::string_view kLedgerSort = "ledger";
+
+std::string SortOf(const Step& step) {
+  if (std::holds_alternative<WriteLedger>(step)) return std::string(kLedgerSort);
+  if (const auto* create = std::get_if<CreatePod>(&step)) {
+    return "pods " + std::string(RoleName(create->pod.role));
+  }
+  return "step " + std::to_string(step.index());
+}
+
 }  // namespace
 
 ServiceView ViewOf(const OwnedObject& service) {
@@ -40,13 +51,32 @@ PodGroupView ViewOf(const PodGroup& group) {
           .trouble = group.trouble};
 }
 
-bool Obstacles::Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun,
+const std::string& Obstacles::refusal() const {
+  static const std::string none;
+  for (const auto& [sort, refusal] : refusals_) {
+    if (!refusal.message.empty()) return refusal.message;
+  }
+  return none;
+}
+
+bool Obstacles::ledger_refused() const { return IsRefused(std::string(kLedgerSort)); }
+
+bool Obstacles::Holds(const Step& step) const {
+  return ledger_refused() || IsRefused(SortOf(step));
+}
+
+bool Obstacles::IsRefused(const std::string& sort) const {
+  const auto found = refusals_.find(sort);
+  return found != refusals_.end() && !found->second.message.empty();
+}
+
+bool Obstacles::Refuse(const Step& step, const WriteResult& result, Clock::Time begun,
                        Clock::Time now) {
-  if (refused_until_ > begun) return false;
-  const int doublings = std::min(refusals_++, kDoublingsMax);
-  refused_until_ = now + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
-  refusal_ = result.message;
-  ledger_refused_ = of_ledger;
+  Refusal& refusal = refusals_[SortOf(step)];
+  if (refusal.until > begun) return false;
+  const int doublings = std::min(refusal.times++, kDoublingsMax);
+  refusal.until = now + std::min<seconds>(kRefusedMax, kRefusedFirst * (1 << doublings));
+  refusal.message = result.message;
   return true;
 }
 
@@ -62,15 +92,11 @@ void Obstacles::Take(const WriteResult& result, Clock::Time now) {
   }
 }
 
-void Obstacles::ForgetRefusal() {
-  refusal_.clear();
-  ledger_refused_ = false;
-  refused_until_ = {};
-  refusals_ = 0;
-}
+void Obstacles::ForgetRefusal() { refusals_.clear(); }
 
-void Obstacles::Progress() {
-  if (refusal_.empty()) refusals_ = 0;
+void Obstacles::Progress(const Step& step) {
+  const auto found = refusals_.find(SortOf(step));
+  if (found != refusals_.end() && found->second.message.empty()) refusals_.erase(found);
 }
 
 void Obstacles::Expire(Clock::Time now) {
@@ -81,9 +107,8 @@ void Obstacles::Expire(Clock::Time now) {
     services_.clear();
     pod_group_.reset();
   }
-  if (refused_until_ <= now) {
-    refusal_.clear();
-    ledger_refused_ = false;
+  for (auto& [sort, refusal] : refusals_) {
+    if (refusal.until <= now) refusal.message.clear();
   }
 }
 
@@ -98,9 +123,11 @@ void Obstacles::Complete(Snapshot& snapshot) {
 
 std::optional<Clock::Duration> Obstacles::LookAgainAfter(Clock::Time now) const {
   std::optional<Clock::Duration> after;
-  for (const Clock::Time until : {refused_until_, foreign_until_}) {
+  const auto at = [&](Clock::Time until) {
     if (until > now) after = std::min(after.value_or(until - now), until - now);
-  }
+  };
+  at(foreign_until_);
+  for (const auto& [sort, refusal] : refusals_) at(refusal.until);
   return after;
 }
 

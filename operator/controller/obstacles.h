@@ -5,7 +5,7 @@
 //
 // Ownership: value type. Threads: the executor's only. Errors: none.
 //
-//   if (obstacles.Refuse(result, of_ledger, look.begun, now)) Tell(result.message);
+//   if (obstacles.Refuse(step, result, look.begun, now)) Tell(result.message);
 //   obstacles.Expire(now);
 //   obstacles.Complete(snapshot);
 
@@ -28,20 +28,23 @@ PodGroupView ViewOf(const PodGroup& group);
 
 class Obstacles {
  public:
-  // The server's sentence; empty: nothing is refused. It holds creations back.
-  const std::string& refusal() const { return refusal_; }
+  // The server's sentence; empty: nothing is refused.
+  const std::string& refusal() const;
   // The ledger was: then nothing may be done that it would allow.
-  bool ledger_refused() const { return ledger_refused_; }
+  bool ledger_refused() const;
+  // True of a creation of a sort that was refused; of pods each role is a sort. Others go on: an
+  // evaluator that a quota has no room for is no reason not to replace the chief.
+  bool Holds(const Step& step) const;
 
-  // False: the look that began at `begun` has met another refusal, and one counts.
-  bool Refuse(const WriteResult& result, bool of_ledger, Clock::Time begun, Clock::Time now);
+  // False: the look that began at `begun` has met another refusal of this sort, and one counts.
+  bool Refuse(const Step& step, const WriteResult& result, Clock::Time begun, Clock::Time now);
   // A name that the job needs belongs to somebody else.
   void Take(const WriteResult& result, Clock::Time now);
 
   // What was refused was made from another spec: this one may be the repair.
   void ForgetRefusal();
-  // Writes were applied: the next refusal is a first one.
-  void Progress();
+  // One of this sort was applied: the next refusal is a first one.
+  void Progress(const Step& step);
   void Expire(Clock::Time now);
   // Forgets what the view shows meanwhile and adds the rest.
   void Complete(Snapshot& snapshot);
@@ -50,10 +53,14 @@ class Obstacles {
   std::optional<Clock::Duration> LookAgainAfter(Clock::Time now) const;
 
  private:
-  std::string refusal_;
-  bool ledger_refused_ = false;
-  Clock::Time refused_until_{};
-  int refusals_ = 0;
+  struct Refusal {
+    std::string message;  // Empty: it is tried again.
+    Clock::Time until{};
+    int times = 0;  // In a row.
+  };
+  bool IsRefused(const std::string& sort) const;
+
+  std::map<std::string, Refusal> refusals_;  // By sort of step; the ledger's is the first.
   std::map<std::string, Pod> pods_;
   std::map<std::string, ServiceView> services_;
   std::optional<PodGroupView> pod_group_;

@@ -123,6 +123,34 @@ constexpr size_t kCut = kPodMessageBytesMax;
   { path, numbers,                                                               \
     [](ObjectFields& c, [[maybe_unused]] size_t i, const Scalar& v) { return expression; } }
 
+// Of one of a pod's lists of containers' statuses, which `all` holds.
+#define STATUS_FIELDS(list, number, all)                                                      \
+  FIELD("status." list "[].name", "3." number ".1", Text(v, &At(c.all, i).name)),             \
+      FIELD("status." list "[].state.waiting.reason", "3." number ".2.1.1",                   \
+            Text(v, &At(c.all, i).waiting_reason)),                                           \
+      FIELD("status." list "[].state.waiting.message", "3." number ".2.1.2",                  \
+            Text(v, &At(c.all, i).waiting_message, kCut)),                                    \
+      FIELD("status." list "[].state.running.startedAt", "3." number ".2.2.1",                \
+            Time(v, &At(c.all, i).started)),                                                  \
+      FIELD("status." list "[].state.terminated.startedAt", "3." number ".2.3.5",             \
+            Time(v, &At(c.all, i).started)),                                                  \
+      FIELD("status." list "[].state.terminated.finishedAt", "3." number ".2.3.6",            \
+            Time(v, &At(c.all, i).finished)),                                                 \
+      FIELD("status." list "[].state.terminated.exitCode", "3." number ".2.3.1",              \
+            Number<int32_t>(v, &At(c.all, i).exit_code)),                                     \
+      FIELD("status." list "[].state.terminated.reason", "3." number ".2.3.3",                \
+            Text(v, &At(c.all, i).exit_reason)),                                              \
+      FIELD("status." list "[].state.terminated.message", "3." number ".2.3.4",               \
+            Text(v, &At(c.all, i).termination_message, kTerminationMessageBytesMax)),         \
+      FIELD("status." list "[].restartCount", "3." number ".5",                               \
+            Number<int32_t>(v, &At(c.all, i).restart_count)),                                 \
+      FIELD("status." list "[].lastState.terminated.exitCode", "3." number ".3.3.1",          \
+            Number<int32_t>(v, &At(c.all, i).last_exit_code)),                                \
+      FIELD("status." list "[].lastState.terminated.reason", "3." number ".3.3.3",            \
+            Text(v, &At(c.all, i).last_exit_reason)),                                         \
+      FIELD("status." list "[].lastState.terminated.message", "3." number ".3.3.4",           \
+            Text(v, &At(c.all, i).last_termination_message, kTerminationMessageBytesMax))
+
 // The numbers: generated.proto of k8s.io/api/core/v1 (a Pod) and of
 // k8s.io/apimachinery/pkg/apis/meta/v1.
 const std::vector<Field>& Fields() {
@@ -156,6 +184,10 @@ const std::vector<Field>& Fields() {
       FIELD("spec.restartPolicy", "2.3", Text(v, &c.restart_policy)),
       FIELD("spec.containers[].name", "2.2.1", Text(v, &At(c.containers, i).name)),
       FIELD("spec.containers[].image", "2.2.2", Text(v, &At(c.containers, i).image)),
+      FIELD("spec.initContainers[].name", "2.20.1", Text(v, &At(c.init_containers, i).name)),
+      FIELD("spec.initContainers[].image", "2.20.2", Text(v, &At(c.init_containers, i).image)),
+      FIELD("spec.initContainers[].restartPolicy", "2.20.24",
+            Text(v, &At(c.init_containers, i).restart_policy)),
       FIELD("status.phase", "3.1", Text(v, &c.phase)),
       FIELD("status.reason", "3.4", Text(v, &c.reason)),
       FIELD("status.message", "3.3", Text(v, &c.message, kCut)),
@@ -164,34 +196,12 @@ const std::vector<Field>& Fields() {
       FIELD("status.conditions[].status", "3.2.2", Text(v, &At(c.conditions, i).status)),
       FIELD("status.conditions[].reason", "3.2.5", Text(v, &At(c.conditions, i).reason)),
       FIELD("status.conditions[].message", "3.2.6", Text(v, &At(c.conditions, i).message, kCut)),
-      FIELD("status.containerStatuses[].name", "3.8.1", Text(v, &At(c.statuses, i).name)),
-      FIELD("status.containerStatuses[].state.waiting.reason", "3.8.2.1.1",
-            Text(v, &At(c.statuses, i).waiting_reason)),
-      FIELD("status.containerStatuses[].state.waiting.message", "3.8.2.1.2",
-            Text(v, &At(c.statuses, i).waiting_message, kCut)),
-      FIELD("status.containerStatuses[].state.running.startedAt", "3.8.2.2.1",
-            Time(v, &At(c.statuses, i).started)),
-      FIELD("status.containerStatuses[].state.terminated.startedAt", "3.8.2.3.5",
-            Time(v, &At(c.statuses, i).started)),
-      FIELD("status.containerStatuses[].state.terminated.finishedAt", "3.8.2.3.6",
-            Time(v, &At(c.statuses, i).finished)),
-      FIELD("status.containerStatuses[].state.terminated.exitCode", "3.8.2.3.1",
-            Number<int32_t>(v, &At(c.statuses, i).exit_code)),
-      FIELD("status.containerStatuses[].state.terminated.reason", "3.8.2.3.3",
-            Text(v, &At(c.statuses, i).exit_reason)),
-      FIELD("status.containerStatuses[].state.terminated.message", "3.8.2.3.4",
-            Text(v, &At(c.statuses, i).termination_message, kTerminationMessageBytesMax)),
-      FIELD("status.containerStatuses[].restartCount", "3.8.5",
-            Number<int32_t>(v, &At(c.statuses, i).restart_count)),
-      FIELD("status.containerStatuses[].lastState.terminated.exitCode", "3.8.3.3.1",
-            Number<int32_t>(v, &At(c.statuses, i).last_exit_code)),
-      FIELD("status.containerStatuses[].lastState.terminated.reason", "3.8.3.3.3",
-            Text(v, &At(c.statuses, i).last_exit_reason)),
-      FIELD("status.containerStatuses[].lastState.terminated.message", "3.8.3.3.4",
-            Text(v, &At(c.statuses, i).last_termination_message, kTerminationMessageBytesMax)),
+      STATUS_FIELDS("containerStatuses", "8", statuses),
+      STATUS_FIELDS("initContainerStatuses", "10", init_statuses),
   };
   return fields;
 }
+#undef STATUS_FIELDS
 #undef FIELD
 
 // The table as a tree: what is on no path to a field is passed over as it is.

@@ -40,7 +40,7 @@ struct PodCondition {
   bool operator==(const PodCondition&) const = default;
 };
 struct ContainerSpec {
-  std::string name, image;
+  std::string name, image, restart_policy;  // The latter of init containers only.
   bool operator==(const ContainerSpec&) const = default;
 };
 struct ContainerStatus {
@@ -65,8 +65,8 @@ struct ObjectFields {
   std::string retriable, group_spec;
   int32_t min_member = 0;
   std::vector<PodCondition> conditions;
-  std::vector<ContainerSpec> containers;
-  std::vector<ContainerStatus> statuses;
+  std::vector<ContainerSpec> containers, init_containers;
+  std::vector<ContainerStatus> statuses, init_statuses;
   bool operator==(const ObjectFields&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -85,6 +86,78 @@ constexpr std::string_view kByPodCollector = "DeletionByPodGC";
 // The status.reason of such pods before Kubernetes had the condition.
 constexpr std::string_view kNodeLost = "NodeLost";
 
+// Started once more, though its pod begins: it serves beside the others and never has to end.
+bool IsSidecar(const ObjectFields& c, const std::string& name) {
+  return std::any_of(c.init_containers.begin(), c.init_containers.end(),
+                     [&name](const ContainerSpec& container) {
+                       return container.name == name && container.restart_policy == "Always";
+                     });
+}
+
+bool HasRun(const ContainerStatus& status) {
+  return status.started.has_value() || status.exit_code.has_value() ||
+         status.last_exit_code.has_value() || status.restart_count > 0;
+}
+
+bool AnyHasRun(const ObjectFields& c) {
+  return std::any_of(c.statuses.begin(), c.statuses.end(), HasRun) ||
+         std::any_of(c.init_statuses.begin(), c.init_statuses.end(), HasRun);
+}
+
+bool HasDoneItsWork(const ObjectFields& c, const ContainerStatus& status) {
+  if (status.exit_code.has_value()) return *status.exit_code == 0;
+  return IsSidecar(c, status.name) && status.started.has_value();
+}
+
+// A node that has lost the pod's sandbox runs all of them again, which is nobody's failure.
+int32_t RestartsOfInitContainers(const ObjectFields& c) {
+  int32_t restarts = 0;
+  for (const ContainerStatus& status : c.init_statuses) {
+    const bool failed = status.last_exit_code.value_or(0) != 0;
+    if (failed && !IsSidecar(c, status.name) && status.restart_count > 0) {
+      restarts += std::min(status.restart_count, INT32_MAX - restarts);
+    }
+  }
+  return restarts;
+}
+
+// Restarts that are seen only when the main container runs already are those of an init container:
+// how that failed is how the pod's last run ended.
+void TakeLastFailure(const ObjectFields& c, Pod* pod) {
+  if (pod->last_exit_code.has_value()) return;
+  for (const ContainerStatus& status : c.init_statuses) {
+    if (status.restart_count == 0 || IsSidecar(c, status.name)) continue;
+    if (status.last_exit_code.value_or(0) == 0) continue;
+    pod->last_exit_code = status.last_exit_code;
+    pod->last_exit_reason = status.last_exit_reason;
+    pod->last_termination_message = status.last_termination_message;
+  }
+}
+
+// Once the main container has run, an init container is in nobody's way.
+std::shared_ptr<const InitContainer> TakeInitContainer(ObjectFields& c, const Pod& pod) {
+  if (pod.started_at.has_value() || pod.exit_code.has_value()) return nullptr;
+  for (ContainerStatus& status : c.init_statuses) {
+    if (HasDoneItsWork(c, status)) continue;
+    InitContainer init{.name = std::move(status.name),
+                       .waiting_reason = std::move(status.waiting_reason),
+                       .waiting_message = std::move(status.waiting_message),
+                       .running = status.started.has_value() && !status.exit_code.has_value(),
+                       .exit_code = status.exit_code,
+                       .exit_reason = std::move(status.exit_reason),
+                       .termination_message = std::move(status.termination_message),
+                       .restart_count = status.restart_count,
+                       .last_exit_code = status.last_exit_code,
+                       .last_exit_reason = std::move(status.last_exit_reason),
+                       .last_termination_message = std::move(status.last_termination_message)};
+    for (const ContainerSpec& container : c.init_containers) {
+      if (container.name == init.name) init.image = container.image;
+    }
+    return std::make_shared<const InitContainer>(std::move(init));
+  }
+  return nullptr;
+}
+
 void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
   std::string disruption;
   bool containers_ready = false;
@@ -92,6 +165,7 @@ void TakeConditions(const std::vector<PodCondition>& conditions, Pod* pod) {
   for (const PodCondition& condition : conditions) {
     if (condition.type == "Ready") {
       pod->ready = condition.status == "True";
+      pod->unready = !pod->ready;
       not_ready_reason = condition.reason;
     }
     if (condition.type == "ContainersReady") containers_ready = condition.status == "True";
@@ -157,7 +231,12 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.phase = PhaseOf(c.phase);
   TakeBackRunsThatNeverCome(&c);
   TakeConditions(c.conditions, &pod);
+  pod.started = AnyHasRun(c);
+  const int32_t init_restarts = RestartsOfInitContainers(c);
   TakeContainer(c, &pod);
+  pod.restart_count += std::min(init_restarts, INT32_MAX - std::max(0, pod.restart_count));
+  if (init_restarts > 0) TakeLastFailure(c, &pod);
+  pod.init = TakeInitContainer(c, pod);
   // Who ended it is not known yet, and by its exit code an eviction would be the program's fault.
   if (IsPhaseHeldBack(c)) pod.container_ended = false;
   // A clock holds a few hundred years only.

@@ -56,6 +56,74 @@ TEST(PodDecoderTest, TheContainerOfATfJobsPodIsTensorflowWhateverStandsBesideIt)
   EXPECT_FALSE(pod->exit_code.has_value());
 }
 
+// `inits`: statuses of the init containers fetch, proxy (a sidecar) and unpack.
+Pod WithInits(const std::string& inits, const std::string& main = R"({"waiting":{}})") {
+  const auto pod = DecodePod(R"({"metadata":{"name":"a"},"spec":{"restartPolicy":"OnFailure",
+      "initContainers":[{"name":"fetch","image":"f:1"},
+                        {"name":"proxy","image":"p:1","restartPolicy":"Always"},
+                        {"name":"unpack","image":"u:1"}],
+      "containers":[{"name":"trainer","image":"t:1"}]},
+    "status":{"phase":"Pending","initContainerStatuses":)" + inits +
+                             R"(,"containerStatuses":[{"name":"trainer","state":)" + main +
+                             "}]}}");
+  EXPECT_THAT(pod, IsOk());
+  return pod.ok() ? *pod : Pod();
+}
+
+// Symptom: of a pod whose init container failed the operator knew neither which, nor its exit code,
+// nor its last words, and "is starting" was all that it said for ever.
+TEST(PodDecoderTest, TheInitContainerThatAPodHasComeToIsKnownWithItsEnds) {
+  const Pod pod = WithInits(R"([{"name":"fetch","restartCount":3,
+      "state":{"waiting":{"reason":"CrashLoopBackOff","message":"back-off 40s"}},
+      "lastState":{"terminated":{"exitCode":22,"reason":"Error","message":"no such host"}}},
+    {"name":"proxy","state":{"waiting":{"reason":"PodInitializing"}}},
+    {"name":"unpack","state":{"waiting":{"reason":"PodInitializing"}}}])");
+  ASSERT_NE(pod.init, nullptr);
+  EXPECT_EQ(*pod.init, (InitContainer{.name = "fetch", .image = "f:1",
+                                      .waiting_reason = "CrashLoopBackOff",
+                                      .waiting_message = "back-off 40s", .restart_count = 3,
+                                      .last_exit_code = 22, .last_exit_reason = "Error",
+                                      .last_termination_message = "no such host"}));
+  EXPECT_EQ(pod.restart_count, 3);
+  EXPECT_TRUE(pod.started);
+  EXPECT_FALSE(pod.exit_code.has_value());
+}
+
+TEST(PodDecoderTest, ThoseThatHaveDoneTheirWorkAndSidecarsThatServeAreInNobodysWay) {
+  const std::string served = R"([{"name":"fetch","restartCount":2,
+      "state":{"terminated":{"exitCode":0,"startedAt":"2026-11-21T05:55:00Z"}},
+      "lastState":{"terminated":{"exitCode":1}}},
+    {"name":"proxy","restartCount":5,"state":{"running":{"startedAt":"2026-11-21T05:55:00Z"}},
+     "lastState":{"terminated":{"exitCode":1}}},)";
+  const Pod next = WithInits(
+      served + R"({"name":"unpack","state":{"running":{"startedAt":"2026-11-21T05:55:00Z"}}}])");
+  ASSERT_NE(next.init, nullptr);
+  EXPECT_EQ(next.init->name, "unpack");
+  EXPECT_TRUE(next.init->running);
+  EXPECT_EQ(next.restart_count, 2);  // The sidecar's are no failures of the pod.
+  const Pod main = WithInits(served + R"({"name":"unpack","state":{"terminated":{"exitCode":0}}}])",
+                             R"({"running":{"startedAt":"2026-11-21T05:56:00Z"}})");
+  EXPECT_EQ(main.init, nullptr);
+  EXPECT_EQ(main.restart_count, 2);
+  EXPECT_EQ(main.last_exit_code, 1);  // Which those restarts came of.
+}
+
+// A node that lost the sandbox of a pod runs all of it again.
+TEST(PodDecoderTest, AnInitContainerThatRanAgainAfterItsSuccessIsNoFailure) {
+  const Pod pod = WithInits(R"([{"name":"fetch","restartCount":4,
+      "state":{"running":{"startedAt":"2026-11-21T05:55:00Z"}},
+      "lastState":{"terminated":{"exitCode":0}}}])");
+  EXPECT_EQ(pod.restart_count, 0);
+}
+
+TEST(PodDecoderTest, WhetherAnythingOfAPodHasRunIsKnown) {
+  EXPECT_FALSE(WithInits("[]").started);
+  EXPECT_FALSE(WithInits(R"([{"name":"fetch","state":{"waiting":{"reason":"x"}}}])").started);
+  EXPECT_TRUE(WithInits("[]", R"({"terminated":{"exitCode":128}})").started);
+  EXPECT_TRUE(
+      WithInits(R"([{"name":"fetch","state":{"terminated":{"exitCode":1}}}])").started);
+}
+
 TEST(PodDecoderTest, APodThatKueueHoldsIsKnownByItsFinalizer) {
   const auto held = DecodePod(R"({"metadata":{"name":"a",
       "finalizers":["other.io/x","kueue.x-k8s.io/managed"],

@@ -32,6 +32,15 @@ int32_t UsedBudget(const Job& job, const Ledger& ledger, Role role, int32_t inde
   return std::max(0, used);
 }
 
+bool IsLastTry(const Job& job, const Ledger& ledger, Role role, int32_t index) {
+  const std::optional<int32_t> limit = job.spec.backoff_limit;
+  if (!limit.has_value()) return false;
+  const int32_t used = UsedBudget(job, ledger, role, index);
+  // A TFJob fails when its restarts reach the limit, a TrainingJob, as a batch Job, when it would
+  // need one more.
+  return job.kind == JobKind::kTfJob ? used + 1 >= std::max(1, *limit) : used >= *limit;
+}
+
 int32_t OwnRestartsIn(const std::vector<RestartRecord>& history, const Job& job, Role role,
                       int32_t index) {
   return static_cast<int32_t>(

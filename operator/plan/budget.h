@@ -24,6 +24,9 @@ bool CountsForBudget(JobKind kind, RestartCause cause);
 // Of the budget that this replica draws on: its own if it is dispensable, else the training's.
 int32_t UsedBudget(const Job& job, const Ledger& ledger, Role role, int32_t index);
 
+// One more failure that counts is one too many.
+bool IsLastTry(const Job& job, const Ledger& ledger, Role role, int32_t index);
+
 // Of a dispensable replica by `history`, which has the newest kRestartHistoryMax restarts only: for
 // a ledger that was lost. What nobody remembers is the training's.
 int32_t OwnRestartsIn(const std::vector<RestartRecord>& history, const Job& job, Role role,

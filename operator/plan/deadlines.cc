@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/base/utf8.h"
+#include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/message.h"
@@ -12,11 +14,13 @@ namespace {
 
 using std::chrono::seconds;
 
-// A replica that waits for its next try after a failure does not wait for a node.
-bool AllRun(LedgerDraft& draft) {
+// All without which there is no training. A replica that waits for its next try after a failure
+// does not wait for a node.
+bool AllNeededRun(LedgerDraft& draft) {
   for (const ReplicaView& view : draft.views()) {
     const LedgerReplica& entry = draft.EntryOf(view);
     if (!view.wanted || entry.completed || entry.failed) continue;
+    if (IsDispensable(draft.job(), view.role, view.index)) continue;
     if (entry.not_before.has_value() && *entry.not_before > draft.now().now) continue;
     const CurrentPod current = FindCurrentPod(view, entry);
     if (current.pod == nullptr || current.gone || current.pod->phase != PodPhase::kRunning) {
@@ -40,7 +44,9 @@ bool WaitsForItsTurn(LedgerDraft& draft) {
 
 void Release(LedgerDraft& draft) {
   Ledger& ledger = draft.ledger();
-  ledger.released_because = WorstReplica(draft.now(), ledger);
+  const std::string& refusal = draft.now().refusal;
+  ledger.released_because = CutToCharacter(
+      refusal.empty() ? WorstReplica(draft.now(), ledger) : refusal, kLedgerTextMax);
   ++ledger.releases;
   ++ledger.attempt;
   ledger.released_until = draft.now().now + ReleaseDelay(ledger.releases);
@@ -48,7 +54,7 @@ void Release(LedgerDraft& draft) {
   draft.Withdraw();
   draft.WakeAt(*ledger.released_until);
   draft.Note(true, "PendingDeadlineExceeded",
-             "not all replicas ran within " +
+             "not all replicas that the training needs ran within " +
                  std::to_string(*draft.spec().pending_deadline_seconds) +
                  " s, so all are released until " + FormatRfc3339(*ledger.released_until) + ": " +
                  ledger.released_because);
@@ -62,9 +68,14 @@ void KeepActiveDeadline(LedgerDraft& draft) {
   const Clock::WallTime deadline =
       *draft.ledger().start_time + std::min(seconds(*limit), kActiveDeadlineMax);
   if (draft.now().now < deadline) return draft.WakeAt(deadline);
+  const std::string& refusal = draft.now().refusal;
+  const std::string trouble(CutToCharacter(
+      refusal.empty() ? WorstReplica(draft.now(), draft.ledger()) : refusal, kLedgerTextMax));
+  draft.ledger().outcome_remark = trouble;
   draft.End(JobState::kFailed, kDeadlineExceeded,
             "the job ran for activeDeadlineSeconds, " + std::to_string(*limit) +
-                " s since its start at " + FormatRfc3339(*draft.ledger().start_time));
+                " s since its start at " + FormatRfc3339(*draft.ledger().start_time) +
+                (trouble.empty() ? "" : "; at its end " + trouble));
 }
 
 bool IsReleased(const Ledger& ledger, Clock::WallTime now) {
@@ -80,7 +91,10 @@ void KeepPendingDeadline(LedgerDraft& draft) {
     return draft.Withdraw();  // Those that a creation under way made after the release.
   }
   ledger.released_until.reset();
-  if (!limit.has_value() || AllRun(draft)) {
+  if (limit.has_value() && AllNeededRun(draft)) ledger.ran_attempt = ledger.attempt;
+  // Once they have, a replica that is lost and finds no place is no reason to give up the places
+  // of all the others.
+  if (!limit.has_value() || ledger.ran_attempt == ledger.attempt) {
     ledger.pending_since.reset();
     ledger.releases = 0;
     ledger.released_because.clear();

@@ -15,8 +15,9 @@ namespace taas {
 // Ends a job that has run for activeDeadlineSeconds.
 void KeepActiveDeadline(LedgerDraft& draft);
 
-// pendingDeadlineSeconds: releases all replicas when not all of them run in time, for longer each
-// time, so that jobs that wait for each other's nodes do not wait for ever.
+// pendingDeadlineSeconds: releases all replicas when not all that the training needs have come to
+// run in time, for longer each time, so that jobs that wait for each other's nodes do not wait for
+// ever. It is over for an attempt in which they have all run.
 void KeepPendingDeadline(LedgerDraft& draft);
 
 // True between a release and the time when the replicas are made again.

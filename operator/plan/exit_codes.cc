@@ -9,18 +9,24 @@
 namespace taas {
 namespace {
 
-// status.reason of pods that the node or the control plane ended or turned away; none says anything
-// about the program inside.
+// status.reason of pods that the node or the control plane ended though they may have run; none
+// says anything about the program inside. Of NodeAffinity and the like: a node that comes back
+// looks at its pods anew.
 constexpr std::array<std::string_view, 10> kEndedFromOutside = {
     "Evicted",      "Preempting", "Preempted",    "NodeShutdown",      "Shutdown",
     "Terminated",   "NodeAffinity", "UnexpectedAdmissionError", "TerminationByKubelet",
     "DeletionByTaintManager"};
 
-bool EndedFromOutside(std::string_view reason) {
+// The pod's own activeDeadlineSeconds have passed: the one reason for which a node gives up a pod
+// that it had taken, and perhaps not started yet, for the pod's own sake.
+constexpr std::string_view kDeadlineOfPod = "DeadlineExceeded";
+
+bool EndedFromOutside(const Pod& pod) {
+  if (WasTurnedAway(pod)) return true;
   for (const std::string_view known : kEndedFromOutside) {
-    if (reason == known) return true;
+    if (pod.reason == known) return true;
   }
-  return reason.starts_with("OutOf");  // OutOfcpu, OutOfmemory, OutOfpods, …: the node had no room.
+  return pod.reason.str().starts_with("OutOf");  // OutOfcpu, OutOfmemory, OutOfpods, …
 }
 
 bool Contains(const std::vector<int32_t>& codes, int code) {
@@ -93,9 +99,21 @@ EndRules EndRulesOf(const JobSpec& spec, Role role) {
 }
 
 bool WasTurnedAway(const Pod& pod) {
-  return pod.phase == PodPhase::kFailed && !pod.meta.deletion_time.has_value() &&
+  return pod.phase == PodPhase::kFailed && !pod.meta.deletion_time.has_value() && !pod.started &&
          !pod.started_at.has_value() && !pod.exit_code.has_value() && pod.restart_count == 0 &&
-         EndedFromOutside(pod.reason);
+         !pod.reason.empty() && pod.reason != kDeadlineOfPod;
+}
+
+LastRun LastRunOf(const Pod& pod) {
+  if (pod.init != nullptr && pod.init->last_exit_code.has_value()) {
+    return {pod.init->last_exit_code, pod.init->last_exit_reason, /*of_init=*/true};
+  }
+  return {pod.last_exit_code, pod.last_exit_reason.str()};
+}
+
+EndRules OfInitContainer(EndRules rules) {
+  rules.bundled_trainer = false;
+  return rules;
 }
 
 Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules) {
@@ -117,8 +135,11 @@ Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
       (pod.phase != PodPhase::kFailed && pod.container_ended && pod.exit_code == 0);
   if (ended_well && !WasToldToStop(pod, rules)) return ClassifyExit(0, pod.exit_reason, rules);
   if (pod.node_lost) return {End::kRestart, RestartCause::kNodeLost};
-  if (pod.disrupted || pod.meta.deletion_time.has_value() || EndedFromOutside(pod.reason)) {
+  if (pod.disrupted || pod.meta.deletion_time.has_value() || EndedFromOutside(pod)) {
     return {End::kRestart, RestartCause::kPreempted};
+  }
+  if (!pod.exit_code.has_value() && pod.init != nullptr && pod.init->exit_code.has_value()) {
+    return ClassifyExit(*pod.init->exit_code, pod.init->exit_reason, OfInitContainer(rules));
   }
   if (!pod.exit_code.has_value()) return ClassifyUnexplained(rules);
   // A sidecar can fail a pod whose main container had already completed.
@@ -126,6 +147,12 @@ Verdict ClassifyEnd(const Pod& pod, const EndRules& rules) {
 }
 
 std::string DescribeEnd(const Pod& pod) {
+  if (!pod.exit_code.has_value() && pod.init != nullptr && pod.init->exit_code.has_value()) {
+    const InitContainer& init = *pod.init;
+    return "init container " + init.name + ": " +
+           Describe(init.exit_code, init.exit_reason, "",
+                    MessageOfTermination(init.termination_message), pod.image_note);
+  }
   const std::string said = MessageOfTermination(pod.termination_message);
   return Describe(pod.exit_code, pod.exit_reason,
                   pod.reason.empty() ? "ended without an exit code" : pod.reason.str(),
@@ -133,6 +160,12 @@ std::string DescribeEnd(const Pod& pod) {
 }
 
 std::string DescribeLastRun(const Pod& pod) {
+  if (LastRunOf(pod).of_init) {
+    const InitContainer& init = *pod.init;
+    return "init container " + init.name + ": " +
+           Describe(init.last_exit_code, init.last_exit_reason, "",
+                    MessageOfTermination(init.last_termination_message), pod.image_note);
+  }
   return Describe(pod.last_exit_code, pod.last_exit_reason, "ended without an exit code",
                   MessageOfTermination(pod.last_termination_message), pod.image_note);
 }

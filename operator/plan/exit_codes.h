@@ -36,8 +36,21 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-// Its node refused to run it (no room, a label that it needs): nothing of it has ever run.
+// Its node refused to run it (no room, a label that it needs, whatever it says): nothing of it has
+// ever run, and it says why. Nodes have more reasons than any list of them, so none is kept here.
 bool WasTurnedAway(const Pod& pod);
+
+// The last run of what ended in a pod whose node starts it again: of its main container, or of the
+// init container that it has come to.
+struct LastRun {
+  std::optional<int32_t> exit_code;
+  std::string_view reason;  // OOMKilled, Error, …
+  bool of_init = false;
+};
+LastRun LastRunOf(const Pod& pod);
+
+// The rules for an init container of the same pod: its program is the user's own.
+EndRules OfInitContainer(EndRules rules);
 
 // Of a container that ended by itself; `reason` is OOMKilled, Error, …
 Verdict ClassifyExit(int exit_code, std::string_view reason, const EndRules& rules);
@@ -49,7 +62,7 @@ Verdict ClassifyEnd(const Pod& pod, const EndRules& rules);
 
 // "exit code 1: open /data/a.gz: No such file or directory": for messages.
 std::string DescribeEnd(const Pod& pod);
-// The same of the container's last run in a pod whose node has started it again.
+// The same of LastRunOf.
 std::string DescribeLastRun(const Pod& pod);
 
 }  // namespace taas

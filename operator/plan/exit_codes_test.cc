@@ -186,6 +186,7 @@ TEST(ClassifyEndTest, AFailureWithoutExitCodeForAnUnknownReasonIsPermanentAndQuo
   pod.phase = PodPhase::kFailed;
   pod.reason = "NoCommand";
   pod.message = "image x has no command";
+  pod.started = true;  // A container beside it.
   EXPECT_EQ(ClassifyEnd(pod, Rules(RestartPolicy::kNever)), kForGood);
   EXPECT_EQ(DescribeEnd(pod), "NoCommand: image x has no command");
 }
@@ -236,6 +237,12 @@ TEST(WasTurnedAwayTest, OnlyAPodThatItsNodeDidNotEvenStartWas) {
   ran.reason = "Evicted";
   ran.started_at = Clock::WallTime();
   EXPECT_FALSE(WasTurnedAway(ran));
+  Pod init_ran = pod;
+  init_ran.started = true;
+  EXPECT_FALSE(WasTurnedAway(init_ran));
+  Pod silent = pod;
+  silent.reason.clear();
+  EXPECT_FALSE(WasTurnedAway(silent));
   Pod deleted = pod;
   deleted.meta.deletion_time = Clock::WallTime();
   EXPECT_FALSE(WasTurnedAway(deleted));
@@ -247,7 +254,7 @@ TEST(DescribeEndTest, TheTerminationMessageIsQuotedFromJsonAndFromPlainText) {
   pod.termination_message = R"({"message":"open /a: not found","step":0})";
   EXPECT_EQ(DescribeEnd(pod), "exit code 1: open /a: not found");
   pod.termination_message = "plain\nwords\n";
-  EXPECT_EQ(DescribeEnd(pod), "exit code 1: plain words");
+  EXPECT_EQ(DescribeEnd(pod), "exit code 1: words (after: plain)");
   pod.exit_reason = "OOMKilled";
   pod.termination_message.clear();
   EXPECT_EQ(DescribeEnd(pod), "exit code 1 (OOMKilled)");

@@ -536,6 +536,7 @@ TEST(KueueTest, PodsThatWereMadeBeforeKueueAreLeftInNoGroup) {
 TEST(KueueTest, AtTheEndOneOfThePodsThatStaySaysThatNoneFollows) {
   Snapshot now = AdmittedJob({.chiefs = 1, .ps = 1});
   now.job.ledger->outcome = JobState::kSucceeded;
+  EntryOf(now, Role::kChief, 0).completed = true;
   now.pods[0] = PodOf(now, Role::kChief, 0, {.phase = PodPhase::kSucceeded});
   now.pods[0].held_by_kueue = true;
   Plan plan = PlanJob(now);

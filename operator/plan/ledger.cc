@@ -117,7 +117,7 @@ LedgerChange Advance(LedgerDraft& draft) {
 LedgerChange AdvanceLedger(const Snapshot& snapshot) {
   const std::optional<Ledger>& stored = snapshot.job.ledger;
   // Final: not even replicas that somebody asks for afterwards are added.
-  if (stored.has_value() && stored->outcome.has_value()) return {.ledger = *stored};
+  if (stored.has_value() && stored->outcome.has_value()) return AfterTheEnd(snapshot, *stored);
   LedgerDraft draft(snapshot);
   if (draft.ended()) return draft.Take();
   const std::optional<Flaw> flaw = FindFlaw(draft);

@@ -28,6 +28,7 @@ struct LedgerNote {
   bool warning = false;
   std::string reason;  // CamelCase.
   std::string message;
+  bool recurs = false;  // Told with others of its reason, not each by itself.
 
   bool operator==(const LedgerNote&) const = default;
 };

@@ -17,6 +17,26 @@ Clock::WallTime Believed(Clock::WallTime start, const Snapshot& snapshot) {
   return std::min(std::max(start, snapshot.job.meta.creation_time.value_or(start)), snapshot.now);
 }
 
+void NotAfter(std::optional<Clock::WallTime>& time, Clock::WallTime last) {
+  if (time.has_value()) time = std::min(*time, last);
+}
+
+// The clock of an operator that led before may have been ahead of ours: what it noted holds for no
+// longer than it would have by our own.
+void BelieveTimes(Ledger& ledger, Clock::WallTime now) {
+  NotAfter(ledger.start_time, now);
+  NotAfter(ledger.pending_since, now);
+  NotAfter(ledger.finishing_since, now);
+  NotAfter(ledger.released_until, now + kReleaseDelayMax);
+  for (auto& [role, entries] : ledger.replicas) {
+    // To the second in which the longest delay ends.
+    for (auto& [index, entry] : entries) {
+      NotAfter(entry.not_before, now + kRestartDelayMax + std::chrono::seconds(1));
+    }
+  }
+  for (BadNode& node : ledger.bad_nodes) node.since = std::min(node.since, now);
+}
+
 // The ledger as it was stored; for a job without one (new, or the annotation was wiped) what status
 // and pods still tell of it.
 Ledger StoredOrRebuilt(const Snapshot& snapshot) {
@@ -35,6 +55,7 @@ Ledger StoredOrRebuilt(const Snapshot& snapshot) {
     ledger.outcome = job.status.state;
     ledger.outcome_time = job.status.completion_time.value_or(snapshot.now);
     ledger.outcome_message = job.status.message;
+    if (job.status.state == JobState::kSucceeded) ledger.outcome_remark = job.status.message;
     for (const Condition& condition : job.status.conditions) {
       if (condition.type != JobStateName(job.status.state)) continue;
       ledger.outcome_reason = condition.reason;
@@ -75,8 +96,9 @@ void RebuildCounts(const Snapshot& snapshot, const ReplicaView& view, LedgerRepl
     if (EndWasCounted(status.history, view, *pod)) entry.pod_number = pod->pod_number + 1;
   }
   // Where the status is lost too, none has been counted.
-  if (view.pod == nullptr || view.pod->pod_number != entry.pod_number) return;
-  if (!status.restarts.empty()) entry.restarts_in_place = view.pod->restart_count;
+  const Pod* current = FindCurrentPod(view, entry).pod;
+  if (current == nullptr || status.restarts.empty()) return;
+  entry.restarts_in_place = current->restart_count;
 }
 
 // Replicas that were scaled away: a ledger without them would leave their pods for ever, and charge
@@ -98,6 +120,7 @@ void AddRetired(const Snapshot& snapshot, Ledger& ledger) {
 // wiped or restored annotation must not make two pods share a number.
 LedgerDraft::LedgerDraft(const Snapshot& snapshot)
     : now_(snapshot), change_{.ledger = StoredOrRebuilt(snapshot)} {
+  BelieveTimes(ledger(), now_.now);
   for (const auto& [role, spec] : now_.job.spec.roles) {
     for (int32_t index = 0; index < spec.replicas; ++index) ledger().replicas[role][index];
   }
@@ -116,11 +139,15 @@ void LedgerDraft::Note(bool warning, std::string reason, std::string message) {
   change_.notes.push_back({warning, std::move(reason), std::move(message)});
 }
 
+void LedgerDraft::NoteTrouble(std::string reason, std::string message) {
+  change_.notes.push_back({true, std::move(reason), std::move(message), /*recurs=*/true});
+}
+
 void LedgerDraft::End(JobState outcome, std::string reason, std::string message) {
   ledger().outcome = outcome;
   ledger().outcome_time = now_.now;
   ledger().outcome_reason = std::move(reason);
-  ledger().outcome_message = std::move(message);
+  ledger().outcome_message = CutToCharacter(message, kLedgerTextMax);
   const ConditionText text = OutcomeText(now_.job, ledger());
   Note(outcome == JobState::kFailed, text.reason, text.message);
 }

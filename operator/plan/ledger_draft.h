@@ -37,6 +37,8 @@ class LedgerDraft {
   }
 
   void Note(bool warning, std::string reason, std::string message);
+  // Of what may come again and again: told once in a while, and counted.
+  void NoteTrouble(std::string reason, std::string message);
   void End(JobState outcome, std::string reason, std::string message);
   void WakeAt(Clock::WallTime time);
   void AddWantedPorts(int32_t ports) { change_.ports_wanted += ports; }

@@ -172,13 +172,74 @@ INSTANTIATE_TEST_SUITE_P(Table, RestartDelayTest,
                                          DelayCase{"FarBeyondLimit", 2'000'000'000, 300}),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(LedgerTest, ABadNodeIsAvoidedByTheNextPods) {
+// Symptom: what a leader whose clock was an hour ahead had noted held up restarts, and the pods of
+// a released job, for an hour under the next one.
+TEST(LedgerTest, TimesOfALeaderWhoseClockWasAheadHoldNoLongerThanTheirDelays) {
   Snapshot now = StartedJob({.workers = 1});
-  EntryOf(now, Role::kWorker, 0).avoid_nodes.assign(kAvoidNodesMax, "old");
-  now.pods = {Ended(now, Role::kWorker, 0, 3)};
-  const LedgerReplica entry = AdvanceLedger(now).ledger.replicas.at(Role::kWorker).at(0);
-  EXPECT_EQ(entry.avoid_nodes.size(), kAvoidNodesMax);
-  EXPECT_EQ(entry.avoid_nodes.back(), "node-a");
+  const std::chrono::hours ahead{3};
+  Ledger& ledger = *now.job.ledger;
+  ledger.start_time = ledger.pending_since = now.now + ahead;
+  ledger.released_until = now.now + ahead;
+  ledger.bad_nodes = {{"node-a", now.now + ahead}};
+  EntryOf(now, Role::kWorker, 0).not_before = now.now + ahead;
+  now.job.spec.pending_deadline_seconds = 60;
+  const Ledger next = AdvanceLedger(now).ledger;
+  EXPECT_EQ(next.start_time, now.now);
+  EXPECT_EQ(next.released_until, now.now + kReleaseDelayMax);
+  EXPECT_EQ(next.bad_nodes[0].since, now.now);
+  const auto not_before = next.replicas.at(Role::kWorker).at(0).not_before;
+  EXPECT_TRUE(!not_before.has_value() || *not_before <= now.now + kRestartDelayMax + seconds(1));
+  // It is written once.
+  now.job.ledger = next;
+  now.now += seconds(1);
+  EXPECT_EQ(AdvanceLedger(now).ledger, next);
+}
+
+TEST(LedgerTest, AnEndThatIsStillToComeIsNow) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.ledger->outcome = JobState::kFailed;
+  now.job.ledger->outcome_time = now.now + std::chrono::hours(3);
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_time, now.now);
+  now.job.ledger->outcome_time = now.now + seconds(2);
+  EXPECT_EQ(AdvanceLedger(now).ledger, *now.job.ledger);
+}
+
+// Symptom: a job whose ledger had outgrown the annotations of an object stood still for ever, after
+// hours of work.
+TEST(LedgerTest, AJobWhoseLedgerCouldOutgrowItsRoomIsRefusedAtItsFirstLookWithTheNumberThatFits) {
+  for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
+    Snapshot now = NewJob({.ps = 1, .workers = 10'000});
+    now.job.kind = kind;
+    now.job.spec.dynamic_worker = kind == JobKind::kTfJob;  // A small TF_CONFIG.
+    const Ledger refused = AdvanceLedger(now).ledger;
+    EXPECT_EQ(refused.outcome_reason, "TooManyReplicas");
+    const std::string& message = refused.outcome_message;
+    const size_t at = message.rfind(" of role worker fit, and 10000 are asked for)");
+    ASSERT_NE(at, std::string::npos) << message;
+    const int32_t fit = std::stoi(message.substr(message.rfind('(') + 1));
+    EXPECT_GT(fit, 1000);
+    now.job.spec.roles[Role::kWorker].replicas = fit;
+    EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+    now.job.spec.roles[Role::kWorker].replicas = fit + 1;
+    EXPECT_TRUE(AdvanceLedger(now).ledger.outcome.has_value());
+  }
+}
+
+TEST(LedgerTest, OtherAnnotationsTakeTheLedgersRoom) {
+  Snapshot now = NewJob({.workers = 500});
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  now.job.other_annotation_bytes = 220'000;
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "TooManyReplicas");
+  // Where they leave none, fewer replicas would not help.
+  now.job.other_annotation_bytes = 260'000;
+  EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
+  // One that has begun goes on.
+  now.job.other_annotation_bytes = 0;
+  now.job.ledger = AdvanceLedger(now).ledger;
+  now.job.other_annotation_bytes = 220'000;
+  EXPECT_EQ(AdvanceLedger(now).flaw, "");
+  now.job.spec.roles[Role::kWorker].replicas = 600;
+  EXPECT_THAT(AdvanceLedger(now).flaw, HasSubstr("use fewer replicas"));
 }
 
 TEST(LedgerTest, APodOfALostNodeIsReplacedThoughItNeverEnded) {

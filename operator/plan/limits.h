@@ -21,6 +21,11 @@ inline constexpr std::chrono::seconds kFinishGrace{10};
 // After that success the evaluator has this long to evaluate the last checkpoint: longer than an
 // evaluation of a big test set takes, shorter than a forgotten one may hold its node.
 inline constexpr std::chrono::minutes kEvaluatorGrace{10};
+// An evaluator that the scheduler finds no place for by then is not waited for: after the grace of
+// the others and that of their pods, so that it can have had what they held.
+inline constexpr std::chrono::seconds kPlacementGrace{60};
+// Two clocks that are kept in time differ by less, and by less nothing is gained or lost.
+inline constexpr std::chrono::minutes kClockSkewMax{1};
 // A TFJob may ask for any number of seconds, and this is as good as for ever.
 inline constexpr std::chrono::seconds kActiveDeadlineMax{1'000'000'000};
 // Before all replicas are made again after the first release for a pending deadline; it doubles.
@@ -30,8 +35,10 @@ inline constexpr std::chrono::seconds kReleaseDelayMax{300};
 // A pod that is still there so long after its node should have killed it, and is not ready, will
 // not be reported as ended: its node has gone. A node's own kill and report take a second or two.
 inline constexpr std::chrono::seconds kKillMargin{10};
-// Nodes that one replica keeps away from; the oldest is forgotten first, or it could run nowhere.
-inline constexpr size_t kAvoidNodesMax = 16;
+// Nodes that a job keeps away from; the oldest is forgotten first, so that its ledger stays small.
+inline constexpr size_t kBadNodesMax = 16;
+// For so long: a node that has not been taken out of service by then may have been mended.
+inline constexpr std::chrono::hours kBadNodeTime{1};
 
 }  // namespace taas
 

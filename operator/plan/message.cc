@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/limits.h"
@@ -28,6 +29,7 @@ enum class Trouble {
 struct Finding {
   Trouble trouble = Trouble::kNone;
   std::string sentence;  // Without the replica's name and the full stop.
+  std::string reason{};  // Where a person may have to see to it: of its pod or container.
 };
 
 // Of an object in our way, whose owner may be a job of the other kind.
@@ -41,21 +43,53 @@ std::string WithDetail(const std::string& reason, const std::string& detail) {
   return detail.empty() ? reason : reason + ": " + detail;
 }
 
+constexpr std::string_view kCrashLoop = "CrashLoopBackOff";
+
+// "fails again and again: CrashLoopBackOff after 3 restarts"
+std::string Crashing(int32_t restarts) {
+  const std::string reason(kCrashLoop);
+  if (restarts < 1) return "failed: " + reason;
+  if (restarts == 1) return "failed again: " + reason + " after 1 restart";
+  return "fails again and again: " + reason + " after " + std::to_string(restarts) + " restarts";
+}
+
+std::string WithImage(std::string text, const std::string& image) {
+  if (!image.empty() && text.find(image) == std::string::npos) text += " (image " + image + ")";
+  return text;
+}
+
+// Of a pod that has not come to its main container yet.
+Finding LookAtInit(const InitContainer& init, const Pod& pod) {
+  const std::string last = init.last_exit_code.has_value() ? ", the last: " + DescribeLastRun(pod)
+                                                           : "";
+  if (init.waiting_reason == kCrashLoop) {
+    return {Trouble::kCrashing, Crashing(init.restart_count) + last, init.waiting_reason};
+  }
+  if (!IsOrdinaryWait(init.waiting_reason)) {
+    return {Trouble::kCannotStart,
+            WithImage("cannot start its init container " + init.name + ": " +
+                          WithDetail(init.waiting_reason, init.waiting_message),
+                      init.image),
+            init.waiting_reason};
+  }
+  if (!init.running) return {Trouble::kStarting, "is starting" + last};
+  return {Trouble::kStarting, "runs its init container " + init.name + last};
+}
+
 Finding LookAtPod(const Pod& pod) {
   if (pod.phase == PodPhase::kUnknown || pod.node_silent) {
     return {Trouble::kSilentNode, "is on node " + pod.node + ", which does not answer"};
   }
-  if (pod.waiting_reason == "CrashLoopBackOff") {
-    return {Trouble::kCrashing, "fails again and again: CrashLoopBackOff after " +
-                                    std::to_string(pod.restart_count) + " restarts, the last " +
-                                    DescribeLastRun(pod)};
+  if (pod.waiting_reason == kCrashLoop) {
+    return {Trouble::kCrashing,
+            Crashing(pod.restart_count) + ", the last " + DescribeLastRun(pod),
+            pod.waiting_reason};
   }
   if (!IsOrdinaryWait(pod.waiting_reason)) {
-    std::string text = "cannot start: " + WithDetail(pod.waiting_reason, pod.waiting_message);
-    if (!pod.image.empty() && text.find(pod.image) == std::string::npos) {
-      text += " (image " + pod.image + ")";
-    }
-    return {Trouble::kCannotStart, text};
+    return {Trouble::kCannotStart,
+            WithImage("cannot start: " + WithDetail(pod.waiting_reason, pod.waiting_message),
+                      pod.image),
+            pod.waiting_reason};
   }
   if (pod.unschedulable_reason == kSchedulingGated) {
     return {Trouble::kStarting, pod.held_by_kueue ? "waits until Kueue admits the job"
@@ -64,12 +98,20 @@ Finding LookAtPod(const Pod& pod) {
   if (!pod.unschedulable_reason.empty()) {
     return {Trouble::kUnschedulable,
             "cannot be scheduled: " +
-                WithDetail(pod.unschedulable_reason, pod.unschedulable_message)};
+                WithDetail(pod.unschedulable_reason, pod.unschedulable_message),
+            pod.unschedulable_reason};
   }
+  if (pod.init != nullptr && !pod.node.empty()) return LookAtInit(*pod.init, pod);
   if (pod.phase == PodPhase::kPending) {
     return {Trouble::kStarting, pod.node.empty() ? "waits for a node" : "is starting"};
   }
   return {};
+}
+
+// "2 times"; there may have been more.
+std::string Times(int32_t failures) {
+  const std::string count = std::to_string(failures) + " times";
+  return failures < kQuickFailuresMax ? count : "at least " + count;
 }
 
 // "; the last time: exit code 1: …", or nothing if nobody remembers.
@@ -121,8 +163,8 @@ Finding Look(const ReplicaView& replica, const LedgerReplica& entry, const Snaps
     return {last.node_lost ? Trouble::kSilentNode : Trouble::kReplaced, text};
   }
   if (entry.not_before.has_value() && *entry.not_before > snapshot.now) {
-    return {Trouble::kDelayed, "failed " + std::to_string(entry.quick_failures) +
-                                   " times in a row and starts again at " +
+    return {Trouble::kDelayed, "failed " + Times(entry.quick_failures) +
+                                   " in a row and starts again at " +
                                    FormatRfc3339(*entry.not_before) +
                                    LastFailure(ledger, replica)};
   }
@@ -205,48 +247,97 @@ std::string LostEvaluator(const Snapshot& snapshot, const Ledger& ledger) {
 
 }  // namespace
 
-std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger) {
+namespace {
+
+// The words of a pull that fails and of the wait before the next one take turns.
+std::string CauseOf(const std::string& reason) {
+  const bool pull = reason == "ErrImagePull" || reason == "ImagePullBackOff";
+  return pull ? "ImagePull" : reason;
+}
+
+// "worker-1 (and 2 more)"
+std::string Named(const std::string& first, int count) {
+  return count == 1 ? first : first + " (and " + std::to_string(count - 1) + " more)";
+}
+
+// Of the replicas that are hindered the first of each cause speaks for the others.
+class Hindrances {
+ public:
+  void Add(const ReplicaView& replica, const Finding& finding) {
+    if (finding.reason.empty()) return;
+    const auto [found, is_new] = causes_.try_emplace(CauseOf(finding.reason));
+    if (is_new) found->second = {.name = replica.short_name, .finding = finding};
+    ++found->second.count;
+  }
+  std::vector<Hindrance> Take() const {
+    std::vector<Hindrance> out;
+    for (const auto& [cause, first] : causes_) {
+      out.push_back({.cause = cause,
+                     .reason = first.finding.reason,
+                     .message = Named(first.name, first.count) + " " + first.finding.sentence});
+    }
+    return out;
+  }
+
+ private:
+  struct First {
+    std::string name;
+    Finding finding;
+    int count = 0;
+  };
+  std::map<std::string, First> causes_;
+};
+
+}  // namespace
+
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
+                         std::vector<Hindrance>* hindrances) {
   Finding worst;
   std::string worst_name;
+  bool dispensable = false;
   std::map<Trouble, int> others;
   bool loses_state = false;
+  Hindrances all;
   for (const ReplicaView& replica : ViewReplicas(snapshot, ledger)) {
     const LedgerReplica* entry = FindReplica(ledger, replica.role, replica.index);
     if (!replica.wanted || entry == nullptr || entry->completed || entry->failed) continue;
     Finding finding = Look(replica, *entry, snapshot, ledger);
     if (finding.trouble == Trouble::kNone) continue;
+    if (hindrances != nullptr) all.Add(replica, finding);
     loses_state = loses_state || LosesState(replica, *entry, snapshot.job.spec);
     ++others[finding.trouble];
     if (finding.trouble <= worst.trouble) continue;
     worst = std::move(finding);
     worst_name = replica.short_name;
+    dispensable = IsDispensable(snapshot.job, replica.role, replica.index);
   }
+  if (hindrances != nullptr) *hindrances = all.Take();
   if (worst.trouble == Trouble::kNone) return "";
-  std::string text = worst_name;
-  if (const int more = others[worst.trouble] - 1; more > 0) {
-    text += " (and " + std::to_string(more) + " more)";
-  }
-  text += " " + worst.sentence;
+  std::string text = Named(worst_name, others[worst.trouble]) + " " + worst.sentence;
+  if (dispensable && worst.trouble >= Trouble::kCrashing) text += "; training does not wait for it";
   if (loses_state && snapshot.job.spec.trainer.checkpoint_dir.empty()) {
     text += "; spec.trainer.checkpoint.dir is not set, so training starts from the beginning";
   }
   return text;
 }
 
-std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
+                          std::vector<Hindrance>* hindrances) {
   const Job& job = snapshot.job;
   if (ledger.outcome.has_value()) {
-    return *ledger.outcome == JobState::kFailed ? ledger.outcome_message : "";
+    const bool failed = *ledger.outcome == JobState::kFailed;
+    return failed ? ledger.outcome_message : ledger.outcome_remark;
   }
   if (ledger.suspended) {
     return "the job is suspended; it goes on when " + SuspendField(job) + " is false";
   }
+  const std::string worst = WorstReplica(snapshot, ledger, hindrances);
   if (!snapshot.refusal.empty()) return snapshot.refusal;
   if (ledger.finishing_since.has_value()) return WhyNotFinished(snapshot, ledger);
   if (ledger.released_until.has_value() && snapshot.now < *ledger.released_until) {
     return "all replicas are released until " + FormatRfc3339(*ledger.released_until) +
-           ", because not all of them ran within " + PendingDeadlineField(job) + ": " +
-           ledger.released_because;
+           ", because not all that the training needs ran within " + PendingDeadlineField(job) +
+           ": " + ledger.released_because;
   }
   if (const std::string no_gang = WhyNoGang(snapshot).message; !no_gang.empty()) {
     if (!AllArePlaced(snapshot, ledger)) return no_gang;
@@ -254,7 +345,7 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
   std::string why = WhyGangWaits(snapshot).message;
   if (!why.empty() && AllArePlaced(snapshot, ledger)) why.clear();
   if (why.empty()) why = LookAtJobService(snapshot);
-  if (why.empty()) why = WorstReplica(snapshot, ledger);
+  if (why.empty()) why = worst;
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
   return why.empty() ? LostEvaluator(snapshot, ledger) : why;
 }

@@ -8,16 +8,29 @@
 #define OPERATOR_PLAN_MESSAGE_H_
 
 #include <string>
+#include <vector>
 
 #include "operator/plan/snapshot.h"
 
 namespace taas {
 
-std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger);
+// What is in the way of some replicas and may need a person: for an event.
+struct Hindrance {
+  std::string cause;    // Of one cause the words may change.
+  std::string reason;   // CamelCase, as Kubernetes has it: Unschedulable, ImagePullBackOff, …
+  std::string message;  // "worker-1 (and 1 more) cannot be scheduled: …"
+
+  bool operator==(const Hindrance&) const = default;
+};
+
+// `hindrances`: gets one for each cause, if it is not null.
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
+                          std::vector<Hindrance>* hindrances = nullptr);
 
 // The replica that is worst off and its reason: "worker-1 (and 1 more) cannot be scheduled: …".
 // Empty: all run.
-std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger);
+std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
+                         std::vector<Hindrance>* hindrances = nullptr);
 
 }  // namespace taas
 

@@ -1,6 +1,11 @@
 #include "operator/plan/message.h"
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "gtest/gtest.h"
+#include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
 
 namespace taas {
@@ -25,6 +30,76 @@ TEST(MessageTest, TheSchedulersWordsAreQuotedAndTheOthersCounted) {
   EXPECT_EQ(MessageOf(now),
             "worker-1 (and 1 more) cannot be scheduled: Unschedulable: 0/3 nodes are available: "
             "3 Insufficient cpu.");
+}
+
+Pod Crashing(const Snapshot& now, int32_t restarts) {
+  Pod pod = PodOf(now, Role::kWorker, 0);
+  pod.waiting_reason = "CrashLoopBackOff";
+  pod.restart_count = restarts;
+  pod.last_exit_code = 1;
+  return pod;
+}
+
+// Symptoms: "fails again and again" after one restart, and "after 1 restarts".
+TEST(MessageTest, HowOftenAPodCrashedIsSaidInWords) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.pods = {Crashing(now, 0)};
+  EXPECT_EQ(MessageOf(now), "worker-0 failed: CrashLoopBackOff, the last exit code 1");
+  now.pods = {Crashing(now, 1)};
+  EXPECT_EQ(MessageOf(now),
+            "worker-0 failed again: CrashLoopBackOff after 1 restart, the last exit code 1");
+  now.pods = {Crashing(now, 2)};
+  EXPECT_EQ(MessageOf(now),
+            "worker-0 fails again and again: CrashLoopBackOff after 2 restarts, the last exit "
+            "code 1");
+}
+
+// Symptom: "worker-0 is starting", for as long as its init container crashed, or lacked its image.
+TEST(MessageTest, TheInitContainerThatAPodHasComeToIsNamedWithWhatIsInItsWay) {
+  Snapshot now = StartedJob({.workers = 1});
+  Pod pod = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kPending});
+  pod.node = "node-a";
+  pod.waiting_reason = "PodInitializing";
+  const auto message_of = [&](InitContainer init) {
+    init.name = "fetch";
+    init.image = "curl:1";
+    pod.init = std::make_shared<InitContainer>(std::move(init));
+    now.pods = {pod};
+    return MessageOf(now);
+  };
+  EXPECT_EQ(message_of({.running = true}), "worker-0 runs its init container fetch");
+  EXPECT_EQ(message_of({.waiting_reason = "CrashLoopBackOff",
+                        .restart_count = 4,
+                        .last_exit_code = 6,
+                        .last_termination_message = "no such host"}),
+            "worker-0 fails again and again: CrashLoopBackOff after 4 restarts, the last: init "
+            "container fetch: exit code 6: no such host");
+  EXPECT_EQ(message_of({.waiting_reason = "CreateContainerConfigError",
+                        .waiting_message = "configmap \"urls\" not found"}),
+            "worker-0 cannot start its init container fetch: CreateContainerConfigError: configmap "
+            "\"urls\" not found (image curl:1)");
+  EXPECT_EQ(message_of({.waiting_reason = "ImagePullBackOff"}),
+            "worker-0 cannot start its init container fetch: ImagePullBackOff (image curl:1)");
+}
+
+TEST(MessageTest, EachCauseIsOneHindranceWhoseFirstReplicaSpeaksForTheOthers) {
+  Snapshot now = StartedJob({.ps = 1, .workers = 3});
+  now.pods = {PodOf(now, Role::kPs, 0)};
+  for (int i = 0; i < 3; ++i) {
+    now.pods.push_back(PodOf(now, Role::kWorker, i, {.phase = PodPhase::kPending}));
+    if (i < 2) now.pods.back().unschedulable_reason = "Unschedulable";
+  }
+  now.pods.back().node = "node-a";
+  now.pods.back().waiting_reason = "ErrImagePull";
+  const std::vector<Hindrance> found = PlanJob(now).hindrances;
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].cause, "ImagePull");
+  EXPECT_EQ(found[0].reason, "ErrImagePull");
+  EXPECT_EQ(found[1].reason, "Unschedulable");
+  EXPECT_EQ(found[1].message,
+            "worker-0 (and 1 more) cannot be scheduled: Unschedulable");
+  now.pods.resize(1);
+  EXPECT_TRUE(PlanJob(now).hindrances.empty());
 }
 
 TEST(MessageTest, AnImageThatCannotBePulledIsWorseThanAPodThatWaitsForANode) {

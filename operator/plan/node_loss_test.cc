@@ -18,12 +18,13 @@ using testing::IsEmpty;
 
 constexpr seconds kGrace{30};
 
-// Pod 1 of worker 0 was to be killed `ago` and has not been seen to end; pod 2 is to follow.
+// The grace of worker 0's pod 1 was over `ago` and it has not been seen to end; pod 2 is to follow.
 Snapshot Terminating(seconds ago) {
   Snapshot now = StartedJob({.workers = 1});
   EntryOf(now, Role::kWorker, 0).pod_number = 2;
   Pod pod = PodOf(now, Role::kWorker, 0);
   pod.meta.deletion_time = now.now - ago;
+  now.deleting_for[pod.meta.uid] = kGrace + ago;
   pod.deletion_grace = kGrace;
   pod.disrupted = pod.node_lost = true;
   now.pods.push_back(pod);
@@ -56,6 +57,28 @@ TEST(NodeLossTest, OneOfASuspendedJobGoesToo) {
   const std::vector<DeletePod> drops = StepsOf<DeletePod>(PlanJob(now));
   ASSERT_EQ(drops.size(), 1u);
   EXPECT_TRUE(drops[0].force);
+}
+
+// Symptom: where the operator's clock was ahead of the API server's, a pod that a healthy node was
+// still stopping was deleted by force, and its successor started beside it.
+TEST(NodeLossTest, TheClockOfTheApiServerDoesNotCountWhicheverIsAhead) {
+  for (const std::chrono::hours ahead : {std::chrono::hours(-5), std::chrono::hours(5)}) {
+    Snapshot now = Terminating(seconds(0));
+    now.pods[0].meta.deletion_time = now.now + ahead;
+    now.deleting_for[now.pods[0].meta.uid] = kGrace;
+    EXPECT_THAT(StepsOf<DeletePod>(PlanJob(now)), IsEmpty());
+    EXPECT_EQ(PlanJob(now).wake_at, now.now + kKillMargin);
+    now.deleting_for[now.pods[0].meta.uid] = kGrace + kKillMargin;
+    EXPECT_TRUE(StepsOf<DeletePod>(PlanJob(now)).at(0).force);
+  }
+}
+
+// An operator that has just started has seen nothing before.
+TEST(NodeLossTest, ADeletionThatIsSeenForTheFirstTimeHasAllOfItsGrace) {
+  Snapshot now = Terminating(std::chrono::hours(1));
+  now.deleting_for.clear();
+  EXPECT_THAT(StepsOf<DeletePod>(PlanJob(now)), IsEmpty());
+  EXPECT_EQ(PlanJob(now).wake_at, now.now + kGrace + kKillMargin);
 }
 
 struct LeftCase {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/plan/limits.h"
+
 namespace taas {
 namespace {
 
@@ -36,6 +38,8 @@ std::optional<Clock::WallTime> WaitsForOtherUntil(const Snapshot& snapshot) {
   if (!snapshot.other_controller_about || snapshot.adopt || job.kind != JobKind::kTfJob) return {};
   if (job.ledger.has_value() || !job.meta.creation_time.has_value()) return {};
   const Clock::WallTime until = *job.meta.creation_time + kOtherControllerTime;
+  // By a clock that is ahead of ours it would be waited for as long as that is.
+  if (*job.meta.creation_time > snapshot.now + kClockSkewMax) return {};
   if (snapshot.now >= until) return {};
   return until;
 }

@@ -86,7 +86,8 @@ Plan PlanJob(const Snapshot& snapshot) {
   std::optional<Snapshot> begun;
   if (!change.flaw.empty()) begun = AsBegun(snapshot);
   const Snapshot& followed = begun.has_value() ? *begun : snapshot;
-  plan.status = DeriveStatus(followed, change.shown.value_or(change.ledger));
+  plan.status =
+      DeriveStatus(followed, change.shown.value_or(change.ledger), &plan.hindrances);
   if (begun.has_value() && !change.ledger.outcome.has_value()) plan.status.message = change.flaw;
   if (stored.has_value()) {
     ChildSteps children = PlanChildren(followed, *stored, change.ledger);

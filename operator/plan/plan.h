@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "operator/plan/ledger.h"
+#include "operator/plan/message.h"
 #include "operator/plan/new_object.h"
 #include "operator/plan/pod_spec.h"
 #include "operator/plan/snapshot.h"
@@ -143,6 +144,7 @@ struct Plan {
   JobStatus status;
   // When time alone changes the answer.
   std::optional<Clock::WallTime> wake_at;
+  std::vector<Hindrance> hindrances;  // Events, at most one in a while for each cause.
   // Another controller is at work on this TFJob: nothing is done, and `status.message` says why.
   bool hands_off = false;
   // Loopback ports to put into the snapshot before planning again; the rest of the plan is empty.

@@ -2,18 +2,21 @@
 // when.
 //
 // The operator of the model sees pods late, is killed between any two steps (which wipes what it
-// remembers), loses replies, and meets people who delete pods and wipe the status. A model that is
-// asked to loses its ledgers too, each time when the status has told what they held. Gangs are let
-// in late by Volcano, and Kueue keeps pods that are deleted. Of large jobs people delete the list
-// of replicas, without which no pod starts.
+// remembers, and the next one's clock may be ahead or behind), loses replies, and meets nodes that
+// turn pods away, init containers that fail, and people who delete pods and wipe the status. A
+// model that is asked to loses its ledgers too, each time when the status has told what they held.
+// Gangs are let in late by Volcano, and Kueue keeps pods that are deleted. Of large jobs people
+// delete the list of replicas, without which no pod starts.
 
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "operator/api/dialect.h"
@@ -155,6 +158,12 @@ class Model {
     }
     pod.waiting_reason.clear();
     pod.waiting_message = "";
+    // As a kubelet tells it: the main container has had no run before this one.
+    if (pod.init != nullptr && !pod.last_exit_code.has_value()) {
+      pod.last_exit_code = pod.init->last_exit_code;
+    }
+    pod.init.reset();
+    pod.started = true;
     pod.phase = PodPhase::kRunning;
     pod.node = "node-" + std::to_string(random_.Below(3));
     pod.started_at = view_.now;
@@ -176,13 +185,42 @@ class Model {
     Touch(pod.meta);
   }
 
+  // Nothing of it ever runs, through no fault of its own.
+  void TurnAway(Pod& pod) {
+    pod.phase = PodPhase::kFailed;
+    pod.reason = "SomethingThatNoListHas";
+    Touch(pod.meta);
+  }
+  // Before the main container starts; its node starts it again where the pod's policy says so.
+  void FailInit(Pod& pod, int32_t exit_code) {
+    const bool dispensable = IsDispensable(job_, *pod.role, pod.index);
+    ++(dispensable ? ends_of_[pod.meta.name] : ends_of_training_);
+    InitContainer init{.name = "fetch"};
+    if (pod.init != nullptr) init = *pod.init;
+    pod.started = true;
+    if (restart_policies_[pod.meta.uid] == "Never") {
+      init.exit_code = exit_code;
+      pod.phase = PodPhase::kFailed;
+    } else {
+      init.last_exit_code = exit_code;
+      ++init.restart_count;
+      ++pod.restart_count;
+    }
+    pod.init = std::make_shared<InitContainer>(std::move(init));
+    Touch(pod.meta);
+  }
+
   void SomethingHappensToAPod() {
     if (pods_.size() < 2) return;
     auto found = std::next(pods_.begin(), static_cast<long>(random_.Below(pods_.size())));
     Pod& pod = found->second;
     if (pod.owner_uid != job_.meta.uid) return;
-    if (pod.phase == PodPhase::kPending) return Start(pod);
     constexpr int32_t kExitCodes[] = {0, 3, 137, 138, 143};
+    if (pod.phase == PodPhase::kPending) {
+      if (Chance(10) && pod.init == nullptr) return TurnAway(pod);
+      if (Chance(10)) return FailInit(pod, kExitCodes[2 + random_.Below(3)]);
+      return Start(pod);
+    }
     switch (random_.Below(4)) {
       case 0:
         if (!HasEnded(pod)) Finish(pod, kExitCodes[random_.Below(5)]);
@@ -235,6 +273,8 @@ class Model {
 
   void OperatorIsKilled() {
     changed_ = true;  // The next one looks at all jobs first.
+    constexpr uint64_t kSkew = 600;  // Seconds.
+    if (Chance(20)) view_.now += seconds(random_.Below(2 * kSkew)) - seconds(kSkew);
     view_.gone.clear();
     view_.pods.clear();
     for (const auto& [name, pod] : pods_) view_.pods.push_back(pod);
@@ -285,7 +325,10 @@ class Model {
     counted_ = step.ledger.restarts;
     CheckBudgets(step.ledger);
     if (job_.ledger.has_value()) {
-      ASSERT_FALSE(Ended()) << "an outcome was changed";
+      if (Ended()) {
+        ASSERT_EQ(step.ledger.outcome, job_.ledger->outcome) << "an outcome was changed";
+        ASSERT_EQ(step.ledger.outcome_message, job_.ledger->outcome_message);
+      }
       ASSERT_GE(step.ledger.attempt, job_.ledger->attempt);
       ASSERT_LE(step.ledger.history.size(), kRestartHistoryMax);
       for (const auto& [role, entries] : job_.ledger->replicas) {

@@ -90,6 +90,7 @@ TEST_P(CleanPodPolicyTest, SaysWhichPodsGoWhenTheJobHasEnded) {
   Snapshot now = StartedJob({.ps = 1, .workers = 1});
   now.job.spec.clean_pod_policy = GetParam().policy;
   now.job.ledger->outcome = JobState::kSucceeded;
+  EntryOf(now, Role::kWorker, 0).completed = true;
   now.pods = {PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kSucceeded}),
               PodOf(now, Role::kPs, 0)};
   EXPECT_EQ(StepsOf<DeletePod>(PlanJob(now)).size(), GetParam().want);

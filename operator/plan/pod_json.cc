@@ -49,14 +49,28 @@ void SetDefault(json& object, const char* key, json value) {
   if (!object.contains(key)) object[key] = std::move(value);
 }
 
-// How long the pod stays bound to a node that does not answer, unless the template says.
+std::string TextIn(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+// Says it for this taint: one without a key tolerates every taint, one without an effect all of a
+// key's.
+bool Covers(const json& toleration, std::string_view taint) {
+  if (!toleration.is_object()) return false;
+  const std::string key = TextIn(toleration, "key");
+  const std::string effect = TextIn(toleration, "effect");
+  const bool every = key.empty() && TextIn(toleration, "operator") == "Exists";
+  return (every || key == taint) && (effect.empty() || effect == "NoExecute");
+}
+
+// How long the pod stays bound to a node that does not answer, unless the template says: of two
+// tolerations of one taint the shorter would count.
 void AddTolerations(const PodSpec& pod, json& spec) {
   json tolerations = spec.value("tolerations", json::array());
   for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-    const bool said = std::any_of(tolerations.begin(), tolerations.end(), [&](const json& other) {
-      const std::string effect = other.value("effect", "");
-      return other.value("key", "") == key && (effect.empty() || effect == "NoExecute");
-    });
+    const bool said = std::any_of(tolerations.begin(), tolerations.end(),
+                                  [&](const json& other) { return Covers(other, key); });
     if (said) continue;
     tolerations.push_back(JsonObject("key", key, "operator", "Exists", "effect", "NoExecute",
                                      "tolerationSeconds", pod.node_loss_seconds));
@@ -72,12 +86,21 @@ void Require(json& spec, const json& expression) {
   for (json& term : required) term["matchExpressions"].push_back(expression);
 }
 
+// By the node's name, which spec.nodeName has; its label of the host's name may be another.
+void Avoid(json& spec, const std::string& node) {
+  constexpr int kWeightMax = 100;  // Of the API.
+  json& preferred =
+      spec["affinity"]["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"];
+  if (!preferred.is_array()) preferred = json::array();
+  // The API takes one value per field, and one term each lets the others count where all are bad.
+  json field = JsonObject("key", "metadata.name", "operator", "NotIn", "values",
+                          json::array({node}));
+  preferred.push_back(JsonObject("weight", kWeightMax, "preference",
+                                 JsonObject("matchFields", json::array({std::move(field)}))));
+}
+
 void AddAffinity(const PodSpec& pod, json& spec) {
-  if (!pod.avoid_nodes.empty()) {
-    Require(spec, {{"key", "kubernetes.io/hostname"},
-                   {"operator", "NotIn"},
-                   {"values", pod.avoid_nodes}});
-  }
+  for (const std::string& node : pod.avoid_nodes) Avoid(spec, node);
   if (!pod.user.gpu_type.empty()) {
     Require(spec, {{"key", "nvidia.com/gpu.product"},
                    {"operator", "In"},

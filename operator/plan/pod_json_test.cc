@@ -1,6 +1,7 @@
 #include "operator/plan/pod_json.h"
 
 #include "gtest/gtest.h"
+#include "operator/plan/limits.h"
 #include "operator/plan/plan.h"
 #include "operator/plan/plan_fixture.h"
 #include "third_party/json.h"
@@ -67,14 +68,46 @@ TEST(PodJsonTest, AVolumeSourceThatIsNoObjectIsAnErrorThatNamesTheVolume) {
   EXPECT_NE(PodJson(WorkerOf(now)).status().message().find("volume data"), std::string::npos);
 }
 
-TEST(PodJsonTest, NodesThatAreCalledBadAreAvoided) {
+// Symptoms: where all nodes that fit were called bad a replica was unschedulable for ever, and
+// where a node's name is not that of its host it went there again.
+TEST(PodJsonTest, NodesThatAreCalledBadAreAvoidedByNameAsLongAsOthersFit) {
   Snapshot now = StartedJob({.workers = 1});
-  EntryOf(now, Role::kWorker, 0).avoid_nodes = {"node-a"};
+  now.job.ledger->bad_nodes = {{"node-a", now.now}, {"old", now.now - kBadNodeTime},
+                               {"node-b", now.now}};
+  now.job.spec.roles[Role::kWorker].pod_template = R"({"spec":{"affinity":{"nodeAffinity":{
+      "preferredDuringSchedulingIgnoredDuringExecution":[{"weight":1,"preference":{
+        "matchExpressions":[{"key":"zone","operator":"In","values":["z"]}]}}]}},
+      "containers":[{"name":"trainer"}]}})";
+  now.job.spec.roles[Role::kWorker].container = 0;
   const json pod = json::parse(*PodJson(WorkerOf(now)));
-  const json& terms = pod["spec"]["affinity"]["nodeAffinity"]
-                         ["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
-  EXPECT_EQ(terms, json::parse(R"([{"matchExpressions":[{"key":"kubernetes.io/hostname",
-                                    "operator":"NotIn","values":["node-a"]}]}])"));
+  const json& affinity = pod["spec"]["affinity"]["nodeAffinity"];
+  EXPECT_FALSE(affinity.contains("requiredDuringSchedulingIgnoredDuringExecution"));
+  const json& terms = affinity["preferredDuringSchedulingIgnoredDuringExecution"];
+  ASSERT_EQ(terms.size(), 3u);
+  EXPECT_EQ(terms[0]["weight"], 1);  // The user's own.
+  EXPECT_EQ(terms[1], json::parse(R"({"weight":100,"preference":{"matchFields":[
+      {"key":"metadata.name","operator":"NotIn","values":["node-a"]}]}})"));
+  EXPECT_EQ(terms[2]["preference"]["matchFields"][0]["values"][0], "node-b");
+}
+
+// Symptom: a template that tolerates everything for ever was given 60 s for nodes that do not
+// answer, which count because they are shorter.
+TEST(PodJsonTest, ATolerationOfTheTemplateIsNotOverruledHoweverItIsWritten) {
+  const auto tolerations = [](const std::string& users) {
+    Snapshot now = StartedJob({.workers = 1});
+    now.job.spec.roles[Role::kWorker].pod_template =
+        R"({"spec":{"tolerations":)" + users + R"(,"containers":[{"name":"trainer"}]}})";
+    now.job.spec.roles[Role::kWorker].container = 0;
+    return json::parse(*PodJson(WorkerOf(now)))["spec"]["tolerations"].size();
+  };
+  EXPECT_EQ(tolerations(R"([{"operator":"Exists"}])"), 1u);
+  EXPECT_EQ(tolerations(R"([{"key":"","operator":"Exists","effect":"NoExecute"}])"), 1u);
+  EXPECT_EQ(tolerations(R"([{"key":null,"operator":"Exists","effect":null}])"), 1u);
+  EXPECT_EQ(tolerations(R"([{"operator":"Exists","effect":"NoSchedule"}])"), 3u);
+  EXPECT_EQ(tolerations(R"([{"key":"nvidia.com/gpu","operator":"Exists"}])"), 3u);
+  EXPECT_EQ(tolerations(R"([{"key":"node.kubernetes.io/not-ready","operator":"Exists",
+                            "effect":"NoExecute","tolerationSeconds":5}])"), 2u);
+  EXPECT_EQ(tolerations("null"), 2u);
 }
 
 json Merged(Snapshot& now) {

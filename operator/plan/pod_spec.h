@@ -47,7 +47,7 @@ struct PodSpec : NewObject {
   int32_t cluster_port = 0;
   int32_t status_port = 0;  // 0: not declared.
   std::vector<VolumeSpec> volumes;
-  std::vector<std::string> avoid_nodes;
+  std::vector<std::string> avoid_nodes;  // As long as others fit.
   std::string gpu_resource;
   std::string priority_class;  // Unless the template says one.
   std::string scheduler_name;  // Likewise; empty: the cluster's default one.

@@ -5,9 +5,12 @@
 
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
+#include "operator/plan/bad_nodes.h"
+#include "operator/plan/budget.h"
 #include "operator/plan/cluster_map.h"
 #include "operator/plan/deadlines.h"
 #include "operator/plan/exit_codes.h"
+#include "operator/plan/finish.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/node_loss.h"
 #include "operator/plan/pod_group.h"
@@ -23,10 +26,13 @@ bool MountedIn(const VolumeSpec& volume, Role role) {
          std::find(volume.roles.begin(), volume.roles.end(), role) != volume.roles.end();
 }
 
-// A node must not start a container again by itself where all replicas start together.
-std::string PodRestartPolicy(const JobSpec& spec, RestartPolicy policy) {
+// A node must not start a container again by itself where all replicas start together, nor where
+// one more failure ends the job: of a pod that has failed the log can be read.
+std::string PodRestartPolicy(const Job& job, const Ledger& ledger, const ReplicaView& replica) {
+  const RestartPolicy policy = job.spec.roles.at(replica.role).restart_policy;
   const bool by_node = policy == RestartPolicy::kAlways || policy == RestartPolicy::kOnFailure;
-  const bool in_place = by_node && spec.restart_scope == RestartScope::kReplica;
+  const bool in_place = by_node && job.spec.restart_scope == RestartScope::kReplica &&
+                        !IsLastTry(job, ledger, replica.role, replica.index);
   return std::string(RestartPolicyName(in_place ? policy : RestartPolicy::kNever));
 }
 
@@ -64,7 +70,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
     pod.hostname = replica.name;
     pod.subdomain = job.meta.name;
   }
-  pod.restart_policy = PodRestartPolicy(job.spec, role.restart_policy);
+  pod.restart_policy = PodRestartPolicy(job, ledger, replica);
   pod.user = role;
   pod.bundled_trainer = job.spec.bundled_trainer;
   pod.container = dialect.container;
@@ -78,7 +84,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   for (const VolumeSpec& volume : job.spec.volumes) {
     if (MountedIn(volume, replica.role)) pod.volumes.push_back(volume);
   }
-  pod.avoid_nodes = entry.avoid_nodes;
+  pod.avoid_nodes = NodesToAvoid(ledger, snapshot.now);
   pod.gpu_resource = snapshot.gpu_resource;
   // TFJobs have always seen what their node shows them.
   pod.hide_gpus = job.kind == JobKind::kTrainingJob;
@@ -202,8 +208,8 @@ class Children {
   // What is left when the outcome stands.
   void CleanUp() {
     LetGo();
-    RemoveGroup("the job has ended");
     RemovePods();
+    if (!some_have_grace_) RemoveGroup("the job has ended");
     EndGroup();
   }
 
@@ -221,8 +227,27 @@ class Children {
       }
       const bool stopped_pod = replica.pod != nullptr && HasStopped(*replica.pod);
       if (policy == CleanPodPolicy::kRunning && stopped_pod) continue;
+      if (HasGrace(replica) || IsJustNoted(replica)) continue;
       Remove(replica, "the job has ended");
     }
+  }
+
+  // It runs on after the success, and may end by itself.
+  bool HasGrace(const ReplicaView& replica) {
+    if (replica.pod == nullptr || HasStopped(*replica.pod)) return false;
+    if (replica.pod->phase != PodPhase::kRunning) return false;  // It has not begun.
+    const Clock::WallTime end = EndOfGrace(now_.job, stored_, replica.role);
+    if (now_.now >= end || HasEnded(*replica.pod)) return false;
+    out_.wake_at = std::min(out_.wake_at.value_or(end), end);
+    some_have_grace_ = true;
+    return true;
+  }
+
+  // That it has completed is still to be written.
+  bool IsJustNoted(const ReplicaView& replica) const {
+    const LedgerReplica* before = FindReplica(stored_, replica.role, replica.index);
+    const LedgerReplica* after = FindReplica(wanted_, replica.role, replica.index);
+    return before != nullptr && after != nullptr && before->completed != after->completed;
   }
 
   bool IsDeleted(const std::string& pod) const {
@@ -241,7 +266,7 @@ class Children {
   // It is being deleted, and its node may still say that it has ended.
   bool IsLeftToItsNode(const Pod& pod) {
     if (!pod.meta.deletion_time.has_value()) return false;
-    const std::optional<Clock::WallTime> stuck_from = StuckFrom(pod);
+    const std::optional<Clock::WallTime> stuck_from = StuckFrom(now_, pod);
     if (!stuck_from.has_value()) return true;
     if (now_.now >= *stuck_from) return false;
     out_.wake_at = std::min(out_.wake_at.value_or(*stuck_from), *stuck_from);
@@ -249,7 +274,7 @@ class Children {
   }
 
   void Drop(const Pod& pod, std::string why) {
-    const std::optional<Clock::WallTime> stuck_from = StuckFrom(pod);
+    const std::optional<Clock::WallTime> stuck_from = StuckFrom(now_, pod);
     DeletePod drop = Delete(pod, std::move(why));
     if (stuck_from.has_value() && now_.now >= *stuck_from) {
       drop.force = true;
@@ -442,6 +467,7 @@ class Children {
   const std::vector<ReplicaView> replicas_;
   const AddressBook addresses_;
   std::string bootstrap_;
+  bool some_have_grace_ = false;
   std::shared_ptr<const ClusterFacts> cluster_;
   // Found out once, when it is needed: a look at each replica would look at all pods.
   std::optional<CreateConfigMap> cluster_map_;  // Without a name: there is to be none.

@@ -82,11 +82,12 @@ TEST(FinishTest, InTheGraceOfTheOthersCompletionsAreToldAndTheEvaluatorsIsWritte
   Snapshot now = RunningJob({.chiefs = 1, .workers = 2, .evaluators = 1});
   Complete(now, Role::kChief, 0);
   Follow(now);
-  EXPECT_EQ(PlanJob(now).status.ready, "4/4");
+  EXPECT_EQ(PlanJob(now).status.ready, "3/4");
   Complete(now, Role::kWorker, 0);
   Complete(now, Role::kEvaluator, 0);
   const Plan plan = Follow(now);
-  EXPECT_EQ(plan.status.ready, "4/4");
+  EXPECT_EQ(plan.status.ready, "1/4");
+  EXPECT_EQ(plan.status.state, JobState::kRunning);
   EXPECT_EQ(plan.status.replica_statuses.at(Role::kWorker).succeeded, 1);
   EXPECT_TRUE(EntryOf(now, Role::kEvaluator, 0).completed);
   EXPECT_FALSE(EntryOf(now, Role::kWorker, 0).completed);
@@ -124,6 +125,82 @@ TEST(FinishTest, AnEvaluatorThatFailedForGoodIsNotWaitedForAndSaid) {
   EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
   EXPECT_EQ(now.job.ledger->outcome_message,
             "chief-0 completed; evaluator-0 failed for good: exit code 1");
+}
+
+// Symptom: a job of own images whose parameter server never ends succeeded ten seconds late.
+TEST(FinishTest, OwnProgramsThatGoOnHaveTheirGraceAfterTheSuccess) {
+  Snapshot now = RunningJob({.chiefs = 1, .ps = 1, .workers = 1});
+  now.job.spec.bundled_trainer = false;
+  Complete(now, Role::kChief, 0);
+  Plan plan = Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_EQ(plan.status.completion_time, now.now);
+  EXPECT_TRUE(StepsOf<DeletePod>(plan).empty());
+  EXPECT_EQ(plan.wake_at, now.now + kFinishGrace);
+  // Who completes meanwhile is told at once and written with the others.
+  now.now += seconds(2);
+  Complete(now, Role::kWorker, 0);
+  plan = PlanJob(now);
+  EXPECT_TRUE(plan.steps.empty());
+  EXPECT_EQ(plan.status.replica_statuses.at(Role::kWorker).succeeded, 1);
+  EXPECT_EQ(plan.status.completion_time, now.now - seconds(2));
+  now.now += kFinishGrace;
+  plan = Follow(now);
+  EXPECT_TRUE(EntryOf(now, Role::kWorker, 0).completed);
+  const auto deletes = StepsOf<DeletePod>(plan);
+  ASSERT_EQ(deletes.size(), 1u);
+  EXPECT_EQ(deletes[0].name, "mnist-ps-0");
+  EXPECT_EQ(now.job.ledger->outcome_message, "chief-0 completed");
+}
+
+// Symptom: training was done, and the job ran for ten minutes more, since its evaluator had never
+// found a node.
+TEST(FinishTest, AnEvaluatorThatFindsNoPlaceIsNotWaitedForLongAndSaid) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  now.pods[1] = PodOf(now, Role::kEvaluator, 0, {.phase = PodPhase::kPending});
+  now.pods[1].unschedulable_reason = "Unschedulable";
+  now.pods[1].unschedulable_message = "0/1 nodes are available";
+  EXPECT_EQ(Follow(now).wake_at, now.now + kPlacementGrace);
+  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+  now.now += kPlacementGrace;
+  const Plan plan = Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_EQ(plan.status.message,
+            "evaluator-0 did not evaluate the last checkpoint: it cannot be scheduled: "
+            "Unschedulable: 0/1 nodes are available");
+  EXPECT_EQ(StepsOf<DeletePod>(plan).size(), 1u);
+}
+
+TEST(FinishTest, AnEvaluatorThatIsRefusedIsNotWaitedForLongEither) {
+  Snapshot now = RunningJob({.chiefs = 1, .evaluators = 1});
+  Complete(now, Role::kChief, 0);
+  now.pods.pop_back();
+  Follow(now);
+  now.now += kPlacementGrace;
+  now.refusal = "create pod default/mnist-evaluator-0: exceeded quota";
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  EXPECT_THAT(now.job.ledger->outcome_remark, HasSubstr("exceeded quota"));
+}
+
+// Symptom: a job that was applied again with a checkpoint at its last step succeeded in a moment,
+// and nothing told that it had trained nothing.
+TEST(FinishTest, WhatTheTrainerHasToSayAtAGoodEndIsTheJobsMessageAndItsEvents) {
+  Snapshot now = RunningJob({.workers = 1});
+  Complete(now, Role::kWorker, 0);
+  now.pods[0].termination_message =
+      R"({"message":"nothing was left to train: the checkpoint is of step 2000","step":2000})";
+  const auto ledgers = StepsOf<WriteLedger>(PlanJob(now));
+  ASSERT_EQ(ledgers.size(), 1u);
+  EXPECT_THAT(ledgers[0].notes.back().message, HasSubstr("nothing was left to train"));
+  const Plan plan = Follow(now);
+  EXPECT_EQ(plan.status.message,
+            "nothing was left to train: the checkpoint is of step 2000");
+  EXPECT_EQ(plan.status.state, JobState::kSucceeded);
+  // Also when its pod is gone.
+  now.pods.clear();
+  EXPECT_EQ(PlanJob(now).status.message, plan.status.message);
 }
 
 TEST(FinishTest, ReplicasThatAreAddedLaterAreWaitedFor) {
@@ -308,6 +385,74 @@ TEST(PendingDeadlineTest, EachReleaseLastsLongerUntilAllHaveRunOnce) {
   EXPECT_EQ(AdvanceLedger(now).ledger.releases, 0);
 }
 
+Pod Unplaced(const Snapshot& now, Role role, int32_t index, int32_t number = 1) {
+  Pod pod = PodOf(now, role, index, {.phase = PodPhase::kPending, .number = number});
+  pod.unschedulable_reason = "Unschedulable";
+  return pod;
+}
+
+// Symptom: chief and worker trained, the evaluator found no node, and all of them were deleted
+// after each pendingDeadlineSeconds, for ever.
+TEST(PendingDeadlineTest, NobodyIsReleasedForAReplicaThatTrainingDoesNotNeed) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 1, .evaluators = 1});
+  now.job.spec.pending_deadline_seconds = 30;
+  now.pods[2] = Unplaced(now, Role::kEvaluator, 0);
+  Follow(now);
+  now.now += std::chrono::hours(5);
+  const Plan plan = Follow(now);
+  EXPECT_EQ(now.job.ledger->releases, 0);
+  EXPECT_TRUE(StepsOf<DeletePod>(plan).empty());
+  EXPECT_EQ(plan.status.state, JobState::kRunning);
+  EXPECT_THAT(plan.status.message, HasSubstr("training does not wait for it"));
+}
+
+TEST(PendingDeadlineTest, NorForADynamicWorkerOfATfJob) {
+  Snapshot now = StartedTfJob({.chiefs = 1, .workers = 2});
+  now.job.spec.dynamic_worker = true;
+  now.job.spec.pending_deadline_seconds = 30;
+  now.pods = {PodOf(now, Role::kChief, 0), PodOf(now, Role::kWorker, 0),
+              Unplaced(now, Role::kWorker, 1)};
+  Follow(now);
+  now.now += std::chrono::hours(5);
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->releases, 0);
+}
+
+// Symptom: a worker was lost after three days, there was no spare node, and all the others were
+// deleted every quarter of an hour.
+TEST(PendingDeadlineTest, OnceAllHaveRunALostOneIsNoReasonToReleaseTheOthers) {
+  Snapshot now = RunningJob({.chiefs = 1, .workers = 2});
+  now.job.spec.pending_deadline_seconds = 30;
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->ran_attempt, 1);
+  now.now += std::chrono::hours(72);
+  EntryOf(now, Role::kWorker, 1).pod_number = 2;
+  now.pods[2] = Unplaced(now, Role::kWorker, 1, 2);
+  Follow(now);
+  now.now += std::chrono::hours(1);
+  EXPECT_TRUE(Follow(now).steps.empty());
+  EXPECT_EQ(now.job.ledger->releases, 0);
+  EXPECT_FALSE(now.job.ledger->pending_since.has_value());
+  // The next attempt has to find its places again.
+  now.job.spec.suspend = true;
+  Follow(now);
+  now.job.spec.suspend = false;
+  now.pods.clear();
+  Follow(now);
+  EXPECT_TRUE(now.job.ledger->pending_since.has_value());
+}
+
+TEST(PendingDeadlineTest, ARefusalOfTheApiServerIsTheReasonOfARelease) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.pending_deadline_seconds = 30;
+  now.pods.pop_back();
+  now.refusal = "create pod default/mnist-worker-1: exceeded quota";
+  Follow(now);
+  now.now += seconds(30);
+  Follow(now);
+  EXPECT_EQ(now.job.ledger->released_because, now.refusal);
+}
+
 TEST(PendingDeadlineTest, AReplicaThatWaitsForItsNextTryDoesNotWaitForANode) {
   Snapshot now = StartedJob({.workers = 1});
   now.job.spec.pending_deadline_seconds = 30;
@@ -398,6 +543,36 @@ TEST(ScopeTest, NodesDoNotRestartContainersWhereAllReplicasStartTogether) {
   EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "OnFailure");
   now.job.spec.restart_scope = RestartScope::kJob;
   EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "Never");
+}
+
+// Symptom: with backoffLimit 0 the only pod was deleted with its log when its program had failed.
+TEST(ScopeTest, APodOfTheLastTryIsNotStartedAgainByItsNodeSoThatItStaysWithItsLog) {
+  for (const JobKind kind : {JobKind::kTrainingJob, JobKind::kTfJob}) {
+    Snapshot now = kind == JobKind::kTfJob ? StartedTfJob({.workers = 1})
+                                           : StartedJob({.workers = 1});
+    now.job.spec.bundled_trainer = false;
+    now.job.spec.roles[Role::kWorker].restart_policy = RestartPolicy::kOnFailure;
+    now.job.spec.backoff_limit = 3;
+    EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "OnFailure");
+    now.job.spec.backoff_limit = 0;
+    EXPECT_EQ(StepsOf<CreatePod>(PlanJob(now)).at(0).pod.restart_policy, "Never");
+    now.job.spec.clean_pod_policy = CleanPodPolicy::kNone;
+    now.pods = {PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed, .exit_code = 1})};
+    const Plan plan = Follow(now);
+    EXPECT_EQ(now.job.ledger->outcome_reason, "BackoffLimitExceeded");
+    EXPECT_TRUE(StepsOf<DeletePod>(plan).empty());
+  }
+}
+
+// Symptom: the deadline of a job that had never found a node passed, and the end told no reason.
+TEST(ActiveDeadlineTest, TheEndSaysWhatWasInTheWay) {
+  Snapshot now = RunningJob({.workers = 2});
+  now.job.spec.active_deadline_seconds = 60;
+  now.pods[1].phase = PodPhase::kPending;
+  now.pods[1].unschedulable_reason = "Unschedulable";
+  now.now += seconds(61);
+  EXPECT_THAT(AdvanceLedger(now).ledger.outcome_message,
+              HasSubstr("; at its end worker-1 cannot be scheduled: Unschedulable"));
 }
 
 // Symptom: a worker that was scaled away and wanted again showed as restarting.

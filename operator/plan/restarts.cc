@@ -1,7 +1,10 @@
 #include "operator/plan/restarts.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "operator/plan/bad_nodes.h"
 #include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/tfjob_text.h"
@@ -14,11 +17,18 @@ using Cause = std::optional<RestartCause>;
 // Restarts by the node that one look counts: a node makes fewer in a day, so more are nonsense.
 constexpr int32_t kCountedInPlaceMax = 1000;
 
+// Of the main container, or of the init container that has failed before it.
+std::optional<int32_t> ExitCodeOf(const Pod& pod) {
+  if (pod.exit_code.has_value() || pod.init == nullptr) return pod.exit_code;
+  return pod.init->exit_code;
+}
+
 // What ended: a pod, or a run of the container of a pod that stays.
 struct Ending {
   const ReplicaView& view;
   const Pod& pod;
   bool in_place = false;
+  std::optional<int32_t> exit_code;
   std::string why;
   Cause cause;  // Nothing: it is not counted.
 };
@@ -27,6 +37,7 @@ void FailForGood(LedgerDraft& draft, const ReplicaView& view, std::string reason
                  std::string message) {
   LedgerReplica& entry = draft.EntryOf(view);
   entry.failed = true;
+  entry.not_before.reset();
   if (!IsDispensable(draft.job(), view.role, view.index)) {
     draft.End(JobState::kFailed, std::move(reason), std::move(message));
     return;
@@ -49,29 +60,33 @@ bool WaitedForMainReplica(LedgerDraft& draft, const ReplicaView& replica,
 }
 
 // Readers of TFJobs' events look for this whatever follows.
-void NoteExit(LedgerDraft& draft, const Pod& pod) {
+void NoteExit(LedgerDraft& draft, const Ending& ending) {
   const Job& job = draft.job();
-  if (job.kind != JobKind::kTfJob || !pod.exit_code.has_value()) return;
+  if (job.kind != JobKind::kTfJob || ending.in_place || !ending.exit_code.has_value()) return;
   draft.Note(false, "ExitedWithCode",
-             "Pod: " + job.meta.ns + "." + pod.meta.name + " exited with code " +
-                 std::to_string(*pod.exit_code));
+             "Pod: " + job.meta.ns + "." + ending.pod.meta.name + " exited with code " +
+                 std::to_string(*ending.exit_code));
+}
+
+// "" for the first failure, else " again after 2 restarts by user error".
+std::string AgainAfter(int32_t restarts, bool tfjob) {
+  if (restarts == 0) return "";
+  return " again after " + std::to_string(restarts) + (restarts == 1 ? " restart" : " restarts") +
+         " by " + (tfjob ? "failure" : "user error");
 }
 
 // True: one more restart is too many, and the replica has failed for good.
 bool BreaksBudget(LedgerDraft& draft, const Ending& ending) {
-  const std::optional<int32_t> limit = draft.spec().backoff_limit;
-  if (!limit.has_value() || !CountsForBudget(draft.job().kind, *ending.cause)) return false;
-  const int32_t used =
-      UsedBudget(draft.job(), draft.ledger(), ending.view.role, ending.view.index);
-  // A TFJob fails when its restarts reach the limit, a TrainingJob, as a batch Job, when it would
-  // need one more.
-  const bool tfjob = draft.job().kind == JobKind::kTfJob;
-  if (tfjob ? used + 1 < std::max(1, *limit) : used < *limit) return false;
-  NoteExit(draft, ending.pod);
-  FailForGood(draft, ending.view, kBackoffLimitExceeded,
-              ending.view.short_name + " failed again after " + std::to_string(used) +
-                  " restarts by " + (tfjob ? "failure" : "user error") + ", and backoffLimit is " +
-                  std::to_string(*limit) + ": " + ending.why);
+  const Job& job = draft.job();
+  const ReplicaView& view = ending.view;
+  if (!CountsForBudget(job.kind, *ending.cause)) return false;
+  if (!IsLastTry(job, draft.ledger(), view.role, view.index)) return false;
+  const int32_t used = UsedBudget(job, draft.ledger(), view.role, view.index);
+  NoteExit(draft, ending);
+  FailForGood(draft, view, kBackoffLimitExceeded,
+              view.short_name + " failed" + AgainAfter(used, job.kind == JobKind::kTfJob) +
+                  ", and backoffLimit is " + std::to_string(*job.spec.backoff_limit) + ": " +
+                  ending.why);
   return true;
 }
 
@@ -87,7 +102,7 @@ void Record(LedgerDraft& draft, const Ending& ending) {
                   .attempt = draft.ledger().attempt,
                   .pod_number = ending.pod.pod_number,
                   .cause = *ending.cause,
-                  .exit_code = ending.in_place ? ending.pod.last_exit_code : ending.pod.exit_code,
+                  .exit_code = ending.exit_code,
                   .message = ending.why,
                   .node = ending.pod.node,
                   .time = draft.now().now});
@@ -96,9 +111,11 @@ void Record(LedgerDraft& draft, const Ending& ending) {
 void DelayNext(LedgerDraft& draft, LedgerReplica& entry, const Pod& pod) {
   const bool long_run = pod.started_at.has_value() && pod.finished_at.has_value() &&
                         *pod.finished_at - *pod.started_at >= kQuickFailure;
-  entry.quick_failures = long_run ? 0 : entry.quick_failures + 1;
+  entry.quick_failures = long_run ? 0 : std::min(entry.quick_failures + 1, kQuickFailuresMax);
   const auto delay = RestartDelay(entry.quick_failures);
-  if (delay.count() > 0) entry.not_before = draft.now().now + delay;
+  if (delay.count() == 0) return;
+  // A whole second: there may be thousands of these in a ledger.
+  entry.not_before = std::chrono::ceil<std::chrono::seconds>(draft.now().now + delay);
 }
 
 // restartScope Job: all start again together, but for those that are done and for the evaluator,
@@ -116,20 +133,25 @@ void RestartOthers(LedgerDraft& draft, const ReplicaView& first) {
   }
 }
 
-void AvoidNode(LedgerReplica& entry, const std::string& node) {
+// A node that is bad for one replica is so for the others.
+void AvoidNode(LedgerDraft& draft, const std::string& node) {
   if (node.empty()) return;
-  std::erase(entry.avoid_nodes, node);
-  entry.avoid_nodes.push_back(node);
-  if (entry.avoid_nodes.size() > kAvoidNodesMax) {
-    entry.avoid_nodes.erase(entry.avoid_nodes.begin());
-  }
+  std::vector<BadNode>& nodes = draft.ledger().bad_nodes;
+  std::erase_if(nodes, [&](const BadNode& bad) {
+    return bad.name == node || IsForgiven(bad, draft.now().now);
+  });
+  nodes.push_back({.name = node, .since = draft.now().now});
+  if (nodes.size() > kBadNodesMax) nodes.erase(nodes.begin());
 }
 
 void NoteRestart(LedgerDraft& draft, const Ending& ending) {
   const LedgerReplica& entry = draft.EntryOf(ending.view);
   const Job& job = draft.job();
+  if (ending.cause == RestartCause::kOutOfMemory) {
+    draft.NoteTrouble("OOMKilled", ending.view.short_name + " ran out of memory: " + ending.why);
+  }
   if (job.kind == JobKind::kTfJob) {
-    NoteExit(draft, ending.pod);
+    NoteExit(draft, ending);
     const ConditionText text = TfJobRestarting(job, ending.view.role);
     return draft.Note(true, text.reason, text.message);
   }
@@ -151,7 +173,7 @@ void Restart(LedgerDraft& draft, const Ending& ending) {
   const bool taken_away = ending.cause == RestartCause::kPreempted &&
                           !ending.pod.finished_at.has_value() && !WasTurnedAway(ending.pod);
   if (!taken_away) DelayNext(draft, entry, ending.pod);
-  if (ending.cause == RestartCause::kBadNode) AvoidNode(entry, ending.pod.node);
+  if (ending.cause == RestartCause::kBadNode) AvoidNode(draft, ending.pod.node);
   if (ending.pod.exit_code == kExitRestartMe) entry.port = entry.status_port = 0;
   const bool all = draft.spec().restart_scope == RestartScope::kJob && ending.cause.has_value() &&
                    ending.view.role != Role::kEvaluator &&
@@ -163,11 +185,19 @@ void Restart(LedgerDraft& draft, const Ending& ending) {
 // Restarts by the node since the last look. Only the newest end is known, so it speaks for all.
 void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
   LedgerReplica& entry = draft.EntryOf(view);
-  Ending ending{.view = view, .pod = pod, .in_place = true, .why = DescribeLastRun(pod)};
-  if (pod.last_exit_code.has_value() && !WaitedForMainReplica(draft, view, pod.last_exit_code)) {
-    ending.cause = ClassifyExit(*pod.last_exit_code, pod.last_exit_reason,
-                                EndRulesOf(draft.spec(), view.role))
-                       .cause;
+  entry.not_before.reset();  // It was that of this pod, which is there.
+  const LastRun last = LastRunOf(pod);
+  Ending ending{.view = view,
+                .pod = pod,
+                .in_place = true,
+                .exit_code = last.exit_code,
+                .why = DescribeLastRun(pod)};
+  if (last.of_init || !WaitedForMainReplica(draft, view, last.exit_code)) {
+    EndRules rules = EndRulesOf(draft.spec(), view.role);
+    if (last.of_init) rules = OfInitContainer(std::move(rules));
+    if (last.exit_code.has_value()) {
+      ending.cause = ClassifyExit(*last.exit_code, last.reason, rules).cause;
+    }
   }
   const int32_t first = std::max(entry.restarts_in_place, pod.restart_count - kCountedInPlaceMax);
   for (entry.restarts_in_place = first; entry.restarts_in_place < pod.restart_count;) {
@@ -176,18 +206,26 @@ void CountRestartsInPlace(LedgerDraft& draft, const ReplicaView& view, const Pod
     ++entry.restarts_in_place;
   }
   const bool port_taken = draft.now().addresses.scheme == AddressScheme::kLoopback &&
-                          pod.last_exit_code == kExitRestartMe;
+                          last.exit_code == kExitRestartMe && !last.of_init;
   if (!port_taken || HasEnded(pod) || pod.meta.deletion_time.has_value()) {
     return NoteRestart(draft, ending);
   }
   // Its node would start it with the same ports again; that it ended is counted above.
-  Restart(draft, {.view = view, .pod = pod, .why = ending.why + " (it gets other ports)"});
+  Restart(draft, {.view = view,
+                  .pod = pod,
+                  .exit_code = {},
+                  .why = ending.why + " (it gets other ports)",
+                  .cause = {}});
   entry.port = entry.status_port = 0;
 }
 
 void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
   const Verdict verdict = ClassifyEnd(pod, EndRulesOf(draft.spec(), view.role));
-  Ending ending{.view = view, .pod = pod, .why = DescribeEnd(pod), .cause = verdict.cause};
+  Ending ending{.view = view,
+                .pod = pod,
+                .exit_code = ExitCodeOf(pod),
+                .why = DescribeEnd(pod),
+                .cause = verdict.cause};
   const bool by_itself =
       verdict.end == End::kPermanent || verdict.cause == RestartCause::kUserError;
   if (by_itself && WaitedForMainReplica(draft, view, pod.exit_code)) {
@@ -196,7 +234,7 @@ void TakeEnd(LedgerDraft& draft, const ReplicaView& view, const Pod& pod) {
     return Restart(draft, ending);
   }
   if (verdict.end == End::kPermanent) {
-    NoteExit(draft, pod);
+    NoteExit(draft, ending);
     return FailForGood(draft, view, kReplicaFailed,
                        view.short_name + " failed for good: " + ending.why);
   }
@@ -227,11 +265,13 @@ void AdvanceReplica(LedgerDraft& draft, const ReplicaView& view) {
   } else if (pod->node_lost) {
     Restart(draft, {.view = view,
                     .pod = *pod,
+                    .exit_code = {},
                     .why = "its node " + pod->node + " is lost",
                     .cause = RestartCause::kNodeLost});
   } else if (gone || pod->meta.deletion_time.has_value()) {
     Restart(draft, {.view = view,
                     .pod = *pod,
+                    .exit_code = {},
                     .why = "its pod was deleted or drained",
                     .cause = RestartCause::kPreempted});
   }

@@ -1,5 +1,8 @@
 // What the ends of pods and containers do to the ledger under each restart policy.
 
+#include <memory>
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/plan/ledger.h"
@@ -166,8 +169,9 @@ TEST(BudgetTest, ATfJobsIsUsedUpWhenItsRestartsReachItWhateverKilledTheProgram) 
   }
   const LedgerChange change = AdvanceLedger(now);
   EXPECT_EQ(change.ledger.outcome, JobState::kFailed);
-  EXPECT_EQ(change.notes.back().message,
-            "Job mnist has failed because it has reached the specified backoff limit");
+  EXPECT_THAT(change.notes.back().message,
+              HasSubstr("Job mnist has failed because it has reached the specified backoff limit: "
+                        "worker-3 failed again after 3 restarts by failure, and"));
   now.pods.pop_back();
   EXPECT_FALSE(AdvanceLedger(now).ledger.outcome.has_value());
 }
@@ -244,26 +248,159 @@ TEST(BudgetTest, WhereTheStatusIsLostTooTheRestartsOfItsPodAreCountedOnce) {
   EXPECT_EQ(AdvanceLedger(now).ledger.outcome_reason, "BackoffLimitExceeded");
 }
 
-// Symptom: a pod that its node turned away was made again as fast as the server took it.
+// Symptoms: a pod that its node turned away was made again as fast as the server took it; and where
+// the node's reason was on no list (TopologyAffinityError of a GPU node) the job failed for good.
 TEST(RestartTest, APodThatItsNodeTurnsAwayIsMadeAgainLaterEachTimeAndIsNoUserError) {
-  Snapshot now = JobOf(RestartPolicy::kNever, {.workers = 1});
-  for (int round = 1; round <= 3; ++round) {
-    SCOPED_TRACE(round);
-    Pod pod = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed, .number = round});
-    pod.started_at.reset();
-    pod.finished_at.reset();
-    pod.reason = "OutOfcpu";
-    pod.message = "Pod was rejected: Node didn't have enough resource: cpu";
-    now.pods = {pod};
-    now.job.ledger = AdvanceLedger(now).ledger;
-    const LedgerReplica& entry = EntryOf(now, Role::kWorker, 0);
-    EXPECT_EQ(entry.pod_number, round + 1);
-    EXPECT_EQ(entry.quick_failures, round);
-    EXPECT_EQ(entry.not_before.has_value(), round > 1);
-    EXPECT_THAT(now.job.ledger->history.back().message, HasSubstr("OutOfcpu: Pod was rejected"));
+  for (const std::string reason : {"OutOfcpu", "TopologyAffinityError", "SysctlForbidden",
+                                   "VolumeAttachmentLimitExceeded", "InvalidNodeInfo",
+                                   "UnexpectedPredicateFailureType", "NodePorts", "OfNextYear"}) {
+    SCOPED_TRACE(reason);
+    Snapshot now = JobOf(RestartPolicy::kNever, {.workers = 1});
+    now.job.spec.backoff_limit = 0;
+    for (int round = 1; round <= 3; ++round) {
+      SCOPED_TRACE(round);
+      Pod pod = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed, .number = round});
+      pod.started_at.reset();
+      pod.finished_at.reset();
+      pod.reason = reason;
+      pod.message = "Pod was rejected: Node didn't have enough resource: cpu";
+      now.pods = {pod};
+      now.job.ledger = AdvanceLedger(now).ledger;
+      const LedgerReplica& entry = EntryOf(now, Role::kWorker, 0);
+      EXPECT_EQ(entry.pod_number, round + 1);
+      EXPECT_EQ(entry.quick_failures, round);
+      EXPECT_EQ(entry.not_before.has_value(), round > 1);
+      EXPECT_THAT(now.job.ledger->history.back().message, HasSubstr(reason + ": Pod was rejected"));
+    }
+    EXPECT_EQ(now.job.ledger->restarts, (Restarts{{RestartCause::kPreempted, 3}}));
+    EXPECT_FALSE(now.job.ledger->outcome.has_value());
   }
-  EXPECT_EQ(now.job.ledger->restarts, (Restarts{{RestartCause::kPreempted, 3}}));
-  EXPECT_FALSE(now.job.ledger->outcome.has_value());
+}
+
+// The pod's own deadline is the user's word, not the node's.
+TEST(RestartTest, APodWhoseOwnDeadlinePassedBeforeItStartedWasNotTurnedAway) {
+  Snapshot now = JobOf(RestartPolicy::kNever, {.workers = 1});
+  now.pods[0] = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed});
+  now.pods[0].started_at.reset();
+  now.pods[0].finished_at.reset();
+  now.pods[0].reason = "DeadlineExceeded";
+  EXPECT_EQ(AdvanceLedger(now).ledger.outcome, JobState::kFailed);
+}
+
+// A pod whose init container `fetch` ended with `code`; its main container never started.
+Pod WithFailedInit(const Snapshot& now, Role role, int32_t index, int32_t code) {
+  Pod pod = PodOf(now, role, index, {.phase = PodPhase::kFailed});
+  pod.started_at.reset();
+  pod.finished_at.reset();
+  pod.started = true;
+  pod.init = std::make_shared<InitContainer>(
+      InitContainer{.name = "fetch",
+                    .exit_code = code,
+                    .exit_reason = "Error",
+                    .termination_message = "resolving\ncurl: (6) no such host\n"});
+  return pod;
+}
+
+// Symptom: of a pod whose init container had failed the job said that it "ended without an exit
+// code".
+TEST(InitContainerTest, ItsExitCodeIsJudgedAsTheMainContainersAndQuotedWithItsLastWords) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.workers = 2});
+  now.pods[1] = WithFailedInit(now, Role::kWorker, 1, 6);
+  Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kFailed);
+  EXPECT_EQ(ledger.outcome_message,
+            "worker-1 failed for good: init container fetch: exit code 6: curl: (6) no such host "
+            "(after: resolving)");
+  now.pods[1] = WithFailedInit(now, Role::kWorker, 1, 137);
+  ledger = AdvanceLedger(now).ledger;
+  EXPECT_FALSE(ledger.outcome.has_value());
+  EXPECT_EQ(ledger.restarts, (Restarts{{RestartCause::kKilled, 1}}));
+  EXPECT_EQ(ledger.history.back().exit_code, 137);
+  EXPECT_THAT(ledger.history.back().message, HasSubstr("init container fetch: exit code 137"));
+}
+
+// The bundled trainer's exit codes say nothing of another program.
+TEST(InitContainerTest, ItsCodesAreThoseOfAnOwnProgram) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.workers = 1});
+  now.job.spec.bundled_trainer = true;
+  now.pods[0] = WithFailedInit(now, Role::kWorker, 0, 3);
+  const Ledger ledger = AdvanceLedger(now).ledger;
+  EXPECT_EQ(ledger.outcome, JobState::kFailed);
+  EXPECT_TRUE(ledger.bad_nodes.empty());
+}
+
+// Symptom: a job whose init container crashed again and again was "starting" for ever, whatever its
+// backoffLimit.
+TEST(InitContainerTest, StartsThatItsNodeMakesUseUpTheBudget) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 1});
+  now.job.spec.backoff_limit = 2;
+  for (int32_t restarts = 1; restarts <= 3; ++restarts) {
+    Pod& pod = now.pods[0];
+    pod.phase = PodPhase::kPending;
+    pod.restart_count = restarts;
+    pod.init = std::make_shared<InitContainer>(InitContainer{.name = "fetch",
+                                                             .waiting_reason = "CrashLoopBackOff",
+                                                             .restart_count = restarts,
+                                                             .last_exit_code = 22,
+                                                             .last_exit_reason = "Error"});
+    now.job.ledger = AdvanceLedger(now).ledger;
+    EXPECT_EQ(now.job.ledger->outcome.has_value(), restarts == 3);
+  }
+  EXPECT_EQ(now.job.ledger->outcome_message,
+            "worker-0 failed again after 2 restarts by user error, and backoffLimit is 2: init "
+            "container fetch: exit code 22");
+}
+
+// Symptoms: "failed again after 0 restarts", and "after 1 restarts".
+TEST(BudgetTest, ItIsSaidInWordsHowOftenWasTried) {
+  const auto message_of = [](int32_t limit) {
+    Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 1});
+    now.job.spec.backoff_limit = limit;
+    now.pods[0] = StartedAgain(now, Role::kWorker, 0, limit + 1, 1);
+    return AdvanceLedger(now).ledger.outcome_message;
+  };
+  EXPECT_EQ(message_of(0), "worker-0 failed, and backoffLimit is 0: exit code 1");
+  EXPECT_THAT(message_of(1), HasSubstr("failed again after 1 restart by user error, and"));
+  EXPECT_THAT(message_of(2), HasSubstr("failed again after 2 restarts by user error, and"));
+}
+
+// Symptom: that a replica ran out of memory was told by no event.
+TEST(RestartTest, AnEndForWantOfMemoryIsNotedOnceInALook) {
+  Snapshot now = JobOf(RestartPolicy::kOnFailure, {.workers = 2});
+  now.pods[1] = StartedAgain(now, Role::kWorker, 1, 3, 137);
+  now.pods[1].last_exit_reason = "OOMKilled";
+  const LedgerChange change = AdvanceLedger(now);
+  int told = 0;
+  for (const LedgerNote& note : change.notes) {
+    if (note.reason != "OOMKilled") continue;
+    ++told;
+    EXPECT_TRUE(note.warning);
+    EXPECT_TRUE(note.recurs);
+    EXPECT_EQ(note.message, "worker-1 ran out of memory: exit code 137 (OOMKilled)");
+  }
+  EXPECT_EQ(told, 1);
+}
+
+// Symptom: the only node of a cluster was forbidden to a replica for ever after one exit code 3.
+TEST(BadNodeTest, ItIsAvoidedByAllForAWhileAndTheOldestAreForgotten) {
+  Snapshot now = JobOf(RestartPolicy::kExitCode, {.ps = 1, .workers = 1});
+  now.job.spec.bundled_trainer = true;
+  for (size_t i = 0; i < kBadNodesMax; ++i) {
+    now.job.ledger->bad_nodes.push_back({"node-" + std::to_string(i), now.now - seconds(1)});
+  }
+  now.job.ledger->bad_nodes[3] = {"old", now.now - kBadNodeTime};
+  now.pods[1] = Ended(now, Role::kWorker, 0, 3);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  ASSERT_EQ(now.job.ledger->bad_nodes.size(), kBadNodesMax);
+  EXPECT_EQ(now.job.ledger->bad_nodes.back(), (BadNode{"node-a", now.now}));
+  EXPECT_EQ(now.job.ledger->bad_nodes[3].name, "node-4");
+  // The same once more is one.
+  now.pods[1] = PodOf(now, Role::kWorker, 0, {.phase = PodPhase::kFailed, .number = 2,
+                                              .exit_code = 3});
+  now.now += seconds(5);
+  now.job.ledger = AdvanceLedger(now).ledger;
+  ASSERT_EQ(now.job.ledger->bad_nodes.size(), kBadNodesMax);
+  EXPECT_EQ(now.job.ledger->bad_nodes.back(), (BadNode{"node-a", now.now}));
 }
 
 TEST(BudgetTest, ADynamicWorkersFailuresAreNotChargedToTheTraining) {

@@ -72,6 +72,9 @@ struct Snapshot {
   bool legacy_labels = false;  // TFJobs: also the labels of earlier tf-operators.
   // Of the leader that plans; 0: leaders are not elected.
   int64_t epoch = 0;
+  // By uid of pods that are being deleted: for how long this operator has seen that, by a clock
+  // that is never set. When a deletion began by the API server's clock says nothing about ours.
+  std::map<std::string, Clock::Duration> deleting_for;
   // Uids of pods that an earlier leader made and that appeared when this one led already: perhaps
   // of a process that had lost its lease and did not know yet.
   std::set<std::string> late;

@@ -15,7 +15,7 @@ JobState StateOf(const Snapshot& snapshot, const Ledger& ledger, const Tally& ta
   if (tally.desired == 0 || released) return JobState::kPending;
   if (ledger.finishing_since.has_value()) return JobState::kRunning;
   if (tally.restarting.has_value()) return JobState::kRestarting;
-  if (tally.all_ready || tally.core_ready) return JobState::kRunning;
+  if (tally.all_there || tally.core_there) return JobState::kRunning;
   const JobState before = snapshot.job.status.state;
   const bool ran = before == JobState::kRunning || before == JobState::kRestarting;
   return ran ? JobState::kRestarting : JobState::kPending;
@@ -51,7 +51,8 @@ JobStatus InternalErrorStatus(const Snapshot& snapshot, const std::string& what)
   return status;
 }
 
-JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger) {
+JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger,
+                       std::vector<Hindrance>* hindrances) {
   const Job& job = snapshot.job;
   JobStatus status;
   const Tally tally = CountReplicas(snapshot, ledger);
@@ -63,7 +64,7 @@ JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger) {
   status.ready = std::to_string(tally.ready) + "/" + std::to_string(tally.desired);
   status.selector = std::string(kJobLabel) + "=" + job.meta.name + "," + std::string(kRoleLabel) +
                     "=" + std::string(RoleName(Role::kWorker));
-  status.message = WhyNoProgress(snapshot, ledger);
+  status.message = WhyNoProgress(snapshot, ledger, hindrances);
   status.progress = DeriveProgress(snapshot, ledger);
   status.start_time = ledger.start_time;
   status.success_policy = EffectiveSuccessPolicy(job);

@@ -12,13 +12,17 @@
 #define OPERATOR_PLAN_STATUS_H_
 
 #include <string>
+#include <vector>
 
 #include "operator/plan/conditions.h"
+#include "operator/plan/message.h"
 #include "operator/plan/snapshot.h"
 
 namespace taas {
 
-JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger);
+// `hindrances`: gets what is in the way of replicas, if it is not null.
+JobStatus DeriveStatus(const Snapshot& snapshot, const Ledger& ledger,
+                       std::vector<Hindrance>* hindrances = nullptr);
 
 // The last status with a message and a condition that say `what` went wrong in the planning of this
 // job.

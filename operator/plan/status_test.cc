@@ -32,8 +32,20 @@ TEST(StatusTest, ReplicasAreCountedByRole) {
   EXPECT_EQ(status.replica_statuses.at(Role::kPs), (ReplicaStatus{.desired = 1, .active = 1}));
   EXPECT_EQ(status.replica_statuses.at(Role::kWorker),
             (ReplicaStatus{.desired = 1, .succeeded = 1}));
-  EXPECT_EQ(status.ready, "2/3");
+  EXPECT_EQ(status.ready, "1/3");
   EXPECT_EQ(status.selector, "taas.dev/job-name=mnist,taas.dev/role=worker");
+}
+
+// Symptom: READY 3/3 of a job whose pods had all completed, or were not ready by their own word.
+TEST(StatusTest, ReadyAreThosePodsThatAre) {
+  Snapshot now = RunningJob();
+  EXPECT_EQ(StatusOf(now).ready, "3/3");
+  now.pods[2].unready = true;
+  EXPECT_EQ(StatusOf(now).ready, "2/3");
+  EXPECT_EQ(StatusOf(now).state, JobState::kRunning);
+  now.job.ledger->outcome = JobState::kSucceeded;
+  for (Pod& pod : now.pods) pod.phase = PodPhase::kSucceeded;
+  EXPECT_EQ(StatusOf(now).ready, "0/3");
 }
 
 TEST(StatusTest, AnInternalErrorKeepsTheRestOfTheStatusAndIsTakenBackLater) {

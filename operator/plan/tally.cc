@@ -1,5 +1,6 @@
 #include "operator/plan/tally.h"
 
+#include "operator/plan/budget.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/replicas.h"
 
@@ -10,6 +11,13 @@ namespace {
 bool Runs(const Pod* pod) {
   return pod != nullptr && pod->phase == PodPhase::kRunning && !HasEnded(*pod) &&
          !pod->meta.deletion_time.has_value() && pod->waiting_reason.empty();
+}
+
+// " (Unschedulable: 0/3 nodes are available)", in the scheduler's words.
+std::string WhyOf(const Pod* pod) {
+  if (pod == nullptr || pod->unschedulable_reason.empty()) return "";
+  const std::string& message = pod->unschedulable_message;
+  return " (" + pod->unschedulable_reason.str() + (message.empty() ? "" : ": " + message) + ")";
 }
 
 }  // namespace
@@ -32,25 +40,27 @@ Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger) {
       // To readers of TFJobs only a pod that runs is active.
       if (job.kind == JobKind::kTrainingJob || Runs(replica.pod)) ++role.active;
     }
-    if (Runs(pod)) ++role.ready;
+    if (Runs(pod) && !pod->unready) {
+      ++role.ready;
+      ++tally.ready;
+    }
     if (entry->completed) ++role.succeeded;
     const bool ended_badly = ledger.outcome == JobState::kFailed && pod != nullptr &&
                              HasEnded(*pod) && !entry->completed;
     if (entry->failed || ended_badly) ++role.failed;
-    const bool ready = entry->completed || Runs(pod);
-    if (ready) ++tally.ready;
+    const bool there = entry->completed || Runs(pod);
     // A replica without which the job goes on holds nobody up.
     if (entry->failed) continue;
-    tally.all_ready = tally.all_ready && ready;
+    tally.all_there = tally.all_there && there;
     const bool core = replica.role == Role::kPs || main == std::pair(replica.role, replica.index);
-    if (core) tally.core_ready = tally.core_ready && ready;
+    if (core) tally.core_there = tally.core_there && there;
     const bool started_before =
         entry->pod_number > entry->first_pod || (pod != nullptr && pod->restart_count > 0);
-    if (!ready && started_before && !tally.restarting.has_value()) {
-      tally.restarting = replica.role;
-    }
+    const bool restarts = !there && started_before &&
+                          !IsDispensable(job, replica.role, replica.index);
+    if (restarts && !tally.restarting.has_value()) tally.restarting = replica.role;
     if (!entry->completed && (pod == nullptr || pod->node.empty())) {
-      if (++tally.unscheduled == 1) tally.first_unscheduled = replica.short_name;
+      if (++tally.unscheduled == 1) tally.first_unscheduled = replica.short_name + WhyOf(pod);
     }
   }
   return tally;

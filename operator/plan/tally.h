@@ -18,13 +18,14 @@ namespace taas {
 struct Tally {
   std::map<Role, ReplicaStatus> by_role;
   int32_t desired = 0;
-  int32_t ready = 0;  // Running or completed.
+  int32_t ready = 0;  // Pods that are ready.
   int32_t unscheduled = 0;
   int32_t gpus = 0;  // Of the pods that have not ended.
-  bool all_ready = true;
-  bool core_ready = true;  // Main replica and parameter servers: then there is training.
-  std::optional<Role> restarting;  // Some replica of this role is between two of its pods.
-  std::string first_unscheduled;
+  bool all_there = true;  // They run or have completed.
+  bool core_there = true;  // Main replica and parameter servers: then there is training.
+  // Some replica of this role, which the training needs, is between two of its pods.
+  std::optional<Role> restarting;
+  std::string first_unscheduled;  // "worker-1", and the scheduler's words if it has any.
 };
 
 Tally CountReplicas(const Snapshot& snapshot, const Ledger& ledger);

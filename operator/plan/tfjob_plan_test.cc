@@ -232,8 +232,6 @@ TEST(TfJobConditionsTest, TheirOrderIsTheHistoryAndTheirWordsAreTheKnownOnes) {
   plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running"));
   End(now, Role::kWorker, 0, 0);
-  Settle(now);
-  now.now += kFinishGrace;
   plan = Settle(now);
   EXPECT_THAT(ConditionsOf(plan), ElementsAre("Created", "Running=False", "Succeeded"));
   EXPECT_EQ(plan.status.conditions[2].message, "TFJob default/mnist successfully completed.");
@@ -272,7 +270,9 @@ TEST_P(TfJobFailureTest, HasTheWordsOfThePolicy) {
   End(now, Role::kWorker, 1, 1);
   const Plan plan = Settle(now);
   EXPECT_EQ(plan.status.conditions.back().reason, "TFJobFailed");
-  EXPECT_EQ(plan.status.conditions.back().message, GetParam().want);
+  // In the words that readers know, and then why.
+  EXPECT_EQ(plan.status.conditions.back().message,
+            GetParam().want + " worker-1 failed for good: exit code 1");
   EXPECT_THAT(plan.status.message, HasSubstr("worker-1 failed for good: exit code 1"));
   EXPECT_EQ(plan.status.replica_statuses.at(Role::kWorker),
             (ReplicaStatus{.desired = 2, .active = 1, .ready = 1, .failed = 1}));
@@ -285,6 +285,70 @@ INSTANTIATE_TEST_SUITE_P(
         FailureCase{"ExitCode", RestartPolicy::kExitCode,
                     R"(job "mnist" is failing because "Worker" replica(s) failed.)"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Symptom: that the failed worker had run out of memory stood in no condition.
+TEST(TfJobFailureTest, TheConditionNamesTheReplicaAndTheCause) {
+  Snapshot now = RunningTfJob({.ps = 1, .workers = 2});
+  End(now, Role::kWorker, 1, 137);
+  now.pods[2].exit_reason = "OOMKilled";
+  EXPECT_EQ(Settle(now).status.conditions.back().message,
+            "TFJob default/mnist has failed because 1 Worker replica(s) failed. worker-1 failed "
+            "for good: exit code 137 (OOMKilled)");
+}
+
+// Symptom: a TFJob whose ps, or evaluator, ran on was told to have succeeded ten seconds (minutes)
+// after its worker 0 had ended.
+TEST(TfJobEndTest, ComesWithWorker0AndTheOthersHaveTheirGraceAfterIt) {
+  Snapshot now = RunningTfJob({.ps = 1, .workers = 2, .evaluators = 1});
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kRunning;
+  End(now, Role::kWorker, 0, 0);
+  Plan plan = Settle(now);
+  EXPECT_EQ(plan.status.conditions.back().type, "Succeeded");
+  EXPECT_EQ(plan.status.completion_time, now.now);
+  EXPECT_THAT(StepsOf<DeletePod>(plan), IsEmpty());
+  EXPECT_THAT(StepsOf<DeleteService>(plan), IsEmpty());
+  EXPECT_EQ(plan.wake_at, now.now + kFinishGrace);
+  const Clock::WallTime end = now.now;
+  now.now += kFinishGrace;
+  plan = Settle(now);
+  std::vector<std::string> deleted;
+  for (const DeletePod& step : StepsOf<DeletePod>(plan)) deleted.push_back(step.name);
+  EXPECT_THAT(deleted, ElementsAre("mnist-ps-0", "mnist-worker-1"));
+  EXPECT_EQ(plan.wake_at, end + kEvaluatorGrace);
+  now.now = end + kEvaluatorGrace;
+  deleted.clear();
+  for (const DeletePod& step : StepsOf<DeletePod>(Settle(now))) deleted.push_back(step.name);
+  EXPECT_THAT(deleted, testing::Contains("mnist-evaluator-0"));
+  EXPECT_EQ(PlanJob(now).status.completion_time, end);
+}
+
+TEST(TfJobEndTest, WhoCompletesInTheGraceHasCompletedAlsoWhenItsPodIsGone) {
+  Snapshot now = RunningTfJob({.ps = 1, .workers = 3});
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kAll;
+  End(now, Role::kWorker, 0, 0);
+  Settle(now);
+  End(now, Role::kWorker, 1, 0);
+  // Written ahead of the deletion of what shows it.
+  Plan plan = PlanJob(now);
+  ASSERT_EQ(StepsOf<WriteLedger>(plan).size(), 1u);
+  for (const DeletePod& step : StepsOf<DeletePod>(plan)) EXPECT_NE(step.name, "mnist-worker-1");
+  now.now += seconds(3);
+  plan = Settle(now);
+  EXPECT_TRUE(EntryOf(now, Role::kWorker, 1).completed);
+  EXPECT_EQ(now.job.ledger->outcome, JobState::kSucceeded);
+  now.pods.erase(now.pods.begin() + 1, now.pods.begin() + 3);
+  EXPECT_EQ(PlanJob(now).status.replica_statuses.at(Role::kWorker).succeeded, 2);
+}
+
+TEST(TfJobEndTest, APodThatHasNotBegunByThenGoesAtOnce) {
+  Snapshot now = RunningTfJob({.workers = 2, .evaluators = 1});
+  now.job.spec.clean_pod_policy = CleanPodPolicy::kRunning;
+  now.pods[2] = PodOf(now, Role::kEvaluator, 0, {.phase = PodPhase::kPending});
+  End(now, Role::kWorker, 0, 0);
+  const auto deletes = StepsOf<DeletePod>(Settle(now));
+  ASSERT_EQ(deletes.size(), 1u);
+  EXPECT_EQ(deletes[0].name, "mnist-evaluator-0");
+}
 
 TEST(TfJobFailureTest, TheDeadlineHasItsOwnWords) {
   Snapshot now = RunningTfJob({.workers = 2});

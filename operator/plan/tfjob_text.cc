@@ -22,7 +22,13 @@ std::string FailedReplicas(const Job& job, const Ledger& ledger) {
     return FullName(job) + " has failed because " + std::to_string(failed) + " " + key +
            " replica(s) failed.";
   }
-  return FullName(job) + " has failed: " + ledger.outcome_message;
+  return "";
+}
+
+// The sentence that readers know, and then what they look for elsewhere: which replica, and why.
+std::string WithCause(const std::string& known, const std::string& cause) {
+  if (cause.empty()) return known;
+  return known + (known.ends_with('.') ? " " : ": ") + cause;
 }
 
 }  // namespace
@@ -32,16 +38,24 @@ ConditionText OutcomeText(const Job& job, const Ledger& ledger) {
   if (job.kind != JobKind::kTfJob || ledger.outcome_reason.starts_with("TFJob")) {
     return {ledger.outcome_reason, ledger.outcome_message};
   }
+  const std::string& cause = ledger.outcome_message;
   if (ledger.outcome == JobState::kSucceeded) {
-    return {"TFJobSucceeded", FullName(job) + " successfully completed."};
+    return {"TFJobSucceeded",
+            WithCause(FullName(job) + " successfully completed.", ledger.outcome_remark)};
   }
   const std::string failed = "Job " + job.meta.name + " has failed because it ";
-  if (ledger.outcome_reason == kReplicaFailed) return {"TFJobFailed", FailedReplicas(job, ledger)};
+  if (ledger.outcome_reason == kReplicaFailed) {
+    const std::string replicas = FailedReplicas(job, ledger);
+    if (replicas.empty()) return {"TFJobFailed", FullName(job) + " has failed: " + cause};
+    return {"TFJobFailed", WithCause(replicas, cause)};
+  }
   if (ledger.outcome_reason == kBackoffLimitExceeded) {
-    return {"TFJobFailed", failed + "has reached the specified backoff limit"};
+    return {"TFJobFailed", WithCause(failed + "has reached the specified backoff limit", cause)};
   }
   if (ledger.outcome_reason == kDeadlineExceeded) {
-    return {"TFJobFailed", failed + "was active longer than specified deadline"};
+    return {"TFJobFailed",
+            WithCause(failed + "was active longer than specified deadline",
+                      ledger.outcome_remark)};
   }
   return {kFailedValidation,
           FullName(job) + " has failed because the spec is invalid: " + ledger.outcome_message};

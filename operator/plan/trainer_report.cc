@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "operator/plan/last_words.h"
 #include "third_party/json.h"
 
 namespace taas {
 namespace {
 
 using nlohmann::json;
-
-// Status messages are read in tables and terminals.
-constexpr size_t kQuotedBytesMax = 500;
 
 std::string TextAt(const json& object, const char* name) {
   const auto found = object.find(name);
@@ -33,18 +31,6 @@ std::optional<double> NumberAt(const json& object, const char* name) {
   if (found == object.end() || !found->is_number()) return std::nullopt;
   const double value = found->get<double>();
   return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
-}
-
-std::string OneLine(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-  const size_t first = text.find_first_not_of(' ');
-  if (first == std::string::npos) return "";
-  text = text.substr(first, text.find_last_not_of(' ') - first + 1);
-  if (text.size() <= kQuotedBytesMax) return text;
-  size_t end = kQuotedBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // Whole UTF-8.
-  return text.substr(0, end) + "…";
 }
 
 }  // namespace
@@ -97,7 +83,7 @@ Progress MergeProgress(const std::optional<Progress>& before, const TrainerRepor
 
 std::string MessageOfTermination(std::string_view termination_message) {
   const auto report = ParseTrainerReport(termination_message);
-  return OneLine(report ? report->message : std::string(termination_message));
+  return LastWords(report ? report->message : termination_message);
 }
 
 }  // namespace taas

@@ -36,13 +36,16 @@ struct TrainerReport {
   bool operator==(const TrainerReport&) const = default;
 };
 
+// What the bundled trainer's termination message says where there is nothing else to say.
+inline constexpr std::string_view kDone = "done";
+
 std::optional<TrainerReport> ParseTrainerReport(std::string_view json);
 
 // Newer facts of `report` over what `before` knew. `max_steps` is the manifest's; 0: unknown.
 Progress MergeProgress(const std::optional<Progress>& before, const TrainerReport& report,
                        int64_t max_steps);
 
-// The sentence in a termination message, JSON or plain; one line of at most 500 bytes.
+// The sentence in a termination message, JSON or plain: one line, as last_words.h has it.
 std::string MessageOfTermination(std::string_view termination_message);
 
 }  // namespace taas

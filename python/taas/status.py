@@ -103,7 +103,7 @@ class JobStatus:
 
     def __str__(self) -> str:
         return (f"{self.state or 'not seen by the operator yet'}"
-                + (f", {self.ready} ready" if self.ready else "")
+                + (f", {self.ready} ready" if self.ready and not self.ended else "")
                 + (f", step {_steps(self.progress)}" if self.progress else "")
                 + (f": {self.message}" if self.message else ""))
 

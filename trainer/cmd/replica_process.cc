@@ -92,7 +92,7 @@ int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const S
     Role role(process, board, stop, farewell);
     status = Run(role);
   }
-  const std::string message = status.ok() ? "done" : std::string(status.message());
+  const std::string message = status.ok() ? board.DoneMessage() : std::string(status.message());
   if (!status.ok()) {
     board.SetState(RunState::kFailed, message);
     Log(LogLevel::kError, message, {{"exit", std::to_string(ExitCodeOf(status))}});

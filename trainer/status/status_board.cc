@@ -79,6 +79,18 @@ void StatusBoard::SetStep(int64_t step) {
   now_.progress.step = step;
 }
 
+void StatusBoard::SetResumed(int64_t step) {
+  std::lock_guard lock(mutex_);
+  // A process that has trained to the end, and its successor, find their own checkpoint.
+  const bool first = identity_.attempt <= 1 && identity_.pod <= 1 && now_.progress.step == 0;
+  now_.progress.step = step;
+  if (!first || identity_.max_steps <= 0 || step < identity_.max_steps) return;
+  now_.remark = "nothing was left to train: the checkpoint that was found is of step " +
+                std::to_string(step) + ", and maxSteps is " +
+                std::to_string(identity_.max_steps) +
+                "; to train anew use another checkpoint.dir, to go on a larger maxSteps";
+}
+
 void StatusBoard::SetLoss(double loss, double examples_per_second) {
   std::lock_guard lock(mutex_);
   now_.progress.loss = loss;
@@ -129,7 +141,7 @@ std::string StatusBoard::Json() const {
       {"attempt", identity_.attempt},
       {"incarnation", {{"pod", identity_.pod}, {"start", identity_.start}}},
       {"state", RunStateName(now.state)},
-      {"message", now.message},
+      {"message", now.message.empty() ? now.remark : now.message},
       {"step", now.progress.step},
       {"maxSteps", identity_.max_steps},
       {"examplesPerSecond", rate},
@@ -173,6 +185,11 @@ std::string StatusBoard::TerminationJson(const std::string& message) const {
     text = Dump(json);
   }
   return text;
+}
+
+std::string StatusBoard::DoneMessage() const {
+  const std::string remark = snapshot().remark;
+  return remark.empty() ? "done" : remark;
 }
 
 void WriteTermination(const std::optional<std::string>& path, const std::string& json) {

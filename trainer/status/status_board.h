@@ -73,6 +73,7 @@ class StatusBoard {
   struct Snapshot {
     RunState state = RunState::kStarting;
     std::string message;
+    std::string remark;  // What is to be said even though all went well; empty: nothing.
     Progress progress;
     std::optional<Evaluation> evaluation;
     std::string data_source;
@@ -88,6 +89,9 @@ class StatusBoard {
   void SetState(RunState state, std::string message = "");
   void SetProgress(const Progress& progress);
   void SetStep(int64_t step);
+  // Training goes on from a checkpoint of this step. One that is at the last step already leaves
+  // nothing to train: whoever meant to train anew has to hear of it.
+  void SetResumed(int64_t step);
   void SetLoss(double loss, double examples_per_second);
   void SetEvaluation(const Evaluation& evaluation);
   void SetData(std::string source, int64_t examples);
@@ -100,6 +104,8 @@ class StatusBoard {
   std::string Json() const;
   // `message` is "done" or what went wrong. At most 4,096 bytes, by cutting the message.
   std::string TerminationJson(const std::string& message) const;
+  // Of a replica that has done its work: "done", or the remark.
+  std::string DoneMessage() const;
 
  private:
   const Identity identity_;

@@ -61,6 +61,31 @@ TEST(StatusBoardTest, RateEndsWithTheTrainingAndIsKeptForTheTerminationMessage) 
   EXPECT_EQ(json::parse(board.TerminationJson("done"))["examplesPerSecond"], 20'000);
 }
 
+// Symptom: a job that was applied again with a checkpoint at its last step succeeded within a
+// second and said not a word about having trained nothing.
+TEST(StatusBoardTest, ACheckpointAtTheLastStepLeavesNothingToTrainAndThatIsSaid) {
+  StatusBoard::Identity first = Me();
+  first.attempt = first.pod = 1;
+  StatusBoard before(first);
+  before.SetResumed(1999);
+  EXPECT_EQ(before.DoneMessage(), "done");
+  before.SetResumed(2000);
+  EXPECT_EQ(before.DoneMessage(), "done");
+  StatusBoard board(first);
+  board.SetResumed(2000);
+  EXPECT_THAT(board.DoneMessage(),
+              testing::StartsWith("nothing was left to train: the checkpoint that was found is of "
+                                  "step 2000, and maxSteps is 2000"));
+  board.SetState(RunState::kEvaluating);
+  EXPECT_EQ(json::parse(board.Json())["message"], board.DoneMessage());
+  // The process before this one may have trained to the end.
+  StatusBoard::Identity second = first;
+  second.pod = 2;
+  StatusBoard successor(second);
+  successor.SetResumed(2000);
+  EXPECT_EQ(successor.DoneMessage(), "done");
+}
+
 TEST(StatusBoardTest, LossThatIsNoNumberIsLeftOut) {
   StatusBoard board(Me());
   board.SetProgress({.step = 1, .loss = std::numeric_limits<double>::quiet_NaN()});

@@ -106,6 +106,7 @@ absl::Status Coordinator::LoadStart() {
     RestoreUntrained(snapshot_, task_.session());
     saved_step_ = snapshot_.step;
     Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(saved_step_)}});
+    board_.SetResumed(saved_step_);
   }
   board_.SetStep(snapshot_.step);
   return absl::OkStatus();

@@ -81,6 +81,7 @@ class LocalTraining {
         step_ = saved_step_ = snapshot.step;
         committed_ = snapshot.committed;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
+        board_.SetResumed(step_);
       }
       saver_.emplace(clock_, *store_, session, *slots_);
     }
