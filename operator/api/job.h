@@ -325,6 +325,8 @@ struct Job {
   std::optional<OtherController> other_controller;  // TFJob only.
   JobSpec spec;
   JobStatus status;
+  // JSON of a status that cannot be read; then `status` is that of a job of which nothing was said.
+  std::string unreadable_status;
   std::optional<Ledger> ledger;  // Nothing yet for a new job.
   size_t stored_bytes = 0;  // Of the whole object's text, as an API server gave it; 0: not known.
 };
