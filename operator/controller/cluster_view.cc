@@ -82,17 +82,20 @@ bool MakesNoPods(const Job& job) {
   return job.ledger->outcome.has_value() || (job.spec.suspend && job.ledger->suspended);
 }
 
+// An assignment would keep the room that the text has.
+void Release(std::string* text) { std::string().swap(*text); }
+
 // A job may have 1.5 MB, nearly all of it what its pods are made of. That comes again with the
 // version of the job that resumes it.
 void ForgetPodParts(JobSpec* spec) {
   for (auto& [role, of_role] : spec->roles) {
     for (std::string* part : {&of_role.pod_template, &of_role.env, &of_role.env_from,
                               &of_role.resources}) {
-      *part = std::string();
+      Release(part);
     }
   }
-  for (VolumeSpec& volume : spec->volumes) volume.source = std::string();
-  spec->trainer.config = std::string();
+  for (VolumeSpec& volume : spec->volumes) Release(&volume.source);
+  Release(&spec->trainer.config);
 }
 
 bool Succeeds(const Pod& before, const Pod& after) {
