@@ -8,13 +8,13 @@
 #include "operator/kube/api_path.h"
 #include "operator/kube/cpprest_transport.h"
 #include "operator/kube/list_page.h"
+#include "operator/kube/paging/page_size.h"
 
 namespace taas {
 namespace {
 
 // A person waits for this; kubectl gives up never, which helps nobody.
 constexpr std::chrono::seconds kRequestTimeout{30};
-constexpr int kPageSize = 500;
 
 }  // namespace
 
@@ -79,14 +79,22 @@ absl::Status ApiClient::List(const std::string& path, const std::string& label_s
                              const std::string& what,
                              const std::function<absl::Status(std::string_view item)>& on_item) {
   std::string token;
+  PageSize size;
+  bool more = true;
   do {
     const std::string page_path = WithQuery(path, {{"labelSelector", label_selector},
-                                                   {"limit", std::to_string(kPageSize)},
+                                                   {"limit", std::to_string(size.limit())},
                                                    {"continue", token}});
-    ASSIGN_OR_RETURN(const std::string body, Get(page_path, what));
-    ASSIGN_OR_RETURN(ListPage page, ReadListPage(body, on_item));
+    const absl::StatusOr<std::string> body =
+        Call({.path = page_path, .body_bytes_max = kPageBytesMax}, what);
+    // Somebody's objects are large; the others' are to be seen all the same.
+    if (absl::IsResourceExhausted(body.status()) && size.Shrink()) continue;
+    RETURN_IF_ERROR(body.status());
+    size.Read(body->size());
+    ASSIGN_OR_RETURN(ListPage page, ReadListPage(*body, on_item));
     token = std::move(page.continue_token);
-  } while (!token.empty());
+    more = !token.empty();
+  } while (more);
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include "cli/exit_code.h"
 #include "operator/api/manifest.h"
 #include "operator/base/command_line.h"
+#include "operator/api/json_depth.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -63,6 +64,11 @@ absl::Status PrintObject(const CommandIo& io, const std::string& json, const std
     ASSIGN_OR_RETURN(const std::string yaml, JsonToYaml(json));
     io.out << yaml;
     return absl::OkStatus();
+  }
+  // It is written by recursion, and anybody may have stored it.
+  if (IsNestedDeeper(json, kJsonDepthMax)) {
+    return absl::InvalidArgumentError("the object is nested more than " +
+                                      std::to_string(kJsonDepthMax) + " levels deep");
   }
   const auto object = nlohmann::ordered_json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (object.is_discarded()) return absl::InternalError("the server's reply is not JSON");

@@ -9,6 +9,7 @@
 #include "cli/job_ref.h"
 #include "operator/base/command_line.h"
 #include "operator/kube/api_path.h"
+#include "operator/api/json_field.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -119,10 +120,10 @@ std::vector<std::string> Offered(const Place& place, const std::string& last,
 }
 
 std::string NameIn(std::string_view json) {
-  const auto object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const absl::StatusOr<nlohmann::json> object = ParseJsonObject(json);
   const auto name = nlohmann::json::json_pointer("/metadata/name");
-  const bool good = object.is_object() && object.contains(name) && object.at(name).is_string();
-  return good ? object.at(name).get<std::string>() : "";
+  const bool good = object.ok() && object->contains(name) && object->at(name).is_string();
+  return good ? object->at(name).get<std::string>() : "";
 }
 
 std::vector<std::string> AskCluster(const CommandIo& io, NameKind kind, ClusterFlags flags) {

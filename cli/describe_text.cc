@@ -8,6 +8,7 @@
 #include "cli/job_table.h"
 #include "cli/table.h"
 #include "operator/api/dialect.h"
+#include "operator/api/json_field.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -53,8 +54,8 @@ std::string NoteOf(const Pod& pod) {
   if (note.empty()) note = pod.message;
   if (note.empty()) {
     note = pod.termination_message;
-    const auto report = nlohmann::json::parse(note, nullptr, /*allow_exceptions=*/false);
-    if (report.is_object()) note = Text(report, "message");
+    const absl::StatusOr<nlohmann::json> report = ParseJsonObject(note);
+    if (report.ok()) note = Text(*report, "message");
   }
   return note.substr(0, note.find('\n'));
 }
@@ -168,8 +169,10 @@ std::string Events(const JobDescription& description) {
 
 std::optional<JobEvent> ReadEvent(std::string_view json, const Job& job,
                                   const std::vector<std::string>& uids) {
-  const auto event = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!event.is_object() || !event.contains("involvedObject")) return std::nullopt;
+  const absl::StatusOr<nlohmann::json> parsed = ParseJsonObject(json);
+  if (!parsed.ok()) return std::nullopt;
+  const nlohmann::json& event = *parsed;
+  if (!event.contains("involvedObject")) return std::nullopt;
   const nlohmann::json& about = event["involvedObject"];
   if (!about.is_object()) return std::nullopt;
   const std::string uid = Text(about, "uid");

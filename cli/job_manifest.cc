@@ -47,10 +47,10 @@ absl::StatusOr<std::vector<std::string>> ManifestFiles(const std::vector<std::st
 
 ManifestKind KindOf(std::string_view document) {
   ManifestKind out;
-  const auto object = nlohmann::json::parse(document, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return out;
-  out.api_version = TextOf(object, "apiVersion");
-  out.kind = TextOf(object, "kind");
+  const absl::StatusOr<nlohmann::json> object = ParseJsonObject(document);
+  if (!object.ok()) return out;
+  out.api_version = TextOf(*object, "apiVersion");
+  out.kind = TextOf(*object, "kind");
   for (const JobKind kind : kJobKinds) {
     if (out.kind == DialectOf(kind).kind_name) out.job = kind;
   }

@@ -46,7 +46,9 @@ class ApiClient:
         url = urllib.parse.urlsplit(server)
         self.host, self.port = url.hostname, url.port
         self.context = ssl.create_default_context(cafile=ca)
-        self.context.load_cert_chain(crt, key)
+        if crt:
+            self.context.load_cert_chain(crt, key)
+        self.headers = {}  # Of each request, such as who asks where no certificate says so.
         self.local = threading.local()
 
     def connect(self, limit_s=REPLY_LIMIT_S):
@@ -54,7 +56,7 @@ class ApiClient:
                                            timeout=limit_s)
 
     def send(self, connection, verb, path, body=None, content_type="application/json"):
-        headers = {"Accept": "application/json"}
+        headers = {**self.headers, "Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = content_type
         connection.request(verb, path, body, headers)
@@ -88,7 +90,7 @@ class ApiClient:
         connection = self.connect(limit_s=WATCH_S)
         since = f"&resourceVersion={version}" if version else ""
         query = f"watch=1&timeoutSeconds={WATCH_S}&includeObject=None{since}"
-        connection.request("GET", f"{path}?{query}", headers={"Accept": TABLE})
+        connection.request("GET", f"{path}?{query}", headers={**self.headers, "Accept": TABLE})
         reply = connection.getresponse()
         if reply.status != 200:
             raise Refused("GET", path, reply.status, reply.read().decode(errors="replace"))

@@ -1,13 +1,15 @@
-"""Sees when the pods of a namespace come, run and go.
+"""Sees when the pods of a namespace come, run and go, and what jobs say of themselves.
 
 A thread of its own watches them as short rows and notes the time of each event's arrival, so that
 what is measured is what any client of the API server sees, the same for everybody under test.
 
-    with PodObserver(client, "bench") as pods:
+    with PodObserver(client, "bench") as pods, JobObserver(client, jobs_path) as jobs:
         pods.until("1,000 pods", lambda: len(pods.created) == 1000)
         pods.created["big-worker-7"], pods.running["big-worker-7"], pods.gone[…]
+        jobs.told["Running"]["big"]
 """
 
+import collections
 import threading
 import time
 
@@ -19,14 +21,15 @@ LIMIT_S = 3600
 AGAIN_S = 0.2
 
 
-class PodObserver:
+class Observer:
+    """Of a collection: each event is noted with the time of its arrival."""
 
-    def __init__(self, client, namespace):
+    # The column that says how it is with an object.
+    cell = STATUS
+
+    def __init__(self, client, path):
         self.client = client
-        self.path = f"/api/v1/namespaces/{namespace}/pods"
-        self.created = {}  # By name, monotonic times; of the last pod of that name.
-        self.running = {}
-        self.gone = {}
+        self.path = path
         self.breaks = 0  # Watches that the server ended.
         self.changed = threading.Condition()
         self.opened = threading.Event()
@@ -42,7 +45,7 @@ class PodObserver:
                     version = event.version
                     with self.changed:
                         for row in event.rows:
-                            self.note(event.kind, row[NAME], row[STATUS], now)
+                            self.note(event.kind, row[NAME], row[self.cell], now)
                         self.changed.notify_all()
                 # The server ends the watch of one who is too slow. The next begins where that
                 # one ended, so that it costs the server no more than any program's would.
@@ -54,19 +57,6 @@ class PodObserver:
                 self.changed.notify_all()
             self.opened.set()
 
-    def note(self, kind, name, status, now):
-        if kind == "DELETED":
-            self.gone[name] = now
-            self.running.pop(name, None)
-            return
-        if kind == "ADDED" and not self.exists(name):
-            self.created[name] = now
-        if status == "Running":
-            self.running.setdefault(name, now)
-
-    def exists(self, name):
-        return name in self.created and self.gone.get(name, 0) < self.created[name]
-
     def until(self, what, check, limit_s=LIMIT_S, unless=lambda: None):
         """Waits for `check`; `unless` may raise, once a second."""
         deadline = time.monotonic() + limit_s
@@ -75,10 +65,7 @@ class PodObserver:
                 if self.failure is not None:
                     raise RuntimeError(f"watch pods: {self.failure}")
                 if time.monotonic() > deadline:
-                    raise RuntimeError(
-                        f"waited {limit_s} s for {what}: {len(self.created)} pods were created, "
-                        f"{len(self.running)} run, {len(self.gone)} went"
-                    )
+                    raise RuntimeError(f"waited {limit_s} s for {what}: {self.words()}")
                 self.changed.wait(1)
                 unless()
 
@@ -89,3 +76,51 @@ class PodObserver:
 
     def __exit__(self, *_):
         """The thread ends with the connection, that is with the control plane or this process."""
+
+
+class PodObserver(Observer):
+
+    def __init__(self, client, namespace):
+        super().__init__(client, f"/api/v1/namespaces/{namespace}/pods")
+        self.created = {}  # By name, monotonic times; of the last pod of that name.
+        self.running = {}
+        self.ended = {}  # With 0.
+        self.gone = {}
+
+    def note(self, kind, name, status, now):
+        if kind == "DELETED":
+            self.gone[name] = now
+            self.running.pop(name, None)
+            return
+        if kind == "ADDED" and not self.exists(name):
+            self.created[name] = now
+        if status == "Running":
+            self.running.setdefault(name, now)
+        if status == "Completed":
+            self.ended.setdefault(name, now)
+
+    def exists(self, name):
+        return name in self.created and self.gone.get(name, 0) < self.created[name]
+
+    def words(self):
+        return (f"{len(self.created)} pods were created, {len(self.running)} run, "
+                f"{len(self.gone)} went")
+
+
+class JobObserver(Observer):
+    """When the status of a job said first that it is in a state: told["Running"]["job-00007"]."""
+
+    cell = 1  # Of both kinds.
+
+    def __init__(self, client, path):
+        super().__init__(client, path)
+        self.told = collections.defaultdict(dict)
+        self.last = time.monotonic()  # When anything came.
+
+    def note(self, kind, name, status, now):
+        self.last = now
+        if kind != "DELETED":
+            self.told[status].setdefault(name, now)
+
+    def words(self):
+        return ", ".join(f"{len(jobs)} were {state}" for state, jobs in self.told.items())

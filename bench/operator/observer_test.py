@@ -8,7 +8,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 from api_client import Event
-from observer import PodObserver
+from observer import JobObserver, PodObserver
 
 
 def row(name, status):
@@ -41,6 +41,21 @@ class PodObserverTest(unittest.TestCase):
         self.assertEqual((pods.created, pods.running), ({"a": 1}, {"a": 3}))
         pods.note("DELETED", "a", "Running", 5)
         self.assertEqual((pods.running, pods.gone), ({}, {"a": 5}))
+
+    def test_a_pod_that_has_ended_well_is_noted_once(self):
+        pods = PodObserver(None, "bench")
+        for now, status in enumerate(("Running", "Completed", "Completed"), 1):
+            pods.note("MODIFIED", "a", status, now)
+        self.assertEqual(pods.ended, {"a": 2})
+
+    def test_of_a_job_the_first_time_counts_that_it_says_something(self):
+        jobs = JobObserver(None, "/jobs")
+        for now, state in enumerate(("", "Running", "Running", "Succeeded"), 1):
+            jobs.note("MODIFIED", "j", state, now)
+        jobs.note("DELETED", "j", "Failed", 9)
+        self.assertEqual(jobs.told["Running"], {"j": 2})
+        self.assertEqual(jobs.told["Succeeded"], {"j": 4})
+        self.assertEqual(jobs.told["Failed"], {})
 
     def test_a_pod_made_again_counts_from_its_new_creation(self):
         pods = PodObserver(None, "bench")

@@ -1,6 +1,6 @@
 """Memory and processor time of a process, as the kernel counts them.
 
-    rss_mb(pid), cpu_s(pid), thread_cpu_s(pid)
+    rss_mb(pid), private_mb(pid), cpu_s(pid), thread_cpu_s(pid)
 """
 
 import collections
@@ -48,9 +48,23 @@ def rss_mb(pid):
     return int(fields(pid)[21]) * PAGE_BYTES / 1e6
 
 
-def peak_mb(pid):
+def told_mb(pid, *names):
+    """The sum of these lines of its status."""
+    found = {}
     with open(f"/proc/{pid}/status", encoding="utf-8") as file:
         for line in file:
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    raise ValueError(f"/proc/{pid}/status has no VmHWM: the process has ended")
+            name, _, value = line.partition(":")
+            if name in names:
+                found[name] = int(value.split()[0]) * 1024 / 1e6
+    if len(found) < len(names):
+        raise ValueError(f"/proc/{pid}/status has no {' or '.join(names)}: the process has ended")
+    return sum(found.values())
+
+
+def peak_mb(pid):
+    return told_mb(pid, "VmHWM")
+
+
+def private_mb(pid):
+    """What is its own, without the pages of its files, which the kernel may drop."""
+    return told_mb(pid, "RssAnon", "RssShmem")

@@ -279,8 +279,9 @@ int RunDashboardLink(const std::string& dir) {
   const absl::StatusOr<std::string> body =
       (*client)->Post("/api/session/codes", "{}", "ask the dashboard for a link");
   if (!body.ok()) return Fail(body.status());
-  const nlohmann::json answer = nlohmann::json::parse(*body, nullptr, false);
-  std::printf("%s/#code=%s\n", url.c_str(), TextOf(answer, "code").c_str());
+  const absl::StatusOr<nlohmann::json> answer = ParseJsonObject(*body);
+  if (!answer.ok()) return Fail(answer.status());
+  std::printf("%s/#code=%s\n", url.c_str(), TextOf(*answer, "code").c_str());
   return kExitOk;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/api/dialect.h"
+#include "operator/api/json_depth.h"
 #include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
 #include "operator/base/status.h"
@@ -118,6 +119,8 @@ std::vector<std::string> WarningsOf(std::string_view header) {
 }
 
 std::string WithoutManagedFields(std::string_view text) {
+  // What is nested without end is written by recursion, and is nothing to be read either.
+  if (IsNestedDeeper(text, kJsonDepthMax)) return std::string(text);
   nlohmann::ordered_json object =
       nlohmann::ordered_json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) return std::string(text);

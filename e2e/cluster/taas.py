@@ -38,7 +38,7 @@ def install(kubectl, *settings):
     """Into a namespace that takes pods of the strictest kind only."""
     kubectl.apply(namespace(NAMESPACE, "restricted"))
     kubectl.run(programs.path("helm"), "install", RELEASE, CHART, "--namespace", NAMESPACE,
-                *settings, "--wait", "--timeout", INSTALL_LIMIT)
+                "--set", "test.enabled=true", *settings, "--wait", "--timeout", INSTALL_LIMIT)
 
 
 def operators(kubectl):

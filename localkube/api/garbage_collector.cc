@@ -303,13 +303,19 @@ void GarbageCollector::RetryLater(const std::string& uid, const absl::Status& st
 void GarbageCollector::ExpireEvents() {
   executor_.PostAfter(kExpiryInterval, Guarded([this] { ExpireEvents(); }));
   const Clock::WallTime oldest = clock_.WallNow() - kEventLife;
-  if (const auto events = store_.List({.resource = "events"}); events.ok()) {
-    for (const StoreEntry& entry : events->entries) {
+  if (auto events = store_.List({.resource = "events"}); events.ok()) {
+    std::vector<StoreEntry>& entries = events->entries;
+    std::sort(entries.begin(), entries.end(),
+              [](const StoreEntry& a, const StoreEntry& b) { return a.revision < b.revision; });
+    size_t too_many = entries.size() - std::min(entries.size(), kEventsMax);
+    for (const StoreEntry& entry : entries) {
       const json event = json::parse(*entry.text);
       std::string last = FieldText(event, "lastTimestamp");
       if (last.empty()) last = MetaText(event, "creationTimestamp");
       Clock::WallTime time;
-      if (ParseRfc3339(last, &time) && time >= oldest) continue;
+      const bool young = ParseRfc3339(last, &time) && time >= oldest;
+      if (young && too_many == 0) continue;
+      if (too_many > 0) --too_many;
       // One that stays is met again in kExpiryInterval.
       rest_.Remove({FindResource("events"), entry.key.ns, entry.key.name, ""}, UidOf(event))
           .IgnoreError();

@@ -184,6 +184,18 @@ TEST_F(GarbageCollectorTest, EventsOlderThanAnHourGo) {
   EXPECT_EQ(Call("GET", events + "/new").code, 200);
 }
 
+// Symptom: a local cluster in which many short jobs ran grew by all that was told of them.
+TEST_F(GarbageCollectorTest, OfManyEventsTheOldestGo) {
+  const std::string events = "/api/v1/namespaces/default/events";
+  for (size_t i = 0; i < GarbageCollector::kEventsMax + 2; ++i) {
+    Call("POST", events, {{"metadata", {{"name", "e" + std::to_string(i)}}}});
+  }
+  collector_.Start();
+  EXPECT_TRUE(Eventually(events + "/e1", 404));
+  EXPECT_EQ(Call("GET", events + "/e0").code, 404);
+  EXPECT_EQ(Call("GET", events + "/e2").code, 200);
+}
+
 TEST_F(GarbageCollectorTest, StoredTextThatCannotBeReadStopsNothing) {
   const auto store = [this](const std::string& name, const std::string& text) {
     return store_->Commit({.key = {"pods", "n", name}, .render = [text](uint64_t) {

@@ -341,6 +341,8 @@ struct Job {
   std::optional<OtherController> other_controller;  // TFJob only.
   JobSpec spec;
   JobStatus status;
+  // JSON of a status that cannot be read; then `status` is that of a job of which nothing was said.
+  std::string unreadable_status;
   std::optional<Ledger> ledger;  // Nothing yet for a new job.
   // Names and values of the annotations beside the ledger, with which they have one limit.
   size_t other_annotation_bytes = 0;

@@ -68,6 +68,16 @@ absl::Status ReadLedgerOf(const JsonField& annotation, Job* out) {
   return absl::OkStatus();
 }
 
+absl::Status ReadStatusOf(const JsonField& status, Job* out) {
+  const absl::Status read = ReadStatus(out->kind, status, &out->status);
+  if (read.ok()) return read;
+  // Another controller's: what it says is all that there is to know of a job that is not ours yet.
+  if (out->other_controller.has_value() && !out->ledger.has_value()) return read;
+  out->status = {};
+  out->unreadable_status = status.Text();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Job> DecodeJob(JobKind kind, std::string_view json) {
@@ -93,8 +103,8 @@ absl::StatusOr<Job> DecodeJob(JobKind kind, std::string_view json) {
     RETURN_IF_ERROR(ReadPendingDeadline(deadline, &job.spec)).With(what);
   }
   job.other_annotation_bytes = BytesBesideTheLedger(annotations);
-  RETURN_IF_ERROR(ReadStatus(kind, root["status"], &job.status)).With(what);
   RETURN_IF_ERROR(ReadLedgerOf(annotations[std::string(kLedgerAnnotation)], &job)).With(what);
+  RETURN_IF_ERROR(ReadStatusOf(root["status"], &job)).With(what);
   return job;
 }
 

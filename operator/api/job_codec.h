@@ -2,7 +2,8 @@
 //
 // Decoding is lenient about unknown fields, because a newer API server may have stored them, and
 // strict about types: an object that the schema would refuse is an error, never a guess. Values
-// that are absent get the schema's defaults.
+// that are absent get the schema's defaults. A status that cannot be read is as good as none: it is
+// only what was said, and no job must be out of everybody's control for it.
 //
 // Ownership: values. Threads: any. Errors: InvalidArgument naming the field.
 //

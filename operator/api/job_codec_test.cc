@@ -1,6 +1,9 @@
 #include "operator/api/job_codec.h"
 
+#include <cstdint>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -89,6 +92,47 @@ TEST(DecodeTrainingJobTest, AWrongTypeNamesJobAndField) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("template: is missing")));
   EXPECT_FALSE(DecodeJob(JobKind::kTrainingJob, "[]").ok());
   EXPECT_FALSE(DecodeJob(JobKind::kTrainingJob, "{").ok());
+}
+
+// Symptom: after a number out of all bounds had come into its status, a job ran on in spite of
+// suspend and activeDeadlineSeconds, and taas could neither list nor delete it.
+TEST(DecodeTrainingJobTest, AStatusThatCannotBeReadIsAsGoodAsNone) {
+  const Json bad[] = {Json::parse(R"({"progress": {"etaSeconds": 9223372036854775808}})"),
+                      {{"progress", {{"step", 1.5}}}},
+                      {{"progress", 5}},
+                      {{"conditions", "Running"}},
+                      {{"conditions", {{{"lastTransitionTime", "soon"}}}}},
+                      {{"state", "Dreaming"}},
+                      {{"restarts", {{"killed", "often"}}}},
+                      {{"replicaStatuses", {{"worker", 3}}}},
+                      Json("done"),
+                      Json::array()};
+  for (const Json& status : bad) {
+    const auto job = DecodeJob(JobKind::kTrainingJob, With("/status", status));
+    ASSERT_THAT(job, IsOk()) << status;
+    EXPECT_EQ(job->status, JobStatus()) << status;
+    EXPECT_EQ(Json::parse(job->unreadable_status), status);
+    EXPECT_EQ(job->spec.roles.size(), 3u);
+  }
+  const auto good = DecodeJob(JobKind::kTrainingJob, With("/status", {{"state", "Running"}}));
+  ASSERT_THAT(good, IsOk());
+  EXPECT_EQ(good->unreadable_status, "");
+}
+
+TEST(DecodeTrainingJobTest, WholeNumbersAreReadUpToTheLastThatFits) {
+  const auto eta = [](const char* number) -> std::optional<int64_t> {
+    const std::string progress = std::string(R"({"etaSeconds": )") + number + "}";
+    const auto job =
+        DecodeJob(JobKind::kTrainingJob, With("/status/progress", Json::parse(progress)));
+    if (!job.ok() || !job->status.progress.has_value()) return std::nullopt;
+    return job->status.progress->eta_seconds;
+  };
+  EXPECT_EQ(eta("9223372036854775807"), INT64_MAX);
+  EXPECT_EQ(eta("-9223372036854775808"), INT64_MIN);
+  EXPECT_EQ(eta("9223372036854775808"), std::nullopt);
+  EXPECT_EQ(eta("18446744073709551615"), std::nullopt);
+  EXPECT_EQ(eta("4.0"), 4);
+  EXPECT_EQ(eta("9.3e18"), std::nullopt);
 }
 
 TEST(DecodeTrainingJobTest, ALedgerThatCannotBeReadIsNotTakenForNone) {

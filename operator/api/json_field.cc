@@ -21,6 +21,23 @@ bool MayBeSecret(std::string_view path) {
   return false;
 }
 
+// Whole numbers are compared as such: the greatest of them are none of a double's.
+template <typename Integer>
+bool Fits(const Json& value) {
+  using Limits = std::numeric_limits<Integer>;
+  if (value.is_number_unsigned()) {
+    return value.get<uint64_t>() <= static_cast<uint64_t>(Limits::max());
+  }
+  if (value.is_number_integer()) {
+    const auto number = value.get<int64_t>();
+    return number >= Limits::min() && number <= Limits::max();
+  }
+  // 4.0 is 4. 2^63 itself is no int64_t, but the nearest double of its predecessor.
+  const double number = value.get<double>();
+  return std::trunc(number) == number && number >= static_cast<double>(Limits::min()) &&
+         (sizeof(Integer) < 8 ? number <= static_cast<double>(Limits::max()) : number < 0x1p63);
+}
+
 const char* KindOf(const Json& value) {
   if (value.is_string()) return "a text";
   if (value.is_number()) return "a number";
@@ -96,13 +113,7 @@ template <typename Integer>
 absl::Status JsonField::ReadInteger(Integer* out) const {
   if (!present()) return absl::OkStatus();
   if (!value_->is_number()) return Wrong("a whole number");
-  const double number = value_->get<double>();
-  // 2^63 itself is no int64_t, but the nearest double of its predecessor.
-  const bool fits = number >= static_cast<double>(std::numeric_limits<Integer>::min()) &&
-                    (sizeof(Integer) < 8
-                         ? number <= static_cast<double>(std::numeric_limits<Integer>::max())
-                         : number < 0x1p63);
-  if (!fits || std::trunc(number) != number) return Wrong("a whole number in range");
+  if (!Fits<Integer>(*value_)) return Wrong("a whole number in range");
   *out = value_->get<Integer>();
   return absl::OkStatus();
 }

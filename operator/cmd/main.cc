@@ -159,6 +159,9 @@ GangScheduler SchedulerOf(const std::string& name) {
 int Run(int argc, char** argv) {
   // One thread does nearly all the work: heaps of the others would only lie half empty.
   mallopt(M_ARENA_MAX, 1);
+  // A job of a megabyte, a page of a list: what was large goes back to the kernel with its end.
+  // Left to itself the library would keep a heap as large as all of that once was.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
   Flags flags;
   flags.options.metrics_addr = "127.0.0.1:8080";
   flags.options.health_addr = "127.0.0.1:8081";

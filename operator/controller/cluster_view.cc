@@ -1,6 +1,7 @@
 #include "operator/controller/cluster_view.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <tuple>
 #include <utility>
 
@@ -11,7 +12,6 @@
 #include "operator/kube/json_slice.h"
 #include "operator/kube/resource_version.h"
 #include "operator/plan/replicas.h"
-#include "third_party/json.h"
 
 namespace taas {
 namespace {
@@ -45,31 +45,57 @@ std::string BrokenRulesOf(JobKind kind, std::string_view text) {
   return errors.empty() ? "" : FormatFieldErrors(errors);
 }
 
+// `text` with `value` for what stands at `path`, if anything does; nothing is made of the rest,
+// which may be as deep as it likes. What is no object stays as it is, for its decoder to say so.
+std::string With(std::string_view text, std::initializer_list<std::string_view> path,
+                 std::string_view value) {
+  std::string_view part = text;
+  for (const std::string_view key : path) {
+    const auto member = FindMember(part, key);
+    if (!member.ok() || !member->has_value()) return std::string(text);
+    part = **member;
+  }
+  const size_t begin = part.data() - text.data();
+  std::string out(text.substr(0, begin));
+  return out.append(value).append(text.substr(begin + part.size()));
+}
+
 // Who wrote which field takes as much room as the job itself, and only of TFJobs, which may have
-// another controller, it is asked. What is no object stays as it is, for its decoder to say so.
+// another controller, it is asked.
 std::string WithoutWriters(std::string_view text) {
-  const auto metadata = FindMember(text, "metadata");
-  if (!metadata.ok() || !metadata->has_value()) return std::string(text);
-  const auto writers = FindMember(**metadata, "managedFields");
-  if (!writers.ok() || !writers->has_value()) return std::string(text);
-  const size_t begin = (*writers)->data() - text.data();
-  std::string rest(text.substr(0, begin));
-  return rest.append("[]").append(text.substr(begin + (*writers)->size()));
+  return With(text, {"metadata", "managedFields"}, "[]");
 }
 
 // The same object with a spec that can be read, whatever stands there or in what belongs to it.
 std::string WithPlainSpec(JobKind kind, std::string_view text) {
-  nlohmann::json object = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return "";
-  object["spec"] = kind == JobKind::kTfJob
-                       ? R"({"tfReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[
-                             {"name":"tensorflow","image":"i"}]}}}}})"_json
-                       : R"({"roles":{"worker":{}},"trainer":{"model":{"name":"mlp"}}})"_json;
-  const auto annotations = "/metadata/annotations"_json_pointer;
-  if (object.contains(annotations) && object[annotations].is_object()) {
-    object[annotations].erase(std::string(kPendingDeadlineAnnotation));
+  const std::string_view spec =
+      kind == JobKind::kTfJob ? R"({"tfReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[
+                                    {"name":"tensorflow","image":"i"}]}}}}})"
+                              : R"({"roles":{"worker":{}},"trainer":{"model":{"name":"mlp"}}})";
+  return With(With(text, {"spec"}, spec),
+              {"metadata", "annotations", kPendingDeadlineAnnotation}, "null");
+}
+
+// No pod is made of this version of it: it has ended, or its ledger says that it is suspended.
+bool MakesNoPods(const Job& job) {
+  if (!job.ledger.has_value()) return false;
+  return job.ledger->outcome.has_value() || (job.spec.suspend && job.ledger->suspended);
+}
+
+// An assignment would keep the room that the text has.
+void Release(std::string* text) { std::string().swap(*text); }
+
+// A job may have 1.5 MB, nearly all of it what its pods are made of. That comes again with the
+// version of the job that resumes it.
+void ForgetPodParts(JobSpec* spec) {
+  for (auto& [role, of_role] : spec->roles) {
+    for (std::string* part : {&of_role.pod_template, &of_role.env, &of_role.env_from,
+                              &of_role.resources}) {
+      Release(part);
+    }
   }
-  return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  for (VolumeSpec& volume : spec->volumes) Release(&volume.source);
+  Release(&spec->trainer.config);
 }
 
 bool Succeeds(const Pod& before, const Pod& after) {
@@ -372,12 +398,15 @@ absl::StatusOr<Job> ClusterView::Decode(JobKind kind, std::string_view json) {
     if (flaw != flaws_.end() && IsLater(meta.resource_version, flaw->second.version)) {
       flaws_.erase(flaw);
     }
+    if (MakesNoPods(*job)) ForgetPodParts(&job->spec);
     return job;
   }
   if (known == nullptr) return job;
   absl::StatusOr<Job> kept = DecodeJob(kind, WithPlainSpec(kind, json));
   if (!kept.ok()) return job;
   kept->spec = known->spec;
+  // Of the last good spec those parts may be forgotten.
+  if (MakesNoPods(*known) && !MakesNoPods(*kept)) return job;
   kept->stored_bytes = json.size();
   // What was acted on last.
   kept->meta.generation = known->meta.generation;

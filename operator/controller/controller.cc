@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
@@ -30,14 +31,9 @@ constexpr seconds kPortsTime{30};
 // large job at once would take as many megabytes; the transport sends fewer.
 constexpr int kUnderWayMax = 64;
 
-// After a look its job is left alone for so long per pod. A look takes some microseconds per pod,
-// so that events of a job of any size cost a tenth of a processor or so; a job of 10 rests half a
-// millisecond, one of 1,000 fifty.
-constexpr std::chrono::microseconds kRestPerPod{50};
-
-// Replicas start within moments of each other, and those that have done their part end so. Each
-// that is told by itself costs a look, and often a request.
-constexpr milliseconds kGatherTime{100};
+// Done within some milliseconds. A job that has pods and wants no more than these is repaired;
+// whoever wants more is launched, and that takes its turn behind those that were there before.
+constexpr size_t kFewWrites = 4;
 
 // A job whose look has failed so often in a row, for half a second by then, is spoken of in the
 // log, and after each so many failures more.
@@ -55,6 +51,17 @@ bool Creates(const Step& step) {
   return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step) ||
          std::holds_alternative<CreatePodGroup>(step) ||
          std::holds_alternative<CreateConfigMap>(step);
+}
+
+bool IsLaunch(const Plan& plan, size_t pods) {
+  const size_t creates = std::count_if(plan.steps.begin(), plan.steps.end(), Creates);
+  return creates > kFewWrites || (creates > 0 && pods == 0);
+}
+
+// Whether the plan says that the job has ended, and nobody has said so yet.
+bool TellsTheEnd(const Job& job, const Plan& plan) {
+  return plan.status.completion_time.has_value() && !job.status.completion_time.has_value() &&
+         !HasLedgerStep(plan) && !plan.hands_off && !job.meta.deletion_time.has_value();
 }
 
 // By us or by another controller: it may run, or have ended well.
@@ -90,6 +97,7 @@ struct Controller::Look {
   int done = 0;
   bool retry = false;
   std::string why;  // Of a retry: what did not work last.
+  bool status_sent = false;
   size_t pods = 0;
   seconds after{0};
   JobReporter::Changes changes;
@@ -107,7 +115,7 @@ Controller::Controller(KubeTransport& transport, Executor& executor, Random& ran
             [this](const std::string& key, ClusterView::Haste haste) {
               Hear(key);
               const bool gather = haste == ClusterView::Haste::kWithItsLike;
-              queue_.AddAfter(key, gather ? kGatherTime : milliseconds(0));
+              queue_.AddAfter(key, PaceOf(gather ? Change::kPodsMove : Change::kAny).gather);
               metrics_.SetQueueDepth(queue_.depth());
             }),
       api_(transport),
@@ -266,6 +274,8 @@ void Controller::Process(const std::string& key) {
     Forget(key);
     return LookAtUnreadable(key);
   }
+  // A new job, and one of many may be: those that are under way go first.
+  if (!job->ledger.has_value() && !queue_.GoSlow(key)) return queue_.Done(key);
   unreadable_.erase(key);
   view_.ForgetCounted(*job);
   auto look = std::make_shared<Look>();
@@ -294,6 +304,7 @@ void Controller::PlanAndExecute(const std::shared_ptr<Look>& look) {
   } catch (const std::exception& error) {
     return OnInternalError(look, error.what());
   }
+  if (IsLaunch(look->plan, look->pods) && !queue_.GoSlow(key)) return queue_.Done(key);
   if (tracked.obstacles.ledger_refused() && HasLedgerStep(look->plan)) {
     // Nothing may be said that the stored ledger does not know, but what is in the way.
     look->plan.steps.erase(look->plan.steps.begin());
@@ -337,7 +348,7 @@ void Controller::OnInternalError(const std::shared_ptr<Look>& look, const std::s
                  look->plan.status.message);
   const Job& job = *look->job;
   if (!StatusDiffers(job, look->plan.status, kept_[job.kind])) return CloseLook(look);
-  WriteStatus(look);
+  WriteStatus(look, /*decision=*/true);
 }
 
 Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracked& tracked) {
@@ -413,6 +424,13 @@ void Controller::Execute(const std::shared_ptr<Look>& look) {
     } else if (!IsHeld(*look->job, tracked, steps[i])) {
       look->to_send.push_back(i);
     }
+  }
+  // Whoever waits for the end does not wait for what is cleaned up after it, unless that is soon
+  // done and one status can tell of both.
+  const bool soon = look->to_send.size() <= kFewWrites && queue_.in_flight() <= kFewWrites;
+  const bool refused = executor_.clock().Now() < tracked.status_refused_until;
+  if (!soon && !refused && TellsTheEnd(*look->job, look->plan)) {
+    WriteStatus(look, /*decision=*/true);
   }
   SendMore(look);
 }
@@ -544,7 +562,7 @@ void Controller::OnRefused(const Look& look, const Step& step, const WriteResult
 
 void Controller::Finish(const std::shared_ptr<Look>& look) {
   if (Tracked* tracked = SameJob(*look)) {
-    reporter_.Changed(*look->job, tracked->told, look->changes);
+    reporter_.Changed(*look->job, tracked->told, std::exchange(look->changes, {}));
     const auto tell_again =
         reporter_.Hindered(*look->job, tracked->told, look->plan.hindrances);
     if (tell_again.has_value()) {
@@ -552,19 +570,26 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
     }
     // A job that is changing is looked at again at once; its status is written when it is quiet.
     const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
-    if (quiet && !HasLedgerStep(look->plan)) {
-      auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
-                               &tracked->status_writes, executor_.clock());
-      const auto refused_for = tracked->status_refused_until - executor_.clock().Now();
-      if (delay.has_value()) delay = std::max<Clock::Duration>(*delay, refused_for);
-      if (delay.has_value() && *delay <= Clock::Duration::zero()) return WriteStatus(look);
-      if (delay.has_value()) queue_.AddAfter(look->key, *delay);
+    if (quiet && !HasLedgerStep(look->plan) && !look->status_sent) {
+      const auto turn = TurnOfStatus(
+          *look->job, look->plan.status, kept_[look->job->kind],
+          {.clock = executor_.clock(), .launching = queue_.OthersAreSlow(look->key)},
+          &tracked->status_writes);
+      if (turn.has_value()) {
+        const auto refused_for = tracked->status_refused_until - executor_.clock().Now();
+        const auto delay = std::max<Clock::Duration>(turn->delay, refused_for);
+        if (delay <= Clock::Duration::zero()) return WriteStatus(look, turn->decision);
+        queue_.AddAfter(look->key, delay);
+      }
     }
   }
   CloseLook(look);
 }
 
-void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
+// One more write of the look, with which or after which all else is done.
+void Controller::WriteStatus(const std::shared_ptr<Look>& look, bool decision) {
+  look->status_sent = true;
+  ++look->under_way;
   KeptFields& kept = kept_[look->job->kind];
   const auto done = [this, look](const WriteResult& result) {
     Tracked* tracked = SameJob(*look);
@@ -593,12 +618,14 @@ void Controller::WriteStatus(const std::shared_ptr<Look>& look) {
       look->why = result.message;
       look->after = std::max(look->after, result.after);
     }
-    CloseLook(look);
+    --look->under_way;
+    SendMore(look);
   };
   if (look->plan.hands_off) {
     writer_.PatchRefusal(*look->job, look->plan.status, kept, done);
   } else {
-    writer_.PatchStatus(*look->job, look->plan.status, kept, done);
+    writer_.PatchStatus(*look->job, look->plan.status, kept,
+                        decision ? Order::kFirst : Order::kInTurn, done);
   }
 }
 
@@ -631,7 +658,7 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     const Clock::Duration delay = *look->plan.wake_at - executor_.clock().WallNow();
     queue_.AddAfter(key, std::max<Clock::Duration>(delay, milliseconds(1)));
   }
-  queue_.Done(key, kRestPerPod * look->pods);
+  queue_.Done(key, RestAfter(look->pods));
   metrics_.SetQueueDepth(queue_.depth());
 }
 

@@ -45,8 +45,8 @@
 #include "operator/controller/metrics.h"
 #include "operator/controller/object_writer.h"
 #include "operator/controller/obstacles.h"
+#include "operator/controller/pacing.h"
 #include "operator/controller/port_source.h"
-#include "operator/controller/status_pacing.h"
 #include "operator/controller/trainer_poller.h"
 #include "operator/kube/poll_transport.h"
 #include "operator/kube/transport.h"
@@ -139,7 +139,7 @@ class Controller {
   void OnTaken(const Look& look, const WriteResult& result);
   void OnRefused(const Look& look, const Step& step, const WriteResult& result);
   void Finish(const std::shared_ptr<Look>& look);
-  void WriteStatus(const std::shared_ptr<Look>& look);
+  void WriteStatus(const std::shared_ptr<Look>& look, bool decision);
   void CloseLook(const std::shared_ptr<Look>& look);
 
   Executor& executor_;

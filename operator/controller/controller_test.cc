@@ -460,6 +460,48 @@ TEST(ControllerTest, AJobThatBreaksAnInvariantIsMarkedAndTheOthersGoOn) {
   EXPECT_EQ(spoilt()["conditions"][0]["status"], "False");
 }
 
+// A status that somebody, or the program itself through its /status, has made unreadable.
+void SpoilStatus(SimCluster& cluster) {
+  json job = cluster.Job();
+  job["status"]["progress"]["etaSeconds"] = json::parse("9223372036854775808");
+  job["status"]["conditions"][0]["lastTransitionTime"] = "soon";
+  cluster.api().Put("trainingjobs", job);
+}
+
+// Symptom: a job whose status had a number that could not be read ran on after spec.suspend, which
+// is also how Kueue takes its GPUs away, and after its deadline.
+TEST(ControllerTest, AJobWhoseStatusCannotBeReadIsSuspendedAndEndedAsAnyOther) {
+  SimCluster cluster(12);
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  SpoilStatus(cluster);
+  cluster.EditSpec({{"suspend", true}});
+  ASSERT_TRUE(cluster.RunUntilState("Suspended")) << cluster.Job().dump(1);
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.api().Names("pods").empty(); }, seconds(60)));
+  EXPECT_TRUE(cluster.Status()["conditions"].is_array()) << cluster.Job().dump(1);
+  EXPECT_EQ(cluster.Status()["progress"], json()) << "what cannot be read stayed";
+  cluster.EditSpec({{"suspend", false}});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  SpoilStatus(cluster);
+  cluster.EditSpec({{"activeDeadlineSeconds", 30}, {"ttlSecondsAfterFinished", 60}});
+  ASSERT_TRUE(cluster.RunUntilState("Failed")) << cluster.Job().dump(1);
+  SpoilStatus(cluster);
+  EXPECT_TRUE(cluster.RunUntil([&] { return cluster.Job().empty(); }, seconds(300)));
+}
+
+TEST(ControllerTest, AStatusThatCannotBeReadIsWrittenAnewOnce) {
+  SimCluster cluster(12);
+  cluster.CreateJob({.chiefs = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  cluster.RunFor(seconds(30));
+  SpoilStatus(cluster);
+  const int before = cluster.api().writes();
+  cluster.RunFor(seconds(30));
+  EXPECT_EQ(cluster.api().writes(), before + 1);
+  EXPECT_EQ(cluster.Status().value("state", ""), "Running");
+  EXPECT_EQ(cluster.Status().value("ready", ""), "2/2");
+}
+
 TEST(ControllerTest, AWipedStatusIsRebuilt) {
   SimCluster cluster(12);
   cluster.set_script(OrdinaryLife(cluster));

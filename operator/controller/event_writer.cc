@@ -46,6 +46,7 @@ void EventWriter::Write(const Job& job, bool warning, const std::string& reason,
       {"count", count.times}};
   HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(Resource::kEvents, job.meta.ns)};
   request.body = RequestBody(event);
+  if (!warning) request.order = Order::kLast;  // It tells what can be seen, too.
   const std::string name = job.meta.ns + "/" + job.meta.name;
   api_.Send(std::move(request), [this, name, reason](absl::StatusOr<HttpReply> reply) {
     const Answer answer = Classify(reply);

@@ -1,10 +1,12 @@
 #include "operator/controller/http_pages.h"
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -49,10 +51,16 @@ absl::StatusOr<asio::ip::tcp::endpoint> ParseAddress(const std::string& text) {
   return asio::ip::tcp::endpoint(address, static_cast<uint16_t>(std::stoi(port)));
 }
 
+bool IsAddress(const std::string& host) {
+  boost::system::error_code error;
+  asio::ip::make_address(host, error);
+  return !error;
+}
+
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(asio::ip::tcp::socket socket, const HttpPages::Make& make)
-      : stream_(std::move(socket)), make_(make) {}
+  Session(asio::ip::tcp::socket socket, const HttpPages::Make& make, const ClusterNames& names)
+      : stream_(std::move(socket)), make_(make), names_(names) {}
 
   void Start() {
     stream_.expires_after(kRequestTimeout);
@@ -66,7 +74,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void Answer() {
     HttpPage page{.code = 405, .text = "only GET and HEAD\n"};
     const bool head = request_.method() == http::verb::head;
-    if (head || request_.method() == http::verb::get) {
+    const auto host = request_[http::field::host];
+    if (!IsOwnHost({host.data(), host.size()}, names_)) {
+      page = {.code = 421, .text = "this is not the host that was asked: ask by its address, as "
+                                   "localhost or by the name of its service\n"};
+    } else if (head || request_.method() == http::verb::get) {
       const std::string target(request_.target());
       page = make_(target.substr(0, target.find('?')));
     }
@@ -85,6 +97,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   beast::tcp_stream stream_;
   const HttpPages::Make& make_;
+  const ClusterNames& names_;
   beast::flat_buffer buffer_{kRequestBytesMax};
   http::request<http::string_body> request_;
   http::response<http::string_body> reply_;
@@ -92,9 +105,25 @@ class Session : public std::enable_shared_from_this<Session> {
 
 }  // namespace
 
+bool IsOwnHost(std::string_view host, const ClusterNames& names) {
+  if (host.empty()) return true;
+  if (host.front() == '[') {  // An IPv6 address.
+    return IsAddress(std::string(host.substr(1, host.find(']') - 1)));
+  }
+  std::string name(host.substr(0, host.find(':')));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (name.ends_with('.')) name.pop_back();
+  if (IsAddress(name) || name.find('.') == std::string::npos) return true;
+  const std::string domain = names.cluster_domain.empty() ? "cluster.local" : names.cluster_domain;
+  if (name.ends_with(".svc") || name.ends_with(".svc." + domain)) return true;
+  return !names.ns.empty() && name.ends_with("." + names.ns) &&
+         name.find('.') == name.size() - names.ns.size() - 1;
+}
+
 class HttpPages::Server {
  public:
-  explicit Server(Make make) : make_(std::move(make)) {}
+  Server(Make make, ClusterNames names) : make_(std::move(make)), names_(std::move(names)) {}
   ~Server() {
     context_.stop();
     if (thread_.joinable()) thread_.join();
@@ -120,7 +149,7 @@ class HttpPages::Server {
     acceptor_.async_accept([this](boost::system::error_code failed, asio::ip::tcp::socket socket) {
       if (failed == asio::error::operation_aborted) return;
       if (failed) return AcceptLater();
-      std::make_shared<Session>(std::move(socket), make_)->Start();
+      std::make_shared<Session>(std::move(socket), make_, names_)->Start();
       Accept();
     });
   }
@@ -133,6 +162,7 @@ class HttpPages::Server {
   }
 
   const Make make_;
+  const ClusterNames names_;
   asio::io_context context_{1};
   asio::ip::tcp::acceptor acceptor_{context_};
   asio::steady_timer pause_{context_};
@@ -144,8 +174,9 @@ HttpPages::HttpPages(std::unique_ptr<Server> server) : server_(std::move(server)
 HttpPages::~HttpPages() = default;
 int HttpPages::port() const { return server_->port(); }
 
-absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(const std::string& address, Make make) {
-  auto server = std::make_unique<Server>(std::move(make));
+absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(const std::string& address, Make make,
+                                                            ClusterNames names) {
+  auto server = std::make_unique<Server>(std::move(make), std::move(names));
   RETURN_IF_ERROR(server->Listen(address));
   return std::unique_ptr<HttpPages>(new HttpPages(std::move(server)));
 }

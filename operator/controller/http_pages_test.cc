@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -51,6 +53,26 @@ TEST_F(HttpPagesTest, APageIsServedUnderItsPathAndItsCodeArrives) {
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("HTTP 404")));
 }
 
+// Symptom: a page of the web that a browser on the operator's machine showed could read the
+// operator's pages by a name of its own for 127.0.0.1.
+TEST(IsOwnHostTest, AddressesLocalhostAndServicesAreAndOtherSitesAreNot) {
+  const ClusterNames names{.ns = "taas-system", .cluster_domain = ""};
+  for (const char* host :
+       {"127.0.0.1", "10.0.0.7:8080", "[::1]:8081", "[fd00::7]", "localhost:8080", "LOCALHOST", "",
+        "taas-operator:8080", "taas-operator.taas-system:8080", "taas-operator.other.svc",
+        "taas-operator.taas-system.svc.cluster.local:8080", "a.b.svc.cluster.local."}) {
+    EXPECT_TRUE(IsOwnHost(host, names)) << host;
+  }
+  for (const char* host :
+       {"evil.example", "evil.example:8080", "127.0.0.1.evil.example", "taas-system.evil.example",
+        "x.svc.evil.example", "a.b.taas-system", "svc.cluster.local.evil.example", "[evil]",
+        "taas-operator.other"}) {
+    EXPECT_FALSE(IsOwnHost(host, names)) << host;
+  }
+  EXPECT_TRUE(IsOwnHost("a.b.svc.my.corp", {.ns = "", .cluster_domain = "my.corp"}));
+  EXPECT_FALSE(IsOwnHost("a.taas-system", {}));
+}
+
 TEST_F(HttpPagesTest, APortInUseAndABadAddressAreErrorsThatNameIt) {
   auto pages = HttpPages::Start("127.0.0.1:0", [](const std::string&) { return HttpPage{}; });
   ASSERT_THAT(pages, IsOk());
@@ -61,6 +83,76 @@ TEST_F(HttpPagesTest, APortInUseAndABadAddressAreErrorsThatNameIt) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("host:port")));
   EXPECT_THAT(HttpPages::Start("127.0.0.1:99999", nullptr),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("65535")));
+}
+
+// Keeps what is posted until the test runs it.
+class HeldExecutor : public Executor {
+ public:
+  void Post(Task task) override {
+    std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    posted_.notify_all();
+  }
+  TimerId PostAfter(Clock::Duration, Task) override { return 0; }
+  bool Cancel(TimerId) override { return false; }
+  const Clock& clock() const override { return clock_; }
+
+  void RunAll(size_t count) {
+    std::unique_lock lock(mutex_);
+    posted_.wait(lock, [&] { return tasks_.size() == count; });
+    std::vector<Task> tasks = std::exchange(tasks_, {});
+    lock.unlock();
+    for (Task& task : tasks) task();
+  }
+
+ private:
+  RealClock clock_;
+  std::mutex mutex_;
+  std::condition_variable posted_;
+  std::vector<Task> tasks_;
+};
+
+// Symptom: pods that answered with megabytes, many of them at once, were all held in memory.
+TEST_F(HttpPagesTest, OfLongAnswersThatComeAtOnceOnlySomeAreTaken) {
+  const auto make = [](const std::string& path) {
+    return HttpPage{.code = 200, .text = std::string(path == "/long" ? 90'000 : 10'000, 'x')};
+  };
+  auto pages = HttpPages::Start("127.0.0.1:0", make);
+  ASSERT_THAT(pages, IsOk());
+  HeldExecutor held;
+  TcpPollTransport poll(held, {.body_bytes_max = 95'000, .together_bytes_max = 100'000});
+  const auto answers = [&](const std::vector<std::string>& paths) {
+    int taken = 0;
+    for (const std::string& path : paths) {
+      poll.Get("127.0.0.1", (*pages)->port(), path, [&](absl::StatusOr<std::string> body) {
+        if (body.ok()) {
+          ++taken;
+        } else {
+          EXPECT_THAT(body.status().message(), HasSubstr("too many long answers"));
+        }
+      });
+    }
+    held.RunAll(paths.size());
+    return taken;
+  };
+  EXPECT_EQ(answers({"/long", "/long", "/long"}), 1);
+  EXPECT_EQ(answers({"/long"}), 1) << "what was read is still counted";
+  EXPECT_EQ(answers({"/long", "/short", "/short", "/short"}), 4);
+}
+
+TEST_F(HttpPagesTest, AnAnswerThatIsTooLongIsNone) {
+  auto pages = HttpPages::Start("127.0.0.1:0", [](const std::string&) {
+    return HttpPage{.code = 200, .text = std::string(90'001, 'x')};
+  });
+  ASSERT_THAT(pages, IsOk());
+  HeldExecutor held;
+  TcpPollTransport poll(held, {.body_bytes_max = 90'000, .together_bytes_max = 1'000'000});
+  absl::Status status;
+  poll.Get("127.0.0.1", (*pages)->port(), "/", [&](absl::StatusOr<std::string> body) {
+    status = body.status();
+  });
+  held.RunAll(1);
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("limit")));
 }
 
 TEST_F(HttpPagesTest, APollOfNobodyFailsAndNamesTheAddress) {

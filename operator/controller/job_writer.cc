@@ -30,6 +30,14 @@ std::chrono::milliseconds PatienceFor(const Job& job) {
                   HttpRequest{}.timeout + std::chrono::seconds(job.stored_bytes / kBytesPerSecond));
 }
 
+// As far as it matters to a patch: what stands there and cannot be read goes.
+std::string StoredStatus(const Job& job) {
+  if (job.unreadable_status.empty()) return EncodeStatus(job, job.status);
+  Log(LogLevel::kWarning, "the job's status cannot be read: it is written anew",
+      {{"job", NameOf(job.meta)}});
+  return job.unreadable_status;
+}
+
 }  // namespace
 
 void JobWriter::PatchLedger(const Job& job, const Ledger& ledger, WriteDone done) {
@@ -37,17 +45,20 @@ void JobWriter::PatchLedger(const Job& job, const Ledger& ledger, WriteDone done
                       {{"resourceVersion", job.meta.resource_version},
                        {"annotations", {{std::string(kLedgerAnnotation), EncodeLedger(ledger)}}}}}};
   HttpRequest request{.path = ObjectPath(ResourceOf(job.kind), job.meta.ns, job.meta.name)};
+  // A new job's is one of many; of one that is under way it is what its end or a restart waits for.
+  request.order = job.ledger.has_value() ? Order::kFirst : Order::kInTurn;
   request.body = RequestBody(body);
   Patch(job, std::move(request), "write the ledger of " + NameOf(job.meta), nullptr,
         std::move(done));
 }
 
-void JobWriter::PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept,
+void JobWriter::PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept, Order order,
                             WriteDone done) {
   const std::string wanted = EncodeStatus(job, status);
   HttpRequest request{
       .path = SubresourcePath(ResourceOf(job.kind), job.meta.ns, job.meta.name, "status")};
-  request.body = StatusPatch(EncodeStatus(job, job.status), wanted, job.meta.resource_version);
+  request.order = order;
+  request.body = StatusPatch(StoredStatus(job), wanted, job.meta.resource_version);
   Patch(
       job, std::move(request), "write the status of " + NameOf(job.meta),
       [&kept, wanted](const HttpReply& reply) { kept.Learn(wanted, reply.body); }, std::move(done));

@@ -28,7 +28,8 @@ class JobWriter {
 
   void PatchLedger(const Job& job, const Ledger& ledger, WriteDone done);
   // `kept`, which outlives the writer, learns from the answer.
-  void PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept, WriteDone done);
+  void PatchStatus(const Job& job, const JobStatus& status, KeptFields& kept, Order order,
+                   WriteDone done);
   // Likewise, but of conditions and message alone: the rest is another controller's.
   void PatchRefusal(const Job& job, const JobStatus& status, KeptFields& kept, WriteDone done);
   // Only a sentence, on a job that cannot be read.

@@ -33,6 +33,11 @@ constexpr std::chrono::seconds kStuckAfter{30};
 // The elector needs at most 7 s to let go of the lease; a process that is told to stop has 30.
 constexpr std::chrono::seconds kReleaseLimit{10};
 
+// Of a trainer's /status: the largest there is, a chief's with a thousand peers of eight GPUs, has
+// 1.2 MB. All that come at once have an eighth of the memory that the chart gives the operator.
+constexpr size_t kStatusBytesMax = 2 << 20;
+constexpr size_t kStatusesBytesMax = 32 << 20;
+
 // "POD_7f0c…": a container that starts again in the same pod is another process.
 std::string MakeIdentity(Random& random) {
   char host[256] = {};
@@ -57,11 +62,13 @@ class Process : public OperatorProcess {
                      CpprestTransport::Create(access, files_, *executor_,
                                               {.writes_max = options_.api_writes, .gate = gate}));
     counting_ = std::make_unique<CountingTransport>(*transport_, metrics_);
-    poll_ = std::make_unique<TcpPollTransport>(*executor_);
+    poll_ = std::make_unique<TcpPollTransport>(
+        *executor_, PollLimits{.body_bytes_max = kStatusBytesMax,
+                               .together_bytes_max = kStatusesBytesMax});
     if (elects()) {
       RETURN_IF_ERROR(PrepareElection(access)).With("prepare leader election");
     }
-    RETURN_IF_ERROR(OpenPages());
+    RETURN_IF_ERROR(OpenPages({.ns = access.ns, .cluster_domain = options_.cluster_domain}));
     executor_->Post([this] {
       StartController();
       Beat();
@@ -169,20 +176,23 @@ class Process : public OperatorProcess {
     }
   }
 
-  absl::Status OpenPages() {
-    const auto make = [this](const std::string& path) { return Page(path); };
+  absl::Status OpenPages(const ClusterNames& names) {
     if (!options_.metrics_addr.empty()) {
-      ASSIGN_OR_RETURN(pages_, HttpPages::Start(options_.metrics_addr, make));
+      const auto make = [this](const std::string& path) {
+        return path == "/metrics" ? HttpPage{.code = 200, .text = metrics_.Text()} : Probe(path);
+      };
+      ASSIGN_OR_RETURN(pages_, HttpPages::Start(options_.metrics_addr, make, names));
     }
     const bool shared = options_.health_addr == options_.metrics_addr;
     if (!options_.health_addr.empty() && !shared) {
-      ASSIGN_OR_RETURN(health_, HttpPages::Start(options_.health_addr, make));
+      // A kubelet comes from anywhere, so everybody may; metrics are for whom they are meant.
+      const auto make = [this](const std::string& path) { return Probe(path); };
+      ASSIGN_OR_RETURN(health_, HttpPages::Start(options_.health_addr, make, names));
     }
     return absl::OkStatus();
   }
 
-  HttpPage Page(const std::string& path) const {
-    if (path == "/metrics") return {.code = 200, .text = metrics_.Text()};
+  HttpPage Probe(const std::string& path) const {
     if (path == "/readyz") {
       return ready_ ? HttpPage{.code = 200, .text = ReadyText()}
                     : HttpPage{.code = 503, .text = "the first lists have not arrived yet\n"};

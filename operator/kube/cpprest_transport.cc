@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -162,7 +163,7 @@ class CpprestTransport::Core : public std::enable_shared_from_this<CpprestTransp
   std::atomic<bool> closed_{false};
   std::set<std::shared_ptr<Exchange>> exchanges_;
   int writes_under_way_ = 0;
-  std::deque<std::shared_ptr<Exchange>> waiting_writes_;
+  std::map<Order, std::deque<std::shared_ptr<Exchange>>> waiting_writes_;
   uint64_t generation_ = 0;
   std::shared_ptr<Client> reads_;
   std::shared_ptr<Client> writes_;
@@ -187,6 +188,7 @@ class CpprestTransport::Core::Exchange
     const absl::Status open = EnterGate();
     open.ok() ? Send() : Finish(Annotate(open, What()));
   }
+  Order order() const { return request_.order; }
   // No callback after this, if called on the executor.
   void Abandon() {
     finished_ = true;
@@ -369,8 +371,12 @@ class CpprestTransport::Core::Exchange
       return false;
     }
     reply_.body += chunk_;
-    if (reply_.body.size() <= core_->options.body_bytes_max) return true;
-    Fail("the reply is longer than " + std::to_string(core_->options.body_bytes_max) + " bytes");
+    const size_t limit =
+        request_.body_bytes_max > 0 ? request_.body_bytes_max : core_->options.body_bytes_max;
+    if (reply_.body.size() <= limit) return true;
+    const std::string text =
+        What() + ": the reply is longer than " + std::to_string(limit) + " bytes";
+    Finish(read() ? absl::ResourceExhaustedError(text) : absl::UnknownError(text));
     return false;
   }
   void OnEnd() { streaming_ ? Finish(absl::OkStatus()) : FinishWith(std::move(reply_)); }
@@ -468,7 +474,7 @@ void CpprestTransport::Core::StartWrite(std::shared_ptr<Exchange> exchange) {
     std::lock_guard lock(mutex_);
     if (closed_) return;
     if (writes_under_way_ >= options.writes_max) {
-      waiting_writes_.push_back(std::move(exchange));
+      waiting_writes_[exchange->order()].push_back(std::move(exchange));
       return;
     }
     ++writes_under_way_;
@@ -480,19 +486,23 @@ void CpprestTransport::Core::EndWrite() {
   std::shared_ptr<Exchange> next;
   {
     std::lock_guard lock(mutex_);
-    if (waiting_writes_.empty()) {
+    for (auto& [order, waiting] : waiting_writes_) {
+      if (waiting.empty()) continue;
+      next = std::move(waiting.front());
+      waiting.pop_front();
+      break;
+    }
+    if (next == nullptr) {
       --writes_under_way_;
       return;
     }
-    next = std::move(waiting_writes_.front());
-    waiting_writes_.pop_front();
   }
   next->Start();
 }
 
 void CpprestTransport::Core::Close() {
   std::set<std::shared_ptr<Exchange>> exchanges;
-  std::deque<std::shared_ptr<Exchange>> waiting;  // They were never begun; they just go.
+  decltype(waiting_writes_) waiting;  // They were never begun; they just go.
   {
     std::lock_guard lock(mutex_);
     closed_ = true;

@@ -31,7 +31,7 @@ class CpprestTransport : public KubeTransport {
  public:
   struct Options {
     std::string user_agent = std::string("taas/") + kVersion;
-    // Of one reply that is not a stream. A page of 500 pods of 30 KB each is 15 MB.
+    // Of one reply that is not a stream; a page of a list says its own (paging/page_size.h).
     size_t body_bytes_max = 64 << 20;
     int writes_max = kApiWritesDefault;
     // Each write passes it when it is sent and directly before its body leaves; outlives the

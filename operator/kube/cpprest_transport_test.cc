@@ -214,7 +214,12 @@ TEST_P(CpprestTransportTest, AConnectionClosedWithinTheReplyIsAnError) {
 TEST_P(CpprestTransportTest, AReplyThatIsTooLongIsRefused) {
   Serve([](const Request&, Connection& to) { return to.Reply(200, std::string(2'000, 'x')); });
   Connect({.body_bytes_max = 1'000});
-  EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kUnavailable, HasSubstr("1000 bytes")));
+  EXPECT_THAT(Get("/x"), StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("1000 bytes")));
+  EXPECT_THAT(Do({.path = "/x", .body_bytes_max = 1'500}),
+              StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("1500 bytes")));
+  EXPECT_THAT(Do({.path = "/x", .body_bytes_max = 2'500}), IsOk());
+  EXPECT_THAT(Do({.verb = Verb::kPost, .path = "/x", .body = "{}"}),
+              StatusIs(absl::StatusCode::kUnknown, HasSubstr("1000 bytes")));
 }
 
 // D9: the library sends a POST again when a kept connection was closed; the caller must not care.

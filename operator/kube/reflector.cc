@@ -10,6 +10,7 @@
 #include "operator/kube/api_path.h"
 #include "operator/kube/json_slice.h"
 #include "operator/kube/list_page.h"
+#include "operator/kube/paging/list_skimmer.h"
 
 namespace taas::reflector_internal {
 namespace {
@@ -73,6 +74,13 @@ struct Core::WatchState {
   std::chrono::seconds retry_after{0};
 };
 
+// A list of one object that is too long to be held.
+struct Core::SkimState {
+  int code = 0;
+  ListSkimmer skimmer;
+  absl::Status list;  // Of its text, as far as it came.
+};
+
 Core::Core(KubeTransport& transport, Executor& executor, Random& random, Sink& sink,
            ReflectorOptions options)
     : transport_(transport),
@@ -81,7 +89,8 @@ Core::Core(KubeTransport& transport, Executor& executor, Random& random, Sink& s
       sink_(sink),
       options_(std::move(options)),
       retry_(options_.retry),
-      absent_retry_(options_.absent_retry) {}
+      absent_retry_(options_.absent_retry),
+      page_size_(options_.page_size) {}
 
 Core::~Core() { Stop(); }
 
@@ -105,6 +114,7 @@ void Core::Stop() {
   timer_ = 0;
   stream_.reset();
   watch_.reset();
+  skim_.reset();
 }
 
 void Core::List() {
@@ -113,14 +123,19 @@ void Core::List() {
   AskPage("");
 }
 
+std::string Core::PagePath(const std::string& continue_token, int limit) const {
+  return WithQuery(options_.path, {{"labelSelector", options_.label_selector},
+                                   {"fieldSelector", options_.field_selector},
+                                   {"limit", std::to_string(limit)},
+                                   {"continue", continue_token}});
+}
+
 void Core::AskPage(const std::string& continue_token) {
   HttpRequest request;
-  request.path = WithQuery(options_.path, {{"labelSelector", options_.label_selector},
-                                           {"fieldSelector", options_.field_selector},
-                                           {"limit", std::to_string(options_.page_size)},
-                                           {"continue", continue_token}});
+  request.path = PagePath(continue_token, page_size_.limit());
   if (options_.protobuf) request.accept = kProtobufOrJson;
   request.timeout = options_.list_timeout;
+  request.body_bytes_max = kPageBytesMax;
   transport_.Do(std::move(request),
                 Guarded([this, continue_token](absl::StatusOr<HttpReply> reply) {
                   OnPage(continue_token, std::move(reply));
@@ -129,7 +144,14 @@ void Core::AskPage(const std::string& continue_token) {
 
 void Core::OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> reply) {
   const std::string what = "list " + options_.path;
-  if (!reply.ok()) return Later(Next::kRelist, Annotate(reply.status(), what));
+  if (absl::IsResourceExhausted(reply.status())) {
+    return page_size_.Shrink() ? AskPage(continue_token) : SkimPage(continue_token);
+  }
+  if (!reply.ok()) {
+    // It may take so long because it is long.
+    if (absl::IsDeadlineExceeded(reply.status())) page_size_.Shrink();
+    return Later(Next::kRelist, Annotate(reply.status(), what));
+  }
   if (reply->code == 404 && options_.may_be_absent) return OnAbsent();
   // Also 410 for a token that has expired: a list from the start is the answer to everything here.
   if (const absl::Status status = StatusOfReply(*reply, what); !status.ok()) {
@@ -140,14 +162,55 @@ void Core::OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> r
     return absl::OkStatus();
   });
   if (!page.ok()) return Later(Next::kRelist, Annotate(page.status(), what));
-  if (page->resource_version.empty()) {
+  page_size_.Read(reply->body.size());
+  NextPage(continue_token, *page);
+}
+
+void Core::NextPage(const std::string& continue_token, const ListPage& page) {
+  const std::string what = "list " + options_.path;
+  if (page.resource_version.empty()) {
     return Later(Next::kRelist, absl::InvalidArgumentError(what + ": no metadata.resourceVersion"));
   }
-  if (page->continue_token.empty()) return EndList(page->resource_version);
-  if (page->continue_token == continue_token) {
+  if (page.continue_token.empty()) return EndList(page.resource_version);
+  if (page.continue_token == continue_token) {
     return Later(Next::kRelist, absl::InvalidArgumentError(what + ": the same page for ever"));
   }
-  AskPage(page->continue_token);
+  AskPage(page.continue_token);
+}
+
+void Core::SkimPage(const std::string& continue_token) {
+  skim_ = std::make_unique<SkimState>();
+  // In JSON, whatever else there is: it is read by its brackets.
+  HttpRequest request{.path = PagePath(continue_token, 1), .timeout = options_.list_timeout};
+  stream_ = transport_.Stream(
+      std::move(request),
+      {.opened = Guarded([this](int code) { skim_->code = code; }),
+       .data = Guarded([this](std::string_view chunk) {
+         if (skim_->list.ok()) skim_->list.Update(skim_->skimmer.Add(chunk));
+       }),
+       .ended = Guarded([this, continue_token](const absl::Status& status) {
+         OnSkimmed(continue_token, status);
+       })});
+}
+
+void Core::OnSkimmed(const std::string& continue_token, const absl::Status& status) {
+  const std::string what = "list " + options_.path;
+  stream_.reset();
+  const std::unique_ptr<SkimState> skim = std::move(skim_);
+  absl::Status read = status.ok() ? skim->list : status;
+  if (read.ok() && skim->code != 200) {
+    read = absl::UnavailableError("HTTP " + std::to_string(skim->code));
+  }
+  if (!read.ok()) return Later(Next::kRelist, Annotate(read, what));
+  const absl::StatusOr<ListPage> page = skim->skimmer.Finish();
+  if (!page.ok()) return Later(Next::kRelist, Annotate(page.status(), what));
+  const ListSkimmer::Name object = skim->skimmer.object();
+  sink_.AddKnown(object.ns, object.name);
+  Skip("object in list", absl::ResourceExhaustedError(
+                             object.ns + "/" + object.name + " has " +
+                             std::to_string(skim->skimmer.bytes()) + " bytes, more than " +
+                             std::to_string(kPageBytesMax) + ": it is not looked at"));
+  NextPage(continue_token, *page);
 }
 
 // Objects of a kind that is no more are gone with it, and whatever comes is later than they were.

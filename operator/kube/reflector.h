@@ -6,7 +6,9 @@
 //      └───── after a delay ────┘ 410, no event, one too long, versions that go backwards
 //
 // Every LIST is a quorum read (no resourceVersion) in pages: a list from an API server's cache may
-// travel back in time after a restart (kubernetes#59848) and is never paged.
+// travel back in time after a restart (kubernetes#59848) and is never paged. A page that is too
+// long is asked for again with half as many objects, down to one; one that is too long by itself is
+// left out and said, and what was known of it stays.
 //
 // Ownership: transport, executor, random and store must outlive it; destroying it ends the watch
 // and no call comes after. Threads: the executor's only. Errors: none reach the caller; failures
@@ -21,6 +23,7 @@
 #define OPERATOR_KUBE_REFLECTOR_H_
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +34,8 @@
 #include "absl/status/statusor.h"
 #include "operator/base/executor.h"
 #include "operator/base/random.h"
+#include "operator/kube/list_page.h"
+#include "operator/kube/paging/page_size.h"
 #include "operator/kube/retry_delay.h"
 #include "operator/kube/store.h"
 #include "operator/kube/transport.h"
@@ -90,6 +95,8 @@ class Sink {
   virtual ~Sink() = default;
   virtual void BeginList() = 0;
   virtual absl::Status AddItem(std::string_view object) = 0;
+  // An item that exists and is too long to be read: what was known of it stays.
+  virtual void AddKnown(const std::string& ns, const std::string& name) = 0;
   // `restored`: the version is earlier than one seen before, so nothing known before counts.
   virtual void EndList(const std::string& version, bool restored) = 0;
   // Whether this state of the object is known: of our own writes from their replies.
@@ -119,10 +126,16 @@ class Core {
   // What to do once the present watch is over.
   enum class Next { kRelist, kRewatch };
   struct WatchState;
+  struct SkimState;
 
   void List();
   void AskPage(const std::string& continue_token);
+  std::string PagePath(const std::string& continue_token, int limit) const;
   void OnPage(const std::string& continue_token, absl::StatusOr<HttpReply> reply);
+  void NextPage(const std::string& continue_token, const ListPage& page);
+  // Gets past the only object of a page that is too long.
+  void SkimPage(const std::string& continue_token);
+  void OnSkimmed(const std::string& continue_token, const absl::Status& status);
   void EndList(const std::string& version);
   void OnAbsent();
   void Watch();
@@ -154,6 +167,8 @@ class Core {
   Executor::TimerId timer_ = 0;
   std::unique_ptr<KubeTransport::StreamHandle> stream_;
   std::unique_ptr<WatchState> watch_;
+  std::unique_ptr<SkimState> skim_;
+  PageSize page_size_;
 
   std::string version_;  // Of the last list, event or bookmark.
   bool synced_ = false;
@@ -193,7 +208,7 @@ class Reflector : private reflector_internal::Sink {
  private:
   void BeginList() override { listed_.clear(); }
   absl::Status AddItem(std::string_view raw) override {
-    absl::StatusOr<T> object = decode_(raw);
+    absl::StatusOr<T> object = Read(raw);
     if (object.ok()) {
       listed_.push_back(*std::move(object));
       return absl::OkStatus();
@@ -203,6 +218,10 @@ class Reflector : private reflector_internal::Sink {
     const auto known = who.ok() ? store_.Find(who->ns, who->name) : nullptr;
     if (known != nullptr) listed_.push_back(*known);
     return Refused(raw, object.status());
+  }
+  void AddKnown(const std::string& ns, const std::string& name) override {
+    const auto known = store_.Find(ns, name);
+    if (known != nullptr) listed_.push_back(*known);
   }
   void EndList(const std::string& version, bool restored) override {
     store_.Replace(std::move(listed_), version, !restored);
@@ -214,7 +233,7 @@ class Reflector : private reflector_internal::Sink {
     return known != nullptr && known->meta.resource_version == who.version;
   }
   absl::Status Upsert(std::string_view raw) override {
-    absl::StatusOr<T> object = decode_(raw);
+    absl::StatusOr<T> object = Read(raw);
     if (!object.ok()) return Refused(raw, object.status());
     store_.Apply(*std::move(object));
     return absl::OkStatus();
@@ -223,6 +242,14 @@ class Reflector : private reflector_internal::Sink {
     store_.Remove(ns, name, version);
   }
   void Seen(const std::string& version) override { store_.Seen(version); }
+  // Objects are whatever somebody stored: none of them ends the process.
+  absl::StatusOr<T> Read(std::string_view raw) const {
+    try {
+      return decode_(raw);
+    } catch (const std::exception& error) {
+      return absl::InternalError(std::string("the object cannot be decoded: ") + error.what());
+    }
+  }
   absl::Status Refused(std::string_view raw, const absl::Status& why) {
     if (on_undecodable_) on_undecodable_(raw, why);
     return why;

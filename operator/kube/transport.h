@@ -8,8 +8,8 @@
 // ran or were cancelled. Threads: methods from any thread; callbacks on the executor given at
 // construction, never inside the call. Errors: a callback gets a Status only if no reply came:
 // Unavailable (nothing was sent, or a read failed), Unknown (a write may have been applied),
-// DeadlineExceeded (a read took too long), Aborted (the write gate is shut). Replies of any HTTP
-// code are replies.
+// DeadlineExceeded (a read took too long), ResourceExhausted (what was read is too long), Aborted
+// (the write gate is shut). Replies of any HTTP code are replies.
 //
 //   transport.Do({.verb = Verb::kGet, .path = "/api/v1/namespaces/ns/pods/a"},
 //                [](absl::StatusOr<HttpReply> reply) { … });
@@ -18,6 +18,7 @@
 #define OPERATOR_KUBE_TRANSPORT_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,6 +35,13 @@ namespace taas {
 // (docs/design/0006-limits-of-requests.md).
 inline constexpr int kApiWritesDefault = 16;
 
+// Of a write that has to wait for its turn.
+enum class Order {
+  kFirst,   // Before those that wait: somebody waits for what it tells.
+  kInTurn,
+  kLast,    // When nothing else waits.
+};
+
 enum class Verb { kGet, kPost, kPut, kPatch, kDelete };
 
 struct HttpRequest {
@@ -46,8 +54,10 @@ struct HttpRequest {
   // transport without credentials of its own: a server takes a client's certificate for its answer
   // to who asks, whatever token comes with it.
   std::string bearer_token;
+  Order order = Order::kInTurn;
   // From sending to the last byte of the reply.
   std::chrono::milliseconds timeout{10'000};
+  size_t body_bytes_max = 0;  // Of a reply that is not a stream; 0: what the transport takes.
 };
 
 struct HttpReply {

@@ -20,9 +20,9 @@ WorkQueue::~WorkQueue() {
 }
 
 void WorkQueue::Add(const std::string& key) {
-  if (!dirty_.insert(key).second) return;
+  if (!dirty_.emplace(key, Lane::kFast).second) return;
   if (processing_.contains(key) || resting_.contains(key)) return;  // Its end puts it back.
-  ready_.push_back(key);
+  MakeReady(key);
   PumpSoon();
 }
 
@@ -54,20 +54,75 @@ void WorkQueue::Retry(const std::string& key) {
 void WorkQueue::Forget(const std::string& key) { failures_.erase(key); }
 
 void WorkQueue::Done(const std::string& key, Clock::Duration rest) {
-  CHECK(processing_.erase(key) == 1) << "Done(" << key << ") without work on it";
+  const auto found = processing_.find(key);
+  CHECK(found != processing_.end()) << "Done(" << key << ") without work on it";
+  --In(found->second).at_work;
+  processing_.erase(found);
   if (rest > Clock::Duration::zero()) {
     Rest(key, rest);
   } else if (dirty_.contains(key)) {
-    ready_.push_back(key);
+    MakeReady(key);
   }
   PumpSoon();
+}
+
+bool WorkQueue::GoSlow(const std::string& key) {
+  const auto found = processing_.find(key);
+  CHECK(found != processing_.end()) << "GoSlow(" << key << ") without work on it";
+  if (found->second == Lane::kSlow) return true;
+  if (slow_.at_work >= options_.in_flight_limit || !slow_.line.empty()) {
+    dirty_[key] = Lane::kSlow;
+    return false;
+  }
+  found->second = Lane::kSlow;
+  --fast_.at_work;
+  ++slow_.at_work;
+  PumpSoon();
+  return true;
+}
+
+bool WorkQueue::OthersAreSlow(const std::string& key) const {
+  const auto found = processing_.find(key);
+  const bool self = found != processing_.end() && found->second == Lane::kSlow;
+  return slow_.at_work + slow_.line.size() > (self ? 1u : 0u);
+}
+
+bool WorkQueue::MayStart(Lane lane) const {
+  const Waiting& waiting = lane == Lane::kFast ? fast_ : slow_;
+  return !waiting.line.empty() && waiting.at_work < options_.in_flight_limit;
+}
+
+void WorkQueue::MakeReady(const std::string& key) { In(dirty_.at(key)).line.Push(key); }
+
+void WorkQueue::Line::Push(const std::string& key) {
+  const size_t slash = key.rfind('/');
+  const std::string ns = slash == std::string::npos ? std::string() : key.substr(0, slash);
+  std::deque<std::string>& keys = keys_[ns];
+  if (keys.empty()) turns_.push_back(ns);
+  keys.push_back(key);
+  ++size_;
+}
+
+std::string WorkQueue::Line::Pop() {
+  const std::string ns = std::move(turns_.front());
+  turns_.pop_front();
+  const auto found = keys_.find(ns);
+  std::string key = std::move(found->second.front());
+  found->second.pop_front();
+  if (found->second.empty()) {
+    keys_.erase(found);
+  } else {
+    turns_.push_back(ns);
+  }
+  --size_;
+  return key;
 }
 
 void WorkQueue::Rest(const std::string& key, Clock::Duration rest) {
   resting_[key] = executor_.PostAfter(rest, [this, key, alive = std::weak_ptr<bool>(alive_)] {
     if (alive.expired()) return;
     resting_.erase(key);
-    if (dirty_.contains(key)) ready_.push_back(key);
+    if (dirty_.contains(key)) MakeReady(key);
     PumpSoon();
   });
 }
@@ -79,7 +134,7 @@ uint32_t WorkQueue::failures(const std::string& key) const {
 
 // Work starts from a task of its own, so that no caller of Add is interrupted by it.
 void WorkQueue::PumpSoon() {
-  if (pump_posted_ || ready_.empty() || processing_.size() >= options_.in_flight_limit) return;
+  if (pump_posted_ || !(MayStart(Lane::kFast) || MayStart(Lane::kSlow))) return;
   pump_posted_ = true;
   executor_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
     if (!alive.expired()) Pump();
@@ -88,11 +143,13 @@ void WorkQueue::PumpSoon() {
 
 void WorkQueue::Pump() {
   pump_posted_ = false;
-  if (ready_.empty() || processing_.size() >= options_.in_flight_limit) return;
-  const std::string key = std::move(ready_.front());
-  ready_.pop_front();
+  const Lane lane = MayStart(Lane::kFast) ? Lane::kFast : Lane::kSlow;
+  if (!MayStart(lane)) return;
+  Waiting& waiting = In(lane);
+  const std::string key = waiting.line.Pop();
   dirty_.erase(key);
-  processing_.insert(key);
+  processing_.emplace(key, lane);
+  ++waiting.at_work;
   // One key per task: events and replies get their turn in between.
   PumpSoon();
   process_(key);

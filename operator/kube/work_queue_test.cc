@@ -54,6 +54,57 @@ TEST_F(WorkQueueTest, AKeyIsNeverAtWorkTwiceAndRunsOnceMoreHoweverOftenItWasAdde
   EXPECT_THAT(started_, ElementsAre("a", "a"));
 }
 
+// Symptom: a job waited a minute for its pod because somebody else had made 120 large ones before.
+TEST_F(WorkQueueTest, NamespacesTakeTurns) {
+  queue_ = NewQueue({.in_flight_limit = 1});
+  for (const char* key : {"job/a/1", "job/a/2", "job/a/3", "job/b/1", "job/c/1", "job/b/2"}) {
+    queue_->Add(key);
+  }
+  for (int i = 0; i < 6; ++i) {
+    Run();
+    queue_->Done(started_.back());
+  }
+  EXPECT_THAT(started_, ElementsAre("job/a/1", "job/b/1", "job/c/1", "job/a/2", "job/b/2",
+                                    "job/a/3"));
+  EXPECT_EQ(queue_->depth(), 0u);
+}
+
+// Symptom: that all pods of a job run was told seconds later where many other jobs waited for
+// theirs to be made.
+TEST_F(WorkQueueTest, KeysOfTheFastLaneDoNotWaitForThoseOfTheSlowOne) {
+  queue_ = NewQueue({.in_flight_limit = 2});
+  for (const char* key : {"s1", "s2", "s3", "s4"}) queue_->Add(key);
+  Run();
+  EXPECT_THAT(started_, ElementsAre("s1", "s2"));
+  EXPECT_TRUE(queue_->GoSlow("s1"));
+  EXPECT_FALSE(queue_->OthersAreSlow("s1"));
+  EXPECT_TRUE(queue_->OthersAreSlow("s2"));
+  EXPECT_TRUE(queue_->GoSlow("s2"));
+  EXPECT_TRUE(queue_->GoSlow("s2")) << "it is there already";
+  Run();  // They made room in the fast lane.
+  EXPECT_THAT(started_, ElementsAre("s1", "s2", "s3", "s4"));
+  for (const char* key : {"s3", "s4"}) {
+    EXPECT_FALSE(queue_->GoSlow(key));
+    queue_->Done(key);
+  }
+  queue_->Add("s3");  // Waits in its lane all the same.
+  queue_->Add("fast");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("s1", "s2", "s3", "s4", "fast"));
+  queue_->Done("fast");
+  queue_->Done("s1");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("s1", "s2", "s3", "s4", "fast", "s3"));
+  EXPECT_TRUE(queue_->GoSlow("s3"));
+  for (const char* key : {"s2", "s3"}) queue_->Done(key);
+  Run();
+  EXPECT_EQ(started_.back(), "s4");
+  queue_->Done("s4");
+  EXPECT_FALSE(queue_->OthersAreSlow(""));
+  EXPECT_EQ(queue_->in_flight(), 0u);
+  EXPECT_EQ(queue_->depth(), 0u);
+}
+
 // Symptom: each of a thousand pods' events led to a look at all thousand.
 TEST_F(WorkQueueTest, AKeyThatRestsRunsOnceWhenItHasRestedHoweverOftenItWasAdded) {
   queue_ = NewQueue({.in_flight_limit = 1});

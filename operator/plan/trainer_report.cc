@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "operator/api/json_depth.h"
+#include "operator/base/plain_text.h"
+#include "operator/base/utf8.h"
 #include "operator/plan/last_words.h"
 #include "third_party/json.h"
 
@@ -11,56 +15,114 @@ namespace {
 
 using nlohmann::json;
 
-std::string TextAt(const json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+// Of each text: a message is a sentence, the name of a source a path. What is longer is cut.
+constexpr size_t kTextBytesMax = 4 << 10;
+// What every program that reads JSON reads exactly; the API server's own take no more either.
+constexpr int64_t kWholeMax = int64_t{1} << 53;
+
+int64_t CountOf(double value) {
+  return static_cast<int64_t>(std::clamp(value, 0.0, static_cast<double>(kWholeMax)));
 }
 
-// Counts may come as 4 or as 4.0.
-std::optional<int64_t> CountAt(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  if (found->is_number_integer()) return found->get<int64_t>();
-  const double value = found->get<double>();
-  if (!(std::abs(value) < 9e18)) return std::nullopt;
-  return static_cast<int64_t>(value);
-}
+// Takes the few fields of the contract out of a page and makes nothing of the rest: a page of a
+// program of the user's may be as wide and as deep as it likes, and costs the time to read it.
+class ReportReader : public nlohmann::json_sax<json> {
+ public:
+  // Nothing: the text is no object, or nested too deeply.
+  static std::optional<TrainerReport> Read(std::string_view text) {
+    ReportReader reader;
+    if (!json::sax_parse(text, &reader) || !reader.is_object_) return std::nullopt;
+    if (reader.measured_) reader.report_.evaluation = reader.evaluation_;
+    return std::move(reader.report_);
+  }
 
-std::optional<double> NumberAt(const json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_number()) return std::nullopt;
-  const double value = found->get<double>();
-  return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
-}
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  // Counts may come as 4 or as 4.0; those that are out of all bounds are the nearest that is not.
+  bool number_integer(int64_t value) override {
+    return Number(static_cast<double>(value), std::clamp<int64_t>(value, 0, kWholeMax));
+  }
+  bool number_unsigned(uint64_t value) override {
+    return Number(static_cast<double>(value),
+                  static_cast<int64_t>(std::min(value, static_cast<uint64_t>(kWholeMax))));
+  }
+  bool number_float(double value, const std::string&) override {
+    return !std::isfinite(value) || Number(value, CountOf(value));
+  }
+  bool string(std::string& value) override {
+    if (depth_ == 1) {
+      if (key_ == "uid") report_.uid = Text(value);
+      if (key_ == "state") report_.state = Text(value);
+      if (key_ == "message") report_.message = Text(value);
+    } else if (In("data") && key_ == "source") {
+      report_.data_source = Text(value);
+    }
+    return true;
+  }
+  bool binary(json::binary_t&) override { return true; }
+  bool start_object(size_t) override {
+    if (++depth_ == 1) is_object_ = true;
+    if (depth_ == 2) part_ = key_;
+    return depth_ <= kJsonDepthMax;
+  }
+  bool key(std::string& name) override {
+    if (depth_ <= 2) key_ = name.size() <= kNameBytesMax ? name : std::string();
+    return true;
+  }
+  bool end_object() override { return Leave(); }
+  bool start_array(size_t) override {
+    if (++depth_ == 2) part_.clear();
+    return depth_ <= kJsonDepthMax;
+  }
+  bool end_array() override { return Leave(); }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+ private:
+  // No name of the contract is as long.
+  static constexpr size_t kNameBytesMax = 32;
+
+  static std::string Text(std::string_view value) {
+    return PlainText(CutToCharacter(value, kTextBytesMax));
+  }
+  bool Leave() {
+    --depth_;
+    return true;
+  }
+  // Within the object that the page has under this name.
+  bool In(std::string_view part) const { return depth_ == 2 && part_ == part; }
+
+  bool Number(double value, int64_t count) {
+    if (depth_ == 1) {
+      if (key_ == "step") report_.step = count;
+      if (key_ == "maxSteps") report_.max_steps = count;
+      if (key_ == "etaSeconds") report_.eta_seconds = count;
+      if (key_ == "loss") report_.loss = value;
+      if (key_ == "examplesPerSecond") report_.examples_per_second = std::max(value, 0.0);
+    } else if (In("evaluation")) {
+      if (key_ == "step") evaluation_.step = count;
+      if (key_ == "examples") evaluation_.examples = count;
+      if (key_ == "accuracy") evaluation_.accuracy = value;
+      if (key_ == "loss") evaluation_.loss = value;
+      measured_ = measured_ || key_ == "accuracy" || key_ == "loss";
+    }
+    return true;
+  }
+
+  TrainerReport report_;
+  Evaluation evaluation_;
+  bool measured_ = false;
+  bool is_object_ = false;
+  int depth_ = 0;
+  std::string key_;   // The last one, of the page itself or of an object in it.
+  std::string part_;  // Of the page; the object under it is being read.
+};
 
 }  // namespace
 
 std::optional<TrainerReport> ParseTrainerReport(std::string_view text) {
-  const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return std::nullopt;
-  TrainerReport report;
-  report.uid = TextAt(object, "uid");
-  report.state = TextAt(object, "state");
-  report.message = TextAt(object, "message");
-  report.step = CountAt(object, "step");
-  report.max_steps = CountAt(object, "maxSteps");
-  report.loss = NumberAt(object, "loss");
-  report.examples_per_second = NumberAt(object, "examplesPerSecond");
-  report.eta_seconds = CountAt(object, "etaSeconds");
-  const auto evaluation = object.find("evaluation");
-  if (evaluation != object.end() && evaluation->is_object()) {
-    const auto accuracy = NumberAt(*evaluation, "accuracy");
-    const auto loss = NumberAt(*evaluation, "loss");
-    if (accuracy || loss) {
-      report.evaluation = Evaluation{.step = CountAt(*evaluation, "step").value_or(0),
-                                     .accuracy = accuracy.value_or(0),
-                                     .loss = loss.value_or(0),
-                                     .examples = CountAt(*evaluation, "examples").value_or(0)};
-    }
-  }
-  const auto data = object.find("data");
-  if (data != object.end() && data->is_object()) report.data_source = TextAt(*data, "source");
-  return report;
+  return ReportReader::Read(text);
 }
 
 Progress MergeProgress(const std::optional<Progress>& before, const TrainerReport& report,

@@ -1,10 +1,12 @@
 // What a trainer says of itself: the answer of GET /status, and the termination message.
 //
 // Both are JSON objects of docs/contract.md with the same names; unknown fields are ignored,
-// missing ones are unknown, and fields of a wrong type count as missing.
+// missing ones are unknown, and fields of a wrong type count as missing. Whoever wrote it is not
+// trusted: counts are whole numbers from 0 to 2^53, texts have no control characters and an end,
+// and reading takes no more memory than the text itself, whatever is in it.
 //
 // Ownership: values. Threads: any. Errors: ParseTrainerReport gives nothing for text that is not an
-// object.
+// object, or one that is nested more than kJsonDepthMax levels deep.
 //
 //   const auto report = ParseTrainerReport(reply.body);
 //   if (report) status.progress = ProgressFromReport(*report, max_steps);

@@ -1,5 +1,10 @@
 #include "operator/plan/trainer_report.h"
 
+#include <sys/resource.h>
+
+#include <string>
+#include <string_view>
+
 #include "gtest/gtest.h"
 
 namespace taas {
@@ -25,9 +30,86 @@ TEST(TrainerReportTest, HostileAnswersAreNoReportAndWrongTypesAreMissingFields) 
   EXPECT_FALSE(ParseTrainerReport("<html>").has_value());
   EXPECT_FALSE(ParseTrainerReport("[1]").has_value());
   const auto report = ParseTrainerReport(
-      R"({"step":"many","loss":null,"maxSteps":1e300,"evaluation":7,"data":[],"message":{}})");
+      R"({"step":"many","loss":null,"maxSteps":[9],"evaluation":7,"data":[],"message":{}})");
   ASSERT_TRUE(report.has_value());
   EXPECT_EQ(*report, TrainerReport{});
+}
+
+// The most that this process has held so far.
+long PeakKb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+std::string Repeated(std::string_view part, size_t length) {
+  std::string out;
+  while (out.size() < length) out += part;
+  return out;
+}
+
+// Symptom: a pod that answered with 3.9 MB of "[" had the operator, and with it every job of the
+// cluster, killed for memory again and again.
+TEST(TrainerReportTest, PagesThatAreDeepOrWideTakeLittleMoreMemoryThanTheyAreLong) {
+  constexpr size_t kLength = 3'900'000;
+  const std::string deep[] = {
+      std::string(kLength, '['),
+      R"({"step":5,"x":)" + std::string(kLength / 2, '[') + std::string(kLength / 2, ']') + "}",
+      R"({"step":5,"x":)" + Repeated(R"({"x":)", kLength)};
+  const std::string wide[] = {
+      R"({"step":5,"x":[)" + Repeated("[],", kLength) + "[]]}",
+      R"({"x":[)" + Repeated(R"({"k":{}},)", kLength) + R"([]],"step":5})",
+      "{" + Repeated(R"("step":{},"k":null,)", kLength) + R"("step":5})",
+      R"({"message":")" + std::string(kLength, 'm') + R"(","step":5})"};
+  const long before = PeakKb();
+  for (const std::string& page : deep) EXPECT_FALSE(ParseTrainerReport(page).has_value());
+  for (const std::string& page : wide) {
+    const auto report = ParseTrainerReport(page);
+    ASSERT_TRUE(report.has_value()) << page.substr(0, 40);
+    EXPECT_EQ(report->step, 5) << page.substr(0, 40);
+  }
+  EXPECT_LT(PeakKb() - before, 24 << 10);
+}
+
+TEST(TrainerReportTest, FieldsOfTheSameNamesFurtherWithinAreOthers) {
+  const auto report = ParseTrainerReport(
+      R"({"peers":[{"step":1,"state":"x","evaluation":{"loss":1}}],"more":{"step":2,"source":"y"},
+          "data":{"more":{"source":"z"},"source":"MNIST"},"evaluation":[{"loss":3}],"step":7})");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(*report, (TrainerReport{.step = 7, .data_source = "MNIST"}));
+}
+
+// Symptom: a pod that said etaSeconds 9223372036854775807 put its job beyond suspension, deadlines
+// and the command line: the number came into the status, which nobody could read from then on.
+TEST(TrainerReportTest, NumbersAtTheEdgeAreTheNearestThatEverybodyReads) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const auto report = ParseTrainerReport(
+      R"({"step":18446744073709551615,"maxSteps":-9223372036854775808,
+          "etaSeconds":9223372036854775807,"examplesPerSecond":-5,"loss":-1e308,
+          "evaluation":{"accuracy":1e308,"step":-1,"examples":1e300}})");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->step, kMost);
+  EXPECT_EQ(report->max_steps, 0);
+  EXPECT_EQ(report->eta_seconds, kMost);
+  EXPECT_EQ(report->examples_per_second, 0);
+  EXPECT_EQ(report->loss, -1e308);
+  EXPECT_EQ(report->evaluation,
+            (Evaluation{.step = 0, .accuracy = 1e308, .loss = 0, .examples = kMost}));
+  EXPECT_EQ(ParseTrainerReport(R"({"step":4.0})")->step, 4);
+}
+
+// Symptom: a pod's /status set the title of the terminal in which somebody described the job.
+TEST(TrainerReportTest, TextsHaveNoControlCharactersAndAnEnd) {
+  const auto report = ParseTrainerReport(
+      R"({"message":"a\u001b]0;t\u0007\r\n\u0000\u202eb","state":"\u001b[2J",
+          "data":{"source":"\u009b3m"}})");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(report->message, "a ]0;t     b");
+  EXPECT_EQ(report->state, " [2J");
+  EXPECT_EQ(report->data_source, " 3m");
+  const auto long_one = ParseTrainerReport(R"({"message":")" + std::string(100'000, 'm') + "\"}");
+  ASSERT_TRUE(long_one.has_value());
+  EXPECT_EQ(long_one->message.size(), 4096u);
 }
 
 TEST(MergeProgressTest, PercentIsRoundedDownSoThat100MeansDone) {
