@@ -72,17 +72,19 @@ std::string RestartsText(const JobStatus& status) {
 }
 
 std::string Summary(const JobDescription& description) {
-  const Job& job = description.job;
+  const SeenJob& job = description.job;
   const JobStatus& status = job.status;
   const Dialect& dialect = DialectOf(job.kind);
   Rows rows = {{"Name:", job.meta.name},
                {"Namespace:", job.meta.ns},
                {"Kind:", std::string(dialect.kind_name) + " (" +
                              std::string(dialect.group_version) + ")"},
-               {"State:", std::string(JobStateName(status.state)) +
-                              (status.ready.empty() ? "" : ", " + status.ready + " ready")},
-               {"Attempt:", std::to_string(status.attempt)},
-               {"Restarts:", RestartsText(status)}};
+               {"State:", job.StateName() +
+                              (status.ready.empty() ? "" : ", " + status.ready + " ready")}};
+  if (job.status_known) {
+    rows.push_back({"Attempt:", std::to_string(status.attempt)});
+    rows.push_back({"Restarts:", RestartsText(status)});
+  }
   const auto add = [&](const char* title, const std::string& text) {
     if (!text.empty()) rows.push_back({title, text});
   };
