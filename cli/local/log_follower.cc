@@ -77,7 +77,6 @@ std::vector<std::string> LogFollower::Take() {
         auto reader = logs_.Open({.ns = ns_, .pod = pod.name, .uid = uid, .container = container});
         if (!reader.ok()) continue;  // Not started yet.
         followed.reader = *std::move(reader);
-        followed.pod = pod.name;
         followed.label = pod.containers.size() > 1 ? pod.label + "/" + container : pod.label;
       }
       Read(&followed, &lines);
@@ -110,8 +109,8 @@ std::vector<std::string> LogFollower::LastLinesOfFailed() const {
   std::vector<std::string> lines;
   for (const auto& [key, followed] : followed_) {
     const auto pod = seen_.find(key.first);
-    if (pod == seen_.end() || !pod->second.failed) continue;
-    lines.push_back("last lines of pod " + followed.pod + ":");
+    if (pod == seen_.end() || !pod->second.failed || followed.last.empty()) continue;
+    lines.push_back("last lines of pod " + pod->second.name + ":");
     lines.insert(lines.end(), followed.last.begin(), followed.last.end());
   }
   return lines;

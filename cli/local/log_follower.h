@@ -28,7 +28,7 @@ class LogFollower {
 
   // "[worker-0] text", in the order in which they are found.
   std::vector<std::string> Take();
-  // The last lines of every pod that has failed, under a heading each.
+  // The last lines of every pod that has failed and has written any, under a heading each.
   std::vector<std::string> LastLinesOfFailed() const;
 
  private:
@@ -41,7 +41,6 @@ class LogFollower {
   };
   struct Followed {
     std::string label;
-    std::string pod;
     std::unique_ptr<localkube::LogReader> reader;
     bool ended = false;
     std::vector<std::string> last;  // At most kLastLines.
