@@ -73,6 +73,10 @@ std::string JobPath(JobKind kind, std::string_view ns, std::string_view name) {
   return JobsPath(kind, ns) + "/" + PercentEncode(name);
 }
 
+bool IsRefused(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status);
+}
+
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view text) {
   ASSIGN_OR_RETURN(const JobRef ref, ParseJobRef(text));
   if (ref.kind.has_value()) return GetJob(api, *ref.kind, ns, ref.name);

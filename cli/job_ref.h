@@ -44,6 +44,9 @@ std::string QualifiedName(JobKind kind, std::string_view name);
 std::string JobsPath(JobKind kind, std::string_view ns);
 std::string JobPath(JobKind kind, std::string_view ns, std::string_view name);
 
+// The server does not let this user do it: asking again is of no use.
+bool IsRefused(const absl::Status& status);
+
 struct FoundJob {
   SeenJob job;
   std::string json;  // As the server has it.

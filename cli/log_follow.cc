@@ -98,9 +98,8 @@ void LogFollow::Start() {
   job_reflector_.set_on_synced([this] { CheckEnd(); });
   // Who may not list would be kept for ever.
   const auto on_failure = [this](const absl::Status& why) {
-    const bool for_good = absl::IsPermissionDenied(why) || absl::IsUnauthenticated(why);
     const bool began = pod_reflector_.synced() && job_reflector_.synced();
-    if (for_good && !began) End(why);
+    if (IsRefused(why) && !began) End(why);
   };
   pod_reflector_.set_on_failure(on_failure);
   job_reflector_.set_on_failure(on_failure);

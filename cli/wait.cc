@@ -40,11 +40,6 @@ std::optional<absl::Status> Verdict(const SeenJob* job, const std::string& uid,
                                        job->status.message);
 }
 
-// Who may get a job and not list it would wait for ever.
-bool IsRefusedForGood(const absl::Status& why) {
-  return absl::IsPermissionDenied(why) || absl::IsUnauthenticated(why);
-}
-
 absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags) {
   const std::chrono::seconds timeout = *ParseDuration(flags.timeout);
   const std::string shown = job.meta.ns + "/" + job.meta.name;
@@ -67,7 +62,8 @@ absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags) {
     decide(Verdict(now.get(), job.meta.uid, shown, flags.state));
   };
   reflector.set_on_failure([&](const absl::Status& why) {
-    if (IsRefusedForGood(why) && !reflector.synced()) decide(why);
+    // Who may get a job and not list it would wait for ever.
+    if (IsRefused(why) && !reflector.synced()) decide(why);
   });
   jobs.set_on_change([&](const auto&, const auto&) { look(); });
   reflector.set_on_synced(look);
