@@ -226,14 +226,16 @@ std::string NodeTable(const std::map<std::string, NodeUse>& nodes) {
   return FormatTable(rows);
 }
 
-std::string PodTable(const std::vector<PodUse>& pods) {
+std::string PodTable(const std::vector<PodUse>& pods, bool with_namespace) {
   std::vector<std::vector<std::string>> rows = {
       {"POD", "REPLICA", "STATE", "NODE", "GPUS", "CPU", "MEMORY", "CPU(USED)", "MEM(USED)"}};
+  if (with_namespace) rows[0].insert(rows[0].begin(), "NAMESPACE");
   for (const PodUse& pod : pods) {
     const std::vector<std::string> used = MeasuredCells(pod.used);
     rows.push_back({pod.name, pod.replica, pod.state, pod.node, std::to_string(pod.asked.gpus),
                     CpuText(pod.asked.milli_cpu), MemoryText(pod.asked.memory), used[0],
                     used[1]});
+    if (with_namespace) rows.back().insert(rows.back().begin(), pod.ns);
   }
   return FormatTable(rows);
 }

@@ -85,7 +85,7 @@ std::vector<std::string> MeasuredCells(const std::optional<Measured>& used);
 // NODE STATE GPU(TOTAL) GPU(HELD) … with a sum for the cluster.
 std::string NodeTable(const std::map<std::string, NodeUse>& nodes);
 // POD REPLICA STATE NODE GPUS CPU MEMORY CPU(USED) MEM(USED).
-std::string PodTable(const std::vector<PodUse>& pods);
+std::string PodTable(const std::vector<PodUse>& pods, bool with_namespace = false);
 
 }  // namespace taas
 

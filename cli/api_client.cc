@@ -7,6 +7,7 @@
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/cpprest_transport.h"
+#include "operator/kube/http/warning_header.h"
 #include "operator/kube/list_page.h"
 #include "operator/kube/paging/page_size.h"
 
@@ -16,7 +17,25 @@ namespace {
 // A person waits for this; kubectl gives up never, which helps nobody.
 constexpr std::chrono::seconds kRequestTimeout{30};
 
+// A local cluster that is down is the usual reason why nobody listens where its kubeconfig says.
+absl::Status WithHint(const absl::Status& status, const std::string& source) {
+  const std::string dir = absl::IsUnavailable(status) ? LocalDirOf(source) : "";
+  if (dir.empty()) return status;
+  return absl::Status(status.code(), std::string(status.message()) +
+                                         "; is the local cluster down? `taas local up --dir " +
+                                         dir + "` starts it");
+}
+
 }  // namespace
+
+std::string LocalDirOf(const std::string& kubeconfig) {
+  PosixFileSystem files;
+  const std::string dir = DirName(kubeconfig);
+  for (const char* file : {"/lock", "/port", "/pid"}) {
+    if (!files.Exists(dir + file).value_or(false)) return "";
+  }
+  return dir;
+}
 
 ApiClient::ApiClient() : executor_(clock_, "taas-cli") {}
 
@@ -47,7 +66,10 @@ absl::StatusOr<std::string> ApiClient::Call(HttpRequest request, const std::stri
     promise->set_value(std::move(reply));
   });
   absl::StatusOr<HttpReply> reply = future.get();
-  if (!reply.ok()) return Annotate(reply.status(), what);
+  if (!reply.ok()) return WithHint(Annotate(reply.status(), what), source_);
+  for (const std::string& warning : ReadWarnings(reply->warning)) {
+    if (on_warning_ != nullptr && warned_.insert(warning).second) on_warning_(warning);
+  }
   RETURN_IF_ERROR(StatusOfReply(*reply, what));
   return std::move(reply->body);
 }

@@ -12,8 +12,10 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,6 +28,9 @@
 
 namespace taas {
 
+// The directory of the local cluster that wrote this kubeconfig; empty: it is another's.
+std::string LocalDirOf(const std::string& kubeconfig);
+
 class ApiClient {
  public:
   // Empty `kubeconfig` and `context`: the places that kubectl looks at.
@@ -34,6 +39,11 @@ class ApiClient {
                                                            const Getenv& env);
   static absl::StatusOr<std::unique_ptr<ApiClient>> Create(const ClusterAccess& access);
   ~ApiClient();
+
+  // Gets what the server has to say beside its answer, each sentence once.
+  void set_on_warning(std::function<void(const std::string& warning)> call) {
+    on_warning_ = std::move(call);
+  }
 
   // The body of a 2xx reply. `what` says what was attempted, for the message.
   absl::StatusOr<std::string> Get(const std::string& path, const std::string& what);
@@ -67,6 +77,8 @@ class ApiClient {
   PosixFileSystem files_;
   std::string ns_;
   std::string source_;
+  std::function<void(const std::string& warning)> on_warning_;
+  std::set<std::string> warned_;
   ThreadExecutor executor_;
   // Ends first: until then its I/O thread posts to the executor.
   std::unique_ptr<KubeTransport> transport_;

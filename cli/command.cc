@@ -22,6 +22,8 @@ void AddClusterFlags(Command& verb, ClusterFlags* flags) {
 absl::StatusOr<std::unique_ptr<ApiClient>> Connect(const CommandIo& io, ClusterFlags* flags) {
   ASSIGN_OR_RETURN(std::unique_ptr<ApiClient> api,
                    ApiClient::Create(flags->kubeconfig, flags->context, io.env));
+  // In kubectl's words.
+  api->set_on_warning([&io](const std::string& text) { io.err << "Warning: " << text << "\n"; });
   if (flags->ns.empty()) flags->ns = api->ns();
   return api;
 }

@@ -29,6 +29,9 @@ struct CommandIo {
   std::ostream& err;   // Everything else.
   Getenv env;
   bool color = false;  // `out` is a terminal and $NO_COLOR is not set.
+  // What programs wrote, byte for byte, which `out` and `err` do not pass on (RunTaas sets it).
+  // Null: `out` does.
+  std::ostream* raw = nullptr;
 };
 
 struct ClusterFlags {

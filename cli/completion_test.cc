@@ -38,7 +38,7 @@ class CompletionTest : public testing::Test {
 TEST_F(CompletionTest, VerbsAreOffered) {
   EXPECT_THAT(Complete({"s"}), ElementsAre("scale", "submit", "suspend"));
   EXPECT_THAT(Complete({""}), AllOf(Contains("list"), Contains("doctor")));
-  EXPECT_THAT(Complete({"top", ""}), ElementsAre("job", "node"));
+  EXPECT_THAT(Complete({"top", ""}), ElementsAre("job", "node", "pod"));
 }
 
 TEST_F(CompletionTest, FlagsOfTheVerbAreOffered) {

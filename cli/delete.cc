@@ -26,7 +26,7 @@ struct DeleteFlags {
   std::string timeout = "5m";
 };
 
-std::string DeleteOptions(const DeleteFlags& flags, const Job& job) {
+std::string DeleteOptions(const DeleteFlags& flags, const SeenJob& job) {
   const std::string policy = flags.cascade == "foreground" ? "Foreground"
                              : flags.cascade == "orphan"   ? "Orphan"
                                                            : "Background";
@@ -38,7 +38,7 @@ std::string DeleteOptions(const DeleteFlags& flags, const Job& job) {
       .dump();
 }
 
-absl::Status AwaitGone(ApiClient& api, const Job& job, Clock::Time deadline) {
+absl::Status AwaitGone(ApiClient& api, const SeenJob& job, Clock::Time deadline) {
   const std::string shown = QualifiedName(job.kind, job.meta.name);
   for (;;) {
     const absl::StatusOr<FoundJob> now = FindJob(api, job.meta.ns, shown);
@@ -55,13 +55,13 @@ absl::Status AwaitGone(ApiClient& api, const Job& job, Clock::Time deadline) {
 
 absl::Status Delete(const CommandIo& io, DeleteFlags flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
-  std::vector<Job> deleted;
+  std::vector<SeenJob> deleted;
   absl::Status failed;
   for (const std::string& name : flags.jobs) {
     const absl::StatusOr<FoundJob> found = FindJob(*api, flags.cluster.ns, name);
     absl::Status status = found.status();
     if (found.ok()) {
-      const Job& job = found->job;
+      const SeenJob& job = found->job;
       const std::string shown = QualifiedName(job.kind, job.meta.name);
       status = api->Delete(JobPath(job.kind, job.meta.ns, job.meta.name),
                            DeleteOptions(flags, job), "delete " + shown)
@@ -78,7 +78,7 @@ absl::Status Delete(const CommandIo& io, DeleteFlags flags) {
     failed = status;
   }
   const Clock::Time deadline = api->clock().Now() + *ParseDuration(flags.timeout);
-  for (const Job& job : deleted) {
+  for (const SeenJob& job : deleted) {
     if (flags.no_wait) break;
     RETURN_IF_ERROR(AwaitGone(*api, job, deadline));
   }

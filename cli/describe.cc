@@ -37,6 +37,10 @@ absl::StatusOr<std::string> Describe(ApiClient& api, const std::string& ns,
                  if (event.has_value()) description.events.push_back(*std::move(event));
                  return absl::OkStatus();
                });
+  // Of a job whose status is unreadable the first line says so.
+  if (description.job.status_known && !description.job.unreadable.ok()) {
+    Report(io, description.job.unreadable);
+  }
   // A user may be allowed to see jobs and not events.
   if (!events.ok()) Report(io, events);
   return DescribeText(description);

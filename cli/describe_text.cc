@@ -73,7 +73,7 @@ std::string RestartsText(const JobStatus& status) {
 }
 
 std::string Summary(const JobDescription& description) {
-  const Job& job = description.job;
+  const SeenJob& job = description.job;
   const JobStatus& status = job.status;
   const Dialect& dialect = DialectOf(job.kind);
   const bool over = status.state == JobState::kSucceeded || status.state == JobState::kFailed;
@@ -81,10 +81,12 @@ std::string Summary(const JobDescription& description) {
                {"Namespace:", job.meta.ns},
                {"Kind:", std::string(dialect.kind_name) + " (" +
                              std::string(dialect.group_version) + ")"},
-               {"State:", std::string(JobStateName(status.state)) +
-                              (over || status.ready.empty() ? "" : ", " + status.ready + " ready")},
-               {"Attempt:", std::to_string(status.attempt)},
-               {"Restarts:", RestartsText(status)}};
+               {"State:", job.StateName() +
+                              (over || status.ready.empty() ? "" : ", " + status.ready + " ready")}};
+  if (job.status_known) {
+    rows.push_back({"Attempt:", std::to_string(status.attempt)});
+    rows.push_back({"Restarts:", RestartsText(status)});
+  }
   const auto add = [&](const char* title, const std::string& text) {
     if (!text.empty()) rows.push_back({title, text});
   };

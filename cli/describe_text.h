@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/seen_job.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/base/clock.h"
@@ -35,7 +36,7 @@ std::optional<JobEvent> ReadEvent(std::string_view json, const Job& job,
                                   const std::vector<std::string>& uids);
 
 struct JobDescription {
-  Job job;
+  SeenJob job;
   std::vector<Pod> pods;
   std::vector<JobEvent> events;  // In any order.
   Clock::WallTime now{};

@@ -58,7 +58,8 @@ std::string ProgressLine(const JobStatus& status) {
   if (progress.examples_per_second > 0) {
     line += ", " + std::to_string(std::llround(progress.examples_per_second)) + " examples/s";
   }
-  if (progress.eta_seconds.has_value()) {
+  // What was estimated before a job was suspended or restarts says nothing of when it ends.
+  if (progress.eta_seconds.has_value() && status.state == JobState::kRunning) {
     line += ", " + std::to_string(*progress.eta_seconds) + " s left";
   }
   return line;

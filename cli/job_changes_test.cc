@@ -24,6 +24,7 @@ TEST(ChangeLinesTest, OnlyChangesAreSaid) {
 
 TEST(ProgressLineTest, ProgressIsOneLineAndABar) {
   JobStatus status;
+  status.state = JobState::kRunning;
   status.progress = Progress{.step = 1000,
                              .max_steps = 2000,
                              .percent = 50,
@@ -33,6 +34,9 @@ TEST(ProgressLineTest, ProgressIsOneLineAndABar) {
   EXPECT_EQ(ProgressLine(status),
             "step 1000/2000 (50 %), loss 0.08125, 20000 examples/s, 4 s left");
   EXPECT_EQ(ProgressBar(status).substr(0, 32), "[###############...............]");
+  // `taas describe` of a suspended job ended with "6588 s left".
+  status.state = JobState::kSuspended;
+  EXPECT_EQ(ProgressLine(status), "step 1000/2000 (50 %), loss 0.08125, 20000 examples/s");
   EXPECT_EQ(ProgressLine(JobStatus()), "");
   status.progress = Progress{.step = 7};
   EXPECT_EQ(ProgressLine(status), "step 7");

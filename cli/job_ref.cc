@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "operator/api/dialect.h"
-#include "operator/api/job_codec.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
 #include "operator/kube/api_path.h"
@@ -25,7 +24,7 @@ absl::StatusOr<FoundJob> GetJob(ApiClient& api, JobKind kind, const std::string&
                                 const std::string& name) {
   FoundJob found;
   ASSIGN_OR_RETURN(found.json, api.Get(JobPath(kind, ns, name), "get job " + ns + "/" + name));
-  ASSIGN_OR_RETURN(found.job, DecodeJob(kind, found.json));
+  ASSIGN_OR_RETURN(found.job, ReadSeenJob(kind, found.json));
   return found;
 }
 
@@ -72,6 +71,10 @@ std::string JobsPath(JobKind kind, std::string_view ns) {
 
 std::string JobPath(JobKind kind, std::string_view ns, std::string_view name) {
   return JobsPath(kind, ns) + "/" + PercentEncode(name);
+}
+
+bool IsRefused(const absl::Status& status) {
+  return absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status);
 }
 
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view text) {

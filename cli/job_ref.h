@@ -1,7 +1,8 @@
 // Which job a user means: of either kind, by name alone where that is enough.
 //
 // Ownership: the client outlives the calls. Threads: one. Errors: NotFound where no such job
-// exists; InvalidArgument for a kind that is not ours and for a name that both kinds have.
+// exists; InvalidArgument for a kind that is not ours and for a name that both kinds have. A job
+// with a field that cannot be read is found all the same (seen_job.h).
 //
 //   ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, "team", "tfjob/mnist"));
 //   io.out << QualifiedName(found.job.kind, found.job.meta.name);
@@ -18,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/api_client.h"
+#include "cli/seen_job.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 
@@ -42,8 +44,11 @@ std::string QualifiedName(JobKind kind, std::string_view name);
 std::string JobsPath(JobKind kind, std::string_view ns);
 std::string JobPath(JobKind kind, std::string_view ns, std::string_view name);
 
+// The server does not let this user do it: asking again is of no use.
+bool IsRefused(const absl::Status& status);
+
 struct FoundJob {
-  Job job;
+  SeenJob job;
   std::string json;  // As the server has it.
 };
 absl::StatusOr<FoundJob> FindJob(ApiClient& api, const std::string& ns, std::string_view ref);

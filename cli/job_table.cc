@@ -33,7 +33,7 @@ int64_t GpusOf(const Job& job) {
   return gpus;
 }
 
-std::vector<std::string> RowOf(const Job& job, Clock::WallTime now,
+std::vector<std::string> RowOf(const SeenJob& job, Clock::WallTime now,
                                const JobTableOptions& options) {
   int32_t restarts = 0;
   for (const auto& [cause, count] : job.status.restarts) restarts += count;
@@ -41,19 +41,18 @@ std::vector<std::string> RowOf(const Job& job, Clock::WallTime now,
   if (options.with_namespace) row.push_back(job.meta.ns);
   row.push_back(job.meta.name);
   if (options.wide) row.emplace_back(DialectOf(job.kind).kind_name);
-  row.emplace_back(job.meta.deletion_time.has_value() ? "Terminating"
-                                                      : JobStateName(job.status.state));
+  row.push_back(job.meta.deletion_time.has_value() ? "Terminating" : job.StateName());
   row.push_back(job.status.ready);
   row.push_back(StepOf(job));
-  row.push_back(job.status.progress.has_value()
-                    ? std::to_string(job.status.progress->percent) + "%"
-                    : "-");
-  row.push_back(std::to_string(restarts));
+  // Of a program that does not say how far it has to go there is no share.
+  const bool has_share = job.status.progress.has_value() && job.status.progress->max_steps > 0;
+  row.push_back(has_share ? std::to_string(job.status.progress->percent) + "%" : "-");
+  row.push_back(job.status_known ? std::to_string(restarts) : "");
   row.push_back(FormatSince(job.meta.creation_time, now));
   if (options.wide) {
     row.push_back(ReplicasOf(job));
-    row.push_back(std::to_string(GpusOf(job)));
-    row.push_back(job.status.message);
+    row.push_back(job.spec_known ? std::to_string(GpusOf(job)) : "");
+    row.push_back(job.status_known ? job.status.message : std::string(job.unreadable.message()));
   }
   return row;
 }
@@ -93,25 +92,29 @@ std::string FormatSince(const std::optional<Clock::WallTime>& then, Clock::WallT
   return FormatAge(std::chrono::duration_cast<std::chrono::seconds>(now - *then));
 }
 
-std::string FormatJobTable(const std::vector<Job>& jobs, Clock::WallTime now,
+std::string FormatJobTable(const std::vector<SeenJob>& jobs, Clock::WallTime now,
                            const JobTableOptions& options) {
   std::vector<std::vector<std::string>> rows;
   if (options.headers) rows.push_back(HeaderOf(options));
-  for (const Job& job : jobs) rows.push_back(RowOf(job, now, options));
+  for (const SeenJob& job : jobs) rows.push_back(RowOf(job, now, options));
   return FormatTable(rows);
 }
 
-std::string WhySentence(const Job& job) {
+std::string WhySentence(const SeenJob& job) {
   const JobStatus& status = job.status;
   if (job.meta.deletion_time.has_value()) return job.meta.name + " is being deleted.";
-  std::string sentence = job.meta.name + (status.state == JobState::kSucceeded ||
-                                                  status.state == JobState::kFailed
-                                              ? " has "
-                                              : " is ");
+  if (!job.status_known) {
+    return job.meta.name + " cannot be read: " + std::string(job.unreadable.message()) + ".";
+  }
   std::string state(JobStateName(status.state));
   state[0] = static_cast<char>(state[0] + ('a' - 'A'));
-  sentence += state;
+  std::string sentence = job.meta.name + (job.HasEnded() ? " has " : " is ") + state;
   std::string why = status.message;
+  // The operator's sentence names the field; who reads this has the verb.
+  const bool plainly = why.empty() || why.rfind("the job is suspended; it goes on when", 0) == 0;
+  if (status.state == JobState::kSuspended && job.spec.suspend && plainly) {
+    return sentence + "; `taas resume " + job.meta.name + "` lets it go on.";
+  }
   if (why.empty() && status.state == JobState::kRunning) why = ProgressLine(status);
   if (why.empty() && status.observed_generation == 0 && status.conditions.empty()) {
     why = "no operator has seen it yet; `taas doctor` says whether one runs";

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "operator/api/job.h"
+#include "cli/seen_job.h"
 #include "operator/base/clock.h"
 
 namespace taas {
@@ -24,7 +24,7 @@ struct JobTableOptions {
 };
 
 // NAME STATE READY STEP PROGRESS RESTARTS AGE, one line each; the header first.
-std::string FormatJobTable(const std::vector<Job>& jobs, Clock::WallTime now,
+std::string FormatJobTable(const std::vector<SeenJob>& jobs, Clock::WallTime now,
                            const JobTableOptions& options);
 
 // "7s", "5m", "3h", "12d": the largest unit of which there are at least two, as kubectl rounds.
@@ -32,8 +32,8 @@ std::string FormatAge(std::chrono::seconds age);
 // Since `then`; "-" where that is not known.
 std::string FormatSince(const std::optional<Clock::WallTime>& then, Clock::WallTime now);
 
-// Why the job makes no progress, or that it does: "mnist is Pending: …".
-std::string WhySentence(const Job& job);
+// Why the job makes no progress, or that it does: "mnist is pending: …".
+std::string WhySentence(const SeenJob& job);
 
 }  // namespace taas
 

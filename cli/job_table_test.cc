@@ -43,6 +43,14 @@ TEST(JobTableTest, TheWideTableHasKindReplicasGpusAndMessage) {
             "ps-1 restarts\n");
 }
 
+// A TFJob that had ended showed 0% for ever.
+TEST(JobTableTest, WithoutAnAimThereIsNoShare) {
+  Job job = Running();
+  job.status.progress = Progress{.step = 2000};
+  EXPECT_EQ(FormatJobTable({job}, kNow, {.headers = false}),
+            "mnist   Running   3/5   2000   -   3   3m\n");
+}
+
 TEST(JobTableTest, AJobThatIsBeingDeletedSaysSo) {
   Job job = Running();
   job.meta.deletion_time = kNow;
@@ -68,6 +76,31 @@ TEST(WhySentenceTest, TheMessageOfTheStatusIsTheReason) {
   job.status.state = JobState::kFailed;
   job.status.message = "worker-0 exited with 1";
   EXPECT_EQ(WhySentence(job), "mnist has failed: worker-0 exited with 1.");
+}
+
+// It said "is suspended: the job is suspended; it goes on when spec.suspend is false".
+TEST(WhySentenceTest, ASuspendedJobSaysByWhichVerbItGoesOn) {
+  Job job = Running();
+  job.status.state = JobState::kSuspended;
+  job.spec.suspend = true;
+  job.status.message = "the job is suspended; it goes on when spec.suspend is false";
+  EXPECT_EQ(WhySentence(job), "mnist is suspended; `taas resume mnist` lets it go on.");
+  job.status.message = "the queue team-a has no quota left";
+  EXPECT_EQ(WhySentence(job), "mnist is suspended: the queue team-a has no quota left.");
+}
+
+// `taas list` left it out.
+TEST(JobTableTest, AJobWhoseStatusCannotBeReadIsALineLikeOthers) {
+  SeenJob job = Running();
+  job.status = {};
+  job.status_known = false;
+  job.unreadable = absl::InvalidArgumentError("decode TrainingJob default/mnist: status.x");
+  const std::string table = FormatJobTable({job}, kNow, {.wide = true, .headers = false});
+  EXPECT_EQ(table,
+            "mnist   TrainingJob   Unreadable   -   -   -   -   3m   ps 2, worker 3   12   "
+            "decode TrainingJob default/mnist: status.x\n");
+  EXPECT_EQ(WhySentence(job),
+            "mnist cannot be read: decode TrainingJob default/mnist: status.x.");
 }
 
 TEST(WhySentenceTest, ARunningJobSaysHowFarItIs) {

@@ -10,8 +10,8 @@
 #include "cli/exit_code.h"
 #include "cli/job_ref.h"
 #include "cli/job_table.h"
+#include "cli/seen_job.h"
 #include "cli/verbs.h"
-#include "operator/api/job_codec.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -33,21 +33,16 @@ struct ListFlags {
 };
 
 struct Listed {
-  std::vector<Job> jobs;
-  Json items = Json::array();  // The same jobs and those that could not be read.
+  std::vector<SeenJob> jobs;
+  Json items = Json::array();  // The same jobs.
 };
 
-void Add(const CommandIo& io, const ListFlags& flags, JobKind kind, std::string_view json,
+void Add(const CommandIo& io, const ListFlags& flags, SeenJob job, std::string_view json,
          Listed* to) {
-  absl::StatusOr<Job> job = DecodeJob(kind, json);
-  if (!job.ok()) {
-    // One job that is beyond us does not hide the others.
-    Report(io, job.status());
-  } else if (!flags.state.empty() && JobStateName(job->status.state) != flags.state) {
-    return;
-  } else {
-    to->jobs.push_back(*std::move(job));
-  }
+  // Why a job is shown as unreadable is said beside the table.
+  if (!job.unreadable.ok()) Report(io, job.unreadable);
+  if (!flags.state.empty() && job.StateName() != flags.state) return;
+  to->jobs.push_back(std::move(job));
   to->items.push_back(Json::parse(json, nullptr, /*allow_exceptions=*/false));
 }
 
@@ -65,7 +60,9 @@ absl::Status Print(const CommandIo& io, const ListFlags& flags, Clock::WallTime 
                        flags.output);
   }
   if (flags.output == "name") {
-    for (const Job& job : listed.jobs) io.out << QualifiedName(job.kind, job.meta.name) << "\n";
+    for (const SeenJob& job : listed.jobs) {
+      io.out << QualifiedName(job.kind, job.meta.name) << "\n";
+    }
   } else {
     io.out << FormatJobTable(listed.jobs, now,
                              {.with_namespace = flags.all_namespaces,
@@ -82,8 +79,9 @@ absl::Status List(const CommandIo& io, ListFlags flags) {
   if (flags.kind != "all") kinds = {*JobKindFromName(flags.kind)};
   Listed listed;
   RETURN_IF_ERROR(ListJobs(*api, ns, kinds, flags.selector,
-                           [&](JobKind kind, std::string_view json) {
-                             Add(io, flags, kind, json, &listed);
+                           [&](JobKind kind, std::string_view json) -> absl::Status {
+                             ASSIGN_OR_RETURN(SeenJob job, ReadSeenJob(kind, json));
+                             Add(io, flags, std::move(job), json, &listed);
                              return absl::OkStatus();
                            }));
   if (listed.items.empty() && (flags.output == "table" || flags.output == "wide")) {
@@ -100,7 +98,7 @@ absl::Status Get(const CommandIo& io, ListFlags flags) {
   for (const std::string& name : flags.jobs) {
     const absl::StatusOr<FoundJob> found = FindJob(*api, flags.cluster.ns, name);
     if (found.ok()) {
-      Add(io, flags, found->job.kind, found->json, &listed);
+      Add(io, flags, found->job, found->json, &listed);
       continue;
     }
     // The jobs that are there are shown all the same; the first error is the exit code.
@@ -133,7 +131,8 @@ void AddListCommand(Command& app, const CommandIo& io, int* exit_code) {
       .OneOf({"all", "trainingjob", "tfjob"});
   list.AddOption("-l,--selector", &flags->selector, "Only jobs with these labels, as in a=b,c!=d");
   list.AddOption("--state", &flags->state, "Only jobs in this state, such as Running")
-      .OneOf({"Pending", "Running", "Restarting", "Suspended", "Succeeded", "Failed"});
+      .OneOf({"Pending", "Running", "Restarting", "Suspended", "Succeeded", "Failed",
+              "Unreadable"});
   AddOutputFlags(list, flags.get());
   list.OnRun([&io, flags, exit_code] { *exit_code = Report(io, List(io, *flags)); });
 }

@@ -1,9 +1,9 @@
 #include "cli/log_follow.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/job_ref.h"
-#include "operator/api/job_codec.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
 #include "operator/kube/log_container.h"
@@ -18,10 +18,10 @@ constexpr std::chrono::hours kSilence{1};
 constexpr std::chrono::seconds kAgain{1};
 // A pod that has ended and still cannot be read this often has lost its log.
 constexpr int kFailuresMax = 5;
-// A pod that nobody has deleted so long after the end of its job runs on without end, as a server
-// that joins does under cleanPodPolicy None. Until then the operator's deletion, or the news that
-// the pod has ended by itself, may be on its way.
-constexpr std::chrono::seconds kRunsOn{5};
+// A server may take this long to begin with the log of a pod that has stopped.
+constexpr std::chrono::seconds kAnswer{10};
+// Between two looks at what is left to read of a job that is over.
+constexpr std::chrono::milliseconds kLookAgain{100};
 
 }  // namespace
 
@@ -34,6 +34,7 @@ struct LogFollow::Tail {
   bool gone = false;                     // It was deleted.
   bool done = false;                     // Nothing will follow.
   int code = 0;                          // Of the present request.
+  Clock::Time heard{};                   // When anything came.
   int failures = 0;                      // In a row.
   LineSplitter lines;
   SeenLines seen;
@@ -56,12 +57,13 @@ LogFollow::LogFollow(KubeTransport& transport, Executor& executor, Random& rando
                       .label_selector = LabelEquals(kJobLabel, options_.job)}),
       job_reflector_(transport, executor, random, jobs_,
                      [kind = options_.kind](std::string_view json) {
-                       return DecodeJob(kind, json);
+                       return ReadSeenJob(kind, json);
                      },
-                     {.path = JobsPath(options_.kind, options_.ns)}) {}
+                     {.path = JobsPath(options_.kind, options_.ns),
+                      .field_selector = "metadata.name=" + options_.job}) {}
 
 LogFollow::~LogFollow() {
-  if (end_timer_ != 0) executor_.Cancel(end_timer_);
+  GoOn();
   for (const auto& [uid, tail] : tails_) {
     if (tail->timer != 0) executor_.Cancel(tail->timer);
   }
@@ -84,13 +86,23 @@ void LogFollow::Start() {
     if (tail != tails_.end()) tail->second->gone = true;
     after != nullptr ? OnPod(after) : CheckEnd();
   });
-  jobs_.set_on_change([this](const auto&, const std::shared_ptr<const Job>& job) {
-    const bool ours = job != nullptr && job->meta.name == options_.job;
-    if (ours && options_.on_job != nullptr) options_.on_job(*job);
+  jobs_.set_on_change([this](const auto&, const std::shared_ptr<const SeenJob>&) {
+    const std::shared_ptr<const SeenJob> job = FindJob();
+    if (job != nullptr && options_.on_job != nullptr) options_.on_job(*job);
     CheckEnd();
   });
-  pod_reflector_.set_on_synced([this] { CheckEnd(); });
+  pod_reflector_.set_on_synced([this] {
+    if (pods_after_end_ == PodsAfterEnd::kAsked) pods_after_end_ = PodsAfterEnd::kListed;
+    CheckEnd();
+  });
   job_reflector_.set_on_synced([this] { CheckEnd(); });
+  // Who may not list would be kept for ever.
+  const auto on_failure = [this](const absl::Status& why) {
+    const bool began = pod_reflector_.synced() && job_reflector_.synced();
+    if (IsRefused(why) && !began) End(why);
+  };
+  pod_reflector_.set_on_failure(on_failure);
+  job_reflector_.set_on_failure(on_failure);
   pod_reflector_.Start();
   job_reflector_.Start();
 }
@@ -102,7 +114,10 @@ void LogFollow::OnPod(const std::shared_ptr<const LoggedPod>& pod) {
   const bool is_new = tail == nullptr;
   if (is_new) tail = std::make_unique<Tail>();
   tail->pod = pod;
-  if (is_new) Open(*tail);
+  // Its log ended before this news came: what is left of it is all there.
+  const bool again = tail->timer != 0 && HasStopped(*pod);
+  if (again) executor_.Cancel(std::exchange(tail->timer, 0));
+  if (is_new || again) Open(*tail);
 }
 
 void LogFollow::Open(Tail& tail) {
@@ -121,9 +136,14 @@ void LogFollow::Open(Tail& tail) {
   request.accept = "*/*";
   request.timeout = kSilence;
   tail.stream = transport_.Stream(
-      std::move(request), {.opened = [&tail](int code) { tail.code = code; },
+      std::move(request), {.opened =
+                               [this, &tail](int code) {
+                                 tail.code = code;
+                                 tail.heard = executor_.clock().Now();
+                               },
                            .data =
                                [this, &tail](std::string_view chunk) {
+                                 tail.heard = executor_.clock().Now();
                                  if (tail.code != 200) return;
                                  tail.failures = 0;
                                  // Too long a line is dropped, and what follows on it.
@@ -161,42 +181,66 @@ void LogFollow::OnEnded(Tail& tail) {
   });
 }
 
-void LogFollow::CheckEnd() {
-  if (done_ == nullptr || !pod_reflector_.synced() || !job_reflector_.synced()) return;
-  const std::shared_ptr<const Job> job = jobs_.Find(options_.ns, options_.job);
-  if (job != nullptr) {
-    has_ended_ =
-        job->status.state == JobState::kSucceeded || job->status.state == JobState::kFailed;
-  }
-  if (job != nullptr && !has_ended_) return StopWaiting();
-  const auto is_done = [&](const Tail& tail) {
-    const bool leaves = HasStopped(*tail.pod) || tail.pod->meta.deletion_time.has_value();
-    return tail.done || (waited_ && !leaves);
-  };
-  // Pods and jobs are watched apart: the end of a short job may be seen before its pods.
-  if (job != nullptr && tails_.empty() && !waited_) return WaitForPods();
-  for (const auto& [uid, tail] : tails_) {
-    if (!is_done(*tail)) return WaitForPods();
-  }
-  const Done done = std::exchange(done_, nullptr);
-  done(has_ended_ ? absl::OkStatus()
-                  : absl::NotFoundError("job " + options_.ns + "/" + options_.job +
-                                        " was deleted"));
+// Null: it is gone. Another of its name is another job.
+std::shared_ptr<const SeenJob> LogFollow::FindJob() const {
+  const std::shared_ptr<const SeenJob> job = jobs_.Find(options_.ns, options_.job);
+  const std::string& uid = options_.filter.uid;
+  return job != nullptr && !uid.empty() && job->meta.uid != uid ? nullptr : job;
 }
 
-void LogFollow::WaitForPods() {
-  if (waited_ || end_timer_ != 0) return;
-  end_timer_ = executor_.PostAfter(kRunsOn, [this] {
-    end_timer_ = 0;
-    waited_ = true;
+void LogFollow::CheckEnd() {
+  if (done_ == nullptr || !pod_reflector_.synced() || !job_reflector_.synced()) return;
+  if (const std::shared_ptr<const SeenJob> job = FindJob(); job != nullptr) {
+    has_ended_ = job->HasEnded();
+    if (!has_ended_) return GoOn();
+  }
+  const Clock::Time now = executor_.clock().Now();
+  if (!over_since_.has_value()) BeOver();
+  bool settled = pods_after_end_ == PodsAfterEnd::kListed || now - *over_since_ >= kAfterEnd;
+  for (const auto& [uid, tail] : tails_) settled = settled && IsSettled(*tail, now);
+  if (settled) {
+    return End(has_ended_ ? absl::OkStatus()
+                          : absl::NotFoundError("job " + options_.ns + "/" + options_.job +
+                                                " was deleted"));
+  }
+  if (look_timer_ != 0) return;
+  look_timer_ = executor_.PostAfter(kLookAgain, [this] {
+    look_timer_ = 0;
     CheckEnd();
   });
 }
 
-void LogFollow::StopWaiting() {
-  if (end_timer_ != 0) executor_.Cancel(end_timer_);
-  end_timer_ = 0;
-  waited_ = false;
+void LogFollow::End(const absl::Status& status) {
+  if (done_ != nullptr) std::exchange(done_, nullptr)(status);
+}
+
+// Nothing more is to be had of this log now that the job is over.
+bool LogFollow::IsSettled(const Tail& tail, Clock::Time now) const {
+  if (tail.done) return true;
+  const bool writes = !tail.gone && !HasStopped(*tail.pod);
+  if (writes) return now - *over_since_ >= kAfterEnd;
+  // What is written is read to its end, however much that is, while it comes.
+  if (tail.code == 0) return now - *over_since_ >= kAnswer;
+  return now - std::max(*over_since_, tail.heard) >= kAfterEnd;
+}
+
+void LogFollow::BeOver() {
+  over_since_ = executor_.clock().Now();
+  // Not at once: this may be a call of that very reflector.
+  ask_timer_ = executor_.PostAfter(Clock::Duration::zero(), [this] {
+    ask_timer_ = 0;
+    pods_after_end_ = PodsAfterEnd::kAsked;
+    pod_reflector_.Start();
+  });
+}
+
+void LogFollow::GoOn() {
+  for (Executor::TimerId* timer : {&ask_timer_, &look_timer_}) {
+    if (*timer != 0) executor_.Cancel(*timer);
+    *timer = 0;
+  }
+  over_since_.reset();
+  pods_after_end_ = PodsAfterEnd::kUnasked;
 }
 
 }  // namespace taas

@@ -1,8 +1,12 @@
 // Follows the logs of all replicas of a job, over restarts, until the job has ended.
 //
+// It ends when the job is over, that is, has ended or is gone, and what its pods wrote was printed.
+// No pod and no server can keep it longer: a pod that runs on is followed for kAfterEnd more, and a
+// log of which nothing comes for so long is given up, whether its server ends it or not.
+//
 // Ownership: transport, executor and random outlive it. Threads: the executor's only. Errors: Done
-// gets OK when the job has ended and every log was printed, NotFound when the job was deleted
-// before its end. A pod that runs on although its job has ended is waited for a few seconds only.
+// gets OK when the job has ended, NotFound when it was deleted before its end, and what the server
+// says to one who may not list jobs and pods.
 //
 //   LogFollow follow(transport, executor, random, {.ns = "ns", .job = "mnist"}, print, done);
 //   follow.Start();
@@ -10,6 +14,7 @@
 #ifndef CLI_LOG_FOLLOW_H_
 #define CLI_LOG_FOLLOW_H_
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +23,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "cli/seen_job.h"
 #include "operator/api/job.h"
 #include "operator/api/pod.h"
 #include "operator/base/executor.h"
@@ -55,8 +61,11 @@ class LogFollow {
     // Of what was written before: only lines since then, only the last so many. Empty: all.
     std::string since_time;
     std::string tail_lines;
-    std::function<void(const Job& job)> on_job;  // Each change; may be null.
+    std::function<void(const SeenJob& job)> on_job;  // Each change; may be null.
   };
+  // For what pods write on their way out: they run on when their job has ended, or have been told
+  // to go. A person or a pipeline waits for it, and the job's result is known.
+  static constexpr std::chrono::milliseconds kAfterEnd{1500};
   using Print = std::function<void(const std::string& replica, std::string_view line)>;
   using Done = std::function<void(const absl::Status&)>;
 
@@ -78,9 +87,12 @@ class LogFollow {
   void Open(Tail& tail);
   void OnEnded(Tail& tail);
   void PrintLine(Tail& tail, std::string_view line);
+  std::shared_ptr<const SeenJob> FindJob() const;
   void CheckEnd();
-  void WaitForPods();
-  void StopWaiting();
+  void End(const absl::Status& status);
+  bool IsSettled(const Tail& tail, Clock::Time now) const;
+  void BeOver();
+  void GoOn();
 
   KubeTransport& transport_;
   Executor& executor_;
@@ -88,13 +100,18 @@ class LogFollow {
   const Print print_;
   Done done_;
   std::map<std::string, std::unique_ptr<Tail>> tails_;  // By uid of the pod.
-  bool has_ended_ = false;           // The job, when it was last seen; its ttl may be 0.
-  Executor::TimerId end_timer_ = 0;  // Of the time that pods have to go after the job's end.
-  bool waited_ = false;              // It is over.
+  bool has_ended_ = false;  // The job, when it was last seen; its ttl may be 0.
+  // The rest is of a job that is over.
+  std::optional<Clock::Time> over_since_;
+  // Its pods are listed once more: what the watch has not told yet was written before the end, too.
+  enum class PodsAfterEnd { kUnasked, kAsked, kListed };
+  PodsAfterEnd pods_after_end_ = PodsAfterEnd::kUnasked;
+  Executor::TimerId ask_timer_ = 0;
+  Executor::TimerId look_timer_ = 0;
   Store<LoggedPod> pods_;
-  Store<Job> jobs_;
+  Store<SeenJob> jobs_;
   Reflector<LoggedPod> pod_reflector_;
-  Reflector<Job> job_reflector_;
+  Reflector<SeenJob> job_reflector_;
 };
 
 }  // namespace taas

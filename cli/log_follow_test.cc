@@ -53,7 +53,15 @@ class LogFollowTest : public testing::Test {
     Run();
     transport_.Reply(List(job));
     Run();
-    ASSERT_THAT(transport_.waiting(), 0u);
+  }
+  // The pods are asked for once more when the job is over.
+  void ListPodsAgain(const std::string& pods) {
+    ASSERT_EQ(transport_.waiting(), 1u);
+    EXPECT_THAT(transport_.request().path, HasSubstr("/pods?"));
+    transport_.Reply(HttpReply{
+        .code = 200, .body = R"({"metadata":{"resourceVersion":"50"},"items":[)" + pods + "]}"});
+    pods_open_ = false;
+    Run();
   }
   void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
   FakeTransport::ServerStream& Find(const std::string& part) {
@@ -67,9 +75,13 @@ class LogFollowTest : public testing::Test {
     Run();
   }
   void Job(const std::string& json) {
+    JobEvent("MODIFIED", json);
+  }
+  void JobEvent(const std::string& type, const std::string& json) {
     auto& watch = Find("/trainingjobs?");
-    watch.Open(200);
-    watch.Send(Event("MODIFIED", json));
+    if (!jobs_open_) watch.Open(200);
+    jobs_open_ = true;
+    watch.Send(Event(type, json));
     Run();
   }
 
@@ -77,12 +89,13 @@ class LogFollowTest : public testing::Test {
   FakeTransport transport_{executor_};
   SeededRandom random_{1};
   bool pods_open_ = false;
+  bool jobs_open_ = false;
   std::vector<std::string> lines_;
   std::optional<absl::Status> done_;
   LogFollow follow_{transport_,
                     executor_,
                     random_,
-                    {.ns = "ns", .job = "j"},
+                    {.ns = "ns", .job = "j", .filter = {.uid = "uj"}},
                     [this](const std::string& replica, std::string_view line) {
                       lines_.push_back(replica + " " + std::string(line));
                     },
@@ -98,7 +111,7 @@ TEST_F(LogFollowTest, LinesComeAsTheyAreWrittenAndTheEndWaitsForTheLastOne) {
   Run();
   EXPECT_THAT(lines_, ElementsAre("worker-0 step 1"));
   Job(JobJson("Succeeded", 20));
-  Pod("MODIFIED", PodJson("worker", "u1", "Succeeded", 21));
+  ListPodsAgain(PodJson("worker", "u1", "Succeeded", 21));
   EXPECT_FALSE(done_.has_value());  // The log is still being read.
   log.Send("p 2");
   log.End();
@@ -147,20 +160,140 @@ TEST_F(LogFollowTest, ALostConnectionIsMadeAgainAndNoLineComesTwice) {
 
 TEST_F(LogFollowTest, ADeletedJobIsTheEndAndSaysSo) {
   Start("", JobJson("Running", 4));
-  auto& watch = Find("/trainingjobs?");
-  watch.Open(200);
-  watch.Send(Event("DELETED", JobJson("Running", 20)));
-  Run();
+  JobEvent("DELETED", JobJson("Running", 20));
+  EXPECT_FALSE(done_.has_value()) << "its pods may have more to say";
+  ListPodsAgain("");
   ASSERT_TRUE(done_.has_value());
   EXPECT_THAT(*done_, StatusIs(absl::StatusCode::kNotFound, HasSubstr("ns/j")));
 }
 
+// `taas submit` and `taas logs -f` ended with 3, "was deleted", while the job ran, in a namespace
+// with other jobs.
+TEST_F(LogFollowTest, OtherJobsOfTheListAreNotTakenForTheWholeOfIt) {
+  std::string other = JobJson("Running", 3);
+  other.replace(other.find(R"("name":"j")"), 10, R"("name":"a")");
+  Start("", other + "," + JobJson("Running", 4));
+  Run(1min);
+  EXPECT_FALSE(done_.has_value());
+}
+
+TEST_F(LogFollowTest, AnotherJobOfTheSameNameIsNotThisOne) {
+  Start("", JobJson("Running", 4));
+  std::string successor = JobJson("Running", 20);
+  successor.replace(successor.find(R"("uid":"uj")"), 10, R"("uid":"u2")");
+  Job(successor);
+  ListPodsAgain("");
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, StatusIs(absl::StatusCode::kNotFound, HasSubstr("ns/j was deleted")));
+}
+
+// `taas submit` never returned: the server kept the log of a pod open that had been deleted.
+TEST_F(LogFollowTest, ALogThatItsServerNeverEndsIsGivenUpWhenTheJobIsOver) {
+  Start(PodJson("ps", "u1", "Running", 3), JobJson("Running", 4));
+  auto& log = Find("/log");
+  log.Open(200);
+  log.Send("2026-11-21T05:54:17Z serves\n");
+  Pod("DELETED", PodJson("ps", "u1", "Running", 19));
+  Run(1min);
+  EXPECT_FALSE(done_.has_value()) << "the job goes on";
+  Job(JobJson("Failed", 20));
+  ListPodsAgain("");
+  Run(LogFollow::kAfterEnd + 100ms);
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, IsOk());
+  EXPECT_THAT(lines_, ElementsAre("ps-0 serves"));
+}
+
+TEST_F(LogFollowTest, WhatAPodThatHasStoppedWroteIsReadToItsEndHoweverLongThatTakes) {
+  Start(PodJson("worker", "u1", "Running", 3), JobJson("Running", 4));
+  auto& log = Find("/log");
+  log.Open(200);
+  Job(JobJson("Succeeded", 20));
+  ListPodsAgain(PodJson("worker", "u1", "Succeeded", 21));
+  for (int i = 0; i < 10; ++i) {
+    Run(1s);
+    EXPECT_FALSE(done_.has_value()) << i;
+    log.Send("2026-11-21T05:54:17Z line " + std::to_string(i) + "\n");
+  }
+  log.End();
+  Run();
+  EXPECT_EQ(lines_.size(), 10u);
+  EXPECT_TRUE(done_.has_value());
+}
+
+TEST_F(LogFollowTest, PodsThatTheWatchHasNotToldOfYetAreReadToo) {
+  Start("", JobJson("Running", 4));
+  Job(JobJson("Succeeded", 20));
+  ListPodsAgain(PodJson("worker", "u1", "Succeeded", 19));
+  EXPECT_FALSE(done_.has_value());
+  auto& log = Find("/log");
+  log.Open(200);
+  log.Send("2026-11-21T05:54:17Z short\n");
+  log.End();
+  Run();
+  EXPECT_THAT(lines_, ElementsAre("worker-0 short"));
+  EXPECT_TRUE(done_.has_value());
+}
+
+// It tried again for ever, and said nothing.
+TEST_F(LogFollowTest, WhoMayNotListPodsIsTold) {
+  follow_.Start();
+  transport_.Reply(
+      HttpReply{.code = 403, .body = R"({"reason":"Forbidden","message":"no","code":403})"});
+  Run();
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("403 Forbidden")));
+}
+
+// `taas logs -f` ended a second after the job where the log had ended before the pod had.
+TEST_F(LogFollowTest, ALogThatEndsBeforeItsPodIsReadAgainWhenThePodHasEnded) {
+  Start(PodJson("worker", "u1", "Running", 3), JobJson("Running", 4));
+  auto& first = Find("/log");
+  first.Open(200);
+  first.Send("2026-11-21T05:54:17Z a\n");
+  first.End();
+  Run(100ms);
+  Pod("MODIFIED", PodJson("worker", "u1", "Succeeded", 12));
+  auto& second = Find("/log");
+  ASSERT_NE(&first, &second);
+  second.Open(200);
+  second.Send("2026-11-21T05:54:17Z a\n2026-11-21T05:54:18Z b\n");
+  second.End();
+  Job(JobJson("Succeeded", 20));
+  ListPodsAgain(PodJson("worker", "u1", "Succeeded", 12));
+  EXPECT_THAT(lines_, ElementsAre("worker-0 a", "worker-0 b"));
+  EXPECT_TRUE(done_.has_value());
+}
+
+TEST_F(LogFollowTest, AServerThatDoesNotListThePodsDoesNotKeepTheCommand) {
+  Start("", JobJson("Running", 4));
+  Job(JobJson("Succeeded", 20));
+  ASSERT_EQ(transport_.waiting(), 1u);
+  Run(LogFollow::kAfterEnd + 100ms);
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, IsOk());
+}
+
+// `taas logs -f` gave up a job with a number in its status that could not be read.
+TEST_F(LogFollowTest, AJobThatCannotBeReadIsFollowedAndNotTakenForDeleted) {
+  std::string unreadable = JobJson("Running", 4);
+  unreadable.insert(unreadable.find(R"("state")"), R"("attempt":"x",)");
+  Start("", unreadable);
+  Run(1min);
+  EXPECT_FALSE(done_.has_value());
+  Job(JobJson("Failed", 20));
+  ListPodsAgain("");
+  EXPECT_TRUE(done_.has_value());
+}
+
 TEST_F(LogFollowTest, ALogThatCannotBeReadDoesNotKeepTheCommandForEver) {
   Start(PodJson("worker", "u1", "Failed", 3), JobJson("Failed", 4));
+  ListPodsAgain(PodJson("worker", "u1", "Failed", 3));
   for (int i = 0; i < 5; ++i) {
     EXPECT_FALSE(done_.has_value());
-    Find("/log").Open(500);
-    Find("/log").End();
+    auto& log = Find("/log");
+    log.Open(500);
+    log.End();
     Run(1s);
   }
   EXPECT_TRUE(done_.has_value());
@@ -175,27 +308,29 @@ TEST_F(LogFollowTest, APodThatRunsOnAfterTheEndOfTheJobDoesNotKeepTheCommand) {
   Run(1min);
   EXPECT_FALSE(done_.has_value());
   Job(JobJson("Succeeded", 20));
+  ListPodsAgain(PodJson("ps", "u1", "Running", 3));
   EXPECT_FALSE(done_.has_value()) << "it may still be deleted";
+  Run(1s);
   log.Send("2026-11-21T05:54:18Z serves on\n");
-  Run(5s);
+  Run(1s);
   ASSERT_TRUE(done_.has_value());
   EXPECT_THAT(*done_, IsOk());
   EXPECT_THAT(lines_, ElementsAre("ps-0 serves", "ps-0 serves on"));
 }
 
-TEST_F(LogFollowTest, WhatAPodWritesOnItsWayOutIsWaitedFor) {
+// The job's result is known: whoever waits for it is not kept by the grace of a pod.
+TEST_F(LogFollowTest, WhatAPodWritesOnItsWayOutIsWaitedForAMoment) {
   Start(PodJson("ps", "u1", "Running", 3), JobJson("Running", 4));
   auto& log = Find("/log");
   log.Open(200);
   Job(JobJson("Succeeded", 20));
-  Pod("MODIFIED", GoingPodJson("ps", "u1", 21));
-  Run(20s);
+  ListPodsAgain(GoingPodJson("ps", "u1", 21));
+  Run(1s);
   EXPECT_FALSE(done_.has_value());
   log.Send("2026-11-21T05:54:17Z saved\n");
-  Pod("DELETED", GoingPodJson("ps", "u1", 22));
-  log.End();
   Run();
   EXPECT_THAT(lines_, ElementsAre("ps-0 saved"));
+  Run(1s);
   EXPECT_TRUE(done_.has_value());
 }
 
@@ -205,8 +340,8 @@ TEST_F(LogFollowTest, AJobThatIsDeletedAfterItsEndHasEnded) {
   auto& log = Find("/log");
   log.Open(200);
   Job(JobJson("Succeeded", 20));
-  Find("/trainingjobs?").Send(Event("DELETED", JobJson("Succeeded", 21)));
-  Pod("DELETED", PodJson("worker", "u1", "Succeeded", 22));
+  JobEvent("DELETED", JobJson("Succeeded", 21));
+  ListPodsAgain("");
   log.End();
   Run();
   ASSERT_TRUE(done_.has_value());

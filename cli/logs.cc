@@ -62,7 +62,7 @@ absl::Status PrintLogs(const CommandIo& io, ApiClient& api, const LogsFlags& fla
     if (text.ok()) {
       logs.push_back({ReplicaName(pod.pod), *std::move(text)});
     } else {
-      io.err << "taas: " << std::string(text.status().message()) << "\n";
+      Report(io, text.status());
     }
   }
   if (wanted == 0) {
@@ -80,7 +80,7 @@ absl::Status PrintLogs(const CommandIo& io, ApiClient& api, const LogsFlags& fla
 absl::Status Logs(const CommandIo& io, LogsFlags flags) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
   ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, flags.job));
-  const Job& job = found.job;
+  const SeenJob& job = found.job;
   const ReplicaFilter filter{
       .role = RoleFromName(flags.role), .index = flags.index, .uid = job.meta.uid};
   if (!flags.follow) return PrintLogs(io, *api, flags, job, filter);
@@ -100,13 +100,16 @@ void LinePrinter::Print(const std::string& replica, std::string_view line) {
   // Six colours that are legible on dark and on light ground.
   static constexpr const char* kColors[] = {"36", "33", "32", "35", "34", "31"};
   const std::string tag = "[" + replica + "]";
+  // What the user's own program wrote is shown as it is, as kubectl shows it: colours and progress
+  // bars are meant for this terminal.
+  std::ostream& to = io_.raw != nullptr ? *io_.raw : io_.out;
   if (io_.color) {
     const auto [color, added] = colors_.emplace(replica, colors_.size() % std::size(kColors));
-    io_.out << "\033[" << kColors[color->second] << "m" << tag << "\033[0m ";
+    to << "\033[" << kColors[color->second] << "m" << tag << "\033[0m ";
   } else {
-    io_.out << tag << " ";
+    to << tag << " ";
   }
-  io_.out << line << "\n" << std::flush;
+  to << line << "\n" << std::flush;
 }
 
 absl::Status FollowLogs(const CommandIo& io, ApiClient& api, LogFollow::Options options) {
@@ -122,11 +125,12 @@ absl::Status FollowLogs(const CommandIo& io, ApiClient& api, LogFollow::Options 
   return status;
 }
 
-absl::Status FollowJob(const CommandIo& io, ApiClient& api, const Job& job) {
+absl::Status FollowJob(const CommandIo& io, ApiClient& api, const SeenJob& job) {
   // Written by the executor's thread, and read when FollowLogs has stopped it.
-  Job last = job;
-  const auto tell = [&](const Job& now) {
-    if (now.meta.uid != job.meta.uid) return;
+  SeenJob last = job;
+  const auto tell = [&](const SeenJob& now) {
+    if (!now.status_known) Report(io, now.unreadable);
+    if (!now.status_known) return;
     for (const std::string& line : ChangeLines(last.status, now.status)) io.err << line << "\n";
     last = now;
   };
@@ -139,7 +143,7 @@ absl::Status FollowJob(const CommandIo& io, ApiClient& api, const Job& job) {
   if (last.status.state == JobState::kSucceeded) return absl::OkStatus();
   return absl::FailedPreconditionError(
       "job " + job.meta.ns + "/" + job.meta.name + " ended as " +
-      std::string(JobStateName(last.status.state)) +
+      last.StateName() +
       (last.status.message.empty() ? "" : ": " + last.status.message));
 }
 

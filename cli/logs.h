@@ -16,6 +16,7 @@
 #include "cli/api_client.h"
 #include "cli/command.h"
 #include "cli/log_follow.h"
+#include "cli/seen_job.h"
 
 namespace taas {
 
@@ -34,7 +35,7 @@ class LinePrinter {
 absl::Status FollowLogs(const CommandIo& io, ApiClient& api, LogFollow::Options options);
 
 // Also tells changes of the job's state on io.err, and ends with the job's own result.
-absl::Status FollowJob(const CommandIo& io, ApiClient& api, const Job& job);
+absl::Status FollowJob(const CommandIo& io, ApiClient& api, const SeenJob& job);
 
 }  // namespace taas
 

@@ -6,12 +6,16 @@
 #include <array>
 #include <cerrno>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/file_system.h"
 
 namespace taas {
 namespace {
 
 constexpr size_t kReadBytes = 64 << 10;
+
+// More than any manifest has (kMaxManifestBytes), and nothing to a machine.
+constexpr size_t kInputBytesMax = 64 << 20;
 
 absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& what) {
   std::string text;
@@ -21,6 +25,7 @@ absl::StatusOr<std::string> ReadToEnd(int fd, const std::string& what) {
     if (got == 0) return text;
     if (got > 0) {
       text.append(buffer.data(), static_cast<size_t>(got));
+      if (text.size() > kInputBytesMax) return TooLong(what, kInputBytesMax);
     } else if (errno != EINTR) {
       return ErrnoToStatus(errno, "read", what);
     }

@@ -2,7 +2,8 @@
 //
 // Reads to the end and never seeks, so what `... | taas` and `<(...)` hand over can be read too.
 //
-// Ownership: values. Threads: any. Errors: NotFound, PermissionDenied, Unavailable, with the path.
+// Ownership: values. Threads: any. Errors: NotFound, PermissionDenied, Unavailable, InvalidArgument
+// where there is more of it than any manifest has; with the path.
 //
 //   ASSIGN_OR_RETURN(const std::string text, ReadInput("-"));
 //   ASSIGN_OR_RETURN(const std::string other, ReadInput("mnist.yaml"));

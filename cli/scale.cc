@@ -60,8 +60,10 @@ absl::Status Scale(const CommandIo& io, ScaleFlags flags) {
   constexpr int kConflictsMax = 5;
   for (int conflicts = 0;; ++conflicts) {
     ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, flags.job));
-    const Job& job = found.job;
+    const SeenJob& job = found.job;
     const std::string shown = QualifiedName(job.kind, job.meta.name);
+    // How many there are cannot be told of a spec that cannot be read.
+    if (!job.spec_known) return Annotate(job.unreadable, "scale " + shown);
     const Role role = *RoleFromName(flags.role);
     const auto spec = job.spec.roles.find(role);
     if (spec == job.spec.roles.end()) {

@@ -11,10 +11,10 @@
 #include "cli/job_ref.h"
 #include "cli/logs.h"
 #include "cli/read_input.h"
+#include "cli/seen_job.h"
 #include "cli/submit_manifest.h"
 #include "cli/verbs.h"
 #include "operator/api/dialect.h"
-#include "operator/api/job_codec.h"
 #include "operator/api/json_field.h"
 #include "operator/api/manifest.h"
 #include "operator/base/command_line.h"
@@ -112,6 +112,29 @@ absl::StatusOr<std::string> Create(ApiClient& api, const Manifest& manifest, con
   return reply;
 }
 
+struct Creation {
+  const Manifest& manifest;
+  std::string ns;
+  bool dry_run = false;
+};
+
+absl::StatusOr<SeenJob> CreateAndTell(const CommandIo& io, ApiClient& api,
+                                      const SubmitCommand& command, const Creation& creation) {
+  ASSIGN_OR_RETURN(const std::string stored,
+                   Create(api, creation.manifest, creation.ns, !command.cluster.ns.empty(),
+                          creation.dry_run));
+  ASSIGN_OR_RETURN(SeenJob job, ReadSeenJob(creation.manifest.kind, stored));
+  const std::string shown = QualifiedName(job.kind, job.meta.name);
+  if (command.output == "name") {
+    io.out << shown << "\n";
+  } else if (!command.output.empty()) {
+    RETURN_IF_ERROR(PrintObject(io, stored, command.output));
+  } else {
+    io.err << shown << (creation.dry_run ? " would be created\n" : " created\n");
+  }
+  return job;
+}
+
 absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
                        const std::vector<Manifest>& manifests) {
   if (command.dry_run == "client") {
@@ -125,20 +148,26 @@ absl::Status SubmitAll(const CommandIo& io, const SubmitCommand& command,
   ClusterFlags cluster = command.cluster;
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &cluster));
   const bool dry_run = command.dry_run == "server";
-  std::vector<Job> jobs;
+  std::vector<SeenJob> jobs;
+  absl::Status failed;
+  size_t failures = 0;
   for (const Manifest& manifest : manifests) {
-    ASSIGN_OR_RETURN(const std::string stored, Create(*api, manifest, cluster.ns,
-                                                      !command.cluster.ns.empty(), dry_run));
-    ASSIGN_OR_RETURN(const Job job, DecodeJob(manifest.kind, stored));
-    const std::string shown = QualifiedName(job.kind, job.meta.name);
-    if (command.output == "name") {
-      io.out << shown << "\n";
-    } else if (!command.output.empty()) {
-      RETURN_IF_ERROR(PrintObject(io, stored, command.output));
-    } else {
-      io.err << shown << (dry_run ? " would be created\n" : " created\n");
+    const absl::StatusOr<SeenJob> job =
+        CreateAndTell(io, *api, command, {manifest, cluster.ns, dry_run});
+    if (job.ok()) {
+      jobs.push_back(*job);
+      continue;
     }
-    jobs.push_back(job);
+    // The others are made all the same, as kubectl does it: what to do about one is said at once.
+    ++failures;
+    failed = job.status();
+    if (manifests.size() > 1) Report(io, failed);
+  }
+  if (failures > 0 && manifests.size() == 1) return failed;
+  if (failures > 0) {
+    return absl::Status(failed.code(), std::to_string(failures) + " of " +
+                                           std::to_string(manifests.size()) +
+                                           " jobs were not created; the others were");
   }
   if (dry_run || !command.follow) return absl::OkStatus();
   if (jobs.size() == 1 && jobs.front().spec.suspend) {

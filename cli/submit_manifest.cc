@@ -7,6 +7,7 @@
 #include "operator/api/defaults.h"
 #include "operator/api/dialect.h"
 #include "operator/api/manifest.h"
+#include "operator/api/quantity.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -99,6 +100,25 @@ int GpusOf(const SubmitFlags& flags, Role role) {
   const RoleFlags& own = flags.roles[static_cast<size_t>(role)];
   if (own.gpus >= 0) return own.gpus;
   return role == Role::kPs || role == Role::kEvaluator ? 0 : flags.gpus;
+}
+
+// Here, because the schema tells of a pattern of 80 characters, once for requests and once for
+// limits.
+absl::Status CheckAmounts(const SubmitFlags& flags) {
+  const auto check = [](const std::string& flag, const std::string& text) {
+    if (text.empty() || QuantityMilli(text).has_value()) return absl::OkStatus();
+    return BadFlag(flag, text, "is no amount; write it as 500m, 2 or 4Gi");
+  };
+  RETURN_IF_ERROR(check("cpu", flags.cpu));
+  RETURN_IF_ERROR(check("memory", flags.memory));
+  RETURN_IF_ERROR(check("share-memory", flags.share_memory));
+  for (const Role role : kRoles) {
+    const RoleFlags& own = flags.roles[static_cast<size_t>(role)];
+    const std::string name(RoleName(role));
+    RETURN_IF_ERROR(check(name + "-cpu", own.cpu));
+    RETURN_IF_ERROR(check(name + "-memory", own.memory));
+  }
+  return absl::OkStatus();
 }
 
 // What a role may use: both requests and limits, as arena has it.
@@ -369,6 +389,7 @@ absl::Status SetField(const std::string& text, Json* object) {
 RoleFlags& RoleOf(SubmitFlags& flags, Role role) { return flags.roles[static_cast<size_t>(role)]; }
 
 absl::StatusOr<std::string> BuildManifest(const SubmitFlags& flags) {
+  RETURN_IF_ERROR(CheckAmounts(flags));
   const Dialect& dialect = DialectOf(flags.kind);
   Json object = {{"apiVersion", dialect.group_version}, {"kind", dialect.kind_name}};
   object["metadata"]["name"] = flags.name;

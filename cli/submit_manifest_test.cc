@@ -185,6 +185,12 @@ INSTANTIATE_TEST_SUITE_P(
             "there is no place \"metadata.name.x\""},
         Bad{"SetFarBeyondAList", [](SubmitFlags& f) { f.set = {"a[7]=1"}; },
             "there is no place \"spec.a[7]\""},
+        // These were told of by the schema's pattern, twice.
+        Bad{"Memory", [](SubmitFlags& f) { f.memory = "4Gb"; }, "--memory 4Gb: is no amount"},
+        Bad{"CpuOfARole", [](SubmitFlags& f) { RoleOf(f, Role::kPs).cpu = "two"; },
+            "--ps-cpu two: is no amount"},
+        Bad{"ShareMemory", [](SubmitFlags& f) { f.share_memory = "1 Gi"; },
+            "--share-memory 1 Gi: is no amount"},
         Bad{"SetWithBrokenYaml", [](SubmitFlags& f) { f.set = {"a=[1"}; }, "is not YAML"}),
     [](const auto& info) { return std::string(info.param.name); });
 

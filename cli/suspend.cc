@@ -19,20 +19,27 @@ struct SuspendFlags {
   std::vector<std::string> jobs;
 };
 
+// What stands there, also of a job of which the rest cannot be read.
+bool IsSuspended(const FoundJob& found) {
+  if (found.job.spec_known) return found.job.spec.suspend;
+  const auto object = nlohmann::json::parse(found.json, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json::json_pointer at(
+      found.job.kind == JobKind::kTfJob ? "/spec/runPolicy/suspend" : "/spec/suspend");
+  return object.is_object() && object.contains(at) && object.at(at) == true;
+}
+
 absl::Status SetSuspend(const CommandIo& io, SuspendFlags flags, bool suspend) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
   for (const std::string& name : flags.jobs) {
     ASSIGN_OR_RETURN(const FoundJob found, FindJob(*api, flags.cluster.ns, name));
-    const Job& job = found.job;
+    const SeenJob& job = found.job;
     const std::string shown = QualifiedName(job.kind, job.meta.name);
     const std::string verb = suspend ? "suspend" : "resume";
-    const bool ended =
-        job.status.state == JobState::kSucceeded || job.status.state == JobState::kFailed;
-    if (ended) {
+    if (job.HasEnded()) {
       return absl::FailedPreconditionError(verb + " " + shown + ": it has ended as " +
                                            std::string(JobStateName(job.status.state)));
     }
-    if (job.spec.suspend == suspend) {
+    if (IsSuspended(found) == suspend) {
       io.out << shown << (suspend ? " is suspended already\n" : " is not suspended\n");
       continue;
     }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -23,11 +24,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string JobJson(const std::string& state) {
+std::string JobJson(const std::string& state, const std::string& message) {
   return R"({"apiVersion":"taas.dev/v1","kind":"TrainingJob","metadata":{"namespace":"team",)"
          R"("name":"mnist","uid":"u","resourceVersion":"5"},)"
          R"("spec":{"trainer":{},"roles":{"worker":{"replicas":1}}},"status":{"state":")" +
-         state + R"(","ready":"1/1","message":"worker-0 exited with 1"}})";
+         state + R"(","ready":"1/1","message":")" + message + R"("}})";
 }
 std::string PodJson(const std::string& role, int index) {
   const std::string i = std::to_string(index);
@@ -66,6 +67,9 @@ class TaasAppTest : public testing::Test {
       to.StartChunks(200);
       return to.WaitForClose();
     }
+    if (request.method != "GET" && !warnings_.empty()) {
+      return to.Reply(201, JobJson(state_, message_), warnings_);
+    }
     if (request.method == "POST") return to.Reply(201, request.body);
     if (has("/metrics.k8s.io/")) return to.Reply(metrics_code_, metrics_body_);
     if (has("/api/v1/nodes")) return to.Reply(200, List(R"({"metadata":{"name":"n1"}})"));
@@ -77,14 +81,16 @@ class TaasAppTest : public testing::Test {
     if (has("/trainingjobs/gone")) {
       return to.Reply(404, R"({"reason":"NotFound","message":"no gone","code":404})");
     }
-    if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_));
-    if (has("/trainingjobs?")) return to.Reply(200, List(JobJson(state_)));
+    if (has("/trainingjobs/")) return to.Reply(200, JobJson(state_, message_));
+    if (has("/trainingjobs?")) return to.Reply(200, List(JobJson(state_, message_)));
     return to.Reply(404, "{}");
   }
 
   const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/cli";
   PosixFileSystem files_;
   std::string state_ = "Running";
+  std::string message_ = "worker-0 exited with 1";
+  std::string warnings_;  // Headers of what answers a write.
   // As a kube-apiserver answers for a group that nobody has registered.
   int metrics_code_ = 404;
   std::string metrics_body_ = "404 page not found\n";
@@ -146,6 +152,149 @@ TEST_F(TaasAppTest, WaitFailsWhenTheJobEndedOtherwiseAndSaysWhy) {
 TEST_F(TaasAppTest, WaitGivesUpAfterItsTimeout) {
   EXPECT_EQ(Run({"wait", "mnist", "--timeout", "1s"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("not Succeeded after 1 s"));
+}
+
+// Of a job whose status cannot be read `taas list` said nothing but an error, with exit code 0, and
+// `taas suspend` and `taas delete` failed.
+TEST_F(TaasAppTest, AJobWhoseStatusCannotBeReadIsListedWithTheReasonAndObeys) {
+  state_ = R"(Running","attempt":"first)";
+  const auto reason = HasSubstr("decode TrainingJob team/mnist: status.attempt: ");
+  EXPECT_EQ(Run({"list"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("mnist   Unreadable   -"));
+  EXPECT_THAT(err_.str(), reason);
+  EXPECT_EQ(Run({"list", "-o", "wide"}), 0);
+  EXPECT_THAT(out_.str(), reason);
+  EXPECT_EQ(Run({"list", "--state", "Running", "-o", "name"}), 0);
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_THAT(err_.str(), reason) << "it may be one of these";
+  EXPECT_EQ(Run({"list", "--state", "Unreadable", "-o", "name"}), 0);
+  EXPECT_EQ(out_.str(), "trainingjob.taas.dev/mnist\n");
+  EXPECT_EQ(Run({"get", "mnist", "-o", "json"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("\"attempt\": \"first\""));
+  EXPECT_EQ(Run({"describe", "mnist"}), 0);
+  EXPECT_THAT(out_.str(), testing::StartsWith("mnist cannot be read: decode TrainingJob"));
+  EXPECT_EQ(Run({"wait", "mnist"}), 1);
+  EXPECT_THAT(err_.str(), reason);
+  EXPECT_EQ(Run({"wait", "mnist", "--for", "Deleted", "--timeout", "1s"}), 4) << err_.str();
+  EXPECT_EQ(Run({"logs", "mnist"}), 0) << err_.str();
+  EXPECT_EQ(Run({"top", "jobs"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("mnist   TrainingJob   Unreadable"));
+  EXPECT_EQ(Run({"scale", "mnist", "--replicas", "2"}), 0) << err_.str();
+  EXPECT_EQ(Run({"suspend", "mnist"}), 0) << err_.str();
+  EXPECT_EQ(server_.requests().back().method, "PATCH");
+  EXPECT_EQ(Run({"delete", "mnist", "--no-wait"}), 0) << err_.str();
+  EXPECT_EQ(server_.requests().back().method, "DELETE");
+}
+
+// `taas submit` kept to itself what `kubectl apply` says: that the claim had no data.
+TEST_F(TaasAppTest, WarningsOfTheServerArePrintedByEveryVerbThatWrites) {
+  warnings_ = "Warning: 299 - \"the claim data is empty\"\r\nWarning: 299 - \"and old\"\r\n";
+  const std::string said = "Warning: the claim data is empty\nWarning: and old\n";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"submit", "--detach", "--name", "mnist", "--image", "i", "--workers", "1"},
+           {"submit", "--dry-run", "server", "--name", "mnist", "--image", "i", "--workers", "1"},
+           {"suspend", "mnist"},
+           {"scale", "mnist", "--replicas", "7"},
+           {"delete", "mnist", "--no-wait"}}) {
+    EXPECT_EQ(Run(words), 0) << words[0] << err_.str();
+    EXPECT_THAT(err_.str(), HasSubstr(said)) << words[0];
+  }
+  EXPECT_EQ(Run({"delete", "mnist", "mnist", "--no-wait"}), 0);
+  EXPECT_EQ(err_.str(), said) << "each once";
+}
+
+// What a program told at /status set the title of the terminal of whoever described the job.
+TEST_F(TaasAppTest, NothingThatATenantWroteIsCarriedOutByTheTerminal) {
+  message_ = R"(\u001b]0;title\u0007 \u202egnp\r\u0000 \u009b31m)";
+  state_ = "Failed";
+  const std::string shown = "\\u001b]0;title\\u0007 \\u202egnp\\u000d\\u0000 \\u009b31m";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"list", "-o", "wide"}, {"describe", "mnist"}, {"wait", "mnist"},
+           {"get", "mnist", "-o", "json"}, {"get", "mnist", "-o", "yaml"}}) {
+    Run(words);
+    const std::string all = out_.str() + err_.str();
+    EXPECT_THAT(all, HasSubstr("title")) << words[0];
+    for (const char* bad : {"\033", "\a", "\r", "\u202E", "\xC2\x9B"}) {
+      EXPECT_THAT(all, Not(HasSubstr(bad))) << words[0];
+    }
+    EXPECT_EQ(all.find('\0'), std::string::npos) << words[0];
+    if (words[0] == "get") continue;
+    EXPECT_THAT(all, HasSubstr(shown)) << words[0];
+  }
+  // What is data goes on being that data.
+  const std::string message = std::string("\033]0;title\a \u202Egnp\r\0 \xC2\x9B"
+                                          "31m", 25);
+  Run({"get", "mnist", "-o", "json"});
+  EXPECT_EQ(nlohmann::json::parse(out_.str())["status"]["message"], message);
+  Run({"get", "mnist", "-o", "yaml"});
+  EXPECT_THAT(out_.str(), HasSubstr("message: \"\\u001b]0;title\\u0007 \\u202egnp"));
+}
+
+// `truncate -s 10T f; taas validate -f f` took memory until it was killed, `KUBECONFIG=f taas list`
+// died of std::bad_alloc.
+TEST_F(TaasAppTest, AFileWithoutEndIsAMessage) {
+  const std::string path = Write("endless", "");
+  ASSERT_EQ(::truncate(path.c_str(), int64_t{1} << 40), 0);
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("endless: longer than 64 MiB"));
+  EXPECT_EQ(Run({"submit", "-f", "/dev/zero"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("/dev/zero: longer than 64 MiB"));
+  EXPECT_EQ(Run({"list", "--kubeconfig", path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("endless: longer than 8 MiB"));
+  const std::string config = Write("tokens",
+                                   "current-context: c\n"
+                                   "contexts: [{name: c, context: {cluster: c, user: u}}]\n"
+                                   "users: [{name: u, user: {tokenFile: " +
+                                       path + "}}]\nclusters: [{name: c, cluster: {server: \"" +
+                                       server_.url() + "\"}}]\n");
+  EXPECT_EQ(Run({"list", "--kubeconfig", config}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("endless: longer than 1 MiB"));
+}
+
+TEST_F(TaasAppTest, MemoryThatIsNotThereIsAnErrorLikeOthers) {
+  const auto hungry = [](Command& app, int*) {
+    app.AddCommand({.name = "hungry", .about = ""}).OnRun([] { throw std::bad_alloc(); });
+  };
+  EXPECT_EQ(RunTaas({"hungry"}, io_, hungry), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("not enough memory"));
+}
+
+// All of these said "A subcommand is required".
+TEST_F(TaasAppTest, WhoNamesNoVerbIsToldWhichThereAre) {
+  EXPECT_EQ(Run({"lits"}), 2);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("there is no command lits; did you mean \"list\"?"),
+                                HasSubstr("Commands: submit, list, ")));
+  EXPECT_EQ(Run({"top", "gpu"}), 2);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("taas top: there is no command gpu\nCommands: node, job, pod\n"));
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("Exit codes: 0 ok"));
+  EXPECT_EQ(Run({"help"}), 0);
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("Exit codes: 0 ok"), HasSubstr("data ")));
+  EXPECT_EQ(Run({"help", "wait"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("--for"));
+  for (const char* many : {"nodes", "jobs", "pods"}) {
+    EXPECT_EQ(Run({"top", many}), 0) << many << err_.str();
+  }
+}
+
+// It stopped at the first that was there already, and said nothing of the others.
+TEST_F(TaasAppTest, OneJobThatCannotBeMadeKeepsNoOther) {
+  const std::string job =
+      "apiVersion: taas.dev/v1\nkind: TrainingJob\nmetadata: {name: NAME, namespace: SPACE}\n"
+      "spec: {roles: {worker: {template: {spec: {containers: [{name: trainer, image: i}]}}}}}\n";
+  const auto of = [&](const std::string& name, const std::string& ns) {
+    std::string text = job;
+    text.replace(text.find("NAME"), 4, name);
+    return text.replace(text.find("SPACE"), 5, ns);
+  };
+  const std::string path =
+      Write("several.yaml",
+            of("a", "team") + "---\n" + of("b", "other") + "---\n" + of("c", "team"));
+  EXPECT_EQ(Run({"submit", "-f", path, "-n", "team", "--detach"}), 1);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("/a created"), HasSubstr("the namespace is other"),
+                                HasSubstr("/c created"),
+                                HasSubstr("1 of 3 jobs were not created")));
 }
 
 TEST_F(TaasAppTest, WrongUsageIsExitCodeTwo) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "operator/base/terminal_text.h"
+
 namespace taas {
 namespace {
 
@@ -17,17 +19,20 @@ std::string FormatTable(const std::vector<std::vector<std::string>>& rows,
                         const std::string& margin) {
   constexpr size_t kGap = 3;
   std::vector<size_t> widths;
+  std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
+    std::vector<std::string>& shown = cells.emplace_back();
     for (size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max({widths[i], Width(row[i]), size_t{1}});
+      shown.push_back(row[i].empty() ? "-" : TerminalCell(row[i]));
+      widths[i] = std::max(widths[i], Width(shown[i]));
     }
   }
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : cells) {
     text += margin;
     for (size_t i = 0; i < row.size(); ++i) {
-      const std::string& cell = row[i].empty() ? "-" : row[i];
+      const std::string& cell = row[i];
       text += cell;
       if (i + 1 < row.size()) text.append(widths[i] - Width(cell) + kGap, ' ');
     }

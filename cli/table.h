@@ -1,4 +1,5 @@
-// Rows of text as aligned columns, the way kubectl prints them.
+// Rows of text as aligned columns, the way kubectl prints them. A row is a line, whatever is in its
+// cells (terminal_text.h).
 //
 // Ownership: values. Threads: any. Errors: none; rows may be of different lengths.
 //

@@ -1,4 +1,5 @@
-// `taas top node` and `taas top job`: who holds the GPUs, CPUs and memory, and who uses them.
+// `taas top node`, `taas top job` and `taas top pod`: who holds the GPUs, CPUs and memory, and who
+// uses them.
 
 #include <algorithm>
 #include <iterator>
@@ -12,10 +13,10 @@
 
 #include "cli/allocation.h"
 #include "cli/job_ref.h"
+#include "cli/seen_job.h"
 #include "cli/table.h"
 #include "cli/verbs.h"
 #include "operator/api/dialect.h"
-#include "operator/api/job_codec.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_path.h"
@@ -106,7 +107,7 @@ absl::Status TopNode(const CommandIo& io, TopFlags flags) {
 
 // Held: by pods that have a node. Asked: by all that have not ended.
 struct JobUse {
-  Job job;
+  SeenJob job;
   Amounts held;
   std::optional<Measured> used;
   int64_t gpus_asked = 0;
@@ -124,7 +125,7 @@ std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
     if (with_namespace) row.push_back(use.job.meta.ns);
     row.push_back(use.job.meta.name);
     row.emplace_back(DialectOf(use.job.kind).kind_name);
-    row.emplace_back(JobStateName(use.job.status.state));
+    row.push_back(use.job.StateName());
     row.push_back(std::to_string(use.running) + "/" + std::to_string(use.pods));
     row.push_back(std::to_string(use.gpus_asked));
     row.push_back(std::to_string(use.held.gpus));
@@ -136,7 +137,7 @@ std::string JobUseTable(const std::vector<JobUse>& jobs, bool with_namespace) {
   return FormatTable(rows);
 }
 
-JobUse UseOf(Job job, const std::vector<PodUse>& pods) {
+JobUse UseOf(SeenJob job, const std::vector<PodUse>& pods) {
   JobUse use{.job = std::move(job), .held = {}, .used = {}};
   for (const PodUse& pod : pods) {
     if (pod.ended || pod.job_uid != use.job.meta.uid) continue;
@@ -168,10 +169,10 @@ absl::Status TopJob(const CommandIo& io, TopFlags flags) {
   }
   std::vector<JobUse> uses;
   RETURN_IF_ERROR(ListJobs(*api, ns, {std::begin(kJobKinds), std::end(kJobKinds)}, "",
-                           [&](JobKind kind, std::string_view json) {
-                             absl::StatusOr<Job> job = DecodeJob(kind, json);
-                             if (!job.ok()) Report(io, job.status());
-                             if (job.ok()) uses.push_back(UseOf(*std::move(job), pods));
+                           [&](JobKind kind, std::string_view json) -> absl::Status {
+                             ASSIGN_OR_RETURN(SeenJob job, ReadSeenJob(kind, json));
+                             if (!job.unreadable.ok()) Report(io, job.unreadable);
+                             uses.push_back(UseOf(std::move(job), pods));
                              return absl::OkStatus();
                            }));
   if (uses.empty()) {
@@ -185,35 +186,68 @@ absl::Status TopJob(const CommandIo& io, TopFlags flags) {
   return absl::OkStatus();
 }
 
-void AddGpuResource(Command& verb, TopFlags* flags) {
-  verb.AddOption("--gpu-resource", &flags->gpu_resource,
-                 "What a GPU is called (default: nvidia.com/gpu)");
+absl::Status TopPod(const CommandIo& io, TopFlags flags) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ApiClient> api, Connect(io, &flags.cluster));
+  const std::string ns = flags.all_namespaces ? "" : flags.cluster.ns;
+  ASSIGN_OR_RETURN(const std::vector<PodUse> pods, ListPods(io, *api, ns, flags.gpu_resource));
+  std::vector<PodUse> live;
+  for (const PodUse& pod : pods) {
+    if (!pod.ended && (flags.name.empty() || pod.name == flags.name)) live.push_back(pod);
+  }
+  if (live.empty() && !flags.name.empty()) {
+    return absl::NotFoundError("no pod " + flags.cluster.ns + "/" + flags.name + " runs or waits");
+  }
+  if (live.empty()) io.err << "No pods" << (ns.empty() ? "" : " in namespace " + ns) << ".\n";
+  std::stable_sort(live.begin(), live.end(), [](const PodUse& a, const PodUse& b) {
+    return a.asked.gpus > b.asked.gpus;
+  });
+  if (!live.empty()) io.out << PodTable(live, flags.all_namespaces);
+  return absl::OkStatus();
 }
+
+// What `taas top` shows.
+struct Shown {
+  const char* one;
+  const char* many;  // As kubectl says it; taken, and not offered.
+  const char* about;
+  const char* positional;
+  const char* of_one;
+  absl::Status (*show)(const CommandIo& io, TopFlags flags);
+};
+constexpr Shown kShown[] = {
+    {"node", "nodes", "What nodes have, and what pods hold and use of it", "NODE",
+     "Only this node, with its pods (default: all)", TopNode},
+    {"job", "jobs", "What jobs ask for, hold and use, most GPUs first", "JOB",
+     "Only this job, with its pods (default: all)", TopJob},
+    {"pod", "pods", "What pods that have not ended ask for and use, most GPUs first", "POD",
+     "Only this pod (default: all)", TopPod}};
 
 }  // namespace
 
 void AddTopCommand(Command& app, const CommandIo& io, int* exit_code) {
   Command top = app.AddCommand(
-      {.name = "top", .about = "Show who holds and uses GPUs, CPUs and memory: by node or by job"});
+      {.name = "top",
+       .about = "Show who holds and uses GPUs, CPUs and memory: by node, by job or by pod"});
   top.RequireCommand();
-
-  Command node = top.AddCommand(
-      {.name = "node", .about = "What nodes have, and what pods hold and use of it"});
-  auto node_flags = std::make_shared<TopFlags>();
-  AddClusterFlags(node, &node_flags->cluster);
-  node.AddOption("NODE", &node_flags->name, "Only this node, with its pods (default: all)");
-  node.AddFlag("-d,--details", &node_flags->pods, "Also the pods of each node");
-  AddGpuResource(node, node_flags.get());
-  node.OnRun([&io, node_flags, exit_code] { *exit_code = Report(io, TopNode(io, *node_flags)); });
-
-  Command job =
-      top.AddCommand({.name = "job", .about = "What jobs ask for, hold and use, most GPUs first"});
-  auto job_flags = std::make_shared<TopFlags>();
-  AddClusterFlags(job, &job_flags->cluster);
-  job.AddOption("JOB", &job_flags->name, "Only this job, with its pods (default: all)");
-  job.AddFlag("-A,--all-namespaces", &job_flags->all_namespaces, "In all namespaces");
-  AddGpuResource(job, job_flags.get());
-  job.OnRun([&io, job_flags, exit_code] { *exit_code = Report(io, TopJob(io, *job_flags)); });
+  for (const Shown& shown : kShown) {
+    for (const char* name : {shown.one, shown.many}) {
+      Command verb = top.AddCommand({.name = name, .about = shown.about});
+      if (name == shown.many) verb.Hide();
+      auto flags = std::make_shared<TopFlags>();
+      AddClusterFlags(verb, &flags->cluster);
+      verb.AddOption(shown.positional, &flags->name, shown.of_one);
+      if (shown.show == TopNode) {
+        verb.AddFlag("-d,--details", &flags->pods, "Also the pods of each node");
+      } else {
+        verb.AddFlag("-A,--all-namespaces", &flags->all_namespaces, "In all namespaces");
+      }
+      verb.AddOption("--gpu-resource", &flags->gpu_resource,
+                     "What a GPU is called (default: nvidia.com/gpu)");
+      verb.OnRun([&io, &shown, flags, exit_code] {
+        *exit_code = Report(io, shown.show(io, *flags));
+      });
+    }
+  }
 }
 
 }  // namespace taas

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "cli/job_ref.h"
+#include "cli/seen_job.h"
 #include "cli/verbs.h"
-#include "operator/api/job_codec.h"
 #include "operator/base/command_line.h"
 #include "operator/base/status.h"
 #include "operator/kube/reflector.h"
@@ -23,41 +23,48 @@ struct WaitFlags {
   std::string timeout = "0";
 };
 
-// OK: what was waited for has come. Nothing: not yet.
-std::optional<absl::Status> Verdict(const Job* job, const std::string& uid,
+// OK: what was waited for has come. Nothing: not yet. A null `job` is not there.
+std::optional<absl::Status> Verdict(const SeenJob* job, const std::string& uid,
                                     const std::string& shown, const std::string& wanted) {
   const bool gone = job == nullptr || (!uid.empty() && job->meta.uid != uid);
   if (gone && wanted == "Deleted") return absl::OkStatus();
   if (gone) return absl::NotFoundError("job " + shown + " was deleted");
   if (wanted == "Deleted") return std::nullopt;
-  const JobState state = job->status.state;
-  const bool ended = state == JobState::kSucceeded || state == JobState::kFailed;
-  if (wanted == "Ended" ? ended : JobStateName(state) == wanted) return absl::OkStatus();
+  if (!job->status_known) return Annotate(job->unreadable, "wait for job " + shown);
+  const bool ended = job->HasEnded();
+  if (wanted == "Ended" ? ended : job->StateName() == wanted) return absl::OkStatus();
   if (!ended) return std::nullopt;
-  return absl::FailedPreconditionError("job " + shown + " ended as " +
-                                       std::string(JobStateName(state)) + ", not " + wanted +
+  return absl::FailedPreconditionError("job " + shown + " ended as " + job->StateName() +
+                                       ", not " + wanted +
                                        (job->status.message.empty() ? "" : ": ") +
                                        job->status.message);
 }
 
-absl::Status Await(ApiClient& api, const Job& job, const WaitFlags& flags) {
+absl::Status Await(ApiClient& api, const SeenJob& job, const WaitFlags& flags) {
   const std::chrono::seconds timeout = *ParseDuration(flags.timeout);
   const std::string shown = job.meta.ns + "/" + job.meta.name;
   std::promise<absl::Status> done;
   bool decided = false;
-  Store<Job> jobs;
-  Reflector<Job> reflector(
+  Store<SeenJob> jobs;
+  Reflector<SeenJob> reflector(
       api.transport(), api.executor(), api.random(), jobs,
-      [kind = job.kind](std::string_view json) { return DecodeJob(kind, json); },
-      {.path = JobsPath(job.kind, job.meta.ns)});
-  const auto look = [&] {
-    if (decided || !reflector.synced()) return;
-    const auto now = jobs.Find(job.meta.ns, job.meta.name);
-    const std::optional<absl::Status> verdict =
-        Verdict(now.get(), job.meta.uid, shown, flags.state);
-    decided = verdict.has_value();
-    if (decided) done.set_value(*verdict);
+      [kind = job.kind](std::string_view json) { return ReadSeenJob(kind, json); },
+      {.path = JobsPath(job.kind, job.meta.ns),
+       .field_selector = "metadata.name=" + job.meta.name});
+  const auto decide = [&](const std::optional<absl::Status>& verdict) {
+    if (decided || !verdict.has_value()) return;
+    decided = true;
+    done.set_value(*verdict);
   };
+  const auto look = [&] {
+    if (!reflector.synced()) return;
+    const auto now = jobs.Find(job.meta.ns, job.meta.name);
+    decide(Verdict(now.get(), job.meta.uid, shown, flags.state));
+  };
+  reflector.set_on_failure([&](const absl::Status& why) {
+    // Who may get a job and not list it would wait for ever.
+    if (IsRefused(why) && !reflector.synced()) decide(why);
+  });
   jobs.set_on_change([&](const auto&, const auto&) { look(); });
   reflector.set_on_synced(look);
   api.executor().Post([&] { reflector.Start(); });

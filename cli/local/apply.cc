@@ -1,12 +1,15 @@
 #include "cli/local/apply.h"
 
+#include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "operator/api/defaults.h"
 #include "operator/api/manifest.h"
 #include "operator/api/validation.h"
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -76,6 +79,17 @@ absl::Status EnsureNamespace(const std::string& ns, localkube::ApiCalls& calls) 
   return calls.Post("/api/v1/namespaces", object.dump()).status();
 }
 
+// Every member claimName, wherever a volume stands. A manifest is nested no deeper than 100 levels.
+void CollectClaims(const Json& value, const std::string& ns, std::set<std::string>* out) {
+  if (!value.is_structured()) return;
+  for (const auto& [key, member] : value.items()) {
+    if (key == "claimName" && member.is_string()) {
+      out->insert(ns + "/" + member.get<std::string>());
+    }
+    CollectClaims(member, ns, out);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string& file) {
@@ -88,6 +102,35 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string
     manifest.objects.push_back(*std::move(object));
   }
   return manifest;
+}
+
+std::vector<std::string> UnusedVolumes(const Manifest& manifest,
+                                       const std::map<std::string, std::string>& bindings) {
+  std::set<std::string> named;  // "NAMESPACE/CLAIM"
+  for (const ManifestObject& object : manifest.objects) {
+    const Json json = Json::parse(object.json, nullptr, /*allow_exceptions=*/false);
+    CollectClaims(json, object.ns, &named);
+    if (object.kind == "PersistentVolumeClaim") named.insert(object.ns + "/" + object.name);
+  }
+  std::vector<std::string> claims;
+  std::string list;
+  for (const std::string& one : named) {
+    claims.push_back(one.substr(one.find('/') + 1));
+    list += (list.empty() ? "" : ", ") + claims.back();
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [claim, path] : bindings) {
+    // Without a namespace it is of all of them.
+    const bool used = std::any_of(named.begin(), named.end(), [&claim = claim](const auto& one) {
+      return one == claim || one.substr(one.find('/') + 1) == claim;
+    });
+    if (used) continue;
+    const std::string meant = DidYouMean(claim.substr(claim.find('/') + 1), claims);
+    sentences.push_back("--volume " + claim + "=" + path + ": " + manifest.file +
+                        " names no claim " + claim + (meant.empty() ? "" : "; " + meant) +
+                        (list.empty() ? "" : " (it names: " + list + ")"));
+  }
+  return sentences;
 }
 
 absl::Status ApplyManifest(Manifest* manifest, localkube::ApiCalls& calls) {

@@ -9,6 +9,7 @@
 #ifndef CLI_LOCAL_APPLY_H_
 #define CLI_LOCAL_APPLY_H_
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ struct Manifest {
 
 // `file` is for messages.
 absl::StatusOr<Manifest> ReadManifest(const std::string& text, const std::string& file);
+
+// What --volume binds and nothing in the manifest names: a sentence each, with the names that are
+// there. `bindings`: as of LocalCluster::Options.
+std::vector<std::string> UnusedVolumes(const Manifest& manifest,
+                                       const std::map<std::string, std::string>& bindings);
 
 // Makes the namespaces that the manifest's objects need, then the objects, strictly validated. An
 // object with a `generateName` alone gets the name that the server chose.

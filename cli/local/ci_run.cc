@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cli/exit_code.h"
 #include "cli/job_changes.h"
 #include "cli/local/apply.h"
 #include "cli/local/ci_report.h"
@@ -26,6 +27,8 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
+#include "operator/base/terminal_text.h"
+#include "operator/kube/http/warning_header.h"
 
 namespace taas {
 namespace {
@@ -45,10 +48,12 @@ class Progress {
   explicit Progress(const Clock& clock) : clock_(clock), start_(clock.Now()) {}
   ~Progress() { ClearBar(); }
 
-  void Line(const std::string& text) {
+  // What a program wrote, as it wrote it.
+  void Raw(const std::string& text) {
     ClearBar();
     std::fprintf(stderr, "%s\n", text.c_str());
   }
+  void Line(const std::string& text) { Raw(TerminalText(text)); }
   void Change(const std::string& text) {
     const double seconds = std::chrono::duration<double>(clock_.Now() - start_).count();
     char time[32];
@@ -59,7 +64,7 @@ class Progress {
     const std::string line = ProgressLine(status);
     if (line.empty()) return;
     if (terminal_) {
-      std::fprintf(stderr, "\r\033[K%s", ProgressBar(status).c_str());
+      std::fprintf(stderr, "\r\033[K%s", TerminalText(ProgressBar(status)).c_str());
       bar_ = true;
     } else if (line != last_ && (last_.empty() || clock_.Now() >= next_)) {
       Change(line);
@@ -115,6 +120,7 @@ class CiRun {
   std::optional<LogFollower> logs_;
   Clock::Time applied_at_{};
   CiOutcome outcome_;
+  int exit_code_ = kExitFailed;  // Of a job that does not succeed.
 };
 
 absl::Status CiRun::FindJob(const Manifest& manifest) {
@@ -147,12 +153,18 @@ absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
   ASSIGN_OR_RETURN(const std::string text, ReadInput(options_.file));
   ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(text, options_.file));
   RETURN_IF_ERROR(FindJob(manifest));
+  for (const std::string& text : UnusedVolumes(manifest, cluster.volume_bindings)) {
+    progress_.Line("Warning: " + text);
+  }
   RETURN_IF_ERROR(MakeDirectory());
   cluster.dir = dir_;
   cluster.ephemeral = true;
   ASSIGN_OR_RETURN(session_, LocalSession::Start(std::move(cluster), {}));
   progress_.Change("cluster is up, KUBECONFIG=" + session_->cluster().kubeconfig());
   localkube::ApiCalls calls(session_->cluster().server().api());
+  calls.set_on_warning([this](const std::string& value) {
+    for (const std::string& text : ReadWarnings(value)) progress_.Line("Warning: " + text);
+  });
   logs_.emplace(session_->cluster().server().store(), session_->cluster().logs(), job_ns_);
   applied_at_ = clock_.Now();
   RETURN_IF_ERROR(ApplyManifest(&manifest, calls));
@@ -167,10 +179,11 @@ absl::Status CiRun::Execute(localkube::LocalCluster::Options cluster) {
 void CiRun::Follow(localkube::ApiCalls& calls) {
   for (;;) {
     const bool ended = Look(calls);
-    for (const std::string& line : logs_->Take()) progress_.Line(line);
+    for (const std::string& line : logs_->Take()) progress_.Raw(line);
     if (ended) return;
     if (clock_.Now() >= deadline_) {
       outcome_.state = "TimedOut";
+      exit_code_ = kExitTimedOut;
       outcome_.message =
           "not finished within " + std::to_string(options_.timeout.count()) + " s; it was " +
           std::string(JobStateName(outcome_.job.status.state)) +
@@ -194,6 +207,7 @@ bool CiRun::Look(localkube::ApiCalls& calls) {
   if (absl::IsNotFound(text.status())) {
     outcome_.state = "Deleted";
     outcome_.message = "the job was deleted while it ran";
+    exit_code_ = kExitNotFound;
     return true;
   }
   if (!text.ok()) return false;
@@ -211,9 +225,9 @@ void CiRun::TakeDown() {
   if (session_ != nullptr) {
     const absl::Status ended = session_->EndPods(kEndGrace);
     if (!ended.ok()) progress_.Line("taas: end pods: " + std::string(ended.message()));
-    for (const std::string& line : logs_->Take()) progress_.Line(line);
+    for (const std::string& line : logs_->Take()) progress_.Raw(line);
     if (outcome_.job.status.state == JobState::kFailed) {
-      for (const std::string& line : logs_->LastLinesOfFailed()) progress_.Line(line);
+      for (const std::string& line : logs_->LastLinesOfFailed()) progress_.Raw(line);
     }
   }
   logs_.reset();
@@ -228,11 +242,11 @@ void CiRun::TakeDown() {
 }
 
 int CiRun::Report() {
-  std::printf("%s\n", ReportJson(outcome_).c_str());
+  std::printf("%s\n", TerminalText(ReportJson(outcome_)).c_str());
   std::fflush(stdout);
   const bool succeeded =
       outcome_.state.empty() && outcome_.job.status.state == JobState::kSucceeded;
-  return succeeded ? kExitOk : kExitFailed;
+  return succeeded ? kExitOk : exit_code_;
 }
 
 int CiRun::Run(localkube::LocalCluster::Options cluster) {
@@ -243,6 +257,7 @@ int CiRun::Run(localkube::LocalCluster::Options cluster) {
   if (!status.ok()) {
     outcome_.state = absl::IsInvalidArgument(status) ? "Rejected" : "Error";
     outcome_.message = std::string(status.message());
+    exit_code_ = ExitCodeOf(status);
     progress_.Line("taas: " + outcome_.message);
   }
   TakeDown();

@@ -5,7 +5,7 @@
 // the deadline.
 //
 // Ownership: owns all that it starts. Threads: one, the program's first. Errors: in the JSON
-// object's `message` and on stderr.
+// object's `message`, on stderr and in the exit code (exit_code.h).
 //
 //   return RunCi({.file = "mnist.yaml", .timeout = 600s}, cluster_options, signals);
 
@@ -25,11 +25,6 @@ struct CiOptions {
   std::chrono::seconds timeout{3600};
   bool keep = false;  // Leaves the cluster's directory, its logs and its volumes.
 };
-
-// Exit codes of the command line.
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitFailed = 1;
-inline constexpr int kExitNotFound = 3;
 
 int RunCi(const CiOptions& options, localkube::LocalCluster::Options cluster, StopSignals& signals);
 

@@ -29,6 +29,7 @@ namespace {
 using Json = nlohmann::json;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr auto kPatience = 120s;
 // Half a second each; TAAS_CHAOS_KILLS asks for more.
@@ -144,6 +145,28 @@ TEST_F(LocalCiTest, AJobThatFailsExitsOneAndShowsTheLastLinesOfItsPod) {
   EXPECT_EQ(report["state"], "Failed");
   EXPECT_THAT(report.value("message", ""), HasSubstr("no-such-model"));
   EXPECT_THAT(Read("err"), HasSubstr("last lines of pod bad-"));
+  // Pods that had written nothing had headings, some without a name.
+  EXPECT_THAT(Read("err"), Not(HasSubstr("last lines of pod :")));
+}
+
+// `taas local ci` kept to itself what kubectl says of a claim without data, and that no job names
+// the claim of a --volume.
+TEST_F(LocalCiTest, WarningsArePrinted) {
+  Json job = Json::parse(JobText("small", R"({"name":"mlp","hidden":[32]})", 10));
+  job["spec"]["volumes"] = Json::parse(R"([{"name":"data","mountPath":"/data","readOnly":true,
+      "source":{"persistentVolumeClaim":{"claimName":"mnist-data"}}}])");
+  const std::string file = Write("job.json", job.dump());
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "120", "--trainer", trainer_, "--volume",
+                  "mnist_data=" + dir_}),
+            0)
+      << Read("err");
+  EXPECT_THAT(Read("err"), HasSubstr("Warning: spec.volumes[0]: the claim mnist-data"));
+  EXPECT_THAT(Read("err"), HasSubstr("names no claim mnist_data; did you mean \"mnist-data\"?"));
+}
+
+TEST_F(LocalCiTest, AFileThatIsNotThereIsExitCodeThree) {
+  EXPECT_EQ(Taas({"local", "ci", "-f", dir_ + "/none.yaml"}), 3);
+  EXPECT_THAT(Json::parse(Read("out")).value("message", ""), HasSubstr("none.yaml"));
 }
 
 TEST_F(LocalCiTest, AManifestThatIsRefusedNamesItsField) {
@@ -157,7 +180,8 @@ TEST_F(LocalCiTest, AManifestThatIsRefusedNamesItsField) {
 TEST_F(LocalCiTest, TimeoutAndSignalsTakeEverythingDown) {
   const std::string file =
       Write("job.json", JobText("long", R"({"name":"mlp","hidden":[256]})", 100'000'000));
-  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "3", "--trainer", trainer_}), 1);
+  // Its last line of help says "4 timed out", and it was 1.
+  EXPECT_EQ(Taas({"local", "ci", "-f", file, "--timeout", "3", "--trainer", trainer_}), 4);
   EXPECT_EQ(Json::parse(Read("out"))["state"], "TimedOut");
   EXPECT_EQ(localkube::KillLeftovers(disk_, dir_), 0);
   const pid_t pid = StartTaas({"local", "ci", "-f", file, "--trainer", trainer_});

@@ -7,11 +7,13 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/api_client.h"
 #include "cli/local/ci_run.h"
 #include "cli/local/last_time.h"
 #include "cli/local/local_session.h"
@@ -22,12 +24,14 @@
 #include "operator/base/log.h"
 #include "operator/base/nvml.h"
 #include "operator/base/status.h"
+#include "operator/kube/kubeconfig.h"
 
 namespace taas {
 namespace {
 
 struct Flags {
   std::string dir;
+  std::string shown_dir;
   int port = 0;
   bool ephemeral = false;
   bool detach = false;
@@ -160,6 +164,17 @@ void AddDir(Command& verb, Flags* flags) {
       .Default(DefaultDir());
 }
 
+// Of verbs that look at a cluster that is there: of the one that all others speak to, if it is a
+// local one.
+void AddShownDir(Command& verb, Flags* flags) {
+  const std::optional<std::string> kubeconfig = ProcessEnv("KUBECONFIG");
+  const std::string dir = kubeconfig.has_value() ? LocalDirOf(Absolute(*kubeconfig)) : "";
+  verb.AddOption("--dir", &flags->shown_dir,
+                 "directory of the cluster (default: that of $KUBECONFIG where it is a local "
+                 "cluster's, else ~/.taas/local)")
+      .Default(dir.empty() ? DefaultDir() : dir);
+}
+
 void AddUp(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) {
   Command up = local.AddCommand({.name = "up", .about = "Start a cluster on this machine"});
   AddDir(up, flags.get());
@@ -192,10 +207,10 @@ void AddDownAndStatus(Command& local, const std::shared_ptr<Flags>& flags, int* 
   AddDir(down, flags.get());
   down.OnRun([flags, exit_code] { *exit_code = RunDown(Absolute(flags->dir)); });
   Command status = local.AddCommand({.name = "status", .about = "Say whether a cluster runs"});
-  AddDir(status, flags.get());
+  AddShownDir(status, flags.get());
   status.AddOption("-o,--output", &flags->output, "json (default: text)").OneOf({"json"});
   status.OnRun([flags, exit_code] {
-    *exit_code = RunStatus(Absolute(flags->dir), flags->output == "json");
+    *exit_code = RunStatus(Absolute(flags->shown_dir), flags->output == "json");
   });
 }
 
@@ -203,7 +218,7 @@ void AddCi(Command& local, const std::shared_ptr<Flags>& flags, int* exit_code) 
   Command ci = local.AddCommand(
       {.name = "ci",
        .about = "Run one job on a cluster of its own and print its result as JSON; exits 0 if it "
-                "succeeded, 1 if it failed, took too long or was interrupted"});
+                "succeeded, 1 if it failed or was interrupted, 4 if it took too long"});
   ci.AddOption("-f,--filename", &flags->file, "manifest; - reads standard input").Required();
   ci.AddOption("--timeout", &flags->timeout_s, "seconds until it is given up (default: 3600)")
       .Positive();
@@ -234,8 +249,8 @@ void AddLocalCommands(Command& app, int* exit_code) {
   AddCi(local, flags, exit_code);
   Command page = app.AddCommand(
       {.name = "dashboard", .about = "Print a link to the local cluster's web page"});
-  AddDir(page, flags.get());
-  page.OnRun([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->dir)); });
+  AddShownDir(page, flags.get());
+  page.OnRun([flags, exit_code] { *exit_code = RunDashboardLink(Absolute(flags->shown_dir)); });
   Command shim =
       app.AddCommand({.name = "shim", .about = "Run one container (started by the local cluster)"});
   shim.Hide();

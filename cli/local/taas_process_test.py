@@ -79,6 +79,37 @@ class TaasProcessTest(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertTrue(out.startswith("bad has failed: "), out)
 
+    def test_a_job_that_is_followed_beside_others_is_followed_to_its_end(self):
+        """`taas submit` and `taas wait` said "was deleted", exit code 3, while the job ran."""
+        self.assertEqual(self.submit("aaa", "exec sleep 1000", "--detach")[0], 0)
+        code, out, err = self.submit("zz", "sleep 0.5; echo done")
+        self.assertEqual((code, out), (0, "[worker-0] done\n"), err)
+        self.assertEqual(self.submit("yy", "sleep 0.5; exit 1", "--detach")[0], 0)
+        code, out, err = self.run_program("taas", "logs", "-f", "yy")
+        self.assertEqual(code, 0, err)
+        code, out, err = self.run_program("taas", "wait", "yy")
+        self.assertEqual(code, 1, err)
+        self.assertIn("job default/yy ended as Failed", err)
+        self.assertEqual(self.run_program("taas", "delete", "aaa")[0], 0)
+
+    def test_a_replica_that_runs_on_keeps_nobody_who_follows(self):
+        """`taas submit` of a TFJob never came back after its end: its ps was deleted with grace."""
+        script = ("case $TF_CONFIG in *'\"type\":\"ps\"'*) trap '' TERM; "
+                  "while :; do sleep 0.1; done;; esac; echo trained")
+        began = time.monotonic()
+        code, out, err = self.submit("joins", script, "--kind", "tfjob", "--ps", "1")
+        self.assertEqual(code, 0, err)
+        self.assertIn("[worker-0] trained", out)
+        self.assertLess(time.monotonic() - began, LIMIT_S / 2)
+        self.assertEqual(self.run_program("taas", "delete", "joins")[0], 0)
+
+    def test_a_word_that_is_no_verb_is_told_with_the_verbs(self):
+        """It said "A subcommand is required"."""
+        code, out, err = self.run_program("taas", "lits")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn('there is no command lits; did you mean "list"?', err)
+        self.assertIn("Commands: submit, list, ", err)
+
     def test_a_suspended_job_runs_when_it_is_resumed(self):
         code, _, err = self.submit("later", "echo now", "--suspend")
         self.assertEqual(code, 0, err)

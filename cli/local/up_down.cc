@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "cli/api_client.h"
-#include "cli/local/ci_run.h"
+#include "cli/exit_code.h"
 #include "cli/local/local_session.h"
 #include "cli/local/stop_signals.h"
 #include "localkube/cluster/cluster_directory.h"

@@ -267,6 +267,48 @@ TEST_F(VerbsTest, WaitKnowsBothKindsAndDeletion) {
   EXPECT_EQ(Run({"wait", "b", "--for", "Deleted"}), 0) << err_.str();
 }
 
+// Beside other jobs `taas wait` said "was deleted", exit code 3, of a job that was there, and
+// `--for Deleted` succeeded at once.
+TEST_F(VerbsTest, WaitSeesItsJobAmongOthers) {
+  for (const char* name : {"a", "b", "c", "d", "z"}) Submit(name, "trainingjob");
+  for (const char* name : {"a", "c", "z"}) {
+    EXPECT_EQ(Run({"wait", name, "--for", "Pending", "--timeout", "60s"}), 0) << err_.str();
+    EXPECT_EQ(Run({"wait", name, "--for", "Deleted", "--timeout", "1s"}), 4) << out_.str();
+  }
+  std::thread end([&] { SetStatus(std::string(kJobs) + "z", {{"state", "Succeeded"}}); });
+  EXPECT_EQ(Run({"wait", "z", "--timeout", "60s"}), 0) << err_.str();
+  end.join();
+}
+
+// A ledger that cannot be read kept a job from `taas suspend` and `taas delete`.
+TEST_F(VerbsTest, AJobThatCannotBeReadIsListedSuspendedAndDeleted) {
+  for (const char* kind : {"trainingjob", "tfjob"}) {
+    Submit("evil", kind);
+    const std::string path =
+        (std::string(kind) == "tfjob" ? std::string(kTfJobs) : std::string(kJobs)) + "evil";
+    ASSERT_THAT(Api().Patch(path, R"({"metadata":{"annotations":{"taas.dev/ledger":"{"}}})"),
+                IsOk());
+    EXPECT_EQ(Run({"list"}), 0);
+    EXPECT_THAT(out_.str(), HasSubstr("evil   Pending"));
+    EXPECT_THAT(err_.str(), HasSubstr("default/evil: "));
+    EXPECT_EQ(Run({"get", "evil", "-o", "name"}), 0) << err_.str();
+    EXPECT_EQ(Run({"suspend", "evil"}), 0) << err_.str();
+    EXPECT_THAT(Get(path).dump(), HasSubstr("\"suspend\":true"));
+    EXPECT_EQ(Run({"suspend", "evil"}), 0);
+    EXPECT_THAT(out_.str(), HasSubstr("is suspended already"));
+    EXPECT_EQ(Run({"resume", "evil"}), 0) << err_.str();
+    EXPECT_EQ(Run({"delete", "evil"}), 0) << err_.str();
+    EXPECT_EQ(Run({"get", "evil"}), 3);
+  }
+}
+
+// `taas list` said "Failed to connect to any resolved endpoint", and no more.
+TEST_F(VerbsTest, AClusterThatIsDownSaysHowItIsStarted) {
+  cluster_.reset();
+  EXPECT_EQ(Run({"list"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("`taas local up --dir " + dir_ + "/d` starts it"));
+}
+
 TEST_F(VerbsTest, DescribeBeginsWithTheReasonAndEndsWithEvents) {
   Submit("why", "trainingjob");
   SetStatus(std::string(kJobs) + "why",

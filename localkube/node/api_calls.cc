@@ -7,6 +7,9 @@ namespace taas::localkube {
 absl::StatusOr<std::string> ApiCalls::Call(const char* method, const std::string& path,
                                            const std::string& body) {
   ApiResponse reply = api_.Handle({.method = method, .target = path, .body = body});
+  for (const auto& [name, value] : reply.headers) {
+    if (on_warning_ != nullptr && name == "Warning") on_warning_(value);
+  }
   if (reply.code < 300) return std::move(reply.body);
   std::string message = "HTTP " + std::to_string(reply.code);
   const auto status = nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);

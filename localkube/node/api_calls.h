@@ -10,7 +10,9 @@
 #ifndef LOCALKUBE_NODE_API_CALLS_H_
 #define LOCALKUBE_NODE_API_CALLS_H_
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "localkube/api/api.h"
@@ -20,6 +22,11 @@ namespace taas::localkube {
 class ApiCalls {
  public:
   explicit ApiCalls(Api& api) : api_(api) {}
+
+  // Gets the value of each header Warning of an answer.
+  void set_on_warning(std::function<void(const std::string& value)> call) {
+    on_warning_ = std::move(call);
+  }
 
   absl::StatusOr<std::string> Get(const std::string& path);
   absl::StatusOr<std::string> Post(const std::string& path, const std::string& body);
@@ -33,6 +40,7 @@ class ApiCalls {
                                    const std::string& body);
 
   Api& api_;
+  std::function<void(const std::string& value)> on_warning_;
 };
 
 std::string PodPath(const std::string& ns, const std::string& name);

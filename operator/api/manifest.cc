@@ -12,6 +12,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "operator/base/status.h"
+#include "operator/base/terminal_text.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -244,9 +245,8 @@ bool IsPlainText(const std::string& text) {
   if (std::string("-?:,[]{}#&*!|<>'\"%@`=+.0123456789").find(text.front()) != std::string::npos) {
     return false;
   }
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7F) return false;
-  }
+  // Between quotes a character that is not to reach a terminal can be written as \u202e.
+  if (TerminalCell(text) != text) return false;
   return text.find(": ") == std::string::npos && text.find(" #") == std::string::npos;
 }
 

@@ -191,8 +191,12 @@ TEST_F(CommandLineTest, EachRefusedValueIsNamed) {
             std::string("--between: Value 10 not in range 1 to 9\n") + kRunHelp);
   EXPECT_THAT(Complaint({"--between", "5000000000"}), HasSubstr("not in range 1 to 9"));
   EXPECT_THAT(Complaint({"--between", "many"}), HasSubstr("not in range 1 to 9"));
-  EXPECT_THAT(Complaint({"--positive", "0"}), HasSubstr("--positive: "));
-  EXPECT_THAT(Complaint({"--not-negative", "-1"}), HasSubstr("--not-negative: "));
+  // `taas submit --workers -1` named a range of 309 digits.
+  EXPECT_EQ(Complaint({"--positive", "0"}),
+            std::string("--positive: 0 is not a number above 0\n") + kRunHelp);
+  EXPECT_EQ(Complaint({"--not-negative", "-1"}),
+            std::string("--not-negative: -1 is not a number from 0 on\n") + kRunHelp);
+  EXPECT_THAT(Complaint({"--positive", "some"}), HasSubstr("some is not a number above 0\n"));
   EXPECT_EQ(Complaint({"--odd", "2"}), std::string("--odd: 2 is not odd\n") + kRunHelp);
   EXPECT_EQ(Parse({"--output", "json", "--between", "9", "--positive", "1", "--not-negative", "0",
                    "--odd", "odd"}),
@@ -223,10 +227,36 @@ TEST_F(CommandLineTest, TheCommandThatWasGivenRuns) {
   top.AddCommand({.name = "job", .about = ""}).OnRun([&] { ran += "job "; });
   EXPECT_EQ(Parse({"top", "job"}), std::nullopt);
   EXPECT_EQ(ran, "job ");
-  EXPECT_EQ(Complaint({}), std::string("A subcommand is required\n") + kRunHelp);
-  EXPECT_THAT(Complaint({"top"}), HasSubstr("A subcommand is required"));
-  EXPECT_THAT(Complaint({"dance"}), HasSubstr("A subcommand is required"));
+  EXPECT_NE(Complaint({}), "");
   EXPECT_EQ(ran, "job ");
+}
+
+// `taas lits`, `taas top jobs` and a bare `taas` all said "A subcommand is required".
+TEST_F(CommandLineTest, WhoNamesNoCommandIsToldWhatWasWrongAndWhatThereIs) {
+  std::string text;
+  program_.RequireCommand();
+  program_.AddOption("--config", &text, "");
+  program_.AddCommand({.name = "list", .about = "Lists"});
+  program_.AddCommand({.name = "shim", .about = "Hidden"}).Hide();
+  Command top = program_.AddCommand({.name = "top", .about = "Shows use"});
+  top.RequireCommand();
+  top.AddCommand({.name = "node", .about = "Of nodes"});
+  EXPECT_EQ(Complaint({"lits"}),
+            std::string("prog: there is no command lits; did you mean \"list\"?\n"
+                        "Commands: list, top\n") + kRunHelp);
+  EXPECT_EQ(Complaint({"--config", "list", "frobnicate"}),
+            std::string("prog: there is no command frobnicate\nCommands: list, top\n") + kRunHelp);
+  EXPECT_THAT(Complaint({"--config=x", "top", "nodez"}),
+              HasSubstr("prog top: there is no command nodez; did you mean \"node\"?\n"
+                        "Commands: node\n"));
+  EXPECT_THAT(Complaint({"--confg", "x"}), HasSubstr("prog: there is no option --confg\n"));
+  EXPECT_THAT(Complaint({}), testing::AllOf(HasSubstr("Usage: prog"), HasSubstr("Lists")));
+  EXPECT_THAT(Complaint({"top"}), testing::AllOf(HasSubstr("prog top"), HasSubstr("Of nodes")));
+  EXPECT_EQ(Parse({"help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("Usage: prog"));
+  EXPECT_EQ(Parse({"help", "top"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("Of nodes"));
+  EXPECT_THAT(Complaint({"help", "tpo"}), HasSubstr("no command tpo; did you mean \"top\"?"));
 }
 
 TEST_F(CommandLineTest, ACommandMayRefuseItsUsageAsAWhole) {

@@ -2,11 +2,15 @@
 
 #include <utility>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
 namespace taas {
 namespace {
+
+// A bundle of all the world's authorities has a quarter of it; a token fits a header.
+constexpr size_t kCredentialBytesMax = 1 << 20;
 
 std::string Trimmed(std::string text) {
   const size_t last = text.find_last_not_of(" \t\r\n");
@@ -21,7 +25,7 @@ Credentials::Credentials(ClusterAccess access, FileSystem& files, const Clock& c
 
 absl::StatusOr<std::string> Credentials::Read(const TextOrFile& from, const char* field) {
   if (from.file.empty()) return from.text;
-  absl::StatusOr<std::string> text = files_.ReadAll(from.file);
+  absl::StatusOr<std::string> text = ReadBounded(files_, from.file, kCredentialBytesMax);
   const std::string what = std::string("read ") + field + " named in " + access_.source;
   if (!text.ok()) return Annotate(text.status(), what);
   if (Trimmed(*text).empty()) {

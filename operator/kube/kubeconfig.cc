@@ -3,11 +3,15 @@
 #include <cstdlib>
 #include <utility>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/status.h"
 #include "yaml-cpp/yaml.h"
 
 namespace taas {
 namespace {
+
+// A cluster with its user, certificates and all, takes some 6 kB: there is room for 1,000 of them.
+constexpr size_t kKubeconfigBytesMax = 8 << 20;
 
 // Where a file name in a kubeconfig is taken from.
 std::string Beside(const std::string& path, const std::string& file) {
@@ -169,7 +173,7 @@ absl::StatusOr<ClusterAccess> ParseKubeconfig(std::string_view yaml, const std::
 
 absl::StatusOr<ClusterAccess> LoadKubeconfig(FileSystem& files, const std::string& path,
                                              const std::string& context) {
-  absl::StatusOr<std::string> text = files.ReadAll(path);
+  absl::StatusOr<std::string> text = ReadBounded(files, path, kKubeconfigBytesMax);
   if (!text.ok()) return Annotate(text.status(), "read kubeconfig");
   return ParseKubeconfig(*text, path, context);
 }
@@ -193,7 +197,7 @@ absl::StatusOr<ClusterAccess> LoadInCluster(FileSystem& files, const Getenv& env
   access.ca.file = dir + "/ca.crt";
   access.token.file = dir + "/token";
   access.source = "in-cluster";
-  absl::StatusOr<std::string> ns = files.ReadAll(dir + "/namespace");
+  absl::StatusOr<std::string> ns = ReadBounded(files, dir + "/namespace", kKubeconfigBytesMax);
   if (ns.ok() && !ns->empty()) access.ns = *std::move(ns);
   return access;
 }

@@ -220,9 +220,8 @@ void Core::OnAbsent() {
         {{"path", options_.path}});
   }
   if (absences_ < UINT32_MAX) ++absences_;
-  synced_ = true;
   version_.clear();
-  sink_.EndList("", /*restored=*/true);
+  Sync("", /*restored=*/true);
   timer_ = executor_.PostAfter(absent_retry_.After(absences_), Guarded([this] {
                                  timer_ = 0;
                                  List();
@@ -240,9 +239,16 @@ void Core::EndList(const std::string& version) {
         {{"path", options_.path}, {"known", version_}, {"listed", version}});
   }
   version_ = version;
-  synced_ = true;
-  sink_.EndList(version, restored);
+  Sync(version, restored);
   Watch();
+}
+
+// In this order: whoever is told of an object while the first list comes in, and asks whether that
+// is all, would take those that are still to come for deleted ones.
+void Core::Sync(const std::string& version, bool restored) {
+  sink_.EndList(version, restored);
+  synced_ = true;
+  sink_.Synced();
 }
 
 void Core::Watch() {
@@ -380,6 +386,7 @@ void Core::Later(Next next, const absl::Status& why, std::chrono::seconds at_lea
                                  timer_ = 0;
                                  next == Next::kRelist ? List() : Watch();
                                }));
+  sink_.Failed(why);
 }
 
 void Core::Skip(const char* what, const absl::Status& why) {

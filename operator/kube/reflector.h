@@ -99,12 +99,15 @@ class Sink {
   virtual void AddKnown(const std::string& ns, const std::string& name) = 0;
   // `restored`: the version is earlier than one seen before, so nothing known before counts.
   virtual void EndList(const std::string& version, bool restored) = 0;
+  // What EndList did is done, and synced() says so.
+  virtual void Synced() = 0;
   // Whether this state of the object is known: of our own writes from their replies.
   virtual bool Knows(const Identity& who) const = 0;
   virtual absl::Status Upsert(std::string_view object) = 0;
   virtual void Remove(const std::string& ns, const std::string& name,
                       const std::string& version) = 0;
   virtual void Seen(const std::string& version) = 0;
+  virtual void Failed(const absl::Status& why) = 0;
 };
 
 // The state machine, for objects of any type.
@@ -137,6 +140,7 @@ class Core {
   void SkimPage(const std::string& continue_token);
   void OnSkimmed(const std::string& continue_token, const absl::Status& status);
   void EndList(const std::string& version);
+  void Sync(const std::string& version, bool restored);
   void OnAbsent();
   void Watch();
   void OnChunk(std::string_view chunk);
@@ -171,7 +175,7 @@ class Core {
   PageSize page_size_;
 
   std::string version_;  // Of the last list, event or bookmark.
-  bool synced_ = false;
+  bool synced_ = false;  // Only once the sink holds the whole first list.
   uint32_t absences_ = 0;  // Looks in a row that did not find the kind.
   uint32_t failures_ = 0;
   Clock::Time last_failure_{};
@@ -199,9 +203,16 @@ class Reflector : private reflector_internal::Sink {
   // Called each time a list has replaced the store's content.
   void set_on_synced(std::function<void()> call) { on_synced_ = std::move(call); }
 
+  // Called at each failure that a list or a watch is begun again for.
+  void set_on_failure(std::function<void(const absl::Status& why)> call) {
+    on_failure_ = std::move(call);
+  }
+
   void Start() { core_.Start(); }
   void Stop() { core_.Stop(); }
-  // True from the first complete list on, or from when the kind was found to be absent.
+  // True once the store holds the whole first list, or the kind was found to be absent: what the
+  // store does not have then is not there. While that list is put into the store, object by object,
+  // it is false, also for whoever asks in a call of the store's on_change.
   bool synced() const { return core_.synced(); }
   const ReflectorCounts& counts() const { return core_.counts(); }
 
@@ -226,6 +237,8 @@ class Reflector : private reflector_internal::Sink {
   void EndList(const std::string& version, bool restored) override {
     store_.Replace(std::move(listed_), version, !restored);
     listed_.clear();
+  }
+  void Synced() override {
     if (on_synced_) on_synced_();
   }
   bool Knows(const reflector_internal::Identity& who) const override {
@@ -250,6 +263,9 @@ class Reflector : private reflector_internal::Sink {
       return absl::InternalError(std::string("the object cannot be decoded: ") + error.what());
     }
   }
+  void Failed(const absl::Status& why) override {
+    if (on_failure_) on_failure_(why);
+  }
   absl::Status Refused(std::string_view raw, const absl::Status& why) {
     if (on_undecodable_) on_undecodable_(raw, why);
     return why;
@@ -259,6 +275,7 @@ class Reflector : private reflector_internal::Sink {
   const Decode decode_;
   OnUndecodable on_undecodable_;
   std::function<void()> on_synced_;
+  std::function<void(const absl::Status& why)> on_failure_;
   std::vector<T> listed_;
   reflector_internal::Core core_;
 };

@@ -517,6 +517,35 @@ TEST_F(ReflectorTest, AnObjectThatCannotBeDecodedIsSkippedAndItsLastGoodStateSta
   EXPECT_THAT(refused, ElementsAre(bad, bad));
 }
 
+// `taas wait` of a job that was there said "was deleted" when the namespace had other jobs: it
+// asked while the first list was put into the store, object by object.
+TEST_F(ReflectorTest, ItIsSyncedOnlyWhenTheStoreHoldsTheWholeFirstList) {
+  std::vector<std::string> seen;
+  store_.set_on_change([&](const auto&, const auto& after) {
+    seen.push_back(after->meta.name + (reflector_->synced() ? " of all" : " of some"));
+  });
+  reflector_->set_on_synced([&] {
+    seen.push_back("all " + std::to_string(store_.size()) +
+                   (reflector_->synced() ? "" : ", not synced"));
+  });
+  Sync({Object("a", 3), Object("b", 4), Object("c", 5)}, 10);
+  EXPECT_THAT(seen, ElementsAre("a of some", "b of some", "c of some", "all 3"));
+  seen.clear();
+  Send(Event("MODIFIED", Object("b", 12)));
+  EXPECT_THAT(seen, ElementsAre("b of all"));
+}
+
+TEST_F(ReflectorTest, WhyItBeginsAgainIsTold) {
+  std::vector<std::string> told;
+  reflector_->set_on_failure(
+      [&](const absl::Status& why) { told.emplace_back(why.message()); });
+  Answer(HttpReply{.code = 403, .body = Failure(403, "Forbidden")});
+  EXPECT_THAT(told, ElementsAre(HasSubstr("403 Forbidden")));
+  ASSERT_EQ(Next(), "list");
+  Sync({}, 10);
+  EXPECT_EQ(told.size(), 1u);
+}
+
 TEST_F(ReflectorTest, AVersionThatGoesBackInAWatchLeadsToAList) {
   Sync({}, 100);
   Send(Event("ADDED", Object("a", 50)));

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <utility>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/optimizer/optimizer.h"
@@ -11,6 +12,9 @@ namespace taas {
 namespace {
 
 using Json = nlohmann::json;
+
+// An API server takes no object above 3 MiB.
+constexpr size_t kConfigBytesMax = 4 << 20;
 
 constexpr char kOrder[] =
     "Who this process is: the flags above; without them TF_CONFIG; without that TAAS_JOB_NAME,\n"
@@ -130,7 +134,7 @@ absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSyste
     text = flags.config;
     if (text.find_first_not_of(" \t\n") == std::string::npos ||
         text[text.find_first_not_of(" \t\n")] != '{') {
-      ASSIGN_OR_RETURN(text, files.ReadAll(flags.config));
+      ASSIGN_OR_RETURN(text, ReadBounded(files, flags.config, kConfigBytesMax));
       source = flags.config;
     }
   }

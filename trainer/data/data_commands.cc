@@ -36,7 +36,8 @@ constexpr char kHelp[] =
     "\n"
     "inspect\n"
     "Tells what each file is: its format, how much is in it, the features of its examples with\n"
-    "their first values, whether its checksums are right. Ends with 1 if a file is damaged.\n"
+    "their first values, whether its checksums are right. Ends with 1 if a file is damaged or of\n"
+    "no format that is known.\n"
     "\n"
     "convert\n"
     "From the two IDX files of a labelled image set to a TFRecord file of tf.train.Example with\n"
@@ -77,7 +78,7 @@ int Inspect(const std::vector<std::string>& paths) {
     } else {
       std::fputs(found->text.c_str(), stdout);
     }
-    if (!found.ok() || found->damaged) code = kFailed;
+    if (!found.ok() || found->damaged || !found->known) code = kFailed;
   }
   return code;
 }
@@ -100,13 +101,6 @@ absl::StatusOr<int64_t> ConvertFiles(FileSystem& files, const std::string& from,
 
 int Convert(const std::string& from, const std::string& to,
             const std::vector<std::string>& paths) {
-  const bool idx = (from == "idx" && to == "tfrecord") || (from == "tfrecord" && to == "idx");
-  const bool cifar = (CifarOf(from) && to == "tfrecord") || (from == "tfrecord" && CifarOf(to));
-  const bool records = from == "tfrecord" && to == "tfrecord";
-  if (!(idx && paths.size() == 3) && !((cifar || records) && paths.size() == 2)) {
-    std::fputs(kHelp, stderr);
-    return kUsage;
-  }
   PosixFileSystem files;
   const absl::StatusOr<int64_t> examples = ConvertFiles(files, from, to, paths);
   if (!examples.ok()) {
@@ -146,6 +140,51 @@ Words Sort(int argc, char** argv) {
   return words;
 }
 
+// Of fetch, behind the verb.
+std::string WhatIsWrongToFetch(const std::vector<std::string>& rest) {
+  if (rest.empty()) return "fetch: which set? `data fetch mnist DIR`";
+  if (rest[0] != "mnist") {
+    return "fetch: there is no set \"" + rest[0] + "\" to fetch, only mnist";
+  }
+  if (rest.size() < 2 || rest[1].empty()) return "fetch mnist: into which directory?";
+  if (rest.size() > 2) return "fetch mnist: one directory is wanted; \"" + rest[2] + "\" is more";
+  return "";
+}
+
+// Of convert, whose forms say how many paths there are.
+std::string WhatIsWrongToConvert(const Words& words) {
+  const std::string& from = words.from;
+  const std::string& to = words.to;
+  if (from.empty() || to.empty()) return "convert: --from and --to are needed";
+  const bool idx = (from == "idx" && to == "tfrecord") || (from == "tfrecord" && to == "idx");
+  const bool cifar = (CifarOf(from) && to == "tfrecord") || (from == "tfrecord" && CifarOf(to));
+  const bool records = from == "tfrecord" && to == "tfrecord";
+  if (!idx && !cifar && !records) return "convert: from " + from + " to " + to + " is none";
+  const size_t wanted = idx ? 3 : 2;
+  const size_t given = words.plain.size() - 1;
+  if (given == wanted) return "";
+  return "convert: from " + from + " to " + to + " takes " + std::to_string(wanted) +
+         " paths, not " + std::to_string(given);
+}
+
+// What the words say amiss; empty: nothing.
+std::string WhatIsWrong(const Words& words) {
+  const std::string verb = words.plain.empty() ? "" : words.plain[0];
+  const std::vector<std::string> rest(words.plain.begin() + (words.plain.empty() ? 0 : 1),
+                                      words.plain.end());
+  if (verb != "fetch" && verb != "inspect" && verb != "convert") {
+    return (verb.empty() ? "" : "there is no \"" + verb + "\": ") +
+           std::string("say fetch, inspect or convert");
+  }
+  if (verb != "fetch" && words.generate) return verb + ": --generate is of fetch";
+  if (verb != "convert" && !(words.from.empty() && words.to.empty())) {
+    return verb + ": --from and --to are of convert";
+  }
+  if (verb == "fetch") return WhatIsWrongToFetch(rest);
+  if (verb == "convert") return WhatIsWrongToConvert(words);
+  return rest.empty() ? "inspect: which file?" : "";
+}
+
 }  // namespace
 
 int RunDataCommand(int argc, char** argv) {
@@ -155,23 +194,18 @@ int RunDataCommand(int argc, char** argv) {
     return kOk;
   }
   if (!words.unknown.empty()) {
-    std::fprintf(stderr, "data: unknown option %s\n%s", words.unknown.c_str(), kHelp);
+    std::fprintf(stderr, "data: unknown option %s; `data --help` has all forms\n",
+                 words.unknown.c_str());
     return kUsage;
   }
-  const std::string verb = words.plain.empty() ? "" : words.plain[0];
-  const bool converts = verb == "convert";
-  const bool fetches = verb == "fetch";
-  const bool fits = (converts || (words.from.empty() && words.to.empty())) &&
-                    (fetches || !words.generate);
-  const std::vector<std::string> rest(words.plain.begin() + (verb.empty() ? 0 : 1),
-                                      words.plain.end());
-  if (fits && converts) return Convert(words.from, words.to, rest);
-  if (fits && verb == "inspect" && !rest.empty()) return Inspect(rest);
-  if (fits && fetches && rest.size() == 2 && rest[0] == "mnist" && !rest[1].empty()) {
-    return Fetch(rest[1], words.generate);
+  if (const std::string wrong = WhatIsWrong(words); !wrong.empty()) {
+    std::fprintf(stderr, "data: %s; `data --help` has all forms\n", wrong.c_str());
+    return kUsage;
   }
-  std::fputs(kHelp, stderr);
-  return kUsage;
+  const std::vector<std::string> rest(words.plain.begin() + 1, words.plain.end());
+  if (words.plain[0] == "convert") return Convert(words.from, words.to, rest);
+  if (words.plain[0] == "inspect") return Inspect(rest);
+  return Fetch(rest[1], words.generate);
 }
 
 }  // namespace taas

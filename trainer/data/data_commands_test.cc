@@ -38,6 +38,30 @@ TEST(DataCommandsTest, WrongUsageIsTwo) {
   EXPECT_EQ(RunData({"--help"}), 0);
 }
 
+// It printed 25 lines of usage and no word of what was wrong.
+TEST(DataCommandsTest, WhichWordIsWrongIsSaid) {
+  const auto said = [](const std::vector<std::string>& words) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(RunData(words), 2);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said({"fetch", "minst", "x"}),
+            "data: fetch: there is no set \"minst\" to fetch, only mnist; "
+            "`data --help` has all forms\n");
+  EXPECT_THAT(said({"foo"}), testing::HasSubstr("there is no \"foo\": say fetch, inspect or"));
+  EXPECT_THAT(said({"fetch", "mnist"}), testing::HasSubstr("into which directory?"));
+  EXPECT_THAT(said({"convert", "--from", "idx", "--to", "tfrecord", "a"}),
+              testing::HasSubstr("takes 3 paths, not 1"));
+  EXPECT_THAT(said({"inspect", "--frobnicate"}), testing::HasSubstr("option --frobnicate"));
+}
+
+TEST(DataCommandsTest, AFileOfNoKnownFormatIsNoSuccess) {
+  PosixFileSystem files;
+  const std::string path = ::testing::TempDir() + "/README.md";
+  ASSERT_THAT(files.WriteAtomically(path, "# Words"), IsOk());
+  EXPECT_EQ(RunData({"inspect", path}), 1);
+}
+
 TEST(DataCommandsTest, GenerateLaysOutTheFilesWithoutANetwork) {
   PosixFileSystem files;
   const std::string dir = ::testing::TempDir() + "/generated";

@@ -275,8 +275,9 @@ absl::StatusOr<Inspection> InspectBytes(FileSystem& files, const std::string& pa
   }
   const std::string_view first(reinterpret_cast<const char*>(content.first.data()),
                                content.first.size());
-  return Inspection{path + ": no format that is known, " + std::to_string(content.size) +
-                    " bytes\n  the first: " + Quoted(first) + "\n"};
+  return Inspection{.text = path + ": no format that is known, " + std::to_string(content.size) +
+                            " bytes\n  the first: " + Quoted(first) + "\n",
+                    .known = false};
 }
 
 bool HasExtension(std::string_view path, std::string_view extension) {

@@ -24,6 +24,7 @@ namespace taas {
 struct Inspection {
   std::string text;  // Lines, each with its end.
   bool damaged = false;
+  bool known = true;  // False: the format is none that we know.
 };
 
 absl::StatusOr<Inspection> InspectFile(FileSystem& files, const std::string& path);
