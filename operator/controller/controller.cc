@@ -6,10 +6,12 @@
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
 #include "operator/plan/cluster_map.h"
+#include "operator/plan/conditions.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/other_controller.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
+#include "operator/plan/template_words.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -51,6 +53,11 @@ bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
 }
 
+// The server has read the object and takes it for none: quota and rights have other reasons.
+bool IsAboutFields(const WriteResult& result) {
+  return result.reason == "BadRequest" || result.reason == "Invalid";
+}
+
 bool Creates(const Step& step) {
   return std::holds_alternative<CreatePod>(step) || std::holds_alternative<CreateService>(step) ||
          std::holds_alternative<CreatePodGroup>(step) ||
@@ -89,6 +96,7 @@ struct Controller::Look {
   bool sending = false;
   int done = 0;
   bool retry = false;
+  bool refused = false;  // A write of it was: the next look knows, and says so.
   std::string why;  // Of a retry: what did not work last.
   size_t pods = 0;
   seconds after{0};
@@ -218,6 +226,7 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
   if (tracked.generation != job.meta.generation) {
     tracked.generation = job.meta.generation;
     tracked.obstacles.ForgetRefusal();
+    tracked.template_warnings = {};
     tracked.status_refusals = 0;
     tracked.status_refused_until = {};
   }
@@ -364,6 +373,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.polled = poller_.ReportOf(key);
   const std::string& refusal = tracked.obstacles.refusal();
   snapshot.refusal = refusal.empty() ? view_.FlawOf(job) : refusal;
+  snapshot.template_warning = tracked.template_warnings.KnownOf(job);
   snapshot.default_image = options_.trainer_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;
@@ -477,7 +487,7 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
                            const WriteResult& result) {
   switch (result.kind) {
     case WriteResult::Kind::kDone:
-      OnDone(*look, step);
+      OnDone(*look, step, result);
       break;
     case WriteResult::Kind::kTaken:
       OnTaken(*look, result);
@@ -497,18 +507,29 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
   SendMore(look);
 }
 
-void Controller::OnDone(Look& look, const Step& step) {
+void Controller::OnPodMade(Look& look, const CreatePod& made, const WriteResult& result) {
+  look.changes.pods_made.push_back(
+      {.name = made.pod.name, .role = made.pod.role, .pod_number = made.pod.pod_number});
+  Tracked* tracked = SameJob(look);
+  if (tracked == nullptr) return;
+  tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
+  const Role role = made.pod.role;
+  if (!tracked->template_warnings.Hear(*look.job, role, result.warning)) return;
+  // Of a spec that is mended wrongly again is told again.
+  const std::string cause = "TemplateWarning/" + std::string(RoleName(role)) + "/" +
+                            std::to_string(look.job->meta.generation);
+  reporter_.Once(*look.job, tracked->told, cause, std::string(kTemplateWarningCondition),
+                 tracked->template_warnings.Of(role).text);
+}
+
+void Controller::OnDone(Look& look, const Step& step, const WriteResult& result) {
   ++look.done;
   JobReporter::Changes& changes = look.changes;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
     CountRestarts(metrics_, *look.job, ledger->ledger);
     reporter_.Noted(*look.job, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
-    if (Tracked* tracked = SameJob(look)) {
-      tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
-    }
-    changes.pods_made.push_back(
-        {.name = made->pod.name, .role = made->pod.role, .pod_number = made->pod.pod_number});
+    OnPodMade(look, *made, result);
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
     changes.services_made.push_back(service->name);
   } else if (const auto* map = std::get_if<CreateConfigMap>(&step)) {
@@ -528,13 +549,19 @@ void Controller::OnTaken(const Look& look, const WriteResult& result) {
   queue_.Add(look.key);
 }
 
-void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
-  Log(LogLevel::kWarning, result.message, {{"job", look.key}});
+void Controller::OnRefused(Look& look, const Step& step, WriteResult result) {
   Tracked* tracked = SameJob(look);
+  const auto* pod = std::get_if<CreatePod>(&step);
+  // All pods of a look are refused for the same: the fields are looked for once.
+  if (tracked != nullptr && pod != nullptr && !look.refused && IsAboutFields(result)) {
+    result.message = TellRefusal(*look.job, pod->pod.role, result.message);
+  }
+  Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   if (tracked == nullptr) return;
   const bool of_ledger = std::holds_alternative<WriteLedger>(step);
   const Clock::Time now = executor_.clock().Now();
   if (!tracked->obstacles.Refuse(result, of_ledger, look.begun, now)) return;
+  look.refused = true;
   reporter_.Refused(*look.job, tracked->told, step, result);
   queue_.Add(look.key);
 }
@@ -543,7 +570,9 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
   if (Tracked* tracked = SameJob(*look)) {
     reporter_.Changed(*look->job, tracked->told, look->changes);
     // A job that is changing is looked at again at once; its status is written when it is quiet.
-    const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
+    // One that was refused something says so after the next look, at once.
+    const bool quiet = look->done == 0 && !look->refused &&
+                       !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan)) {
       auto delay = StatusDelay(*look->job, look->plan.status, kept_[look->job->kind],
                                &tracked->status_writes, executor_.clock());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "operator/plan/conditions.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/limits.h"
@@ -233,7 +234,9 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger) {
   return text;
 }
 
-std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
+namespace {
+
+std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger) {
   const Job& job = snapshot.job;
   if (ledger.outcome.has_value()) {
     return *ledger.outcome == JobState::kFailed ? ledger.outcome_message : "";
@@ -257,6 +260,17 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
   if (why.empty()) why = WorstReplica(snapshot, ledger);
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
   return why.empty() ? LostEvaluator(snapshot, ledger) : why;
+}
+
+}  // namespace
+
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger) {
+  const std::string worst = WorstOf(snapshot, ledger);
+  // Fields without effect may be why: of a program that was not started as its user wrote, or of a
+  // pod that waits for another node than meant. A job that runs well may not be what was asked for.
+  const TemplateWarning warning = TemplateWarningOf(snapshot);
+  if (!warning.of_fields || ledger.outcome == JobState::kSucceeded) return worst;
+  return worst.empty() ? warning.text : worst + "; " + warning.text;
 }
 
 }  // namespace taas
