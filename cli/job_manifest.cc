@@ -58,7 +58,7 @@ ManifestKind KindOf(std::string_view document) {
 }
 
 std::vector<FieldError> CheckJob(JobKind kind, std::string_view document) {
-  std::vector<FieldError> errors = Validate(kind, document);
+  std::vector<FieldError> errors = ValidateAll(kind, document);
   if (errors.empty() && kind == JobKind::kTrainingJob) errors = ValidateTrainer(document);
   return errors;
 }

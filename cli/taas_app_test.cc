@@ -338,6 +338,39 @@ TEST_F(TaasAppTest, BothKindsAndSeveralDocumentsAreChecked) {
   EXPECT_THAT(err_.str(), HasSubstr("no TrainingJob or TFJob"));
 }
 
+// "1 job is valid".
+TEST_F(TaasAppTest, TyposInATemplateAreToldWithTheirPathsAndWhatWasMeant) {
+  const std::string path = Write("typos.yaml", R"(apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {name: typos}
+spec:
+  tfReplicaSpecs:
+    Worker:
+      template:
+        spec:
+          nodeSelecter: {gpu: "true"}
+          containers:
+            - name: tensorflow
+              image: me/tf:1
+              comand: [python, train.py]
+              imagePullPolicy: Allways
+              env: [{name: NO, value: 0.1}]
+              resources: {limits: {memory: 1 GB}}
+)");
+  EXPECT_EQ(Run({"validate", "-f", path}), 1);
+  for (const char* words :
+       {"template.spec.nodeSelecter\" (did you mean \"nodeSelector\"?)",
+        "template.spec.containers[0].comand\" (did you mean \"command\"?)",
+        "template.spec.containers[0].imagePullPolicy: Unsupported value: \"Allways\"",
+        "template.spec.containers[0].env[0].name: Invalid value: \"boolean\"",
+        "template.spec.containers[0].env[0].value: Invalid value: \"number\"",
+        "template.spec.containers[0].resources.limits.memory: Invalid value: \"1 GB\""}) {
+    EXPECT_THAT(out_.str(), HasSubstr(words));
+  }
+  EXPECT_EQ(Run({"convert", "-f", path}), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("template.spec.nodeSelecter\" (did you mean"));
+}
+
 TEST_F(TaasAppTest, ConvertPrintsAnObjectForEachTfJob) {
   EXPECT_EQ(Run({"convert", "-f", "examples/tfjob.yaml"}), 0) << err_.str();
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("kind: TrainingJob"), Not(HasSubstr("tensorflow\n"))));

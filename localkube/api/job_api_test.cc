@@ -186,5 +186,119 @@ TEST_F(JobApiTest, ATfJobIsStoredCheckedAndShownAsItsOwnDefinitionSays) {
   EXPECT_EQ(Call("GET", path + "/scale").code, 404);
 }
 
+class TemplateApiTest : public ApiFixture {
+ protected:
+  static json WithTemplateField(json job, const std::string& field, const json& value) {
+    job["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"][field] = value;
+    return job;
+  }
+  static std::string Level(const char* path, const char* level) {
+    return std::string(path) + "?fieldValidation=" + level;
+  }
+};
+
+// `nodeSelecter` in a template was taken without a word.
+TEST_F(TemplateApiTest, AnUnknownFieldOfATemplateIsRefusedWarnedAboutOrKept) {
+  const json odd = WithTemplateField(TfJob("a"), "nodeSelecter", {{"gpu", "true"}});
+  const Reply strict = Call("POST", Level(kTfJobs, "Strict"), odd);
+  EXPECT_EQ(strict.code, 400);
+  EXPECT_THAT(strict.message(),
+              HasSubstr("strict decoding error: unknown field \"spec.tfReplicaSpecs.Worker."
+                        "template.spec.nodeSelecter\" (did you mean \"nodeSelector\"?)"));
+  const Reply warned = Call("POST", Level(kTfJobs, "Warn"), odd);
+  EXPECT_EQ(warned.code, 201) << warned.body;
+  ASSERT_EQ(warned.headers.size(), 1u);
+  EXPECT_THAT(warned.headers[0].second, HasSubstr("nodeSelecter"));
+  const Reply ignored =
+      Call("POST", Level(kTfJobs, "Ignore"), WithTemplateField(TfJob("b"), "nodeSelecter", 1));
+  EXPECT_EQ(ignored.code, 201) << ignored.body;
+  EXPECT_EQ(ignored.headers.size(), 0u);
+}
+
+TEST_F(TemplateApiTest, AValueThatNoPodCanHaveIsRefusedAtEveryLevel) {
+  json odd = TfJob("a");
+  json& container = odd["spec"]["tfReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0];
+  container["imagePullPolicy"] = "Allways";
+  container["env"] = json::parse(R"([{"name":"LR","value":0.1}])");
+  for (const char* level : {"Strict", "Warn", "Ignore"}) {
+    const Reply reply = Call("POST", Level(kTfJobs, level), odd);
+    EXPECT_EQ(reply.code, 422) << level;
+    EXPECT_THAT(reply.message(), HasSubstr("spec.containers[0].imagePullPolicy: Unsupported value: "
+                                           "\"Allways\": supported values: \"Always\""));
+    EXPECT_THAT(reply.message(), HasSubstr("env[0].value: Invalid value: \"number\""));
+  }
+}
+
+// In two rounds: what was of a wrong type was told only when no field was unknown.
+TEST_F(TemplateApiTest, WhatIsWrongIsToldInOneRound) {
+  json odd = Job("mnist");
+  odd["spec"]["trainer"]["maxStep"] = 5;
+  odd["spec"]["trainer"]["batchSize"] = "many";
+  odd["spec"]["roles"]["worker"]["template"]["spec"]["dnsPolicy"] = "Cluster";
+  const Reply reply = Call("POST", Level(kJobs, "Strict"), odd);
+  EXPECT_EQ(reply.code, 400);
+  for (const char* words : {"unknown field \"spec.trainer.maxStep\" (did you mean \"maxSteps\"?)",
+                            "spec.trainer.batchSize: Invalid value: \"string\"",
+                            "template.spec.dnsPolicy: Unsupported value: \"Cluster\""}) {
+    EXPECT_THAT(reply.message(), HasSubstr(words));
+  }
+}
+
+// What was let in earlier is nobody's fault who changes something else.
+TEST_F(TemplateApiTest, AStoredTemplateIsHeldAgainstNoneButThoseWhoChangeIt) {
+  json stored = WithTemplateField(TfJob("a"), "restartPolicy", "Allways");
+  stored["metadata"]["uid"] = "u";
+  stored["metadata"]["namespace"] = "default";
+  ASSERT_TRUE(store_->Commit({.key = {"tfjobs.kubeflow.org", "default", "a"},
+                              .render = [&](uint64_t) { return stored.dump(); }})
+                  .ok());
+  const std::string path = std::string(kTfJobs) + "/a";
+  const json label = {{"metadata", {{"labels", {{"a", "b"}}}}}};
+  EXPECT_EQ(Call("PATCH", Level(path.c_str(), "Strict"), label).code, 200);
+  const json policy = {{"spec", {{"runPolicy", {{"backoffLimit", 3}}}}}};
+  const Reply other = Call("PATCH", Level(path.c_str(), "Strict"), policy);
+  EXPECT_EQ(other.code, 200) << other.body;
+  EXPECT_EQ(Call("PATCH", path + "/status", {{"status", {{"state", "Running"}}}}).code, 200);
+  json changed = Call("GET", path).body;
+  changed = WithTemplateField(changed, "dnsPolicy", "Cluster");
+  EXPECT_EQ(Call("PUT", Level(path.c_str(), "Strict"), changed).code, 422);
+}
+
+TEST_F(TemplateApiTest, UnknownFieldsOfAPodAreRefusedOrDropped) {
+  const json pod = json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},
+      "spec":{"nodeSelecter":{},"containers":[{"name":"c","image":"i","comand":["x"]}]}})");
+  const Reply strict = Call("POST", Level(kPods, "Strict"), pod);
+  EXPECT_EQ(strict.code, 400);
+  EXPECT_EQ(strict.message(),
+            "Pod in version \"v1\" cannot be handled as a Pod: strict decoding error: unknown "
+            "field \"spec.containers[0].comand\" (did you mean \"command\"?), unknown field "
+            "\"spec.nodeSelecter\" (did you mean \"nodeSelector\"?)");
+  const Reply warned = Call("POST", kPods, pod);
+  EXPECT_EQ(warned.code, 201) << warned.body;
+  EXPECT_EQ(warned.headers.size(), 2u);
+  EXPECT_FALSE(warned.body["spec"].contains("nodeSelecter"));
+  EXPECT_FALSE(warned.body["spec"]["containers"][0].contains("comand"));
+  const std::string path = std::string(kPods) + "/a";
+  const Reply patched = Call("PATCH", Level(path.c_str(), "Strict"),
+                             {{"spec", {{"tolerance", json::array()}}}});
+  EXPECT_EQ(patched.code, 400) << patched.body;
+}
+
+// A list where a map belongs, and a number for a text: "the object could not be read", and which
+// field was not said.
+TEST_F(TemplateApiTest, AFieldOfAPodOfTheWrongTypeIsToldWithItsPathAtEveryLevel) {
+  const json pod = json::parse(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},
+      "spec":{"nodeSelector":["gpu"],"containers":[{"name":"c","image":"i",
+      "env":[{"name":"A","value":1}],"resources":{"limits":{"memory":"1 GB"}}}]}})");
+  for (const char* level : {"Strict", "Warn", "Ignore"}) {
+    const Reply reply = Call("POST", Level(kPods, level), pod);
+    EXPECT_EQ(reply.code, 400) << level;
+    EXPECT_THAT(reply.message(), HasSubstr("cannot unmarshal array into Go struct field "
+                                           "spec.nodeSelector of type map[string]string"));
+    EXPECT_THAT(reply.message(), HasSubstr("spec.containers[0].env[0].value of type string"));
+    EXPECT_THAT(reply.message(), HasSubstr("spec.containers[0].resources.limits.memory: \"1 GB\""));
+  }
+}
+
 }  // namespace
 }  // namespace taas::localkube

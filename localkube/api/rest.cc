@@ -136,6 +136,9 @@ absl::StatusOr<WriteResult> Rest::Create(const Kind& kind, const std::string& ns
   if (kind.custom) {
     RETURN_IF_ERROR(CheckJobText(kind, body, options.validation, &result.warnings));
   }
+  if (kind.kind == "Pod") {
+    RETURN_IF_ERROR(DropUnknownOfPod(options.validation, &object, &result.warnings));
+  }
   RETURN_IF_ERROR(CheckIdentity(kind, ns, "", object));
   RETURN_IF_ERROR(CheckNamespace(kind, ns));
   const bool generated = NameOf(object).empty();
@@ -194,9 +197,15 @@ absl::StatusOr<json> Rest::Merge(const Target& target, const json& old, json wan
   if (target.subresource == "status") {
     RETURN_IF_ERROR(CheckStatusUpdate(kind, wanted));
   }
+  // What is stored may be from a version that let more in.
+  const bool pod = kind.kind == "Pod" && target.subresource.empty();
+  if (pod && old.value("spec", json()) != wanted.value("spec", json())) {
+    warnings->clear();
+    RETURN_IF_ERROR(DropUnknownOfPod(options.validation, &wanted, warnings));
+  }
   if (kind.custom) {
     warnings->clear();
-    RETURN_IF_ERROR(CheckJobText(kind, Dump(wanted), options.validation, warnings));
+    RETURN_IF_ERROR(CheckJobText(kind, old, wanted, options.validation, warnings));
     CompleteJob(kind, &wanted);  // Before it is compared: a default that was left out is no change.
   }
   json changed = CarryOver(kind, target.subresource, old, std::move(wanted));

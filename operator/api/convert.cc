@@ -11,6 +11,7 @@
 #include "operator/api/dialect.h"
 #include "operator/api/job_codec.h"
 #include "operator/api/json_field.h"
+#include "operator/api/template_check.h"
 #include "operator/api/tfjob_spec_codec.h"
 #include "operator/api/validation.h"
 #include "operator/base/status.h"
@@ -264,9 +265,9 @@ class Converter {
 }  // namespace
 
 absl::StatusOr<Conversion> ConvertTfJob(std::string_view json) {
-  const std::vector<FieldError> errors = Validate(JobKind::kTfJob, json);
-  if (!errors.empty()) {
-    return absl::InvalidArgumentError("convert a TFJob: " + FormatFieldErrors(errors));
+  if (!Validate(JobKind::kTfJob, json).empty()) {
+    return absl::InvalidArgumentError("convert a TFJob: " +
+                                      FormatFieldErrors(ValidateAll(JobKind::kTfJob, json)));
   }
   ASSIGN_OR_RETURN(const Job job, DecodeJob(JobKind::kTfJob, json));
   ASSIGN_OR_RETURN(const Json source, ParseJsonObject(json));
@@ -276,6 +277,10 @@ absl::StatusOr<Conversion> ConvertTfJob(std::string_view json) {
   if (!left.empty()) {
     return absl::InvalidArgumentError("convert a TFJob: as a TrainingJob it would be refused: " +
                                       FormatFieldErrors(left));
+  }
+  // Templates are taken over as they are, with their mistakes: a server takes them as well.
+  for (const FieldError& error : CheckTemplates(JobKind::kTfJob, source)) {
+    converted.warnings.push_back(FormatFieldError(error));
   }
   return converted;
 }

@@ -4,8 +4,8 @@
 // `trainer`, its port `tfjob-port` becomes spec.network.port. Policies are mapped where TrainingJob
 // has them; where it has not, or where the meaning differs, a warning says so in a sentence.
 //
-// Ownership: values. Threads: any. Errors: InvalidArgument with all that Validate says of the
-// TFJob.
+// Ownership: values. Threads: any. Errors: InvalidArgument with all that ValidateAll says of the
+// TFJob; what is wrong with a template alone is among the warnings.
 //
 //   ASSIGN_OR_RETURN(const Conversion converted, ConvertTfJob(text));
 //   for (const std::string& warning : converted.warnings) Warn(warning);

@@ -188,6 +188,8 @@ TEST(ConvertTfJobTest, APortThatIsNoneOrHasNoNameIsKeptAsItIs) {
   ASSERT_THAT(converted, IsOk());
   const Json role = Json::parse(converted->manifest)["spec"]["roles"]["ps"];
   EXPECT_EQ(role["template"]["spec"]["containers"][0]["ports"], ports);
+  EXPECT_THAT(converted->warnings,
+              Contains(HasSubstr("containers[0].ports[0]: Invalid value: \"integer\"")));
 }
 
 TEST(ConvertTfJobTest, EveryTfJobThatAServerAcceptsIsConverted) {

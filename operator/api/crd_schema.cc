@@ -8,6 +8,7 @@
 
 #include "operator/api/schema_check.h"
 #include "operator/api/schema_node.h"
+#include "operator/base/closest_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 
@@ -38,8 +39,20 @@ const Node* ChildOf(const Node& node, const std::string& name) {
   return known != node.properties.end() ? known->second.get() : node.additional.get();
 }
 
-// Calls `unknown(parent, name, path)` for each field that the schema lacks.
-using UnknownField = std::function<void(Json* parent, const std::string& name, const std::string&)>;
+// More are told without a hint: each looks at all names that there are.
+constexpr size_t kHintsMax = 64;
+
+std::vector<std::string> NamesOf(const Node& node) {
+  std::vector<std::string> names;
+  for (const auto& [name, ignored] : node.properties) names.push_back(name);
+  return names;
+}
+
+// Calls `unknown(parent, name, path, known)` for each field that the schema lacks; `known` are the
+// names that it has in that place.
+using UnknownField = std::function<void(Json* parent, const std::string& name,
+                                        const std::string& path,
+                                        const std::vector<std::string>& known)>;
 
 void VisitUnknown(const Node& node, Json* value, const std::string& path,
                   const UnknownField& unknown) {
@@ -56,8 +69,10 @@ void VisitUnknown(const Node& node, Json* value, const std::string& path,
     const std::string below = ChildPath(path, name);
     if (path.empty() && TopFields().count(name) > 0) {
       if (name != "metadata" || !member.is_object()) continue;
+      const std::set<std::string>& known = MetadataFields();
       for (const auto& [field, ignored] : member.items()) {
-        if (MetadataFields().count(field) == 0) unknown(nullptr, field, ChildPath(below, field));
+        if (known.contains(field)) continue;
+        unknown(nullptr, field, ChildPath(below, field), {known.begin(), known.end()});
       }
     } else if (const Node* child = ChildOf(node, name); child != nullptr) {
       VisitUnknown(*child, &member, below, unknown);
@@ -65,7 +80,10 @@ void VisitUnknown(const Node& node, Json* value, const std::string& path,
       lacking.push_back(name);
     }
   }
-  for (const std::string& name : lacking) unknown(value, name, ChildPath(path, name));
+  if (lacking.empty()) return;
+  std::vector<std::string> known = NamesOf(node);
+  if (path.empty()) known.insert(known.end(), TopFields().begin(), TopFields().end());
+  for (const std::string& name : lacking) unknown(value, name, ChildPath(path, name), known);
 }
 
 void SetDefaults(const Node& node, Json* value) {
@@ -147,16 +165,22 @@ absl::StatusOr<CrdSchema> CrdSchema::Parse(const Json& crd) {
 std::vector<FieldError> CrdSchema::UnknownFields(const Json& object) const {
   std::vector<FieldError> errors;
   Json copy = object;
-  VisitUnknown(*root_, &copy, "", [&errors](Json*, const std::string&, const std::string& path) {
-    errors.push_back({path, std::string(kFieldUnknown), "unknown field \"" + path + "\""});
-  });
+  VisitUnknown(*root_, &copy, "",
+               [&errors](Json*, const std::string& name, const std::string& path,
+                         const std::vector<std::string>& known) {
+                 const bool look = errors.size() < kHintsMax;
+                 errors.push_back({path, std::string(kFieldUnknown),
+                                   "unknown field \"" + path + "\"",
+                                   look ? DidYouMean(name, known) : ""});
+               });
   return errors;
 }
 
 void CrdSchema::Prune(Json* object) const {
   std::vector<std::string> metadata;
   VisitUnknown(*root_, object, "",
-               [&metadata](Json* parent, const std::string& name, const std::string&) {
+               [&metadata](Json* parent, const std::string& name, const std::string&,
+                           const std::vector<std::string>&) {
                  if (parent == nullptr) {
                    metadata.push_back(name);
                  } else {

@@ -71,6 +71,18 @@ TEST_P(CrdsTest, EachFieldOfTheSpecIsBounded) {
   });
 }
 
+// A job that could not be planned kept the status of before: a server took none that says so.
+TEST(TrainingJobCrdTest, TheStatusMayHaveEachConditionThatTheOperatorWrites) {
+  for (const char* type : {"Created", "Scheduled", "Running", "Restarting", "Suspended",
+                           "Succeeded", "Failed", "InternalError"}) {
+    const Json conditions = Json::array({{{"type", type}, {"status", "True"}}});
+    const Json object = {{"status", {{"conditions", conditions}}}};
+    for (const FieldError& error : TrainingJobSchema().Validate(object)) {
+      EXPECT_EQ(error.path.find("status"), std::string::npos) << type << ": " << error.message;
+    }
+  }
+}
+
 TEST(TrainingJobCrdTest, EachDefaultIsValid) {
   Json object = Json::parse(R"({
     "apiVersion": "taas.dev/v1", "kind": "TrainingJob", "metadata": {"name": "a"},

@@ -3,8 +3,9 @@
 namespace taas {
 
 std::string FormatFieldError(const FieldError& error) {
-  if (IsDecodingError(error) || error.path.empty()) return error.message;
-  return error.path + ": " + error.message;
+  std::string text = error.message;
+  if (!IsDecodingError(error) && !error.path.empty()) text = error.path + ": " + text;
+  return error.hint.empty() ? text : text + " (" + error.hint + ")";
 }
 
 std::string FormatFieldErrors(const std::vector<FieldError>& errors) {

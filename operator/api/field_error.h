@@ -21,6 +21,7 @@ inline constexpr std::string_view kFieldInvalid = "FieldValueInvalid";
 inline constexpr std::string_view kFieldRequired = "FieldValueRequired";
 inline constexpr std::string_view kFieldNotSupported = "FieldValueNotSupported";
 inline constexpr std::string_view kFieldDuplicate = "FieldValueDuplicate";
+inline constexpr std::string_view kFieldNotFound = "FieldValueNotFound";
 inline constexpr std::string_view kFieldTypeInvalid = "FieldValueTypeInvalid";
 inline constexpr std::string_view kFieldTooLong = "FieldValueTooLong";
 inline constexpr std::string_view kFieldTooMany = "FieldValueTooMany";
@@ -32,7 +33,8 @@ inline constexpr std::string_view kMalformed = "Malformed";
 struct FieldError {
   std::string path;     // "spec.volumes[0].name"; empty: the whole text.
   std::string reason;   // One of the above.
-  std::string message;  // Without the path.
+  std::string message;  // Without the path, in a server's words.
+  std::string hint = {};  // What no server adds: "did you mean "maxSteps"?".
 
   bool operator==(const FieldError&) const = default;
 };
@@ -50,6 +52,7 @@ inline bool HasDecodingError(const std::vector<FieldError>& errors) {
 }
 
 // "spec.maxSteps: Required value"; decoding errors read `unknown field "spec.x"` as a server's do.
+// The hint follows in parentheses.
 std::string FormatFieldError(const FieldError& error);
 // All of them, separated by ", ".
 std::string FormatFieldErrors(const std::vector<FieldError>& errors);

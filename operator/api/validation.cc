@@ -11,6 +11,7 @@
 #include "operator/api/dialect.h"
 #include "operator/api/job_rules.h"
 #include "operator/api/json_field.h"
+#include "operator/api/template_check.h"
 #include "operator/api/tfjob_crd.h"
 #include "operator/api/tfjob_spec_codec.h"
 #include "operator/api/trainer_checks.h"
@@ -242,6 +243,24 @@ std::optional<JobKind> KindOfManifest(std::string_view json) {
 
 std::vector<FieldError> Validate(JobKind kind, std::string_view json) {
   return Check(kind, json, nullptr);
+}
+
+std::vector<FieldError> ValidateAll(JobKind kind, std::string_view json) {
+  std::vector<FieldError> errors = Validate(kind, json);
+  absl::StatusOr<Json> object = ParseObject(json);
+  if (!object.ok()) return errors;
+  std::vector<FieldError> more;
+  if (HasDecodingError(errors)) {
+    // What rules would say follows from the fields that are missing under their names.
+    const CrdSchema& schema = SchemaOf(kind);
+    Json known = *object;
+    schema.Prune(&known);
+    schema.ApplyDefaults(&known);
+    more = schema.Validate(known);
+  }
+  for (FieldError& error : CheckTemplates(kind, *object)) more.push_back(std::move(error));
+  for (FieldError& error : NotToldYet(std::move(more), errors)) errors.push_back(std::move(error));
+  return errors;
 }
 
 std::vector<FieldError> ValidateStored(JobKind kind, std::string_view json) {

@@ -30,6 +30,11 @@ std::optional<JobKind> KindOfManifest(std::string_view json);
 // `json`: one object, as written by a user or as completed by a server.
 std::vector<FieldError> Validate(JobKind kind, std::string_view json);
 
+// The same, and in one list whatever else can be told in the first round: values beside unknown
+// fields, what core/v1 says of the templates (template_check.h), and which name was meant. No API
+// server says all of this, and it refuses nothing that would have run.
+std::vector<FieldError> ValidateAll(JobKind kind, std::string_view json);
+
 // Of an object that a server has stored, perhaps under a CRD without our rules: its status is not
 // looked at, and fields that nobody knows are left out of it.
 std::vector<FieldError> ValidateStored(JobKind kind, std::string_view json);

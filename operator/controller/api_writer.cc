@@ -24,7 +24,7 @@ void ApiWriter::Write(HttpRequest request, Attempt attempt) {
     Next next = Next::kReadBack;
     switch (Classify(reply)) {
       case Answer::kDone:
-        if (attempt.take(*reply)) return attempt.done({});
+        if (attempt.take(*reply)) return attempt.done({.warning = reply->warning});
         break;
       case Answer::kUnknown:
         break;

@@ -7,10 +7,12 @@
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
 #include "operator/plan/cluster_map.h"
+#include "operator/plan/conditions.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/other_controller.h"
 #include "operator/plan/replicas.h"
 #include "operator/plan/status.h"
+#include "operator/plan/template_words.h"
 #include "operator/plan/tfjob_text.h"
 
 namespace taas {
@@ -45,6 +47,11 @@ constexpr size_t kUnreadableMax = 1000;
 
 bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
+}
+
+// The server has read the object and takes it for none: quota and rights have other reasons.
+bool IsAboutFields(const WriteResult& result) {
+  return result.reason == "BadRequest" || result.reason == "Invalid";
 }
 
 bool Creates(const Step& step) {
@@ -96,6 +103,7 @@ struct Controller::Look {
   bool sending = false;
   int done = 0;
   bool retry = false;
+  bool refused = false;  // A write of it was: the next look knows, and says so.
   std::string why;  // Of a retry: what did not work last.
   bool status_sent = false;
   size_t pods = 0;
@@ -226,6 +234,7 @@ Controller::Tracked& Controller::TrackedOf(const std::string& key, const Job& jo
   if (tracked.generation != job.meta.generation) {
     tracked.generation = job.meta.generation;
     tracked.obstacles.ForgetRefusal();
+    tracked.template_warnings = {};
     tracked.status_refusals = 0;
     tracked.status_refused_until = {};
   }
@@ -376,6 +385,7 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.polled = poller_.ReportOf(key);
   const std::string& refusal = tracked.obstacles.refusal();
   snapshot.refusal = refusal.empty() ? view_.FlawOf(job) : refusal;
+  snapshot.template_warning = tracked.template_warnings.KnownOf(job);
   snapshot.default_image = options_.trainer_image;
   snapshot.gpu_resource = options_.gpu_resource;
   snapshot.legacy_labels = options_.legacy_labels;
@@ -496,7 +506,7 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
                            const WriteResult& result) {
   switch (result.kind) {
     case WriteResult::Kind::kDone:
-      OnDone(*look, step);
+      OnDone(*look, step, result);
       break;
     case WriteResult::Kind::kTaken:
       OnTaken(*look, result);
@@ -516,7 +526,22 @@ void Controller::OnWritten(const std::shared_ptr<Look>& look, const Step& step,
   SendMore(look);
 }
 
-void Controller::OnDone(Look& look, const Step& step) {
+void Controller::OnPodMade(Look& look, const CreatePod& made, const WriteResult& result) {
+  look.changes.pods_made.push_back(
+      {.name = made.pod.name, .role = made.pod.role, .pod_number = made.pod.pod_number});
+  Tracked* tracked = SameJob(look);
+  if (tracked == nullptr) return;
+  tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
+  const Role role = made.pod.role;
+  if (!tracked->template_warnings.Hear(*look.job, role, result.warning)) return;
+  // Of a spec that is mended wrongly again is told again.
+  const std::string cause = "TemplateWarning/" + std::string(RoleName(role)) + "/" +
+                            std::to_string(look.job->meta.generation);
+  reporter_.Once(*look.job, tracked->told, cause, std::string(kTemplateWarningCondition),
+                 tracked->template_warnings.Of(role).text);
+}
+
+void Controller::OnDone(Look& look, const Step& step, const WriteResult& result) {
   ++look.done;
   if (Tracked* tracked = SameJob(look)) tracked->obstacles.Progress(step);
   JobReporter::Changes& changes = look.changes;
@@ -526,11 +551,7 @@ void Controller::OnDone(Look& look, const Step& step) {
     Tracked* tracked = SameJob(look);
     reporter_.Noted(*look.job, tracked == nullptr ? forgotten : tracked->told, ledger->notes);
   } else if (const auto* made = std::get_if<CreatePod>(&step)) {
-    if (Tracked* tracked = SameJob(look)) {
-      tracked->counted.PodMade(metrics_, executor_.clock().WallNow());
-    }
-    changes.pods_made.push_back(
-        {.name = made->pod.name, .role = made->pod.role, .pod_number = made->pod.pod_number});
+    OnPodMade(look, *made, result);
   } else if (const auto* service = std::get_if<CreateService>(&step)) {
     changes.services_made.push_back(service->name);
   } else if (const auto* map = std::get_if<CreateConfigMap>(&step)) {
@@ -550,12 +571,18 @@ void Controller::OnTaken(const Look& look, const WriteResult& result) {
   queue_.Add(look.key);
 }
 
-void Controller::OnRefused(const Look& look, const Step& step, const WriteResult& result) {
-  Log(LogLevel::kWarning, result.message, {{"job", look.key}});
+void Controller::OnRefused(Look& look, const Step& step, WriteResult result) {
   Tracked* tracked = SameJob(look);
+  const auto* pod = std::get_if<CreatePod>(&step);
+  // All pods of a look are refused for the same: the fields are looked for once.
+  if (tracked != nullptr && pod != nullptr && !look.refused && IsAboutFields(result)) {
+    result.message = TellRefusal(*look.job, pod->pod.role, result.message);
+  }
+  Log(LogLevel::kWarning, result.message, {{"job", look.key}});
   if (tracked == nullptr) return;
   const Clock::Time now = executor_.clock().Now();
   if (!tracked->obstacles.Refuse(step, result, look.begun, now)) return;
+  look.refused = true;
   reporter_.Refused(*look.job, tracked->told, step, result);
   queue_.Add(look.key);
 }
@@ -569,7 +596,9 @@ void Controller::Finish(const std::shared_ptr<Look>& look) {
       queue_.AddAfter(look->key, std::max<Clock::Duration>(*tell_again, milliseconds(1)));
     }
     // A job that is changing is looked at again at once; its status is written when it is quiet.
-    const bool quiet = look->done == 0 && !look->job->meta.deletion_time.has_value();
+    // One that was refused something says so after the next look, at once.
+    const bool quiet = look->done == 0 && !look->refused &&
+                       !look->job->meta.deletion_time.has_value();
     if (quiet && !HasLedgerStep(look->plan) && !look->status_sent) {
       const auto turn = TurnOfStatus(
           *look->job, look->plan.status, kept_[look->job->kind],

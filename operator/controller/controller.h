@@ -47,6 +47,7 @@
 #include "operator/controller/obstacles.h"
 #include "operator/controller/pacing.h"
 #include "operator/controller/port_source.h"
+#include "operator/controller/template_warnings.h"
 #include "operator/controller/trainer_poller.h"
 #include "operator/kube/poll_transport.h"
 #include "operator/kube/transport.h"
@@ -100,6 +101,7 @@ class Controller {
     JobReporter::Memory told;
     bool hands_off = false;  // Another controller is at work on it.
     ClusterMapMemory cluster_map;
+    TemplateWarnings template_warnings;
   };
   // One look at one job, until the last reply to its writes.
   struct Look;
@@ -135,9 +137,10 @@ class Controller {
   void SendMore(const std::shared_ptr<Look>& look);
   void Send(const std::shared_ptr<Look>& look, size_t index);
   void OnWritten(const std::shared_ptr<Look>& look, const Step& step, const WriteResult& result);
-  void OnDone(Look& look, const Step& step);
+  void OnDone(Look& look, const Step& step, const WriteResult& result);
+  void OnPodMade(Look& look, const CreatePod& made, const WriteResult& result);
   void OnTaken(const Look& look, const WriteResult& result);
-  void OnRefused(const Look& look, const Step& step, const WriteResult& result);
+  void OnRefused(Look& look, const Step& step, WriteResult result);
   void Finish(const std::shared_ptr<Look>& look);
   void WriteStatus(const std::shared_ptr<Look>& look, bool decision);
   void CloseLook(const std::shared_ptr<Look>& look);

@@ -205,6 +205,10 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
     return ErrorReply(409, "AlreadyExists", target.resource + " \"" + name + "\" already exists");
   }
   if (target.resource == "pods") {
+    if (QueryValue(request.path, "fieldValidation") != "Warn") {
+      complaints_.push_back("a pod is made without asking to be warned: " + request.path);
+    }
+    if (!faults_.invalid_pod.empty()) return ErrorReply(422, "Invalid", faults_.invalid_pod);
     ++pod_creates_[name];
     Hold(&object);
     object["status"] = {{"phase", "Pending"}};
@@ -212,7 +216,9 @@ HttpReply FakeApi::Post(const HttpRequest& request, const Target& target) {
       for (Json& container : object["spec"]["containers"]) container.erase("env");
     }
   }
-  return {.code = 201, .body = Put(target.resource, std::move(object)).dump()};
+  HttpReply reply{.code = 201, .body = Put(target.resource, std::move(object)).dump()};
+  if (target.resource == "pods") reply.warning = faults_.pod_warning;
+  return reply;
 }
 
 HttpReply FakeApi::Patch(const HttpRequest& request, const Target& target) {

@@ -17,6 +17,10 @@ using nlohmann::json;
 using Kind = WriteResult::Kind;
 using Next = ApiWriter::Meaning::Next;
 
+// A pod is what the user's template says: who misspelt a field is to hear of it, and who uses one
+// of a later Kubernetes gets the pod without it.
+constexpr char kWarnOfFields[] = "?fieldValidation=Warn";
+
 Resource ResourceOf(GangScheduler scheduler) {
   return scheduler == GangScheduler::kVolcano ? Resource::kVolcanoPodGroups
                                               : Resource::kCoschedulingPodGroups;
@@ -32,6 +36,7 @@ struct ObjectWriter::New {
   std::string ns;
   std::string name;
   std::string body;
+  const char* query = "";
   absl::StatusOr<Object> (*decode)(std::string_view object);
 };
 
@@ -54,7 +59,8 @@ bool ObjectWriter::Observe(absl::StatusOr<Object> object) {
 
 template <typename Object>
 void ObjectWriter::Make(const ObjectMeta& job, New<Object> made, WriteDone done) {
-  HttpRequest request{.verb = Verb::kPost, .path = CollectionPath(made.resource, made.ns)};
+  HttpRequest request{.verb = Verb::kPost,
+                      .path = CollectionPath(made.resource, made.ns) + made.query};
   request.accept = kProtobufOrJson;  // Half as long, and cheaper for the server.
   request.body = std::exchange(made.body, {});
   ApiWriter::Attempt attempt{.what = made.what,
@@ -99,6 +105,7 @@ void ObjectWriter::Create(const ObjectMeta& job, const CreatePod& step, WriteDon
              .ns = step.pod.ns,
              .name = step.pod.name,
              .body = *std::move(body),
+             .query = kWarnOfFields,
              .decode = DecodePod},
             std::move(done));
 }

@@ -32,6 +32,7 @@ struct WriteResult {
   std::string reason;              // kRefused: the server's word, such as "Forbidden"; or empty.
   std::chrono::seconds after{0};   // kLater: not before.
   std::variant<std::monostate, Pod, OwnedObject, PodGroup> taken_by;  // kTaken.
+  std::string warning = {};  // kDone: the header of this name; see warning_header.h.
 };
 
 enum class Answer { kDone, kExists, kConflict, kMissing, kUnknown, kLater, kRefused };

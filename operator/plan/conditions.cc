@@ -1,6 +1,7 @@
 #include "operator/plan/conditions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "operator/plan/gang.h"
 #include "operator/plan/tfjob_text.h"
@@ -50,14 +51,43 @@ class Conditions {
   std::vector<Condition> conditions_;
 };
 
+constexpr char kRefusedReason[] = "Refused";
+constexpr char kFieldsIgnored[] = "FieldsIgnored";
+constexpr char kServerWarned[] = "ServerWarned";
+
+const char* ReasonOf(const TemplateWarning& warning) {
+  return warning.of_fields ? kFieldsIgnored : kServerWarned;
+}
+
+// Before all others, of which a TFJob's last one is its state.
+void PutFirst(const Snapshot& snapshot, std::string_view type, const std::string& reason,
+              const std::string& why, std::vector<Condition>* conditions) {
+  Condition put{.type = std::string(type), .status = true, .reason = reason, .message = why,
+                .last_transition_time = snapshot.now, .last_update_time = snapshot.now};
+  for (const Condition& before : Before(snapshot)) {
+    if (before.type != type || !before.status) continue;
+    put.last_transition_time = before.last_transition_time;
+    if (before.reason == reason && before.message == why) put = before;
+  }
+  std::erase_if(*conditions, [type](const Condition& other) { return other.type == type; });
+  conditions->insert(conditions->begin(), std::move(put));
+}
+
 std::vector<Condition> OfTrainingJob(const Snapshot& snapshot, const Ledger& ledger,
                                      const Tally& tally, const JobStatus& status) {
   Conditions conditions(snapshot);
-  conditions.Set("Created", true, "Accepted", "The job was accepted");
+  const TemplateWarning warning = TemplateWarningOf(snapshot);
+  if (warning.text.empty()) {
+    conditions.Set("Created", true, "Accepted", "The job was accepted");
+  } else {
+    conditions.Set("Created", true, ReasonOf(warning), warning.text);
+  }
   if (!ledger.outcome.has_value() && !ledger.suspended) {
     const GangTrouble no_gang = WhyNoGang(snapshot);
     const GangTrouble gang = no_gang.reason.empty() ? WhyGangWaits(snapshot) : no_gang;
-    if (tally.unscheduled > 0 && !gang.reason.empty()) {
+    if (tally.unscheduled > 0 && !snapshot.refusal.empty()) {
+      conditions.Set("Scheduled", false, kRefusedReason, snapshot.refusal);
+    } else if (tally.unscheduled > 0 && !gang.reason.empty()) {
       conditions.Set("Scheduled", false, gang.reason, gang.message);
     } else if (tally.unscheduled == 0) {
       conditions.Set("Scheduled", true, "AllScheduled", "All replicas have a node");
@@ -166,6 +196,7 @@ std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, c
   const Job& job = snapshot.job;
   History history(snapshot);
   history.Drop(kRefusedCondition);
+  history.Drop(kTemplateWarningCondition);
   if (history.Find("Created") == nullptr) history.Put("Created", true, TfJobCreated(job));
   if (ledger.outcome.has_value()) {
     history.Deny("Running");
@@ -188,11 +219,31 @@ std::vector<Condition> OfTfJob(const Snapshot& snapshot, const Ledger& ledger, c
 
 }  // namespace
 
+TemplateWarning TemplateWarningOf(const Snapshot& snapshot) {
+  if (snapshot.template_warning.has_value()) return *snapshot.template_warning;
+  for (const Condition& condition : snapshot.job.status.conditions) {
+    const bool of_fields = condition.reason == kFieldsIgnored;
+    if (condition.status && (of_fields || condition.reason == kServerWarned)) {
+      return {.text = condition.message, .of_fields = of_fields};
+    }
+  }
+  return {};
+}
+
 std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& ledger,
                                         const Tally& tally, const JobStatus& status) {
   const bool tfjob = snapshot.job.kind == JobKind::kTfJob;
   std::vector<Condition> conditions = tfjob ? OfTfJob(snapshot, ledger, tally, status)
                                             : OfTrainingJob(snapshot, ledger, tally, status);
+  if (tfjob) {
+    const TemplateWarning warning = TemplateWarningOf(snapshot);
+    if (!warning.text.empty()) {
+      PutFirst(snapshot, kTemplateWarningCondition, ReasonOf(warning), warning.text, &conditions);
+    }
+    if (!snapshot.refusal.empty()) {
+      PutFirst(snapshot, kRefusedCondition, kRefusedReason, snapshot.refusal, &conditions);
+    }
+  }
   // An end that the ledger does not know is somebody's who may write the status.
   for (const JobState end : {JobState::kSucceeded, JobState::kFailed}) {
     if (ledger.outcome == end) continue;
@@ -204,15 +255,9 @@ std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& 
 
 std::vector<Condition> WithRefusal(const Snapshot& snapshot, const std::string& why) {
   std::vector<Condition> conditions = snapshot.job.status.conditions;
-  Condition refused{.type = std::string(kRefusedCondition), .status = true,
-                    .reason = "AnotherController", .message = why,
-                    .last_transition_time = snapshot.now, .last_update_time = snapshot.now};
-  if (!conditions.empty() && conditions.front().type == kRefusedCondition) {
-    refused.last_transition_time = conditions.front().last_transition_time;
-    if (conditions.front().message == why) return conditions;
-  }
-  std::erase_if(conditions, [](const Condition& other) { return other.type == kRefusedCondition; });
-  conditions.insert(conditions.begin(), std::move(refused));
+  const bool said = !conditions.empty() && conditions.front().type == kRefusedCondition;
+  if (said && conditions.front().message == why) return conditions;
+  PutFirst(snapshot, kRefusedCondition, "AnotherController", why, &conditions);
   return conditions;
 }
 

@@ -14,16 +14,27 @@
 #include <string_view>
 #include <vector>
 
+#include "operator/plan/snapshot.h"
 #include "operator/plan/tally.h"
+#include "operator/plan/template_words.h"
 
 namespace taas {
 
 // True while the operator itself fails at this job.
 inline constexpr std::string_view kInternalErrorCondition = "InternalError";
 
-// True while another controller is at work on the TFJob. It stands before all others, whose last
-// one is the job's state.
+// True while another controller is at work on the TFJob, or while the API server refuses what is to
+// be done for it. It stands before all others, whose last one is the job's state. A TrainingJob
+// says so in its condition Scheduled.
 inline constexpr std::string_view kRefusedCondition = "Refused";
+
+// True while the API server warns of the pods that were made: they are not all that a template
+// says. Of a TFJob it stands before all others; a TrainingJob says so in its condition Created, as
+// earlier definitions of the kind take no other types.
+inline constexpr std::string_view kTemplateWarningCondition = "TemplateWarning";
+
+// What it has warned of, or what the job's status says of it where no pod was made since.
+TemplateWarning TemplateWarningOf(const Snapshot& snapshot);
 
 // Of `status` state, ready and message are read.
 std::vector<Condition> DeriveConditions(const Snapshot& snapshot, const Ledger& ledger,

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "operator/plan/budget.h"
+#include "operator/plan/conditions.h"
 #include "operator/plan/exit_codes.h"
 #include "operator/plan/gang.h"
 #include "operator/plan/limits.h"
@@ -321,8 +322,10 @@ std::string WorstReplica(const Snapshot& snapshot, const Ledger& ledger,
   return text;
 }
 
-std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
-                          std::vector<Hindrance>* hindrances) {
+namespace {
+
+std::string WorstOf(const Snapshot& snapshot, const Ledger& ledger,
+                    std::vector<Hindrance>* hindrances) {
   const Job& job = snapshot.job;
   if (ledger.outcome.has_value()) {
     const bool failed = *ledger.outcome == JobState::kFailed;
@@ -348,6 +351,18 @@ std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
   if (why.empty()) why = worst;
   if (why.empty() && snapshot.polled.has_value()) why = snapshot.polled->message;
   return why.empty() ? LostEvaluator(snapshot, ledger) : why;
+}
+
+}  // namespace
+
+std::string WhyNoProgress(const Snapshot& snapshot, const Ledger& ledger,
+                          std::vector<Hindrance>* hindrances) {
+  const std::string worst = WorstOf(snapshot, ledger, hindrances);
+  // Fields without effect may be why: of a program that was not started as its user wrote, or of a
+  // pod that waits for another node than meant. A job that runs well may not be what was asked for.
+  const TemplateWarning warning = TemplateWarningOf(snapshot);
+  if (!warning.of_fields || ledger.outcome == JobState::kSucceeded) return worst;
+  return worst.empty() ? warning.text : worst + "; " + warning.text;
 }
 
 }  // namespace taas

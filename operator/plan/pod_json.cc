@@ -4,10 +4,12 @@
 #include <set>
 
 #include "operator/api/dialect.h"
+#include "operator/api/template_check.h"
 #include "operator/base/status.h"
 #include "operator/plan/container_json.h"
 #include "operator/plan/json_object.h"
 #include "operator/plan/new_object.h"
+#include "operator/plan/template_words.h"
 #include "operator/plan/tf_config.h"
 #include "third_party/json.h"
 
@@ -188,6 +190,15 @@ absl::StatusOr<std::string> MakePod(const PodSpec& pod) {
                          std::move(spec)));
 }
 
+// The fields of the template that are of a wrong type; if none is, what was thrown.
+std::string WhyNot(const PodSpec& pod, const std::string& thrown) {
+  if (pod.cluster == nullptr) return thrown;
+  const Job& job = pod.cluster->job;
+  std::vector<FieldError> errors = CheckTemplate(job, pod.role, TemplatePathOf(job, pod.role));
+  std::erase_if(errors, [](const FieldError& error) { return error.reason != kFieldTypeInvalid; });
+  return errors.empty() ? thrown : FormatFieldErrors(errors);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
@@ -197,7 +208,7 @@ absl::StatusOr<std::string> PodJson(const PodSpec& pod) {
     return absl::InvalidArgumentError("make pod " + pod.ns + "/" + pod.name +
                                       ": the template, env, envFrom or resources of role " +
                                       std::string(RoleName(pod.role)) +
-                                      " cannot be followed: " + error.what());
+                                      " cannot be followed: " + WhyNot(pod, error.what()));
   }
 }
 

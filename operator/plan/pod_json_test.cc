@@ -325,5 +325,17 @@ TEST(ServiceJsonTest, TheEpochOfTheLeaderIsAnAnnotation) {
   EXPECT_EQ(service["metadata"]["annotations"]["taas.dev/epoch"], "4");
 }
 
+// "[json.exception.type_error.306] cannot use value() with number", of which field nobody knew.
+TEST(PodJsonTest, ATemplateThatCannotBeFollowedIsToldWithItsFields) {
+  Snapshot now = StartedJob({.workers = 1});
+  now.job.spec.roles.at(Role::kWorker).pod_template = R"({"spec":{"volumes":[7]}})";
+  const auto body = PodJson(WorkerOf(now));
+  ASSERT_FALSE(body.ok());
+  const std::string said(body.status().message());
+  EXPECT_NE(said.find("spec.roles.worker.template.spec.volumes[0]: Invalid value: \"integer\""),
+            std::string::npos)
+      << said;
+}
+
 }  // namespace
 }  // namespace taas

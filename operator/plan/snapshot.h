@@ -20,6 +20,7 @@
 #include "operator/api/pod.h"
 #include "operator/plan/address_scheme.h"
 #include "operator/plan/gang_scheduler.h"
+#include "operator/plan/template_words.h"
 #include "operator/plan/trainer_report.h"
 
 namespace taas {
@@ -66,6 +67,9 @@ struct Snapshot {
   // A refusal of the API server to make or change something of this job, as a sentence; empty:
   // none.
   std::string refusal;
+  // What the API server has warned of when it made the pods; an empty text: of nothing. Nothing:
+  // not all roles had a pod made since this operator began, or since the spec was changed.
+  std::optional<TemplateWarning> template_warning;
   std::string default_image;
   // The operator's options.
   std::string gpu_resource = "nvidia.com/gpu";  // What `gpus` asks a node for.
