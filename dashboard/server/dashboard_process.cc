@@ -190,7 +190,13 @@ class Process : public DashboardProcess {
                                                            .access = *access_,
                                                            .callers = *callers_});
     logs_->AddTo(table);
-    SeriesRoutes::Context series{.board = *board_, .access = *access_, .source = *series_};
+    SeriesRoutes::Context series{.executor = *executor_,
+                                 .board = *board_,
+                                 .access = *access_,
+                                 .source = *series_};
+    series.written = [this](const auto& job, const auto& pods, auto done) {
+      FetchFiles(job, pods, std::move(done));
+    };
     if (history_ != nullptr) {
       series.recorded = [this](const std::string& uid, auto done) {
         history_->Curves(uid, std::move(done));
@@ -264,6 +270,15 @@ class Process : public DashboardProcess {
         std::move(options));
   }
 
+  // The curves in a job's event files; "": there are none.
+  void FetchFiles(const WatchedJob& job, const EventMirror::Pods& pods,
+                  std::function<void(std::string curves)> done) {
+    events_->Ask(job, pods, {.path = std::string(EventShelf::kCurvesPath), .query = {}},
+                 [done = std::move(done)](const Answer& answer) {
+                   done(answer.status == 200 ? answer.body : "");
+                 });
+  }
+
   void StartHistory() {
     history_->Start({.board = *board_,
                      .fetch_series = [this](const auto& job, const auto& pods, auto done) {
@@ -271,6 +286,9 @@ class Process : public DashboardProcess {
                                                       const SeriesReply& reply) {
                          done(reply.text);
                        });
+                     },
+                     .fetch_files = [this](const auto& job, const auto& pods, auto done) {
+                       FetchFiles(*job, pods, std::move(done));
                      }});
   }
 
