@@ -49,7 +49,8 @@ int Fail(const absl::Status& status) {
 
 std::string DashboardText(LocalSession& session) {
   if (session.dashboard() == nullptr) return "";
-  return "The dashboard, by a link that is good once (`taas dashboard` prints another):\n\n  " +
+  return "The dashboard, by a link that is good once (`taas dashboard --dir " +
+         session.cluster().dir() + "` prints another):\n\n  " +
          session.dashboard()->OneTimeUrl() + "\n\n";
 }
 
