@@ -1,5 +1,6 @@
 #include "dashboard/server/api_routes.h"
 
+#include <new>
 #include <stdexcept>
 
 #include "gtest/gtest.h"
