@@ -130,6 +130,11 @@ void JobRoutes::Create(ApiCall call) {
       call.identity, CreateQuestions(namespaces),
       [this, call, namespaces](const std::vector<bool>& may) {
         if (std::find(may.begin(), may.end(), true) != may.end()) return Submit(call);
+        if (!context_.board.connected()) {
+          return call.respond(ProblemResponse(503, "Unavailable",
+                                              "submit the job: the API server does not answer, so "
+                                              "nobody can say whether you may"));
+        }
         call.respond(ProblemResponse(
             403, "Forbidden",
             "submit the job: you may create no jobs in namespace " +
