@@ -78,7 +78,7 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
             {PLACES_HELP.includes(job.healthReason) && wantedByOne(job) > 0 && (
               <NeverFits wanted={wantedByOne(job)} />
             )}{" "}
-            <Ways job={job} reason={job.healthReason} onReplica={onReplica} /> <Seen job={job} />
+            <Ways job={job} reason={job.healthReason} onReplica={onReplica} />
           </p>
         )}
       </div>
@@ -134,6 +134,7 @@ function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): Rea
           <Link to={keep("/queues")}>{t.job.seeQueues}</Link>
         </>
       )}
+      <Seen job={job} />
     </span>
   );
 }
