@@ -6,12 +6,28 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
 
 namespace taas {
+namespace {
+
+// As one types it into a terminal, wherever that is.
+std::string InShell(const std::string& dir) {
+  std::string path = std::filesystem::absolute(dir).lexically_normal().string();
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<LocalSession>> LocalSession::Start(
     localkube::LocalCluster::Options options, Dashboard dashboard) {
@@ -44,6 +60,7 @@ absl::Status LocalSession::StartDashboard(uint16_t port) {
         {.kubeconfig = cluster_->kubeconfig(),
          .address = "127.0.0.1:" + std::to_string(wanted),
          .local_token = cluster_->server().token(),
+         .link_command = "taas dashboard --dir " + InShell(cluster_->dir()),
          .history_file = DirName(path) + "/history.db",
          .event_dir = DirName(path) + "/events",
          .claim_dir = [&cluster = *cluster_](const std::string& ns, const std::string& claim) {

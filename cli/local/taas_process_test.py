@@ -134,22 +134,23 @@ class TaasProcessTest(unittest.TestCase):
         self.assertIn("inside the local cluster", out)
 
     def log_in(self, url, code):
-        """The status, and the cookie where it was good."""
+        """The status, and both halves of the session where it was good."""
         request = urllib.request.Request(url + "api/session", method="POST",
                                          data=json.dumps({"code": code}).encode())
         try:
             with urllib.request.urlopen(request, timeout=LIMIT_S) as reply:
-                return reply.status, reply.headers["Set-Cookie"].split(";")[0]
+                cookie = reply.headers["Set-Cookie"].split(";")[0]
+                return reply.status, {"Cookie": cookie, "X-TaaS-Session": json.load(reply)["half"]}
         except urllib.error.HTTPError as error:
-            return error.code, ""
+            return error.code, {}
 
     def test_a_link_to_the_dashboard_logs_in_once(self):
         code, out, err = self.run_program("taas", "dashboard", "--dir", self.cluster)
         self.assertEqual(code, 0, err)
         url, code = re.fullmatch(r"(http://127\.0\.0\.1:\d+/)#code=([0-9a-f]{64})\n", out).groups()
-        status, cookie = self.log_in(url, code)
+        status, halves = self.log_in(url, code)
         self.assertEqual(status, 200)
-        request = urllib.request.Request(url + "api/session", headers={"Cookie": cookie})
+        request = urllib.request.Request(url + "api/session", headers=halves)
         with urllib.request.urlopen(request, timeout=LIMIT_S) as reply:
             session = json.load(reply)
         self.assertEqual((session["user"], session["local"]), ("taas-local", True))

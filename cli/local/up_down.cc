@@ -56,7 +56,8 @@ absl::Status CheckOwn(FileSystem& disk, const std::string& dir) {
 
 std::string DashboardText(LocalSession& session) {
   if (session.dashboard() == nullptr) return "";
-  return "The dashboard, by a link that is good once (`taas dashboard` prints another):\n\n  " +
+  return "The dashboard, by a link that is good once (`taas dashboard --dir " +
+         session.cluster().dir() + "` prints another):\n\n  " +
          session.dashboard()->OneTimeUrl() + "\n\n";
 }
 

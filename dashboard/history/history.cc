@@ -63,6 +63,7 @@ HistorySource SourceOf(const History::Context& context, History::Eyes eyes) {
                         std::count(namespaces.begin(), namespaces.end(), ns) > 0);
               },
           .fetch_series = std::move(eyes.fetch_series),
+          .fetch_files = std::move(eyes.fetch_files),
           .fetch_tails = TailsFrom(context, cache)};
 }
 

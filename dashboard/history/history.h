@@ -39,6 +39,7 @@ class History {
   struct Eyes {
     const Board& board;
     decltype(HistorySource::fetch_series) fetch_series;
+    decltype(HistorySource::fetch_files) fetch_files = nullptr;
   };
 
   History(const Context& context, HistoryStore::Options options);

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "dashboard/history/history_series.h"
 #include "operator/api/job.h"
 #include "operator/base/clock.h"
 
@@ -68,12 +69,16 @@ struct HistorySeries {
   std::string answer;
 };
 
-// Where a job's loss was at its end, as its status says: the trainer's own answers end before.
-struct HistoryLastLoss {
+// What a job's event files have, which fills what its answers lack.
+struct HistoryFiles {
   std::string uid;
-  int64_t step = 0;
-  double loss = 0;
-  Clock::WallTime at{};
+  std::string curves;
+  double until = 0;  // Of FilledCurves.
+};
+
+struct HistoryLastPoints {
+  std::string uid;
+  LastPoints points;
 };
 
 struct HistoryLine {
@@ -100,8 +105,8 @@ struct HistoryGone {
 };
 
 using HistoryChange =
-    std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryLastLoss, HistoryLog,
-                 HistoryGone>;
+    std::variant<HistoryJob, HistoryManifest, HistorySeries, HistoryFiles, HistoryLastPoints,
+                 HistoryLog, HistoryGone>;
 
 // A job that may still exist in the cluster, as far as the history knows.
 struct HistoryOpen {

@@ -145,7 +145,10 @@ void HistoryRecorder::Look(const WatchedJob& job) {
   WantManifest(job, &known);
   WantTails(job, pods, /*all=*/false, &known);
   WantSeries(job, pods, &known);
-  if (ends) KeepLastLoss(job);
+  if (ends) {
+    KeepLastPoints(job);
+    FetchFiles(Share(job), pods);
+  }
   if (known.over && !known.settled && known.settle_steps == 0) {
     known.settle_steps = kSettleSteps;
     settling_.emplace(now + kSettle, job.meta.uid);
@@ -184,7 +187,8 @@ void HistoryRecorder::OnGone(const WatchedJob& job) {
   } else {
     store_.Put(EntryOf({.job = job, .pods = pods, .now = now}, source_.events_of(job, pods),
                        {.deleted = now, .settled = true}));
-    KeepLastLoss(job);
+    KeepLastPoints(job);
+    FetchFiles(Share(job), pods);
     // Its pods are being ended; for a moment they still answer.
     if (AnyRuns(pods)) FetchSeries(Share(job), pods);
   }
@@ -206,6 +210,8 @@ void HistoryRecorder::Settle() {
     WantManifest(*job, &known);
     WantTails(*job, pods, /*all=*/false, &known);
     known.settled = --known.settle_steps == 0;
+    // What the evaluator wrote after the training's end.
+    if (known.settled) FetchFiles(job, pods);
     Record(*job, pods, &known);
     if (!known.settled) settling_.emplace(now + kSettle, uid);
   }
@@ -330,14 +336,26 @@ void HistoryRecorder::AskSeries() {
   }
 }
 
-void HistoryRecorder::KeepLastLoss(const WatchedJob& job) {
-  const auto& progress = job.status.progress;
-  if (!progress.has_value() || !progress->loss.has_value() || progress->step <= 0) return;
-  const Clock::WallTime now = executor_.clock().WallNow();
-  store_.Put(HistoryLastLoss{.uid = job.meta.uid,
-                             .step = progress->step,
-                             .loss = *progress->loss,
-                             .at = job.status.completion_time.value_or(now)});
+void HistoryRecorder::KeepLastPoints(const WatchedJob& job) {
+  store_.Put(HistoryLastPoints{
+      .uid = job.meta.uid, .points = LastPointsOf(job.status, executor_.clock().WallNow())});
+}
+
+void HistoryRecorder::FetchFiles(const HistorySource::JobPtr& job, const Pods& pods) {
+  // Of a program of the user's own nobody says where it writes.
+  if (source_.fetch_files == nullptr || !job->summaries.has_value()) return;
+  const auto end = job->status.completion_time.value_or(executor_.clock().WallNow());
+  const std::chrono::duration<double> until = (end + kWrittenAfterEnd).time_since_epoch();
+  series_calls_.Add([this, job, pods, until](const HistoryCalls::Ended& ended) {
+    source_.fetch_files(job, pods, [this, alive = std::weak_ptr<bool>(alive_), job, until,
+                                    ended](std::string curves) {
+      if (alive.lock() == nullptr) return;
+      if (!curves.empty()) {
+        store_.Put(HistoryFiles{job->meta.uid, std::move(curves), until.count()});
+      }
+      ended();
+    });
+  });
 }
 
 void HistoryRecorder::FetchSeries(const HistorySource::JobPtr& job, Pods pods) {

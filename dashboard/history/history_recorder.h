@@ -51,11 +51,15 @@ struct HistorySource {
   // Whether jobs of this kind in this namespace are looked at: what is not may well be there.
   std::function<bool(JobKind kind, const std::string& ns)> watches;
 
-  // A SeriesAnswer of dashboard/web, from whichever of the pods answers. Both functions call `done`
+  // A SeriesAnswer of dashboard/web, from whichever of the pods answers. All functions call `done`
   // once, at any time, on the executor.
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(absl::StatusOr<std::string> answer)> done)>
       fetch_series;
+  // What the job's event files have, as a SeriesAnswer; "": nothing. Null: nobody can see them.
+  std::function<void(const JobPtr& job, const Pods& pods,
+                     std::function<void(std::string curves)> done)>
+      fetch_files = nullptr;
   // The last kLogTailLines of each pod, by its name; those that cannot be read are left out.
   std::function<void(const JobPtr& job, const Pods& pods,
                      std::function<void(std::vector<HistoryTail> tails)> done)>
@@ -83,6 +87,8 @@ class HistoryRecorder {
   static constexpr std::chrono::seconds kManifestAgain{60};
   static constexpr std::chrono::minutes kRefusedAgain{10};
   static constexpr size_t kTailPodsPerCall = 16;
+  // What was written into a job's event files later than this after its end is another job's.
+  static constexpr std::chrono::seconds kWrittenAfterEnd{60};
 
   struct Context {
     Executor& executor;
@@ -134,7 +140,8 @@ class HistoryRecorder {
   void OnTails(const WatchedJob& job, const Pods& pods, std::vector<HistoryTail> tails);
   void WantSeries(const WatchedJob& job, const Pods& pods, Known* known);
   void AskSeries();
-  void KeepLastLoss(const WatchedJob& job);
+  void KeepLastPoints(const WatchedJob& job);
+  void FetchFiles(const HistorySource::JobPtr& job, const Pods& pods);
   void FetchSeries(const HistorySource::JobPtr& job, Pods pods);
 
   Executor& executor_;

@@ -34,6 +34,7 @@ struct FakeCluster {
   HistorySource::Events events;
   std::set<std::string> namespaces = {"ml"};
   std::string curves;  // Empty: nobody answers.
+  std::string files;   // What the event files have.
   bool logs_readable = true;
   std::vector<std::string> series_asked, tails_asked;  // Of which job, of which pod.
 };
@@ -72,6 +73,10 @@ class HistoryRecorderTest : public testing::Test {
                     if (curves.empty()) return done(absl::UnavailableError("nobody answers"));
                     done(curves);
                   });
+                },
+            .fetch_files =
+                [this](const JobPtr&, const Pods&, const auto& done) {
+                  executor_.Post([done, files = cluster_.files] { done(files); });
                 },
             .fetch_tails =
                 [this](const JobPtr&, const Pods& pods, const auto& done) {
@@ -454,6 +459,30 @@ TEST_F(HistoryRecorderTest, TheLossOfTheEndIsKeptThoughNobodyAnswersAtTheEnd) {
   ASSERT_EQ(loss.size(), 3u);
   EXPECT_EQ(loss[2][0], 10);
   EXPECT_EQ(loss[2][2], 0.1);
+}
+
+// Symptom: the recorded curves of a job that was over in seconds ended where it had been asked for
+// the last time, at step 1,400 of 3,000, while its event files had all of them.
+TEST_F(HistoryRecorderTest, CurvesOfAJobThatIsOverAreFilledFromItsEventFiles) {
+  AddJob("mnist", JobState::kRunning);
+  AddPod("mnist", 0, PodPhase::kRunning);
+  Job("mnist").summaries = VolumePath{.claim = "out", .below = "events"};
+  cluster_.curves = R"({"source":"chief-0","series":{"loss":[[1,1,0.9],[1400,2,0.8]]}})";
+  cluster_.files = R"({"series":{"loss":[[1,1,0.9],[1400,2,0.8],[2950,3,0.2]]},"evaluator":{}})";
+  Start();
+  RunFor(seconds(10));
+  cluster_.curves.clear();
+  Progress& progress = Job("mnist").status.progress.emplace();
+  progress = {.step = 3'000, .max_steps = 3'000, .loss = 0.1};
+  progress.evaluation = Evaluation{.step = 3'000, .accuracy = 0.975, .loss = 0.3};
+  Change("mnist", JobState::kSucceeded);
+  RunFor(seconds(5));
+  const json curves = json::parse(Load("mnist")->curves);
+  const json& loss = curves["series"]["loss"];
+  ASSERT_EQ(loss.size(), 4u) << curves;
+  EXPECT_EQ(loss[2][0], 2'950);
+  EXPECT_EQ(loss[3][0], 3'000);
+  EXPECT_EQ(curves["evaluator"]["accuracy"][0][2], 0.975);
 }
 
 TEST_F(HistoryRecorderTest, ManyJobsTakeTurnsSoThatTheDiskKeepsUp) {

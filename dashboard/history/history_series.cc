@@ -1,7 +1,9 @@
 #include "dashboard/history/history_series.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -60,6 +62,16 @@ Json ToJson(const Curve& curve) {
   return points;
 }
 
+// Where both have a point, the written one counts: it knows of a training that went back.
+Curve Filled(const Curve& curve, const Curve& written) {
+  Curve out;
+  out.reserve(curve.size() + written.size());
+  const auto by_step = [](const CurvePoint& a, const CurvePoint& b) { return a.step < b.step; };
+  std::set_union(written.begin(), written.end(), curve.begin(), curve.end(),
+                 std::back_inserter(out), by_step);
+  return out;
+}
+
 }  // namespace
 
 Curve ThinOut(const Curve& curve, size_t points_max) {
@@ -112,17 +124,65 @@ std::string JoinCurves(std::string_view old, std::string_view answer) {
   return room == kCurvesMax ? "" : DumpJson(out);
 }
 
-std::string WithLastLoss(std::string_view curves, const CurvePoint& point) {
-  Json out = ReadAnswer(curves);
-  if (!out.contains("series")) out["series"] = Json::object();
-  Json& loss = out["series"]["loss"];
-  Curve curve = ReadCurve(loss);
-  if (!std::isfinite(point.value) || (!curve.empty() && curve.back().step >= point.step)) {
-    return std::string(curves);
+LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now) {
+  LastPoints last;
+  if (!status.progress.has_value()) return last;
+  const Progress& progress = *status.progress;
+  const std::chrono::duration<double> since =
+      status.completion_time.value_or(now).time_since_epoch();
+  const double at = since.count();
+  if (progress.loss.has_value() && progress.step > 0) {
+    last.loss = CurvePoint{progress.step, at, *progress.loss};
   }
-  curve.push_back(point);
-  loss = ToJson(curve);
+  if (!progress.evaluation.has_value() || progress.evaluation->step <= 0) return last;
+  const Evaluation& evaluation = *progress.evaluation;
+  // A model without classes has no accuracy, and its status 0.
+  if (evaluation.loss != 0) last.test_loss = CurvePoint{evaluation.step, at, evaluation.loss};
+  if (evaluation.accuracy != 0) {
+    last.test_accuracy = CurvePoint{evaluation.step, at, evaluation.accuracy};
+  }
+  return last;
+}
+
+std::string WithLastPoints(std::string_view curves, const LastPoints& last) {
+  Json out = ReadAnswer(curves);
+  bool changed = false;
+  const auto add = [&](const char* part, const char* name, const std::optional<CurvePoint>& point) {
+    if (!point.has_value() || !std::isfinite(point->value)) return;
+    Json& of_part = out[part];
+    if (!of_part.is_object()) of_part = Json::object();
+    Curve curve = of_part.contains(name) ? ReadCurve(of_part[name]) : Curve{};
+    if (!curve.empty() && curve.back().step >= point->step) return;
+    curve.push_back(*point);
+    of_part[name] = ToJson(curve);
+    changed = true;
+  };
+  add("series", "loss", last.loss);
+  add("evaluator", "loss", last.test_loss);
+  add("evaluator", "accuracy", last.test_accuracy);
+  if (!changed) return std::string(curves);
+  if (!out.contains("series")) out["series"] = Json::object();
   return DumpJson(out);
+}
+
+std::string FilledCurves(std::string_view curves, std::string_view files, double until) {
+  Json out = ReadAnswer(curves);
+  const Json written = ReadAnswer(files);
+  if (!out.contains("series")) out["series"] = Json::object();
+  size_t room = kCurvesMax;
+  for (const char* part : kParts) {
+    Curves merged = ReadCurves(out, part);
+    for (auto& [name, curve] : ReadCurves(written, part)) {
+      std::erase_if(curve, [until](const CurvePoint& point) { return point.time > until; });
+      if (!curve.empty()) merged[name] = Filled(merged[name], curve);
+    }
+    for (const auto& [name, curve] : merged) {
+      if (room == 0) break;
+      out[part][name] = ToJson(ThinOut(curve, kCurvePointsMax));
+      --room;
+    }
+  }
+  return room == kCurvesMax ? std::string(curves) : DumpJson(out);
 }
 
 std::string ArchivedAnswer(const std::string& curves) {

@@ -14,9 +14,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "operator/api/job.h"
+#include "operator/base/clock.h"
 
 namespace taas::dashboard {
 
@@ -45,8 +49,20 @@ Curve JoinCurve(const Curve& old, const Curve& fresh);
 // the result, with nothing else in it and always with `series`. Empty: there are no curves.
 std::string JoinCurves(std::string_view old, std::string_view answer);
 
-// The same with `point` at the end of the curve `loss` of the training, unless that goes as far.
-std::string WithLastLoss(std::string_view curves, const CurvePoint& point);
+// Where a job was at its end, as its status says: the trainer's own answers end before.
+struct LastPoints {
+  std::optional<CurvePoint> loss;                       // Of the training.
+  std::optional<CurvePoint> test_loss, test_accuracy;  // Of the last evaluation.
+};
+// `now`: of a job whose end has no time.
+LastPoints LastPointsOf(const JobStatus& status, Clock::WallTime now);
+// The same with each of `last` at the end of its curve, unless that goes as far.
+std::string WithLastPoints(std::string_view curves, const LastPoints& last);
+
+// The same with the points of `files` at steps at which there is none: of a job that is over they
+// are whole, while whoever asked its trainer may have asked for the last time long before its end.
+// What was written later than `until`, as by another job into the same directory, is left out.
+std::string FilledCurves(std::string_view curves, std::string_view files, double until);
 
 // The SeriesAnswer of what was recorded: `curves` of JoinCurves, or empty. As it was written: to
 // take megabytes of points apart and put them together again would hold up everybody else.

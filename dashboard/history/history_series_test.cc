@@ -119,13 +119,54 @@ TEST(JoinCurvesTest, LongCurvesStayWithinTheirPointsHoweverOftenTheyAreJoined) {
   EXPECT_EQ(loss.back()[0], 6'000);
 }
 
-TEST(WithLastLossTest, APointIsAddedBehindTheOthersOnly) {
+LastPoints Loss(const CurvePoint& point) { return {.loss = point}; }
+
+TEST(WithLastPointsTest, APointIsAddedBehindTheOthersOnly) {
   const std::string kept = JoinCurves("", Answer({{1, 1, 0.9}, {5, 5, 0.5}}).dump());
-  EXPECT_EQ(json::parse(WithLastLoss(kept, {9, 9, 0.1}))["series"]["loss"],
+  EXPECT_EQ(json::parse(WithLastPoints(kept, Loss({9, 9, 0.1})))["series"]["loss"],
             json::parse("[[1, 1.0, 0.9], [5, 5.0, 0.5], [9, 9.0, 0.1]]"));
-  EXPECT_EQ(WithLastLoss(kept, {5, 9, 0.1}), kept);
-  EXPECT_EQ(WithLastLoss(kept, {9, 9, std::numeric_limits<double>::quiet_NaN()}), kept);
-  EXPECT_EQ(json::parse(WithLastLoss("", {9, 9, 0.1}))["series"]["loss"].size(), 1u);
+  EXPECT_EQ(WithLastPoints(kept, Loss({5, 9, 0.1})), kept);
+  EXPECT_EQ(WithLastPoints(kept, Loss({9, 9, std::numeric_limits<double>::quiet_NaN()})), kept);
+  EXPECT_EQ(WithLastPoints(kept, {}), kept);
+  EXPECT_EQ(json::parse(WithLastPoints("", Loss({9, 9, 0.1})))["series"]["loss"].size(), 1u);
+}
+
+// Symptom: the evaluator's curve ended at step 1,266 with 0.966, while the job's status said 0.975
+// at step 2,000; of a job without an evaluator the test accuracy was in no curve at all.
+TEST(WithLastPointsTest, TheLastEvaluationIsInTheCurvesOfTheTestData) {
+  const std::string kept = R"({"evaluator":{"accuracy":[[1266,1.0,0.966]]},)"
+                           R"("series":{"accuracy":[[2000,2.0,0.96]]}})";
+  const LastPoints last{.test_loss = CurvePoint{2'000, 3, 0.08},
+                        .test_accuracy = CurvePoint{2'000, 3, 0.975}};
+  const json with = json::parse(WithLastPoints(kept, last));
+  EXPECT_EQ(with["evaluator"]["accuracy"],
+            json::parse("[[1266, 1.0, 0.966], [2000, 3.0, 0.975]]"));
+  EXPECT_EQ(with["evaluator"]["loss"], json::parse("[[2000, 3.0, 0.08]]"));
+  EXPECT_EQ(with["series"]["accuracy"], json::parse("[[2000, 2.0, 0.96]]"));
+  const json alone = json::parse(WithLastPoints("", last));
+  EXPECT_EQ(alone["evaluator"]["accuracy"].size(), 1u);
+  EXPECT_EQ(alone["series"], json::object());
+}
+
+// Symptom: of a short job the curves ended at step 1,400 of 3,000, and the loss was a straight line
+// from there to its last point, while the event files had all of them.
+TEST(FilledCurvesTest, WhatNobodyAskedForInTimeComesFromTheFiles) {
+  const std::string kept = R"({"series":{"loss":[[1,1.0,0.9],[1400,2.0,0.5],[3000,9.0,0.1]],)"
+                           R"("own":[[1,1.0,7.0]]},"archived":true})";
+  const std::string files = R"({"series":{"loss":[[1,1,0.9],[1400,2,0.6],[1450,3,0.4],)"
+                            R"([3000,9,0.2],[3100,99,0.3]],"accuracy":[[50,1,0.5],[3000,9,0.97]]},)"
+                            R"("evaluator":{"loss":[[3000,9,0.3]]}})";
+  const json filled = json::parse(FilledCurves(kept, files, 60));
+  EXPECT_EQ(filled["series"]["loss"],
+            json::parse("[[1, 1.0, 0.9], [1400, 2.0, 0.6], [1450, 3.0, 0.4], [3000, 9.0, 0.2]]"));
+  EXPECT_EQ(filled["series"]["accuracy"].size(), 2u);
+  EXPECT_EQ(filled["series"]["own"].size(), 1u);
+  EXPECT_EQ(filled["evaluator"]["loss"].size(), 1u);
+  EXPECT_EQ(filled["archived"], true);
+  EXPECT_EQ(FilledCurves(kept, R"({"series":{},"evaluator":{}})", 60).empty(), false);
+  EXPECT_EQ(FilledCurves("", "", 60), "");
+  const json alone = json::parse(FilledCurves("", files, 60));
+  EXPECT_EQ(alone["series"]["loss"].size(), 4u);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace {
 std::string KeyOf(const HistoryJob& job) { return "job/" + job.uid; }
 std::string KeyOf(const HistoryManifest& manifest) { return "manifest/" + manifest.uid; }
 std::string KeyOf(const HistorySeries& series) { return "series/" + series.uid; }
-std::string KeyOf(const HistoryLastLoss& last) { return "loss/" + last.uid; }
+std::string KeyOf(const HistoryFiles& files) { return "files/" + files.uid; }
+std::string KeyOf(const HistoryLastPoints& last) { return "last/" + last.uid; }
 std::string KeyOf(const HistoryLog& log) { return "log/" + log.uid + "/" + log.tail.replica; }
 std::string KeyOf(const HistoryGone& gone) { return "gone/" + gone.uid; }
 
@@ -25,7 +26,8 @@ size_t BytesOf(const HistoryJob& job) {
 }
 size_t BytesOf(const HistoryManifest& manifest) { return manifest.json.size(); }
 size_t BytesOf(const HistorySeries& series) { return series.answer.size(); }
-size_t BytesOf(const HistoryLastLoss&) { return 0; }
+size_t BytesOf(const HistoryFiles& files) { return files.curves.size(); }
+size_t BytesOf(const HistoryLastPoints&) { return 0; }
 size_t BytesOf(const HistoryLog& log) {
   size_t bytes = 0;
   for (const HistoryLine& line : log.tail.lines) bytes += line.t.size() + line.l.size();

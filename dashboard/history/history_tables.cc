@@ -151,10 +151,15 @@ absl::Status HistoryTables::Write(const HistorySeries& series) {
   });
 }
 
-absl::Status HistoryTables::Write(const HistoryLastLoss& last) {
-  const std::chrono::duration<double> at = last.at.time_since_epoch();
-  return ChangeCurves(last.uid, [&](const std::string& before) {
-    return WithLastLoss(before, {last.step, at.count(), last.loss});
+absl::Status HistoryTables::Write(const HistoryFiles& files) {
+  return ChangeCurves(files.uid, [&files](const std::string& before) {
+    return FilledCurves(before, files.curves, files.until);
+  });
+}
+
+absl::Status HistoryTables::Write(const HistoryLastPoints& last) {
+  return ChangeCurves(last.uid, [&last](const std::string& before) {
+    return WithLastPoints(before, last.points);
   });
 }
 

@@ -58,7 +58,8 @@ class HistoryTables {
   absl::Status Write(const HistoryJob& job);
   absl::Status Write(const HistoryManifest& manifest);
   absl::Status Write(const HistorySeries& series);
-  absl::Status Write(const HistoryLastLoss& last);
+  absl::Status Write(const HistoryFiles& files);
+  absl::Status Write(const HistoryLastPoints& last);
   absl::Status Write(const HistoryLog& log);
   absl::Status Write(const HistoryGone& gone);
   absl::Status WriteEvents(int64_t id, const std::vector<HistoryEvent>& events);

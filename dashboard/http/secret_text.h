@@ -1,20 +1,24 @@
-// Secrets as they go through HTTP: digests to find them by, comparison in constant time, cookies.
+// Secrets as they go through HTTP: digests to find them by, texts that only a key opens, cookies.
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   const std::string key = Sha256Hex(token);
+//   const std::string digest = Sha256Hex(token);
+//   Opened(key, Sealed(key, token)) == token
 
 #ifndef DASHBOARD_HTTP_SECRET_TEXT_H_
 #define DASHBOARD_HTTP_SECRET_TEXT_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace taas::dashboard {
 
 std::string Sha256Hex(std::string_view text);
-std::string HmacSha256Hex(std::string_view key, std::string_view text);
-bool SecretEquals(std::string_view a, std::string_view b);
+// `text` under AES-256-GCM, in base64url. Each key seals one text, so there is no nonce to keep.
+std::string Sealed(std::string_view key, std::string_view text);
+// Nothing: it was not sealed with this key, or has been changed since.
+std::optional<std::string> Opened(std::string_view key, std::string_view sealed);
 // 32 random bytes in hex; empty: the machine has none.
 std::string RandomSecret();
 // Whether it can be a bearer token: RFC 6750's characters, so that nothing else gets into a header.

@@ -14,12 +14,14 @@
 #include <boost/beast/http/string_body.hpp>
 #include <cctype>
 #include <deque>
+#include <exception>
 #include <optional>
 #include <utility>
 
 #include "dashboard/http/gzip.h"
 #include "dashboard/http/problem.h"
 #include "dashboard/http/web_target.h"
+#include "operator/base/log.h"
 
 namespace taas::dashboard {
 namespace {
@@ -77,16 +79,18 @@ class Sink : public StreamSink {
 
 class Connection : public WebConnection, public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, std::shared_ptr<ConnectionsShared> shared)
-      : shared_(std::move(shared)), stream_(std::move(socket)) {
+  Connection(tcp::socket socket, std::shared_ptr<ConnectionsShared> shared, const Place& place)
+      : shared_(std::move(shared)), place_(place), stream_(std::move(socket)) {
     Error error;
     const auto peer = stream_.socket().remote_endpoint(error);
     if (!error) peer_ = peer.address().to_string();
   }
   ~Connection() override {
     TellClosed();
+    ReleaseRoom();
     std::lock_guard lock(shared_->mutex);
-    shared_->open.erase(this);
+    shared_->open.erase(place_.number);
+    shared_->strangers.erase(place_.number);
   }
 
   void Run() override {
@@ -120,6 +124,11 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
 
   void AwaitRequest();
   void ReadRequest();
+  void OnRequestHead(Error error);
+  bool TakeRoom();
+  void ReleaseRoom();
+  bool IsProbe(const WebRequest& request) const;
+  void BecomeKnown();
   void OnRequest(Error error);
   absl::StatusOr<WebRequest> TakeRequest();
   void Refuse(WebResponse response);
@@ -134,11 +143,14 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
   void TellClosed();
 
   const std::shared_ptr<ConnectionsShared> shared_;  // First: gone after all that runs on it.
+  const Place place_;
   std::shared_ptr<Connection> answering_;  // This one, while its handler has a request.
   beast::tcp_stream stream_;
   std::string peer_;
   beast::flat_buffer buffer_{kWebHeaderBytesMax + kWebBodyBytesMax};
   std::optional<Parser> parser_;
+  size_t room_bytes_ = 0;  // That its body takes of what all large ones may.
+  bool known_ = false;     // It has shown a good token.
   bool keep_alive_ = true;
   bool head_only_ = false;
   bool takes_gzip_ = false;
@@ -185,7 +197,8 @@ void Sink::End() {
 void Connection::AwaitRequest() {
   if (closed_) return;
   if (buffer_.size() > 0) return ReadRequest();
-  stream_.expires_after(shared_->options.idle_timeout);
+  stream_.expires_after(known_ ? shared_->options.idle_timeout
+                               : shared_->options.stranger_timeout);
   constexpr size_t kFirstBytes = 4 << 10;
   stream_.async_read_some(buffer_.prepare(kFirstBytes),
                           [self = shared_from_this()](Error error, size_t count) {
@@ -200,8 +213,40 @@ void Connection::ReadRequest() {
   parser_->body_limit(kWebBodyBytesMax);
   parser_->header_limit(kWebHeaderBytesMax);
   stream_.expires_after(shared_->options.request_timeout);
+  http::async_read_header(stream_, buffer_, *parser_,
+                          [self = shared_from_this()](Error error, size_t) {
+                            self->OnRequestHead(error);
+                          });
+}
+
+void Connection::OnRequestHead(Error error) {
+  if (error || closed_) return OnRequest(error);
+  if (!TakeRoom()) {
+    discard_ = true;
+    return Refuse(ProblemResponse(503, "Unavailable",
+                                  "read the request: too many large ones come at present; try "
+                                  "again in some seconds"));
+  }
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](Error error, size_t) { self->OnRequest(error); });
+}
+
+// Nobody knows yet who sends the body: what all of them take in memory is bounded.
+bool Connection::TakeRoom() {
+  const size_t bytes = parser_->chunked() ? kWebBodyBytesMax
+                                          : parser_->content_length().value_or(0);
+  if (bytes <= kWebSmallBodyBytes) return true;
+  if (shared_->large_bodies_bytes.fetch_add(bytes) + bytes >
+      shared_->options.large_bodies_bytes_max) {
+    shared_->large_bodies_bytes -= bytes;
+    return false;
+  }
+  room_bytes_ = bytes;
+  return true;
+}
+
+void Connection::ReleaseRoom() {
+  shared_->large_bodies_bytes -= std::exchange(room_bytes_, 0);
 }
 
 void Connection::OnRequest(Error error) {
@@ -228,8 +273,12 @@ void Connection::OnRequest(Error error) {
   if (!request.ok()) {
     return Send(ProblemResponse(400, "BadRequest", std::string(request.status().message())));
   }
+  if (place_.probes_only && !IsProbe(*request)) {
+    return Refuse(ProblemResponse(503, "Unavailable",
+                                  "too many connections are open; close some pages and try again"));
+  }
   answering_ = shared_from_this();
-  shared_->handler(*std::move(request), [weak = weak_from_this()](WebResponse response) {
+  auto respond = [weak = weak_from_this()](WebResponse response) {
     const auto self = weak.lock();
     if (self == nullptr) {
       if (response.stream.closed) response.stream.closed();
@@ -238,7 +287,13 @@ void Connection::OnRequest(Error error) {
     asio::post(self->executor(), [self, response = std::move(response)]() mutable {
       self->Respond(std::move(response));
     });
-  });
+  };
+  try {
+    shared_->handler(*std::move(request), std::move(respond));
+  } catch (const std::exception& thrown) {
+    Log(LogLevel::kError, "a request of the dashboard failed", {{"why", thrown.what()}});
+    CloseNow();
+  }
 }
 
 absl::StatusOr<WebRequest> Connection::TakeRequest() {
@@ -267,6 +322,18 @@ absl::StatusOr<WebRequest> Connection::TakeRequest() {
   return request;
 }
 
+bool Connection::IsProbe(const WebRequest& request) const {
+  const auto& probes = shared_->options.probes;
+  return request.segments.size() == 1 &&
+         std::find(probes.begin(), probes.end(), request.segments[0]) != probes.end();
+}
+
+void Connection::BecomeKnown() {
+  known_ = true;
+  std::lock_guard lock(shared_->mutex);
+  shared_->strangers.erase(place_.number);
+}
+
 void Connection::Refuse(WebResponse response) {
   keep_alive_ = false;
   Send(std::move(response));
@@ -274,6 +341,8 @@ void Connection::Refuse(WebResponse response) {
 
 void Connection::Respond(WebResponse response) {
   answering_.reset();
+  ReleaseRoom();
+  if (response.known_caller && !known_ && !closed_) BecomeKnown();
   if (closed_) {
     if (response.stream.closed) response.stream.closed();
     return;
@@ -392,8 +461,9 @@ void Connection::TellClosed() {
 }  // namespace
 
 std::shared_ptr<WebConnection> WebConnection::Make(tcp::socket socket,
-                                                   std::shared_ptr<ConnectionsShared> shared) {
-  return std::make_shared<Connection>(std::move(socket), std::move(shared));
+                                                   std::shared_ptr<ConnectionsShared> shared,
+                                                   const Place& place) {
+  return std::make_shared<Connection>(std::move(socket), std::move(shared), place);
 }
 
 }  // namespace taas::dashboard

@@ -10,11 +10,14 @@
 #ifndef DASHBOARD_HTTP_WEB_CONNECTION_H_
 #define DASHBOARD_HTTP_WEB_CONNECTION_H_
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "dashboard/http/web_message.h"
 #include "dashboard/http/web_server.h"
@@ -28,15 +31,23 @@ class WebConnection;
 struct ConnectionsShared {
   WebHandler handler;
   WebServer::Options options;
+  std::atomic<size_t> large_bodies_bytes = 0;
   std::mutex mutex;
-  std::map<const WebConnection*, std::weak_ptr<WebConnection>> open;
+  // By number, which grows: the first is the oldest.
+  std::map<uint64_t, std::weak_ptr<WebConnection>> open;
+  std::set<uint64_t> strangers;  // Of those, the ones that have not shown a good token.
   boost::asio::io_context io;
 };
 
 class WebConnection {
  public:
+  struct Place {
+    uint64_t number = 0;
+    bool probes_only = false;  // Of those beside the others.
+  };
   static std::shared_ptr<WebConnection> Make(boost::asio::ip::tcp::socket socket,
-                                             std::shared_ptr<ConnectionsShared> shared);
+                                             std::shared_ptr<ConnectionsShared> shared,
+                                             const Place& place);
   virtual ~WebConnection() = default;
   virtual void Run() = 0;
   virtual void Close() = 0;

@@ -74,6 +74,8 @@ struct WebResponse {
   std::string content_encoding;  // The body already is in it; empty: the server may compress.
   std::vector<std::pair<std::string, std::string>> headers;
   StreamCalls stream;  // With `opened`: the body comes from there.
+  // To somebody whose token is good: her connection is kept longer, and not dropped for others'.
+  bool known_caller = false;
 };
 
 // May be called from any thread, once.

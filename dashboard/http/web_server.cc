@@ -1,8 +1,12 @@
 #include "dashboard/http/web_server.h"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -44,6 +48,12 @@ absl::StatusOr<tcp::endpoint> ParseAddress(const std::string& address) {
   return tcp::endpoint(ip, static_cast<uint16_t>(port));
 }
 
+int DescriptorsMax() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kWebConnectionsMax;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, 1 << 20));
+}
+
 class Server : public WebServer {
  public:
   Server(Options options, WebHandler handler)
@@ -52,6 +62,8 @@ class Server : public WebServer {
         again_(acceptor_.get_executor()) {
     shared_->handler = std::move(handler);
     shared_->options = std::move(options);
+    int& places = shared_->options.connections_max;
+    places = std::max(1, std::min(places, DescriptorsMax() / 2));
   }
 
   ~Server() override {
@@ -59,7 +71,7 @@ class Server : public WebServer {
     {
       std::lock_guard lock(shared_->mutex);
       stopping_ = true;
-      for (const auto& [pointer, weak] : shared_->open) {
+      for (const auto& [number, weak] : shared_->open) {
         if (auto connection = weak.lock()) open.push_back(std::move(connection));
       }
     }
@@ -91,7 +103,7 @@ class Server : public WebServer {
     }
     Accept();
     for (int i = 0; i < kThreads; ++i) {
-      threads_.emplace_back([this] { shared_->io.run(); });
+      threads_.emplace_back([this] { Work(); });
     }
     return absl::OkStatus();
   }
@@ -103,12 +115,25 @@ class Server : public WebServer {
   }
 
  private:
+  // A connection whose handler throws is gone with what it was doing; the others go on.
+  void Work() {
+    for (bool more = true; more;) {
+      try {
+        shared_->io.run();
+        more = false;
+      } catch (const std::exception& error) {
+        Log(LogLevel::kError, "a connection of the dashboard failed", {{"why", error.what()}});
+      }
+    }
+  }
+
   void Accept() {
     acceptor_.async_accept(asio::make_strand(shared_->io), [this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
       if (!error) return Begin(std::move(socket));
       Log(LogLevel::kWarning, "the dashboard cannot accept a connection",
           {{"why", error.message()}});
+      DropOldestStranger();
       again_.expires_after(kAcceptAgain);
       again_.async_wait([this](Error stopped) {
         if (!stopped) Accept();
@@ -119,21 +144,50 @@ class Server : public WebServer {
   void Begin(tcp::socket socket) {
     Error ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    std::shared_ptr<WebConnection> connection;
+    std::shared_ptr<WebConnection> connection, dropped;
     {
       std::lock_guard lock(shared_->mutex);
       if (stopping_) return;
-      if (shared_->open.size() < static_cast<size_t>(kWebConnectionsMax)) {
-        connection = WebConnection::Make(std::move(socket), shared_);
-        shared_->open[connection.get()] = connection;
-      }
+      const size_t known = shared_->open.size() - shared_->strangers.size();
+      const auto places = static_cast<size_t>(shared_->options.connections_max);
+      const bool probes_only = known >= places;
+      const size_t for_strangers = probes_only ? kWebProbesMax : places - known;
+      if (shared_->strangers.size() >= for_strangers) dropped = TakeOldestStranger();
+      const uint64_t number = next_++;
+      connection = WebConnection::Make(std::move(socket), shared_,
+                                       {.number = number, .probes_only = probes_only});
+      shared_->open[number] = connection;
+      shared_->strangers.insert(number);
     }
-    if (connection != nullptr) connection->Run();
+    if (dropped != nullptr) dropped->Close();
+    connection->Run();
     Accept();
+  }
+
+  // Under the mutex.
+  std::shared_ptr<WebConnection> TakeOldestStranger() {
+    const uint64_t number = *shared_->strangers.begin();
+    shared_->strangers.erase(number);
+    const auto found = shared_->open.find(number);
+    if (found == shared_->open.end()) return nullptr;
+    std::shared_ptr<WebConnection> connection = found->second.lock();
+    shared_->open.erase(found);
+    return connection;
+  }
+
+  // No descriptor is left for a new connection: one of those that have shown no token gives its.
+  void DropOldestStranger() {
+    std::shared_ptr<WebConnection> dropped;
+    {
+      std::lock_guard lock(shared_->mutex);
+      if (!shared_->strangers.empty()) dropped = TakeOldestStranger();
+    }
+    if (dropped != nullptr) dropped->Close();
   }
 
   const std::shared_ptr<ConnectionsShared> shared_;
   bool stopping_ = false;
+  uint64_t next_ = 1;
   tcp::acceptor acceptor_;
   asio::steady_timer again_;
   uint16_t port_ = 0;

@@ -2,6 +2,8 @@
 //
 // Whatever a client does, it holds one connection for a bounded time: a request that does not come
 // to its end, a client that does not take its answer and a connection that says nothing are closed.
+// When all places are taken, a connection that has not shown a good token goes for a new one, the
+// oldest first; and when all have shown one, probes still get in.
 //
 // Ownership: owns its threads and connections; what the handler uses outlives it. Threads: Start
 // and the destructor from any thread; the handler runs on several at once, and `respond` may be
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "dashboard/http/web_message.h"
@@ -28,8 +31,15 @@ namespace taas::dashboard {
 inline constexpr size_t kWebBodyBytesMax = 3 << 20;
 // A token of an identity provider with many groups has 8 KB; cookies come beside it.
 inline constexpr size_t kWebHeaderBytesMax = 32 << 10;
-// Some hundred open tabs with a stream and a few kept connections each.
+// Some hundred open tabs with a stream and a few kept connections each. Half of the process's
+// descriptors, where those are fewer: logs, copies and the API server need some, too.
 inline constexpr int kWebConnectionsMax = 2'000;
+// Beside those, for kubelets and load balancers: they ask one at a time.
+inline constexpr size_t kWebProbesMax = 8;
+// Bodies up to this are always taken: most manifests are smaller.
+inline constexpr size_t kWebSmallBodyBytes = 16 << 10;
+// Of all larger ones that are on their way or being worked on: who sends them may be anybody.
+inline constexpr size_t kWebLargeBodiesBytesMax = 64 << 20;
 // Answers smaller than this are not worth compressing.
 inline constexpr size_t kCompressBytesMin = 1'024;
 
@@ -42,6 +52,12 @@ class WebServer {
     std::chrono::milliseconds request_timeout{20'000};
     // Of a connection between two requests; longer than a proxy's 60 s.
     std::chrono::milliseconds idle_timeout{75'000};
+    // The same, of one that has not shown a good token: from opening it to a request, and while a
+    // page loads its files.
+    std::chrono::milliseconds stranger_timeout{10'000};
+    int connections_max = kWebConnectionsMax;
+    size_t large_bodies_bytes_max = kWebLargeBodiesBytesMax;
+    std::vector<std::string> probes;  // Paths of one part, such as "healthz".
     // For a client to take what was sent.
     std::chrono::milliseconds write_timeout{30'000};
     // Of one stream, that its client has not taken; beyond it the stream ends.

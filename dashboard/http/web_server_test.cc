@@ -7,6 +7,7 @@
 #include <boost/asio/write.hpp>
 #include <future>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 
 #include "dashboard/http/gzip.h"
@@ -125,8 +126,104 @@ TEST_F(WebServerTest, ARequestThatDoesNotComeToItsEndIsGivenUp) {
 }
 
 TEST_F(WebServerTest, AConnectionThatSaysNothingIsClosed) {
-  Serve(Echo(), {.idle_timeout = 50ms});
+  Serve(Echo(), {.stranger_timeout = 50ms});
   EXPECT_EQ(Ask(""), "");
+}
+
+// Who says "known" has shown a good token.
+WebHandler Doorkeeper() {
+  return [](WebRequest request, WebRespond respond) {
+    respond({.content_type = "text/plain",
+             .body = Shared("welcome"),
+             .known_caller = request.Header("x-name") == "known"});
+  };
+}
+constexpr char kKnown[] = "GET / HTTP/1.1\r\nHost: x\r\nX-Name: known\r\n\r\n";
+constexpr char kStranger[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+constexpr char kProbe[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+
+TEST_F(WebServerTest, OnlyWhoHasShownAGoodTokenIsKeptForLong) {
+  Serve(Doorkeeper(), {.idle_timeout = 1h, .stranger_timeout = 200ms});
+  Client known(server_->port());
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+  Client stranger(server_->port());
+  stranger.Write(kStranger);
+  EXPECT_THAT(stranger.Read(), HasSubstr("welcome"));  // It is closed after that.
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+}
+
+// Symptom: 2,000 idle connections without a token, and nobody got in any more; the kubelet's probes
+// neither, so that it would have started the dashboard again.
+TEST_F(WebServerTest, WhenAllPlacesAreTakenTheOldestStrangerGoes) {
+  Serve(Doorkeeper(), {.connections_max = 3});
+  Client known(server_->port());
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+  const auto served = [&](Client& client) {
+    client.Write(kStranger);
+    return client.Read("welcome").find("welcome") != std::string::npos;
+  };
+  Client first(server_->port());
+  EXPECT_TRUE(served(first));
+  Client second(server_->port());
+  EXPECT_TRUE(served(second));
+  Client third(server_->port());
+  EXPECT_TRUE(served(third));
+  EXPECT_EQ(first.Read(), "");
+  EXPECT_TRUE(served(second));
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+  EXPECT_LE(server_->connections(), 3);
+}
+
+TEST_F(WebServerTest, ProbesGetInWhenAllPlacesAreTakenByKnownOnes) {
+  Serve(Doorkeeper(), {.connections_max = 1, .probes = {"healthz"}});
+  Client known(server_->port());
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+  Client other(server_->port());
+  other.Write(kKnown);
+  EXPECT_THAT(other.Read(), StartsWith("HTTP/1.1 503"));
+  for (size_t i = 0; i < 3 * kWebProbesMax; ++i) {
+    Client probe(server_->port());
+    probe.Write(kProbe);
+    EXPECT_THAT(probe.Read("welcome"), StartsWith("HTTP/1.1 200"));
+  }
+  known.Write(kKnown);
+  EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
+}
+
+TEST_F(WebServerTest, AHandlerThatThrowsEndsItsConnectionAlone) {
+  Serve([](WebRequest request, WebRespond respond) {
+    if (request.Header("x-name") == "throw") throw std::length_error("a header is too long");
+    respond({.body = Shared("welcome")});
+  });
+  EXPECT_EQ(Get("/", "X-Name: throw\r\n"), "");
+  EXPECT_THAT(Get("/"), HasSubstr("welcome"));
+}
+
+TEST_F(WebServerTest, LargeBodiesTogetherAreBounded) {
+  std::promise<WebRespond> asked;
+  Serve([&](WebRequest request, WebRespond respond) {
+    if (request.Header("x-name") == "held") return asked.set_value(std::move(respond));
+    respond({.body = Shared(std::to_string(request.body.size()))});
+  }, {.large_bodies_bytes_max = 100'000});
+  const auto post = [](size_t size, const std::string& name) {
+    return "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Name: " + name +
+           "\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'b');
+  };
+  Client held(server_->port());
+  held.Write(post(90'000, "held"));
+  const WebRespond respond = asked.get_future().get();
+  Client large(server_->port());
+  large.Write(post(20'000, ""));
+  EXPECT_THAT(large.Read("}}"), StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(Ask(post(kWebSmallBodyBytes, "")), HasSubstr("16384"));
+  respond({.body = Shared("done")});
+  EXPECT_THAT(held.Read(), HasSubstr("done"));
+  EXPECT_THAT(Ask(post(20'000, "")), HasSubstr("20000"));
 }
 
 TEST_F(WebServerTest, AStreamBringsEachTextAsItComesAndItsEnd) {

@@ -1,8 +1,11 @@
 #include "dashboard/server/api_routes.h"
 
+#include <exception>
+#include <memory>
 #include <utility>
 
 #include "dashboard/http/problem.h"
+#include "operator/base/log.h"
 
 namespace taas::dashboard {
 
@@ -12,10 +15,10 @@ void ApiRoutes::Handle(WebRequest request, WebRespond respond) {
   }
   const RouteTable::Found open = open_table_.Find(request.method, request.segments);
   if (open.handler != nullptr) {
-    return (*open.handler)({std::move(request), std::move(respond), nullptr, ""});
+    return Run(*open.handler, {std::move(request), std::move(respond), nullptr, ""});
   }
-  const std::optional<RequestToken> token = TokenOf(request);
-  if (!token.has_value()) {
+  const std::string token = TokenOf(request);
+  if (token.empty()) {
     return respond(ProblemResponse(401, "Unauthenticated", "no token came with this; log in"));
   }
   const RouteTable::Found found = table_.Find(request.method, request.segments);
@@ -27,24 +30,23 @@ void ApiRoutes::Handle(WebRequest request, WebRespond respond) {
     response.headers.emplace_back("Allow", found.methods + open.methods);
     return respond(std::move(response));
   }
-  if (IsWrite(request)) {
-    if (context_.read_only) {
-      return respond(ProblemResponse(403, "ReadOnly", "this dashboard changes nothing"));
-    }
-    if (const absl::Status csrf = context_.guard.CheckCsrf(request, *token); !csrf.ok()) {
-      return respond(ProblemResponse(csrf));
-    }
+  if (IsWrite(request) && context_.read_only) {
+    return respond(ProblemResponse(403, "ReadOnly", "this dashboard changes nothing"));
   }
-  ApiCall call{std::move(request), std::move(respond), nullptr, token->token};
-  context_.authenticator.Authenticate(
-      token->token, [this, call, handler = found.handler](const auto& who) {
-        OnIdentity(call, *handler, who);
-      });
+  ApiCall call{std::move(request), std::move(respond), nullptr, token};
+  context_.authenticator.Authenticate(token, [this, call, handler = found.handler](
+                                                 const auto& who) {
+    OnIdentity(call, *handler, who);
+  });
 }
 
 void ApiRoutes::OnIdentity(ApiCall call, const ApiHandler& handler,
                            const absl::StatusOr<IdentityPtr>& who) {
   if (!who.ok()) return call.respond(ProblemResponse(who.status()));
+  call.respond = [respond = std::move(call.respond)](WebResponse response) {
+    response.known_caller = true;
+    respond(std::move(response));
+  };
   if (!TakeTurn((*who)->key)) {
     WebResponse response = ProblemResponse(429, "TooManyRequests",
                                            "you ask too often; try again in a second");
@@ -52,7 +54,27 @@ void ApiRoutes::OnIdentity(ApiCall call, const ApiHandler& handler,
     return call.respond(std::move(response));
   }
   call.identity = *who;
-  handler(std::move(call));
+  Run(handler, std::move(call));
+}
+
+// What a request can make a library throw must not end the process for all others.
+void ApiRoutes::Run(const ApiHandler& handler, ApiCall call) const {
+  // One that has answered and then throws must not answer twice.
+  const WebRespond respond = [respond = std::move(call.respond),
+                              answered = std::make_shared<bool>(false)](WebResponse response) {
+    if (!std::exchange(*answered, true)) respond(std::move(response));
+  };
+  call.respond = respond;
+  std::string line = call.request.method + " api";
+  for (size_t i = 0; i < call.parts(); ++i) line += "/" + std::string(call.Part(i));
+  try {
+    handler(std::move(call));
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, "a request of the dashboard failed",
+        {{"request", line}, {"why", error.what()}});
+    respond(ProblemResponse(500, "Internal", line + ": the dashboard could not work on this; " +
+                                                 "its log says why"));
+  }
 }
 
 bool ApiRoutes::TakeTurn(const std::string& key) {

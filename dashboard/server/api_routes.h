@@ -1,11 +1,11 @@
 // Everything below `api`: who asks, may this come in at all, and which route answers.
 //
-// In this order: the origin, the token, the rate, the CSRF token and --read-only for writes. A
-// route is reached only by a caller whom the API server knows; what she may see or do is asked for
+// In this order: the origin, the token, --read-only for writes, the identity, the rate. A route is
+// reached only by a caller whom the API server knows; what she may see or do is asked for
 // each thing.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors:
-// answers with a Problem.
+// answers with a Problem; a handler that throws ends its request and nothing else.
 //
 //   routes.table().Add("GET", "jobs", …);
 //   routes.Handle(std::move(request), std::move(respond));
@@ -50,6 +50,7 @@ class ApiRoutes {
  private:
   void OnIdentity(ApiCall call, const ApiHandler& handler,
                   const absl::StatusOr<IdentityPtr>& who);
+  void Run(const ApiHandler& handler, ApiCall call) const;
   bool TakeTurn(const std::string& key);
 
   const Context context_;

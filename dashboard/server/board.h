@@ -78,6 +78,8 @@ class Board {
   void NoteMaps();
   // Where there are jobs.
   std::set<std::string> Namespaces() const;
+  // Whether the API server answers.
+  bool connected() const { return watch_.state().connected; }
   // A ClusterState of dashboard/web.
   std::string ClusterStateNow() const;
 

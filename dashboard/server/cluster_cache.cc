@@ -199,8 +199,13 @@ std::vector<ClusterCache::EventPtr> ClusterCache::EventsOf(const WatchedJob& job
   };
   add(std::string(DialectOf(job.kind).kind_name), job.meta.name, job.meta.uid);
   for (const PodPtr& pod : pods) add("Pod", pod->meta.name, pod->meta.uid);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const EventPtr& a, const EventPtr& b) { return a->at < b->at; });
+  std::stable_sort(out.begin(), out.end(), [](const EventPtr& a, const EventPtr& b) {
+    if (a->at != b->at) return a->at < b->at;
+    // Times have whole seconds; what was written later has a larger number.
+    const std::string& of_a = a->meta.resource_version;
+    const std::string& of_b = b->meta.resource_version;
+    return of_a.size() != of_b.size() ? of_a.size() < of_b.size() : of_a < of_b;
+  });
   return out;
 }
 

@@ -21,6 +21,7 @@
 #include "dashboard/server/authenticator.h"
 #include "dashboard/server/board.h"
 #include "dashboard/server/job_routes.h"
+#include "dashboard/server/login_help.h"
 #include "dashboard/server/page_routes.h"
 #include "dashboard/server/request_guard.h"
 #include "dashboard/server/session_routes.h"
@@ -73,13 +74,15 @@ class Process : public DashboardProcess {
     ASSIGN_OR_RETURN(event_dir_, EventDir());
     executor_ = std::make_unique<ThreadExecutor>(clock_, "dashboard");
     disk_ = std::make_unique<ThreadExecutor>(clock_, "dashboard-disk");
+    reader_ = std::make_unique<ThreadExecutor>(clock_, "dashboard-read");
     ASSIGN_OR_RETURN(own_, CpprestTransport::Create(access, files_, *executor_,
                                                     {.writes_max = kReviewsAtOnce}));
     ASSIGN_OR_RETURN(callers_, CpprestTransport::Create(WithoutCredentials(access), files_,
                                                         *executor_, {}));
-    Wire();
+    Wire(access);
     ASSIGN_OR_RETURN(web_, WebServer::Start({.address = options_.address,
-                                             .base_path = options_.base_path},
+                                             .base_path = options_.base_path,
+                                             .probes = {"healthz", "readyz"}},
                                             [this](WebRequest request, WebRespond respond) {
                                               Handle(std::move(request), std::move(respond));
                                             }));
@@ -106,7 +109,8 @@ class Process : public DashboardProcess {
     });
     told->get_future().wait();
     web_.reset();  // Its handlers post to the executor, so it goes before.
-    disk_->Stop();  // Its tasks post to the executor.
+    disk_->Stop();  // Its tasks, and the reader's, post to the executor.
+    reader_->Stop();
     executor_->Stop();
     if (history_ != nullptr) history_->Close();
     streams_.reset();
@@ -131,6 +135,7 @@ class Process : public DashboardProcess {
     callers_.reset();
     own_.reset();
     disk_.reset();
+    reader_.reset();
     executor_.reset();
   }
 
@@ -149,7 +154,14 @@ class Process : public DashboardProcess {
   }
 
  private:
-  void Wire() {
+  LoginHelp HelpOf(const ClusterAccess& access) {
+    const std::string token = access.token.file.empty()
+                                  ? access.token.text
+                                  : files_.ReadAll(access.token.file).value_or("");
+    return {.link_command = options_.link_command, .account = ServiceAccountOf(token)};
+  }
+
+  void Wire(const ClusterAccess& access) {
     authenticator_ = std::make_unique<Authenticator>(*own_, *executor_);
     access_ = std::make_unique<Access>(*own_, *executor_);
     MakeHistory();
@@ -175,14 +187,19 @@ class Process : public DashboardProcess {
                                .board = *board_,
                                .read_only = options_.read_only,
                                .local_token = options_.local_token,
-                               .history_days = history_ != nullptr ? options_.history_days : 0});
+                               .history_days = history_ != nullptr ? options_.history_days : 0,
+                               .help = HelpOf(access)});
     sessions_->AddTo(routes_.get());
     AddRoutes(&routes_->table());
   }
 
   void AddRoutes(RouteTable* table) {
     jobs_ = std::make_unique<JobRoutes>(
-        JobRoutes::Context{.board = *board_, .access = *access_, .callers = *callers_});
+        JobRoutes::Context{.executor = *executor_,
+                           .reader = *reader_,
+                           .board = *board_,
+                           .access = *access_,
+                           .callers = *callers_});
     jobs_->AddTo(table);
     logs_ = std::make_unique<LogRoutes>(LogRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
@@ -190,7 +207,13 @@ class Process : public DashboardProcess {
                                                            .access = *access_,
                                                            .callers = *callers_});
     logs_->AddTo(table);
-    SeriesRoutes::Context series{.board = *board_, .access = *access_, .source = *series_};
+    SeriesRoutes::Context series{.executor = *executor_,
+                                 .board = *board_,
+                                 .access = *access_,
+                                 .source = *series_};
+    series.written = [this](const auto& job, const auto& pods, auto done) {
+      FetchFiles(job, pods, std::move(done));
+    };
     if (history_ != nullptr) {
       series.recorded = [this](const std::string& uid, auto done) {
         history_->Curves(uid, std::move(done));
@@ -264,6 +287,15 @@ class Process : public DashboardProcess {
         std::move(options));
   }
 
+  // The curves in a job's event files; "": there are none.
+  void FetchFiles(const WatchedJob& job, const EventMirror::Pods& pods,
+                  std::function<void(std::string curves)> done) {
+    events_->Ask(job, pods, {.path = std::string(EventShelf::kCurvesPath), .query = {}},
+                 [done = std::move(done)](const Answer& answer) {
+                   done(answer.status == 200 ? answer.body : "");
+                 });
+  }
+
   void StartHistory() {
     history_->Start({.board = *board_,
                      .fetch_series = [this](const auto& job, const auto& pods, auto done) {
@@ -271,6 +303,9 @@ class Process : public DashboardProcess {
                                                       const SeriesReply& reply) {
                          done(reply.text);
                        });
+                     },
+                     .fetch_files = [this](const auto& job, const auto& pods, auto done) {
+                       FetchFiles(*job, pods, std::move(done));
                      }});
   }
 
@@ -315,6 +350,7 @@ class Process : public DashboardProcess {
   std::string temporary_dir_;  // Around it, if it is none of the options'.
   std::unique_ptr<ThreadExecutor> executor_;
   std::unique_ptr<ThreadExecutor> disk_;
+  std::unique_ptr<ThreadExecutor> reader_;
   std::unique_ptr<CpprestTransport> own_;
   std::unique_ptr<CpprestTransport> callers_;
   std::unique_ptr<Authenticator> authenticator_;

@@ -40,6 +40,8 @@ struct DashboardOptions {
   bool read_only = false;
   // On one machine: what a one-time link logs in with. Empty: there are no such links.
   std::string local_token;
+  // Prints such a link; for who is not logged in.
+  std::string link_command;
   // Where jobs that are gone are kept; empty: nowhere.
   std::string history_file;
   int history_days = 30;

@@ -114,7 +114,9 @@ std::string_view PodState(const Pod& pod) {
   if (pod.meta.deletion_time.has_value() && !HasStopped(pod)) return "Terminating";
   switch (pod.phase) {
     case PodPhase::kPending: return "Pending";
-    case PodPhase::kRunning: return "Running";
+    case PodPhase::kRunning:
+      // Its program does not run: its node waits before it starts it again.
+      return IsOrdinaryWait(pod.waiting_reason) ? "Running" : "Waiting";
     case PodPhase::kSucceeded: return "Succeeded";
     case PodPhase::kFailed: return "Failed";
     case PodPhase::kUnknown: return "Unknown";
@@ -141,7 +143,11 @@ std::string WhyOfPod(const Pod& pod) {
     if (!pod.reason.empty()) return Joined(pod.reason, pod.message);
     return Joined(pod.exit_reason, last_words);
   }
-  if (!IsOrdinaryWait(pod.waiting_reason)) return Joined(pod.waiting_reason, pod.waiting_message);
+  if (!IsOrdinaryWait(pod.waiting_reason)) {
+    // Why it crashes says more than how long its node waits.
+    const std::string& last_words = pod.last_termination_message;
+    return Joined(pod.waiting_reason, last_words.empty() ? pod.waiting_message.str() : last_words);
+  }
   if (pod.node.empty()) return Joined(pod.unschedulable_reason, pod.unschedulable_message);
   return pod.image_note;
 }

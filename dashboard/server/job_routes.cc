@@ -1,7 +1,9 @@
 #include "dashboard/server/job_routes.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "dashboard/server/job_writes.h"
 #include "dashboard/http/problem.h"
 #include "dashboard/server/tab_stream.h"
@@ -120,10 +122,40 @@ void JobRoutes::Pod(ApiCall call) {
           "read pod " + ns + "/" + name, Plain);
 }
 
+// Of who may make no job there at all nothing is read: it would cost us more than her.
 void JobRoutes::Create(ApiCall call) {
+  const auto namespaces =
+      NamespacesNamed(call.request.body, std::string(call.request.Query("namespace")));
+  context_.access.Check(
+      call.identity, CreateQuestions(namespaces),
+      [this, call, namespaces](const std::vector<bool>& may) {
+        if (std::find(may.begin(), may.end(), true) != may.end()) return Submit(call);
+        if (!context_.board.connected()) {
+          return call.respond(ProblemResponse(503, "Unavailable",
+                                              "submit the job: the API server does not answer, so "
+                                              "nobody can say whether you may"));
+        }
+        call.respond(ProblemResponse(
+            403, "Forbidden",
+            "submit the job: you may create no jobs in namespace " +
+                absl::StrJoin(namespaces, ", ") +
+                "; ask for a role that lets you, or name another with ?namespace="));
+      });
+}
+
+void JobRoutes::Submit(ApiCall call) {
   const bool dry_run = call.request.Is("dryRun");
-  absl::StatusOr<HttpRequest> request =
-      CreateRequest(call.request.body, std::string(call.request.Query("namespace")), dry_run);
+  context_.reader.Post([this, call = std::move(call), dry_run]() mutable {
+    absl::StatusOr<HttpRequest> request =
+        CreateRequest(call.request.body, std::string(call.request.Query("namespace")), dry_run);
+    context_.executor.Post(
+        [this, call = std::move(call), dry_run, request = std::move(request)]() mutable {
+          Send(std::move(call), dry_run, std::move(request));
+        });
+  });
+}
+
+void JobRoutes::Send(ApiCall call, bool dry_run, absl::StatusOr<HttpRequest> request) {
   if (!request.ok()) return call.respond(ProblemResponse(request.status()));
   Forward(std::move(call), *std::move(request), dry_run ? "try the job" : "submit the job",
           [](const HttpReply& reply) {
@@ -147,19 +179,25 @@ void JobRoutes::Delete(ApiCall call) {
   });
 }
 
+std::vector<AccessQuestion> JobRoutes::CreateQuestions(
+    const std::vector<std::string>& namespaces) const {
+  std::vector<AccessQuestion> questions;
+  for (const std::string& ns : namespaces) {
+    for (const JobKind kind : context_.board.cache().Kinds()) {
+      const Dialect& dialect = DialectOf(kind);
+      questions.push_back({.verb = "create",
+                           .group = std::string(dialect.group()),
+                           .resource = std::string(dialect.plural),
+                           .ns = ns});
+    }
+  }
+  return questions;
+}
+
 void JobRoutes::NamespaceAccess(ApiCall call) {
   const std::string ns(call.request.Query("namespace"));
   const auto kinds = context_.board.cache().Kinds();
-  std::vector<AccessQuestion> questions;
-  for (const JobKind kind : kinds) {
-    const Dialect& dialect = DialectOf(kind);
-    const std::string group(dialect.group());
-    questions.push_back({.verb = "create",
-                         .group = group,
-                         .resource = std::string(dialect.plural),
-                         .ns = ns});
-  }
-  context_.access.Check(call.identity, questions, [call, kinds, ns](const auto& may) {
+  context_.access.Check(call.identity, CreateQuestions({ns}), [call, kinds, ns](const auto& may) {
     Json create = Json::object();
     for (size_t i = 0; i < kinds.size(); ++i) {
       create[std::string(DialectOf(kinds[i]).kind_name)] = bool(may[i]);

@@ -20,10 +20,12 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dashboard/server/access.h"
 #include "dashboard/server/board.h"
 #include "dashboard/server/route_table.h"
+#include "operator/base/executor.h"
 #include "operator/kube/transport.h"
 
 namespace taas::dashboard {
@@ -31,6 +33,8 @@ namespace taas::dashboard {
 class JobRoutes {
  public:
   struct Context {
+    Executor& executor;
+    Executor& reader;  // Of manifests: a large one takes half a second, and others wait for nobody.
     Board& board;
     Access& access;
     KubeTransport& callers;  // Without credentials of its own.
@@ -47,7 +51,11 @@ class JobRoutes {
   void Create(ApiCall call);
   void Change(ApiCall call);
   void Delete(ApiCall call);
+  void Submit(ApiCall call);
+  void Send(ApiCall call, bool dry_run, absl::StatusOr<HttpRequest> request);
   void NamespaceAccess(ApiCall call);
+  // Whether she may make jobs of each kind in each namespace; kinds of one stand together.
+  std::vector<AccessQuestion> CreateQuestions(const std::vector<std::string>& namespaces) const;
   // Asks the API server as the caller, and answers with what it says.
   void Forward(ApiCall call, HttpRequest request, std::string what,
                std::function<std::string(const HttpReply&)> body);

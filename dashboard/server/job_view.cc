@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "dashboard/server/visible_text.h"
 #include "operator/api/dialect.h"
 #include "third_party/json.h"
 
@@ -44,9 +45,9 @@ std::string NameOfRole(const WatchedJob& job, Role role) {
 Json RolesOf(const WatchedJob& job, const std::vector<PodPtr>& pods) {
   std::map<Role, int32_t> ready;
   for (const PodPtr& pod : pods) {
-    if (pod->phase == PodPhase::kRunning && !pod->meta.deletion_time.has_value()) {
-      ++ready[*pod->role];
-    }
+    // A pod whose program crashes again and again is in phase Running all the time.
+    const bool runs = pod->phase == PodPhase::kRunning && !pod->meta.deletion_time.has_value();
+    if (runs && pod->ready) ++ready[*pod->role];
   }
   Json out = Json::array();
   for (const WatchedRole& role : job.roles) {
@@ -102,6 +103,7 @@ Json HistoryOf(const WatchedJob& job) {
     if (record.exit_code.has_value()) entry["exitCode"] = *record.exit_code;
     out.push_back(std::move(entry));
   }
+  MakeTextsVisible(&out);
   return out;
 }
 
@@ -127,6 +129,7 @@ Json ReplicaOf(const WatchedPod& pod, Clock::WallTime now) {
   PutTime(&out, "created", pod.meta.creation_time);
   PutTime(&out, "started", pod.started_at);
   PutTime(&out, "finished", pod.finished_at);
+  MakeTextsVisible(&out);
   return out;
 }
 
@@ -146,9 +149,11 @@ Json ReplicasOf(const WatchedJob& job, const std::vector<PodPtr>& pods, Clock::W
     PodPtr& square = squares[{*pod->role, pod->index}];
     if (square == nullptr || IsLater(*pod, *square)) square = pod;
   }
+  // Of a job that is over or suspended no pod is missed.
+  const char* const without = job.ended() || job.suspend ? "Removed" : "Missing";
   Json out = Json::array();
   for (const auto& [place, pod] : squares) {
-    Json replica = pod == nullptr ? Json{{"state", "Missing"}, {"health", "ok"}}
+    Json replica = pod == nullptr ? Json{{"state", without}, {"health", "ok"}}
                                   : ReplicaOf(*pod, now);
     replica["role"] = NameOfRole(job, place.first);
     replica["index"] = place.second;
@@ -183,6 +188,7 @@ Json RowOf(const JobToJudge& judged) {
   PutTime(&row, "created", job.meta.creation_time);
   PutTime(&row, "started", job.status.start_time);
   PutTime(&row, "finished", job.status.completion_time);
+  MakeTextsVisible(&row);
   return row;
 }
 
@@ -195,6 +201,7 @@ Json ConditionsOf(const JobStatus& status) {
                    {"message", condition.message},
                    {"at", FormatRfc3339(condition.last_transition_time)}});
   }
+  MakeTextsVisible(&out);
   return out;
 }
 
@@ -214,6 +221,7 @@ Json EventsOf(const std::vector<std::shared_ptr<const WatchedEvent>>& events,
                    {"at", FormatRfc3339(event->at)},
                    {"about", about}});
   }
+  MakeTextsVisible(&out);
   return out;
 }
 

@@ -36,6 +36,14 @@ absl::StatusOr<JobKind> KindOf(const Json& object) {
       "\"; here are made TrainingJob of taas.dev/v1 and TFJob of kubeflow.org/v1");
 }
 
+// A change is a few words: see JobChange of dashboard/web.
+constexpr size_t kChangeBytesMax = 4 << 10;
+// A job names its own namespace, and perhaps that of a queue or of an affinity; each one more is a
+// question to the API server.
+constexpr size_t kNamespacesNamedMax = 4;
+// Of a DNS label.
+constexpr size_t kNamespaceBytesMax = 63;
+
 absl::Status AddWorkers(const WatchedJob& job, int64_t workers, Json* patch) {
   for (const WatchedRole& role : job.roles) {
     if (role.role != Role::kWorker) continue;
@@ -47,6 +55,27 @@ absl::Status AddWorkers(const WatchedJob& job, int64_t workers, Json* patch) {
 }
 
 }  // namespace
+
+std::vector<std::string> NamespacesNamed(std::string_view manifest, const std::string& ns) {
+  constexpr std::string_view kKey = "namespace";
+  std::vector<std::string> out = {ns.empty() ? "default" : ns};
+  const auto skip = [&manifest](std::string_view characters) {
+    manifest.remove_prefix(std::min(manifest.find_first_not_of(characters), manifest.size()));
+  };
+  for (size_t at; (at = manifest.find(kKey)) != std::string_view::npos;) {
+    manifest.remove_prefix(at + kKey.size());
+    skip("\"' ");
+    if (manifest.empty() || manifest.front() != ':') continue;
+    skip(":");
+    skip("\"' \t\r\n");
+    const std::string name(manifest.substr(
+        0, manifest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-")));
+    if (name.empty() || name.size() > kNamespaceBytesMax) continue;
+    if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    if (out.size() == kNamespacesNamedMax) break;
+  }
+  return out;
+}
 
 absl::StatusOr<HttpRequest> CreateRequest(std::string_view manifest, const std::string& ns,
                                           bool dry_run) {
@@ -69,6 +98,11 @@ absl::StatusOr<HttpRequest> CreateRequest(std::string_view manifest, const std::
 }
 
 absl::StatusOr<HttpRequest> ChangeRequest(const WatchedJob& job, std::string_view change) {
+  if (change.size() > kChangeBytesMax) {
+    return absl::InvalidArgumentError("change job " + job.key() + ": " +
+                                      std::to_string(change.size()) + " bytes; a change has at "
+                                      "most " + std::to_string(kChangeBytesMax));
+  }
   ASSIGN_OR_RETURN(const Json wanted, ParseJsonObject(change));
   Json patch;
   for (const auto& [key, value] : wanted.items()) {

@@ -12,12 +12,18 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "dashboard/server/watched.h"
 #include "operator/kube/transport.h"
 
 namespace taas::dashboard {
+
+// The namespaces in which a manifest may want its job, found without reading it as YAML: `ns`, or
+// "default", and what stands behind each "namespace:", a few of them. Whether a caller may make
+// jobs there is asked before her text is worked on.
+std::vector<std::string> NamespacesNamed(std::string_view manifest, const std::string& ns);
 
 // Of a manifest in YAML or JSON with one document. `ns` is for one that names none.
 absl::StatusOr<HttpRequest> CreateRequest(std::string_view manifest, const std::string& ns,

@@ -50,6 +50,23 @@ TEST(CreateRequestTest, OnlyOneJobIsMade) {
   }
 }
 
+// Symptom: a token without any rights had 1 MB of YAML expanded for it, and ended the dashboard.
+TEST(NamespacesNamedTest, AreWhatTheTextSaysWithoutReadingIt) {
+  EXPECT_THAT(NamespacesNamed("metadata: {name: m, namespace: ml}", ""),
+              ElementsAre("default", "ml"));
+  EXPECT_THAT(NamespacesNamed("metadata:\n  namespace:   'ml'\n", "team"),
+              ElementsAre("team", "ml"));
+  EXPECT_THAT(NamespacesNamed("{\"metadata\": {\"namespace\" : \"a-1\"}}", "a-1"),
+              ElementsAre("a-1"));
+  EXPECT_THAT(NamespacesNamed("namespaces: x\nnamespace: *anchor\nnamespace:\n", ""),
+              ElementsAre("default"));
+  std::string many;
+  for (int i = 0; i < 1'000; ++i) many += "namespace: n" + std::to_string(i) + "\n";
+  EXPECT_EQ(NamespacesNamed(many, "").size(), 4u);
+  EXPECT_THAT(NamespacesNamed("namespace: " + std::string(5'000, 'a'), ""),
+              ElementsAre("default"));
+}
+
 // Names come from whoever writes the manifest.
 TEST(CreateRequestTest, ANamespaceStaysInItsPlaceInThePath) {
   const auto request = CreateRequest(
@@ -71,6 +88,11 @@ TEST(ChangeRequestTest, SuspendAndWorkersAreWrittenAsTheKindHasThem) {
             R"({"metadata": {"uid": "u"},
                 "spec": {"runPolicy": {"suspend": false},
                          "tfReplicaSpecs": {"WORKER": {"replicas": 0}}}})"_json);
+}
+
+TEST(ChangeRequestTest, AChangeIsShort) {
+  const std::string padding(5'000, ' ');
+  EXPECT_THAT(ChangeRequest(Job(JobKind::kTfJob), "{" + padding + "}"), StatusIs(kInvalid));
 }
 
 TEST(ChangeRequestTest, NothingElseIsChanged) {

@@ -67,31 +67,21 @@ absl::Status RequestGuard::CheckOrigin(const WebRequest& request) const {
   return absl::PermissionDeniedError("a page of another origin asked for this");
 }
 
-absl::Status RequestGuard::CheckCsrf(const WebRequest& request, const RequestToken& token) const {
-  if (!token.by_cookie || SecretEquals(request.Header(kCsrfHeader), CsrfOf(token.token))) {
-    return absl::OkStatus();
-  }
-  return absl::PermissionDeniedError(
-      "this change does not carry the CSRF token of the session: somebody may have logged in anew "
-      "in another tab of this browser; load the page again");
-}
-
 std::string SessionCookie(const WebRequest& request) {
   const std::string_view port = PortOf(request.Header("host"));
   return port.empty() ? "taas_session" : "taas_session_" + std::string(port);
 }
 
-std::optional<RequestToken> TokenOf(const WebRequest& request) {
+std::string TokenOf(const WebRequest& request) {
   const std::string_view header = request.Header("authorization");
   if (header.substr(0, kBearer.size()) == kBearer) {
-    return RequestToken{.token = std::string(header.substr(kBearer.size())), .by_cookie = false};
+    return std::string(header.substr(kBearer.size()));
   }
-  const std::string_view cookie = CookieValue(request.Header("cookie"), SessionCookie(request));
-  if (cookie.empty()) return std::nullopt;
-  return RequestToken{.token = std::string(cookie), .by_cookie = true};
+  const std::string_view key = CookieValue(request.Header("cookie"), SessionCookie(request));
+  const std::string_view half = request.Header(kSessionHeader);
+  if (key.empty() || half.empty()) return {};
+  return Opened(key, half).value_or("");
 }
-
-std::string CsrfOf(std::string_view token) { return HmacSha256Hex(token, "taas dashboard csrf"); }
 
 bool IsWrite(const WebRequest& request) { return request.method != "GET"; }
 

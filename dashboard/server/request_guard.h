@@ -2,21 +2,25 @@
 // must not act here with the cookie of the one who looks at it.
 //
 // The host that is named must be one of ours (against DNS rebinding); what a browser says of where
-// a request comes from must be this origin; a write with a cookie needs the session's CSRF token,
-// which only a page of this origin can have read. Headers of impersonation are never passed on: a
-// request to the API server carries the token and nothing else of what a browser sent.
+// a request comes from must be this origin. Headers of impersonation are never passed on: a request
+// to the API server carries the token and nothing else of what a browser sent.
+//
+// A page's session is two halves, of which each alone is worth nothing: the cookie, which no script
+// reads but which a browser sends to every port of the host, is a random key; the header, which
+// only a page of this origin (host and port) has in its storage and can send, is the token sealed
+// with that key. So another server of the host never gets the token, a page of another site can
+// neither read nor change anything, and the server keeps no sessions.
 //
 // Ownership: value. Threads: any. Errors: PermissionDenied with the reason.
 //
-//   RETURN_IF_ERROR(guard.Check(request));
+//   RETURN_IF_ERROR(guard.CheckOrigin(request));
+//   const std::string token = TokenOf(request);
 
 #ifndef DASHBOARD_SERVER_REQUEST_GUARD_H_
 #define DASHBOARD_SERVER_REQUEST_GUARD_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,12 +31,8 @@ namespace taas::dashboard {
 // The cookie of the session, for the port that the browser asked: cookies do not keep apart what
 // two clusters on one machine serve at two ports.
 std::string SessionCookie(const WebRequest& request);
-inline constexpr std::string_view kCsrfHeader = "x-taas-csrf";
-
-struct RequestToken {
-  std::string token;
-  bool by_cookie = false;
-};
+// The half of the session that the page keeps.
+inline constexpr std::string_view kSessionHeader = "x-taas-session";
 
 class RequestGuard {
  public:
@@ -46,17 +46,13 @@ class RequestGuard {
   absl::Status CheckHost(const WebRequest& request) const;
   // For everything below `api`.
   absl::Status CheckOrigin(const WebRequest& request) const;
-  // For a write by `token`.
-  absl::Status CheckCsrf(const WebRequest& request, const RequestToken& token) const;
 
  private:
   const Options options_;
 };
 
-// The bearer token of the header, else of the cookie. Nothing: there is none.
-std::optional<RequestToken> TokenOf(const WebRequest& request);
-// What the page of a session sends with each write; it says nothing about the token.
-std::string CsrfOf(std::string_view token);
+// The bearer token of the header, else that of the session; empty: there is none.
+std::string TokenOf(const WebRequest& request);
 bool IsWrite(const WebRequest& request);
 
 }  // namespace taas::dashboard

@@ -17,10 +17,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string CookieText(const WebRequest& request, std::string_view value, bool forget) {
+std::string CookieText(const WebRequest& request, std::string_view value,
+                       std::chrono::seconds life) {
   std::string cookie = SessionCookie(request) + "=" + std::string(value) +
-                       "; HttpOnly; SameSite=Strict";
-  if (forget) cookie += "; Max-Age=0";
+                       "; HttpOnly; SameSite=Strict; Max-Age=" + std::to_string(life.count());
   // Behind a proxy that ends TLS the browser speaks HTTPS though we do not.
   if (request.Header("x-forwarded-proto") == "https") cookie += "; Secure";
   return cookie;
@@ -29,12 +29,20 @@ std::string CookieText(const WebRequest& request, std::string_view value, bool f
 }  // namespace
 
 void SessionRoutes::AddTo(ApiRoutes* routes) {
-  routes->table().Add("GET", "session", [this](ApiCall call) { Tell(std::move(call), false); });
+  routes->table().Add("GET", "session", [this](ApiCall call) {
+    // The page was opened: its cookie lives on. One that was not needed is left alone.
+    const bool by_cookie = call.request.Header("authorization").empty();
+    const std::string key(CookieValue(call.request.Header("cookie"), SessionCookie(call.request)));
+    Tell(std::move(call), by_cookie ? key : "", "");
+  });
   routes->open_table().Add("POST", "session", [this](ApiCall call) { LogIn(std::move(call)); });
   routes->open_table().Add("DELETE", "session", [](ApiCall call) {
     WebResponse response{.code = 204, .content_type = ""};
-    response.headers.emplace_back("Set-Cookie", CookieText(call.request, "", true));
+    response.headers.emplace_back("Set-Cookie", CookieText(call.request, "", {}));
     call.respond(std::move(response));
+  });
+  routes->open_table().Add("GET", "login", [this](ApiCall call) {
+    call.respond(JsonResponse(context_.help.Json()));
   });
   if (context_.local_token.empty()) return;
   routes->table().Add("POST", "session/codes", [this](ApiCall call) {
@@ -67,6 +75,9 @@ bool SessionRoutes::Redeem(const std::string& code) {
 }
 
 void SessionRoutes::LogIn(ApiCall call) {
+  if (call.request.body.size() > kLogInBytesMax) {
+    return call.respond(ProblemResponse(413, "TooLarge", "log in: this is longer than any token"));
+  }
   const absl::StatusOr<Json> body = ParseJsonObject(call.request.body);
   if (!body.ok()) {
     return call.respond(ProblemResponse(Annotate(body.status(), "log in: read the body")));
@@ -76,7 +87,9 @@ void SessionRoutes::LogIn(ApiCall call) {
     if (!Redeem(code)) {
       return call.respond(ProblemResponse(
           401, "Unauthenticated",
-          "the link has been used or is too old; print a new one with `taas dashboard`"));
+          "the link has been used or is too old; print a new one with `" +
+              (context_.help.link_command.empty() ? "taas dashboard"
+                                                  : context_.help.link_command) + "`"));
     }
     token = context_.local_token;
   }
@@ -87,23 +100,21 @@ void SessionRoutes::LogIn(ApiCall call) {
 void SessionRoutes::OnLogIn(ApiCall call, const std::string& token,
                             const absl::StatusOr<IdentityPtr>& who) {
   if (!who.ok()) return call.respond(ProblemResponse(Annotate(who.status(), "log in")));
-  // A browser keeps no cookie that is larger.
-  constexpr size_t kCookieBytesMax = 4'000;
-  if (token.size() > kCookieBytesMax) {
-    return call.respond(ProblemResponse(
-        413, "TooLarge",
-        "log in: the token is too long for a cookie; use one of a service account"));
+  const std::string key = RandomSecret();
+  if (key.empty()) {
+    return call.respond(ProblemResponse(500, "Internal",
+                                        "log in: this machine has no random bytes"));
   }
   call.identity = *who;
   call.token = token;
-  Tell(std::move(call), true);
+  Tell(std::move(call), key, Sealed(key, token));
 }
 
-void SessionRoutes::Tell(ApiCall call, bool set_cookie) {
+void SessionRoutes::Tell(ApiCall call, const std::string& key, const std::string& half) {
   const auto kinds = context_.board.cache().Kinds();
   FindSight(
       context_.access, call.identity, kinds, context_.board.Namespaces(),
-      [this, call, kinds, set_cookie](const SightPtr& sight) {
+      [this, call, kinds, key, half](const SightPtr& sight) {
         Json names = Json::array();
         for (const JobKind kind : kinds) names.push_back(DialectOf(kind).kind_name);
         Json namespaces = Json::array();
@@ -113,19 +124,20 @@ void SessionRoutes::Tell(ApiCall call, bool set_cookie) {
           });
           if (seen) namespaces.push_back(ns);
         }
-        WebResponse response = JsonResponse(
-            DumpJson({{"user", call.identity->user},
-                      {"groups", call.identity->groups},
-                      {"csrf", CsrfOf(call.token)},
-                      {"readOnly", context_.read_only},
-                      {"local", !context_.local_token.empty()},
-                      {"version", kVersion},
-                      {"gpuResource", context_.board.cache().options().gpu_resource},
-                      {"kinds", names},
-                      {"namespaces", namespaces},
-                      {"historyDays", context_.history_days}}));
-        if (set_cookie) {
-          response.headers.emplace_back("Set-Cookie", CookieText(call.request, call.token, false));
+        Json session = {{"user", call.identity->user},
+                        {"groups", call.identity->groups},
+                        {"readOnly", context_.read_only},
+                        {"local", !context_.local_token.empty()},
+                        {"version", kVersion},
+                        {"gpuResource", context_.board.cache().options().gpu_resource},
+                        {"kinds", names},
+                        {"namespaces", namespaces},
+                        {"historyDays", context_.history_days}};
+        if (!half.empty()) session["half"] = half;
+        WebResponse response = JsonResponse(DumpJson(session));
+        if (!key.empty()) {
+          response.headers.emplace_back("Set-Cookie",
+                                        CookieText(call.request, key, kSessionLife));
         }
         call.respond(std::move(response));
       });

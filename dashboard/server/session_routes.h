@@ -4,10 +4,12 @@
 //   POST   api/session        {"token": …}, or on this machine {"code": …} of a one-time link
 //   DELETE api/session        forgets the cookie
 //   POST   api/session/codes  a code for a one-time link; on this machine only
+//   GET    api/login          how to come by a link or a token; for those who have none
 //
-// The token is the cookie, HttpOnly and SameSite=Strict: the server keeps no sessions, so several
-// of them, or one that was started again, know who has logged in. Its path is where it was set, so
-// that two dashboards behind one name keep apart.
+// A login gives two halves (see request_guard.h): a cookie with a key, HttpOnly and
+// SameSite=Strict, and in the answer the token sealed with it. The server keeps no sessions, so
+// several of them, or one that was started again, know who has logged in. The cookie's path is
+// where it was set, so that two dashboards behind one name keep apart.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors:
 // answers with a Problem.
@@ -26,6 +28,7 @@
 #include "dashboard/server/api_routes.h"
 #include "dashboard/server/authenticator.h"
 #include "dashboard/server/board.h"
+#include "dashboard/server/login_help.h"
 #include "operator/base/executor.h"
 
 namespace taas::dashboard {
@@ -35,6 +38,11 @@ class SessionRoutes {
   // From when a link is printed to when somebody follows it.
   static constexpr std::chrono::minutes kCodeLife{10};
   static constexpr size_t kCodesMax = 16;
+  // Of the cookie since the page was last opened: who comes each day, or after a weekend, need not
+  // log in each time. A token that expires sooner ends the session sooner.
+  static constexpr std::chrono::hours kSessionLife{7 * 24};
+  // Of a login's body: the longest token, and the JSON around it. Nobody knows who sends it.
+  static constexpr size_t kLogInBytesMax = 20 << 10;
 
   struct Context {
     Executor& executor;
@@ -44,6 +52,7 @@ class SessionRoutes {
     bool read_only = false;
     std::string local_token;  // What a one-time code stands for; empty: there are none.
     int history_days = 0;
+    LoginHelp help;
   };
 
   explicit SessionRoutes(const Context& context) : context_(context) {}
@@ -54,7 +63,7 @@ class SessionRoutes {
  private:
   void LogIn(ApiCall call);
   void OnLogIn(ApiCall call, const std::string& token, const absl::StatusOr<IdentityPtr>& who);
-  void Tell(ApiCall call, bool set_cookie);
+  void Tell(ApiCall call, const std::string& key, const std::string& half);
   bool Redeem(const std::string& code);
 
   const Context context_;

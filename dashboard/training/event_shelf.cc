@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "dashboard/events/curve_routes.h"
+#include "dashboard/events/directory.h"
 #include "dashboard/events/histogram_routes.h"
 #include "dashboard/events/tensorboard_routes.h"
 #include "operator/base/log.h"
@@ -15,6 +17,20 @@ namespace {
 void Warn(const absl::Status& status) {
   if (status.ok()) return;
   Log(LogLevel::kWarning, "copies of event files", {{"why", std::string(status.message())}});
+}
+
+// From directory to directory: whoever writes into the volume may have put a link or a pipe there.
+absl::StatusOr<Directory> OpenRun(const std::string& top, const std::string& run) {
+  ASSIGN_OR_RETURN(Directory directory, Directory::Open(top, Links::kRefused));
+  for (size_t at = 0; at < run.size();) {
+    const size_t end = std::min(run.find('/', at), run.size());
+    const std::string part = run.substr(at, end - at);
+    if (part != ".") {
+      ASSIGN_OR_RETURN(directory, directory.OpenDirectoryIn(part));
+    }
+    at = end + 1;
+  }
+  return directory;
 }
 
 }  // namespace
@@ -96,6 +112,7 @@ absl::Status EventShelf::Append(const std::string& uid, const std::string& path,
 
 Answer EventShelf::Ask(const std::string& uid, std::string_view path, QueryPairs query) {
   const RunSet& runs = Read(uid);
+  if (path == kCurvesPath) return AnswerCurves(runs);
   if (path.starts_with("/data/histograms/") || path == "/data/problems") {
     return AnswerHistogramRoutes(runs, path, query);
   }
@@ -118,12 +135,18 @@ EventShelf::Kept EventShelf::Measure(const Job& job) const {
   }
   if (!job.in_place) return kept;
   for (const auto& [run, unused] : job.runs->readers()) {
-    const std::string dir = job.dir + "/" + run;
-    for (const std::string& name : files_.List(dir).value_or(std::vector<std::string>())) {
-      if (name.find("tfevents") == std::string::npos) continue;
+    const auto directory = OpenRun(job.dir, run);
+    if (!directory.ok()) continue;
+    const auto entries = directory->List(kEntriesMax);
+    if (!entries.ok()) continue;
+    for (const Directory::Entry& entry : *entries) {
+      if (entry.name.find("tfevents") == std::string::npos) continue;
+      const auto file = directory->OpenFileIn(entry.name);
+      if (!file.ok()) continue;
+      const auto identity = file->Identity();
+      if (!identity.ok()) continue;
       ++kept.files;
-      const auto file = files_.OpenRead(dir + "/" + name);
-      if (file.ok()) kept.bytes += (*file)->Size().value_or(0);
+      kept.bytes += identity->size;
     }
   }
   return kept;

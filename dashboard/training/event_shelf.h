@@ -69,6 +69,9 @@ class EventShelf {
   // FailedPrecondition: the file does not end at `from`.
   absl::Status Append(const std::string& uid, const std::string& path, uint64_t from,
                       std::string_view bytes);
+  // Of curves as `/series` has them; asked for inside of the dashboard only.
+  static constexpr std::string_view kCurvesPath = "/data/curves";
+
   // The answer of TensorBoard's routes and of ours, after reading what has come.
   Answer Ask(const std::string& uid, std::string_view path, QueryPairs query);
   Kept About(const std::string& uid);

@@ -1,5 +1,8 @@
 #include "dashboard/training/event_shelf.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -139,6 +142,29 @@ TEST_F(EventShelfTest, FilesThatCanBeSeenAreReadInPlaceAndLeftAlone) {
   Keep(shelf, "v", FileOf(1));  // No room for more than one.
   shelf_.reset();
   EXPECT_TRUE(*files_.Exists(own + "/events.out.tfevents.1"));
+}
+
+TEST_F(EventShelfTest, CurvesAreThoseOfTheTrainingAndOfTheEvaluator) {
+  EventShelf& shelf = Shelf();
+  Keep(shelf, "u", FileOf(0.5));
+  EXPECT_EQ(nlohmann::json::parse(shelf.Ask("u", EventShelf::kCurvesPath, {}).body),
+            nlohmann::json::parse(R"({"series": {"loss": [[10, 2.0, 0.5]]}, "evaluator": {}})"));
+  EXPECT_EQ(nlohmann::json::parse(shelf.Ask("none", EventShelf::kCurvesPath, {}).body),
+            nlohmann::json::parse(R"({"series": {}, "evaluator": {}})"));
+}
+
+// Symptom: one named pipe among the event files of a job, and no question about any job's event
+// files was answered any more; a link led to files of somebody else.
+TEST_F(EventShelfTest, PipesAndLinksInAVolumeAreNotOpened) {
+  const std::string own = dir_ + "-own";
+  ASSERT_THAT(files_.MakeDirs(own), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(own + "/events.out.tfevents.1", FileOf(1)), IsOk());
+  ASSERT_EQ(::mkfifo((own + "/events.out.tfevents.2").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("/etc/passwd", (own + "/events.out.tfevents.3").c_str()), 0);
+  EventShelf& shelf = Shelf();
+  shelf.ReadInPlace("u", own);
+  EXPECT_EQ(shelf.About("u").files, 1u);
+  EXPECT_EQ(shelf.About("u").bytes, FileOf(1).size());
 }
 
 TEST_F(EventShelfTest, FolderIsEmptyAtTheBeginningAndAtTheEnd) {

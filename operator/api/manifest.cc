@@ -1,18 +1,22 @@
 #include "operator/api/manifest.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
-#include <set>
+#include <sstream>
 #include <utility>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "operator/base/status.h"
 #include "operator/base/terminal_text.h"
+#include "operator/base/utf8.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -134,92 +138,224 @@ bool IsNotFinite(const std::string& text) {
   return text == ".nan" || text == ".NaN" || text == ".NAN";
 }
 
-class Converter {
- public:
-  absl::StatusOr<Json> Convert(const YAML::Node& node, size_t depth) {
-    if (++values_ > kMaxManifestValues) {
-      return ErrorAt(node.Mark(), "more than " + std::to_string(kMaxManifestValues) +
-                                      " values; anchors repeat too much");
-    }
-    if (depth > kMaxManifestDepth) {
-      return ErrorAt(node.Mark(),
-                     "nested more than " + std::to_string(kMaxManifestDepth) + " levels deep");
-    }
-    switch (node.Type()) {
-      case YAML::NodeType::Scalar:
-        return Scalar(node);
-      case YAML::NodeType::Sequence: {
-        Json out = Json::array();
-        for (const YAML::Node& item : node) {
-          ASSIGN_OR_RETURN(Json value, Convert(item, depth + 1));
-          out.push_back(std::move(value));
-        }
-        return out;
-      }
-      case YAML::NodeType::Map:
-        return Mapping(node, depth);
-      default:
-        return Json(nullptr);
-    }
+// As much of a text as a message needs to name it.
+std::string Named(const std::string& text) {
+  constexpr size_t kNamedBytesMax = 100;
+  if (text.size() <= kNamedBytesMax) return text;
+  return std::string(CutToCharacter(text, kNamedBytesMax)) + "…";
+}
+
+// How long it is as JSON: control characters get six bytes.
+size_t JsonBytes(const std::string& text) {
+  size_t bytes = 2;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    bytes += byte < 0x20 ? 6 : c == '"' || c == '\\' ? 2 : 1;
   }
+  return bytes;
+}
+
+struct Size {
+  size_t values = 0;
+  size_t bytes = 0;
+};
+
+// Makes the documents' JSON while the text is read. Whatever an alias would repeat is counted
+// before it is copied, so that a small text costs little whatever it says.
+class Reader : public YAML::EventHandler {
+ public:
+  // Thrown through the parser, which knows exceptions only, and caught beside its own.
+  struct Refusal {
+    absl::Status status;
+  };
+
+  explicit Reader(std::function<void(const Json&)> on_document)
+      : on_document_(std::move(on_document)) {}
+
+  void OnDocumentStart(const YAML::Mark&) override {
+    anchors_.clear();
+    document_ = nullptr;
+  }
+  void OnDocumentEnd() override { on_document_(document_); }
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Count(mark, {1, 4});
+    Finish(mark, nullptr, anchor, {1, 4}, 0);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    const Size size{1, JsonBytes(text)};
+    Count(mark, size);
+    if (ExpectsKey() && tag == "?" && text == "<<") {
+      open_.back().key_mark = mark;
+      open_.back().key = Key{.merge = true};
+      return;
+    }
+    Finish(mark, Scalar(mark, tag, text), anchor, size, 0);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) Refuse(mark, "an alias inside of what it stands for");
+    const Anchored& named = found->second;
+    Count(mark, named.size);
+    CheckDepth(mark, named.depth);
+    Finish(mark, named.value, YAML::NullAnchor, named.size, named.depth);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, Json::array(), anchor);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, Json::object(), anchor);
+  }
+  void OnMapEnd() override { Close(); }
 
  private:
-  static absl::StatusOr<Json> Scalar(const YAML::Node& node) {
-    const std::string& tag = node.Tag();
-    if (tag == "?") {
-      if (IsNotFinite(node.Scalar())) return ErrorAt(node.Mark(), "JSON has no " + node.Scalar());
-      return PlainScalar(node.Scalar());
-    }
-    if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag.empty()) return Json(node.Scalar());
-    const Json value = PlainScalar(node.Scalar());
-    if (tag == "tag:yaml.org,2002:int" && value.is_number_integer()) return value;
-    if (tag == "tag:yaml.org,2002:float" && value.is_number()) return Json(value.get<double>());
-    if (tag == "tag:yaml.org,2002:bool" && value.is_boolean()) return value;
-    if (tag == "tag:yaml.org,2002:null" && value.is_null()) return value;
-    return ErrorAt(node.Mark(), "'" + node.Scalar() + "' is not a value of the tag " + tag);
-  }
-
-  static absl::StatusOr<std::string> Key(const YAML::Node& node) {
-    if (!node.IsScalar()) return ErrorAt(node.Mark(), "a key is a text, not a list or a mapping");
-    ASSIGN_OR_RETURN(const Json key, Scalar(node));
-    if (key.is_string()) return key.get<std::string>();
-    if (key.is_null()) return ErrorAt(node.Mark(), "a key is a text, not null");
-    return key.dump();  // As kubectl does with 1: and true:.
-  }
-
-  absl::StatusOr<Json> Mapping(const YAML::Node& node, size_t depth) {
-    Json out = Json::object();
+  struct Key {
+    std::string text;
+    bool merge = false;  // "<<": the value's members become this mapping's, unless it has them.
+  };
+  // A list or a mapping that has begun.
+  struct Level {
+    Json value;
+    YAML::Mark mark;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    Size before;        // What had been counted when it began.
+    size_t depth = 0;   // Of the deepest below.
+    YAML::Mark key_mark;
+    std::optional<Key> key;
     std::vector<Json> merged;
-    for (const auto& entry : node) {
-      const bool merge = entry.first.IsScalar() && entry.first.Tag() == "?" &&
-                         entry.first.Scalar() == "<<";
-      ASSIGN_OR_RETURN(const std::string key, merge ? std::string("<<") : Key(entry.first));
-      ASSIGN_OR_RETURN(Json value, Convert(entry.second, depth + 1));
-      if (merge) {
-        RETURN_IF_ERROR(AddMerged(entry.second, std::move(value), &merged));
-      } else if (!out.emplace(key, std::move(value)).second) {
-        return ErrorAt(entry.first.Mark(), "key \"" + key + "\" stands twice in one mapping");
-      }
-    }
-    for (const Json& source : merged) {
-      for (const auto& [key, value] : source.items()) out.emplace(key, value);  // Own keys win.
-    }
-    return out;
+  };
+  struct Anchored {
+    Json value;
+    Size size;
+    size_t depth = 0;
+  };
+
+  [[noreturn]] static void Refuse(const YAML::Mark& mark, const std::string& what) {
+    throw Refusal{ErrorAt(mark, what)};
   }
 
-  static absl::Status AddMerged(const YAML::Node& node, Json value, std::vector<Json>* merged) {
-    if (value.is_object()) {
-      merged->push_back(std::move(value));
-      return absl::OkStatus();
+  bool ExpectsKey() const {
+    return !open_.empty() && open_.back().value.is_object() && !open_.back().key.has_value();
+  }
+
+  void Count(const YAML::Mark& mark, const Size& more) {
+    made_.values += more.values;
+    made_.bytes += more.bytes;
+    CheckSize(mark);
+    CheckDepth(mark, 0);
+  }
+
+  void CheckSize(const YAML::Mark& mark) const {
+    if (made_.values + kept_.values > kMaxManifestValues) {
+      Refuse(mark, "more than " + std::to_string(kMaxManifestValues) +
+                       " values; anchors repeat too much");
     }
+    if (made_.bytes + kept_.bytes > kMaxManifestExpandedBytes) {
+      Refuse(mark, "its aliases expand to more than " +
+                       std::to_string(kMaxManifestExpandedBytes) +
+                       " bytes; write what they repeat less often");
+    }
+  }
+
+  void CheckDepth(const YAML::Mark& mark, size_t below) const {
+    if (open_.size() + below > kMaxManifestDepth) {
+      Refuse(mark, "nested more than " + std::to_string(kMaxManifestDepth) + " levels deep");
+    }
+  }
+
+  void Open(const YAML::Mark& mark, Json value, YAML::anchor_t anchor) {
+    const Size before = made_;
+    Count(mark, {1, 2});
+    open_.push_back({.value = std::move(value), .mark = mark, .anchor = anchor, .before = before});
+  }
+
+  void Close() {
+    Level level = std::move(open_.back());
+    open_.pop_back();
+    for (Json& source : level.merged) {
+      // Own keys win, and earlier sources.
+      for (auto& [key, value] : source.items()) level.value.emplace(key, std::move(value));
+    }
+    const Size size{made_.values - level.before.values, made_.bytes - level.before.bytes};
+    Finish(level.mark, std::move(level.value), level.anchor, size, level.depth + 1);
+  }
+
+  // A value is whole: it goes to where it stands, and is kept if an alias may ask for it.
+  void Finish(const YAML::Mark& mark, Json value, YAML::anchor_t anchor, const Size& size,
+              size_t depth) {
+    if (anchor != YAML::NullAnchor) {
+      kept_.values += size.values;
+      kept_.bytes += size.bytes;
+      CheckSize(mark);
+      anchors_[anchor] = {value, size, depth};
+    }
+    if (open_.empty()) {
+      document_ = std::move(value);
+      return;
+    }
+    Level& level = open_.back();
+    level.depth = std::max(level.depth, depth);
+    if (level.value.is_array()) {
+      level.value.push_back(std::move(value));
+    } else if (!level.key.has_value()) {
+      level.key_mark = mark;
+      level.key = Key{.text = KeyText(mark, value)};
+    } else {
+      AddMember(mark, std::move(value), &level);
+    }
+  }
+
+  static void AddMember(const YAML::Mark& mark, Json value, Level* level) {
+    const Key key = *std::exchange(level->key, std::nullopt);
+    if (key.merge) {
+      AddMerged(mark, std::move(value), &level->merged);
+    } else if (!level->value.emplace(key.text, std::move(value)).second) {
+      Refuse(level->key_mark, "key \"" + Named(key.text) + "\" stands twice in one mapping");
+    }
+  }
+
+  static void AddMerged(const YAML::Mark& mark, Json value, std::vector<Json>* merged) {
+    if (value.is_object()) return merged->push_back(std::move(value));
+    if (!value.is_array()) Refuse(mark, "<< merges mappings only");
     for (Json& one : value) {
-      if (!one.is_object()) return ErrorAt(node.Mark(), "<< merges mappings only");
+      if (!one.is_object()) Refuse(mark, "<< merges mappings only");
       merged->push_back(std::move(one));
     }
-    return value.is_array() ? absl::OkStatus() : ErrorAt(node.Mark(), "<< merges mappings only");
   }
 
-  size_t values_ = 0;
+  static std::string KeyText(const YAML::Mark& mark, const Json& value) {
+    if (value.is_structured()) Refuse(mark, "a key is a text, not a list or a mapping");
+    if (value.is_null()) Refuse(mark, "a key is a text, not null");
+    return value.is_string() ? value.get<std::string>() : value.dump();  // As kubectl: 1:, true:.
+  }
+
+  static Json Scalar(const YAML::Mark& mark, const std::string& tag, const std::string& text) {
+    if (tag == "?") {
+      if (IsNotFinite(text)) Refuse(mark, "JSON has no " + text);
+      return PlainScalar(text);
+    }
+    if (tag == "!" || tag == "tag:yaml.org,2002:str" || tag.empty()) return text;
+    Json value = PlainScalar(text);
+    if (tag == "tag:yaml.org,2002:int" && value.is_number_integer()) return value;
+    if (tag == "tag:yaml.org,2002:float" && value.is_number()) return value.get<double>();
+    if (tag == "tag:yaml.org,2002:bool" && value.is_boolean()) return value;
+    if (tag == "tag:yaml.org,2002:null" && value.is_null()) return value;
+    Refuse(mark, "'" + Named(text) + "' is not a value of the tag " + Named(tag));
+  }
+
+  const std::function<void(const Json&)> on_document_;
+  Json document_;
+  std::vector<Level> open_;
+  std::map<YAML::anchor_t, Anchored> anchors_;
+  Size made_;  // In all documents, aliases as what they stand for.
+  Size kept_;  // For aliases.
 };
 
 std::string Dump(const Json& value) {
@@ -297,13 +433,24 @@ absl::StatusOr<std::vector<std::string>> ManifestDocuments(std::string_view yaml
                                       " bytes; at most " + std::to_string(kMaxManifestBytes) +
                                       " are taken");
   }
+  const auto marks = static_cast<size_t>(std::count_if(yaml.begin(), yaml.end(), [](char c) {
+    return c == '[' || c == ']' || c == '{' || c == '}' || c == ',';
+  }));
+  if (marks > kMaxManifestMarks) {
+    return absl::InvalidArgumentError("read YAML: " + std::to_string(marks) +
+                                      " brackets, braces and commas; at most " +
+                                      std::to_string(kMaxManifestMarks) +
+                                      " are taken: write long lists with a line for each item");
+  }
   std::vector<std::string> out;
+  Reader reader([&out](const Json& document) { AddDocument(document, &out); });
   try {
-    Converter converter;
-    for (const YAML::Node& node : YAML::LoadAll(std::string(yaml))) {
-      ASSIGN_OR_RETURN(const Json document, converter.Convert(node, 0));
-      AddDocument(document, &out);
+    std::istringstream text{std::string(yaml)};
+    YAML::Parser parser(text);
+    while (parser.HandleNextDocument(reader)) {
     }
+  } catch (const Reader::Refusal& refusal) {
+    return refusal.status;
   } catch (const YAML::Exception& error) {
     return ErrorAt(error.mark, error.msg);
   }

@@ -25,6 +25,12 @@ namespace taas {
 inline constexpr size_t kMaxManifestBytes = 3 << 20;
 // Anchors can make a small text a huge document; no manifest of ours comes near this many values.
 inline constexpr size_t kMaxManifestValues = 1'000'000;
+// What is in a text, and what its aliases repeat, as JSON: five times the largest text. Few values
+// can be large ones, and all of it is made before anybody looks at it.
+inline constexpr size_t kMaxManifestExpandedBytes = 16 << 20;
+// Brackets, braces and commas: the parser keeps 240 bytes for each until the outermost ends, and
+// there are a few ten thousand in the largest JSON that an API server stores.
+inline constexpr size_t kMaxManifestMarks = 200'000;
 // Deeper documents are refused before a recursive reader runs out of stack.
 inline constexpr size_t kMaxManifestDepth = 100;
 

@@ -113,6 +113,87 @@ TEST(ManifestDocumentsTest, AnchorsCannotMakeASmallTextHuge) {
                                                 HasSubstr("more than 1000000 values")));
 }
 
+// Symptom: 1 MB of YAML, a long text with an anchor and 2,000 aliases of it, became 2 GB: whoever
+// posted it ended the dashboard, and `taas validate` aborted.
+TEST(ManifestDocumentsTest, AliasesCannotRepeatALongTextWithoutBound) {
+  const std::string text(1 << 20, 'x');
+  std::string list = "a: &a " + text + "\nb:\n";
+  for (int i = 0; i < 2'000; ++i) list += "- *a\n";
+  std::string keys = "a: &a " + text + "\nb:\n";
+  for (int i = 0; i < 2'000; ++i) keys += "- {*a : 1}\n";
+  std::string merges = "a: &a {k: " + text + "}\nb:\n";
+  for (int i = 0; i < 2'000; ++i) merges += "- {<<: *a}\n";
+  std::string lists_of_merges = "a: &a {k: " + text + "}\nb:\n";
+  for (int i = 0; i < 2'000; ++i) lists_of_merges += "- {<<: [*a, *a]}\n";
+  std::string documents;
+  for (int i = 0; i < 200; ++i) {
+    documents += "---\na: &a " + text.substr(0, 10'000) + "\nb: [*a, *a, *a, *a, *a, *a, *a, *a]\n";
+  }
+  // Each anchor holds all of what the ones in it hold.
+  std::string anchors;
+  for (int i = 0; i < 90; ++i) anchors += "&a" + std::to_string(i) + " [";
+  anchors += text + std::string(90, ']');
+  // A control character is six bytes of JSON.
+  std::string controls = "a: &a \"";
+  for (int i = 0; i < 100'000; ++i) controls += "\\x01";
+  controls += "\"\nb:\n";
+  for (int i = 0; i < 100; ++i) controls += "- *a\n";
+  for (const std::string& yaml :
+       {list, keys, merges, lists_of_merges, documents, anchors, controls}) {
+    EXPECT_THAT(ManifestDocuments(yaml),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("aliases expand to more than 16777216 bytes")))
+        << yaml.substr(0, 40);
+  }
+}
+
+TEST(ManifestDocumentsTest, WhatAliasesRepeatWithinBoundsIsTaken) {
+  EXPECT_EQ(One("a: &a {b: &b [1, &c {d: e}]}\nx: [*a, *b, *c]\n*b : 1"),
+            "INVALID_ARGUMENT: read YAML: line 3, column 1: a key is a text, not a list or a "
+            "mapping");
+  EXPECT_EQ(One("a: &a {b: &b [1, &c {d: e}]}\nx: [*a, *b, *c]"),
+            R"({"a":{"b":[1,{"d":"e"}]},"x":[{"b":[1,{"d":"e"}]},[1,{"d":"e"}],{"d":"e"}]})");
+  EXPECT_EQ(One("k: &k name\nv: &n\n*k : *n"), R"({"k":"name","name":null,"v":null})");
+  EXPECT_EQ(One("a: &a {x: 1, v: 1}\nb: &b {x: 2, z: 2}\nc: {v: 3, <<: [*a, *b]}"),
+            R"({"a":{"v":1,"x":1},"b":{"x":2,"z":2},"c":{"v":3,"x":1,"z":2}})");
+}
+
+TEST(ManifestDocumentsTest, AnAliasOfWhatItStandsInIsRefused) {
+  for (const char* yaml : {"a: &a [1, *a]", "&a {b: {c: *a}}", "&a {<<: *a}"}) {
+    EXPECT_THAT(ManifestDocuments(yaml),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("an alias inside of what it stands for")));
+  }
+}
+
+TEST(ManifestDocumentsTest, AliasesCannotNestDeeperThanTextMay) {
+  std::string yaml = "a0: &a0 [x]\n";
+  for (int i = 1; i < 150; ++i) {
+    yaml += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [*a" +
+            std::to_string(i - 1) + "]\n";
+  }
+  EXPECT_THAT(ManifestDocuments(yaml), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                HasSubstr("100 levels")));
+}
+
+// Symptom: 3 MB of brackets took 721 MB before they were found to be nested too deeply.
+TEST(ManifestDocumentsTest, BracketsAreCountedBeforeTheyAreRead) {
+  std::string lists = "[";
+  for (int i = 0; i < 100'000; ++i) lists += "[],";
+  for (const std::string& yaml : {std::string(kMaxManifestMarks + 1, '['), lists + "]"}) {
+    EXPECT_THAT(ManifestDocuments(yaml), StatusIs(absl::StatusCode::kInvalidArgument,
+                                                  HasSubstr("brackets, braces and commas")));
+  }
+  std::string list = "[0";
+  for (int i = 1; i < 100'000; ++i) list += "," + std::to_string(i);
+  EXPECT_THAT(ManifestDocuments(list + "]"), IsOk());
+}
+
+TEST(ManifestDocumentsTest, AMessageNamesALongTextByItsBeginning) {
+  const auto documents = ManifestDocuments("a: !!int " + std::string(100'000, 'x'));
+  EXPECT_LT(documents.status().message().size(), 300u);
+}
+
 TEST(ManifestDocumentsTest, LimitsOfSizeAndDepth) {
   EXPECT_THAT(ManifestDocuments(std::string(kMaxManifestBytes + 1, ' ')),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bytes")));

@@ -31,6 +31,7 @@ const services = newServices({
   fetch: (input, init) => window.fetch(input, init),
   random: Math.random,
   reload: () => window.location.assign(base),
+  again: () => window.location.reload(),
 });
 const basename = new URL(base).pathname.replace(/(.)\/$/, "$1");
 const router = createBrowserRouter(routes, { basename });

@@ -4,10 +4,11 @@
 // Errors are ApiError, always. A 401 is reported to `onUnauthenticated` as well, which shows the
 // login above the page.
 //
-//   const api = new ApiClient({ base: document.baseURI, fetch, onUnauthenticated });
+//   const api = new ApiClient({ base: document.baseURI, fetch, half, onUnauthenticated });
 //   const list = await api.get<JobList>("api/jobs");
 
 import { ApiError, readProblem } from "./problem";
+import type { SessionHalf } from "./session_half";
 
 export type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -18,6 +19,8 @@ const ANSWER_MS = 30_000;
 export interface ClientOptions {
   base: string;
   fetch: Fetch;
+  /** Goes with every request. */
+  half: Pick<SessionHalf, "get">;
   onUnauthenticated: () => void;
 }
 
@@ -28,16 +31,10 @@ interface RequestOptions {
 }
 
 export class ApiClient {
-  #csrf = "";
   readonly #options: ClientOptions;
 
   constructor(options: ClientOptions) {
     this.#options = options;
-  }
-
-  /** From the session; goes with every write. */
-  setCsrf(csrf: string): void {
-    this.#csrf = csrf;
   }
 
   url(path: string, query: Query = {}): string {
@@ -101,7 +98,8 @@ export class ApiClient {
     options: RequestOptions,
   ): Promise<Response> {
     const headers = new Headers({ Accept: "application/json", ...options.headers });
-    if (method !== "GET") headers.set("X-TaaS-CSRF", this.#csrf);
+    const half = this.#options.half.get();
+    if (half !== "") headers.set("X-TaaS-Session", half);
     const init: RequestInit = { method, headers, credentials: "same-origin", cache: "no-store" };
     if (options.signal) init.signal = options.signal;
     if (body?.text !== undefined) {

@@ -9,7 +9,8 @@ const { signal } = new AbortController();
 
 function of(server: FakeServer): ApiClient {
   const onUnauthenticated = (): void => undefined;
-  return new ApiClient({ base: "http://taas.test/", fetch: server.fetch, onUnauthenticated });
+  const half = { get: () => "" };
+  return new ApiClient({ base: "http://taas.test/", fetch: server.fetch, half, onUnauthenticated });
 }
 
 test("numbers that JSON does not have are read from their texts", async () => {

@@ -16,6 +16,7 @@ import type {
   JobDetail,
   JobList,
   KubeObject,
+  LoginHelp,
   NamespaceAccess,
   QueueList,
   SeriesAnswer,
@@ -32,25 +33,25 @@ export function useSessionQuery(): Read<Session> {
     queryKey: SESSION_KEY,
     // It only changes by a login; namespaces that appear later come with the rows of jobs.
     staleTime: Infinity,
-    queryFn: async ({ signal }) => {
-      const session = await api.get<Session>("api/session", { signal });
-      api.setCsrf(session.csrf);
-      return session;
-    },
+    queryFn: ({ signal }) => api.get<Session>("api/session", { signal }),
   });
+}
+
+export function useLoginHelp(): Read<LoginHelp> {
+  return useRead<LoginHelp>(["login"], "api/login", true);
 }
 
 /** What a login sends: a bearer token, or the one-time code of `taas dashboard`. */
 export type Credential = { token: string } | { code: string };
 
 export function useLogin(): UseMutationResult<Session, Error, Credential> {
-  const { api, live, loginNeeded } = useServices();
+  const { api, half, live, loginNeeded } = useServices();
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (credential) => api.post<Session>("api/session", credential),
     onSuccess: (session) => {
       const before = queries.getQueryData<Session>(SESSION_KEY);
-      api.setCsrf(session.csrf);
+      half.set(session.half ?? "");
       if (before && before.user !== session.user) {
         queries.removeQueries({ predicate: (query) => query.queryKey[0] !== SESSION_KEY[0] });
         live.clear();
@@ -66,11 +67,14 @@ export function useLogin(): UseMutationResult<Session, Error, Credential> {
 }
 
 export function useLogout(): UseMutationResult<void, Error, void> {
-  const { api, reload } = useServices();
+  const { api, half, reload } = useServices();
   return useMutation({
     mutationFn: () => api.delete("api/session"),
-    // Nothing of this user stays in the memory of the tab.
-    onSuccess: reload,
+    onSuccess: () => {
+      half.set("");
+      // Nothing of this user stays in the memory of the tab.
+      reload();
+    },
   });
 }
 

@@ -8,11 +8,15 @@ import type { Fetch } from "./client";
 import { ApiClient } from "./client";
 import { LiveData } from "./live";
 import { asApiError } from "./problem";
+import { SeenJobs } from "./seen";
+import { SessionHalf } from "./session_half";
 
 export interface Services {
   api: ApiClient;
+  half: SessionHalf;
   live: LiveData;
   queries: QueryClient;
+  seen: SeenJobs;
   /** The server knows us no longer: the login shows above the page. */
   loginNeeded: Cell<boolean>;
   /** Opens the first page anew. */
@@ -50,18 +54,23 @@ export interface Outer {
   fetch: Fetch;
   random: () => number;
   reload: () => void;
+  /** The same page again, after a login or logout in another tab. */
+  again: () => void;
 }
 
 export function newServices(outer: Outer): Services {
   const loginNeeded = new Cell(false);
   const onUnauthenticated = (): void => loginNeeded.set(true);
-  const api = new ApiClient({ base: outer.base, fetch: outer.fetch, onUnauthenticated });
+  const half = new SessionHalf(outer.base, outer.again);
+  const api = new ApiClient({ base: outer.base, fetch: outer.fetch, half, onUnauthenticated });
   const live = new LiveData({
     open: (query, headers, signal) => api.open("api/stream", { query, headers, signal }),
     random: outer.random,
     onUnauthenticated,
   });
-  return { api, live, queries: newQueryClient(), loginNeeded, reload: outer.reload };
+  const seen = new SeenJobs();
+  const queries = newQueryClient();
+  return { api, half, live, queries, seen, loginNeeded, reload: outer.reload };
 }
 
 const ServicesContext = createContext<Services | undefined>(undefined);

@@ -32,8 +32,8 @@ export type ProblemReason =
 export interface Session {
   user: string;
   groups: string[];
-  /** Goes with every write, in the header X-TaaS-CSRF. */
-  csrf: string;
+  /** Of a login: this page's half of the session, for the header X-TaaS-Session. */
+  half?: string;
   readOnly: boolean;
   /** The cluster of `taas local`, on this machine. */
   local: boolean;
@@ -46,6 +46,16 @@ export interface Session {
   namespaces: string[];
   /** Jobs that are gone are kept so long; 0: there is no history. */
   historyDays: number;
+}
+
+/** GET api/login, without a token: how to come by one. */
+export interface LoginHelp {
+  /** A cluster of `taas local`. */
+  local: boolean;
+  /** Of such a one: the command that prints a link. */
+  link?: string;
+  /** The service account of the dashboard itself, which sees all jobs. */
+  account?: { namespace: string; name: string };
 }
 
 export type JobKind = "TrainingJob" | "TFJob";
@@ -183,8 +193,20 @@ export interface ClusterEvent {
 export interface Replica {
   role: Role;
   index: number;
-  /** Missing: no pod exists now. */
-  state: "Missing" | "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown" | "Terminating";
+  /**
+   * Missing: no pod exists now. Removed: nor shall there be one, as the job is over or suspended.
+   * Waiting: its node waits before it starts the program again.
+   */
+  state:
+    | "Missing"
+    | "Removed"
+    | "Pending"
+    | "Running"
+    | "Waiting"
+    | "Succeeded"
+    | "Failed"
+    | "Unknown"
+    | "Terminating";
   health: Health;
   healthReason?: HealthReason;
   pod?: string;

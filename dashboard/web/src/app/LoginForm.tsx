@@ -5,14 +5,12 @@ import type { ReactNode } from "react";
 import { useState } from "react";
 import { asApiError } from "../api/problem";
 import type { useLogin } from "../api/queries";
+import { useLoginHelp } from "../api/queries";
 import { CopyButton } from "../components/CopyButton";
 import { useText } from "../i18n";
 
-// For a service account, since that works on every cluster.
-const TOKEN_COMMAND = "kubectl create token default";
+// As long as a working day.
 const TOKEN_LIFE = "--duration=8h";
-// Of a cluster of `taas local up`: what its user has lost is the link.
-const LINK_COMMAND = "taas dashboard";
 
 export function LoginForm({ login }: { login: ReturnType<typeof useLogin> }): ReactNode {
   const { t } = useText();
@@ -51,19 +49,51 @@ export function LoginForm({ login }: { login: ReturnType<typeof useLogin> }): Re
       <Button type="primary" htmlType="submit" block loading={login.isPending}>
         {t.login.submit}
       </Button>
-      <p className="login-hint">{t.login.tokenHint}</p>
+      <Commands />
+    </Form>
+  );
+}
+
+/** That work for this very cluster. */
+function Commands(): ReactNode {
+  const { t } = useText();
+  const { data: help, error } = useLoginHelp();
+  if (!help && !error) return null;
+  if (help?.link !== undefined) return <Hint text={t.login.oneMachine} command={[help.link]} />;
+  const own = ["kubectl -n NAMESPACE create token ACCOUNT", TOKEN_LIFE];
+  const { account } = help ?? {};
+  return (
+    <>
+      <Hint text={t.login.tokenHint} command={own} />
+      {account && (
+        <Hint
+          text={t.login.accountHint}
+          command={[`kubectl -n ${account.namespace} create token ${account.name}`, TOKEN_LIFE]}
+        />
+      )}
+    </>
+  );
+}
+
+/** A line may end between the command's parts, and within none of them. */
+function Hint({ text, command }: { text: string; command: string[] }): ReactNode {
+  const [first, ...more] = command;
+  return (
+    <>
+      <p className="login-hint">{text}</p>
       <p className="code-line">
         <code>
-          {TOKEN_COMMAND} <span className="code-word">{TOKEN_LIFE}</span>
+          {first}
+          {more.map((part) => (
+            <span key={part} className="code-word">
+              {" "}
+              {part}
+            </span>
+          ))}
         </code>
-        <CopyButton text={`${TOKEN_COMMAND} ${TOKEN_LIFE}`} />
+        <CopyButton text={command.join(" ")} />
       </p>
-      <p className="login-hint">{t.login.oneMachine}</p>
-      <p className="code-line">
-        <code>{LINK_COMMAND}</code>
-        <CopyButton text={LINK_COMMAND} />
-      </p>
-    </Form>
+    </>
   );
 }
 

@@ -54,9 +54,25 @@ describe("the login", () => {
     await user.type(await screen.findByLabelText("Bearer token"), "bad{Enter}");
     const alert = await screen.findByRole("alert");
     expect(alert.textContent).toContain("it may have expired");
-    expect(alert.textContent).toContain("Make a new one with the command below");
+    expect(alert.textContent).toContain("Make a new one with a command below");
     expect(alert.textContent).toContain("token has expired");
-    expect(screen.getByText(/kubectl create token/)).toBeTruthy();
+  });
+
+  // Symptom: on a local cluster it offered two commands, and both failed there.
+  test("names commands that work for this very cluster", async () => {
+    const local = lockedServer({ token: "good" });
+    local.on("GET", "api/login", () => ({ local: true, link: "taas dashboard --dir '/a b'" }));
+    const { unmount } = renderAt("/jobs", { server: local });
+    expect(await screen.findByText("taas dashboard --dir '/a b'")).toBeTruthy();
+    expect(screen.queryByText(/kubectl/)).toBeNull();
+    unmount();
+    const cluster = lockedServer({ token: "good" });
+    const account = { namespace: "taas-system", name: "taas-dashboard" };
+    cluster.on("GET", "api/login", () => ({ local: false, account }));
+    renderAt("/jobs", { server: cluster });
+    expect(await screen.findByText(/^kubectl -n taas-system create token taas-dash/)).toBeTruthy();
+    expect(screen.getByText(/^kubectl -n NAMESPACE create token ACCOUNT/)).toBeTruthy();
+    expect(screen.queryByText(/taas dashboard --dir/)).toBeNull();
   });
 
   test("asks for a token when there is none, without asking the server", async () => {
@@ -117,7 +133,7 @@ describe("the login", () => {
 
   test("comes above the page when the session ends, and the page goes on after it", async () => {
     const server = new FakeServer();
-    server.on("POST", "api/session", () => session({ csrf: "csrf-2" }));
+    server.on("POST", "api/session", () => session({ half: "half-2" }));
     const { user } = renderAt("/jobs?q=bert", { server });
     await server.send("jobs", { full: true, rows: [row("bert")], gone: [] });
     await screen.findByRole("link", { name: "bert" });
@@ -129,6 +145,7 @@ describe("the login", () => {
     await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
     await waitFor(() => expect(server.streams).toHaveLength(2));
     expect(server.streams[1]?.headers.get("Last-Event-ID")).toBe("2");
+    expect(server.streams[1]?.headers.get("X-TaaS-Session")).toBe("half-2");
   });
 
   test("of another user shows nothing of the one before", async () => {
@@ -151,8 +168,27 @@ describe("the login", () => {
     await user.click(await screen.findByRole("button", { name: "User: ada" }));
     await user.click(await screen.findByText("Log out"));
     await waitFor(() => expect(reloads()).toBe(1));
-    const [sent] = server.asked.filter(({ method }) => method === "DELETE");
-    expect(sent?.headers.get("X-TaaS-CSRF")).toBe("csrf-1");
+    expect(Object.keys(localStorage).filter((key) => key.includes("session"))).toEqual([]);
+  });
+
+  test("keeps its half in this origin, for this path, and sends it from then on", async () => {
+    localStorage.setItem("taas.session /", "half-1");
+    localStorage.setItem("taas.session /other/", "half-2");
+    const { server } = renderAt("/jobs");
+    await screen.findByRole("navigation", { name: "Main navigation" });
+    expect(server.asked[0]?.headers.get("X-TaaS-Session")).toBe("half-1");
+  });
+
+  test("in another tab loads this one again, which has the other half", async () => {
+    const { agains, server, services } = renderAt("/jobs");
+    await screen.findByRole("navigation", { name: "Main navigation" });
+    const event = { key: "taas.session /", newValue: "half-9" };
+    window.dispatchEvent(new StorageEvent("storage", { ...event, key: "taas.theme" }));
+    expect(agains()).toBe(0);
+    window.dispatchEvent(new StorageEvent("storage", event));
+    expect(agains()).toBe(1);
+    await services.api.get("api/session");
+    expect(server.asked.at(-1)?.headers.get("X-TaaS-Session")).toBe("half-9");
   });
 });
 

@@ -5,6 +5,13 @@ import { Fragment } from "react";
 import type { RoleCount } from "../api/types";
 import { useText, wordFor } from "../i18n";
 
+/** What is wrong is seen where there is no room for all of them. */
+function worstFirst(roles: readonly RoleCount[]): RoleCount[] {
+  const place = ({ failed, ready, succeeded, desired }: RoleCount): number =>
+    failed > 0 ? 0 : ready + succeeded < desired ? 1 : 2;
+  return roles.toSorted((a, b) => place(a) - place(b));
+}
+
 export function RolesSummary({ roles }: { roles: readonly RoleCount[] }): ReactNode {
   const { t } = useText();
   if (roles.length === 0) return "—";
@@ -14,7 +21,7 @@ export function RolesSummary({ roles }: { roles: readonly RoleCount[] }): ReactN
   });
   return (
     <span className="roles numeric" title={all.join(" · ")}>
-      {roles.map(({ role, desired, ready, succeeded, failed }, index) => {
+      {worstFirst(roles).map(({ role, desired, ready, succeeded, failed }, index) => {
         const there = ready + succeeded;
         const tone = failed > 0 ? " roles-failed" : there < desired ? " roles-short" : "";
         return (

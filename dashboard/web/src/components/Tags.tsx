@@ -20,12 +20,24 @@ function isHealth(value: string): value is Health {
 interface HealthProps {
   health: Health;
   reason?: HealthReason | undefined;
+  /** This person knows it already. */
+  seen?: boolean | undefined;
 }
 
 /** The reason is its title; where there is room, write it out beside. */
-export const HealthTag = memo(function HealthTag({ health, reason }: HealthProps): ReactNode {
+export const HealthTag = memo(function HealthTag(props: HealthProps): ReactNode {
+  const { health, reason, seen } = props;
   const { t } = useText();
   const glyph: GlyphName = isHealth(health) ? health : "unknown";
+  if (seen) {
+    const what = reason ? wordFor(t.common.healthReason, reason) : wordFor(t.common.health, health);
+    return (
+      <span className="tag tag-unknown" title={t.common.seenOf(what)}>
+        <Glyph name={glyph} />
+        {t.common.seen}
+      </span>
+    );
+  }
   return (
     <span
       className={`tag tag-${glyph}`}
@@ -45,6 +57,8 @@ const STATE_GLYPHS: Record<JobState | Replica["state"], [GlyphName, string]> = {
   Succeeded: ["succeeded", "ok"],
   Failed: ["failed", "critical"],
   Missing: ["unknown", "muted"],
+  Removed: ["unknown", "muted"],
+  Waiting: ["restarting", "warning"],
   Unknown: ["unknown", "warning"],
   Terminating: ["deleting", "muted"],
 };

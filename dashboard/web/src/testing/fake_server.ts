@@ -24,7 +24,6 @@ export function session(more: Partial<Session> = {}): Session {
   return {
     user: "ada",
     groups: ["research"],
-    csrf: "csrf-1",
     readOnly: false,
     local: false,
     version: "0.9.0",

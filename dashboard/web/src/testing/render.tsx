@@ -33,17 +33,21 @@ export interface Rendered extends RenderResult {
   router: ReturnType<typeof createMemoryRouter>;
   preferences: PreferencesStore;
   reloads: () => number;
+  /** Times that the same page was loaded again. */
+  agains: () => number;
 }
 
 export function renderAt(path: string, options: Options = {}): Rendered {
   const { server = new FakeServer(), language = "en", code, routes = allRoutes } = options;
   const user = userEvent.setup();
   let reloads = 0;
+  let agains = 0;
   const services = newServices({
     base: BASE,
     fetch: server.fetch,
     random: () => 0,
     reload: () => (reloads += 1),
+    again: () => (agains += 1),
   });
   // Tests that want a refusal do not want to wait for it.
   services.queries.setDefaultOptions({ queries: { retry: false, networkMode: "always" } });
@@ -55,5 +59,6 @@ export function renderAt(path: string, options: Options = {}): Rendered {
       <RouterProvider router={router} />
     </App>,
   );
-  return { ...result, user, server, services, router, preferences, reloads: () => reloads };
+  const counts = { reloads: () => reloads, agains: () => agains };
+  return { ...result, user, server, services, router, preferences, ...counts };
 }

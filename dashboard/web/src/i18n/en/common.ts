@@ -26,6 +26,12 @@ export const common = {
     warning: "Warning",
     critical: "Critical",
   } satisfies Record<Health, string>,
+  seen: "Seen",
+  seenOf: (what: string) =>
+    `${what}. You have marked this as seen in this browser; it needs attention again when the ` +
+    "reason changes.",
+  markSeen: "Mark as seen",
+  markUnseen: "Mark as not seen",
   healthReason: {
     Failed: "The job has failed",
     CrashLoop: "A container crashes again and again",
@@ -53,8 +59,10 @@ export const common = {
   deleting: "Deleting",
   replicaState: {
     Missing: "Missing",
+    Removed: "Removed",
     Pending: "Pending",
     Running: "Running",
+    Waiting: "Waiting to restart",
     Succeeded: "Succeeded",
     Failed: "Failed",
     Unknown: "Unknown",

@@ -6,6 +6,9 @@ export const job = {
   loading: "What is known about this job is on its way…",
   unreadable: "This job cannot be read",
   noneTitle: "There is no such job here",
+  neverFits: (wanted: number, most: number) =>
+    `One replica asks for ${plural(wanted, "GPU", "GPUs")}, and no node has more than ${most}: ` +
+    "it can never run so. Ask for fewer for each replica.",
   noneText: (kind: string, name: string, namespace: string) =>
     `There is no ${kind} ${name} in the namespace ${namespace}, or you may not see it.`,
   lookInHistory: "Look in the history",
@@ -76,7 +79,7 @@ export const job = {
     queue: "Queue",
     rate: "Examples/s",
     loss: "Loss",
-    accuracy: "Accuracy",
+    accuracy: "Test accuracy",
     left: (time: string) => `about ${time} left`,
     goesIn: (time: string) => `deleted by itself after ${time}`,
     ttl: "After its end",

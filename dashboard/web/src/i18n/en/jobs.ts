@@ -46,6 +46,8 @@ export const jobs = {
   selectAll: "Select all that show",
   selected: (count: number) => `${jobsOf(count)} selected`,
   clearSelection: "Select none",
+  compare: "Compare",
+  compareWhy: (most: number) => `Tick two to ${most} jobs to see their curves in one chart`,
   bulk: "Actions for the selected jobs",
   actions: { suspend: "Suspend", resume: "Resume", delete: "Delete" } satisfies Record<
     Action,

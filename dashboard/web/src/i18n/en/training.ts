@@ -15,8 +15,8 @@ export const training = {
   lookInHistory: "Look in the history",
   noneTitle: (over: boolean): string => (over ? "This job left no curves" : "No curves yet"),
   noneText:
-    "The trainer takes a point every summaries.everySteps steps, also without summaries.dir. " +
-    "The first one shows here by itself.",
+    "The trainer takes a point every summaries.everySteps steps, also without summaries.dir.",
+  noneNext: "The first one shows here by itself.",
   noneOwn: "An image of your own shows here when it answers GET /series: see docs/contract.md.",
   noneTfJob: "A TFJob's program shows here when it answers GET /series: see docs/contract.md.",
   noMatch: "No curve has such a name.",
@@ -43,7 +43,9 @@ export const training = {
     examples_per_second: "Throughput (examples/s)",
     "global_step/sec": "Steps per second (steps/s)",
   } as Record<string, string>,
-  train: "training",
+  tagsOfTest: { loss: "Test loss", accuracy: "Test accuracy" },
+  tagsOfTraining: { loss: "Training loss", accuracy: "Training-batch accuracy" },
+  train: "training batches",
   test: "test data",
   at: "at cursor",
   last: "last",
@@ -99,7 +101,9 @@ export const training = {
 
     unreadable: "The histograms cannot be read",
     stale: (time: string) => `This was read at ${time} and cannot be read again now.`,
-    noneTitle: "No histograms yet",
+    noneTitle: (over: boolean): string =>
+      over ? "This job left no histograms" : "No histograms yet",
+    noneNext: "The first ones show here by themselves.",
     noneText:
       "Set spec.trainer.summaries.dir, and the trainer writes histograms of weights and " +
       "gradients every summaries.everySteps steps (unless summaries.histograms=false). Set " +
@@ -133,6 +137,9 @@ export const training = {
     cut: (count: number) =>
       `▲ ${plural(count, "histogram has", "histograms have")} a peak that is too narrow for ` +
       "this axis: it is cut off.",
+    wider: (count: number) =>
+      `◂▸ ${plural(count, "histogram is", "histograms are")} much wider than the others: what is ` +
+      "beyond this axis does not show.",
     binAt: (from: string, to: string, count: string, percent: string) =>
       `${from} … ${to}: ${count} (${percent})`,
     median: "median",

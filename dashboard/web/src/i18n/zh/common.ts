@@ -19,6 +19,10 @@ export const common: typeof en = {
   gpus: (count) => `${count.toLocaleString("zh-CN")} 块 GPU`,
 
   health: { ok: "正常", warning: "警告", critical: "严重" },
+  seen: "已知悉",
+  seenOf: (what) => `${what}。您已在此浏览器中将其标记为已知悉；原因变化时会再次提示。`,
+  markSeen: "标记为已知悉",
+  markUnseen: "取消已知悉标记",
   healthReason: {
     Failed: "作业已失败",
     CrashLoop: "容器反复崩溃",
@@ -46,8 +50,10 @@ export const common: typeof en = {
   deleting: "删除中",
   replicaState: {
     Missing: "不存在",
+    Removed: "已移除",
     Pending: "等待中",
     Running: "运行中",
+    Waiting: "等待重启",
     Succeeded: "已成功",
     Failed: "已失败",
     Unknown: "未知",

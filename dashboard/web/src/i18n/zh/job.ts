@@ -7,6 +7,8 @@ export const job: typeof en = {
   loading: "正在获取该作业的信息…",
   unreadable: "无法读取该作业",
   noneTitle: "没有这个作业",
+  neverFits: (wanted, most) =>
+    `单个副本请求 ${wanted} 个 GPU，而没有节点超过 ${most} 个：这样永远无法运行。请减少每个副本的请求。`,
   noneText: (kind, name, namespace) =>
     `命名空间 ${namespace} 中没有名为 ${name} 的 ${kind}，或者您无权查看。`,
   lookInHistory: "在历史中查找",
@@ -73,7 +75,7 @@ export const job: typeof en = {
     queue: "队列",
     rate: "样本/秒",
     loss: "损失",
-    accuracy: "准确率",
+    accuracy: "测试准确率",
     left: (time) => `大约还需 ${time}`,
     goesIn: (time) => `${time}后自动删除`,
     ttl: "结束之后",

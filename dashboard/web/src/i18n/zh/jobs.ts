@@ -40,6 +40,8 @@ export const jobs: typeof en = {
   select: (name) => `选择 ${name}`,
   selectAll: "选择显示的全部作业",
   selected: (count) => `已选择 ${count} 个作业`,
+  compare: "对比",
+  compareWhy: (most) => `勾选 2 至 ${most} 个作业，可在同一图表中查看它们的曲线`,
   clearSelection: "取消选择",
   bulk: "对所选作业的操作",
   actions: { suspend: "暂停", resume: "恢复", delete: "删除" },

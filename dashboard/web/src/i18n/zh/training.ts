@@ -13,8 +13,8 @@ export const training: typeof en = {
   lookInHistory: "在历史中查找",
   noneTitle: (over) => (over ? "该作业没有留下曲线" : "还没有曲线"),
   noneText:
-    "训练程序每隔 summaries.everySteps 步取一个点，没有 summaries.dir 时也是如此。" +
-    "第一个点会自动出现在这里。",
+    "训练程序每隔 summaries.everySteps 步取一个点，没有 summaries.dir 时也是如此。",
+  noneNext: "第一个点会自动出现在这里。",
   noneOwn: "自有镜像提供 docs/contract.md 所述的曲线接口时，其曲线也会显示在这里。",
   noneTfJob: "TFJob 的程序提供 docs/contract.md 所述的曲线接口时，其曲线会显示在这里。",
   noMatch: "没有名称匹配的曲线。",
@@ -41,7 +41,9 @@ export const training: typeof en = {
     examples_per_second: "吞吐量（样本/秒）",
     "global_step/sec": "每秒步数（步/秒）",
   },
-  train: "训练",
+  tagsOfTest: { loss: "测试损失", accuracy: "测试准确率" },
+  tagsOfTraining: { loss: "训练损失", accuracy: "训练批次准确率" },
+  train: "训练批次",
   test: "测试数据",
   at: "光标处",
   last: "最后",
@@ -92,7 +94,8 @@ export const training: typeof en = {
 
     unreadable: "无法读取直方图",
     stale: (time) => `以下内容读取于 ${time}，目前无法再次读取。`,
-    noneTitle: "还没有直方图",
+    noneTitle: (over) => (over ? "该作业没有留下直方图" : "还没有直方图"),
+    noneNext: "第一批直方图会自动出现在这里。",
     noneText:
       "设置 spec.trainer.summaries.dir 后，训练程序每隔 summaries.everySteps 步写入权重和梯度的直方图" +
       "（除非 summaries.histograms=false）。设置 spec.trainer.checkpoint.dir 后，" +
@@ -119,6 +122,7 @@ export const training: typeof en = {
     notDrawn: (count) => `${count} 个区间的边界不是有限数，无法绘制。`,
     nothingToDraw: "没有有限数，因此无法绘制。",
     cut: (count) => `▲ ${count} 个直方图的峰对该横轴而言过窄，已截断。`,
+    wider: (count) => `◂▸ ${count} 个直方图比其他的宽得多：超出坐标轴的部分不显示。`,
     binAt: (from, to, count, percent) => `${from} … ${to}：${count}（${percent}）`,
     median: "中位数",
     bandPoint: (percent, value) => `${percent}：${value}`,

@@ -68,7 +68,7 @@ function OneChart({ job, tag }: { job: JobRef; tag: string }): ReactNode {
   const over = isOver(useLiveJob(job));
   const { answer, error, refetch } = useSeries(job, over);
   const { settings, change } = useSettings();
-  const compared = useCompared(settings.compared);
+  const compared = useCompared(settings.compared, job.namespace);
   const name = wordFor(t.training.tags, tag);
   const key = jobKey(job);
   const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);

@@ -6,6 +6,8 @@ import { useState } from "react";
 import type { HistoryLog as Log } from "../../api/types";
 import { CopyButton } from "../../components/CopyButton";
 import { useText } from "../../i18n";
+import { plainText } from "../logs/ansi";
+import { overwritten } from "../logs/overwrite";
 
 // Of a replica that had several pods there are the lines of each.
 function keyOf({ replica, podNumber }: Log): string {
@@ -48,7 +50,7 @@ export function HistoryLogs({ logs }: { logs: readonly Log[] }): ReactNode {
 function Lines({ log }: { log: Log }): ReactNode {
   const { format } = useText();
   const times = log.lines.map(({ t }) => format.time(t)).join("\n");
-  const lines = log.lines.map(({ l }) => withoutBreaks(l)).join("\n");
+  const lines = log.lines.map(({ l }) => plainText(overwritten(l))).join("\n");
   return (
     // Scrolls by the keyboard, too.
     // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
@@ -59,9 +61,4 @@ function Lines({ log }: { log: Log }): ReactNode {
       <pre className="job-code-text">{lines}</pre>
     </div>
   );
-}
-
-// Bars of progress go back by carriage returns: what stands after the last one was to be seen.
-function withoutBreaks(line: string): string {
-  return line.replace(/\r+$/, "").replace(/^.*\r/s, "").replaceAll("\n", " ");
 }

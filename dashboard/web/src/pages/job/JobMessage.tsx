@@ -6,6 +6,8 @@ import { Fragment } from "react";
 import type { Path } from "react-router";
 import { Link } from "react-router";
 import { jobPage } from "../../api/paths";
+import { useSeen } from "../../api/seen";
+import { useServices } from "../../api/services";
 import type { Health, HealthReason, JobDetail, Replica } from "../../api/types";
 import { useKeepNamespace, useNamespace } from "../../app/namespace";
 import type { GlyphName } from "../../components/Glyph";
@@ -14,6 +16,7 @@ import type { Texts } from "../../i18n/en";
 import { useText, wordFor } from "../../i18n";
 import { wishLink } from "../gpus/wish";
 import { messageParts, replicaName, worstReplica } from "./names";
+import { NeverFits, wantedByOne } from "./NeverFits";
 import { isNotStarted } from "./pod/exit_code";
 import { adviceFor, LOG_HELPS, whyWords } from "./said";
 
@@ -72,11 +75,26 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
           <p className="job-advice">
             {reason !== sentence && <b>{t.job.headed(reason)} </b>}
             {adviceFor(job.healthReason, neverStarted(job), t)}{" "}
+            {PLACES_HELP.includes(job.healthReason) && wantedByOne(job) > 0 && (
+              <NeverFits wanted={wantedByOne(job)} />
+            )}{" "}
             <Ways job={job} reason={job.healthReason} onReplica={onReplica} />
           </p>
         )}
       </div>
     </section>
+  );
+}
+
+/** The list of jobs then leaves it out of what needs attention. */
+function Seen({ job }: { job: JobDetail }): ReactNode {
+  const { t } = useText();
+  const { seen } = useServices();
+  const known = useSeen()(job);
+  return (
+    <button type="button" className="job-inline-link" onClick={() => seen.mark([job], !known)}>
+      {known ? t.common.markUnseen : t.common.markSeen}
+    </button>
   );
 }
 
@@ -116,6 +134,7 @@ function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): Rea
           <Link to={keep("/queues")}>{t.job.seeQueues}</Link>
         </>
       )}
+      <Seen job={job} />
     </span>
   );
 }

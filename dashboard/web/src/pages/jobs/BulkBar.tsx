@@ -3,17 +3,23 @@
 import { Button } from "antd";
 import type { ReactNode } from "react";
 import { useState } from "react";
+import { useNavigate } from "react-router";
+import { jobKey, jobPage } from "../../api/paths";
+import { useServices } from "../../api/services";
 import type { JobRow } from "../../api/types";
+import { useKeepNamespace } from "../../app/namespace";
 import { useSession } from "../../app/session";
 import { useText } from "../../i18n";
 import type { Action } from "./bulk";
 import { ACTIONS } from "./bulk";
 import { BulkDialog } from "./BulkDialog";
+import type { ListedRow } from "./listed";
+import { RUNS_MAX } from "../training/line_style";
 
 interface Props {
   shown: number;
   all: number;
-  selected: readonly JobRow[];
+  selected: readonly ListedRow[];
   onClear: () => void;
 }
 
@@ -48,6 +54,8 @@ export function BulkBar({ shown, all, selected, onClear }: Props): ReactNode {
               {t.jobs.actions[action]}
             </Button>
           ))}
+          <Compare selected={selected} />
+          <Seen selected={selected} onDone={onClear} />
           <Button size="small" type="link" onClick={onClear}>
             {t.jobs.clearSelection}
           </Button>
@@ -63,5 +71,49 @@ export function BulkBar({ shown, all, selected, onClear }: Props): ReactNode {
         />
       )}
     </div>
+  );
+}
+
+/** To the curves of the first, with those of the others in the same charts. */
+function Compare({ selected }: { selected: readonly ListedRow[] }): ReactNode {
+  const { t } = useText();
+  const navigate = useNavigate();
+  const keep = useKeepNamespace();
+  const [first, ...others] = selected;
+  const possible = first !== undefined && others.length > 0 && selected.length <= RUNS_MAX;
+  const onClick = (): void => {
+    if (!first) return;
+    const to = keep(jobPage(first, "training"));
+    const search = new URLSearchParams(to.search);
+    search.set("with", others.map(jobKey).join(","));
+    void navigate({ ...to, search: `?${search}` });
+  };
+  return (
+    <Button
+      size="small"
+      disabled={!possible}
+      title={possible ? undefined : t.jobs.compareWhy(RUNS_MAX)}
+      onClick={onClick}
+    >
+      {t.jobs.compare}
+    </Button>
+  );
+}
+
+/** Of those that need attention: this person knows. */
+function Seen(props: { selected: readonly ListedRow[]; onDone: () => void }): ReactNode {
+  const { t } = useText();
+  const { seen } = useServices();
+  const troubled = props.selected.filter(({ health }) => health !== "ok");
+  if (troubled.length === 0) return null;
+  const all = troubled.every((row) => row.seen);
+  const onClick = (): void => {
+    seen.mark(troubled, !all);
+    props.onDone();
+  };
+  return (
+    <Button size="small" onClick={onClick}>
+      {all ? t.common.markUnseen : t.common.markSeen}
+    </Button>
   );
 }

@@ -4,6 +4,7 @@
 import type { MouseEvent, ReactNode } from "react";
 import { memo } from "react";
 import type { JobRow } from "../../api/types";
+import type { ListedRow } from "./listed";
 import { Age } from "../../components/Age";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RolesSummary } from "../../components/Roles";
@@ -19,7 +20,7 @@ export interface CellActions {
 }
 
 interface Props {
-  row: JobRow;
+  row: ListedRow;
   selected: boolean;
   /** The row that the keyboard is on: only its parts are stops of the tab key. */
   current: boolean;
@@ -42,7 +43,11 @@ export const JobCells = memo(function JobCells(props: Props): ReactNode {
           onChange={(event) => actions.onSelect(row, event.target.checked)}
         />
       </div>
-      {cell("health", 2, <HealthTag health={row.health} reason={row.healthReason} />)}
+      {cell(
+        "health",
+        2,
+        <HealthTag health={row.health} reason={row.healthReason} seen={row.seen} />,
+      )}
       {cell(
         "name",
         3,
@@ -64,13 +69,27 @@ export const JobCells = memo(function JobCells(props: Props): ReactNode {
       {cell("progress", 9, <ProgressBar progress={row.progress} ended={row.state !== "Running"} />)}
       {cell("restarts", 10, number(row.restarts), restarts)}
       {/* Its whole text shows below the row: see MessagePeek. */}
-      {cell("message", 11, <bdi className="jobs-text">{row.message}</bdi>)}
+      {cell("message", 11, <Message text={row.message} />)}
       {cell("age", 12, <Age since={row.created} />)}
       {cell("owner", 13, text(row.owner), owner)}
       {cell("queue", 14, text(row.queue), queue)}
     </>
   );
 });
+
+// The cause is at the end of a sentence: that stays where there is no room for all of it.
+const TAIL_CHARACTERS = 44;
+
+function Message({ text }: { text: string }): ReactNode {
+  const space = text.indexOf(" ", text.length - TAIL_CHARACTERS);
+  const cut = text.length <= 2 * TAIL_CHARACTERS || space < 0 ? text.length : space;
+  return (
+    <bdi className="jobs-sentence">
+      <span className="jobs-text">{text.slice(0, cut)}</span>
+      {cut < text.length && <span className="jobs-text jobs-tail">{text.slice(cut)}</span>}
+    </bdi>
+  );
+}
 
 /** label: stands before the value where there is no header above it. */
 function cell(column: ColumnKey, index: number, content: ReactNode, label?: string): ReactNode {

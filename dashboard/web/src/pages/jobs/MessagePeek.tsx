@@ -48,8 +48,8 @@ export function usePeek(): PeekControl {
 
 /** Whether the row shows less than all of its message. */
 export function isMessageCut(row: Element): boolean {
-  const text = row.querySelector(".jobs-message .jobs-text");
-  return text !== null && text.scrollWidth > text.clientWidth;
+  const texts = [...row.querySelectorAll(".jobs-message .jobs-text")];
+  return texts.some((text) => text.scrollWidth > text.clientWidth);
 }
 
 /** above: in the lower half of the table, where there is no room below. */

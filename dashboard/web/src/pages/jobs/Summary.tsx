@@ -3,11 +3,12 @@
 
 import type { ReactNode } from "react";
 import { useMemo } from "react";
-import type { JobRow } from "../../api/types";
 import { Glyph } from "../../components/Glyph";
 import { useText } from "../../i18n";
 import type { Filter } from "./filter";
 import { NO_FILTER } from "./filter";
+import type { ListedRow } from "./listed";
+import { attention } from "./listed";
 
 export interface Counts {
   critical: number;
@@ -17,11 +18,11 @@ export interface Counts {
   gpus: number;
 }
 
-export function count(rows: readonly JobRow[]): Counts {
+export function count(rows: readonly ListedRow[]): Counts {
   const counts = { critical: 0, warning: 0, running: 0, pending: 0, gpus: 0 };
   for (const row of rows) {
-    if (row.health === "critical") counts.critical += 1;
-    if (row.health === "warning") counts.warning += 1;
+    if (attention(row) === "critical") counts.critical += 1;
+    if (attention(row) === "warning") counts.warning += 1;
     if (row.state === "Running") counts.running += 1;
     if (row.state === "Pending") counts.pending += 1;
     counts.gpus += row.gpus;
@@ -39,7 +40,7 @@ function isOn(filter: Filter, one: Partial<Filter>): boolean {
 }
 
 interface Props {
-  all: readonly JobRow[];
+  all: readonly ListedRow[];
   filter: Filter;
   setFilter: (change: Partial<Filter>) => void;
 }
@@ -47,7 +48,7 @@ interface Props {
 export function Summary({ all, filter, setFilter }: Props): ReactNode {
   const { t, format } = useText();
   const counts = useMemo(() => count(all), [all]);
-  const attention = counts.critical + counts.warning;
+  const needed = counts.critical + counts.warning;
   const choose = (one: Partial<Filter>): void =>
     setFilter(isOn(filter, one) ? NO_FILTER : { ...NO_FILTER, ...one });
   const figure = (text: string, value: number, one: Partial<Filter>, extra?: ReactNode) => (
@@ -64,7 +65,7 @@ export function Summary({ all, filter, setFilter }: Props): ReactNode {
       <span className="jobs-figure-name">{text}</span>
     </button>
   );
-  const split = attention > 0 && (
+  const split = needed > 0 && (
     <span className="jobs-figure-split">
       <span title={t.common.health.critical}>
         <Glyph name="critical" tone="critical" />
@@ -78,7 +79,7 @@ export function Summary({ all, filter, setFilter }: Props): ReactNode {
   );
   return (
     <section className="jobs-summary" aria-label={t.jobs.summary}>
-      {figure(t.jobs.attention, attention, ATTENTION, split)}
+      {figure(t.jobs.attention, needed, ATTENTION, split)}
       {figure(t.jobs.running, counts.running, RUNNING)}
       {figure(t.jobs.pending, counts.pending, PENDING)}
       <div className="jobs-figure">

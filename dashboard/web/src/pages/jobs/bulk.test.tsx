@@ -29,6 +29,49 @@ const writes = (server: FakeServer): string[] =>
 const titleOf = (dialog: HTMLElement): string | null | undefined =>
   dialog.querySelector(".ant-modal-title")?.textContent;
 
+// Symptom: comparing was only to be found on one job's page of curves.
+test("jobs that are ticked can be compared", async () => {
+  const { user, router } = await selectAll(new FakeServer(), ROWS.slice(0, 3));
+  await user.click(screen.getByRole("button", { name: "Compare" }));
+  const { pathname, search } = router.state.location;
+  expect(pathname).toBe("/jobs/ml/trainingjobs/a/training");
+  expect(new URLSearchParams(search).get("with")).toBe("ml/tfjobs/b,ml/trainingjobs/done");
+});
+
+test("one job alone is compared with nothing, and it is said what to do", async () => {
+  await selectAll(new FakeServer(), ROWS.slice(0, 1));
+  const button = screen.getByRole<HTMLButtonElement>("button", { name: "Compare" });
+  expect(button.disabled).toBe(true);
+  expect(button.title).toMatch(/^Tick two to \d+ jobs/);
+});
+
+// Symptom: a job that had failed needed attention until it was deleted, whatever came of it.
+test("what one has seen needs no attention any more, until its reason changes", async () => {
+  const server = new FakeServer();
+  const bad = row("bad", { state: "Failed", health: "critical", healthReason: "Failed" });
+  const rendered = renderAt("/jobs", { server });
+  await server.send("jobs", { full: true, rows: [bad, row("well")], gone: [] });
+  const figure = (): string | null =>
+    screen.getByRole("button", { name: /Need attention/ }).textContent;
+  await screen.findByRole("link", { name: "bad" });
+  expect(figure()).toMatch(/^1/);
+  await rendered.user.click(screen.getByRole("checkbox", { name: "Select bad" }));
+  await rendered.user.click(screen.getByRole("button", { name: "Mark as seen" }));
+  await waitFor(() => expect(figure()).toMatch(/^0/));
+  expect(screen.getByTitle(/^The job has failed. You have marked this/).textContent).toBe("Seen");
+  rendered.unmount();
+  // It is kept in this browser.
+  const later = new FakeServer();
+  const again = renderAt("/jobs", { server: later });
+  await later.send("jobs", { full: true, rows: [bad], gone: [] });
+  await screen.findByText("Seen");
+  await again.user.click(screen.getByRole("checkbox", { name: "Select bad" }));
+  expect(screen.getByRole("button", { name: "Mark as not seen" })).toBeTruthy();
+  const worse = { ...bad, healthReason: "OutOfMemory" as const };
+  await later.send("jobs", { full: false, rows: [worse], gone: [] });
+  await waitFor(() => expect(figure()).toMatch(/^1/));
+});
+
 describe("actions for several jobs", () => {
   test("ask first, say what will happen to whom, and tell the result of each", async () => {
     const server = new FakeServer();

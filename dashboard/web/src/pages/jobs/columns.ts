@@ -2,6 +2,7 @@
 // readers too; where each stands in each layout is in jobs.css.
 
 import type { Health, JobRow, JobState } from "../../api/types";
+import { attention } from "./listed";
 
 export const COLUMNS = [
   "health",
@@ -60,7 +61,7 @@ type Key = (row: JobRow) => string | number;
 // ISO times in UTC sort as text. The first order of a column is the one that people ask for first:
 // most GPUs, most restarts, newest.
 const KEYS: Partial<Record<ColumnKey, { key: Key; largeFirst?: boolean }>> = {
-  health: { key: (row) => HEALTH_ORDER[row.health] ?? 1 },
+  health: { key: (row) => HEALTH_ORDER[attention(row)] ?? 1 },
   name: { key: nameKey },
   namespace: { key: (row) => row.namespace },
   kind: { key: (row) => row.kind },

@@ -5,6 +5,7 @@
 import type { Health, JobKind, JobRow, JobState } from "../../api/types";
 import type { ColumnKey } from "./columns";
 import { isSortable } from "./columns";
+import { attention } from "./listed";
 
 export interface Filter {
   text: string;
@@ -121,7 +122,7 @@ export function matcher(filter: Filter): (row: JobRow) => boolean {
   const within = <T>(list: readonly T[], value: T): boolean =>
     list.length === 0 || list.includes(value);
   return (row) =>
-    within(health, row.health) &&
+    within(health, attention(row)) &&
     within(state, row.state) &&
     within(kind, row.kind) &&
     within(owner, row.owner ?? "") &&

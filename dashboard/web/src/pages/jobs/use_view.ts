@@ -2,18 +2,20 @@
 
 import { useCallback, useMemo } from "react";
 import { useSearchParams } from "react-router";
-import type { JobRow } from "../../api/types";
+import { useSeen } from "../../api/seen";
 import { useLiveJobs } from "../../api/use_stream";
 import { useNamespace } from "../../app/namespace";
 import { comparator } from "./columns";
 import type { Filter, Sort } from "./filter";
 import { matcher, NO_FILTER, readFilter, readSort, writeFilter, writeSort } from "./filter";
+import type { ListedRow } from "./listed";
+import { listed } from "./listed";
 
 export interface View {
   /** Of the namespace, whatever the filter says. */
-  all: readonly JobRow[];
+  all: readonly ListedRow[];
   /** Filtered and in order. */
-  rows: readonly JobRow[];
+  rows: readonly ListedRow[];
   complete: boolean;
   filter: Filter;
   sort: Sort;
@@ -28,11 +30,12 @@ export function useView(): View {
   const [namespace] = useNamespace();
   const filter = useMemo(() => readFilter(search), [search]);
   const sort = useMemo(() => readSort(search), [search]);
-  const all = useMemo(
-    () =>
-      namespace === "" ? everywhere : everywhere.filter((row) => row.namespace === namespace),
-    [everywhere, namespace],
-  );
+  const isSeen = useSeen();
+  const all = useMemo(() => {
+    const here =
+      namespace === "" ? everywhere : everywhere.filter((row) => row.namespace === namespace);
+    return listed(here, isSeen);
+  }, [everywhere, namespace, isSeen]);
   const rows = useMemo(
     () => all.filter(matcher(filter)).sort(comparator(sort.column, sort.descending)),
     [all, filter, sort],

@@ -6,13 +6,16 @@ import {
   EnterOutlined,
   HistoryOutlined,
 } from "@ant-design/icons";
-import { Button, Select, Tooltip } from "antd";
+import { useMutation } from "@tanstack/react-query";
+import { App, Button, Select, Tooltip } from "antd";
 import type { ReactNode } from "react";
 import type { JobRef } from "../../api/paths";
 import { jobApi } from "../../api/paths";
+import { asApiError } from "../../api/problem";
 import { useServices } from "../../api/services";
 import type { JobDetail } from "../../api/types";
 import { useText } from "../../i18n";
+import { download } from "../job/manifest/download";
 import { TIME_MODES } from "./line_time";
 import { ReplicaPicker } from "./ReplicaPicker";
 import type { LogSession } from "./session";
@@ -107,18 +110,31 @@ function Toggle({ on, name, hint, icon, disabled = false, onChange }: ToggleProp
   );
 }
 
+/** Not a plain link: that would go without this page's half of the session. */
 function Download({ job, view }: { job: JobRef; view: LogsView }): ReactNode {
   const { t } = useText();
   const { api } = useServices();
+  const { message } = App.useApp();
   const { replicas, previous } = view.options;
-  const href = api.url(`${jobApi(job)}/logs`, {
-    download: 1,
-    replica: replicas,
-    previous: previous || undefined,
+  const reading = useMutation({
+    mutationFn: async () => {
+      const query = { download: 1, replica: replicas, previous: previous || undefined };
+      const answer = await api.open(`${jobApi(job)}/logs`, { query });
+      download(`${job.namespace}_${job.name}_logs.txt`, await answer.blob());
+    },
+    onError: (error) => {
+      const problem = asApiError(error);
+      void message.error(`${t.errors.title[problem.reason]}: ${problem.message}`);
+    },
   });
   return (
     <Tooltip title={t.logs.download}>
-      <Button href={href} download aria-label={t.logs.download} icon={<DownloadOutlined />} />
+      <Button
+        aria-label={t.logs.download}
+        icon={<DownloadOutlined />}
+        loading={reading.isPending}
+        onClick={() => reading.mutate()}
+      />
     </Tooltip>
   );
 }

@@ -42,6 +42,13 @@ test("control characters show as pictures, and the text stays one line", () => {
   expect(isPlain("a\rb")).toBe(false);
 });
 
+// Symptom: a line that turns the direction of its text was read from its end.
+test("what turns a text around shows as its number", () => {
+  expect(plainText("ab\u202egnp.exe\u2069")).toBe("ab⟨202E⟩gnp.exe⟨2069⟩");
+  expect(plainText("\u009b31m\u2028")).toBe("⟨009B⟩31m⟨2028⟩");
+  expect(isPlain("\u202e")).toBe(false);
+});
+
 test("markup stays text", () => {
   const html = `${E}[31m<img src=x onerror=alert(1)>`;
   expect(ansiSpans(html)).toEqual([{ text: "<img src=x onerror=alert(1)>", style: "ansi-red" }]);

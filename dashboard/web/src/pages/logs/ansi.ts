@@ -4,6 +4,8 @@
 //   plainText("\u001b[31mred\u001b[0m")   // "red"
 //   ansiSpans("\u001b[31mred\u001b[0m")   // [{ text: "red", style: "ansi-red" }]
 
+import { hidesSomething, visible } from "../../components/visible";
+
 export interface Span {
   text: string;
   /** Classes; "": none. */
@@ -14,23 +16,13 @@ export interface Span {
 // titles up to their end, and other two-character escapes.
 const ESCAPES =
   /\u001b(?:\[([0-9;:]*)[ -/]*([@-~])|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-Z\\^-~])/g;
-// Other characters that would not show, or would turn what is around them.
-const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f]/g;
-const SUSPICIOUS = /[\u0000-\u0008\u000a-\u001f\u007f]/;
-
-// Those of Unicode's "control pictures", so that one sees that there is something.
-function picture(character: string): string {
-  const code = character.charCodeAt(0);
-  return String.fromCharCode(code === 0x7f ? 0x2421 : 0x2400 + code);
-}
-
 export function isPlain(text: string): boolean {
-  return !SUSPICIOUS.test(text);
+  return !hidesSomething(text);
 }
 
 /** As one line without escapes. */
 export function plainText(text: string): string {
-  return text.replace(ESCAPES, "").replace(CONTROLS, picture);
+  return visible(text.replace(ESCAPES, ""));
 }
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
@@ -128,7 +120,7 @@ export function ansiSpans(text: string): Span[] {
   let done = 0;
   const add = (end: number): void => {
     if (end <= done) return;
-    spans.push({ text: text.slice(done, end).replace(CONTROLS, picture), style: pen.style });
+    spans.push({ text: visible(text.slice(done, end)), style: pen.style });
   };
   for (const match of text.matchAll(ESCAPES)) {
     add(match.index);

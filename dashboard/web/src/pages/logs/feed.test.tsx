@@ -26,7 +26,8 @@ beforeEach(() => {
     return streams.at(-1)?.response;
   });
   store = new LogStore();
-  const options = { base: BASE, fetch: server.fetch, onUnauthenticated: () => undefined };
+  const half = { get: () => "" };
+  const options = { base: BASE, fetch: server.fetch, half, onUnauthenticated: () => undefined };
   feed = new LogFeed(new ApiClient(options), JOB, store, () => undefined, () => 0);
 });
 

@@ -9,6 +9,7 @@
 import type { LogRecord } from "../../api/types";
 import { isPlain, plainText } from "./ansi";
 import { NO_TIME, TimeReader } from "./line_time";
+import { overwritten } from "./overwrite";
 
 export const CHUNK_LINES = 4096;
 // A person cannot look at more, and a browser's tab holds them well: some 200 MB.
@@ -136,7 +137,7 @@ export class LogStore {
     }
     const place = chunk.count;
     const note = "note" in record;
-    const raw = (note ? record.message : record.l) ?? "";
+    const raw = note ? (record.message ?? "") : overwritten(record.l);
     const plain = isPlain(raw);
     const text = plain ? raw : plainText(raw);
     chunk.times[place] = note ? this.#lastTime(chunk) : this.#readers.read(record.t);

@@ -6,12 +6,14 @@ import type { JobKind } from "../../api/types";
 
 interface Props {
   kind: JobKind;
-  words: { noneText: string; noneOwn: string; noneTfJob: string };
+  words: { noneText: string; noneNext: string; noneOwn: string; noneTfJob: string };
+  /** Nothing more comes. */
+  over: boolean;
   /** What comes first: the heading, and what the server says. */
   children: ReactNode;
 }
 
-export function NoneYet({ kind, words, children }: Props): ReactNode {
+export function NoneYet({ kind, words, over, children }: Props): ReactNode {
   return (
     <Empty
       className="training-empty"
@@ -23,7 +25,9 @@ export function NoneYet({ kind, words, children }: Props): ReactNode {
             <p>{words.noneTfJob}</p>
           ) : (
             <>
-              <p>{words.noneText}</p>
+              <p>
+                {words.noneText} {!over && words.noneNext}
+              </p>
               <p className="muted">{words.noneOwn}</p>
             </>
           )}

@@ -53,7 +53,7 @@ export function SeriesNote({ job, answer, gone, over }: Props): ReactNode {
 export function NoCurves({ kind, over }: { kind: JobKind; over: boolean }): ReactNode {
   const { t } = useText();
   return (
-    <NoneYet kind={kind} words={t.training}>
+    <NoneYet kind={kind} words={t.training} over={over}>
       <h2>{t.training.noneTitle(over)}</h2>
     </NoneYet>
   );

@@ -14,6 +14,11 @@ export function NumbersTable({ charts }: { charts: readonly Chart[] }): ReactNod
   const { t, format } = useText();
   const { dark } = useTheme();
   const words = t.training;
+  // Two numbers of one name would be taken for one.
+  const names = {
+    ofTest: { ...words.tags, ...words.tagsOfTest },
+    ofTraining: { ...words.tags, ...words.tagsOfTraining },
+  };
   const title = useId();
   return (
     <section className="training-numbers">
@@ -39,7 +44,7 @@ export function NumbersTable({ charts }: { charts: readonly Chart[] }): ReactNod
                 return (
                   <tr key={`${tag}\n${line.id}`}>
                     <th scope="row">
-                      <bdi>{wordFor(words.tags, tag)}</bdi>
+                      <bdi>{wordFor(names[line.ofTest ? "ofTest" : "ofTraining"], tag)}</bdi>
                     </th>
                     <td>
                       <Swatch style={lineStyle(line, dark)} /> <bdi>{line.label}</bdi> ·{" "}

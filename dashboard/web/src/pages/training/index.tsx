@@ -43,7 +43,7 @@ function Training({ job }: { job: JobRef }): ReactNode {
   // One that is suspended makes no points either, until it is resumed.
   const { answer, error, refetch } = useSeries(job, over || live?.state === "Suspended");
   const control = useSettings();
-  const compared = useCompared(control.settings.compared);
+  const compared = useCompared(control.settings.compared, job.namespace);
   const key = jobKey(job);
   const own = useMemo(() => newRun(key, job.name, answer), [key, job.name, answer]);
   const runs = useMemo(() => [own, ...compared.map(({ run }) => run)], [own, compared]);

@@ -81,7 +81,7 @@ describe("the page of a training", () => {
     act(() => chart.focus());
     await user.keyboard("{Home}{ArrowRight}");
     const said = chart.getAttribute("aria-valuetext");
-    expect(said).toMatch(/^Step 200; mnist training: 1\.\d+; mnist/);
+    expect(said).toMatch(/^Step 200; mnist training batches: 1\.\d+; mnist/);
   });
 
   test("shows the points as a table", async () => {
@@ -105,7 +105,7 @@ describe("the page of a training", () => {
     server.on("GET", "api/history/u-1", () => problem(404, "NotFound", "no such job"));
     renderAt(`${PAGE}?with=ml/tfjobs/old&history=u-1`, { server });
     const loss = await screen.findByRole("region", { name: "Loss" });
-    await within(loss).findByText("ml/old");
+    await within(loss).findByText("old");
     await screen.findByText("The curves of u-1 cannot be read");
   });
 

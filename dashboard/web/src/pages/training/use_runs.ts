@@ -71,11 +71,13 @@ export interface ComparedRun {
   error: Error | null;
 }
 
-/** In the order of the keys. */
-export function useCompared(keys: readonly string[]): ComparedRun[] {
+/** In the order of the keys. namespace: of the page's job, which is named without it, as others. */
+export function useCompared(keys: readonly string[], namespace: string): ComparedRun[] {
   const { api } = useServices();
   const queries = useQueryClient();
   const { jobs, gone } = useMemo(() => split(keys), [keys]);
+  const nameOf = (job: { namespace: string; name: string }): string =>
+    job.namespace === namespace ? job.name : `${job.namespace}/${job.name}`;
   // What `combine` gives stays the same object while it says the same, so that charts are prepared
   // anew only when curves have changed.
   const live = useQueries({
@@ -87,7 +89,7 @@ export function useCompared(keys: readonly string[]): ComparedRun[] {
     combine: (results) =>
       jobs.map(({ key, job }, index) => {
         const { data, error = null } = results[index] ?? {};
-        return compareRun(key, `${job.namespace}/${job.name}`, data?.answer, error);
+        return compareRun(key, nameOf(job), data?.answer, error);
       }),
   });
   const past = useQueries({
@@ -99,7 +101,7 @@ export function useCompared(keys: readonly string[]): ComparedRun[] {
     combine: (results) =>
       gone.map(({ key, uid }, index) => {
         const { data, error = null } = results[index] ?? {};
-        const label = data ? `${data.namespace}/${data.name}` : uid;
+        const label = data ? nameOf(data) : uid;
         return compareRun(key, label, data?.series, error);
       }),
   });

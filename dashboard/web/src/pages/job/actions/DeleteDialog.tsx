@@ -13,7 +13,7 @@ interface Props {
   onDelete: () => void;
 }
 
-const ALIVE: readonly string[] = ["Pending", "Running", "Unknown", "Terminating"];
+const ALIVE: readonly string[] = ["Pending", "Running", "Waiting", "Unknown", "Terminating"];
 
 /** Also where pods may not be listed: their roles' counts are the job's. */
 function podsOf(job: JobDetail): number {

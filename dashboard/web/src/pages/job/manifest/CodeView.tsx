@@ -3,6 +3,7 @@
 
 import type { ReactNode } from "react";
 import { useMemo } from "react";
+import { visible } from "../../../components/visible";
 
 interface Props {
   text: string;
@@ -10,7 +11,7 @@ interface Props {
 }
 
 export function CodeView({ text, label }: Props): ReactNode {
-  const lines = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
+  const lines = useMemo(() => text.replace(/\n$/, "").split("\n").map(visible), [text]);
   const numbers = useMemo(() => lines.map((_, index) => index + 1).join("\n"), [lines]);
   return (
     // Scrolls by the keyboard, too.
@@ -19,7 +20,9 @@ export function CodeView({ text, label }: Props): ReactNode {
       <pre className="job-code-numbers" aria-hidden="true">
         {numbers}
       </pre>
-      <pre className="job-code-text">{lines.length > COLOURED_MAX ? text : coloured(lines)}</pre>
+      <pre className="job-code-text">
+        {lines.length > COLOURED_MAX ? lines.join("\n") : coloured(lines)}
+      </pre>
     </div>
   );
 }

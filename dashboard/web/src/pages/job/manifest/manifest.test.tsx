@@ -4,6 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { expect, test, vi } from "vitest";
 import { parse } from "yaml";
 import type { KubeObject } from "../../../api/types";
+import { visible } from "../../../components/visible";
 import { FakeServer, problem } from "../../../testing/fake_server";
 import { renderAt } from "../../../testing/render";
 import { HOSTILE, jobOf } from "../job_fixture";
@@ -37,7 +38,9 @@ const code = (name: string) =>
 test("the manifest is YAML with line numbers, without the status", async () => {
   const { container } = await show(serverOf(OBJECT));
   const [numbers, text] = await code("Manifest");
-  expect(parse(text?.textContent ?? "")).toEqual({ ...OBJECT, status: undefined });
+  const annotations = { note: "yes", evil: visible(HOSTILE) };
+  const metadata = { ...OBJECT.metadata, annotations };
+  expect(parse(text?.textContent ?? "")).toEqual({ ...OBJECT, metadata, status: undefined });
   expect(numbers?.textContent?.split("\n").length).toBe(text?.textContent?.split("\n").length);
   expect(container.querySelector("pre img")).toBeNull();
 });
@@ -49,7 +52,7 @@ test("the status is a switch away, and none is said", async () => {
   expect(screen.getByText("The object has no status yet.")).toBeTruthy();
 });
 
-test("what is downloaded is what the API server has, byte for byte what one sees", async () => {
+test("what is downloaded is what the API server has, also what is hidden in it", async () => {
   const blobs: Blob[] = [];
   vi.stubGlobal("URL", class extends URL {
     static override createObjectURL = (blob: Blob): string => (blobs.push(blob), "blob:x");
@@ -66,7 +69,7 @@ test("what is downloaded is what the API server has, byte for byte what one sees
   await user.click(screen.getByRole("button", { name: "Download" }));
   expect(names).toEqual(["bert.yaml"]);
   const downloaded = await blobs[0]!.text();
-  expect(downloaded.trimEnd()).toBe(text?.textContent);
+  expect(downloaded.trimEnd().split("\n").map(visible).join("\n")).toBe(text?.textContent);
   expect(parse(downloaded)).toEqual({ ...OBJECT, status: undefined });
 });
 

@@ -47,7 +47,7 @@ function columnsOf(t: Texts, onReplica: (name: string) => void): Columns {
       sorter: byNumber(({ health }) => SEVERITY[health]),
       // One that does not exist is neither well nor ill.
       render: (_, { state, health, healthReason }) =>
-        state === "Missing" && health === "ok" ? (
+        (state === "Missing" || state === "Removed") && health === "ok" ? (
           "—"
         ) : (
           <HealthTag health={health} reason={healthReason} />

@@ -6,8 +6,10 @@ import type { GlyphName } from "../../../components/Glyph";
 
 const GLYPHS: Record<Replica["state"], GlyphName> = {
   Missing: "unknown",
+  Removed: "unknown",
   Pending: "pending",
   Running: "running",
+  Waiting: "restarting",
   Succeeded: "succeeded",
   Failed: "failed",
   Unknown: "unknown",
@@ -18,11 +20,13 @@ const GLYPHS: Record<Replica["state"], GlyphName> = {
 export const REPLICA_STATES = [
   "Failed",
   "Unknown",
+  "Waiting",
   "Pending",
   "Terminating",
   "Running",
   "Succeeded",
   "Missing",
+  "Removed",
 ] as const satisfies Replica["state"][];
 
 /** A state that is newer than this page is unknown to it. */

@@ -105,6 +105,11 @@ function grouped(entries: readonly Entry[]): Entry[] {
   return out;
 }
 
+/** Of what happened in one second: a job's end is what the others led to. */
+function isEnd({ kind, title }: Entry): number {
+  return kind === "condition" && (title === "Failed" || title === "Succeeded") ? 1 : 0;
+}
+
 /** Newest first; what happened at the same time keeps the order of the cluster, newest last. */
 export function timelineOf({ conditions, events, restartHistory = [] }: Sources): Entry[] {
   const all = [
@@ -114,7 +119,9 @@ export function timelineOf({ conditions, events, restartHistory = [] }: Sources)
   ];
   const ordered = all
     .map((entry, place) => ({ entry, place, time: timeOf(entry.at) }))
-    .sort((a, b) => b.time - a.time || b.place - a.place);
+    .sort(
+      (a, b) => b.time - a.time || isEnd(b.entry) - isEnd(a.entry) || b.place - a.place,
+    );
   const seen = new Map<string, number>();
   return grouped(ordered.map(({ entry }) => entry)).map((entry) => {
     // Two that are alike to the last letter still need keys of their own.

@@ -147,6 +147,12 @@ export interface SuggestProps extends ScalarProps {
   options: { value: string; label?: ReactNode }[];
 }
 
+/** What is typed narrows the list; what was chosen, and stands there, leaves it whole. */
+function fits(typed: string, value: string, options: SuggestProps["options"]): boolean {
+  const chosen = options.some((option) => option.value === typed);
+  return chosen || value.toLowerCase().includes(typed.toLowerCase());
+}
+
 /** A text, with proposals. */
 export function SuggestField(props: SuggestProps): ReactNode {
   const { path, options, placeholder, keep, ops, ...field } = props;
@@ -167,6 +173,7 @@ export function SuggestField(props: SuggestProps): ReactNode {
           value={textOf(value)}
           placeholder={placeholder ?? fallback}
           options={options}
+          filterOption={(typed, option) => fits(typed, String(option?.value ?? ""), options)}
           popupMatchSelectWidth={false}
           onChange={(next: string | undefined) => change(next)}
         />

@@ -69,6 +69,32 @@ describe.each(Object.entries(EXAMPLES))("a copy of the example %s", (_, text) =>
   });
 });
 
+// Symptom: of a manifest of 21 lines the copy had 37, with every default written out.
+test("defaults that the API server has put in are left out, what was written is not", () => {
+  const spec: JsonObject = { trainer: { maxSteps: 9, batchSize: 100 }, roles: {}, backoffLimit: 6 };
+  const applied = JSON.stringify({ spec: { ...spec, backoffLimit: 6 } });
+  const made: JsonObject = {
+    ...{ apiVersion: "taas.dev/v1", kind: "TrainingJob" },
+    metadata: {
+      name: "a",
+      annotations: { "kubectl.kubernetes.io/last-applied-configuration": applied },
+    },
+    spec: {
+      ...spec,
+      suspend: false,
+      trainer: { maxSteps: 12, batchSize: 100, strategy: { type: "ParameterServer" } },
+    },
+  };
+  expect(cloneOf(made).spec).toEqual({
+    trainer: { maxSteps: 12, batchSize: 100 },
+    roles: {},
+    backoffLimit: 6,
+  });
+  // Of one that nobody applied it is not known what he wrote.
+  const unknown = { ...made, metadata: { name: "a" } };
+  expect(cloneOf(unknown).spec).toEqual(made.spec);
+});
+
 test("a copy of a copy is numbered on", () => {
   const object: JsonObject = { kind: "TFJob", metadata: { name: "a-9" }, spec: {} };
   expect(cloneOf(object).metadata).toEqual({ name: "a-10" });

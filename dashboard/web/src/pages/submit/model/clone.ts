@@ -7,6 +7,7 @@ import type { Json, JsonObject } from "../manifest/path";
 import { isObject, withValue } from "../manifest/path";
 import { READ_OPTIONS } from "../manifest/read";
 import { kindOf } from "../schema/schema";
+import { APPLIED, appliedOf, withoutDefaults } from "./defaults";
 import { nameLengthMax, nextName } from "./names";
 
 // Written by the API server: the copy gets its own.
@@ -27,7 +28,7 @@ const DELETION_FINALIZERS = new Set(["foregroundDeletion", "orphan"]);
 /** The operator's memory of a job (operator/api/job.h), and kubectl's. */
 export const OTHERS_ANNOTATIONS = [
   "taas.dev/ledger",
-  "kubectl.kubernetes.io/last-applied-configuration",
+  APPLIED,
 ];
 
 export function cloneOf(object: JsonObject): JsonObject {
@@ -35,6 +36,10 @@ export function cloneOf(object: JsonObject): JsonObject {
   const fields = Object.entries(object).filter(([field]) => field !== "status");
   const copy: JsonObject = { ...Object.fromEntries(fields), metadata: cloneMetadata(metadata) };
   const kind = kindOf(copy);
+  const applied = appliedOf(object);
+  if (kind && applied && copy.spec !== undefined) {
+    copy.spec = withoutDefaults(kind, copy.spec, applied.spec ?? null);
+  }
   const name = typeof metadata.name === "string" ? metadata.name : "";
   if (!kind || name === "") return copy;
   const next = nextName(name, nameLengthMax(kind, copy));

@@ -53,13 +53,18 @@ function Problems({ problems }: { problems: readonly EventProblem[] }): ReactNod
   );
 }
 
-export function NoHistograms(props: { kind: JobKind; message: string }): ReactNode {
-  const { kind, message } = props;
+interface NoneProps {
+  kind: JobKind;
+  message: string;
+  over: boolean;
+}
+
+export function NoHistograms({ kind, message, over }: NoneProps): ReactNode {
   const { t } = useText();
   const words = t.training.hist;
   return (
-    <NoneYet kind={kind} words={words}>
-      <h3>{words.noneTitle}</h3>
+    <NoneYet kind={kind} words={words} over={over}>
+      <h3>{words.noneTitle(over)}</h3>
       {message !== "" && (
         <p>
           {words.said} <bdi>{message}</bdi>

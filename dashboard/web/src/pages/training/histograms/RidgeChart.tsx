@@ -73,6 +73,9 @@ export function RidgeChart(props: Props): ReactNode {
     [scene, chosen, hover, x, palette],
   );
   const cuts = scene?.ridges.filter(({ cut }) => cut).length ?? 0;
+  const wider = scene?.wider ?? 0;
+  const odd = [cuts > 0 ? words.cut(cuts) : "", wider > 0 ? words.wider(wider) : ""];
+  const note = odd.filter((one) => one !== "").join(" ");
   const pointed = hover === undefined ? undefined : shown.all[hover];
   return (
     <>
@@ -94,7 +97,7 @@ export function RidgeChart(props: Props): ReactNode {
             {binText(pointed, hit.value, { words, format }) ?? "–"}
           </>
         ) : (
-          <span className="muted">{cuts > 0 ? words.cut(cuts) : words.heightWhy[height]}</span>
+          <span className="muted">{note === "" ? words.heightWhy[height] : note}</span>
         )}
       </p>
     </>

@@ -8,6 +8,7 @@ import {
   isCut,
   placeOf,
   valueAt,
+  mostRange,
   valueRange,
 } from "./bars";
 import { histogram } from "./fixture";
@@ -128,4 +129,35 @@ test("a value is in the bin that begins with it; the last bin has its end too", 
   expect([-0.1, 0, 0.99, 1, 2, 2.1].map((value) => binAt(one, value))).toEqual([
     ...[undefined, 0, 0, 1, 1, undefined],
   ]);
+});
+
+// Symptom: 50 of 51 histograms of gradients were one black spike, since the first step, which was a
+// thousand times as wide, set the axis.
+describe("the axis of many histograms", () => {
+  const small = Array.from({ length: 9 }, (_, i) => histogram(i + 1, [-1 - i / 10, 1], [3]));
+
+  test("is that of most of them, and it is said how many go beyond it", () => {
+    const all = [histogram(0, [-1000, 1000], [3]), ...small];
+    expect(mostRange(all)).toEqual({ span: [-1.8, 1], wider: 1 });
+    // What is within the axis is drawn, from end to end.
+    const [bar] = barsOf(all[0]!, { span: [-1.8, 1], width: 100 }, "density");
+    expect([bar?.from, bar?.to]).toEqual([0, 100]);
+    expect(bar?.share).toBeCloseTo(2.8 / 2000);
+    // And nothing of what is not.
+    expect(barsOf(histogram(0, [5, 6], [3]), { span: [-1.8, 1], width: 100 }, "count")).toEqual([]);
+  });
+
+  test("is that of all where they differ less, or are few, or many are wide", () => {
+    expect(mostRange([histogram(0, [-9, 9], [3]), ...small])).toEqual({ span: [-9, 9], wider: 0 });
+    const few = [histogram(0, [-1000, 1000], [3]), ...small.slice(0, 3)];
+    expect(mostRange(few)).toEqual({ span: [-1000, 1000], wider: 0 });
+    const many = [...small, ...small.map((_, i) => histogram(i, [-1000, 1000], [3]))];
+    expect(mostRange(many)).toEqual({ span: [-1000, 1000], wider: 0 });
+    expect(mostRange([])).toBeUndefined();
+  });
+
+  test("zeros before the first step are not wider than what follows", () => {
+    const zeros = histogram(0, [-1e-9, 1e-9], [7], { min: 0, max: 0 });
+    expect(mostRange([zeros, ...small])).toEqual({ span: [-1.8, 1], wider: 0 });
+  });
 });

@@ -74,6 +74,44 @@ export function valueRange(histograms: readonly Histogram[]): Span | undefined {
   return [from, to];
 }
 
+// The first gradients of a training are often a hundred times as wide as all later ones.
+const ORDINARY = 10;
+// Of fewer it is not to be said which are the ordinary ones.
+const ENOUGH = 5;
+// So many at most may be wider than the axis.
+const WIDER_SHARE = 0.2;
+
+export interface Range {
+  span: Span;
+  /** Histograms that go beyond it. */
+  wider: number;
+}
+
+/** That of most of them: a few that are much wider would leave a spike of each other. */
+export function mostRange(histograms: readonly Histogram[]): Range | undefined {
+  const whole = valueRange(histograms);
+  if (!whole) return undefined;
+  const all = histograms.flatMap((one) => rangesOf(one));
+  const widths = all.map(([from, to]) => to - from).sort((a, b) => a - b);
+  const middle = widths[Math.floor(widths.length / 2)] ?? 0;
+  const ordinary = all.filter(([from, to]) => to - from <= ORDINARY * middle);
+  const from = Math.min(...ordinary.map((one) => one[0]));
+  const to = Math.max(...ordinary.map((one) => one[1]));
+  const wider = all.length - ordinary.length;
+  const worth = whole[1] - whole[0] > ORDINARY * (to - from) && to > from;
+  if (all.length < ENOUGH || wider > WIDER_SHARE * all.length || !worth) {
+    return { span: whole, wider: 0 };
+  }
+  return { span: [from, to], wider };
+}
+
+/** None of one that is empty; of one value that value. */
+function rangesOf(histogram: Histogram): Span[] {
+  const range = valueRange([histogram]);
+  if (!range) return [];
+  return histogram.min === histogram.max ? [[histogram.min, histogram.min]] : [range];
+}
+
 export function placeOf(value: number, { span: [from, to], width }: Scale): number {
   return ((value - from) / (to - from)) * width;
 }
@@ -102,15 +140,21 @@ export function barsOf(histogram: Histogram, scale: Scale, height: Height): Bar[
   };
   counts.forEach((count, bin) => {
     if (!isDrawable(histogram, bin)) return close();
-    const from = placeOf(edges[bin] ?? 0, scale);
-    const to = placeOf(edges[bin + 1] ?? 0, scale);
+    const begin = placeOf(edges[bin] ?? 0, scale);
+    const end = placeOf(edges[bin + 1] ?? 0, scale);
+    // What is beyond the ends of the axis does not show.
+    if (end < 0 || begin > scale.width) return close();
+    const from = Math.max(0, begin);
+    const to = Math.min(scale.width, end);
+    const inside = end > begin ? count * ((to - from) / (end - begin)) : count;
     if (to - from >= 1) close();
     if (open) {
       Object.assign(open.bar, { to, last: bin });
-      open.count += count;
+      open.count += inside;
       open.most = Math.max(open.most, count);
     } else {
-      open = { bar: { from, to, value: 0, share: 0, first: bin, last: bin }, count, most: count };
+      const bar = { from, to, value: 0, share: 0, first: bin, last: bin };
+      open = { bar, count: inside, most: count };
     }
     if (to - open.bar.from >= 1) close();
   });

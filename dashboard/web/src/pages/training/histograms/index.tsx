@@ -51,7 +51,7 @@ export default function Histograms(props: Props): ReactNode {
         <LoadingRows rows={4} />
       )}
       {data && <EventsNotes state={data.state} empty={empty} />}
-      {data && empty && <NoHistograms kind={job.kind} message={data.state.message} />}
+      {data && empty && <NoHistograms kind={job.kind} message={data.state.message} over={over} />}
       {data && !empty && <Tags {...props} events={data} />}
     </section>
   );

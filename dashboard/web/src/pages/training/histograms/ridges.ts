@@ -3,7 +3,7 @@
 import type { Histogram } from "../../../api/events";
 import type { Span } from "../scale";
 import type { Bar, Height, Heights, Scale } from "./bars";
-import { barsOf, fractionOf, heightsOf, isCut, valueAt, valueRange } from "./bars";
+import { barsOf, fractionOf, heightsOf, isCut, mostRange, valueAt } from "./bars";
 
 export type Dot = readonly [x: number, y: number];
 
@@ -44,6 +44,8 @@ export interface RidgeScene {
   depth: Span;
   /** Of the axis of depth. */
   places: Span;
+  /** Histograms that go beyond the axis of values. */
+  wider: number;
 }
 
 // Of the height of the picture; the rest is the depth.
@@ -57,8 +59,9 @@ export function ridgeScene(
   size: Size,
   look: RidgeLook,
 ): RidgeScene | undefined {
-  const span = valueRange(histograms);
-  if (!span || size.width < 1 || size.height < 1) return undefined;
+  const range = mostRange(histograms);
+  if (!range || size.width < 1 || size.height < 1) return undefined;
+  const { span, wider } = range;
   const scale = { span, width: size.width };
   const bars = histograms.map((histogram) => barsOf(histogram, scale, look.height));
   const heights = heightsOf(bars, look.log);
@@ -81,7 +84,7 @@ export function ridgeScene(
   });
   // A clock that was set back must not put the new behind the old by index alone.
   ridges.sort((a, b) => a.base - b.base || a.index - b.index);
-  return { size, scale, heights, peak, ridges, depth, places: [from, to] };
+  return { size, scale, heights, peak, ridges, depth, places: [from, to], wider };
 }
 
 function outlineOf(bars: readonly Bar[], base: number, yOf: (bar: Bar) => number): Dot[] {
