@@ -77,12 +77,12 @@ std::string Summary(const JobDescription& description) {
   const JobStatus& status = job.status;
   const Dialect& dialect = DialectOf(job.kind);
   const bool over = status.state == JobState::kSucceeded || status.state == JobState::kFailed;
+  const std::string ready = over || status.ready.empty() ? "" : ", " + status.ready + " ready";
   Rows rows = {{"Name:", job.meta.name},
                {"Namespace:", job.meta.ns},
                {"Kind:", std::string(dialect.kind_name) + " (" +
                              std::string(dialect.group_version) + ")"},
-               {"State:", job.StateName() +
-                              (over || status.ready.empty() ? "" : ", " + status.ready + " ready")}};
+               {"State:", job.StateName() + ready}};
   if (job.status_known) {
     rows.push_back({"Attempt:", std::to_string(status.attempt)});
     rows.push_back({"Restarts:", RestartsText(status)});

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
 
+#include "operator/api/quantity.h"
 #include "operator/base/clock.h"
 #include "operator/base/closest_name.h"
 
@@ -19,10 +19,6 @@ using Many = CoreField::Many;
 
 // Longer values are cut in messages: the path says which one is meant.
 constexpr size_t kShownMax = 120;
-// The API server's own words.
-constexpr char kQuantityRule[] =
-    "quantities must match the regular expression "
-    "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 constexpr char kQuantityHint[] = "such as 2, 500m, 1G for 10^9 or 1Gi for 2^30, without a space";
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
@@ -241,12 +237,13 @@ class Check {
   }
 
   void Quantity(const std::string& text, const std::string& path) {
-    if (IsQuantity(text)) return;
+    const std::string flaw(QuantityFlaw(text));
+    if (flaw.empty()) return;
     const std::string shown = Shown(text);
     if (words_ == TypeWords::kDecoder) {
-      return Add(path, kMalformed, path + ": " + shown + ": " + kQuantityRule, kQuantityHint);
+      return Add(path, kMalformed, path + ": " + shown + ": " + flaw, kQuantityHint);
     }
-    Add(path, kFieldInvalid, "Invalid value: " + shown + ": " + kQuantityRule, kQuantityHint);
+    Add(path, kFieldInvalid, "Invalid value: " + shown + ": " + flaw, kQuantityHint);
   }
 
   void Time(const std::string& text, const std::string& path) {
@@ -303,29 +300,7 @@ void PruneCore(const CoreType& type, Json* value) {
   }
 }
 
-// [+-]? digits with at most one point, then nothing, one of the units, or a power of ten.
-bool IsQuantity(const std::string& given) {
-  // The decoder takes off what stands around it.
-  const size_t from = given.find_first_not_of(" \t\r\n");
-  if (from == std::string::npos) return false;
-  std::string_view text(given);
-  text = text.substr(from, given.find_last_not_of(" \t\r\n") + 1 - from);
-  if (text[0] == '+' || text[0] == '-') text.remove_prefix(1);
-  // Digits that are not there are a 0, to the decoder.
-  size_t points = 0;
-  while (!text.empty() && (IsDigit(text[0]) || text[0] == '.')) {
-    if (text[0] == '.') ++points;
-    text.remove_prefix(1);
-  }
-  if (points > 1) return false;
-  static constexpr std::string_view kUnits[] = {"",   "n",  "u",  "m",  "k",  "M",  "G", "T",
-                                                "P",  "E",  "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
-  if (std::find(std::begin(kUnits), std::end(kUnits), text) != std::end(kUnits)) return true;
-  if (text[0] != 'e' && text[0] != 'E') return false;
-  text.remove_prefix(1);
-  if (!text.empty() && (text[0] == '+' || text[0] == '-')) text.remove_prefix(1);
-  return !text.empty() && std::all_of(text.begin(), text.end(), IsDigit);
-}
+bool IsQuantity(const std::string& text) { return QuantityFlaw(text).empty(); }
 
 std::string KeyPath(const std::string& path, const std::string& key) {
   const bool plain = key.find_first_of("./[] ") == std::string::npos && !key.empty();
