@@ -34,13 +34,14 @@ absl::StatusOr<SeenJob> ReadSeenJob(JobKind kind, std::string_view json) {
   SeenJob job;
   job.kind = kind;
   job.meta = rest->meta;
-  job.unreadable = whole.ok() ? Annotate(status_read, "decode " +
-                                                          std::string(DialectOf(kind).kind_name) +
-                                                          " " + job.meta.ns + "/" + job.meta.name)
-                              : whole.status();
   absl::StatusOr<Job> spec = object.ok() ? DecodeSpec(kind, *object) : object.status();
   job.spec_known = spec.ok();
   if (spec.ok()) job.spec = std::move(spec->spec);
+  // Of several flaws the one that hides most.
+  const std::string what = "decode " + std::string(DialectOf(kind).kind_name) + " " + job.meta.ns +
+                           "/" + job.meta.name;
+  job.unreadable = job.spec_known && !status_read.ok() ? Annotate(status_read, what)
+                                                       : whole.status();
   job.status_known = status_read.ok();
   if (status_read.ok()) job.status = std::move(status);
   return job;
