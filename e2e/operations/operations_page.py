@@ -18,8 +18,8 @@ TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 FIELDS_OF_ALL = {"time", "level", "message"}
 # On the page: a message that the code puts together.
 VARIES = "…"
-# What schedulers and kubelets call what is in a pod's way: passed on as it comes. The page has those
-# that people meet.
+# What schedulers and kubelets call what is in a pod's way: passed on as it comes. The page has
+# those that people meet.
 OF_KUBERNETES = {"Unschedulable", "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff",
                  "CreateContainerConfigError"}
 

@@ -36,8 +36,8 @@ class RecurringEvents {
   // Once more, at this moment.
   void Happens(const std::string& cause, const std::string& reason, const std::string& message,
                Clock::WallTime now);
-  // Once more, and no news until it could be forgotten, however it is worded: some servers word each
-  // refusal anew.
+  // Once more, and no news until it could be forgotten, however it is worded: some servers word
+  // each refusal anew.
   void Repeats(const std::string& cause, const std::string& reason, const std::string& message,
                Clock::Time now, Clock::WallTime wall);
   // All that stands in the way now. What is gone before it was told is told no more.

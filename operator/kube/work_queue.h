@@ -4,9 +4,9 @@
 // added: what is processed is a state, never an event.
 //
 // Keys of one namespace, which is what stands before the last "/", take turns with those of others:
-// nobody waits for all that somebody else has. There are two lanes, each with room of its own, so that runs of a request or two do not stand
-// behind those of dozens. A key comes in the fast lane; whoever finds its run to be a long one asks
-// for the slow one first.
+// nobody waits for all that somebody else has. There are two lanes, each with room of its own, so
+// that runs of a request or two do not stand behind those of dozens. A key comes in the fast lane;
+// whoever finds its run to be a long one asks for the slow one first.
 //
 // Ownership: the executor must outlive it; destroying it drops what waits. Threads: the executor's
 // only. Errors: none; the owner says by Retry or Forget how a run went.
