@@ -27,9 +27,10 @@ class SettingsTest(Acceptance):
 
     @classmethod
     def upgrade(cls, *values):
-        kubectl = cls.cluster.kubectl
+        kubectl = cls.its_cluster().kubectl
         kubectl.run(programs.path("helm"), "upgrade", taas.RELEASE, taas.CHART, "--namespace",
-                    taas.NAMESPACE, "--reset-values", *(f"--set={value}" for value in values),
+                    taas.NAMESPACE, "--reset-values",
+                    *(f"--set={value}" for value in (*taas.VALUES, *values)),
                     "--wait", "--timeout", taas.INSTALL_LIMIT)
         # Until the pods with the earlier values are gone, so that none of them leads.
         kubectl("rollout", "status", DEPLOYMENT, "-n", taas.NAMESPACE)

@@ -55,9 +55,14 @@ class Scenario(unittest.TestCase):
         """On which TaaS is installed for tests of all classes."""
         return [Scenario.cluster, *(cls.second.started if cls.second is not None else [])]
 
+    @classmethod
+    def its_cluster(cls):
+        """Before setUp, which sets `cluster`."""
+        return cls.second.cluster() if cls.alone and cls.second is not None else cls.cluster
+
     def setUp(self):
-        if self.alone and self.second is not None:
-            self.cluster = self.second.cluster()
+        if self.alone:
+            self.cluster = self.its_cluster()
         self.kubectl = self.cluster.kubectl
         self.namespace = "e2e-" + uuid.uuid4().hex[:8]
         self.cluster.make_namespace(taas.namespace(self.namespace, self.pod_security))

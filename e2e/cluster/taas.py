@@ -19,6 +19,8 @@ ACCOUNT = "taas-operator"
 USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 LEASE = "taas-operator"
 INSTALL_LIMIT = "3m"
+# `helm test` is there only when asked for.
+VALUES = ("test.enabled=true",)
 # The annotation in which the operator remembers what became of a job.
 LEDGER = "taas.dev/ledger"
 
@@ -38,7 +40,8 @@ def install(kubectl, *settings):
     """Into a namespace that takes pods of the strictest kind only."""
     kubectl.apply(namespace(NAMESPACE, "restricted"))
     kubectl.run(programs.path("helm"), "install", RELEASE, CHART, "--namespace", NAMESPACE,
-                "--set", "test.enabled=true", *settings, "--wait", "--timeout", INSTALL_LIMIT)
+                *(f"--set={value}" for value in VALUES), *settings, "--wait", "--timeout",
+                INSTALL_LIMIT)
 
 
 def operators(kubectl):
