@@ -221,7 +221,8 @@ absl::Status Shim::Run() {
 absl::Status Shim::WriteExitAtLast(const ExitRecord& exit) {
   const Clock::Time deadline = clock_.Now() + kRecordPatience;
   absl::Status written = WriteExit(disk_, files_, exit);
-  while (!written.ok() && clock_.Now() < deadline) {
+  // Where its directory is gone nobody asks for it any more.
+  while (!written.ok() && !absl::IsNotFound(written) && clock_.Now() < deadline) {
     clock_.SleepUntil(clock_.Now() + kRecordRetryEvery);
     written = WriteExit(disk_, files_, exit);
   }

@@ -299,6 +299,23 @@ TEST_F(ShimTest, ARecordThatIsNoneCountsAsOneOfARunThatWasLost) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a record at most")));
 }
 
+// Symptom: `taas local ci` was over, its directory gone, and a process of it was there for half a
+// minute more.
+TEST_F(ShimTest, WhereTheDirectoryOfItsRunIsGoneAShimEndsAtOnce) {
+  Shell("echo ready; while [ -e " + files_.dir + " ]; do sleep 0.02; done");
+  Start();
+  AwaitLog("ready");
+  const int lock = ::open(files_.lock.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(lock, 0);
+  ASSERT_THAT(disk_.RemoveAll(files_.dir), IsOk());
+  const Clock::Time gone = clock_.Now();
+  struct flock mine = {};
+  mine.l_type = F_WRLCK;
+  Await("the shim's end", [&] { return ::fcntl(lock, F_OFD_SETLK, &mine) == 0; });
+  EXPECT_LT(clock_.Now() - gone, 15s) << "half of what it waits for a disk that is full";
+  ::close(lock);
+}
+
 TEST_F(ShimTest, ARunThatWasRetiredIsNotStartedHoweverFarItsDirectoryIsRemoved) {
   Shell("echo started >> " + files_.dir + "/count");
   ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
