@@ -86,7 +86,7 @@ class OutOfMemoryTest(MainJobUnderFault):
         # Of a container that is killed as soon as it starts containerd may not hear the reason, and
         # nobody else after it.
         causes = ("outOfMemory", "killed")
-        self.assertRegex(status["message"], r"^worker-[01] failed again after 1 restarts .* "
+        self.assertRegex(status["message"], r"^worker-[01] failed again after 1 restart .* "
                          "backoffLimit is 2: exit code 137")
         self.assertIn((status["state"], status["restarts"]),
                       [("Failed", {cause: 1}) for cause in causes])
