@@ -103,9 +103,10 @@ class Acceptance(Scenario):
             raise AssertionError(f"{len(wrong)} of {len(wanted)} jobs are not as they should be "
                                  f"after {limit_s} s:\n" + "\n".join(told)) from None
 
-    def await_running(self, *jobs):
-        """Until all pods of the jobs run, and the operator knows."""
-        self.await_status({job: {"state": "Running", "ready": all_of(job)} for job in jobs})
+    def await_running(self, *jobs, completed=0):
+        """Until all pods of the jobs run, but `completed` of each, and the operator knows."""
+        self.await_status({job: {"state": "Running", "ready": all_of(job, completed)}
+                           for job in jobs})
 
     def await_pods(self, *names):
         """Until each of these runs."""
@@ -184,9 +185,9 @@ def runs(pod):
             and "deletionTimestamp" not in pod["metadata"])
 
 
-def all_of(job):
+def all_of(job, completed=0):
     count = sum(job.roles.values())
-    return f"{count}/{count}"
+    return f"{count - completed}/{count}"
 
 
 def fits(value, wanted):

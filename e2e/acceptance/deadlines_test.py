@@ -73,7 +73,8 @@ class DeadlinesTest(Acceptance):
         jobs = {kind: self.gang(kind, here) for kind in KINDS}
         self.start(*jobs.values())
         self.await_status({job: {"state": "Pending", "attempt": 2, "message": re.compile(
-            r"^all replicas are released until \S+, because not all of them ran within "
+            r"^all replicas are released until \S+, because not all that the training needs ran "
+            "within "
             + PENDING_FIELDS[kind] + r": worker-0 \(and 1 more\) cannot be scheduled: "
             r"Unschedulable: .*nodes are available")} for kind, job in jobs.items()})
         # All of it, also what had its place.

@@ -35,7 +35,7 @@ class SuspendTest(Acceptance):
                               "TFJobSuspended", "TFJob tf-paused is suspended.")
         for job in jobs:
             self.change(job, suspend=False)
-        self.await_running(*jobs)
+        self.await_running(*jobs, completed=1)
         self.check_conditions(jobs[1], ["Created", "Suspended", "Running"],
                               "TFJobRunning", f"TFJob {self.namespace}/tf-paused is running.")
         resumed = self.status_of(jobs[1])["conditions"][1]

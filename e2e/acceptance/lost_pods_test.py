@@ -58,7 +58,7 @@ class LostPodsTest(Acceptance):
         for pod in before:
             self.api.delete("pods", pod)
         self.await_successors(before)
-        self.await_running(*jobs)
+        self.await_running(*jobs, completed=1)
         for job in jobs:
             self.kubelet.end(job.pod("chief"), 0, ago_s=LONG_AGO_S)
         self.await_status({job: {"state": "Succeeded", "restarts": {"preempted": 1}}
