@@ -20,8 +20,9 @@ FIELDS_OF_ALL = {"time", "level", "message"}
 VARIES = "…"
 # What schedulers and kubelets call what is in a pod's way: passed on as it comes. The page has
 # those that people meet.
-OF_KUBERNETES = {"Unschedulable", "ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff",
-                 "CreateContainerConfigError"}
+OF_KUBERNETES = {"Unschedulable", "SchedulerError", "ErrImagePull", "ImagePullBackOff",
+                 "ErrImageNeverPull", "InvalidImageName", "CrashLoopBackOff",
+                 "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
 
 
 def read(*path):
