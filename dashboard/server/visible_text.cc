@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "operator/base/hidden_character.h"
 #include "operator/base/utf8.h"
 #include "third_party/json.h"
 
@@ -16,21 +17,10 @@ bool MayHide(char c) {
          byte == 0xE2;
 }
 
-// Of a character of one to three bytes; others hide nothing.
-uint32_t CodeOf(std::string_view character) {
-  const auto bits = [&](size_t i, int mask) {
-    return static_cast<uint32_t>(static_cast<unsigned char>(character[i]) & mask);
-  };
-  if (character.size() == 1) return bits(0, 0x7F);
-  if (character.size() == 2) return bits(0, 0x1F) << 6 | bits(1, 0x3F);
-  if (character.size() == 3) return bits(0, 0x0F) << 12 | bits(1, 0x3F) << 6 | bits(2, 0x3F);
-  return 0x10000;
-}
-
 bool IsBetween(uint32_t code, uint32_t from, uint32_t to) { return code >= from && code <= to; }
 
 void AppendVisible(std::string_view character, std::string* out) {
-  const uint32_t code = CodeOf(character);
+  const uint32_t code = CodePoint(character);
   if (code == '\n' || code == '\t') {
     *out += character;
   } else if (code < 0x20 || code == 0x7F) {
