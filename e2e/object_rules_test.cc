@@ -1,17 +1,14 @@
 // What any object may say: the local API server takes and refuses what a real one does, in the same
 // words, whichever verb or patch brings it.
 
-#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
 
-#include "e2e/control_plane.h"
+#include "e2e/both_servers_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_server.h"
-#include "operator/base/clock.h"
-#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 
@@ -53,23 +50,8 @@ std::string CauseOf(const std::string& message) {
   return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
-class ObjectRulesTest : public testing::Test {
+class ObjectRulesTest : public BothServersTest {
  protected:
-  static void SetUpTestSuite() {
-    auto plane = ControlPlane::Start(testing::TempDir() + "/plane");
-    ASSERT_THAT(plane, IsOk());
-    plane_ = *std::move(plane);
-    auto local = localkube::ApiServer::Start({.dir = testing::TempDir() + "/api"}, clock_,
-                                             random_, /*logs=*/nullptr);
-    ASSERT_THAT(local, IsOk());
-    local_ = *std::move(local);
-  }
-  static void TearDownTestSuite() {
-    plane_.reset();
-    local_.reset();
-  }
-  void SetUp() override { ASSERT_NE(local_, nullptr) << "there are no servers"; }
-
   // Both servers' verdict, which must be one.
   static Verdict Ask(const std::string& method, const std::string& path, const Json& body,
                      const std::string& type = kJson) {
@@ -132,11 +114,6 @@ class ObjectRulesTest : public testing::Test {
              {{"containers",
                Json::array({{{"name", "c"}, {"image", "i"}, {"resources", resources}}})}}}};
   }
-
-  static inline RealClock clock_;
-  static inline SystemRandom random_;
-  static inline std::unique_ptr<ControlPlane> plane_;
-  static inline std::unique_ptr<localkube::ApiServer> local_;
 };
 
 TEST_F(ObjectRulesTest, OfLabels) {

@@ -1,18 +1,15 @@
 // Reviews of tokens and of access: the local cluster answers what a real API server answers.
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "e2e/control_plane.h"
+#include "e2e/both_servers_fixture.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "localkube/api/api_server.h"
 #include "operator/api/kube_protobuf.h"
-#include "operator/base/clock.h"
 #include "operator/base/protobuf_slice.h"
-#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 
@@ -53,23 +50,8 @@ Json Comparable(const std::string& text) {
   return body;
 }
 
-class ReviewsTest : public testing::Test {
+class ReviewsTest : public BothServersTest {
  protected:
-  static void SetUpTestSuite() {
-    auto plane = ControlPlane::Start(testing::TempDir() + "/plane");
-    ASSERT_THAT(plane, IsOk());
-    plane_ = *std::move(plane);
-    auto local = localkube::ApiServer::Start({.dir = testing::TempDir() + "/api"}, clock_,
-                                             random_, /*logs=*/nullptr);
-    ASSERT_THAT(local, IsOk());
-    local_ = *std::move(local);
-  }
-  static void TearDownTestSuite() {
-    plane_.reset();
-    local_.reset();
-  }
-  void SetUp() override { ASSERT_NE(local_, nullptr) << "there are no servers"; }
-
   // `body` says TOKEN where a server's own token is meant.
   static std::string WithToken(std::string text, const std::string& from, const std::string& to) {
     for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
@@ -105,11 +87,6 @@ class ReviewsTest : public testing::Test {
     EXPECT_EQ(local.code, real.code);
     EXPECT_EQ(local.body, real.body);
   }
-
-  static inline RealClock clock_;
-  static inline SystemRandom random_;
-  static inline std::unique_ptr<ControlPlane> plane_;
-  static inline std::unique_ptr<localkube::ApiServer> local_;
 };
 
 TEST_F(ReviewsTest, OfTokens) {
