@@ -24,6 +24,8 @@ export const logs = {
   localZone: "local time",
   download: "Download all lines of these replicas as a text file",
 
+  words: { wrap: "Wrap", previous: "Previous", jump: "Time", follow: "Follow" },
+
   search: "Search (/)",
   searchLabel: "Search in the lines",
   regex: "Regular expression",

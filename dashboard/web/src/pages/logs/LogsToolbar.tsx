@@ -45,12 +45,14 @@ export function LogsToolbar({ job, live, view, session }: Props): ReactNode {
         <Toggle
           on={wrap}
           name={t.logs.wrap}
+          word={t.logs.words.wrap}
           icon={<EnterOutlined />}
           onChange={(on) => set({ wrap: on ? "1" : "0" })}
         />
         <Toggle
           on={options.previous}
           name={t.logs.previous}
+          word={t.logs.words.previous}
           hint={t.logs.previousHint}
           icon={<HistoryOutlined />}
           onChange={(on) => set({ previous: on ? "1" : "" })}
@@ -60,6 +62,7 @@ export function LogsToolbar({ job, live, view, session }: Props): ReactNode {
         <Toggle
           on={options.follow}
           name={t.logs.follow}
+          word={t.logs.words.follow}
           icon={<ArrowDownOutlined />}
           disabled={options.previous}
           onChange={(on) => set({ follow: on ? "" : "0" })}
@@ -89,23 +92,28 @@ export function LogsToolbar({ job, live, view, session }: Props): ReactNode {
 interface ToggleProps {
   on: boolean;
   name: string;
+  /** What shows beside the icon where there is room. */
+  word: string;
   hint?: string;
   icon: ReactNode;
   disabled?: boolean;
   onChange: (on: boolean) => void;
 }
 
-function Toggle({ on, name, hint, icon, disabled = false, onChange }: ToggleProps): ReactNode {
+function Toggle(props: ToggleProps): ReactNode {
+  const { on, name, word, hint, icon, disabled = false, onChange } = props;
   return (
     <Tooltip title={hint ?? name}>
       <Button
-        className="logs-toggle"
+        className="logs-toggle logs-worded"
         aria-label={name}
         aria-pressed={on}
         icon={icon}
         disabled={disabled}
         onClick={() => onChange(!on)}
-      />
+      >
+        <span className="logs-word">{word}</span>
+      </Button>
     </Tooltip>
   );
 }
@@ -130,11 +138,14 @@ function Download({ job, view }: { job: JobRef; view: LogsView }): ReactNode {
   return (
     <Tooltip title={t.logs.download}>
       <Button
+        className="logs-worded"
         aria-label={t.logs.download}
         icon={<DownloadOutlined />}
         loading={reading.isPending}
         onClick={() => reading.mutate()}
-      />
+      >
+        <span className="logs-word">{t.common.download}</span>
+      </Button>
     </Tooltip>
   );
 }

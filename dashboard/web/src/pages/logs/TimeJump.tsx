@@ -20,7 +20,9 @@ export function TimeJump({ session, utc }: { session: LogSession; utc: boolean }
       content={<JumpForm session={session} utc={utc} onDone={() => setOpen(false)} />}
     >
       <Tooltip title={open ? "" : t.logs.jump}>
-        <Button aria-label={t.logs.jump} icon={<ClockCircleOutlined />} />
+        <Button className="logs-worded" aria-label={t.logs.jump} icon={<ClockCircleOutlined />}>
+          <span className="logs-word">{t.logs.words.jump}</span>
+        </Button>
       </Tooltip>
     </Popover>
   );

@@ -168,6 +168,19 @@ test("keys toggle wrapping and following", async () => {
   expect(asked().get("since")).toBeTruthy();
 });
 
+// Symptom: the toolbar was five icons without words.
+test("each button of the toolbar has a word beside its icon, for where there is room", async () => {
+  await open();
+  const words = [...document.querySelectorAll(".logs-buttons .logs-word")];
+  expect(words.map((word) => word.textContent)).toEqual([
+    "Wrap",
+    "Previous",
+    "Time",
+    "Download",
+    "Follow",
+  ]);
+});
+
 test("lines are selected beside their text, and copied with time and replica", async () => {
   const page = await open("", manyLines(20));
   const copied = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
