@@ -12,6 +12,7 @@ import { sameValue, textOf } from "../manifest/path";
 import { isNeeded, schemaAt } from "../schema/lookup";
 import { useEditing } from "./editing";
 import { Field } from "./Field";
+import { fits } from "./fits";
 
 export interface ScalarProps {
   path: Path;
@@ -145,12 +146,6 @@ function choiceText(value: string, meaning: string): string {
 
 export interface SuggestProps extends ScalarProps {
   options: { value: string; label?: ReactNode }[];
-}
-
-/** What is typed narrows the list; what was chosen, and stands there, leaves it whole. */
-function fits(typed: string, value: string, options: SuggestProps["options"]): boolean {
-  const chosen = options.some((option) => option.value === typed);
-  return chosen || value.toLowerCase().includes(typed.toLowerCase());
 }
 
 /** A text, with proposals. */
