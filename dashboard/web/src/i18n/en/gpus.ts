@@ -55,6 +55,12 @@ export const gpus = {
   notOfJob: (job: string) => `${job} holds no GPU that you may see.`,
   showAll: "Show all GPUs",
 
+  jobsHere: "Jobs on the map",
+  heldOfAsked: (held: number, asked: number) =>
+    held === asked
+      ? `${plural(held, "GPU", "GPUs")} held`
+      : `${held} held of ${plural(asked, "GPU", "GPUs")} asked for`,
+  moreJobs: (count: number) => `and ${plural(count, "more", "more")}`,
   mapLabel: "GPUs by node",
   keys: "Arrow keys move, Enter opens the job, Space shows all GPUs of the job.",
   legend: "Legend",

@@ -48,6 +48,10 @@ export const gpus: typeof en = {
   notOfJob: (job) => `${job} 没有占用您可查看的 GPU。`,
   showAll: "显示全部 GPU",
 
+  jobsHere: "图中的作业",
+  heldOfAsked: (held, asked) =>
+    held === asked ? `占用 ${held} 块 GPU` : `请求 ${asked} 块 GPU，已占用 ${held} 块`,
+  moreJobs: (count) => `还有 ${count} 个`,
   mapLabel: "各节点的 GPU",
   keys: "方向键移动，Enter 打开作业，空格显示该作业的全部 GPU。",
   legend: "图例",

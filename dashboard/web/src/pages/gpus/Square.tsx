@@ -40,7 +40,7 @@ export function Square({ cell, label, current, dimmed }: Props): ReactNode {
   );
 }
 
-function Face({ name, group }: { name: string; group: string }): ReactNode {
+export function Face({ name, group }: { name: string; group: string }): ReactNode {
   const { hue, pattern } = styleOf(group);
   return (
     // The letters are a look, like the hue, and no text: the square's name has it all.

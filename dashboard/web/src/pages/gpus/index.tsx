@@ -16,6 +16,7 @@ import { Finder } from "./Finder";
 import { GpuGrid } from "./GpuGrid";
 import { GpuTable } from "./GpuTable";
 import { JobBar } from "./JobBar";
+import { JobKeys } from "./JobKeys";
 import { Legend } from "./Legend";
 import { Summary } from "./Summary";
 import { totalsOf } from "./totals";
@@ -75,6 +76,7 @@ function Content({ live, finding, wish }: ContentProps): ReactNode {
     return <Nothing map={map} />;
   }
   const about = isAboutCells(view, namespace);
+  const onJob = (job: string): void => setView({ job: job === view.job ? "" : job });
   return (
     <>
       {!map.nodesVisible && <Alert className="gpus-note" type="info" title={t.gpus.noNodes} />}
@@ -103,13 +105,14 @@ function Content({ live, finding, wish }: ContentProps): ReactNode {
       )}
       {shown.nodes.length > 0 && !view.table && (
         <>
+          <JobKeys map={map} job={view.job} onJob={onJob} />
           <Legend />
           <GpuGrid
             groups={groups}
             by={view.group}
             nodes={shown.nodes}
             matches={shown.matches}
-            onJob={(job) => setView({ job: job === view.job ? "" : job })}
+            onJob={onJob}
           />
         </>
       )}
