@@ -15,6 +15,7 @@ import type {
   JobChange,
   JobDetail,
   JobList,
+  JobUsage,
   KubeObject,
   LoginHelp,
   NamespaceAccess,
@@ -93,6 +94,26 @@ export function useManifest(job: JobRef, enabled = true): Read<KubeObject> {
 export function usePod(namespace: string, name: string, enabled = true): Read<KubeObject> {
   const path = `api/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
   return useRead<KubeObject>(["pod", namespace, name], path, enabled);
+}
+
+// What is measured is an average of some seconds; of a cluster that measures nothing nobody asks
+// again and again.
+const USAGE_MS = 5_000;
+const NO_USAGE_MS = 60_000;
+
+/** Asked for again and again while somebody looks; undefined: not known, or not wanted. */
+export function useUsage(job: JobRef, enabled: boolean): JobUsage | undefined {
+  const { api } = useServices();
+  const { data } = useQuery<JobUsage>({
+    queryKey: ["usage", jobKey(job)],
+    enabled,
+    // One that fails is only the less to see.
+    retry: false,
+    refetchInterval: ({ state }) =>
+      state.status === "error" || state.data?.why !== undefined ? NO_USAGE_MS : USAGE_MS,
+    queryFn: ({ signal }) => api.get<JobUsage>(`${jobApi(job)}/usage`, { signal }),
+  });
+  return enabled ? data : undefined;
 }
 
 /** For a loop that asks again with the last step that it has. */

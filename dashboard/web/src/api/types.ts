@@ -105,7 +105,10 @@ export interface JobRow {
   /** Why it is not ok; a code for the program, `message` is for the person. */
   healthReason?: HealthReason;
   roles: RoleCount[];
+  /** Held by its pods. */
   gpus: number;
+  /** By all its replicas, where that is more than what they hold. */
+  gpusAsked?: number;
   progress?: Progress;
   restarts: number;
   message: string;
@@ -131,7 +134,8 @@ export type HealthReason =
   | "PendingLong"
   | "NoProgress"
   | "ConfigError"
-  | "TerminatingLong";
+  | "TerminatingLong"
+  | "LossRises";
 
 /** GET api/jobs */
 export interface JobList {
@@ -237,6 +241,22 @@ export type KubeObject = {
   metadata: { name: string; namespace: string; [key: string]: unknown };
   [key: string]: unknown;
 };
+
+/**
+ * GET api/jobs/{ns}/{plural}/{name}/usage: what its pods use now, by metrics.k8s.io, read with the
+ * user's own rights and kept for some seconds.
+ */
+export interface JobUsage {
+  /** By the pod's name; of those that are measured. */
+  pods: Record<string, PodUsage>;
+  /** Why there are none. */
+  why?: "NotServed" | "Forbidden" | "Unavailable";
+}
+export interface PodUsage {
+  /** In cores. */
+  cpu: number;
+  memoryMiB: number;
+}
 
 /** POST api/jobs[?dryRun=true], body: one manifest in YAML or JSON, taken as it is. */
 export interface Created {
@@ -531,6 +551,6 @@ export interface ClusterState {
   now: Time;
 }
 export interface StreamEnd {
-  reason: "Unauthenticated" | "ServerStops" | "TooSlow";
+  reason: "Unauthenticated" | "ServerStops" | "TooSlow" | "Internal";
   message: string;
 }

@@ -47,6 +47,7 @@ export const common = {
     NoProgress: "It makes no progress",
     ConfigError: "A container's configuration is wrong",
     TerminatingLong: "A pod has been terminating for long",
+    LossRises: "Its loss is rising",
   } satisfies Record<HealthReason, string>,
   state: {
     Pending: "Pending",

@@ -37,6 +37,8 @@ export const job = {
   headed: (what: string) => `${what}.`,
   headlineDeleting: "The job is being deleted: its pods are ending.",
   worst: (name: string, why: string) => `${name}: ${why}`,
+  before: "What it wrote before that:",
+  asAbove: "as said at the top of this page",
   advice: {
     Failed: "Read the last lines of the failed replica, correct the cause, then clone the job.",
     CrashLoop: "Read its log: the lines before the end say why. The exit code is in its details.",
@@ -52,6 +54,9 @@ export const job = {
     NoProgress: "Its step has not changed for minutes: read the log of the chief.",
     ConfigError: "Check that the Secrets, ConfigMaps and volumes that it names exist.",
     TerminatingLong: "A volume or a node may hold it; the administrator can look at the node.",
+    LossRises:
+      "It learns no more, and goes on until you stop it. A lower learning rate or clipped " +
+      "gradients usually help: suspend it, and clone it with those.",
   } satisfies Record<HealthReason, string>,
   adviceNotStarted:
     "Its program could not be started, so that there is no log. Check the command and the image.",
@@ -62,6 +67,7 @@ export const job = {
   suspendLoses:
     "It keeps no checkpoints: when it is resumed, it begins again at step 0. The logs of its " +
     "pods go with them.",
+  seeCurves: "Its curves",
   seeGpus: "Free GPUs",
   seeQueues: "Queues",
 
@@ -73,6 +79,10 @@ export const job = {
     sinceStart: "Since its start",
     waiting: "Waiting for",
     gpus: "GPUs held",
+    gpusOf: (held: string, asked: string) => `${held} of ${asked} asked for`,
+    cpu: "CPU used",
+    cores: (count: string) => `${count} cores`,
+    memory: "Memory used",
     restarts: "Restarts",
     attempt: (n: number) => `attempt ${n}`,
     owner: "Owner",
@@ -233,6 +243,8 @@ export const job = {
   manifestAsOf: (time: string) => `as of ${time}`,
   refresh: "Read it again",
   noStatus: "The object has no status yet.",
+  showKept: "Also what programs keep",
+  keptWhat: "taas.dev/ledger, last-applied-configuration and managedFields",
   copyYaml: "Copy the YAML",
   lines: (count: number) => plural(count, "line", "lines"),
 

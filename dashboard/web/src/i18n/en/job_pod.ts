@@ -23,6 +23,13 @@ export const jobPod = {
     priority: "Priority class",
     account: "Service account",
     qos: "Quality of service",
+    used: "CPU and memory used",
+  },
+  notMeasured: {
+    NotServed: "not measured: the cluster runs no metrics-server",
+    Forbidden: "not shown: it takes the right to list pods.metrics.k8s.io",
+    Unavailable: "not measured: the cluster's metrics do not answer",
+    NotYet: "not measured yet",
   },
   numberOf: (count: number) => String(count),
   numberHint: "counts the pods that this replica has had",

@@ -38,6 +38,7 @@ export const common: typeof en = {
     NoProgress: "没有训练进展",
     ConfigError: "容器配置有误",
     TerminatingLong: "Pod 终止时间过长",
+    LossRises: "损失在上升",
   },
   state: {
     Pending: "等待中",

@@ -36,6 +36,8 @@ export const job: typeof en = {
   headed: (what) => `${what}。`,
   headlineDeleting: "作业正在被删除：它的 Pod 正在结束。",
   worst: (name, why) => `${name}：${why}`,
+  before: "在此之前它的输出：",
+  asAbove: "与页面顶部所述相同",
   advice: {
     Failed: "请阅读失败副本的最后几行日志，解决原因后克隆该作业。",
     CrashLoop: "请阅读它的日志：结束前的几行会说明原因。退出码在副本详情中。",
@@ -51,6 +53,9 @@ export const job: typeof en = {
     NoProgress: "训练步数已有数分钟没有变化：请阅读 chief 的日志。",
     ConfigError: "请检查它引用的 Secret、ConfigMap 和卷是否存在。",
     TerminatingLong: "可能被某个卷或节点拖住；管理员可以检查该节点。",
+    LossRises:
+      "它已不再学到东西，并会一直运行到您停止为止。降低学习率或裁剪梯度通常有帮助：" +
+      "请暂停它，并以这样的设置克隆。",
   },
   adviceNotStarted: "它的程序无法启动，因此没有日志。请检查命令和镜像。",
   atStep: (said, step) => `${said}（第 ${number(step)} 步）`,
@@ -58,6 +63,7 @@ export const job: typeof en = {
   logsOf: (name) => `${name} 的日志`,
   suspendTitle: (name) => `要暂停 ${name} 吗？`,
   suspendLoses: "该作业不保存检查点：恢复后将从第 0 步重新开始，其 Pod 的日志也会随 Pod 消失。",
+  seeCurves: "它的曲线",
   seeGpus: "空闲的 GPU",
   seeQueues: "队列",
 
@@ -69,6 +75,10 @@ export const job: typeof en = {
     sinceStart: "启动至今",
     waiting: "已等待",
     gpus: "占用的 GPU",
+    gpusOf: (held, asked) => `${held}，共请求 ${asked}`,
+    cpu: "CPU 用量",
+    cores: (count) => `${count} 核`,
+    memory: "内存用量",
     restarts: "重启",
     attempt: (n) => `第 ${n} 次尝试`,
     owner: "所有者",
@@ -222,6 +232,8 @@ export const job: typeof en = {
   manifestAsOf: (time) => `截至 ${time}`,
   refresh: "重新读取",
   noStatus: "该对象还没有状态。",
+  showKept: "同时显示程序保存的内容",
+  keptWhat: "taas.dev/ledger、last-applied-configuration 和 managedFields",
   copyYaml: "复制 YAML",
   lines: (count) => `${number(count)} 行`,
 

@@ -23,6 +23,13 @@ export const jobPod: typeof en = {
     priority: "优先级类",
     account: "服务账号",
     qos: "服务质量",
+    used: "CPU 和内存用量",
+  },
+  notMeasured: {
+    NotServed: "未测量：集群没有运行 metrics-server",
+    Forbidden: "无法显示：需要列出 pods.metrics.k8s.io 的权限",
+    Unavailable: "未测量：集群的指标服务没有响应",
+    NotYet: "尚未测量",
   },
   numberOf: (count) => `第 ${number(count)} 个 Pod`,
   numberHint: "该副本每得到一个新的 Pod，序号加一",

@@ -2,24 +2,32 @@
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { JobDetail } from "../../api/types";
+import type { JobDetail, JobUsage } from "../../api/types";
 import { useKeepNamespace } from "../../app/namespace";
 import { Age } from "../../components/Age";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RolesSummary } from "../../components/Roles";
 import { useText } from "../../i18n";
 import type { Texts } from "../../i18n/en";
+import { usageOfAll } from "./usage";
 
-export function JobFacts({ job }: { job: JobDetail }): ReactNode {
+interface Props {
+  job: JobDetail;
+  /** undefined: not known, and then not shown. */
+  usage?: JobUsage;
+}
+
+export function JobFacts({ job, usage }: Props): ReactNode {
   const { t, format } = useText();
-  const keep = useKeepNamespace();
   const { progress, finishedFor } = job;
+  const used = usageOfAll(usage);
   const words = t.job.facts;
   const ttl = finishedFor?.ttlSeconds;
   return (
     <dl className="job-facts">
       {progress && <ProgressFact job={job} />}
-      <Fact name={words.replicas} value={<RolesSummary roles={job.roles} />} />
+      <Fact name={words.replicas} value={<RolesSummary roles={job.roles} />} span="two" />
+      <PlaceFacts job={job} />
       <Fact name={words.age} value={<Age since={job.created} long />} />
       {job.started !== undefined && (
         <Fact
@@ -27,7 +35,22 @@ export function JobFacts({ job }: { job: JobDetail }): ReactNode {
           value={<Age since={job.started} until={job.finished} long />}
         />
       )}
-      {job.gpus > 0 && <Fact name={words.gpus} value={format.number(job.gpus)} />}
+      {(job.gpus > 0 || job.gpusAsked !== undefined) && (
+        <Fact
+          name={words.gpus}
+          value={
+            job.gpusAsked === undefined
+              ? format.number(job.gpus)
+              : words.gpusOf(format.number(job.gpus), format.number(job.gpusAsked))
+          }
+        />
+      )}
+      {used && (
+        <>
+          <Fact name={words.cpu} value={words.cores(format.short(used.cpu))} />
+          <Fact name={words.memory} value={format.memory(used.memoryMiB)} />
+        </>
+      )}
       <Fact
         name={words.restarts}
         value={
@@ -37,15 +60,19 @@ export function JobFacts({ job }: { job: JobDetail }): ReactNode {
           </>
         }
       />
-      {progress && job.state === "Running" && progress.examplesPerSecond > 0 && (
-        <Fact name={words.rate} value={format.short(progress.examplesPerSecond)} />
-      )}
-      {progress?.loss !== undefined && (
-        <Fact name={words.loss} value={format.short(progress.loss)} />
-      )}
-      {progress?.accuracy !== undefined && (
-        <Fact name={words.accuracy} value={format.percent(progress.accuracy * 100)} />
-      )}
+      <TrainingFacts job={job} />
+      {ttl !== undefined && <Fact name={words.ttl} value={words.goesIn(format.span(ttl))} />}
+    </dl>
+  );
+}
+
+/** Whose it is, and where it waits. */
+function PlaceFacts({ job }: { job: JobDetail }): ReactNode {
+  const { t } = useText();
+  const keep = useKeepNamespace();
+  const words = t.job.facts;
+  return (
+    <>
       {job.owner !== undefined && <Fact name={words.owner} value={<bdi>{job.owner}</bdi>} />}
       {job.queue !== undefined && (
         <Fact
@@ -57,8 +84,26 @@ export function JobFacts({ job }: { job: JobDetail }): ReactNode {
           }
         />
       )}
-      {ttl !== undefined && <Fact name={words.ttl} value={words.goesIn(format.span(ttl))} />}
-    </dl>
+    </>
+  );
+}
+
+function TrainingFacts({ job }: { job: JobDetail }): ReactNode {
+  const { t, format } = useText();
+  const { progress } = job;
+  const words = t.job.facts;
+  return (
+    <>
+      {progress && job.state === "Running" && progress.examplesPerSecond > 0 && (
+        <Fact name={words.rate} value={format.short(progress.examplesPerSecond)} />
+      )}
+      {progress?.loss !== undefined && (
+        <Fact name={words.loss} value={format.short(progress.loss)} />
+      )}
+      {progress?.accuracy !== undefined && (
+        <Fact name={words.accuracy} value={format.percent(progress.accuracy * 100)} />
+      )}
+    </>
   );
 }
 
@@ -79,7 +124,7 @@ function ProgressFact({ job }: { job: JobDetail }): ReactNode {
   return (
     <Fact
       name={t.job.facts.progress}
-      wide
+      span="wide"
       value={
         <>
           {/* The words below say when it will be done. */}
@@ -98,10 +143,10 @@ function ProgressFact({ job }: { job: JobDetail }): ReactNode {
   );
 }
 
-function Fact(props: { name: string; value: ReactNode; wide?: boolean }): ReactNode {
-  const { name, value, wide = false } = props;
+function Fact(props: { name: string; value: ReactNode; span?: "two" | "wide" }): ReactNode {
+  const { name, value, span } = props;
   return (
-    <div className={wide ? "job-fact job-fact-wide" : "job-fact"}>
+    <div className={span ? `job-fact job-fact-${span}` : "job-fact"}>
       <dt>{name}</dt>
       <dd className="numeric">{value}</dd>
     </div>

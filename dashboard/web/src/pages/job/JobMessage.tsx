@@ -14,7 +14,10 @@ import type { GlyphName } from "../../components/Glyph";
 import { Glyph } from "../../components/Glyph";
 import type { Texts } from "../../i18n/en";
 import { useText, wordFor } from "../../i18n";
+import type { SaidIn } from "../../i18n/said";
+import { useSaid } from "../../i18n/said";
 import { wishLink } from "../gpus/wish";
+import { headlineOf } from "./headline";
 import { messageParts, replicaName, worstReplica } from "./names";
 import { NeverFits, wantedByOne } from "./NeverFits";
 import { isNotStarted } from "./pod/exit_code";
@@ -27,16 +30,21 @@ interface Props {
 
 const PLACES_HELP: readonly string[] = ["Unschedulable", "PendingLong"];
 
+/** The job has a sentence of the cluster, and nothing says more than it. */
+function speaks(job: JobDetail): boolean {
+  // Of a resting one: who reads it has a button for what the sentence says about fields.
+  return !job.deleting && !isResting(job) && job.message !== "";
+}
+
 /** Never empty: a job that says nothing is in a state. */
-function sentenceOf(job: JobDetail, t: Texts): string {
+function sentenceOf(job: JobDetail, t: Texts, said: SaidIn["said"]): string {
   if (job.deleting) return t.job.headlineDeleting;
-  // Who reads it has a button for what the cluster's sentence says about fields.
   if (isResting(job)) return wordFor(t.job.headline, job.state);
-  if (job.message !== "") return job.message;
+  if (job.message !== "") return said(headlineOf(job.message).sentence);
   const worst = worstReplica(job.replicas);
   const reason = job.healthReason ? wordFor(t.common.healthReason, job.healthReason) : "";
   if (worst) {
-    const why = worst.message === undefined ? reason : whyWords(worst.message, t);
+    const why = worst.message === undefined ? reason : said(whyWords(worst.message, t));
     return t.job.worst(replicaName(worst), why);
   }
   if (reason !== "") return reason;
@@ -45,7 +53,8 @@ function sentenceOf(job: JobDetail, t: Texts): string {
 
 export function JobMessage({ job, onReplica }: Props): ReactNode {
   const { t } = useText();
-  const sentence = sentenceOf(job, t);
+  const { said } = useSaid();
+  const sentence = sentenceOf(job, t, said);
   const reason = job.healthReason && wordFor(t.common.healthReason, job.healthReason);
   const [tone, glyph] = lookOf(job);
   return (
@@ -53,7 +62,7 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
       <Glyph name={glyph} />
       <div className="job-message-text">
         <p className="job-sentence">
-          <bdi>
+          <bdi title={speaks(job) && sentence !== job.message ? job.message : undefined}>
             {messageParts(sentence, job).map(({ text, replica }, place) => (
               <Fragment key={place}>
                 {replica ? (
@@ -71,6 +80,7 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
             ))}
           </bdi>
         </p>
+        {speaks(job) && <Before lines={headlineOf(job.message).before} />}
         {reason !== undefined && job.healthReason && (
           <p className="job-advice">
             {reason !== sentence && <b>{t.job.headed(reason)} </b>}
@@ -83,6 +93,20 @@ export function JobMessage({ job, onReplica }: Props): ReactNode {
         )}
       </div>
     </section>
+  );
+}
+
+/** What a program wrote before its last line. */
+function Before({ lines }: { lines: readonly string[] }): ReactNode {
+  const { t } = useText();
+  if (lines.length === 0) return null;
+  return (
+    <div className="job-before">
+      <span className="muted">{t.job.before}</span>
+      <pre>
+        <bdi>{lines.join("\n")}</bdi>
+      </pre>
+    </div>
   );
 }
 
@@ -133,6 +157,9 @@ function Ways({ job, reason, onReplica }: Props & { reason: HealthReason }): Rea
           <Link to={gpusLink(job, keep("/gpus"))}>{t.job.seeGpus}</Link>
           <Link to={keep("/queues")}>{t.job.seeQueues}</Link>
         </>
+      )}
+      {reason === "LossRises" && (
+        <Link to={keep(jobPage(job, "training"))}>{t.job.seeCurves}</Link>
       )}
       <Seen job={job} />
     </span>

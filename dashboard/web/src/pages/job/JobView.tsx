@@ -2,6 +2,7 @@
 
 import type { ReactNode } from "react";
 import { useDeferredValue, useEffect, useRef } from "react";
+import { useUsage } from "../../api/queries";
 import type { JobDetail } from "../../api/types";
 import { useAnnounce } from "../../components/Announcer";
 import { PageHeader } from "../../components/PageHeader";
@@ -35,6 +36,8 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
   // Of thousands of replicas the squares may lag behind: what is the matter must not.
   const later = useDeferredValue(job);
   const open = findReplica(view.replica, job);
+  const runs = !gone && job.replicas.some(({ state }) => state === "Running");
+  const usage = useUsage(job, runs);
   return (
     <>
       <PageHeader
@@ -51,7 +54,7 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
       />
       <ChangeFailure changes={changes} />
       <JobMessage job={job} onReplica={view.openReplica} />
-      <JobFacts job={job} />
+      <JobFacts job={job} usage={usage} />
       <JobTabs job={job} current={view.tab} />
       {view.tab === "yaml" ? (
         <ManifestView job={job} gone={gone} />
@@ -66,7 +69,13 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
           <JobTimeline job={later} onReplica={view.openReplica} />
         </div>
       )}
-      <PodDrawer job={job} name={view.replica} replica={open} onClose={view.closeReplica} />
+      <PodDrawer
+        job={job}
+        name={view.replica}
+        replica={open}
+        usage={usage}
+        onClose={view.closeReplica}
+      />
     </>
   );
 }

@@ -160,6 +160,71 @@ describe("the message", () => {
   });
 });
 
+// Symptom: the sentence of a failure stood on the page four times: as headline, condition, event
+// and restart.
+test("what the headline says is not said again in the time line", async () => {
+  const said = "worker-1 failed for good: exit code 1: ValueError: bad shape of the input";
+  const at = "2026-11-20T10:00:00Z";
+  await show({
+    ...PULL,
+    state: "Failed",
+    healthReason: "Failed",
+    message: `${said} (after: Traceback | File "train.py")`,
+    conditions: [{ type: "Failed", status: true, reason: "ReplicaFailed", message: said, at }],
+    events: [
+      { type: "Warning", reason: "ReplicaFailed", message: said, count: 1, at, about: "job" },
+    ],
+    restartHistory: [
+      {
+        role: "worker",
+        index: 1,
+        attempt: 1,
+        podNumber: 1,
+        cause: "userError",
+        message: "exit code 1: ValueError: bad shape of the input",
+        node: "",
+        at,
+      },
+    ],
+  });
+  expect(await screen.findAllByText("as said at the top of this page")).toHaveLength(3);
+  expect(document.body.textContent?.split("ValueError").length).toBe(2);
+  expect(message().querySelector("pre")?.textContent).toBe('Traceback\nFile "train.py"');
+});
+
+// Symptom: a training that had diverged was Healthy and green.
+test("a loss that rises is said, with what to do and its curves", async () => {
+  await show(jobOf({ health: "warning", healthReason: "LossRises" }));
+  await waitFor(() => expect(message().textContent).toContain("Its loss is rising"));
+  expect(message().textContent).toContain("A lower learning rate");
+  const curves = within(message()).getByRole("link", { name: "Its curves" });
+  expect(curves.getAttribute("href")).toBe(`${PATH}/training`);
+});
+
+// Symptom: neither the job page nor a replica's details had the CPU and memory that are used,
+// though the cluster measures them.
+describe("what is used", () => {
+  const usage = `api/jobs/ml/trainingjobs/bert/usage`;
+
+  test("is the sum of all pods, and of each replica its own", async () => {
+    const server = new FakeServer();
+    const pods = {
+      "bert-worker-0": { cpu: 1.25, memoryMiB: 512 },
+      "bert-worker-1": { cpu: 0.5, memoryMiB: 1024 },
+    };
+    server.on("GET", usage, () => ({ pods }));
+    await show(jobOf(), { server });
+    expect((await screen.findByText("CPU used")).nextSibling?.textContent).toBe("1.75 cores");
+    expect(screen.getByText("Memory used").nextSibling?.textContent).toBe("1.5 GiB");
+  });
+
+  test("is asked for only while something runs", async () => {
+    const { server } = await show(jobOf({ state: "Succeeded", replicas: [] }));
+    await screen.findByText("The job has succeeded.");
+    expect(server.asked.filter(({ path }) => path === usage)).toEqual([]);
+  });
+});
+
 describe("a job that cannot be shown", () => {
   test("is awaited, with its name as the heading", async () => {
     renderAt(PATH, {});

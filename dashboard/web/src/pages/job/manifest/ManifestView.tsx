@@ -1,7 +1,7 @@
 // The job's object as the API server has it, read with the user's own rights.
 
 import { DownloadOutlined, ReloadOutlined } from "@ant-design/icons";
-import { Button, Segmented, Spin } from "antd";
+import { Button, Checkbox, Segmented, Spin } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import { useManifest } from "../../../api/queries";
@@ -13,7 +13,7 @@ import { useReadAgain } from "../use_read_again";
 import { CodeView } from "./CodeView";
 import { download } from "./download";
 import type { Part } from "./yaml_text";
-import { partOf, yamlOf } from "./yaml_text";
+import { partOf, withoutKept, yamlOf } from "./yaml_text";
 
 interface Props {
   job: JobDetail;
@@ -76,10 +76,12 @@ interface ObjectProps {
 export function ObjectView({ object, fileName, extra }: ObjectProps): ReactNode {
   const { t } = useText();
   const [part, setPart] = useState<Part>("manifest");
+  const [all, setAll] = useState(false);
+  const plain = useMemo(() => withoutKept(object), [object]);
   const text = useMemo(() => {
-    const value = partOf(object, part);
+    const value = partOf(all ? object : plain, part);
     return value === undefined ? "" : yamlOf(value);
-  }, [object, part]);
+  }, [object, plain, all, part]);
   const words = { manifest: t.job.manifest, status: t.job.manifestStatus };
   const file = part === "manifest" ? `${fileName}.yaml` : `${fileName}-status.yaml`;
   const lines = text.split("\n").length - 1;
@@ -105,6 +107,11 @@ export function ObjectView({ object, fileName, extra }: ObjectProps): ReactNode 
         >
           {t.common.download}
         </Button>
+        {part === "manifest" && plain !== object && (
+          <Checkbox checked={all} onChange={(event) => setAll(event.target.checked)}>
+            <span title={t.job.keptWhat}>{t.job.showKept}</span>
+          </Checkbox>
+        )}
         <span className="muted">{t.job.lines(lines)}</span>
         {extra}
       </div>

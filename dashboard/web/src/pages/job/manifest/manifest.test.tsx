@@ -108,3 +108,16 @@ test("that may not be read says so and can be tried again", async () => {
   await user.click(within(panel).getByRole("button", { name: "Try again" }));
   expect(await code("Manifest")).toHaveLength(2);
 });
+
+// Symptom: the YAML of each job began with two lines that ran out of sight.
+test("what programs keep in it shows when it is asked for", async () => {
+  const annotations = { "taas.dev/ledger": "{...}" };
+  const { user } = await show(
+    serverOf({ ...OBJECT, metadata: { name: "bert", namespace: "ml", annotations } }),
+  );
+  const [, text] = await code("Manifest");
+  expect(text?.textContent).not.toContain("taas.dev/ledger");
+  await user.click(screen.getByRole("checkbox", { name: "Also what programs keep" }));
+  const [, all] = await code("Manifest");
+  expect(all?.textContent).toContain("taas.dev/ledger");
+});

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { partOf, yamlOf } from "./yaml_text";
+import { partOf, withoutKept, yamlOf } from "./yaml_text";
 
 // What readers of YAML have taken for something else than the text that it was.
 const TRAPS = [
@@ -62,4 +62,25 @@ test("the manifest is all but the status", () => {
     "spec",
   ]);
   expect(partOf(object, "status")).toEqual({ state: "Running" });
+});
+
+const plain = { apiVersion: "taas.dev/v1", kind: "TrainingJob", spec: {} };
+
+// Symptom: the YAML of each job began with two lines that ran out of sight, taas.dev/ledger and
+// last-applied-configuration.
+test("what programs keep in an object can be left out, and nothing else is", () => {
+  const applied = "kubectl.kubernetes.io/last-applied-configuration";
+  const kept = { "taas.dev/ledger": "{}", [applied]: "{}" };
+  const names = { name: "a", namespace: "b" };
+  const object = { ...plain, metadata: { ...names, annotations: kept, managedFields: [{}] } };
+  expect(withoutKept(object)).toEqual({ ...plain, metadata: names });
+  const mine = { ...plain, metadata: { ...names, annotations: { ...kept, mine: "x" } } };
+  expect(withoutKept(mine).metadata).toEqual({ ...names, annotations: { mine: "x" } });
+});
+
+test("an object without such is the same object", () => {
+  for (const annotations of [undefined, null, "odd", {}, { mine: "x" }]) {
+    const object = { ...plain, metadata: { name: "a", namespace: "b", annotations } };
+    expect(withoutKept(object)).toBe(object);
+  }
 });

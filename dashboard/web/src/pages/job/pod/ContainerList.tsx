@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { JobKind } from "../../../api/types";
 import { CopyButton } from "../../../components/CopyButton";
 import { useText } from "../../../i18n";
+import { Said, SaidCode } from "../../../i18n/said";
 import { saidWords } from "../said";
 import { ExitWords } from "./ExitWords";
 import type { Container, Run } from "./pod_object";
@@ -89,7 +90,7 @@ function RunView(props: { run: Run; kind: JobKind; program: boolean }): ReactNod
           {run.reason !== undefined && (
             <>
               {": "}
-              <bdi>{run.reason}</bdi>
+              <SaidCode text={run.reason} />
             </>
           )}
         </>
@@ -104,7 +105,7 @@ function RunView(props: { run: Run; kind: JobKind; program: boolean }): ReactNod
       {said !== undefined && (
         <div>
           {run.state === "terminated" && <span className="muted">{words.lastWords} </span>}
-          <bdi className="job-said">{said}</bdi>
+          <Said className="job-said" text={said} />
         </div>
       )}
     </>

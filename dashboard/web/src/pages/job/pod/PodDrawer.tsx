@@ -5,7 +5,7 @@ import { Drawer, Tabs } from "antd";
 import type { ReactNode } from "react";
 import { useMemo, useState } from "react";
 import { usePod } from "../../../api/queries";
-import type { JobDetail, Replica } from "../../../api/types";
+import type { JobDetail, JobUsage, Replica } from "../../../api/types";
 import { ErrorPanel } from "../../../components/ErrorPanel";
 import { useText } from "../../../i18n";
 import { replicaName } from "../names";
@@ -24,10 +24,11 @@ interface Props {
   name: string;
   /** undefined: the job has none of that name. */
   replica: Replica | undefined;
+  usage?: JobUsage;
   onClose: () => void;
 }
 
-export function PodDrawer({ job, name, replica, onClose }: Props): ReactNode {
+export function PodDrawer({ job, name, replica, usage, onClose }: Props): ReactNode {
   const { t } = useText();
   return (
     <Drawer
@@ -40,7 +41,7 @@ export function PodDrawer({ job, name, replica, onClose }: Props): ReactNode {
       title={<bdi>{t.job.pod.title(name)}</bdi>}
     >
       {replica ? (
-        <ReplicaDetails key={name} job={job} replica={replica} />
+        <ReplicaDetails key={name} job={job} replica={replica} usage={usage} />
       ) : (
         <p>{job.podsVisible ? t.job.pod.gone : <bdi>{t.job.podsHidden(job.namespace)}</bdi>}</p>
       )}
@@ -50,7 +51,13 @@ export function PodDrawer({ job, name, replica, onClose }: Props): ReactNode {
 
 type Tab = "overview" | "env" | "tfConfig";
 
-function ReplicaDetails({ job, replica }: { job: JobDetail; replica: Replica }): ReactNode {
+interface DetailsProps {
+  job: JobDetail;
+  replica: Replica;
+  usage: JobUsage | undefined;
+}
+
+function ReplicaDetails({ job, replica, usage }: DetailsProps): ReactNode {
   const { t } = useText();
   const [tab, setTab] = useState<Tab>("overview");
   const hasPod = replica.pod !== undefined;
@@ -87,7 +94,7 @@ function ReplicaDetails({ job, replica }: { job: JobDetail; replica: Replica }):
           label: words.overview,
           children: (
             <>
-              <ReplicaFacts job={job} replica={replica} pod={view} />
+              <ReplicaFacts job={job} replica={replica} pod={view} usage={usage} />
               {trouble}
               {waiting}
               {view && <ContainerList {...{ kind: job.kind, ...view, program }} />}

@@ -2,12 +2,13 @@
 
 import type { ReactNode } from "react";
 import { Link } from "react-router";
-import type { JobDetail, Replica } from "../../../api/types";
+import type { JobDetail, JobUsage, Replica } from "../../../api/types";
 import { useKeepNamespace } from "../../../app/namespace";
 import { CopyButton } from "../../../components/CopyButton";
 import { HealthTag, RoleBadge, StateTag } from "../../../components/Tags";
 import { useText, wordFor } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
+import { Said } from "../../../i18n/said";
 import { useLogPage } from "../JobMessage";
 import { replicaName } from "../names";
 import { adviceFor, whyWords } from "../said";
@@ -19,9 +20,10 @@ interface Props {
   job: JobDetail;
   replica: Replica;
   pod: PodView | undefined;
+  usage?: JobUsage;
 }
 
-export function ReplicaFacts({ job, replica, pod }: Props): ReactNode {
+export function ReplicaFacts({ job, replica, pod, usage }: Props): ReactNode {
   const { t } = useText();
   const { health, healthReason, message, exitCode, exitReason } = replica;
   const logPage = useLogPage(job, replicaName(replica));
@@ -40,7 +42,7 @@ export function ReplicaFacts({ job, replica, pod }: Props): ReactNode {
         <div className={`job-pod-why job-message-${health}`}>
           {healthReason && <b>{t.job.headed(wordFor(t.common.healthReason, healthReason))} </b>}
           {message !== undefined && (
-            <bdi className="job-said">{whyWords(message, t, exitReason)}</bdi>
+            <Said className="job-said" text={whyWords(message, t, exitReason)} />
           )}
           {healthReason && <p>{adviceFor(healthReason, isNotStarted(exitReason), t)}</p>}
         </div>
@@ -50,12 +52,12 @@ export function ReplicaFacts({ job, replica, pod }: Props): ReactNode {
           <ExitWords code={exitCode} reason={exitReason} kind={job.kind} program />
         </p>
       )}
-      <Facts replica={replica} pod={pod} />
+      <Facts replica={replica} pod={pod} usage={usage} />
     </>
   );
 }
 
-function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined }): ReactNode {
+function Facts({ replica, pod, usage }: Omit<Props, "job">): ReactNode {
   const { t, format } = useText();
   const keep = useKeepNamespace();
   const words = t.job.pod.facts;
@@ -76,6 +78,7 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
     [words.attempt, <Hint value={replica.attempt} hint={t.job.pod.attemptHint} />],
     [words.restarts, replica.restarts],
     [words.devices, devicesText(replica, t.job.pod)],
+    ...useUsed(replica, usage),
     [words.created, time(replica.created)],
     [words.started, time(replica.started)],
     [words.finished, time(replica.finished)],
@@ -95,6 +98,22 @@ function Facts({ replica, pod }: { replica: Replica; pod: PodView | undefined })
         ))}
     </dl>
   );
+}
+
+/** What the pod uses; of a cluster that does not say so, that it does not. */
+function useUsed(replica: Replica, usage: JobUsage | undefined): [string, ReactNode][] {
+  const { t, format } = useText();
+  const words = t.job.facts;
+  if (replica.state !== "Running" || replica.pod === undefined || usage === undefined) return [];
+  const used = Object.hasOwn(usage.pods, replica.pod) ? usage.pods[replica.pod] : undefined;
+  if (used) {
+    return [
+      [words.cpu, words.cores(format.short(used.cpu))],
+      [words.memory, format.memory(used.memoryMiB)],
+    ];
+  }
+  const why = wordFor(t.job.pod.notMeasured, usage.why ?? "NotYet");
+  return [[t.job.pod.facts.used, <span className="muted">{why}</span>]];
 }
 
 function devicesText(

@@ -77,6 +77,34 @@ const ENDED = {
   },
 };
 
+// Symptom: a replica's details had no CPU and memory used, though the cluster measures them.
+describe("what a replica uses", () => {
+  const usage = "api/jobs/ml/trainingjobs/bert/usage";
+
+  test("stands among its facts", async () => {
+    const server = serverOf();
+    const pods = { "bert-worker-1": { cpu: 0.5, memoryMiB: 1024 } };
+    server.on("GET", usage, () => ({ pods }));
+    const { drawer } = await show({ server });
+    expect((await within(drawer).findByText("CPU used")).nextSibling?.textContent).toBe(
+      "0.5 cores",
+    );
+    expect(within(drawer).getByText("Memory used").nextSibling?.textContent).toBe("1 GiB");
+  });
+
+  test.each([
+    ["NotServed", /the cluster runs no metrics-server/],
+    ["Forbidden", /the right to list pods.metrics.k8s.io/],
+    [undefined, /not measured yet/],
+  ])("is said quietly not to be known: %s", async (why, words) => {
+    const server = serverOf();
+    server.on("GET", usage, () => ({ pods: {}, why }));
+    const { drawer } = await show({ server });
+    expect(await within(drawer).findByText(words)).toBeTruthy();
+    expect(within(drawer).queryByRole("alert")).toBeNull();
+  });
+});
+
 describe("the overview of a replica", () => {
   test("says why it is not well, what its exit code means and what to do", async () => {
     const { drawer } = await show({

@@ -6,6 +6,7 @@ import { memo } from "react";
 import type { Replica, RoleCount } from "../../../api/types";
 import { Glyph } from "../../../components/Glyph";
 import { useText, wordFor } from "../../../i18n";
+import { useSaid } from "../../../i18n/said";
 import { replicaName } from "../names";
 import type { GridLine } from "./grid_lines";
 import type { Mark } from "./mark";
@@ -29,6 +30,7 @@ interface Props {
 export function GridLineView(props: Props): ReactNode {
   const { line, index, top, places, replicas, roles, mark, current } = props;
   const { t } = useText();
+  const { said } = useSaid();
   const height = line.first ? places.first : places.pitch;
   const role = roles.find((one) => one.role === line.role);
   return (
@@ -44,7 +46,7 @@ export function GridLineView(props: Props): ReactNode {
           <Square
             key={replica.index}
             name={replicaName(replica)}
-            label={squareLabel(replica, t)}
+            label={squareLabel(replica, t, said)}
             index={replica.index}
             state={replica.state}
             health={replica.health}

@@ -9,6 +9,7 @@ import { Age } from "../../../components/Age";
 import { HealthTag, StateTag } from "../../../components/Tags";
 import { useText } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
+import { Said } from "../../../i18n/said";
 import { replicaName } from "../names";
 import { whyOf } from "./square_label";
 
@@ -62,7 +63,7 @@ function columnsOf(t: Texts, onReplica: (name: string) => void): Columns {
     {
       title: words.why,
       key: "why",
-      render: (_, replica) => <bdi className="job-cell-why">{whyOf(replica, t)}</bdi>,
+      render: (_, replica) => <Said className="job-cell-why" text={whyOf(replica, t)} />,
     },
     ...textColumns(t),
   ];

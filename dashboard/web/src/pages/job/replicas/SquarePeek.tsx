@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Replica } from "../../../api/types";
 import { HealthTag, StateTag } from "../../../components/Tags";
 import { useText } from "../../../i18n";
+import { Said } from "../../../i18n/said";
 import { replicaName } from "../names";
 import { whyOf } from "./square_label";
 
@@ -76,7 +77,7 @@ export function SquarePeek({ replica, box }: { replica: Replica; box: DOMRect })
       </div>
       {whyOf(replica, t) !== "" && (
         <div className="job-peek-why">
-          <bdi>{whyOf(replica, t)}</bdi>
+          <Said text={whyOf(replica, t)} />
         </div>
       )}
     </div>

@@ -3,6 +3,7 @@
 import type { Replica } from "../../../api/types";
 import type { Texts } from "../../../i18n/en";
 import { wordFor } from "../../../i18n";
+import type { SaidIn } from "../../../i18n/said";
 import { replicaName } from "../names";
 import { whyWords } from "../said";
 
@@ -13,13 +14,13 @@ export function whyOf(replica: Replica, t: Texts): string {
   return healthReason ? wordFor(t.common.healthReason, healthReason) : "";
 }
 
-export function squareLabel(replica: Replica, t: Texts): string {
+export function squareLabel(replica: Replica, t: Texts, said: SaidIn["said"]): string {
   const parts = [
     replicaName(replica),
     wordFor(t.common.replicaState, replica.state),
     replica.health === "ok" ? "" : wordFor(t.common.health, replica.health),
     replica.node ?? "",
-    whyOf(replica, t),
+    said(whyOf(replica, t)),
   ];
   return parts.filter((part) => part !== "").join(", ");
 }

@@ -5,6 +5,8 @@ import type { GlyphName } from "../../../components/Glyph";
 import { Glyph } from "../../../components/Glyph";
 import { useText, wordFor } from "../../../i18n";
 import type { Texts } from "../../../i18n/en";
+import { Said, SaidCode } from "../../../i18n/said";
+import { isSaidIn } from "../headline";
 import type { Entry, EntryKind } from "./entries";
 
 const GLYPHS: Record<EntryKind, [GlyphName, string]> = {
@@ -27,10 +29,12 @@ function titleOf({ kind, title }: Entry, t: Texts): string {
 
 interface Props {
   entry: Entry;
+  /** What stands at the top of the page: it is not said again. */
+  headline?: string;
   onAbout: (() => void) | undefined;
 }
 
-export function EntryView({ entry, onAbout }: Props): ReactNode {
+export function EntryView({ entry, headline = "", onAbout }: Props): ReactNode {
   const { t, format } = useText();
   const [glyph, tone] = glyphOf(entry);
   const title = titleOf(entry, t);
@@ -43,7 +47,7 @@ export function EntryView({ entry, onAbout }: Props): ReactNode {
       <div className="job-entry-text">
         <span className="visually-hidden">{t.job.kind[entry.kind]}: </span>
         <b>
-          <bdi>{title}</bdi>
+          <SaidCode text={title} />
         </b>
         {entry.status === false && <span className="muted"> {t.job.notSo}</span>}{" "}
         <About entry={entry} onAbout={onAbout} />
@@ -56,7 +60,13 @@ export function EntryView({ entry, onAbout }: Props): ReactNode {
         {entry.restart && <RestartFacts entry={entry} />}
         {entry.message !== "" && (
           <div className="job-entry-message">
-            <bdi>{entry.message}</bdi>
+            {isSaidIn(headline, entry.message) ? (
+              <span className="muted" title={entry.message}>
+                {t.job.asAbove}
+              </span>
+            ) : (
+              <Said text={entry.message} />
+            )}
           </div>
         )}
       </div>
@@ -64,7 +74,7 @@ export function EntryView({ entry, onAbout }: Props): ReactNode {
   );
 }
 
-function About({ entry, onAbout }: Props): ReactNode {
+function About({ entry, onAbout }: Omit<Props, "headline">): ReactNode {
   if (entry.about === "job") return null;
   if (!onAbout) return <bdi className="job-about">{entry.about}</bdi>;
   return (

@@ -31,6 +31,7 @@ export const JobTimeline = memo(function JobTimeline({ job, onReplica }: Props):
       <Timeline
         entries={entries}
         attempt={job.attempt}
+        headline={job.message}
         onReplica={(name) => (findReplica(name, job) ? () => onReplica(name) : undefined)}
       />
     </section>

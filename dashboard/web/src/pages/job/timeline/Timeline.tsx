@@ -17,11 +17,13 @@ interface Props {
   entries: readonly Entry[];
   /** Of the job now; undefined: unknown, and then no attempts are marked. */
   attempt?: number;
+  /** What stands at the top of the page. */
+  headline?: string;
   /** What a click on a replica's name does; undefined for one: nothing. */
   onReplica?: (name: string) => (() => void) | undefined;
 }
 
-export function Timeline({ entries, attempt, onReplica }: Props): ReactNode {
+export function Timeline({ entries, attempt, headline, onReplica }: Props): ReactNode {
   const { t } = useText();
   const [filter, setFilter] = useState<TimelineFilter>({ kinds: [], about: "" });
   const [room, setRoom] = useState(SHOWN_FIRST);
@@ -38,7 +40,7 @@ export function Timeline({ entries, attempt, onReplica }: Props): ReactNode {
       {nothing ? (
         <p className="muted">{t.job.timelineNone}</p>
       ) : (
-        <Rows rows={rows.slice(0, room)} onReplica={onReplica} />
+        <Rows rows={rows.slice(0, room)} headline={headline} onReplica={onReplica} />
       )}
       {rows.length > room && (
         <Button size="small" onClick={() => setRoom(room * 4)}>
@@ -51,10 +53,11 @@ export function Timeline({ entries, attempt, onReplica }: Props): ReactNode {
 
 interface RowsProps {
   rows: readonly (Entry | AttemptMark)[];
+  headline: Props["headline"];
   onReplica: Props["onReplica"];
 }
 
-function Rows({ rows, onReplica }: RowsProps): ReactNode {
+function Rows({ rows, headline, onReplica }: RowsProps): ReactNode {
   const { t } = useText();
   const dayOf = useDay();
   const headings = dayHeadings(rows, dayOf);
@@ -72,7 +75,7 @@ function Rows({ rows, onReplica }: RowsProps): ReactNode {
                 <span>{headings[place]}</span>
               </li>
             )}
-            <EntryView entry={row} onAbout={onReplica?.(row.about)} />
+            <EntryView entry={row} headline={headline} onAbout={onReplica?.(row.about)} />
           </Fragment>
         ),
       )}
