@@ -21,9 +21,11 @@ interface Props {
   all: number;
   selected: readonly ListedRow[];
   onClear: () => void;
+  /** At the end of the line. */
+  extra?: ReactNode;
 }
 
-export function BulkBar({ shown, all, selected, onClear }: Props): ReactNode {
+export function BulkBar({ shown, all, selected, onClear, extra }: Props): ReactNode {
   const { t, format } = useText();
   const { readOnly } = useSession();
   // The rows are those of the moment of asking: the dialog must not change under the pointer.
@@ -62,6 +64,7 @@ export function BulkBar({ shown, all, selected, onClear }: Props): ReactNode {
           {readOnly && <span className="muted">{t.shell.readOnlyWhy}</span>}
         </div>
       )}
+      {extra}
       {asked && (
         <BulkDialog
           action={asked.action}

@@ -5,10 +5,11 @@ import { useEffect, useRef } from "react";
 import { Glyph } from "../../components/Glyph";
 import { useText } from "../../i18n";
 import type { ColumnKey } from "./columns";
-import { COLUMNS, isSortable } from "./columns";
+import { isSortable } from "./columns";
 import type { Sort } from "./filter";
 
 interface Props {
+  columns: readonly ColumnKey[];
   sort: Sort;
   onSort: (sort: Sort) => void;
   /** Of the rows that show. */
@@ -16,7 +17,7 @@ interface Props {
   onSelectAll: (selected: boolean) => void;
 }
 
-export function GridHeader({ sort, onSort, selected, onSelectAll }: Props): ReactNode {
+export function GridHeader({ columns, sort, onSort, selected, onSelectAll }: Props): ReactNode {
   const { t } = useText();
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -36,7 +37,7 @@ export function GridHeader({ sort, onSort, selected, onSelectAll }: Props): Reac
           <span>{t.jobs.selectAll}</span>
         </label>
       </div>
-      {COLUMNS.map((column, index) => (
+      {columns.map((column, index) => (
         <HeaderCell key={column} column={column} index={index + 2} sort={sort} onSort={onSort} />
       ))}
     </div>

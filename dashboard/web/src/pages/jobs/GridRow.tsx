@@ -4,6 +4,7 @@
 import type { ReactNode } from "react";
 import { memo } from "react";
 import type { JobRow } from "../../api/types";
+import type { ColumnKey } from "./columns";
 import type { CellActions } from "./JobCells";
 import { JobCells } from "./JobCells";
 import { isMessageCut, MessagePeek } from "./MessagePeek";
@@ -18,6 +19,8 @@ export interface RowActions extends CellActions {
 
 interface Props {
   row: JobRow;
+  /** The same in each render, while they do not change. */
+  columns: readonly ColumnKey[];
   index: number;
   top: number;
   height: number;
@@ -28,7 +31,7 @@ interface Props {
 }
 
 export const GridRow = memo(function GridRow(props: Props): ReactNode {
-  const { row, index, top, height, selected, current, peek, actions } = props;
+  const { row, columns, index, top, height, selected, current, peek, actions } = props;
   return (
     <div
       role="row"
@@ -52,7 +55,7 @@ export const GridRow = memo(function GridRow(props: Props): ReactNode {
         }
       }}
     >
-      <JobCells row={row} selected={selected} current={current} actions={actions} />
+      <JobCells {...{ row, columns, selected, current, actions }} />
       {peek !== "none" && <MessagePeek text={row.message} above={peek === "above"} />}
     </div>
   );

@@ -9,7 +9,9 @@ import { Age } from "../../components/Age";
 import { ProgressBar } from "../../components/ProgressBar";
 import { RolesSummary } from "../../components/Roles";
 import { HealthTag, StateTag } from "../../components/Tags";
+import type { Text } from "../../i18n";
 import { useText } from "../../i18n";
+import { useSaid } from "../../i18n/said";
 import type { ColumnKey } from "./columns";
 
 /** Of the whole table, the same in each render. */
@@ -21,6 +23,7 @@ export interface CellActions {
 
 interface Props {
   row: ListedRow;
+  columns: readonly ColumnKey[];
   selected: boolean;
   /** The row that the keyboard is on: only its parts are stops of the tab key. */
   current: boolean;
@@ -28,10 +31,10 @@ interface Props {
 }
 
 export const JobCells = memo(function JobCells(props: Props): ReactNode {
-  const { row, selected, current, actions } = props;
-  const { t } = useText();
+  const { row, columns, selected, current, actions } = props;
+  const words = useText();
+  const { t } = words;
   const tabIndex = current ? 0 : -1;
-  const { gpus, restarts, owner, queue } = t.jobs.columns;
   return (
     <>
       <div role="gridcell" aria-colindex={1} className="jobs-cell jobs-select">
@@ -43,44 +46,67 @@ export const JobCells = memo(function JobCells(props: Props): ReactNode {
           onChange={(event) => actions.onSelect(row, event.target.checked)}
         />
       </div>
-      {cell(
-        "health",
-        2,
-        <HealthTag health={row.health} reason={row.healthReason} seen={row.seen} />,
-      )}
-      {cell(
-        "name",
-        3,
-        <a
-          className="job-link"
-          href={actions.href(row)}
-          title={row.name}
-          tabIndex={tabIndex}
-          onClick={(event) => follow(event, row, actions.open)}
+      {columns.map((column, place) => (
+        <div
+          key={column}
+          role="gridcell"
+          aria-colindex={place + 2}
+          className={`jobs-cell jobs-${column}`}
+          // Stands before the value where there is no header above it.
+          data-label={NAMED.includes(column) ? t.jobs.columns[column] : undefined}
         >
-          <bdi>{row.name}</bdi>
-        </a>,
-      )}
-      {cell("namespace", 4, text(row.namespace))}
-      {cell("kind", 5, text(row.kind))}
-      {cell("state", 6, <StateTag state={row.state} deleting={row.deleting} />)}
-      {cell("ready", 7, <RolesSummary roles={row.roles} />)}
-      {cell("gpus", 8, number(row.gpus), gpus)}
-      {cell("progress", 9, <ProgressBar progress={row.progress} ended={row.state !== "Running"} />)}
-      {cell("restarts", 10, number(row.restarts), restarts)}
-      {/* Its whole text shows below the row: see MessagePeek. */}
-      {cell("message", 11, <Message text={row.message} />)}
-      {cell("age", 12, <Age since={row.created} />)}
-      {cell("owner", 13, text(row.owner), owner)}
-      {cell("queue", 14, text(row.queue), queue)}
+          {column === "name" ? (
+            <a
+              className="job-link"
+              href={actions.href(row)}
+              title={row.name}
+              tabIndex={tabIndex}
+              onClick={(event) => follow(event, row, actions.open)}
+            >
+              <bdi>{row.name}</bdi>
+            </a>
+          ) : (
+            CELLS[column](row, words)
+          )}
+        </div>
+      ))}
     </>
   );
 });
 
+const NAMED: readonly ColumnKey[] = ["gpus", "loss", "accuracy", "restarts", "owner", "queue"];
+
+const CELLS: Record<Exclude<ColumnKey, "name">, (row: ListedRow, text: Text) => ReactNode> = {
+  health: (row) => <HealthTag health={row.health} reason={row.healthReason} seen={row.seen} />,
+  namespace: (row) => text(row.namespace),
+  kind: (row) => text(row.kind),
+  state: (row) => <StateTag state={row.state} deleting={row.deleting} />,
+  ready: (row) => <RolesSummary roles={row.roles} />,
+  gpus: ({ gpus, gpusAsked }, { t }) =>
+    gpusAsked === undefined ? (
+      number(gpus)
+    ) : (
+      <span className="numeric" title={t.gpus.heldOfAsked(gpus, gpusAsked)}>
+        {gpus}/{gpusAsked}
+      </span>
+    ),
+  progress: (row) => <ProgressBar progress={row.progress} ended={row.state !== "Running"} />,
+  loss: ({ progress }, { format }) => measured(progress?.loss, format.short),
+  accuracy: ({ progress }, { format }) =>
+    measured(progress?.accuracy, (part) => format.percent(part * 100)),
+  restarts: (row) => number(row.restarts),
+  // Its whole text shows below the row: see MessagePeek.
+  message: (row) => <Message text={row.message} />,
+  age: (row) => <Age since={row.created} />,
+  owner: (row) => text(row.owner),
+  queue: (row) => text(row.queue),
+};
+
 // The cause is at the end of a sentence: that stays where there is no room for all of it.
 const TAIL_CHARACTERS = 44;
 
-function Message({ text }: { text: string }): ReactNode {
+function Message(props: { text: string }): ReactNode {
+  const text = useSaid().said(props.text);
   const space = text.indexOf(" ", text.length - TAIL_CHARACTERS);
   const cut = text.length <= 2 * TAIL_CHARACTERS || space < 0 ? text.length : space;
   return (
@@ -88,20 +114,6 @@ function Message({ text }: { text: string }): ReactNode {
       <span className="jobs-text">{text.slice(0, cut)}</span>
       {cut < text.length && <span className="jobs-text jobs-tail">{text.slice(cut)}</span>}
     </bdi>
-  );
-}
-
-/** label: stands before the value where there is no header above it. */
-function cell(column: ColumnKey, index: number, content: ReactNode, label?: string): ReactNode {
-  return (
-    <div
-      role="gridcell"
-      aria-colindex={index}
-      className={`jobs-cell jobs-${column}`}
-      data-label={label}
-    >
-      {content}
-    </div>
   );
 }
 
@@ -117,6 +129,10 @@ function text(value: string | undefined): ReactNode {
 
 function number(value: number): ReactNode {
   return <span className={value === 0 ? "numeric muted" : "numeric"}>{value}</span>;
+}
+
+function measured(value: number | undefined, words: (value: number) => string): ReactNode {
+  return value === undefined ? null : <span className="numeric">{words(value)}</span>;
 }
 
 /** As a link of the router; what opens a new tab or window is left to the browser. */

@@ -11,21 +11,23 @@ import type { JobRow } from "../../api/types";
 import { useKeepNamespace } from "../../app/namespace";
 import { useKeptFocus } from "../../components/use_kept_focus";
 import { useText } from "../../i18n";
-import { COLUMNS } from "./columns";
+import type { ColumnKey } from "./columns";
 import type { Sort } from "./filter";
 import { onGridKey } from "./grid_keys";
 import { GridHeader } from "./GridHeader";
 import type { RowActions } from "./GridRow";
 import { GridRow } from "./GridRow";
 import type { Layout } from "./layout";
-import { HEADER_HEIGHTS, ROW_HEIGHTS, useLayout } from "./layout";
+import { HEADER_HEIGHTS, heightOf, ROW_HEIGHTS, useLayout } from "./layout";
 import { usePeek } from "./MessagePeek";
+import { leastWidth, placesOf } from "./shown_columns";
 
 // Rows beyond the edges, so that fast scrolling shows no gaps.
 const OVERSCAN = 10;
 
 interface Props {
   rows: readonly JobRow[];
+  columns: readonly ColumnKey[];
   sort: Sort;
   onSort: (sort: Sort) => void;
   selected: ReadonlySet<string>;
@@ -34,10 +36,10 @@ interface Props {
 }
 
 export function JobsGrid(props: Props): ReactNode {
-  const { rows, sort, onSort, selected, onSelect, onSelectAll } = props;
+  const { rows, columns, sort, onSort, selected, onSelect, onSelectAll } = props;
   const { t } = useText();
   const scroller = useRef<HTMLDivElement>(null);
-  const layout = useLayout(scroller);
+  const layout = useLayout(scroller, leastWidth(columns));
   const uids = useMemo(() => rows.map(({ uid }) => uid), [rows]);
   const keyboard = useKeptFocus(uids, scroller, '[role="row"][tabindex="0"]');
   const { at, onFocus } = keyboard;
@@ -51,6 +53,7 @@ export function JobsGrid(props: Props): ReactNode {
   );
   const height = virtualizer.scrollRect?.height ?? 0;
   const middle = (virtualizer.scrollOffset ?? 0) + height / 2;
+  const places = useMemo(() => placesStyle(columns), [columns]);
   const keys = {
     rows,
     at,
@@ -69,29 +72,28 @@ export function JobsGrid(props: Props): ReactNode {
         role="grid"
         aria-label={t.jobs.title}
         aria-rowcount={rows.length + 1}
-        aria-colcount={COLUMNS.length + 1}
+        aria-colcount={columns.length + 1}
         aria-multiselectable
         className="jobs-canvas"
-        style={{ height: virtualizer.getTotalSize() }}
+        style={{ height: virtualizer.getTotalSize(), ...places }}
         onKeyDown={(event) => onGridKey(event, keys)}
         onBlur={keyboard.onBlur}
       >
         <GridHeader
-          sort={sort}
-          onSort={onSort}
+          {...{ columns, sort, onSort, onSelectAll }}
           selected={extent(rows, selected)}
-          onSelectAll={onSelectAll}
         />
-        {virtualizer.getVirtualItems().map(({ index, start }) => {
+        {virtualizer.getVirtualItems().map(({ index, start, size }) => {
           const row = rows[index];
           if (!row) return null;
           return (
             <GridRow
               key={row.uid}
               row={row}
+              columns={columns}
               index={index}
               top={start}
-              height={ROW_HEIGHTS[layout]}
+              height={size}
               selected={selected.has(row.uid)}
               current={row.uid === currentUid}
               peek={row.uid === peekUid ? (start > middle ? "above" : "below") : "none"}
@@ -102,6 +104,12 @@ export function JobsGrid(props: Props): ReactNode {
       </div>
     </div>
   );
+}
+
+/** For jobs.css, where each job has one line. */
+function placesStyle(columns: readonly ColumnKey[]): Record<string, string> {
+  const { areas, widths } = placesOf(columns);
+  return { "--jobs-areas": areas, "--jobs-widths": widths };
 }
 
 function useJobPages(): Pick<RowActions, "href" | "open"> {
@@ -123,7 +131,6 @@ function useRows(
   scroller: RefObject<HTMLElement | null>,
   at: number,
 ) {
-  const height = ROW_HEIGHTS[layout];
   // The keyboard's row stays, so that its focus is not lost when it scrolls out of sight.
   const rangeExtractor = useCallback(
     (range: Range) => {
@@ -137,14 +144,14 @@ function useRows(
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => height,
+    estimateSize: (index) => heightOf(layout, rows[index]),
     getItemKey: (index) => rows[index]?.uid ?? index,
     overscan: OVERSCAN,
     paddingStart: HEADER_HEIGHTS[layout],
     scrollPaddingStart: HEADER_HEIGHTS[layout],
     rangeExtractor,
   });
-  useEffect(() => virtualizer.measure(), [virtualizer, height]);
+  useEffect(() => virtualizer.measure(), [virtualizer, layout]);
   return virtualizer;
 }
 

@@ -3,6 +3,7 @@
 
 import type { ReactNode } from "react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Said } from "../../i18n/said";
 
 // A pointer that only passes opens nothing, and one that crosses a gap closes nothing.
 const REST_MS = 250;
@@ -57,7 +58,7 @@ export function MessagePeek({ text, above }: { text: string; above: boolean }): 
   // Screen readers have read the whole message in its cell.
   return (
     <div className={above ? "jobs-peek jobs-peek-above" : "jobs-peek"} aria-hidden="true">
-      <bdi>{text}</bdi>
+      <Said text={text} />
     </div>
   );
 }

@@ -13,6 +13,8 @@ export const COLUMNS = [
   "ready",
   "gpus",
   "progress",
+  "loss",
+  "accuracy",
   "restarts",
   "message",
   "age",
@@ -69,6 +71,9 @@ const KEYS: Partial<Record<ColumnKey, { key: Key; largeFirst?: boolean }>> = {
   ready: { key: ready },
   gpus: { key: (row) => row.gpus, largeFirst: true },
   progress: { key: (row) => row.progress?.percent ?? -1, largeFirst: true },
+  // The best first; those that have none come last.
+  loss: { key: (row) => row.progress?.loss ?? Number.MAX_VALUE },
+  accuracy: { key: (row) => row.progress?.accuracy ?? -1, largeFirst: true },
   restarts: { key: (row) => row.restarts, largeFirst: true },
   age: { key: (row) => row.created, largeFirst: true },
   owner: { key: (row) => row.owner ?? "\uffff" },

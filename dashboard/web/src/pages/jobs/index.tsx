@@ -10,11 +10,14 @@ import { ErrorPanel } from "../../components/ErrorPanel";
 import { PageHeader } from "../../components/PageHeader";
 import { useText } from "../../i18n";
 import { BulkBar } from "./BulkBar";
+import { ColumnChooser } from "./ColumnChooser";
+import type { ColumnKey } from "./columns";
 import { JobsLoading, NoJobs, NoMatch } from "./EmptyJobs";
 import { isFiltered } from "./filter";
 import { Filters } from "./Filters";
 import { JobsGrid } from "./JobsGrid";
 import "./jobs.css";
+import { shownColumns, useHiddenColumns } from "./shown_columns";
 import { count, Summary } from "./Summary";
 import type { View } from "./use_view";
 import { useView } from "./use_view";
@@ -64,6 +67,8 @@ function Table({ view }: { view: View }): ReactNode {
     (on: boolean) => setSelection(new Set(on ? rows.map((row) => row.uid) : [])),
     [rows],
   );
+  const { hidden, setHidden } = useHiddenColumns();
+  const columns = useSame(shownColumns(all, hidden));
   const onClear = useCallback(() => setSelection(new Set()), []);
   // Only what one sees is acted upon: a selected job that the filter hides is left alone.
   const selected = useMemo(
@@ -80,12 +85,19 @@ function Table({ view }: { view: View }): ReactNode {
         sort={sort}
         setSort={setSort}
       />
-      <BulkBar shown={rows.length} all={all.length} selected={selected} onClear={onClear} />
+      <BulkBar
+        shown={rows.length}
+        all={all.length}
+        selected={selected}
+        onClear={onClear}
+        extra={<ColumnChooser hidden={hidden} setHidden={setHidden} />}
+      />
       {rows.length === 0 ? (
         <NoMatch onClear={clearFilter} />
       ) : (
         <JobsGrid
           rows={rows}
+          columns={columns}
           sort={sort}
           onSort={setSort}
           selected={selection}
@@ -95,6 +107,12 @@ function Table({ view }: { view: View }): ReactNode {
       )}
     </>
   );
+}
+
+/** The same list as before while it has the same columns: rows need not render again. */
+function useSame(columns: ColumnKey[]): readonly ColumnKey[] {
+  const names = columns.join(" ");
+  return useMemo(() => names.split(" ") as ColumnKey[], [names]);
 }
 
 // Health may change often when a node goes; a screen reader that talks without end helps nobody.

@@ -135,6 +135,49 @@ describe("the table of jobs", () => {
   });
 });
 
+// Symptom: the list had neither loss nor accuracy, and nobody could choose its columns.
+describe("the columns", () => {
+  const headers = (): (string | null)[] =>
+    screen.getAllByRole("columnheader").map((header) => header.textContent);
+  const progress = {
+    step: 1,
+    maxSteps: 2,
+    percent: 50,
+    examplesPerSecond: 1,
+    loss: 0.2134,
+    accuracy: 0.947,
+  };
+
+  test("have loss and accuracy where a job has some", async () => {
+    const { server } = await show([row("a")]);
+    await lines();
+    expect(headers()).not.toContain("Loss");
+    await server.send("jobs", { full: false, rows: [row("b", { progress })], gone: [] });
+    await waitFor(() => expect(headers()).toEqual(expect.arrayContaining(["Loss", "Accuracy"])));
+    const grid = screen.getByRole("grid");
+    expect(within(grid).getByText("0.213")).toBeTruthy();
+    expect(within(grid).getByText("95%")).toBeTruthy();
+  });
+
+  test("can be chosen, and stay so", async () => {
+    const { user, unmount } = await show([row("a", { progress })]);
+    await lines();
+    await user.click(screen.getByRole("button", { name: "Columns" }));
+    await user.click(screen.getByRole("checkbox", { name: "Kind" }));
+    await waitFor(() => expect(headers()).not.toContain("Kind"));
+    expect(screen.queryByText("TrainingJob")).toBeNull();
+    await user.keyboard("{Escape}");
+    expect(screen.queryByRole("checkbox", { name: "Kind" })).toBeNull();
+    unmount();
+    await show([row("a", { progress })]);
+    await lines();
+    expect(headers()).not.toContain("Kind");
+    await user.click(screen.getByRole("button", { name: "Columns" }));
+    await user.click(screen.getByRole("button", { name: "Show all" }));
+    await waitFor(() => expect(headers()).toContain("Kind"));
+  });
+});
+
 describe("filters and order", () => {
   const rows = [
     row("bert", { health: "critical", state: "Failed", owner: "ada", gpus: 0 }),
