@@ -16,6 +16,7 @@ import { LoadingRows } from "../../components/LoadingRows";
 import { PageHeader } from "../../components/PageHeader";
 import { StateTag } from "../../components/Tags";
 import { useText } from "../../i18n";
+import { Said } from "../../i18n/said";
 import { ActionButton } from "../job/actions/ActionButton";
 import { ObjectView } from "../job/manifest/ManifestView";
 import "../job/job.css";
@@ -92,7 +93,7 @@ function Recorded({ job }: { job: HistoryDetail }): ReactNode {
       <Mark job={job} />
       {job.message !== "" && (
         <p className="history-sentence">
-          <bdi>{job.message}</bdi>
+          <Said text={job.message} />
         </p>
       )}
       <HistoryFacts job={job} />
@@ -148,7 +149,7 @@ function Parts({ job }: { job: HistoryDetail }): ReactNode {
         <>
           {isWithheld("events") && why("events")}
           <RestartCauses causes={job.restartsByCause} />
-          <Timeline entries={entries} attempt={job.attempt} />
+          <Timeline entries={entries} attempt={job.attempt} headline={job.message} />
         </>
       ),
     },

@@ -16,6 +16,7 @@ import { SearchBox } from "../../components/SearchBox";
 import { StateTag } from "../../components/Tags";
 import type { Text } from "../../i18n";
 import { useText } from "../../i18n";
+import { Said } from "../../i18n/said";
 
 export function HistoryTable(): ReactNode {
   const { t } = useText();
@@ -126,6 +127,9 @@ function Nothing(props: { namespace: string; text: string; onClear: () => void }
   );
 }
 
+// Columns that a phone leaves out: a job's own page has all of them.
+const WIDE = "history-wide";
+
 type Keep = ReturnType<typeof useKeepNamespace>;
 
 function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>["columns"]> {
@@ -134,11 +138,7 @@ function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>
     {
       title: words.name,
       key: "name",
-      render: (_, { uid, name }) => (
-        <Link className="job-link" to={keep(`/history/${encodeURIComponent(uid)}`)}>
-          <bdi>{name}</bdi>
-        </Link>
-      ),
+      render: (_, row) => <Name row={row} keep={keep} />,
     },
     {
       title: words.state,
@@ -148,10 +148,16 @@ function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>
     {
       title: words.message,
       key: "message",
-      render: (_, { message }) => <bdi className="history-message">{message}</bdi>,
+      className: WIDE,
+      render: (_, { message }) => <Said className="history-message" text={message} />,
     },
-    { title: words.namespace, key: "ns", render: (_, row) => <bdi>{row.namespace}</bdi> },
-    { title: words.kind, key: "kind", dataIndex: "kind" },
+    {
+      title: words.namespace,
+      key: "ns",
+      className: WIDE,
+      render: (_, row) => <bdi>{row.namespace}</bdi>,
+    },
+    { title: words.kind, key: "kind", className: WIDE, dataIndex: "kind" },
     {
       title: words.ended,
       key: "ended",
@@ -161,21 +167,26 @@ function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>
     {
       title: words.ran,
       key: "ran",
-      className: "numeric history-nowrap",
+      className: `numeric history-nowrap ${WIDE}`,
       render: (_, row) => ranFor(row, format),
     },
     {
       title: words.restarts,
       key: "restarts",
-      className: "numeric",
+      className: `numeric ${WIDE}`,
       align: "end",
       render: (_, { restarts }) => format.number(restarts),
     },
-    { title: words.owner, key: "owner", render: (_, { owner }) => owner && <bdi>{owner}</bdi> },
+    {
+      title: words.owner,
+      key: "owner",
+      className: WIDE,
+      render: (_, { owner }) => owner && <bdi>{owner}</bdi>,
+    },
     {
       title: words.deleted,
       key: "deleted",
-      className: "numeric history-nowrap",
+      className: `numeric history-nowrap ${WIDE}`,
       render: (_, { deleted }) =>
         deleted === undefined ? (
           <span className="muted">{t.history.stillThere}</span>
@@ -184,6 +195,18 @@ function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>
         ),
     },
   ];
+}
+
+function Name({ row, keep }: { row: Row; keep: Keep }): ReactNode {
+  return (
+    <>
+      <Link className="job-link" to={keep(`/history/${encodeURIComponent(row.uid)}`)}>
+        <bdi>{row.name}</bdi>
+      </Link>
+      {/* A phone has no room for a column of it. */}
+      <Said className="history-under" text={row.message} />
+    </>
+  );
 }
 
 /** A job that was deleted while it ran ended with that. */

@@ -7,6 +7,7 @@ import type { QueueEntry } from "../../api/types";
 import { Age } from "../../components/Age";
 import { JobLink } from "../../components/JobLink";
 import { useText } from "../../i18n";
+import { Said } from "../../i18n/said";
 import type { Waiting } from "./entries";
 
 // What a person looks through, and what a page draws at once.
@@ -100,7 +101,7 @@ function Line({ waiting, kueue }: { waiting: Waiting; kueue: boolean }): ReactNo
         {reason === "" ? (
           <span className="muted">{t.queues.noReason}</span>
         ) : (
-          <bdi>{reason}</bdi>
+          <Said text={reason} />
         )}
       </td>
     </tr>
