@@ -63,18 +63,33 @@ class Connection;
 // Where a handler writes a stream; outlives the connection if the handler keeps it.
 class Sink : public StreamSink {
  public:
-  explicit Sink(std::weak_ptr<Connection> connection, size_t unsent_bytes_max)
-      : connection_(std::move(connection)), unsent_bytes_max_(unsent_bytes_max) {}
+  Sink(std::weak_ptr<Connection> connection, std::shared_ptr<UnsentBudget> budget,
+       uint64_t stream)
+      : connection_(std::move(connection)), budget_(std::move(budget)), stream_(stream) {}
   bool Write(SharedText chunk) override;
   void End() override;
-  size_t unsent() const override { return unsent_; }
+  size_t unsent() const override { return budget_->unsent(stream_); }
 
  private:
   friend class Connection;
   const std::weak_ptr<Connection> connection_;
-  const size_t unsent_bytes_max_;
-  std::atomic<size_t> unsent_ = 0;
+  const std::shared_ptr<UnsentBudget> budget_;
+  const uint64_t stream_;  // Of the budget.
   std::atomic<bool> open_ = true;
+};
+
+// Where a handler answers. When it has let go of all copies and has not answered, nobody else will.
+class Answer {
+ public:
+  explicit Answer(std::weak_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  ~Answer();
+  void Give(WebResponse response);
+
+ private:
+  const std::weak_ptr<Connection> connection_;
+  std::atomic<bool> given_ = false;
 };
 
 class Connection : public WebConnection, public std::enable_shared_from_this<Connection> {
@@ -102,6 +117,7 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
   auto executor() { return stream_.get_executor(); }
 
   // On the strand.
+  void Respond(WebResponse response);
   void Push(SharedText chunk) {
     if (closed_) return;
     unsent_.push_back(std::move(chunk));
@@ -132,7 +148,6 @@ class Connection : public WebConnection, public std::enable_shared_from_this<Con
   void OnRequest(Error error);
   absl::StatusOr<WebRequest> TakeRequest();
   void Refuse(WebResponse response);
-  void Respond(WebResponse response);
   void Send(WebResponse response);
   void OnSent(Error error);
   void Discard();
@@ -175,12 +190,10 @@ bool Sink::Write(SharedText chunk) {
   const auto connection = connection_.lock();
   if (connection == nullptr || !open_) return false;
   if (chunk->empty()) return true;
-  if (unsent_ + chunk->size() > unsent_bytes_max_) {
+  if (!budget_->Add(stream_, chunk)) {
     open_ = false;
-    connection->Close();
     return false;
   }
-  unsent_ += chunk->size();
   asio::post(connection->executor(), [connection, chunk = std::move(chunk)]() mutable {
     connection->Push(std::move(chunk));
   });
@@ -191,6 +204,27 @@ void Sink::End() {
   const auto connection = connection_.lock();
   if (connection == nullptr || !open_.exchange(false)) return;
   asio::post(connection->executor(), [connection] { connection->EndStream(); });
+}
+
+void Answer::Give(WebResponse response) {
+  given_ = true;
+  const auto connection = connection_.lock();
+  if (connection == nullptr) {
+    if (response.stream.closed) response.stream.closed();
+    return;
+  }
+  asio::post(connection->executor(), [connection, response = std::move(response)]() mutable {
+    connection->Respond(std::move(response));
+  });
+}
+
+Answer::~Answer() {
+  const auto connection = given_ ? nullptr : connection_.lock();
+  if (connection == nullptr) return;
+  asio::post(connection->executor(), [connection] {
+    connection->Respond(ProblemResponse(500, "Internal",
+                                        "the dashboard could not work on this; its log says why"));
+  });
 }
 
 // Between two requests a client may be silent for longer than within one.
@@ -278,15 +312,8 @@ void Connection::OnRequest(Error error) {
                                   "too many connections are open; close some pages and try again"));
   }
   answering_ = shared_from_this();
-  auto respond = [weak = weak_from_this()](WebResponse response) {
-    const auto self = weak.lock();
-    if (self == nullptr) {
-      if (response.stream.closed) response.stream.closed();
-      return;
-    }
-    asio::post(self->executor(), [self, response = std::move(response)]() mutable {
-      self->Respond(std::move(response));
-    });
+  auto respond = [answer = std::make_shared<Answer>(weak_from_this())](WebResponse response) {
+    answer->Give(std::move(response));
   };
   try {
     shared_->handler(*std::move(request), std::move(respond));
@@ -410,9 +437,17 @@ void Connection::OnStreamHead(Error error) {
   writing_ = false;
   if (error || closed_) return CloseNow();
   stream_.expires_never();
-  sink_ = std::make_shared<Sink>(weak_from_this(), shared_->options.unsent_bytes_max);
+  const uint64_t stream = shared_->unsent->Open([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->Close();
+  });
+  sink_ = std::make_shared<Sink>(weak_from_this(), shared_->unsent, stream);
   WatchForEnd();
-  calls_.opened(sink_);
+  try {
+    calls_.opened(sink_);
+  } catch (const std::exception& thrown) {
+    Log(LogLevel::kError, "a stream of the dashboard failed", {{"why", thrown.what()}});
+    CloseNow();
+  }
 }
 
 // A client that sends anything or goes away during a stream has had enough of it. This keeps the
@@ -434,19 +469,17 @@ void Connection::WriteNext() {
                       [self = shared_from_this()](Error, size_t) { self->CloseNow(); });
     return;
   }
-  size_t bytes = 0;
   std::vector<asio::const_buffer> buffers;
   while (!unsent_.empty() && sending_.size() < kTextsPerChunk) {
     sending_.push_back(std::move(unsent_.front()));
     unsent_.pop_front();
-    bytes += sending_.back()->size();
     buffers.push_back(asio::buffer(*sending_.back()));
   }
   asio::async_write(stream_, http::make_chunk(std::move(buffers)),
-                    [self = shared_from_this(), bytes](Error error, size_t) {
+                    [self = shared_from_this()](Error error, size_t) {
                       self->writing_ = false;
+                      self->shared_->unsent->Sent(self->sink_->stream_, self->sending_.size());
                       self->sending_.clear();
-                      self->sink_->unsent_ -= bytes;
                       if (error) return self->CloseNow();
                       self->stream_.expires_never();
                       self->WriteNext();
@@ -454,7 +487,10 @@ void Connection::WriteNext() {
 }
 
 void Connection::TellClosed() {
-  if (sink_ != nullptr) sink_->open_ = false;
+  if (sink_ != nullptr) {
+    sink_->open_ = false;
+    shared_->unsent->End(sink_->stream_);
+  }
   if (calls_.closed) std::exchange(calls_.closed, nullptr)();
 }
 

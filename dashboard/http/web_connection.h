@@ -19,6 +19,7 @@
 #include <mutex>
 #include <set>
 
+#include "dashboard/http/unsent_budget.h"
 #include "dashboard/http/web_message.h"
 #include "dashboard/http/web_server.h"
 
@@ -32,6 +33,7 @@ struct ConnectionsShared {
   WebHandler handler;
   WebServer::Options options;
   std::atomic<size_t> large_bodies_bytes = 0;
+  std::shared_ptr<UnsentBudget> unsent;
   std::mutex mutex;
   // By number, which grows: the first is the oldest.
   std::map<uint64_t, std::weak_ptr<WebConnection>> open;

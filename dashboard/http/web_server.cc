@@ -62,6 +62,9 @@ class Server : public WebServer {
         again_(acceptor_.get_executor()) {
     shared_->handler = std::move(handler);
     shared_->options = std::move(options);
+    shared_->unsent = std::make_shared<UnsentBudget>(
+        UnsentBudget::Limits{.of_one = shared_->options.unsent_bytes_max,
+                             .of_all = shared_->options.all_unsent_bytes_max});
     int& places = shared_->options.connections_max;
     places = std::max(1, std::min(places, DescriptorsMax() / 2));
   }

@@ -5,6 +5,9 @@
 // When all places are taken, a connection that has not shown a good token goes for a new one, the
 // oldest first; and when all have shown one, probes still get in.
 //
+// A request is always answered: one whose handler drops `respond` without a call of it, since
+// something threw on the way, is answered with 500.
+//
 // Ownership: owns its threads and connections; what the handler uses outlives it. Threads: Start
 // and the destructor from any thread; the handler runs on several at once, and `respond` may be
 // called from any, also after the server is gone. Errors: Start: InvalidArgument for an address
@@ -31,6 +34,8 @@ namespace taas::dashboard {
 inline constexpr size_t kWebBodyBytesMax = 3 << 20;
 // A token of an identity provider with many groups has 8 KB; cookies come beside it.
 inline constexpr size_t kWebHeaderBytesMax = 32 << 10;
+// Of all streams together, what their clients have not taken: a quarter of what the chart gives.
+inline constexpr size_t kWebUnsentBytesMax = 128 << 20;
 // Some hundred open tabs with a stream and a few kept connections each. Half of the process's
 // descriptors, where those are fewer: logs, copies and the API server need some, too.
 inline constexpr int kWebConnectionsMax = 2'000;
@@ -62,6 +67,8 @@ class WebServer {
     std::chrono::milliseconds write_timeout{30'000};
     // Of one stream, that its client has not taken; beyond it the stream ends.
     size_t unsent_bytes_max = 16 << 20;
+    // Of all streams; beyond it the one ends that is most behind.
+    size_t all_unsent_bytes_max = kWebUnsentBytesMax;
   };
 
   static absl::StatusOr<std::unique_ptr<WebServer>> Start(Options options, WebHandler handler);

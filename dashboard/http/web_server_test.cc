@@ -204,6 +204,20 @@ TEST_F(WebServerTest, AHandlerThatThrowsEndsItsConnectionAlone) {
   EXPECT_THAT(Get("/"), HasSubstr("welcome"));
 }
 
+// Symptom: a request whose handler threw later, in a callback, was never answered, and its
+// connection stayed for ever.
+TEST_F(WebServerTest, ARequestThatItsHandlerDropsIsAnsweredAllTheSame) {
+  std::promise<WebRespond> asked;
+  Serve([&](WebRequest request, WebRespond respond) {
+    if (request.Header("x-name") == "later") asked.set_value(std::move(respond));
+  });
+  EXPECT_THAT(Get("/"), StartsWith("HTTP/1.1 500"));
+  Client client(server_->port());
+  client.Write("GET / HTTP/1.1\r\nHost: x\r\nX-Name: later\r\n\r\n");
+  (void)asked.get_future().get();
+  EXPECT_THAT(client.Read("}}"), HasSubstr("its log says why"));
+}
+
 TEST_F(WebServerTest, LargeBodiesTogetherAreBounded) {
   std::promise<WebRespond> asked;
   Serve([&](WebRequest request, WebRespond respond) {
@@ -279,6 +293,38 @@ TEST_F(WebServerTest, AStreamThatItsClientDoesNotTakeIsEnded) {
   while (sink->Write(text) && written < 1'000) ++written;
   EXPECT_LT(written, 1'000);
   EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+// Symptom: nothing bounded what all streams together kept for clients that do not read.
+TEST_F(WebServerTest, OfStreamsThatTogetherAreTooFarBehindTheOneThatIsMostSoEnds) {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<StreamSink>> sinks;
+  std::promise<void> opened[2], closed[2];
+  Serve(
+      [&](WebRequest request, WebRespond respond) {
+        const int which = request.Header("x-name") == "slow" ? 0 : 1;
+        respond({.stream = {.opened =
+                                [&, which](auto sink) {
+                                  std::lock_guard lock(mutex);
+                                  sinks.push_back(sink);
+                                  opened[which].set_value();
+                                },
+                            .closed = [&, which] { closed[which].set_value(); }}});
+      },
+      {.unsent_bytes_max = 64 << 20, .all_unsent_bytes_max = 16 << 20});
+  Client slow(server_->port());
+  slow.Write("GET / HTTP/1.1\r\nHost: x\r\nX-Name: slow\r\n\r\n");
+  opened[0].get_future().wait();
+  Client other(server_->port());
+  other.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  opened[1].get_future().wait();
+  int written = 0;
+  // Another text each time: one that is the same is in the memory once.
+  while (sinks[0]->Write(Shared(std::string(1 << 20, 'x'))) && written < 1'000) ++written;
+  EXPECT_LT(written, 1'000);
+  EXPECT_EQ(closed[0].get_future().wait_for(kPatience), std::future_status::ready);
+  EXPECT_TRUE(sinks[1]->Write(Shared("still here\n")));
+  EXPECT_THAT(other.Read("still here\n"), HasSubstr("still here\n"));
 }
 
 TEST_F(WebServerTest, AnAnswerThatComesAfterTheServerHasGoneIsDropped) {
