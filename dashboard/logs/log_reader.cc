@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dashboard/server/catching_executor.h"
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "operator/kube/api_error.h"
@@ -108,9 +109,22 @@ void LogReader::Open() {
   second_.clear();
   second_bytes_ = 0;
   stream_ = transport_.Stream(Request(),
-                              {.opened = [this](int code) { OnOpened(code); },
-                               .data = [this](std::string_view chunk) { OnData(chunk); },
-                               .ended = [this](const absl::Status& status) { OnEnded(status); }});
+                              {.opened = [this](int code) { Try([&] { OnOpened(code); }); },
+                               .data =
+                                   [this](std::string_view chunk) {
+                                     Try([&] { OnData(chunk); });
+                                   },
+                               .ended =
+                                   [this](const absl::Status& status) {
+                                     Try([&] { OnEnded(status); });
+                                   }});
+}
+
+// Only its owner can say what is to become of the others.
+void LogReader::Try(const std::function<void()>& run) {
+  if (threw_ || RunCaught(What(), run)) return;
+  threw_ = true;
+  if (calls_.failed) calls_.failed();
 }
 
 void LogReader::OnOpened(int code) {

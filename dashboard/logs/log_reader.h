@@ -12,7 +12,7 @@
 // Ownership: transport and executor outlive it. Threads: the executor's only; `calls` come from
 // callbacks of the transport, in which the reader must not be destroyed or asked for anything.
 // Errors: an entry with LogNote::kError says what was attempted and why it failed; a server that
-// does not answer is asked again.
+// does not answer is asked again. What throws is said by `failed`, after which no more comes.
 //
 //   LogReader reader(transport, executor, pod, {.token = token}, {.entry = …, .changed = …});
 //   reader.Fetch();
@@ -69,6 +69,7 @@ class LogReader {
   struct Calls {
     std::function<void(LogEntry)> entry;
     std::function<void()> changed;  // The state.
+    std::function<void()> failed = nullptr;
   };
   enum class State { kIdle, kFetching, kAtEnd, kFollowing, kDone };
 
@@ -91,6 +92,7 @@ class LogReader {
 
  private:
   void Open();
+  void Try(const std::function<void()>& run);
   HttpRequest Request() const;
   void OnOpened(int code);
   void OnData(std::string_view chunk);
@@ -130,6 +132,7 @@ class LogReader {
   int code_ = 0;
   bool ended_at_open_ = false;
   bool full_ = false;  // The window has brought enough.
+  bool threw_ = false;
   // A line without a time is as new as the one before it.
   bool untimed_is_new_ = true;
   std::string error_body_;

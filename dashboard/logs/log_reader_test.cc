@@ -1,5 +1,6 @@
 #include "dashboard/logs/log_reader.h"
 
+#include <new>
 #include <string>
 #include <vector>
 
@@ -37,11 +38,13 @@ class LogReaderTest : public testing::Test {
         std::move(options),
         LogReader::Calls{.entry =
                              [this](const LogEntry& entry) {
+                               if (entry.line.text == "throw") throw std::bad_alloc();
                                static const char* kNotes[] = {"", "begin ", "end ", "error "};
                                out_.push_back(kNotes[static_cast<int>(entry.note)] +
                                               entry.line.text);
                              },
-                         .changed = [this] { ++changes_; }});
+                         .changed = [this] { ++changes_; },
+                         .failed = [this] { ++failures_; }});
     return *reader_;
   }
   void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
@@ -58,6 +61,7 @@ class LogReaderTest : public testing::Test {
   FakeTransport transport_{executor_};
   std::vector<std::string> out_;
   int changes_ = 0;
+  int failures_ = 0;
   std::unique_ptr<LogReader> reader_;
 };
 
@@ -72,6 +76,19 @@ TEST_F(LogReaderTest, ALogThatFitsIsOneRequestWithTheCallersToken) {
   EXPECT_THAT(out_, ElementsAre("begin ", "a", "b", "unfinished"));
   EXPECT_EQ(reader_->state(), State::kDone);
   EXPECT_EQ(changes_, 1);
+}
+
+// Symptom: what threw while a log was read ended the dashboard for everybody.
+TEST_F(LogReaderTest, WhatThrowsIsSaidOnceAndNoMoreComes) {
+  Make({}).Fetch();
+  transport_.stream().Open(200);
+  transport_.stream().Send(Line("17.1", "a") + Line("17.2", "throw") + Line("17.3", "b"));
+  transport_.stream().Send(Line("17.4", "throw"));
+  transport_.stream().End();
+  Run();
+  EXPECT_THAT(out_, ElementsAre("begin ", "a"));
+  EXPECT_EQ(failures_, 1);
+  EXPECT_EQ(changes_, 0);
 }
 
 TEST_F(LogReaderTest, TheNextWindowGoesOnWhereTheLastOneWasCut) {

@@ -75,6 +75,13 @@ void LogRoutes::Logs(ApiCall call) {
   });
 }
 
+size_t LogRoutes::WindowsBytes() const {
+  size_t taken = 0;
+  for (const auto& [id, open] : streams_) taken += open.windows_bytes;
+  const size_t left = kAllWindowsBytes - std::min(taken, kAllWindowsBytes);
+  return std::clamp(left / 2, kLeastWindowsBytes, LogStream::kWindowsBytes);
+}
+
 void LogRoutes::Begin(const ApiCall& call, const ClusterCache::JobPtr& job) {
   absl::StatusOr<LogStream::Options> options = LogOptionsOf(call.request);
   if (!options.ok()) return call.respond(ProblemResponse(options.status()));
@@ -86,6 +93,7 @@ void LogRoutes::Begin(const ApiCall& call, const ClusterCache::JobPtr& job) {
         429, "TooManyRequests", "too many logs are being read at once; close some pages of logs"));
   }
   options->token = call.token;
+  options->windows_bytes = WindowsBytes();
   const std::string file =
       options->plain ? SafeFileName(job->meta.ns + "_" + job->meta.name) + "_logs.txt" : "";
   const uint64_t id = next_++;
@@ -93,6 +101,7 @@ void LogRoutes::Begin(const ApiCall& call, const ClusterCache::JobPtr& job) {
   streams_[id] = {.identity = call.identity,
                   .token = call.token,
                   .key = key,
+                  .windows_bytes = options->windows_bytes,
                   .stream = std::make_unique<LogStream>(
                       LogStream::Context{.executor = context_.executor,
                                          .callers = context_.callers,

@@ -33,10 +33,14 @@ namespace taas::dashboard {
 
 class LogRoutes : public Board::Listener {
  public:
-  // Streams of one identity, and of all. One holds a window of each pod, kWindowsBytes and a half
-  // where all are full: 64 of them 1.5 GB at the very worst, a few MB as it is.
+  // Streams of one identity, and of all.
   static constexpr size_t kStreamsOfOneMax = 8;
   static constexpr size_t kStreamsMax = 64;
+  // Each holds windows of its pods, one and a half where all are full. A new stream gets half of
+  // what the others leave of kAllWindowsBytes, up to LogStream::kWindowsBytes; never less than
+  // kLeastWindowsBytes, so 64 streams of some pods each hold 230 MB at the very worst.
+  static constexpr size_t kAllWindowsBytes = 96 << 20;
+  static constexpr size_t kLeastWindowsBytes = 1 << 20;
   // Lines of each replica where nothing is said.
   static constexpr int64_t kTailDefault = 1'000;
   // A token that was revoked ends its streams within this.
@@ -57,12 +61,15 @@ class LogRoutes : public Board::Listener {
   // Ends all streams: the server stops.
   void Stop();
   size_t streams() const { return streams_.size(); }
+  // What the windows of a new stream would be.
+  size_t WindowsBytes() const;
 
  private:
   struct Open {
     IdentityPtr identity;
     std::string token;
     std::string key;  // Of JobKey.
+    size_t windows_bytes = 0;
     std::unique_ptr<LogStream> stream;
   };
 

@@ -158,6 +158,23 @@ TEST_F(LogRoutesTest, OneCallerCannotUseUpAllStreams) {
   EXPECT_EQ(Get({}, "bob").code, 200);
 }
 
+// Symptom: eight slow followers of a long log took 500 MB, and 64 could take 1.5 GB.
+TEST_F(LogRoutesTest, TheMoreLogsAreReadTheLessIsKeptOfEach) {
+  EXPECT_EQ(routes_.WindowsBytes(), LogStream::kWindowsBytes);
+  size_t all = 0;
+  std::vector<WebResponse> open;
+  for (int i = 0; i < 64; ++i) {
+    all += routes_.WindowsBytes();
+    open.push_back(Get({{"follow", "true"}}, "caller-" + std::to_string(i / 8)));
+    ASSERT_EQ(open.back().code, 200);
+  }
+  EXPECT_LE(all, size_t{160} << 20);
+  EXPECT_EQ(routes_.WindowsBytes(), LogRoutes::kLeastWindowsBytes);
+  for (const WebResponse& response : open) response.stream.closed();
+  Run();
+  EXPECT_EQ(routes_.WindowsBytes(), LogStream::kWindowsBytes);
+}
+
 TEST_F(LogRoutesTest, APodThatStartsLaterJoinsAndTheEndOfTheServerEndsTheStream) {
   const auto sink = Read(Get({{"follow", "true"}}));
   std::string pod = kPod;

@@ -9,26 +9,46 @@ using State = LogReader::State;
 
 namespace {
 
+constexpr char kWhat[] = "a stream of logs of the dashboard";
+
 // "worker" of "worker-1".
 std::string_view RoleOf(std::string_view replica) { return replica.substr(0, replica.rfind('-')); }
 
 }  // namespace
 
 LogStream::LogStream(const Context& context, Options options)
-    : context_(context), options_(std::move(options)) {}
+    : context_(context),
+      executor_(context.executor, kWhat, [this] { Fail(); }),
+      options_(std::move(options)) {}
 
 LogStream::~LogStream() {
   for (const Executor::TimerId timer : {wake_timer_, beat_timer_}) {
-    if (timer != 0) context_.executor.Cancel(timer);
+    if (timer != 0) executor_.Cancel(timer);
   }
+}
+
+void LogStream::Try(const std::function<void()>& run) {
+  if (!RunCaught(kWhat, run)) Fail();
+}
+
+void LogStream::Fail() {
+  const auto end = [this] { End("read the logs: the dashboard could not; its log says why"); };
+  if (RunCaught(kWhat, end) || sink_ == nullptr) return;
+  std::exchange(sink_, nullptr)->End();
+  readers_.clear();
+  sources_.clear();
 }
 
 void LogStream::Open(std::shared_ptr<StreamSink> sink) {
   sink_ = std::move(sink);
+  Try([this] { Begin(); });
+}
+
+void LogStream::Begin() {
   const LogPods now = context_.pods();
   const auto wanted = static_cast<size_t>(std::count_if(
       now.pods.begin(), now.pods.end(), [this](const LogPod& pod) { return Wants(pod); }));
-  const size_t share = kWindowsBytes / std::clamp<size_t>(wanted, 1, kPodsMax);
+  const size_t share = options_.windows_bytes / std::clamp<size_t>(wanted, 1, kPodsMax);
   window_bytes_ = std::min(std::clamp(share, kWindowBytesMin, kWindowBytesMax),
                            options_.window_bytes);
   if (!options_.follow) TellAbsent(now);
@@ -59,7 +79,9 @@ void LogStream::TellAbsent(const LogPods& now) {
   }
 }
 
-void LogStream::OnChange() { LookAt(context_.pods(), options_.follow); }
+void LogStream::OnChange() {
+  Try([this] { LookAt(context_.pods(), options_.follow); });
+}
 
 void LogStream::LookAt(const LogPods& now, bool take_new) {
   if (sink_ == nullptr) return;
@@ -91,7 +113,7 @@ void LogStream::AddReader(const LogPod& pod) {
   const size_t source = merge_.Add();
   sources_[pod.uid] = source;
   readers_.push_back(std::make_unique<LogReader>(
-      context_.callers, context_.executor, pod,
+      context_.callers, executor_, pod,
       LogReader::Options{.token = options_.token,
                          .previous = options_.previous,
                          .follow = options_.follow,
@@ -103,7 +125,8 @@ void LogStream::AddReader(const LogPod& pod) {
                              entry.source = source;
                              OnEntry(std::move(entry));
                            },
-                       .changed = [this] { Wake(); }}));
+                       .changed = [this] { Wake(); },
+                       .failed = [this] { FailLater(); }}));
   if (!following_) return;
   merge_.Close(source);
   readers_[source]->Follow();
@@ -111,16 +134,23 @@ void LogStream::AddReader(const LogPod& pod) {
 
 void LogStream::OnEntry(LogEntry entry) {
   if (readers_[entry.source]->state() != State::kFollowing) return merge_.Push(std::move(entry));
-  sorter_.Push(std::move(entry), context_.executor.clock().Now());
+  sorter_.Push(std::move(entry), executor_.clock().Now());
   Wake();
 }
 
 void LogStream::Wake() {
   if (std::exchange(woken_, true)) return;
-  context_.executor.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+  executor_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
     if (alive.lock() == nullptr) return;
     woken_ = false;
     Pump();
+  });
+}
+
+// From a call of a reader, which must not go in it.
+void LogStream::FailLater() {
+  executor_.Post([this, alive = std::weak_ptr<bool>(alive_)] {
+    if (alive.lock() != nullptr) Fail();
   });
 }
 
@@ -130,14 +160,14 @@ std::optional<LogEntry> LogStream::Next() {
   // What was held comes before what is read after it, and does not wait where it is too much.
   const bool at_once = !following_ || sorter_.bytes() > kHeldBytesMax;
   if (!sorter_.empty() && at_once) return sorter_.Next(Clock::Time::max());
-  return following_ ? sorter_.Next(context_.executor.clock().Now()) : merge_.Next();
+  return following_ ? sorter_.Next(executor_.clock().Now()) : merge_.Next();
 }
 
 void LogStream::Pump() {
   if (sink_ == nullptr) return;
-  if (wake_timer_ != 0) context_.executor.Cancel(std::exchange(wake_timer_, 0));
+  if (wake_timer_ != 0) executor_.Cancel(std::exchange(wake_timer_, 0));
   const auto wake_in = [this](Clock::Duration delay) {
-    wake_timer_ = context_.executor.PostAfter(delay, [this] {
+    wake_timer_ = executor_.PostAfter(delay, [this] {
       wake_timer_ = 0;
       Pump();
     });
@@ -165,7 +195,7 @@ void LogStream::Pump() {
   if (!following_ && merge_.drained()) OnDrained();
   if (following_) EndIfOver();
   if (const auto due = sorter_.due(); due.has_value() && sink_ != nullptr) {
-    wake_in(std::max(*due - context_.executor.clock().Now(), Clock::Duration::zero()));
+    wake_in(std::max(*due - executor_.clock().Now(), Clock::Duration::zero()));
   }
 }
 
@@ -270,7 +300,7 @@ void LogStream::Beat() {
   if (std::exchange(silent_, true) && sink_ != nullptr && !options_.plain) {
     sink_->Write(Shared("\n"));
   }
-  beat_timer_ = context_.executor.PostAfter(kHeartbeat, [this] { Beat(); });
+  beat_timer_ = executor_.PostAfter(kHeartbeat, [this] { Beat(); });
 }
 
 }  // namespace taas::dashboard

@@ -7,7 +7,7 @@
 // to reading in windows, in which nothing is lost and nothing piles up.
 //
 // Ownership: what is given at construction outlives it. Threads: the executor's only. Errors: go to
-// the client as notes.
+// the client as notes; what throws in it ends it with one.
 //
 //   LogStream stream({.executor = executor, .callers = callers, .pods = pods}, options);
 //   stream.Open(sink);
@@ -29,6 +29,7 @@
 #include "dashboard/logs/log_reader.h"
 #include "dashboard/logs/log_text.h"
 #include "dashboard/http/web_message.h"
+#include "dashboard/server/catching_executor.h"
 #include "operator/base/executor.h"
 #include "operator/kube/transport.h"
 
@@ -78,7 +79,8 @@ class LogStream {
     bool previous = false;
     bool follow = false;
     bool plain = false;  // Text instead of NDJSON.
-    size_t window_bytes = kWindowBytesMax;  // No more than this of each pod.
+    size_t window_bytes = kWindowBytesMax;  // No more than this of each pod,
+    size_t windows_bytes = kWindowsBytes;   // and of all of them.
   };
 
   LogStream(const Context& context, Options options);
@@ -93,6 +95,10 @@ class LogStream {
   size_t bytes() const { return merge_.bytes() + sorter_.bytes() + out_.size(); }
 
  private:
+  void Begin();
+  void Try(const std::function<void()>& run);
+  void Fail();
+  void FailLater();
   bool Wants(const LogPod& pod) const;
   void AddReader(const LogPod& pod);
   void OnEntry(LogEntry entry);
@@ -116,6 +122,7 @@ class LogStream {
   void Beat();
 
   const Context context_;
+  CatchingExecutor executor_;  // Whose tasks end this stream where they throw.
   const Options options_;
   std::shared_ptr<StreamSink> sink_;
   std::vector<std::unique_ptr<LogReader>> readers_;  // By source.

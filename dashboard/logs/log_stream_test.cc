@@ -1,6 +1,8 @@
 #include "dashboard/logs/log_stream.h"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -40,7 +42,13 @@ class LogStreamTest : public testing::Test {
   LogStream& Open(LogStream::Options options) {
     stream_ = std::make_unique<LogStream>(
         LogStream::Context{
-            .executor = executor_, .callers = logs_, .pods = [this] { return pods_; }},
+            .executor = executor_,
+            .callers = logs_,
+            .pods =
+                [this] {
+                  if (throws_) throw std::runtime_error("out of range");
+                  return pods_;
+                }},
         std::move(options));
     stream_->Open(sink_);
     Run();
@@ -80,6 +88,7 @@ class LogStreamTest : public testing::Test {
   FakeLogs logs_{executor_};
   std::shared_ptr<FakeSink> sink_ = std::make_shared<FakeSink>();
   LogPods pods_;
+  bool throws_ = false;
   size_t read_ = 0;
   std::unique_ptr<LogStream> stream_;
 };
@@ -305,6 +314,32 @@ TEST_F(LogStreamTest, AClientThatCannotKeepUpWhileFollowingLosesNothing) {
   const auto got = Lines();
   ASSERT_EQ(got.size(), static_cast<size_t>(lines));
   for (int i = 0; i < lines; ++i) ASSERT_EQ(got[i].rfind(std::to_string(i) + ".", 0), 0u) << i;
+}
+
+// Symptom: what threw in a callback of a stream of logs ended the dashboard for everybody.
+TEST_F(LogStreamTest, WhatThrowsEndsTheStreamAndSaysSo) {
+  AddPod("worker-0");
+  Write("worker-0", 100, "one");
+  Open({.follow = true});
+  throws_ = true;
+  stream_->OnChange();
+  Run();
+  EXPECT_THAT(Out(), Contains(HasSubstr("the dashboard could not; its log says why")));
+  EXPECT_TRUE(sink_->ended);
+  EXPECT_EQ(logs_.following("worker-0"), 0);
+}
+
+class ThrowingSink : public FakeSink {
+ public:
+  bool Write(SharedText) override { throw std::bad_alloc(); }
+};
+
+TEST_F(LogStreamTest, WhereNothingCanBeSaidAnyMoreItEndsAllTheSame) {
+  AddPod("worker-0");
+  Write("worker-0", 100, "one");
+  sink_ = std::make_shared<ThrowingSink>();
+  Open({.follow = true});
+  EXPECT_TRUE(sink_->ended);
 }
 
 TEST_F(LogStreamTest, WhenTheClientGoesEverythingStops) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dashboard/server/catching_executor.h"
 #include "operator/api/json_field.h"
 #include "operator/base/log.h"
 #include "third_party/json.h"
@@ -106,7 +107,7 @@ void Access::OnReply(const std::string& key, const absl::StatusOr<HttpReply>& re
   }
   const bool may = answer.known && answer.may;
   const auto waiting = std::exchange(answer.waiting, {});
-  for (const auto& done : waiting) done(may);
+  for (const auto& done : waiting) RunCaught("what waited for rights", [&] { done(may); });
 }
 
 // Old answers go all at once: to look for the oldest one each time would cost more than to ask

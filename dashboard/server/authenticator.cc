@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "dashboard/server/catching_executor.h"
 #include "dashboard/http/secret_text.h"
 #include "operator/api/json_field.h"
 #include "operator/base/status.h"
@@ -118,7 +119,7 @@ void Authenticator::OnReply(const std::string& digest, const absl::StatusOr<Http
   } else if (!known.has_answer) {
     known_.erase(found);
   }
-  for (const Done& done : waiting) done(answer);
+  for (const Done& done : waiting) RunCaught("what waited for a login", [&] { done(answer); });
 }
 
 void Authenticator::MakeRoom() {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dashboard/http/secret_text.h"
+#include "dashboard/server/catching_executor.h"
 #include "operator/api/json_field.h"
 #include "third_party/json.h"
 
@@ -61,12 +62,18 @@ void Board::OnJob(const std::string& key) {
 
 void Board::OnJobGone(const ClusterCache::JobPtr& job) {
   steps_.erase(job->meta.uid);
+  loss_rises_.erase(job->meta.uid);
   if (witness_.gone) witness_.gone(*job);
 }
 
 void Board::NoteMaps() {
   pending_.gpus = true;
   Gather();
+}
+
+void Board::NoteLoss(const WatchedJob& job, bool rises) {
+  rises ? void(loss_rises_.insert(job.meta.uid)) : void(loss_rises_.erase(job.meta.uid));
+  OnJob(job.key());
 }
 
 void Board::Gather() {
@@ -88,14 +95,18 @@ void Board::Flush() {
   if (!synced_) return Gather();
   Changes changes = std::exchange(pending_, {});
   const uint64_t before = rows_.last();
-  for (const std::string& key : changes.jobs) Look(key);
+  // One job that nothing can be made of must not keep the others from being shown.
+  for (const std::string& key : changes.jobs) {
+    RunCaught("a look at job " + key, [&] { Look(key); });
+  }
   changes.rows = rows_.last() != before;
   made_rows_.clear();
   made_details_.clear();
   // A listener may go while it is told.
   const std::set<Listener*> listeners = listeners_;
   for (Listener* listener : listeners) {
-    if (listeners_.count(listener) > 0) listener->OnChanges(changes);
+    if (listeners_.count(listener) == 0) continue;
+    RunCaught("telling of changes", [&] { listener->OnChanges(changes); });
   }
 }
 
@@ -132,7 +143,9 @@ JobToJudge Board::Judge(const WatchedJob& job,
   return {.job = job,
           .pods = pods,
           .now = executor_.clock().WallNow(),
-          .step_since = StepSince(job)};
+          .step_since = StepSince(job),
+          .loss_rises = job.status.state == JobState::kRunning &&
+                        loss_rises_.count(job.meta.uid) > 0};
 }
 
 std::set<std::string> Board::Namespaces() const {

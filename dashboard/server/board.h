@@ -76,6 +76,8 @@ class Board {
   bool synced() const { return synced_; }
   // What is not in the cache but on the maps has changed: Kueue's queues, readings of GPUs.
   void NoteMaps();
+  // What was found of a training's curve; it counts while the job runs.
+  void NoteLoss(const WatchedJob& job, bool rises);
   // Where there are jobs.
   std::set<std::string> Namespaces() const;
   // Whether the API server answers.
@@ -114,6 +116,7 @@ class Board {
   Executor::TimerId flush_timer_ = 0;
   Executor::TimerId review_timer_ = 0;
   std::map<std::string, Step> steps_;  // By uid.
+  std::set<std::string> loss_rises_;   // Uids.
   std::set<Listener*> listeners_;
 
   struct MadeRows {

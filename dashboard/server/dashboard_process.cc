@@ -20,15 +20,18 @@
 #include "dashboard/server/api_routes.h"
 #include "dashboard/server/authenticator.h"
 #include "dashboard/server/board.h"
+#include "dashboard/server/catching_executor.h"
 #include "dashboard/server/job_routes.h"
 #include "dashboard/server/login_help.h"
 #include "dashboard/server/page_routes.h"
 #include "dashboard/server/request_guard.h"
 #include "dashboard/server/session_routes.h"
 #include "dashboard/server/stream_routes.h"
+#include "dashboard/server/usage_routes.h"
 #include "dashboard/training/event_mirror.h"
 #include "dashboard/training/event_routes.h"
 #include "dashboard/training/event_shelf.h"
+#include "dashboard/training/loss_watch.h"
 #include "dashboard/training/series_routes.h"
 #include "dashboard/training/series_source.h"
 #include "operator/base/file_system.h"
@@ -59,6 +62,20 @@ ClusterAccess WithoutCredentials(ClusterAccess access) {
   return access;
 }
 
+// A thread whose tasks may throw.
+class CatchingThread : public CatchingExecutor {
+ public:
+  CatchingThread(const Clock& clock, const std::string& name)
+      : CatchingThread(std::make_unique<ThreadExecutor>(clock, name), name) {}
+  void Stop() { thread_->Stop(); }
+
+ private:
+  CatchingThread(std::unique_ptr<ThreadExecutor> thread, const std::string& name)
+      : CatchingExecutor(*thread, "a task of the thread " + name), thread_(std::move(thread)) {}
+
+  const std::unique_ptr<ThreadExecutor> thread_;
+};
+
 class Process : public DashboardProcess {
  public:
   explicit Process(DashboardOptions options)
@@ -72,9 +89,9 @@ class Process : public DashboardProcess {
     ASSIGN_OR_RETURN(const ClusterAccess access,
                      FindClusterAccess(files_, ProcessEnv, options_.kubeconfig, /*context=*/""));
     ASSIGN_OR_RETURN(event_dir_, EventDir());
-    executor_ = std::make_unique<ThreadExecutor>(clock_, "dashboard");
-    disk_ = std::make_unique<ThreadExecutor>(clock_, "dashboard-disk");
-    reader_ = std::make_unique<ThreadExecutor>(clock_, "dashboard-read");
+    executor_ = std::make_unique<CatchingThread>(clock_, "dashboard");
+    disk_ = std::make_unique<CatchingThread>(clock_, "dashboard-disk");
+    reader_ = std::make_unique<CatchingThread>(clock_, "dashboard-read");
     ASSIGN_OR_RETURN(own_, CpprestTransport::Create(access, files_, *executor_,
                                                     {.writes_max = kReviewsAtOnce}));
     ASSIGN_OR_RETURN(callers_, CpprestTransport::Create(WithoutCredentials(access), files_,
@@ -90,6 +107,7 @@ class Process : public DashboardProcess {
     executor_->Post([this] {
       board_->Start();
       kueue_->Start();
+      loss_watch_->Start();
       if (history_ != nullptr) StartHistory();
       AwaitReady();
     });
@@ -103,8 +121,10 @@ class Process : public DashboardProcess {
     if (executor_ == nullptr) return;
     auto told = std::make_shared<std::promise<void>>();
     executor_->Post([this, told] {
-      if (streams_ != nullptr) streams_->Stop();
-      if (logs_ != nullptr) logs_->Stop();
+      RunCaught("telling pages that the server stops", [this] {
+        if (streams_ != nullptr) streams_->Stop();
+        if (logs_ != nullptr) logs_->Stop();
+      });
       told->set_value();
     });
     told->get_future().wait();
@@ -113,6 +133,7 @@ class Process : public DashboardProcess {
     reader_->Stop();
     executor_->Stop();
     if (history_ != nullptr) history_->Close();
+    loss_watch_.reset();
     streams_.reset();
     logs_.reset();
     series_routes_.reset();
@@ -123,6 +144,7 @@ class Process : public DashboardProcess {
     maps_.reset();
     readings_.reset();
     kueue_.reset();
+    usage_.reset();
     jobs_.reset();
     sessions_.reset();
     routes_.reset();
@@ -148,7 +170,11 @@ class Process : public DashboardProcess {
   std::vector<std::string> routes() const override { return routes_->table().Names(); }
   std::string OneTimeUrl() override {
     auto code = std::make_shared<std::promise<std::string>>();
-    executor_->Post([this, code] { code->set_value(sessions_->MakeCode()); });
+    executor_->Post([this, code] {
+      std::string text;
+      RunCaught("making a link", [&] { text = sessions_->MakeCode(); });
+      code->set_value(std::move(text));
+    });
     const std::string text = code->get_future().get();
     return text.empty() ? url() : url() + "#code=" + text;
   }
@@ -201,6 +227,11 @@ class Process : public DashboardProcess {
                            .access = *access_,
                            .callers = *callers_});
     jobs_->AddTo(table);
+    usage_ = std::make_unique<UsageRoutes>(UsageRoutes::Context{.executor = *executor_,
+                                                                .board = *board_,
+                                                                .access = *access_,
+                                                                .callers = *callers_});
+    usage_->AddTo(table);
     logs_ = std::make_unique<LogRoutes>(LogRoutes::Context{.executor = *executor_,
                                                            .board = *board_,
                                                            .authenticator = *authenticator_,
@@ -258,6 +289,22 @@ class Process : public DashboardProcess {
                          const QueueSight& queues) { return maps_->Queues(sight, queues); },
         .map_namespaces = [this] { return maps_->Namespaces(); }});
     streams_->AddTo(table);
+    MakeLossWatch();
+  }
+
+  void MakeLossWatch() {
+    loss_watch_ = std::make_unique<LossWatch>(LossWatch::Context{
+        .executor = *executor_,
+        .jobs = [this] { return board_->cache().Jobs(); },
+        .fetch =
+            [this](const WatchedJob& job, std::function<void(const std::string&)> done) {
+              series_->Fetch(job, board_->cache().PodsOf(job),
+                             [done = std::move(done)](const SeriesReply& reply) {
+                               done(reply.text);
+                             });
+            },
+        .watched = [this] { return streams_->tabs() > 0; },
+        .tell = [this](const WatchedJob& job, bool rises) { board_->NoteLoss(job, rises); }});
   }
 
   void TouchMaps() {
@@ -348,9 +395,9 @@ class Process : public DashboardProcess {
   std::mutex stop_mutex_;
   std::string event_dir_;
   std::string temporary_dir_;  // Around it, if it is none of the options'.
-  std::unique_ptr<ThreadExecutor> executor_;
-  std::unique_ptr<ThreadExecutor> disk_;
-  std::unique_ptr<ThreadExecutor> reader_;
+  std::unique_ptr<CatchingThread> executor_;
+  std::unique_ptr<CatchingThread> disk_;
+  std::unique_ptr<CatchingThread> reader_;
   std::unique_ptr<CpprestTransport> own_;
   std::unique_ptr<CpprestTransport> callers_;
   std::unique_ptr<Authenticator> authenticator_;
@@ -364,6 +411,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<ApiRoutes> routes_;
   std::unique_ptr<SessionRoutes> sessions_;
   std::unique_ptr<JobRoutes> jobs_;
+  std::unique_ptr<UsageRoutes> usage_;
   std::unique_ptr<LogRoutes> logs_;
   std::unique_ptr<SeriesRoutes> series_routes_;
   std::unique_ptr<EventRoutes> event_routes_;
@@ -371,6 +419,7 @@ class Process : public DashboardProcess {
   std::unique_ptr<GpuReadings> readings_;
   std::unique_ptr<MapRoutes> maps_;
   std::unique_ptr<StreamRoutes> streams_;
+  std::unique_ptr<LossWatch> loss_watch_;
   std::unique_ptr<WebServer> web_;
 };
 

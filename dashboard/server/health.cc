@@ -175,6 +175,7 @@ Health HealthOf(const JobToJudge& judged) {
     health = Worse(health, {Level::kWarning, "PendingLong"});
   }
   if (StandsStill(judged)) health = Worse(health, {Level::kWarning, "NoProgress"});
+  if (judged.loss_rises) health = Worse(health, {Level::kWarning, "LossRises"});
   return health;
 }
 

@@ -41,6 +41,7 @@ struct JobToJudge {
   Clock::WallTime now{};
   // Since when its step has been what it is; nothing: unknown.
   std::optional<Clock::WallTime> step_since;
+  bool loss_rises = false;  // As training/loss_watch.h finds it.
 };
 Health HealthOf(const JobToJudge& judged);
 // Whether its GPUs are held for nothing: it trains and its step stands still.

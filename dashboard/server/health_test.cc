@@ -112,7 +112,11 @@ INSTANTIATE_TEST_SUITE_P(
 class JobHealthTest : public testing::Test {
  protected:
   Health Judge() const {
-    return HealthOf({.job = job_, .pods = pods_, .now = kNow, .step_since = step_since_});
+    return HealthOf({.job = job_,
+                     .pods = pods_,
+                     .now = kNow,
+                     .step_since = step_since_,
+                     .loss_rises = loss_rises_});
   }
   WatchedJob job_ = [] {
     WatchedJob job;
@@ -122,6 +126,7 @@ class JobHealthTest : public testing::Test {
   }();
   std::vector<std::shared_ptr<const WatchedPod>> pods_ = {std::make_shared<WatchedPod>(Pod())};
   std::optional<Clock::WallTime> step_since_;
+  bool loss_rises_ = false;
 };
 
 // Symptom: a job that is said to be Running while a pod of it cannot start
@@ -201,6 +206,14 @@ TEST_F(JobHealthTest, AJobWithoutPodsForAMinuteIsNotWell) {
   EXPECT_EQ(Judge().reason, "PendingLong");
   job_.meta.creation_time = kNow - 10s;
   EXPECT_EQ(Judge().level, Level::kOk);
+}
+
+// Symptom: a training that had diverged was Healthy and green.
+TEST_F(JobHealthTest, ATrainingWhoseLossRisesIsToldOf) {
+  EXPECT_EQ(Judge().level, Level::kOk);
+  loss_rises_ = true;
+  EXPECT_EQ(LevelName(Judge().level), "warning");
+  EXPECT_EQ(Judge().reason, "LossRises");
 }
 
 TEST_F(JobHealthTest, ATrainingThatStandsStillIsToldOf) {

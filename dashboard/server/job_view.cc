@@ -89,6 +89,14 @@ int32_t GpusHeldBy(const std::vector<PodPtr>& pods) {
   return gpus;
 }
 
+// Of all its replicas; of a job that is over or suspended nothing is wanted any more.
+int64_t GpusAskedBy(const WatchedJob& job) {
+  int64_t gpus = 0;
+  if (job.ended() || job.suspend) return gpus;
+  for (const WatchedRole& role : job.roles) gpus += int64_t{role.desired} * role.gpus;
+  return gpus;
+}
+
 Json HistoryOf(const WatchedJob& job) {
   Json out = Json::array();
   for (const RestartRecord& record : job.status.history) {
@@ -180,6 +188,8 @@ Json RowOf(const JobToJudge& judged) {
               {"restarts", RestartsOf(job.status)},
               {"message", job.flaw.empty() ? job.status.message : job.flaw}};
   PutHealth(&row, HealthOf(judged));
+  const int64_t asked = GpusAskedBy(job);
+  if (asked > GpusHeldBy(judged.pods)) row["gpusAsked"] = asked;
   if (job.meta.deletion_time.has_value()) row["deleting"] = true;
   if (job.status.progress.has_value()) row["progress"] = ProgressOf(*job.status.progress);
   PutText(&row, "owner", job.owner);

@@ -58,6 +58,19 @@ TEST_F(JobViewTest, APodThatCrashesAgainAndAgainIsNeitherReadyNorRunning) {
   EXPECT_EQ(Detail()["replicas"][1]["message"], "CrashLoopBackOff: ValueError: no such column");
 }
 
+// Symptom: of a job with nine GPUs asked for and three held the page said 3 and the command line 9.
+TEST_F(JobViewTest, WhatAJobAsksForBeyondWhatItHoldsIsSaid) {
+  job_.roles[0].gpus = 3;
+  AddPod(0).gpus = 3;
+  EXPECT_EQ(Detail()["gpus"], 3);
+  EXPECT_EQ(Detail()["gpusAsked"], 6);
+  AddPod(1).gpus = 3;
+  EXPECT_FALSE(Detail().contains("gpusAsked"));
+  pods_.clear();
+  job_.suspend = true;
+  EXPECT_FALSE(Detail().contains("gpusAsked"));
+}
+
 TEST_F(JobViewTest, APodWhoseProbeFailsRunsAndIsNotReady) {
   AddPod(0).ready = false;
   const json detail = Detail();

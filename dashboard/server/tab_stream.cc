@@ -7,6 +7,11 @@
 #include "third_party/json.h"
 
 namespace taas::dashboard {
+namespace {
+
+constexpr char kWhat[] = "a page's stream of the dashboard";
+
+}  // namespace
 
 bool ParseJobKey(std::string_view key, JobKind* kind, std::string* ns, std::string* name) {
   const size_t first = key.find('/');
@@ -40,34 +45,58 @@ JobRights RightsOf(const std::vector<bool>& may) {
 }
 
 TabStream::TabStream(const Context& context, Options options)
-    : context_(context), options_(std::move(options)) {}
+    : context_(context),
+      executor_(context.executor, kWhat, [this] { Fail(); }),
+      options_(std::move(options)) {}
 
 TabStream::~TabStream() {
   context_.board.Remove(this);
   for (const Executor::TimerId timer : {beat_timer_, recheck_timer_, maps_timer_}) {
-    if (timer != 0) context_.executor.Cancel(timer);
+    if (timer != 0) executor_.Cancel(timer);
   }
+}
+
+void TabStream::Try(const std::function<void()>& run) {
+  if (!RunCaught(kWhat, run)) Fail();
+}
+
+void TabStream::Fail() {
+  const auto end = [this] {
+    End("Internal", "the dashboard could not work on this; its log says why");
+  };
+  if (RunCaught(kWhat, end) || sink_ == nullptr) return;
+  std::exchange(sink_, nullptr)->End();
+  context_.board.Remove(this);
 }
 
 // An answer may come after the tab has gone.
 template <typename F>
 auto TabStream::Guarded(F call) {
-  return [call = std::move(call), alive = std::weak_ptr<bool>(alive_)](auto&&... arguments) {
-    if (alive.lock() != nullptr) call(std::forward<decltype(arguments)>(arguments)...);
+  return [this, call = std::move(call),
+          alive = std::weak_ptr<bool>(alive_)](const auto&... arguments) {
+    if (alive.lock() != nullptr) Try([&] { call(arguments...); });
   };
 }
 
 void TabStream::Open(std::shared_ptr<StreamSink> sink) {
   sink_ = std::move(sink);
+  Try([this] { Begin(); });
+}
+
+void TabStream::Begin() {
   seen_ = context_.board.rows().NumberOf(options_.after);
   context_.board.Add(this);
   SendCluster();
   FindOutRights();
-  beat_timer_ = context_.executor.PostAfter(kHeartbeat, [this] { Beat(); });
-  recheck_timer_ = context_.executor.PostAfter(kRecheck, [this] { Recheck(); });
+  beat_timer_ = executor_.PostAfter(kHeartbeat, [this] { Beat(); });
+  recheck_timer_ = executor_.PostAfter(kRecheck, [this] { Recheck(); });
 }
 
 void TabStream::OnChanges(const Board::Changes& changes) {
+  Try([&] { Look(changes); });
+}
+
+void TabStream::Look(const Board::Changes& changes) {
   if (changes.cluster) SendCluster();
   if (sight_ == nullptr) return;
   // In a namespace that is new to us nobody has asked yet what we see.
@@ -76,7 +105,7 @@ void TabStream::OnChanges(const Board::Changes& changes) {
   if (changes.jobs.count(options_.topics.job) > 0) SendDetail();
   const bool maps = options_.topics.gpus || options_.topics.queues;
   if (maps && (changes.gpus || changes.rows) && maps_timer_ == 0) {
-    maps_timer_ = context_.executor.PostAfter(kMapsEvery, [this] {
+    maps_timer_ = executor_.PostAfter(kMapsEvery, [this] {
       maps_timer_ = 0;
       SendMaps();
     });
@@ -87,11 +116,11 @@ void TabStream::Stop() { End("ServerStops", "the dashboard's server stops; it wi
 
 void TabStream::Beat() {
   Send(Shared(": still here\n\n"));
-  beat_timer_ = context_.executor.PostAfter(kHeartbeat, [this] { Beat(); });
+  beat_timer_ = executor_.PostAfter(kHeartbeat, [this] { Beat(); });
 }
 
 void TabStream::Recheck() {
-  recheck_timer_ = context_.executor.PostAfter(kRecheck, [this] { Recheck(); });
+  recheck_timer_ = executor_.PostAfter(kRecheck, [this] { Recheck(); });
   context_.authenticator.Authenticate(options_.token,
                                       Guarded([this](const auto& who) { OnRecheck(who); }));
 }

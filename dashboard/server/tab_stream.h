@@ -10,7 +10,7 @@
 //
 // Ownership: what is given at construction outlives it; owned by TabStreams, which lets it go once
 // its client has gone. Threads: the executor's only. Errors: a client that does not read is cut off
-// by the sink.
+// by the sink; what throws in it ends it, and the page opens another.
 //
 //   auto tab = std::make_unique<TabStream>(context, {.identity = who, .topics = topics});
 //   tab->Open(sink);
@@ -31,6 +31,7 @@
 #include "dashboard/server/access.h"
 #include "dashboard/server/authenticator.h"
 #include "dashboard/server/board.h"
+#include "dashboard/server/catching_executor.h"
 #include "dashboard/server/sight.h"
 #include "dashboard/http/web_message.h"
 #include "operator/base/executor.h"
@@ -80,6 +81,10 @@ class TabStream : public Board::Listener {
   const IdentityPtr& identity() const { return options_.identity; }
 
  private:
+  void Begin();
+  void Look(const Board::Changes& changes);
+  void Try(const std::function<void()>& run);
+  void Fail();
   void Beat();
   void Recheck();
   void OnRecheck(const absl::StatusOr<IdentityPtr>& who);
@@ -96,6 +101,7 @@ class TabStream : public Board::Listener {
   auto Guarded(F call);
 
   const Context context_;
+  CatchingExecutor executor_;  // Whose tasks end this stream where they throw.
   Options options_;
   std::shared_ptr<StreamSink> sink_;
   SightPtr sight_;

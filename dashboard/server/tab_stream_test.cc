@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -128,6 +129,7 @@ class TabStreamTest : public testing::Test {
   std::set<std::string> reach_ = {"a"};
   bool token_good_ = true;
   bool away_ = false;
+  bool gpus_throw_ = false;
   Authenticator authenticator_{transport_, executor_};
   Access access_{transport_, executor_};
   Board board_{transport_, executor_, random_, {}};
@@ -136,7 +138,11 @@ class TabStreamTest : public testing::Test {
       .board = board_,
       .authenticator = authenticator_,
       .access = access_,
-      .gpus = [](const Sight&) { return std::string(R"({"nodes":[]})"); },
+      .gpus =
+          [this](const Sight&) {
+            if (gpus_throw_) throw std::out_of_range("no such node");
+            return std::string(R"({"nodes":[]})");
+          },
       .queues = [](const Sight&, const QueueSight&) { return std::string("{}"); },
       .map_namespaces = [] { return std::set<std::string>(); }};
 };
@@ -154,6 +160,37 @@ TEST_F(TabStreamTest, RowsOfWhatIsInSightComeOnceAndThenTheirChanges) {
   EXPECT_THAT(page->text, Not(HasSubstr("two")));
   Watch("DELETED", Job("a", "one", 103));
   EXPECT_EQ(page->Last("jobs")["gone"], json({"uid-one"}));
+}
+
+// Symptom: what threw in a later callback of a page's stream, after it had been let in, ended the
+// dashboard for everybody.
+TEST_F(TabStreamTest, WhatThrowsInACallbackEndsThatStreamAlone) {
+  const auto page = std::make_shared<Page>(), other = std::make_shared<Page>();
+  const auto tab = Open({.gpus = true}, page);
+  const auto jobs = Open({.jobs = true}, other);
+  gpus_throw_ = true;
+  board_.NoteMaps();
+  Settle(TabStream::kMapsEvery + 500ms);  // It is made in a timer.
+  EXPECT_TRUE(page->ended);
+  EXPECT_EQ(page->Last("end")["reason"], "Internal");
+  const auto late = std::make_shared<Page>();
+  const auto too_late = Open({.gpus = true}, late);  // And in what waits for rights.
+  EXPECT_TRUE(late->ended);
+  Watch("MODIFIED", Job("a", "one", 101));
+  EXPECT_EQ(other->Last("jobs")["rows"][0]["message"], "v101");
+  EXPECT_FALSE(other->ended);
+}
+
+TEST_F(TabStreamTest, AJobWhoseLossRisesIsShownSo) {
+  const auto page = std::make_shared<Page>();
+  const auto tab = Open({.jobs = true}, page);
+  EXPECT_EQ(page->Last("jobs")["rows"][0]["health"], "ok");
+  board_.NoteLoss(*board_.cache().FindJob("trainingjobs/a/one"), true);
+  Settle(300ms);
+  EXPECT_EQ(page->Last("jobs")["rows"][0]["healthReason"], "LossRises");
+  board_.NoteLoss(*board_.cache().FindJob("trainingjobs/a/one"), false);
+  Settle(300ms);
+  EXPECT_EQ(page->Last("jobs")["rows"][0]["health"], "ok");
 }
 
 TEST_F(TabStreamTest, ATabThatComesBackGetsWhatItHasMissed) {
