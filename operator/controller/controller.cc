@@ -103,6 +103,7 @@ struct Controller::Look {
   bool sending = false;
   int done = 0;
   bool retry = false;
+  bool noted = false;    // The ledger was written.
   bool refused = false;  // A write of it was: the next look knows, and says so.
   std::string why;  // Of a retry: what did not work last.
   bool status_sent = false;
@@ -546,6 +547,7 @@ void Controller::OnDone(Look& look, const Step& step, const WriteResult& result)
   if (Tracked* tracked = SameJob(look)) tracked->obstacles.Progress(step);
   JobReporter::Changes& changes = look.changes;
   if (const auto* ledger = std::get_if<WriteLedger>(&step)) {
+    look.noted = true;
     CountRestarts(metrics_, *look.job, ledger->ledger);
     JobReporter::Memory forgotten;
     Tracked* tracked = SameJob(look);
@@ -687,7 +689,12 @@ void Controller::CloseLook(const std::shared_ptr<Look>& look) {
     const Clock::Duration delay = *look->plan.wake_at - executor_.clock().WallNow();
     queue_.AddAfter(key, std::max<Clock::Duration>(delay, milliseconds(1)));
   }
-  queue_.Done(key, RestAfter(look->pods));
+  // What is now noted is done, or told, next.
+  if (look->noted && !look->retry) {
+    queue_.DoneGoOn(key);
+  } else {
+    queue_.Done(key, RestAfter(look->pods));
+  }
   metrics_.SetQueueDepth(queue_.depth());
 }
 

@@ -5,6 +5,14 @@
 #include "operator/base/check.h"
 
 namespace taas {
+namespace {
+
+std::string NamespaceOf(const std::string& key) {
+  const size_t slash = key.rfind('/');
+  return slash == std::string::npos ? std::string() : key.substr(0, slash);
+}
+
+}  // namespace
 
 WorkQueue::WorkQueue(Executor& executor, Options options, Process process)
     : executor_(executor),
@@ -53,16 +61,29 @@ void WorkQueue::Retry(const std::string& key) {
 
 void WorkQueue::Forget(const std::string& key) { failures_.erase(key); }
 
-void WorkQueue::Done(const std::string& key, Clock::Duration rest) {
+WorkQueue::Lane WorkQueue::Leave(const std::string& key) {
   const auto found = processing_.find(key);
   CHECK(found != processing_.end()) << "Done(" << key << ") without work on it";
-  --In(found->second).at_work;
+  const Lane lane = found->second;
+  --In(lane).at_work;
   processing_.erase(found);
+  return lane;
+}
+
+void WorkQueue::Done(const std::string& key, Clock::Duration rest) {
+  Leave(key);
   if (rest > Clock::Duration::zero()) {
     Rest(key, rest);
   } else if (dirty_.contains(key)) {
     MakeReady(key);
   }
+  PumpSoon();
+}
+
+void WorkQueue::DoneGoOn(const std::string& key) {
+  const Lane lane = Leave(key);
+  dirty_[key] = lane;
+  In(lane).line.PushFirst(key);
   PumpSoon();
 }
 
@@ -95,11 +116,18 @@ bool WorkQueue::MayStart(Lane lane) const {
 void WorkQueue::MakeReady(const std::string& key) { In(dirty_.at(key)).line.Push(key); }
 
 void WorkQueue::Line::Push(const std::string& key) {
-  const size_t slash = key.rfind('/');
-  const std::string ns = slash == std::string::npos ? std::string() : key.substr(0, slash);
+  const std::string ns = NamespaceOf(key);
   std::deque<std::string>& keys = keys_[ns];
   if (keys.empty()) turns_.push_back(ns);
   keys.push_back(key);
+  ++size_;
+}
+
+void WorkQueue::Line::PushFirst(const std::string& key) {
+  const std::string ns = NamespaceOf(key);
+  std::erase(turns_, ns);
+  turns_.push_front(ns);
+  keys_[ns].push_front(key);
   ++size_;
 }
 

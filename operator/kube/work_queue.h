@@ -58,6 +58,9 @@ class WorkQueue {
   // For `rest` the key is not looked at again, though it may be added: runs whose cost grows with
   // what they look at are kept from following each event.
   void Done(const std::string& key, Clock::Duration rest = {});
+  // Likewise, and it is looked at once more, before those that wait: what was begun is ended before
+  // the like of it is begun, so that each waits for its own two runs and not for everybody's first.
+  void DoneGoOn(const std::string& key);
 
   // The key, which is at work, changes to the slow lane, or is there already. False: there is no
   // room; Done must follow, and it waits there for its turn, whatever is added meanwhile.
@@ -79,6 +82,7 @@ class WorkQueue {
   class Line {
    public:
     void Push(const std::string& key);
+    void PushFirst(const std::string& key);
     std::string Pop();
     bool empty() const { return size_ == 0; }
     size_t size() const { return size_; }
@@ -95,6 +99,7 @@ class WorkQueue {
 
   Waiting& In(Lane lane) { return lane == Lane::kFast ? fast_ : slow_; }
   bool MayStart(Lane lane) const;
+  Lane Leave(const std::string& key);
   void Rest(const std::string& key, Clock::Duration rest);
   void MakeReady(const std::string& key);
   void Pump();

@@ -105,6 +105,37 @@ TEST_F(WorkQueueTest, KeysOfTheFastLaneDoNotWaitForThoseOfTheSlowOne) {
   EXPECT_EQ(queue_->depth(), 0u);
 }
 
+// Symptom: of 200 jobs that ended together none was told to have ended before the ends of all had
+// been noted.
+TEST_F(WorkQueueTest, WhoGoesOnIsLookedAtBeforeThoseThatWait) {
+  queue_ = NewQueue({.in_flight_limit = 1});
+  for (const char* key : {"job/a/1", "job/a/2", "job/b/1"}) queue_->Add(key);
+  Run();
+  queue_->Add("job/a/1");  // Its own event; one run is enough for both.
+  queue_->DoneGoOn("job/a/1");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("job/a/1", "job/a/1"));
+  queue_->Done("job/a/1");
+  for (int i = 0; i < 2; ++i) {
+    Run();
+    queue_->Done(started_.back());
+  }
+  EXPECT_THAT(started_, ElementsAre("job/a/1", "job/a/1", "job/b/1", "job/a/2"));
+  EXPECT_EQ(queue_->depth(), 0u);
+}
+
+TEST_F(WorkQueueTest, WhoGoesOnStaysInItsLane) {
+  queue_ = NewQueue({.in_flight_limit = 1});
+  queue_->Add("slow");
+  Run();
+  EXPECT_TRUE(queue_->GoSlow("slow"));
+  queue_->DoneGoOn("slow");
+  EXPECT_TRUE(queue_->OthersAreSlow(""));
+  queue_->Add("fast");
+  Run();
+  EXPECT_THAT(started_, ElementsAre("slow", "fast", "slow"));
+}
+
 // Symptom: each of a thousand pods' events led to a look at all thousand.
 TEST_F(WorkQueueTest, AKeyThatRestsRunsOnceWhenItHasRestedHoweverOftenItWasAdded) {
   queue_ = NewQueue({.in_flight_limit = 1});
@@ -247,7 +278,7 @@ TEST(WorkQueueRandomTest, EveryAddIsFollowedByARunThatStartsAfterIt) {
           executor.PostAfter(std::chrono::milliseconds(random.Below(20)), [&, key] {
             at_work.erase(key);
             if (random.Below(4) == 0) queue->Retry(key);
-            queue->Done(key);
+            random.Below(4) == 0 ? queue->DoneGoOn(key) : queue->Done(key);
           });
         });
     for (int i = 0; i < 50; ++i) {
