@@ -78,7 +78,9 @@ Change ChangeOf(const Job& job, const JobStatus& wanted, const KeptFields& kept,
   if (first || IsDecision(job, wanted, kept)) return Change::kDecision;
   // Of a leader's that has just begun.
   if (!writes.any) return Change::kFirstWords;
-  return OnlyProgressDiffers(job, wanted, kept) ? Change::kProgress : Change::kCounts;
+  // That it trains at all is told as counts are: a job of seconds has nothing else to show.
+  const bool progress = job.status.progress.has_value() && OnlyProgressDiffers(job, wanted, kept);
+  return progress ? Change::kProgress : Change::kCounts;
 }
 
 // While the others end after the main replica: until the outcome, with which their counts are

@@ -29,7 +29,7 @@ enum class Change {
   kDecision,    // The job's state, a restart, its end: somebody may wait for it.
   kFirstWords,  // That the job is known at all.
   kCounts,      // How many pods there are, where they are, the message.
-  kProgress,    // What the trainer says.
+  kProgress,    // What the trainer says, from the second time on.
 };
 
 struct Pace {

@@ -136,8 +136,16 @@ TEST_F(PacingTest, CountsThatAreAsBeforeBeginNoWait) {
 
 TEST_F(PacingTest, ProgressIsWrittenEveryTenSeconds) {
   clock_.Advance(seconds(3));
+  job_.status.progress = Progress{.step = 3};
   wanted_.progress = Progress{.step = 7};
   EXPECT_EQ(Delay(), seconds(7));
+}
+
+// Symptom: a job of six seconds showed no step before it had ended.
+TEST_F(PacingTest, TheFirstProgressIsWrittenAsSoonAsCountsAre) {
+  clock_.Advance(milliseconds(200));
+  wanted_.progress = Progress{.step = 7};
+  EXPECT_EQ(Delay(), milliseconds(800));
 }
 
 TEST_F(PacingTest, AStatusThatCannotBeReadIsWrittenAnewAtOnce) {
