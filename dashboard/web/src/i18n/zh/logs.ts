@@ -22,7 +22,7 @@ export const logs: typeof en = {
   localZone: "本地时间",
   download: "将这些副本的全部日志下载为文本文件",
 
-  words: { wrap: "换行", previous: "上一容器", jump: "时间", follow: "跟随" },
+  words: { wrap: "换行", previous: "上一个容器", jump: "时间", follow: "跟随" },
 
   search: "搜索 (/)",
   searchLabel: "在日志中搜索",
