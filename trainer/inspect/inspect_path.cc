@@ -195,7 +195,7 @@ absl::StatusOr<PathReport> InspectDirectory(FileSystem& files, const std::string
     report.json["events"] = std::move(found.json);
   }
   if (!report.text.empty()) return report;
-  return absl::NotFoundError("inspect " + dir +
+  return absl::NotFoundError(dir +
                              ": there is no checkpoint (model.ckpt-STEP.index), no event file and "
                              "no saved_model.pb in this directory; name a file");
 }

@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::StartsWith;
 
 int RunInspect(std::vector<std::string> words) {
   words.insert(words.begin(), "inspect");
@@ -184,7 +185,9 @@ TEST_F(InspectPathTest, DataFilesAreShownAsDataInspectShowsThem) {
 }
 
 TEST_F(InspectPathTest, WhatIsNotThereAndWrongUsageHaveCodes) {
-  EXPECT_THAT(InspectPath(files_, dir_, {}).status().message(), HasSubstr("no event file"));
+  // `taas-trainer inspect` said "inspect: inspect DIR".
+  EXPECT_THAT(InspectPath(files_, dir_, {}).status(),
+              StatusIs(absl::StatusCode::kNotFound, StartsWith(dir_ + ": there is no checkpoint")));
   EXPECT_EQ(RunInspect({dir_ + "/none"}), 1);
   EXPECT_EQ(RunInspect({}), 2);
   EXPECT_EQ(RunInspect({dir_, "-o", "yaml"}), 2);

@@ -88,8 +88,7 @@ absl::Status EventWriter::Add(Clock::WallTime wall, summary::Event event) {
 }
 
 absl::Status EventWriter::Append(const summary::Event& event) {
-  RETURN_IF_ERROR(file_->Append(FrameRecord(event.SerializeAsString()))).With("write " + path_);
-  return absl::OkStatus();
+  return file_->Append(FrameRecord(event.SerializeAsString()));
 }
 
 absl::Status ReadEventFile(FileSystem& files, const std::string& path, uint64_t size_max,

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/fake_clock.h"
+#include "operator/base/fault_file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/formats/record_frame.h"
 
@@ -116,6 +117,16 @@ TEST_F(EventFileTest, LargeEventsArePassedOver) {
   const std::vector<summary::Event> events = Read(4'096);
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[1].step(), 2);
+}
+
+// "write PATH: write PATH: No space left on device".
+TEST_F(EventFileTest, AWriteThatFailsIsToldInTheWordsOfTheFileSystemAlone) {
+  FaultFileSystem files(files_);
+  const auto writer = EventWriter::Open(files, clock_, dir_);
+  ASSERT_THAT(writer, IsOk());
+  files.FailAt(1, FaultFileSystem::Kind::kOnce);
+  EXPECT_THAT((*writer)->Write(clock_.WallNow(), 1, Loss(1)),
+              StatusIs(absl::StatusCode::kUnavailable, "injected fault at operation 1"));
 }
 
 TEST_F(EventFileTest, DirectoryThatIsNotThereHasNoEvents) { EXPECT_TRUE(Read().empty()); }

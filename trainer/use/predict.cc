@@ -110,8 +110,8 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(TrainedModel& trained
   const Model& model = trained.model;
   if (model.labels_are_features) {
     return absl::UnimplementedError(
-        "predict: a model of language predicts the next token of a text, not a class of an "
-        "example; `taas-trainer eval` tells how well it does");
+        "a model of language predicts the next token of a text, not a class of an example; "
+        "`taas-trainer eval` tells how well it does");
   }
   ASSIGN_OR_RETURN(
       auto session,

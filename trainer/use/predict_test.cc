@@ -14,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TrainedModel Softmax() {
   TrainedModel trained{.shape = {.features = 2, .classes = 2}};
@@ -43,6 +44,14 @@ TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
   ASSERT_EQ(labels.size(), 70u);
   for (size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(labels[i], i % 3 == 0 ? 0 : 1) << i;
   EXPECT_THAT(first, ElementsAre(FloatNear(0.731059f, 1e-5f), FloatNear(0.268941f, 1e-5f)));
+}
+
+// `taas-trainer predict` said "predict: predict: a model of language ...".
+TEST(PredictTest, AModelOfLanguageIsRefusedInWordsThatAProgramPutsItsNameBefore) {
+  TrainedModel trained = Softmax();
+  trained.model.labels_are_features = true;
+  EXPECT_THAT(Predictor::Make(trained).status(),
+              StatusIs(absl::StatusCode::kUnimplemented, StartsWith("a model of language")));
 }
 
 TEST(PredictTest, ARegressionHasAValue) {
