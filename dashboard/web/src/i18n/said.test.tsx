@@ -61,6 +61,12 @@ test.each([
     "ps-0 正在创建；未设置 spec.trainer.checkpoint.dir，因此训练从头开始",
   ],
   ["chief-0 and 2 more completed", "chief-0 以及另外 2 个已完成"],
+  ["created 3 pods (1 chief, 2 workers)", "已创建 3 个 Pod（1 chief, 2 workers）"],
+  [
+    'worker-0 failed for good: exit code 1: no file (image "a:1" is not pulled: the command of ' +
+      "container trainer runs with the programs of this machine)",
+    "worker-0 彻底失败：退出码 1：no file（没有拉取镜像 a:1：容器 trainer 的命令用本机的程序运行）",
+  ],
   ["TFJob ml/bert is running.", "TFJob ml/bert 正在运行。"],
   ["Successfully assigned ml/bert-ps-0 to node-1", "已将 ml/bert-ps-0 分配到 node-1"],
   ["Created container: trainer", "已创建容器 trainer"],

@@ -285,6 +285,14 @@ const OF_TFJOBS = rulesOf([
   ["TFJob {w} has failed: {*}", (name, why) => `TFJob ${name} 已失败：${part(why)}`],
 ]);
 
+// What the local cluster adds to failures of images: it pulls none.
+const NOT_PULLED =
+  'image "{w}" is not pulled: the command of container {w} runs with the programs of this machine';
+
+function notPulled(image: string, name: string): string {
+  return `没有拉取镜像 ${image}：容器 ${name} 的命令用本机的程序运行`;
+}
+
 // What may follow a sentence.
 const ENDINGS = rulesOf([
   ["{*}; training does not wait for it", (text) => ending(text, "；训练不会等待它")],
@@ -301,6 +309,7 @@ const ENDINGS = rulesOf([
   ],
   ["{*}; the last time: {*}", (text, why) => ending(text, `；上一次：${part(why)}`)],
   ["{*} (image {w})", (text, image) => ending(text, `（镜像 ${image}）`)],
+  [`{*} (${NOT_PULLED})`, (text, image, name) => ending(text, inBrackets(notPulled(image, name)))],
 ]);
 
 // "worker-1 (and 2 more) …", "worker-1 …"
@@ -416,6 +425,8 @@ const OF_CLUSTERS = rulesOf([
       return words === undefined ? "" : `${reason}：${words}`;
     },
   ],
+  [NOT_PULLED, notPulled],
+  ["created {n} pod[s] ({*})", (count, roles) => `已创建 ${count} 个 Pod（${roles}）`],
   ["init container {w}: {*}", (name, why) => `初始化容器 ${name}：${part(why)}`],
   ["its node {w} is lost", (node) => `它的节点 ${node} 已丢失`],
   ["its pod was deleted or drained", () => "它的 Pod 被删除或驱逐"],

@@ -17,6 +17,7 @@ import { StateTag } from "../../components/Tags";
 import type { Text } from "../../i18n";
 import { useText } from "../../i18n";
 import { Said } from "../../i18n/said";
+import { briefOf } from "../job/headline";
 
 export function HistoryTable(): ReactNode {
   const { t } = useText();
@@ -149,7 +150,7 @@ function columnsOf({ t, format }: Text, keep: Keep): NonNullable<TableProps<Row>
       title: words.message,
       key: "message",
       className: WIDE,
-      render: (_, { message }) => <Said className="history-message" text={message} />,
+      render: (_, { message }) => <Said className="history-message" text={briefOf(message)} />,
     },
     {
       title: words.namespace,
@@ -204,7 +205,7 @@ function Name({ row, keep }: { row: Row; keep: Keep }): ReactNode {
         <bdi>{row.name}</bdi>
       </Link>
       {/* A phone has no room for a column of it. */}
-      <Said className="history-under" text={row.message} />
+      <Said className="history-under" text={briefOf(row.message)} />
     </>
   );
 }

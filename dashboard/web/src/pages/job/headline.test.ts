@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headlineOf, isSaidIn } from "./headline";
+import { briefOf, headlineOf, isSaidIn } from "./headline";
 
 // Symptom: the log's last lines ran together in the headline, the exception in the middle.
 test("what stood before the error is lines of its own", () => {
@@ -11,6 +11,15 @@ test("what stood before the error is lines of its own", () => {
     sentence: "w failed: e (image b); the job goes on without it",
     before: ["a"],
   });
+});
+
+// Symptom: in the list of jobs the cause of a failure was cut, and a note on images stood whole.
+test("in one line of a table the cause is the end", () => {
+  const note = '(image "a:1" is not pulled: the command of container b runs with the programs)';
+  expect(briefOf(`w-0 failed: exit code 1: no such file (after: a | b) ${note}`)).toBe(
+    "w-0 failed: exit code 1: no such file",
+  );
+  expect(briefOf("worker-0 is starting")).toBe("worker-0 is starting");
 });
 
 test("what has another form stays whole", () => {

@@ -19,6 +19,14 @@ export function headlineOf(text: string): Headline {
   return { sentence: text.slice(0, begin) + text.slice(end + 1), before: lines };
 }
 
+// Of the local cluster, behind each failure of an image that it runs without.
+const IMAGE_NOTE = / \(image "[^"]*" is not pulled: [^()]*\)/;
+
+/** For one line of a table: without what stands before and behind the cause. */
+export function briefOf(text: string): string {
+  return headlineOf(text).sentence.replace(IMAGE_NOTE, "");
+}
+
 /** Where the bracket at `open` closes; those of a program need not be in pairs. */
 function closing(text: string, open: number): number {
   let depth = 0;

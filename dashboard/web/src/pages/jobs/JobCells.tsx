@@ -12,6 +12,7 @@ import { HealthTag, StateTag } from "../../components/Tags";
 import type { Text } from "../../i18n";
 import { useText } from "../../i18n";
 import { useSaid } from "../../i18n/said";
+import { briefOf } from "../job/headline";
 import type { ColumnKey } from "./columns";
 
 /** Of the whole table, the same in each render. */
@@ -106,7 +107,7 @@ const CELLS: Record<Exclude<ColumnKey, "name">, (row: ListedRow, text: Text) => 
 const TAIL_CHARACTERS = 44;
 
 function Message(props: { text: string }): ReactNode {
-  const text = useSaid().said(props.text);
+  const text = useSaid().said(briefOf(props.text));
   const space = text.indexOf(" ", text.length - TAIL_CHARACTERS);
   const cut = text.length <= 2 * TAIL_CHARACTERS || space < 0 ? text.length : space;
   return (
