@@ -12,7 +12,10 @@ modules=node_modules
 [ -d $modules ] || { echo "the page's packages are not there: run tools/setup/setup.sh web" >&2; exit 1; }
 case $1 in
   unit)
-    node $modules/vitest/vitest.mjs run --maxWorkers=2 --reporter=default --reporter=junit \
+    # Bazel takes a target for one without shards that does not leave the file.
+    shard=$((${TEST_SHARD_INDEX:-0} + 1))/${TEST_TOTAL_SHARDS:-1}
+    touch "${TEST_SHARD_STATUS_FILE:-/dev/null}"
+    node $modules/vitest/vitest.mjs run --shard="$shard" --maxWorkers=1 --reporter=default --reporter=junit \
       --outputFile.junit="${XML_OUTPUT_FILE:-/dev/null}" ;;
   lint) node $modules/eslint/bin/eslint.js --max-warnings 0 . ;;
   types) node $modules/typescript/bin/tsc --noEmit ;;

@@ -96,6 +96,8 @@ class MigrationTest(Scenario):
 
     needs = ("components", "node")
     shared = False
+    # It takes two minutes, most of which it waits, and so begins among the first.
+    lane = "migration"
     pod_security = "baseline"
     second_try = False
 

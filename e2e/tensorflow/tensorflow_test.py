@@ -12,9 +12,14 @@ import signal
 import sys
 import unittest
 
-sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], "taas", "e2e", "local"))
+for _folder in ("e2e/local", "tools/ci"):
+    sys.path.insert(0, os.path.join(os.environ["TEST_SRCDIR"], "taas", _folder))
 
-from cluster import RUNFILES, Cluster  # pylint: disable=wrong-import-position
+# The folders of these must be known first.
+import shards
+from cluster import RUNFILES, Cluster
+
+load_tests = shards.load_tests
 
 PYTHON = os.path.join(
     os.environ.get("TAAS_TENSORFLOW_BIN", "/TAAS_TENSORFLOW_BIN-is-not-set"), "python"

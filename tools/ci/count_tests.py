@@ -6,17 +6,34 @@ folder of its logs. Prints the failing cases and, last, "N passed, N failed". A 
 results (it did not build) is one failure. Exits 0 only when Bazel did and nothing failed.
 """
 
+import collections
+import glob
 import os
+import re
 import sys
 import xml.etree.ElementTree as xml
 
 
 def cases_of(logs, label):
-    """(passed, [failed names]) of one target."""
+    """(passed, [failed names]) of one target, which may have run in shards."""
     package, name = label.removeprefix("//").split(":")
-    path = os.path.join(logs, package, name, "test.xml")
-    if not os.path.exists(path):
+    results = newest(os.path.join(logs, package, name))
+    if not results:
         return 0, [f"{label} (no result)"]
+    counts = [cases_in(path, label) for path in results]
+    return sum(passed for passed, _ in counts), [name for _, failed in counts for name in failed]
+
+
+def newest(folder):
+    """Results of the last run: an earlier one in more or fewer shards has left its own."""
+    runs = collections.defaultdict(list)
+    for path in sorted(glob.glob(os.path.join(folder, "**", "test.xml"), recursive=True)):
+        shard = re.search(r"/shard_\d+_of_(\d+)/", path)
+        runs[shard and shard[1]].append(path)
+    return max(runs.values(), key=lambda paths: max(map(os.path.getmtime, paths)), default=[])
+
+
+def cases_in(path, label):
     try:
         root = xml.parse(path).getroot()
     except xml.ParseError as error:

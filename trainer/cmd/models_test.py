@@ -20,6 +20,9 @@ import unittest
 
 from processes import TRAINER
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/ci"))
+import shards  # pylint: disable=wrong-import-position
+
 PAGE = "docs/models.md"  # From the root of the tree, where a test runs.
 PATIENCE_S = 300
 SEED = 1
@@ -216,6 +219,8 @@ def make_test(row):
 
 for _name, _row in ROWS.items():
     setattr(ModelsTest, f"test_{_name}", make_test(_row))
+
+load_tests = shards.load_tests
 
 WORDS = {"mnist": "MNIST", "table": "table of 8 numbers", "images": "waves, 32 × 32 × 3",
          "sequences": "waves, 28 steps of 4", "paragraph": "a paragraph, context 64",
