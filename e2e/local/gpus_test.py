@@ -4,6 +4,7 @@
 import json
 import os
 import unittest
+import urllib.error
 import urllib.request
 
 from api import Api
@@ -50,6 +51,15 @@ class GpusTest(unittest.TestCase):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)["nodes"][0]
 
+    def map_is_there(self):
+        """The API server answers before the page has its first lists, and says so."""
+        try:
+            return bool(self.node())
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+            return False
+
     def used(self):
         """Of each device, by the replica that holds it."""
         node = self.node()
@@ -58,6 +68,7 @@ class GpusTest(unittest.TestCase):
                 for holder in node["holders"] for device in holder["devices"]}
 
     def test_how_busy_each_replicas_gpu_is_stands_on_the_map_and_changes(self):
+        self.cluster.wait_for("the map's first lists", self.map_is_there)
         node = self.node()
         self.assertEqual((node["product"], node["simulated"]), ("NVIDIA-H100-80GB-HBM3", False))
         self.assertEqual([it["id"] for it in node["devices"]], ["0", "1"])
