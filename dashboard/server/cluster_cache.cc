@@ -1,6 +1,7 @@
 #include "dashboard/server/cluster_cache.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "operator/api/dialect.h"
@@ -12,6 +13,10 @@ namespace {
 Resource ResourceOf(JobKind kind) {
   return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
 }
+
+// An event may come before its job or pod, which another watch tells of, but not by so much: what is
+// about nothing at two looks in a row is let go.
+constexpr std::chrono::seconds kStrayLook{30};
 
 std::string IndexOf(const std::string& ns, const std::string& name) { return ns + "/" + name; }
 
@@ -50,7 +55,9 @@ ClusterCache::ClusterCache(KubeTransport& transport, Executor& executor, Random&
       ReflectorOptions{.path = CollectionPath(Resource::kNodes, "")});
 }
 
-ClusterCache::~ClusterCache() = default;
+ClusterCache::~ClusterCache() {
+  if (next_look_ != 0) executor_.Cancel(next_look_);
+}
 
 void ClusterCache::MakeJobs(JobKind kind, const std::string& ns, Scope* scope) {
   auto& jobs = scope->jobs[kind];
@@ -58,6 +65,7 @@ void ClusterCache::MakeJobs(JobKind kind, const std::string& ns, Scope* scope) {
     const bool another = after == nullptr || (before != nullptr &&
                                               before->meta.uid != after->meta.uid);
     if (before != nullptr && another) calls_.job_gone(before);
+    if (another) DropStraysLater();
     calls_.job((after != nullptr ? after : before)->key());
   });
   jobs.reflector = std::make_unique<Reflector<WatchedJob>>(
@@ -209,6 +217,14 @@ std::vector<ClusterCache::EventPtr> ClusterCache::EventsOf(const WatchedJob& job
   return out;
 }
 
+size_t ClusterCache::EventCount() const {
+  size_t count = 0;
+  for (const auto& [ns, scope] : scopes_) {
+    for (const auto& [kind, events] : scope->events) count += events.store.size();
+  }
+  return count;
+}
+
 void ClusterCache::TouchByName(const std::string& ns, const std::string& job) {
   for (const JobKind kind : options_.kinds) {
     const std::string key = JobKey(kind, ns, job);
@@ -217,6 +233,7 @@ void ClusterCache::TouchByName(const std::string& ns, const std::string& job) {
 }
 
 void ClusterCache::OnPod(const PodPtr& before, const PodPtr& after) {
+  if (after == nullptr) DropStraysLater();
   for (const PodPtr& pod : {before, after}) {
     if (pod == nullptr) continue;
     if (!pod->job.empty()) TouchByName(pod->meta.ns, pod->job);
@@ -225,9 +242,56 @@ void ClusterCache::OnPod(const PodPtr& before, const PodPtr& after) {
 }
 
 void ClusterCache::OnEvent(const EventPtr& event) {
+  DropStraysLater();
   if (event->about_kind != "Pod") return TouchByName(event->meta.ns, event->about_name);
   const PodPtr pod = FindPod(event->meta.ns, event->about_name);
   if (pod != nullptr && !pod->job.empty()) TouchByName(pod->meta.ns, pod->job);
+}
+
+bool ClusterCache::IsStray(const Scope& scope, const WatchedEvent& event) const {
+  const auto has_other_uid = [&event](const auto& about) {
+    return !event.about_uid.empty() && event.about_uid != about->meta.uid;
+  };
+  const std::string key = IndexOf(event.meta.ns, event.about_name);
+  const PodPtr pod = event.about_kind == "Pod" ? scope.pods.store.Find(key) : nullptr;
+  if (pod != nullptr) return has_other_uid(pod);
+  for (const auto& [kind, jobs] : scope.jobs) {
+    if (DialectOf(kind).kind_name != event.about_kind) continue;
+    const JobPtr job = jobs.store.Find(key);
+    if (job != nullptr) return has_other_uid(job);
+  }
+  return true;
+}
+
+void ClusterCache::DropStraysLater() {
+  if (next_look_ != 0) return;
+  next_look_ = executor_.PostAfter(kStrayLook, [this] {
+    next_look_ = 0;
+    DropStrays();
+  });
+}
+
+void ClusterCache::DropStrays() {
+  // While it lists anew nobody knows what is there.
+  if (!synced()) return DropStraysLater();
+  const std::set<std::string> before = std::exchange(strays_, {});
+  for (const auto& [ns, scope] : scopes_) {
+    for (auto& [kind, events] : scope->events) {
+      std::vector<EventPtr> dropped;
+      for (const auto& [key, event] : events.store.objects()) {
+        if (!IsStray(*scope, *event)) continue;
+        if (before.contains(key)) {
+          dropped.push_back(event);
+        } else {
+          strays_.insert(key);
+        }
+      }
+      for (const EventPtr& event : dropped) {
+        events.store.ObserveGone(event->meta.ns, event->meta.name, event->meta.uid);
+      }
+    }
+  }
+  if (!strays_.empty()) DropStraysLater();
 }
 
 }  // namespace taas::dashboard

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,8 +63,11 @@ class ClusterCache {
   // That hold GPUs or wait for some.
   std::vector<PodPtr> GpuPods() const;
   std::vector<NodePtr> Nodes() const;
-  // About the job, and warnings about its pods; oldest first.
+  // About the job, and warnings about its pods; oldest first. What is about none that is there is
+  // let go after a minute at most, though the API server keeps it for an hour.
   std::vector<EventPtr> EventsOf(const WatchedJob& job, const std::vector<PodPtr>& pods) const;
+  // All that are kept.
+  size_t EventCount() const;
   // Of kinds that the cluster has.
   std::vector<JobKind> Kinds() const { return options_.kinds; }
   const Options& options() const { return options_; }
@@ -78,6 +82,9 @@ class ClusterCache {
   void TouchByName(const std::string& ns, const std::string& job);
   void OnPod(const PodPtr& before, const PodPtr& after);
   void OnEvent(const EventPtr& event);
+  bool IsStray(const Scope& scope, const WatchedEvent& event) const;
+  void DropStraysLater();
+  void DropStrays();
 
   KubeTransport& transport_;
   Executor& executor_;
@@ -85,6 +92,8 @@ class ClusterCache {
   const Options options_;
   const Calls calls_;
   std::map<std::string, std::unique_ptr<Scope>> scopes_;  // By namespace; "": all.
+  std::set<std::string> strays_;           // Events that were strays at the last look, by key.
+  Executor::TimerId next_look_ = 0;        // At strays; 0: none is due.
   Store<WatchedNode> nodes_;
   std::unique_ptr<Reflector<WatchedNode>> node_reflector_;
 };
