@@ -59,7 +59,7 @@ export async function unschedulable(visit: Visit): Promise<void> {
   await page.getByLabel(t.submit.scale.gpus, { exact: true }).click();
   await fill(visit, t.submit.scale.perWorker, GPUS_TOO_MANY);
   await send(visit, bad);
-  await awaitMessage(visit, t.common.healthReason.Unschedulable, "Insufficient nvidia.com/gpu");
+  await awaitMessage(visit, t.common.healthReason.Unschedulable, "nvidia.com/gpu");
   await goTo(visit, "jobs");
   const row = page.getByRole("row").filter({ hasText: bad });
   await row.getByText(t.common.health.warning).waitFor();
@@ -77,7 +77,7 @@ export async function exitOne(visit: Visit): Promise<void> {
   await fillIn(visit, { name: bad, script: `echo ${LOST_DATA}; exit 1` });
   await send(visit, bad);
   await awaitState(visit, "Failed");
-  await awaitMessage(visit, t.common.healthReason.Failed, "exit code 1");
+  await awaitMessage(visit, t.common.healthReason.Failed, t.job.pod.exitCode(1));
   await page.getByRole("link", { name: t.job.logsOf("worker-0") }).click();
   await page.getByRole("log").getByText(LOST_DATA).first().waitFor();
   await page.goBack();
