@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "dashboard/events/fake_directory.h"
 #include "dashboard/events/fake_events.h"
 #include "dashboard/events/histogram_routes.h"
 #include "dashboard/events/run_set.h"
 #include "dashboard/events/tensorboard_routes.h"
 #include "gtest/gtest.h"
+#include "operator/base/fake_directory.h"
 #include "operator/base/random.h"
 #include "third_party/json.h"
 

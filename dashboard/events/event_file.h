@@ -26,8 +26,8 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "dashboard/events/directory.h"
 #include "dashboard/events/file_window.h"
+#include "operator/base/directory.h"
 
 namespace taas::dashboard {
 

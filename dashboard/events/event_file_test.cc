@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include "dashboard/events/fake_directory.h"
 #include "dashboard/events/fake_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/crc32c.h"
+#include "operator/base/fake_directory.h"
 #include "operator/base/status_matchers.h"
 
 namespace taas::dashboard {

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "dashboard/events/directory.h"
+#include "operator/base/directory.h"
 
 namespace taas::dashboard {
 

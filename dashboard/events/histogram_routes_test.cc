@@ -1,9 +1,9 @@
 #include "dashboard/events/histogram_routes.h"
 
-#include "dashboard/events/fake_directory.h"
 #include "dashboard/events/fake_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/fake_directory.h"
 #include "third_party/json.h"
 
 namespace taas::dashboard {

@@ -17,12 +17,12 @@
 #include <string>
 #include <vector>
 
-#include "dashboard/events/fake_directory.h"
 #include "dashboard/events/fake_events.h"
 #include "dashboard/events/histogram_routes.h"
 #include "dashboard/events/run_set.h"
 #include "dashboard/events/tensorboard_routes.h"
 #include "operator/base/clock.h"
+#include "operator/base/fake_directory.h"
 #include "operator/base/random.h"
 
 namespace taas::dashboard {

@@ -1,9 +1,9 @@
 #include "dashboard/events/run_set.h"
 
-#include "dashboard/events/fake_directory.h"
 #include "dashboard/events/fake_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/fake_directory.h"
 
 namespace taas::dashboard {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "dashboard/events/curve_routes.h"
-#include "dashboard/events/directory.h"
 #include "dashboard/events/histogram_routes.h"
 #include "dashboard/events/tensorboard_routes.h"
+#include "operator/base/directory.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 

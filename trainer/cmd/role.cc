@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
 absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
     std::function<void()> before_status) {
   if (!process_.status_port) return std::unique_ptr<StatusServer>();
-  events_.emplace(files_, config().summaries_dir);
+  events_.emplace(config().summaries_dir);
   const StatusServer::Pages pages = {
       {"/status",
        {[this, before_status = std::move(before_status)](const std::string&) {
@@ -34,10 +34,12 @@ absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
          return board_.Json();
        }}},
       {"/series", {[this](const std::string& query) { return series_.Json(query); }}},
-      {"/events", {[this](const std::string&) { return events_->List(); }}},
+      {"/events",
+       {.body = [this](const std::string&) { return events_->List(); }, .reads_disk = true}},
       {"/events/data",
-       {[this](const std::string& query) { return events_->Data(query); },
-        "application/octet-stream"}}};
+       {.body = [this](const std::string& query) { return events_->Data(query); },
+        .content_type = "application/octet-stream",
+        .reads_disk = true}}};
   auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages);
   if (!server.ok()) return Restart(server.status());
   return server;
@@ -229,7 +231,7 @@ void Role::ShowTrouble(const std::string& why) {
 Member::Options Role::MemberOptions() const {
   return {.chief_name = cluster().chief().name(),
           .chief_address = cluster().address(cluster().chief()),
-          .job = {process_.uid, process_.attempt},
+          .job = job(),
           .self = cluster().self,
           .incarnation = {process_.pod_number, process_.start},
           .rank = cluster().rank(cluster().self),

@@ -428,6 +428,12 @@ bool Channel::LooksAlive() const {
   return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
 }
 
+bool Channel::PeerHasGone() const {
+  pollfd peer{socket_, POLLRDHUP, 0};
+  return poll(&peer, 1, /*timeout=*/0) > 0 &&
+         (peer.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0;
+}
+
 std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,
                                std::chrono::milliseconds patience) {
   std::vector<pollfd> waiting;

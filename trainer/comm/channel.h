@@ -102,6 +102,9 @@ class Channel {
   void Shutdown();
   // False once the peer has closed or reset and all was received; reads nothing.
   bool LooksAlive() const;
+  // Whether the peer has closed or reset, or was given up by the kernel, though something that it
+  // sent before may be left to be received: it takes no answer any more.
+  bool PeerHasGone() const;
 
  private:
   friend std::vector<bool> WaitReadable(const std::vector<const Channel*>& channels,

@@ -361,6 +361,18 @@ TEST(ChannelTest, ControlTextAboveTheLimitIsRefusedBeforeItIsRead) {
   EXPECT_THAT(pair.b->ReceiveText(kTextBytesMax + 1), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+// Symptom: who sent a request and something more and closed was waited for without end.
+TEST_P(EachWayTest, PeerThatHasGoneIsNoticedBesideWhatItLeft) {
+  Pair pair(GetParam());
+  EXPECT_FALSE(pair.b->PeerHasGone());
+  ASSERT_THAT(pair.a->Send(SomeHead(), std::string(12, 'x')), IsOk());
+  EXPECT_FALSE(pair.b->PeerHasGone());
+  pair.a.reset();
+  while (!pair.b->PeerHasGone()) std::this_thread::yield();
+  EXPECT_TRUE(pair.b->LooksAlive());
+  EXPECT_THAT(pair.b->ReceiveHead(), IsOk());
+}
+
 TEST(ChannelTest, SendAtOnceFailsInsteadOfWaiting) {
   Pair pair;
   absl::Status status;
@@ -460,6 +472,29 @@ TEST(ListenerTest, ConnectionThatComesWhileNoDescriptorIsFreeIsServedLater) {
   const auto answer = second.ReceiveHead();
   ASSERT_THAT(answer, IsOk());
   EXPECT_EQ(answer->sequence, 2u);
+}
+
+// Symptom: in a cluster of IPv6 alone no replica reached another, since all listened on IPv4 only.
+TEST(ListenerTest, WhoListensOnAllAddressesIsReachedByBothFamilies) {
+  const auto listener = Listener::Open({}, [](Channel& channel) {
+    if (!channel.ReceiveHead().ok()) return;
+    EXPECT_THAT(channel.Send({.type = FrameType::kState}, channel.peer()), IsOk());
+  });
+  ASSERT_THAT(listener, IsOk());
+  // A machine without IPv6 has no socket of it to begin with.
+  std::vector<std::string> hosts = {"127.0.0.1"};
+  if (const auto six = OpenListeningSocket("::1", 0); six.ok()) {
+    close(*six);
+    hosts.push_back("[::1]");
+  }
+  for (const std::string& host : hosts) {
+    const auto channel = Channel::Connect(host + ":" + std::to_string((*listener)->port()), {});
+    ASSERT_THAT(channel, IsOk()) << host;
+    ASSERT_THAT((*channel)->Send(FrameHead{.type = FrameType::kAsk}), IsOk());
+    const auto head = (*channel)->ReceiveHead();
+    ASSERT_THAT(head, IsOk()) << host;
+    EXPECT_THAT(*(*channel)->ReceiveText(head->payload_bytes), testing::StartsWith(host + ":"));
+  }
 }
 
 TEST(ListenerTest, PortInUseIsNamed) {

@@ -30,6 +30,9 @@ int OpenLocally(int tcp) {
   return ListenLocally(reinterpret_cast<const sockaddr&>(address), kBacklog);
 }
 
+// What an address of IPv4 is called by a socket of IPv6.
+constexpr char kMapped[] = "::ffff:";
+
 std::string PeerName(const sockaddr_storage& address, socklen_t size) {
   char host[NI_MAXHOST];
   char port[NI_MAXSERV];
@@ -37,26 +40,27 @@ std::string PeerName(const sockaddr_storage& address, socklen_t size) {
                   sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
     return "unknown address";
   }
-  return std::string(host) + ":" + port;
+  std::string name = host;
+  if (name.starts_with(kMapped) && name.find('.') != std::string::npos) {
+    name.erase(0, sizeof(kMapped) - 1);
+  }
+  return (name.find(':') == std::string::npos ? name : "[" + name + "]") + ":" + port;
 }
 
 absl::Status ListenError(int error, const std::string& host, int port) {
-  const std::string text = "listen on " + (host.empty() ? "*" : host) + ":" +
-                           std::to_string(port) + ": " + std::strerror(error);
+  const std::string text =
+      "listen on " + host + ":" + std::to_string(port) + ": " + std::strerror(error);
   return error == EADDRINUSE ? absl::ResourceExhaustedError(text) : absl::UnavailableError(text);
 }
 
-}  // namespace
-
-absl::StatusOr<int> OpenListeningSocket(const std::string& host, int port) {
+// Unavailable if the family or the address is not there, or for another reason than the port.
+absl::StatusOr<int> ListenOn(int family, const std::string& host, int port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  // Without a host: IPv4 on all addresses; Kubernetes gives every pod one.
-  hints.ai_family = host.empty() ? AF_INET : AF_UNSPEC;
+  hints.ai_family = family;
   addrinfo* found = nullptr;
-  const int error = getaddrinfo(host.empty() ? nullptr : host.c_str(),
-                                std::to_string(port).c_str(), &hints, &found);
+  const int error = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0) {
     return absl::UnavailableError("listen on " + host + ": " + gai_strerror(error));
   }
@@ -64,13 +68,35 @@ absl::StatusOr<int> OpenListeningSocket(const std::string& host, int port) {
   const int fd = socket(target->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return ListenError(errno, host, port);
   const int one = 1;
+  const int zero = 0;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+  if (family == AF_INET6) setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
   if (bind(fd, target->ai_addr, target->ai_addrlen) != 0 || listen(fd, kBacklog) != 0) {
     const absl::Status status = ListenError(errno, host, port);
     close(fd);
     return status;
   }
   return fd;
+}
+
+}  // namespace
+
+absl::StatusOr<int> OpenListeningSocket(const std::string& host, int port) {
+  if (host.empty()) {
+    // One socket of IPv6 takes calls of both families, and a cluster may have either alone. A
+    // machine without IPv6 has no such socket, or no such address.
+    auto both = ListenOn(AF_INET6, "::", port);
+    if (both.ok() || !absl::IsUnavailable(both.status())) return both;
+    return ListenOn(AF_INET, "0.0.0.0", port);
+  }
+  return ListenOn(AF_UNSPEC, host, port);
+}
+
+bool IsIpv6(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  return getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0 &&
+         address.ss_family == AF_INET6;
 }
 
 absl::StatusOr<int> PortOfSocket(int socket) {

@@ -67,7 +67,9 @@ class Listener {
 };
 
 // A listening socket on `host`:`port`, for those who serve it another way.
+// "" is all addresses of the machine, of both families.
 absl::StatusOr<int> OpenListeningSocket(const std::string& host, int port);
+bool IsIpv6(int socket);
 absl::StatusOr<int> PortOfSocket(int socket);
 
 }  // namespace taas::comm

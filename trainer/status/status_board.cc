@@ -118,6 +118,11 @@ void StatusBoard::SetBytes(int64_t bytes) {
   now_.bytes = bytes;
 }
 
+void StatusBoard::SetBuffers(const Buffers& buffers) {
+  std::lock_guard lock(mutex_);
+  now_.buffers = buffers;
+}
+
 void StatusBoard::SetGpus(std::vector<GpuReading> gpus) {
   std::lock_guard lock(mutex_);
   now_.gpus = std::move(gpus);
@@ -157,6 +162,12 @@ std::string StatusBoard::Json() const {
     json["data"] = {{"source", now.data_source}, {"examples", now.data_examples}};
   }
   if (now.bytes > 0) json["bytes"] = now.bytes;
+  if (now.buffers) {
+    json["buffers"] = {{"staged", now.buffers->staged},
+                       {"stagedBytes", now.buffers->staged_bytes},
+                       {"spareBytes", now.buffers->spare_bytes},
+                       {"versions", now.buffers->versions}};
+  }
   AddGpus(json, now.gpus);
   for (const PeerStatus& peer : now.peers) {
     JsonValue entry = {{"role", peer.role},   {"index", peer.index}, {"state", peer.state},

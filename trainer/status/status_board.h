@@ -46,6 +46,14 @@ struct Progress {
   double examples_per_second = 0;
 };
 
+// What a parameter server holds besides its values (docs/contract.md): it must not grow for ever.
+struct Buffers {
+  int64_t staged = 0;  // Gradients that wait for their step.
+  int64_t staged_bytes = 0;
+  int64_t spare_bytes = 0;
+  int64_t versions = 0;  // Buffers of values and slots.
+};
+
 struct PeerStatus {
   std::string role;
   int index = 0;
@@ -80,6 +88,7 @@ class StatusBoard {
     int64_t data_examples = 0;
     std::vector<PeerStatus> peers;
     int64_t bytes = 0;
+    std::optional<Buffers> buffers;
     std::vector<GpuReading> gpus;
   };
 
@@ -97,6 +106,7 @@ class StatusBoard {
   void SetData(std::string source, int64_t examples);
   void SetPeers(std::vector<PeerStatus> peers);
   void SetBytes(int64_t bytes);
+  void SetBuffers(const Buffers& buffers);
   void SetGpus(std::vector<GpuReading> gpus);
 
   Snapshot snapshot() const;

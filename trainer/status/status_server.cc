@@ -7,7 +7,9 @@
 #include <thread>
 #include <utility>
 
+#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
@@ -29,6 +31,9 @@ constexpr std::chrono::seconds kPatience{5};
 constexpr uint32_t kHeaderBytesMax = 8 << 10;
 // The operator, the chief and a person or two.
 constexpr int kConnectionsMax = 32;
+// Questions that wait for a disk: while it does not answer, the other connections are for the pages
+// that need none.
+constexpr int kDiskWaitersMax = 8;
 // Before accept is tried again when it fails, as it does while all descriptors are in use.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
@@ -40,11 +45,15 @@ struct StatusServer::State {
 
   const Pages pages;
   asio::io_context context{1};
+  // What is asked of the disk; it ends before `context`, whose sockets it has.
+  asio::io_context disk{1};
   Tcp::acceptor acceptor;
   asio::steady_timer pause;
   int port = 0;
   int connections = 0;
+  int disk_waiters = 0;
   std::thread thread;
+  std::thread disk_thread;
 };
 
 namespace {
@@ -85,13 +94,40 @@ class Session : public std::enable_shared_from_this<Session<State>> {
       std::string known;
       for (const auto& [path, unused] : state_.pages) known += (known.empty() ? "" : ", ") + path;
       Refuse(http::status::not_found, "served here are " + known);
-    } else if (auto body = page->second.body(target.substr(std::min(mark + 1, target.size())));
-               body.ok()) {
-      response_.set(http::field::content_type, page->second.content_type);
-      response_.body() = *std::move(body);
+    } else if (const std::string query = target.substr(std::min(mark + 1, target.size()));
+               !page->second.reads_disk) {
+      Fill(page->second, page->second.body(query));
+    } else if (state_.disk_waiters >= kDiskWaitersMax) {
+      Refuse(http::status::service_unavailable, "the disk does not answer");
     } else {
-      Refuse(http::status::bad_request, std::string(body.status().message()));
+      return AskDisk(page->second, query);
     }
+    Write();
+  }
+
+  template <typename Page>
+  void AskDisk(const Page& page, std::string query) {
+    ++state_.disk_waiters;
+    asio::post(state_.disk, [self = this->shared_from_this(), &page, query = std::move(query)] {
+      auto body = page.body(query);
+      asio::post(self->state_.context, [self, &page, body = std::move(body)] {
+        --self->state_.disk_waiters;
+        self->Fill(page, body);
+        self->Write();
+      });
+    });
+  }
+
+  template <typename Page>
+  void Fill(const Page& page, absl::StatusOr<std::string> body) {
+    if (!body.ok()) {
+      return Refuse(http::status::bad_request, std::string(body.status().message()));
+    }
+    response_.set(http::field::content_type, page.content_type);
+    response_.body() = *std::move(body);
+  }
+
+  void Write() {
     response_.prepare_payload();
     stream_.expires_after(kPatience);
     http::async_write(stream_, response_,
@@ -137,7 +173,9 @@ StatusServer::StatusServer(std::unique_ptr<State> state) : state_(std::move(stat
 
 StatusServer::~StatusServer() {
   state_->context.stop();
+  state_->disk.stop();
   state_->thread.join();
+  state_->disk_thread.join();
 }
 
 int StatusServer::port() const { return state_->port; }
@@ -148,10 +186,14 @@ absl::StatusOr<std::unique_ptr<StatusServer>> StatusServer::Start(const std::str
   auto state = std::make_unique<State>(std::move(pages));
   ASSIGN_OR_RETURN(state->port, comm::PortOfSocket(fd));
   beast::error_code error;
-  state->acceptor.assign(host.find(':') == std::string::npos ? Tcp::v4() : Tcp::v6(), fd, error);
+  state->acceptor.assign(comm::IsIpv6(fd) ? Tcp::v6() : Tcp::v4(), fd, error);
   if (error) return absl::UnavailableError("serve the status page: " + error.message());
   Accept(*state);
   state->thread = std::thread([raw = state.get()] { raw->context.run(); });
+  state->disk_thread = std::thread([raw = state.get()] {
+    const auto until_stopped = asio::make_work_guard(raw->disk);
+    raw->disk.run();
+  });
   return std::unique_ptr<StatusServer>(new StatusServer(std::move(state)));
 }
 

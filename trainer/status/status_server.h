@@ -1,8 +1,9 @@
 // Serves pages over HTTP: `GET /status` and the like.
 //
-// Ownership: owns its socket and one thread; the pages must stay callable while it lives. Threads:
-// pages are called on the server's thread. Errors: ResourceExhausted if the port is taken; bad
-// requests get 4xx.
+// Ownership: owns its socket and two threads; the pages must stay callable while it lives. Threads:
+// pages are called on the server's thread, one at a time, and those that read a disk on another, so
+// that one that hangs keeps nobody from the rest. Errors: ResourceExhausted if the port is taken;
+// bad requests get 4xx, and 503 what waits for the disk when too much does.
 //
 //   const StatusServer::Pages pages = {{"/status", {[&](const std::string&) { return body; }}}};
 //   ASSIGN_OR_RETURN(auto server, StatusServer::Start("127.0.0.1", 2223, pages));
@@ -26,6 +27,7 @@ class StatusServer {
   struct Page {
     Body body;
     std::string content_type = "application/json";
+    bool reads_disk = false;
   };
   using Pages = std::map<std::string, Page>;  // By path.
   // `host` "" listens on all addresses, `port` 0 takes a free one.

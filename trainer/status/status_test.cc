@@ -4,10 +4,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <future>
 #include <limits>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -38,6 +42,7 @@ TEST(StatusBoardTest, JsonIsThatOfTheContract) {
   board.SetProgress({.step = 1200, .loss = 0.21, .examples_per_second = 20'000});
   board.SetEvaluation({.step = 1200, .accuracy = 0.94, .loss = 0.2, .examples = 1000});
   board.SetData("here", 9000);
+  board.SetBuffers({.staged = 1, .staged_bytes = 40, .spare_bytes = 80, .versions = 2});
   board.SetPeers({{"ps", 0, "Joined", "127.0.0.1:1", "", "2026-11-21T05:54:17Z", 795260}});
   const json got = json::parse(board.Json());
   const json want = json::parse(R"({"job":"default/mnist","uid":"7f0c","role":"chief","index":0,
@@ -45,6 +50,7 @@ TEST(StatusBoardTest, JsonIsThatOfTheContract) {
     "step":1200,"maxSteps":2000,"loss":0.21,"examplesPerSecond":20000.0,"etaSeconds":4,
     "evaluation":{"step":1200,"accuracy":0.94,"loss":0.2,"examples":1000},
     "data":{"source":"here","examples":9000},
+    "buffers":{"staged":1,"stagedBytes":40,"spareBytes":80,"versions":2},
     "peers":[{"role":"ps","index":0,"state":"Joined","address":"127.0.0.1:1","error":"",
               "since":"2026-11-21T05:54:17Z","bytes":795260}]})");
   EXPECT_EQ(got, want) << got.dump(1);
@@ -153,6 +159,39 @@ TEST(StatusServerTest, PagesAreServedAndNothingElse) {
               testing::AllOf(HasSubstr("404"), HasSubstr("/series, /status")));
   EXPECT_THAT(Get(port, "DELETE /status" + end), HasSubstr("405"));
   EXPECT_EQ(Get(port, "GET /" + std::string(10'000, 'x') + end), "");
+}
+
+// Symptom: a chief whose summaries lay on a volume that hung looked dead to the operator, though it
+// trained.
+TEST(StatusServerTest, PageThatWaitsForADiskKeepsNobodyFromTheOthers) {
+  std::promise<void> disk_is_back;
+  const std::shared_future<void> back = disk_is_back.get_future().share();
+  std::atomic<int> asked{0};
+  StatusServer::Pages pages = TwoPages();
+  pages["/events"] = {.body = [&](const std::string&) -> absl::StatusOr<std::string> {
+                        ++asked;
+                        back.wait();
+                        return "files";
+                      },
+                      .reads_disk = true};
+  const auto server = StatusServer::Start("127.0.0.1", 0, pages);
+  ASSERT_THAT(server, IsOk());
+  const int port = (*server)->port();
+  const std::string end = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  std::vector<std::string> answers(40);
+  std::vector<std::thread> readers;
+  for (std::string& answer : answers) {
+    readers.emplace_back([&answer, port, end] { answer = Get(port, "GET /events" + end); });
+  }
+  while (asked == 0) std::this_thread::yield();
+  // Until it is let in: more called at once than there are connections.
+  std::string status;
+  while (status.empty()) status = Get(port, "GET /status" + end);
+  EXPECT_THAT(status, HasSubstr("\r\n\r\n{\"a\":1}"));
+  disk_is_back.set_value();
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_THAT(answers, testing::Contains(HasSubstr("\r\n\r\nfiles")));
+  EXPECT_THAT(answers, testing::Contains(HasSubstr("503")));
 }
 
 TEST(StatusServerTest, PortInUseIsNamed) {

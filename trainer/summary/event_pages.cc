@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "operator/base/directory.h"
 #include "operator/base/plain_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
@@ -46,31 +47,31 @@ absl::StatusOr<DataQuery> ParseDataQuery(std::string_view query) {
 
 }  // namespace
 
-std::vector<std::string> EventPages::Runs() const {
-  if (dir_.empty()) return {};
-  std::vector<std::string> runs = {kTop};
-  const auto names = files_.List(dir_);
-  if (!names.ok()) return runs;
-  for (const std::string& name : *names) {
-    if (IsPlainName(name) && !IsEventFile(name)) runs.push_back(name);
-  }
-  return runs;
-}
-
 absl::StatusOr<std::string> EventPages::List() const {
   nlohmann::json list = nlohmann::json::array();
-  for (const std::string& run : Runs()) {
-    // What is no directory, or is not there yet, holds none.
-    const auto names = files_.List(dir_ + "/" + run);
-    if (!names.ok()) continue;
-    const size_t first = names->size() - std::min(names->size(), kFilesMax);
-    for (size_t i = first; i < names->size() && list.size() < kFilesMax; ++i) {
-      const std::string& name = (*names)[i];
+  std::vector<std::string> runs;
+  // What is not there yet holds none.
+  const absl::StatusOr<Directory> top =
+      dir_.empty() ? absl::NotFoundError("") : Directory::Open(dir_, Links::kRefused);
+  if (top.ok()) {
+    runs = {kTop};
+    ASSIGN_OR_RETURN(const std::vector<Directory::Entry> entries, top->List(kNamesMax));
+    for (const Directory::Entry& entry : entries) {
+      const bool is_run = entry.kind == Directory::Entry::Kind::kDirectory;
+      if (is_run && IsPlainName(entry.name)) runs.push_back(entry.name);
+    }
+  }
+  for (const std::string& run : runs) {
+    const auto directory = top->OpenDirectoryIn(run);
+    if (!directory.ok()) continue;
+    ASSIGN_OR_RETURN(const std::vector<Directory::Entry> entries, directory->List(kNamesMax));
+    const size_t first = entries.size() - std::min(entries.size(), kFilesMax);
+    for (size_t i = first; i < entries.size() && list.size() < kFilesMax; ++i) {
+      const std::string& name = entries[i].name;
       if (!IsPlainName(name) || !IsEventFile(name)) continue;
-      const auto file = files_.OpenRead(dir_ + "/" + run + "/" + name);
+      const auto file = directory->IdentityOf(name);
       if (!file.ok()) continue;
-      ASSIGN_OR_RETURN(const uint64_t bytes, (*file)->Size());
-      list.push_back({{"run", run}, {"file", name}, {"bytes", bytes}});
+      list.push_back({{"run", run}, {"file", name}, {"bytes", file->size}});
     }
   }
   return nlohmann::json{{"files", std::move(list)}}.dump();
@@ -79,10 +80,11 @@ absl::StatusOr<std::string> EventPages::List() const {
 absl::StatusOr<std::string> EventPages::Data(const std::string& query) const {
   ASSIGN_OR_RETURN(const DataQuery asked, ParseDataQuery(query));
   if (dir_.empty()) return absl::NotFoundError("there is no summaries.dir");
-  ASSIGN_OR_RETURN(const auto file,
-                   files_.OpenRead(dir_ + "/" + asked.run + "/" + asked.file));
+  ASSIGN_OR_RETURN(const Directory top, Directory::Open(dir_, Links::kRefused));
+  ASSIGN_OR_RETURN(const Directory run, top.OpenDirectoryIn(asked.run));
+  ASSIGN_OR_RETURN(const OpenFile file, run.OpenFileIn(asked.file));
   std::string bytes(kBytesMax, '\0');
-  ASSIGN_OR_RETURN(const size_t size, file->ReadAt(asked.from, bytes.size(), bytes.data()));
+  ASSIGN_OR_RETURN(const size_t size, file.ReadAt(asked.from, bytes.size(), bytes.data()));
   bytes.resize(size);
   return bytes;
 }

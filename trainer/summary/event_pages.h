@@ -4,12 +4,14 @@
 //   /events/data?file=RUN/FILE&from=N   the bytes from N on, at most kBytesMax of them
 //
 // A run is a directory, named as TensorBoard names it: "." for the top, and one level below it.
-// Files only grow, so that a reader that asks on at the end of what it has gets the rest.
+// Files only grow, so that a reader that asks on at the end of what it has gets the rest. Links are
+// not followed and only regular files are read: who may write to the volume is not thereby to read
+// what this process may.
 //
-// Ownership: borrows the file system. Threads: any. Errors: InvalidArgument for a query that
-// is none, NotFound for a file that is not listed, else the FileSystem's.
+// Ownership: value. Threads: any; the calls wait for the disk. Errors: InvalidArgument for a query
+// that is none, else those of operator/base/directory.h.
 //
-//   EventPages pages(files, "/out/logs");
+//   EventPages pages("/out/logs");
 //   ASSIGN_OR_RETURN(const std::string body, pages.Data("file=./events.out.tfevents.1&from=0"));
 
 #ifndef TRAINER_SUMMARY_EVENT_PAGES_H_
@@ -20,7 +22,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "operator/base/file_system.h"
 
 namespace taas {
 
@@ -30,17 +31,16 @@ class EventPages {
   static constexpr size_t kBytesMax = 512 << 10;
   // A directory that holds more is no training's; the newest names are listed.
   static constexpr size_t kFilesMax = 200;
+  // Names that are looked at in one directory, which is an error if it has more.
+  static constexpr size_t kNamesMax = 100'000;
 
   // `dir` "": there are no files.
-  EventPages(FileSystem& files, std::string dir) : files_(files), dir_(std::move(dir)) {}
+  explicit EventPages(std::string dir) : dir_(std::move(dir)) {}
 
   absl::StatusOr<std::string> List() const;
   absl::StatusOr<std::string> Data(const std::string& query) const;
 
  private:
-  std::vector<std::string> Runs() const;
-
-  FileSystem& files_;
   const std::string dir_;
 };
 

@@ -1,11 +1,15 @@
 #include "trainer/summary/event_pages.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 
@@ -36,7 +40,7 @@ class EventPagesTest : public testing::Test {
   PosixFileSystem files_;
   const std::string dir_ = std::string(std::getenv("TEST_TMPDIR")) + "/" +
                            testing::UnitTest::GetInstance()->current_test_info()->name();
-  EventPages pages_{files_, dir_};
+  EventPages pages_{dir_};
 };
 
 TEST_F(EventPagesTest, ListsEventFilesOfTheTopAndOneLevelBelow) {
@@ -48,7 +52,7 @@ TEST_F(EventPagesTest, ListsEventFilesOfTheTopAndOneLevelBelow) {
   Write("events.out.tfevents.4 space", "1");
   EXPECT_THAT(Listed(pages_), ElementsAre("./events.out.tfevents.1.host 5",
                                           "eval/events.out.tfevents.2.host 2"));
-  EXPECT_THAT(Listed(EventPages(files_, "")), ElementsAre());
+  EXPECT_THAT(Listed(EventPages("")), ElementsAre());
 }
 
 TEST_F(EventPagesTest, GivesBytesFromAPlaceOnAndNoMoreThanAPage) {
@@ -74,8 +78,37 @@ TEST_F(EventPagesTest, ReadsNothingButEventFilesBelowItsDirectory) {
   }
   EXPECT_THAT(pages_.Data("file=./events.out.tfevents.2&from=0"),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(EventPages(files_, "").Data("file=./events.out.tfevents.1&from=0"),
+  EXPECT_THAT(EventPages("").Data("file=./events.out.tfevents.1&from=0"),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+// Symptom: whoever could write to the volume read any file of the pod, or of the user on the local
+// cluster, through a link at a port that asks for nothing.
+TEST_F(EventPagesTest, LinksAreNotFollowed) {
+  Write("eval/events.out.tfevents.1", "12345");
+  const std::string secret = dir_ + "-secret";
+  ASSERT_THAT(files_.MakeDirs(secret), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(secret + "/events.out.tfevents.9", "secret"), IsOk());
+  ASSERT_EQ(symlink((secret + "/events.out.tfevents.9").c_str(),
+                    (dir_ + "/events.out.tfevents.2.link").c_str()), 0);
+  ASSERT_EQ(symlink(secret.c_str(), (dir_ + "/linked").c_str()), 0);
+  EXPECT_THAT(Listed(pages_), ElementsAre("eval/events.out.tfevents.1 5"));
+  for (const char* file : {"./events.out.tfevents.2.link", "linked/events.out.tfevents.9"}) {
+    EXPECT_FALSE(pages_.Data("file=" + std::string(file) + "&from=0").ok()) << file;
+  }
+}
+
+// Symptom: with a pipe in the directory one question made /status silent for ever.
+TEST_F(EventPagesTest, WhatIsNoRegularFileIsPassedOverAndBlocksNobody) {
+  Write("events.out.tfevents.1", "12345");
+  ASSERT_EQ(mkfifo((dir_ + "/events.out.tfevents.2.fifo").c_str(), 0600), 0);
+  ASSERT_THAT(files_.MakeDirs(dir_ + "/events.out.tfevents.3"), IsOk());
+  EXPECT_THAT(Listed(pages_), ElementsAre("./events.out.tfevents.1 5"));
+  for (const char* file : {"./events.out.tfevents.2.fifo", "./events.out.tfevents.3"}) {
+    EXPECT_THAT(pages_.Data("file=" + std::string(file) + "&from=0"),
+                StatusIs(absl::StatusCode::kFailedPrecondition))
+        << file;
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "dashboard/events/fake_directory.h"
+#include "operator/base/fake_directory.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include "operator/base/file_system.h"
 
-namespace taas::dashboard {
+namespace taas {
 namespace {
 
 void Must(bool done, const std::string& what) {
@@ -53,4 +53,4 @@ void FakeDirectory::Link(const std::string& name, const std::string& target) con
   std::filesystem::create_symlink(target, path_ + "/" + name);
 }
 
-}  // namespace taas::dashboard
+}  // namespace taas

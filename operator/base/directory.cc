@@ -1,4 +1,4 @@
-#include "dashboard/events/directory.h"
+#include "operator/base/directory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
 
-namespace taas::dashboard {
+namespace taas {
 namespace {
 
 FileIdentity FromStat(const struct stat& info) {
@@ -142,4 +142,4 @@ absl::StatusOr<std::vector<Directory::Entry>> Directory::List(size_t most) const
   return entries;
 }
 
-}  // namespace taas::dashboard
+}  // namespace taas

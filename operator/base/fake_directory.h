@@ -6,13 +6,13 @@
 //   directory.Write("train/events.out.tfevents.1", bytes);
 //   directory.Append("train/events.out.tfevents.1", more);
 
-#ifndef DASHBOARD_EVENTS_FAKE_DIRECTORY_H_
-#define DASHBOARD_EVENTS_FAKE_DIRECTORY_H_
+#ifndef OPERATOR_BASE_FAKE_DIRECTORY_H_
+#define OPERATOR_BASE_FAKE_DIRECTORY_H_
 
 #include <string>
 #include <string_view>
 
-namespace taas::dashboard {
+namespace taas {
 
 class FakeDirectory {
  public:
@@ -34,6 +34,6 @@ class FakeDirectory {
   std::string path_;
 };
 
-}  // namespace taas::dashboard
+}  // namespace taas
 
-#endif  // DASHBOARD_EVENTS_FAKE_DIRECTORY_H_
+#endif  // OPERATOR_BASE_FAKE_DIRECTORY_H_

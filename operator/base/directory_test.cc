@@ -1,13 +1,13 @@
-#include "dashboard/events/directory.h"
+#include "operator/base/directory.h"
 
 #include <sys/stat.h>
 
-#include "dashboard/events/fake_directory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/fake_directory.h"
 #include "operator/base/status_matchers.h"
 
-namespace taas::dashboard {
+namespace taas {
 namespace {
 
 using ::testing::ElementsAre;
@@ -103,4 +103,4 @@ TEST(DirectoryTest, ErrorsNameThePath) {
 }
 
 }  // namespace
-}  // namespace taas::dashboard
+}  // namespace taas

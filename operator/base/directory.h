@@ -13,8 +13,8 @@
 //   ASSIGN_OR_RETURN(const std::vector<Directory::Entry> entries, top.List(kMost));
 //   ASSIGN_OR_RETURN(const OpenFile file, top.OpenFileIn("events.out.tfevents.1"));
 
-#ifndef DASHBOARD_EVENTS_DIRECTORY_H_
-#define DASHBOARD_EVENTS_DIRECTORY_H_
+#ifndef OPERATOR_BASE_DIRECTORY_H_
+#define OPERATOR_BASE_DIRECTORY_H_
 
 #include <cstdint>
 #include <optional>
@@ -24,7 +24,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace taas::dashboard {
+namespace taas {
 
 // Of a file; with another device or inode it is another file under the old name.
 struct FileIdentity {
@@ -100,6 +100,6 @@ class Directory {
   Links links_;
 };
 
-}  // namespace taas::dashboard
+}  // namespace taas
 
-#endif  // DASHBOARD_EVENTS_DIRECTORY_H_
+#endif  // OPERATOR_BASE_DIRECTORY_H_
