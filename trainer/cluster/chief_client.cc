@@ -8,6 +8,7 @@
 
 #include "grpcpp/grpcpp.h"
 #include "trainer/comm/channel.h"
+#include "trainer/comm/greeting.h"
 #include "trainer/proto/chief.grpc.pb.h"
 
 namespace taas {
@@ -46,6 +47,17 @@ absl::Status ToStatus(const grpc::Status& status, const char* call, const std::s
   return absl::UnavailableError(std::string(call) + " the chief at " + address + ": " + why);
 }
 
+// How gRPC is told that `address` needs no resolver.
+std::string TargetOf(const std::string& address) {
+  const auto split = comm::SplitAddress(address);
+  if (!split.ok()) return address;
+  const auto& [host, port] = *split;
+  in6_addr literal;
+  if (inet_pton(AF_INET, host.c_str(), &literal) == 1) return "ipv4:" + address;
+  if (inet_pton(AF_INET6, host.c_str(), &literal) == 1) return "ipv6:[" + host + "]:" + port;
+  return address;
+}
+
 }  // namespace
 
 struct ChiefClient::State {
@@ -53,12 +65,14 @@ struct ChiefClient::State {
   std::mutex mutex;
   bool cancelled = false;
   std::set<grpc::ClientContext*> calls;  // Under way.
+  std::string token;
 
   // `call` with a context that Cancel reaches.
   template <typename Call>
   grpc::Status Run(std::chrono::milliseconds patience, Absent absent, Call call) {
     grpc::ClientContext context;
     Prepare(context, patience, absent);
+    if (!token.empty()) context.AddMetadata(comm::kTokenHeader, token);
     {
       std::lock_guard lock(mutex);
       if (cancelled) return {grpc::StatusCode::CANCELLED, "this process ends"};
@@ -71,8 +85,9 @@ struct ChiefClient::State {
   }
 };
 
-ChiefClient::ChiefClient(const std::string& address)
+ChiefClient::ChiefClient(const std::string& address, const std::string& token)
     : address_(address), state_(std::make_unique<State>()) {
+  state_->token = token;
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectFirstMs);
   // By its name a pause; what it bounds is the time that one attempt may take.
@@ -83,11 +98,8 @@ ChiefClient::ChiefClient(const std::string& address)
   // A proxy in the environment is not for the replicas of one job.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // A literal address needs no resolver, which would pause between its answers.
-  in_addr literal;
-  const std::string host = address.substr(0, address.rfind(':'));
-  const bool is_literal = inet_pton(AF_INET, host.c_str(), &literal) == 1;
   state_->stub = wire::Chief::NewStub(grpc::CreateCustomChannel(
-      (is_literal ? "ipv4:" : "") + address, grpc::InsecureChannelCredentials(), arguments));
+      TargetOf(address), grpc::InsecureChannelCredentials(), arguments));
 }
 
 ChiefClient::~ChiefClient() = default;

@@ -25,7 +25,8 @@ enum class Absent { kWait, kFail };
 
 class ChiefClient {
  public:
-  explicit ChiefClient(const std::string& address);
+  // `token`: the job's, if it has one.
+  explicit ChiefClient(const std::string& address, const std::string& token = "");
   ~ChiefClient();
 
   const std::string& address() const { return address_; }

@@ -1,5 +1,7 @@
 // The chief's gRPC service on its TF_CONFIG port. What to answer is the handler's business.
 //
+// Where the job has a token (trainer/comm/greeting.h) a call without it does not reach the handler.
+//
 // Ownership: borrows the handler, which outlives it. Threads: the handler is called from any number
 // of threads at once and may block for a heartbeat's hold time. Errors: ResourceExhausted if the
 // port is taken.
@@ -27,9 +29,10 @@ class ChiefHandler {
 
 class ChiefServer {
  public:
-  // `host` "" listens on all addresses, `port` 0 takes a free one.
+  // `host` "" listens on all addresses, `port` 0 takes a free one. `token` "": anybody is served.
   static absl::StatusOr<std::unique_ptr<ChiefServer>> Start(const std::string& host, int port,
-                                                            ChiefHandler& handler);
+                                                            ChiefHandler& handler,
+                                                            std::string token = "");
   // Ends calls that are under way.
   ~ChiefServer();
 

@@ -9,7 +9,9 @@
 namespace taas {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Echo : public ChiefHandler {
  public:
@@ -42,6 +44,48 @@ TEST(ChiefServiceTest, CallsReachTheHandlerAndComeBack) {
   EXPECT_EQ(client.Beat(beat)->view(), 5u);
   EXPECT_THAT(client.Leave({}), IsOk());
   EXPECT_EQ(echo.left, 1);
+}
+
+// Symptom: whoever reached the port and knew the job's uid, which is no secret, could join, take
+// batches and send others away.
+TEST(ChiefServiceTest, CallsWithoutTheJobsTokenDoNotReachTheHandler) {
+  Echo echo;
+  const auto server = ChiefServer::Start("127.0.0.1", 0, echo, "secret");
+  ASSERT_THAT(server, IsOk());
+  const std::string address = "127.0.0.1:" + std::to_string((*server)->port());
+  for (const char* token : {"", "secreT", "secrets"}) {
+    ChiefClient stranger(address, token);
+    const auto refused =
+        StatusIs(absl::StatusCode::kUnavailable,
+                 AllOf(HasSubstr("does not have the token"), Not(HasSubstr("secret"))));
+    EXPECT_THAT(stranger.Join({}).status(), refused);
+    EXPECT_THAT(stranger.Beat({}).status(), refused);
+    EXPECT_THAT(stranger.Leave({}), refused);
+  }
+  EXPECT_EQ(echo.left, 0);
+  ChiefClient member(address, "secret");
+  EXPECT_THAT(member.Join({}), IsOk());
+  EXPECT_THAT(member.Beat({}), IsOk());
+  EXPECT_THAT(member.Leave({}), IsOk());
+  EXPECT_EQ(echo.left, 1);
+}
+
+TEST(ChiefServiceTest, AChiefWithoutATokenServesThoseWhoHaveOne) {
+  Echo echo;
+  const auto server = ChiefServer::Start("127.0.0.1", 0, echo);
+  ASSERT_THAT(server, IsOk());
+  ChiefClient client("127.0.0.1:" + std::to_string((*server)->port()), "secret");
+  EXPECT_THAT(client.Join({}), IsOk());
+}
+
+TEST(ChiefServiceTest, CallThatIsLargerThanAnyIsRefused) {
+  Echo echo;
+  const auto server = ChiefServer::Start("127.0.0.1", 0, echo);
+  ASSERT_THAT(server, IsOk());
+  ChiefClient client("127.0.0.1:" + std::to_string((*server)->port()));
+  wire::BeatRequest beat;
+  beat.mutable_report()->set_message(std::string(1 << 20, 'm'));
+  EXPECT_THAT(client.Beat(beat), StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST(ChiefServiceTest, PortInUseIsAnErrorAndNotShared) {

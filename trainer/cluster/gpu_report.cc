@@ -1,8 +1,28 @@
 #include "trainer/cluster/gpu_report.h"
 
+#include <string>
 #include <utility>
 
 namespace taas {
+
+namespace {
+
+// Of a name: of a state, of a GPU.
+constexpr size_t kNameMax = 100;
+
+void Cut(std::string* text, size_t most) {
+  if (text->size() > most) text->resize(most);
+}
+
+}  // namespace
+
+wire::Report Bounded(wire::Report report) {
+  Cut(report.mutable_state(), kNameMax);
+  Cut(report.mutable_message(), kReportTextMax);
+  while (report.gpus_size() > kReportGpusMax) report.mutable_gpus()->RemoveLast();
+  for (wire::Gpu& gpu : *report.mutable_gpus()) Cut(gpu.mutable_id(), kNameMax);
+  return report;
+}
 
 void SetGpus(const std::vector<GpuReading>& gpus, wire::Report* report) {
   report->clear_gpus();

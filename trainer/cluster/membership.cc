@@ -1,5 +1,6 @@
 #include "trainer/cluster/membership.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace taas {
@@ -15,9 +16,7 @@ std::optional<Admittance> Membership::CheckJob(const JoinCall& call) const {
   if (call.job.uid != job_.uid) {
     // A port may have belonged to another job a moment ago: the caller's own chief is still to
     // come.
-    return Admittance{Verdict::kLater,
-                      "this is the chief of job uid " + job_.uid + ", not of " + call.job.uid,
-                      {}};
+    return Admittance{Verdict::kLater, "this is the chief of another job", {}};
   }
   if (call.job.attempt > job_.attempt) {
     return Admittance{Verdict::kLater,
@@ -31,7 +30,7 @@ std::optional<Admittance> Membership::CheckJob(const JoinCall& call) const {
   }
   const int count = cluster_.count(call.replica.role);
   // The chief's TF_CONFIG is as old as the chief: workers may have been added since.
-  const bool open_ended = call.replica.role == "worker";
+  const bool open_ended = call.replica.role == "worker" && call.replica.index <= kIndexMax;
   if (call.replica.index < 0 || (call.replica.index >= count && !open_ended)) {
     return Refused(call.replica.name() + " is not in the chief's TF_CONFIG, which has " +
                    std::to_string(count) + " of role " + call.replica.role);
@@ -40,22 +39,70 @@ std::optional<Admittance> Membership::CheckJob(const JoinCall& call) const {
     return Refused(call.replica.name() + " is the chief itself: two processes have one identity");
   }
   if (call.config_hash != config_hash_) {
-    return Refused("the configuration of " + call.replica.name() + " (hash " + call.config_hash +
-                   ") is not the chief's (" + config_hash_ +
-                   "): all replicas need the same TAAS_TRAINER");
+    return Refused("the configuration of " + call.replica.name() +
+                   " is not the chief's: all replicas need the same TAAS_TRAINER");
   }
-  return std::nullopt;
+  if (call.incarnation.pod < 0 || call.incarnation.pod > kPodMax) {
+    return Refused("no pod of " + call.replica.name() + " has the number " +
+                   std::to_string(call.incarnation.pod));
+  }
+  if (call.bulk_address.size() > kAddressBytesMax) {
+    return Refused("the address of " + call.replica.name() + " has " +
+                   std::to_string(call.bulk_address.size()) + " bytes, more than any has");
+  }
+  return CheckAdded(call);
+}
+
+bool Membership::IsListed(const ReplicaId& replica) const {
+  return replica.index < cluster_.count(replica.role);
+}
+
+std::optional<Admittance> Membership::CheckAdded(const JoinCall& call) const {
+  if (IsListed(call.replica) || Find(call.replica) != nullptr) return std::nullopt;
+  const auto added = std::ranges::count_if(members_, [this](const auto& entry) {
+    return !IsListed(entry.first) && !entry.second.lost && !entry.second.left;
+  });
+  if (static_cast<size_t>(added) < kAddedMax) return std::nullopt;
+  return Admittance{Verdict::kLater,
+                    std::to_string(kAddedMax) + " workers are here that are not in the chief's "
+                    "TF_CONFIG, and no more are admitted",
+                    {}};
+}
+
+void Membership::ForgetGone() {
+  std::vector<const Member*> gone;
+  for (const auto& [replica, member] : members_) {
+    if (!IsListed(replica) && (member.lost || member.left)) gone.push_back(&member);
+  }
+  if (gone.size() <= kAddedGoneMax) return;
+  std::ranges::sort(gone, {}, [](const Member* member) { return member->heard; });
+  gone.resize(gone.size() - kAddedGoneMax);
+  for (const Member* member : gone) {
+    const ReplicaId replica = member->replica;
+    replaced_starts_.erase(replica);
+    silent_starts_.erase(replica);
+    members_.erase(replica);
+  }
+}
+
+void Membership::Starts::Add(uint64_t start) {
+  starts_.push_back(start);
+  if (starts_.size() > kStartsMax) starts_.pop_front();
+}
+
+bool Membership::Starts::Has(uint64_t start) const {
+  return std::ranges::find(starts_, start) != starts_.end();
 }
 
 Admittance Membership::Join(const JoinCall& call, Clock::Time now) {
   if (auto refused = CheckJob(call)) return *std::move(refused);
   Admittance verdict;
-  std::set<uint64_t>& replaced = replaced_starts_[call.replica];
+  Starts& replaced = replaced_starts_[call.replica];
   const auto found = members_.find(call.replica);
-  if (replaced.count(call.incarnation.start) != 0) {
+  if (replaced.Has(call.incarnation.start)) {
     return Refused("a later process has taken the place of " + call.replica.name());
   }
-  if (silent_starts_[call.replica].count(call.incarnation.start) != 0) {
+  if (silent_starts_[call.replica].Has(call.incarnation.start)) {
     return {Verdict::kLater,
             call.replica.name() + " was silent for more than 10 s and this start was given up; "
                                   "it can join under a new one",
@@ -67,7 +114,7 @@ Admittance Membership::Join(const JoinCall& call, Clock::Time now) {
       return Refused("pod " + std::to_string(call.incarnation.pod) + " of " + call.replica.name() +
                      " was replaced by pod " + std::to_string(present.incarnation.pod));
     }
-    replaced.insert(present.incarnation.start);
+    replaced.Add(present.incarnation.start);
     verdict.replaced = present.incarnation;
   }
   Member& member = members_[call.replica];
@@ -92,7 +139,7 @@ Membership::Standing Membership::Hear(const ReplicaId& replica, const Incarnatio
   }
   const auto replaced = replaced_starts_.find(replica);
   const bool known_old =
-      replaced != replaced_starts_.end() && replaced->second.count(incarnation.start) != 0;
+      replaced != replaced_starts_.end() && replaced->second.Has(incarnation.start);
   return known_old || incarnation.pod < member.incarnation.pod ? Standing::kReplaced
                                                                : Standing::kUnknown;
 }
@@ -103,9 +150,10 @@ std::vector<Membership::Member> Membership::Sweep(Clock::Time now) {
     if (member.lost || member.left || now - member.heard <= kSilenceLimit) continue;
     member.lost = true;
     // It was given up with all that it held, so it comes back, if at all, as another start.
-    silent_starts_[replica].insert(member.incarnation.start);
+    silent_starts_[replica].Add(member.incarnation.start);
     lost.push_back(member);
   }
+  ForgetGone();
   return lost;
 }
 
@@ -114,6 +162,7 @@ void Membership::Leave(const ReplicaId& replica, const Incarnation& incarnation)
   if (found != members_.end() && found->second.incarnation == incarnation) {
     found->second.left = true;
   }
+  ForgetGone();
 }
 
 const Membership::Member* Membership::Find(const ReplicaId& replica) const {

@@ -7,6 +7,9 @@
 // successor out. Starts that were given up because they were silent are remembered apart: their
 // process may still be the right one, and comes back under a new start.
 //
+// What strangers can make it remember is bounded: workers that nobody listed are forgotten when
+// they have gone, but for the newest, and of each replica the newest starts are known.
+//
 // Ownership: value type; time comes in with each call. Threads: one at a time. Errors: none; a
 // refusal is a verdict with a sentence for the one who is refused.
 //
@@ -18,13 +21,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "operator/base/clock.h"
+#include "trainer/comm/greeting.h"
 #include "trainer/cluster/tf_config.h"
 
 namespace taas {
@@ -40,11 +44,13 @@ struct Incarnation {
 struct JobIdentity {
   std::string uid;
   int64_t attempt = 1;
+  std::string token{};  // Empty: none.
 };
 
-// The job and attempt as one word: what both ends of a bulk connection must agree on.
+// What both ends of a bulk connection must agree on, and the token, which is to be in no message.
 inline std::string JobKey(const JobIdentity& job) {
-  return job.uid + "/" + std::to_string(job.attempt);
+  return comm::GreetingText(
+      {.job = job.uid + "/" + std::to_string(job.attempt), .token = job.token});
 }
 
 struct JoinCall {
@@ -65,6 +71,21 @@ struct Admittance {
 
 // Five missed heartbeats of 2 s: long enough for a machine that swaps, short against a step lost.
 constexpr Clock::Duration kSilenceLimit = std::chrono::seconds(10);
+
+// Workers that are there though the chief's list does not have them: as many as a parameter server
+// has connections.
+constexpr size_t kAddedMax = 1'000;
+// Of those that have gone: what /status shows of them is for people.
+constexpr size_t kAddedGoneMax = 100;
+// Starts of one replica that are known to be over. A packet that is later than so many restarts is
+// taken for a new process's, and given up 10 s later.
+constexpr size_t kStartsMax = 64;
+// Ranks have 16 bits in frames.
+constexpr int kIndexMax = 60'000;
+// Of pods: the operator counts no further, and frames have 32 bits for it.
+constexpr int64_t kPodMax = 1'000'000'000;
+// "host:port"; a name has at most 253.
+constexpr size_t kAddressBytesMax = 300;
 
 class Membership {
  public:
@@ -95,14 +116,27 @@ class Membership {
   std::vector<ReplicaId> Missing(const std::string& role) const;
 
  private:
+  // The newest.
+  class Starts {
+   public:
+    void Add(uint64_t start);
+    bool Has(uint64_t start) const;
+
+   private:
+    std::deque<uint64_t> starts_;
+  };
+
   std::optional<Admittance> CheckJob(const JoinCall& call) const;
+  std::optional<Admittance> CheckAdded(const JoinCall& call) const;
+  bool IsListed(const ReplicaId& replica) const;
+  void ForgetGone();
 
   const JobIdentity job_;
   const std::string config_hash_;
   const ClusterSpec cluster_;
   std::map<ReplicaId, Member> members_;
-  std::map<ReplicaId, std::set<uint64_t>> replaced_starts_;
-  std::map<ReplicaId, std::set<uint64_t>> silent_starts_;
+  std::map<ReplicaId, Starts> replaced_starts_;
+  std::map<ReplicaId, Starts> silent_starts_;
 };
 
 }  // namespace taas

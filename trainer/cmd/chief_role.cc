@@ -48,7 +48,8 @@ absl::Status RunChief(Role& role) {
   // take the directory from the first.
   Reception reception;
   std::unique_ptr<Coordinator> coordinator;  // Outlives the server, whose calls end in it.
-  auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception);
+  auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception,
+                                   role.process().token);
   if (!server.ok()) return Role::Restart(server.status());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
@@ -61,7 +62,7 @@ absl::Status RunChief(Role& role) {
       Coordinator::Options{
           .config = role.config(),
           .cluster = role.cluster(),
-          .job = {role.process().uid, role.process().attempt},
+          .job = role.job(),
           .self = {role.process().pod_number, role.process().start},
           .record = ledger.get(),
           .start_deadline = role.process().start_deadline,

@@ -6,6 +6,7 @@
 #include "operator/base/bounded_file.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/comm/greeting.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -15,6 +16,9 @@ using Json = nlohmann::json;
 
 // An API server takes no object above 3 MiB.
 constexpr size_t kConfigBytesMax = 4 << 20;
+
+constexpr char kTokenVariable[] = "TAAS_JOB_TOKEN";
+constexpr size_t kTokenFileBytesMax = 4 << 10;
 
 constexpr char kOrder[] =
     "Who this process is: the flags above; without them TF_CONFIG; without that TAAS_JOB_NAME,\n"
@@ -37,6 +41,10 @@ void AddClusterFlags(Command& app, Flags* flags) {
   app.AddOption("--job_name", &flags->job_name, "ps, worker, chief (or master) or evaluator")
       .Group(group);
   app.AddOption("--task_index", &flags->task_index, "which of them, from 0").Group(group);
+  app.AddOption("--job_token_file,--job-token-file", &flags->job_token_file,
+                "a file with a secret that all replicas of the job have; calls without it are "
+                "refused")
+      .Group(group);
   app.AddOption("--start_deadline_secs", &flags->start_deadline_secs,
                 "how long to wait for the others at the start; then the process ends with 138")
       .Between(1, 1'000'000)
@@ -317,6 +325,21 @@ absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, F
   Set(json, "summaries", "everySteps", flags.save_summaries_steps);
   if (flags.json_logs) json["jsonLogs"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+absl::StatusOr<std::string> ReadToken(const Flags& flags, const GetEnv& env, FileSystem& files) {
+  std::string source = kTokenVariable;
+  std::string token = env(kTokenVariable).value_or("");
+  if (flags.job_token_file) {
+    source = "--job_token_file " + *flags.job_token_file;
+    ASSIGN_OR_RETURN(token, ReadBounded(files, *flags.job_token_file, kTokenFileBytesMax));
+    // Editors and echo end a file with a line's end.
+    while (token.ends_with('\n') || token.ends_with('\r')) token.pop_back();
+  }
+  if (comm::IsToken(token) || (token.empty() && !flags.job_token_file)) return token;
+  return absl::InvalidArgumentError(source + " must hold 1 to " +
+                                    std::to_string(comm::kTokenBytesMax) +
+                                    " printable characters without spaces");
 }
 
 absl::StatusOr<std::optional<ClusterSpec>> ReadCluster(const Flags& flags, const GetEnv& env) {

@@ -31,6 +31,7 @@ struct Flags {
   std::optional<std::string> chief_hosts, ps_hosts, worker_hosts, job_name;
   std::optional<int> task_index;
   int64_t start_deadline_secs = 300;
+  std::optional<std::string> job_token_file;
 
   // What is trained; what is not given is left to --config and TAAS_TRAINER.
   std::string config;
@@ -57,6 +58,10 @@ void AddModelFlags(Command& app, Flags* flags);
 
 // The object spec.trainer as JSON.
 absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, FileSystem& files);
+
+// The job's token (trainer/comm/greeting.h), of the flag's file or of TAAS_JOB_TOKEN; "" for none.
+// It is in no message.
+absl::StatusOr<std::string> ReadToken(const Flags& flags, const GetEnv& env, FileSystem& files);
 
 // Nothing: no cluster, one process trains.
 absl::StatusOr<std::optional<ClusterSpec>> ReadCluster(const Flags& flags, const GetEnv& env);

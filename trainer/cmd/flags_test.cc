@@ -194,6 +194,28 @@ TEST_F(FlagsTest, FlagsGoOverTheConfigurationAndThatOverTheEnvironment) {
   EXPECT_EQ(got["strategy"]["mode"], "Sync");
 }
 
+TEST_F(FlagsTest, TokenIsOfTheFlagsFileElseOfTheEnvironmentAndInNoMessage) {
+  const auto read = [this](const std::vector<std::string>& arguments) {
+    return ReadToken(Parse(arguments), [this](const char* name) { return Env(name); }, files_);
+  };
+  EXPECT_EQ(*read({}), "");
+  environment_["TAAS_JOB_TOKEN"] = "0123456789abcdef";
+  EXPECT_EQ(*read({}), "0123456789abcdef");
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/token";
+  ASSERT_THAT(files_.WriteAtomically(path, "of-the-file\r\n"), IsOk());
+  EXPECT_EQ(*read({"--job-token-file=" + path}), "of-the-file");
+  EXPECT_EQ(*read({"--job_token_file=" + path}), "of-the-file");
+  for (const char* wrong : {"", "\n", "two words"}) {
+    ASSERT_THAT(files_.WriteAtomically(path, wrong), IsOk());
+    EXPECT_THAT(read({"--job_token_file=" + path}),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(HasSubstr(path), Not(HasSubstr("two words")))));
+  }
+  environment_["TAAS_JOB_TOKEN"] = "two words";
+  EXPECT_THAT(read({}), StatusIs(absl::StatusCode::kInvalidArgument,
+                                 AllOf(HasSubstr("TAAS_JOB_TOKEN"), Not(HasSubstr("words")))));
+}
+
 TEST_F(FlagsTest, DataDirectoryWithoutImagesIsNamed) {
   const std::string dir = DataDir({});
   const auto missing = TrainerJson(Parse({"--data_dir=" + dir}),

@@ -15,12 +15,16 @@ absl::Status RunParameterServer(Role& role) {
   const ReplicaProcess& process = role.process();
   ASSIGN_OR_RETURN(const auto ledger, ps::CommitLedger::FromEnvironment(
                                           role.cluster().self.name(), process.start));
-  ps::Shard shard({.job = JobKey({process.uid, process.attempt}), .record = ledger.get()});
+  ps::Shard shard({.job = JobKey(role.job()), .record = ledger.get()});
   std::atomic<int64_t> shown_generation = 0;
   const auto refresh = [&] {
     const ps::Shard::Stats stats = shard.stats();
     role.board().SetBytes(stats.bytes);
     role.board().SetStep(stats.step);
+    role.board().SetBuffers({.staged = stats.staged,
+                             .staged_bytes = stats.staged_bytes,
+                             .spare_bytes = stats.spare_bytes,
+                             .versions = stats.versions});
     // Once for each generation: what has happened since is on the board.
     if (stats.generation > shown_generation.exchange(stats.generation)) {
       role.board().SetState(RunState::kTraining);

@@ -34,6 +34,7 @@ struct ReplicaProcess {
   std::optional<ClusterSpec> cluster;  // Without one: a program by itself.
   std::string job = "local/run";
   std::string uid = "none";
+  std::string token;  // Of the job; "": none.
   int64_t attempt = 1;
   int64_t pod_number = 1;
   uint64_t start = 0;  // Drawn by the process.

@@ -50,6 +50,7 @@ class Role {
   const ReplicaProcess& process() const { return process_; }
   const TrainerConfig& config() const { return process_.config; }
   const ClusterSpec& cluster() const { return *process_.cluster; }
+  JobIdentity job() const { return {process_.uid, process_.attempt, process_.token}; }
   StatusBoard& board() { return board_; }
   const StopFlag& stop() const { return stop_; }
   Farewell& farewell() { return farewell_; }

@@ -64,6 +64,8 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   process->start_deadline = std::chrono::seconds(flags.start_deadline_secs);
   ASSIGN_OR_RETURN(process->config, ReadConfig(flags));
   process->job = Env("TAAS_JOB").value_or(process->job);
+  PosixFileSystem files;
+  ASSIGN_OR_RETURN(process->token, ReadToken(flags, Env, files));
   process->uid = Env("TAAS_JOB_UID").value_or(process->uid);
   constexpr int64_t kCountMax = 1'000'000'000;
   ASSIGN_OR_RETURN(process->attempt, NumberFromEnv("TAAS_ATTEMPT", 1, kCountMax));

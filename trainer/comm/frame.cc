@@ -98,6 +98,7 @@ std::string FrameTypeName(FrameType type) {
     case FrameType::kReleaseCut: return "RELEASE_CUT";
     case FrameType::kWaitStep: return "WAIT_STEP";
     case FrameType::kAsk: return "ASK";
+    case FrameType::kNamed: return "NAMED";
     case FrameType::kPull: return "PULL";
     case FrameType::kPush: return "PUSH";
     case FrameType::kPushRows: return "PUSH_ROWS";
@@ -110,6 +111,7 @@ std::string FrameTypeName(FrameType type) {
     case FrameType::kState: return "STATE";
     case FrameType::kValues: return "VALUES";
     case FrameType::kRefused: return "REFUSED";
+    case FrameType::kBusy: return "BUSY";
   }
   return "type " + std::to_string(static_cast<int>(type));
 }

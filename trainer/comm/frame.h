@@ -29,7 +29,7 @@ constexpr uint8_t kFrameVersion = 2;
 constexpr uint64_t kPayloadBytesMax = uint64_t{64} << 30;
 
 enum class FrameType : uint8_t {
-  kHello = 8,  // The first frame of every connection: of which job the caller is.
+  kHello = 8,  // The first frame of every connection: of which job the caller is (greeting.h).
   // Chief → shard, each answered by kState or kValues.
   kConfigure = 1,
   kFence = 2,
@@ -38,6 +38,7 @@ enum class FrameType : uint8_t {
   kReleaseCut = 5,
   kWaitStep = 6,
   kAsk = 7,
+  kNamed = 9,
   // Training replica → shard, each answered by kValues.
   kPull = 16,
   kPush = 17,
@@ -54,13 +55,14 @@ enum class FrameType : uint8_t {
   kState = 64,
   kValues = 65,
   kRefused = 66,
+  kBusy = 67,  // The answer is still to come.
 };
 
 // What a kRefused answer means to the caller; the payload is the sentence.
 enum class Refusal : uint32_t {
   kNone = 0,
   kGeneration = 1,  // Another generation is in force: ask the chief.
-  kFenced = 2,      // This incarnation was given up.
+  kFenced = 2,      // This incarnation was given up, or the chief does not know it.
   kInvalid = 3,     // The request makes no sense here.
   kNotYet = 4,      // What is asked for has not come about in time: try again.
   kJob = 5,         // The caller is of another job or attempt.

@@ -8,6 +8,8 @@
 namespace taas::ps {
 namespace {
 
+constexpr size_t kWordsMax = comm::kPayloadBytesMax / sizeof(float);
+
 std::string NameOf(size_t piece) { return "piece " + std::to_string(piece); }
 
 size_t ValuesOf(const RowHead& head, size_t elements) {
@@ -76,8 +78,14 @@ absl::StatusOr<RowSizes> SizesOf(std::span<const RowHead> heads, std::span<const
                                         " elements here, the payload has " + std::to_string(rows) +
                                         " rows of " + std::to_string(width));
     }
+    const size_t values = ValuesOf(heads[i], elements[i]);
+    // What no frame holds need not be added up, and no sum wraps.
+    if (values > kWordsMax - sizes.values) {
+      return absl::InvalidArgumentError(NameOf(i) + " has " + std::to_string(values) +
+                                        " elements, more than a frame holds with those before");
+    }
     sizes.ids += rows;
-    sizes.values += ValuesOf(heads[i], elements[i]);
+    sizes.values += values;
   }
   const uint64_t bytes = heads.size_bytes() + sizes.ids * sizeof(int32_t) +
                          sizes.values * sizeof(float);

@@ -1,5 +1,6 @@
 #include "trainer/ps/row_payload.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -145,6 +146,18 @@ INSTANTIATE_TEST_SUITE_P(
         DamagedCase{"RowsOfNothing", {1, 0}, {0}, 30, "the payload has 1 rows of 0"},
         DamagedCase{"EndlessRows", {0xffffffffu, 0xffffffffu}, {}, 0, "rows of 4294967295"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Symptom: pieces whose sum is 0 modulo 2^64 had as many elements as no payload at all.
+TEST(RowPayloadTest, PiecesWhoseSumDoesNotFitIntoANumberAreRefused) {
+  constexpr size_t kMost = std::numeric_limits<size_t>::max();
+  const std::vector<RowHead> heads(3);
+  for (const std::vector<size_t>& elements :
+       {std::vector<size_t>{kMost / 2, kMost / 2, 2}, std::vector<size_t>{kMost / 4 + 1, 0, 0},
+        std::vector<size_t>{1, 0, kMost}}) {
+    EXPECT_THAT(SizesOf(heads, elements, heads.size() * sizeof(RowHead)),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("more than a frame holds")));
+  }
+}
 
 }  // namespace
 }  // namespace taas::ps

@@ -19,6 +19,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -26,11 +28,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/comm/channel.h"
+#include "trainer/comm/greeting.h"
 #include "trainer/ps/commit_core.h"
 #include "trainer/ps/commit_record.h"
+
+namespace taas::wire {
+class ConfigureRequest;
+}
 
 namespace taas::ps {
 
@@ -43,16 +51,28 @@ class Shard {
     int shard = 0;
     int64_t step = 0;
     int64_t bytes = 0;  // Of values; what a replica pulls.
+    // What lies here besides: gradients that wait for their decision or for their step, memory for
+    // the next ones, and versions of values and slots, of which readers hold some.
+    int64_t staged = 0;
+    int64_t staged_bytes = 0;
+    int64_t spare_bytes = 0;
+    int64_t versions = 0;
   };
 
   struct Options {
     // A cut's place in the stream is at most this far behind the chief's request for its values.
     std::chrono::milliseconds cut_patience{10'000};
-    // Uid and attempt of the job: callers of another are refused. Empty: anybody is served.
+    // GreetingText: callers of another job, or without its token, are refused. Empty: anybody is
+    // served.
     std::string job;
     CommitRecord* record = nullptr;  // Of what is applied; none without.
     // Who has not said in this time of which job it is, goes: connections are counted.
     std::chrono::milliseconds greeting_max{5'000};
+    // How often a caller that waits for others is looked at: one that has gone holds a thread, a
+    // connection and perhaps a turn.
+    std::chrono::milliseconds look_every{1'000};
+    // How often the chief hears that its answer takes long: well below its patience of 15 s.
+    std::chrono::milliseconds tell_every{2'000};
   };
 
   Shard();
@@ -80,6 +100,7 @@ class Shard {
   absl::Status ReadCut(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status ReleaseCut(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status WaitStep(comm::Channel& channel, const comm::FrameHead& head);
+  absl::Status Named(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status Ask(comm::Channel& channel);
   absl::Status ServePeer(comm::Channel& channel, const comm::FrameHead& head);
   absl::Status AnswerSequencer(comm::Channel& channel, Model& model);
@@ -88,8 +109,26 @@ class Shard {
   // (null). A null result with OK means refused; an error means broken.
   absl::StatusOr<std::shared_ptr<Model>> ModelFor(comm::Channel& channel,
                                                   const comm::FrameHead& head);
+  // Likewise for who pushes or pulls, if the chief has named it.
+  absl::StatusOr<std::shared_ptr<Model>> ModelForPusher(comm::Channel& channel,
+                                                        const comm::FrameHead& head);
   // Ends the model that is in force. Lets the lock go meanwhile: look at the state again.
   void Retire(Lock& lock);
+  // Makes way for what `request` describes: OK, a sentence for who is refused, or Unavailable.
+  absl::StatusOr<std::string> MakeWay(Lock& lock, const wire::ConfigureRequest& request);
+  void Install(const std::shared_ptr<Model>& model);
+  // Does `work` while the caller, if it `hears` that, is told now and then that it goes on.
+  absl::Status DoAloud(comm::Channel& channel, bool hears, const std::function<void()>& work);
+
+  enum class Awaited { kDone, kNotInTime, kCallerGone };
+  // Until `done`, at most for `limit`, if there is one; looks at the caller meanwhile.
+  Awaited Await(Lock& lock, std::condition_variable& woken, comm::Channel& channel,
+                std::optional<std::chrono::milliseconds> limit, absl::FunctionRef<bool()> done);
+  // The same for `pusher`, who is woken by what is decided about it.
+  Awaited AwaitAs(Lock& lock, const Pusher& pusher, comm::Channel& channel,
+                  absl::FunctionRef<bool()> done);
+  void Wake(const Pusher& pusher);
+  void WakePushers();
 
   absl::StatusOr<Gradient> ReceiveGradient(comm::Channel& channel, Model& model);
   // Counts `gradient`, which came with `head`, once, and answers: with what changed after the step
@@ -124,11 +163,16 @@ class Shard {
   absl::Status FollowOnce(Model& model);
 
   const Options options_;
+  const comm::Greeting own_;  // Of Options.job.
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Who waits for a step is woken at the lowest awaited one only, not at each.
   std::condition_variable reached_;
   std::multiset<int64_t> awaited_;
+  // Who waits for an answer to a push or pull: woken when something is decided about it, not with
+  // every update.
+  std::multimap<Pusher, std::condition_variable*> waiting_;
+  int64_t chief_pod_ = 0;  // The highest that has configured this process.
   bool closing_ = false;
   int answers_ = 0;  // To pushes: that are waited for, or on their way.
   std::shared_ptr<Model> model_;

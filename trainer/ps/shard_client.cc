@@ -117,6 +117,12 @@ absl::Status ReceiveChanged(Channel& channel, const FrameHead& head,
   return absl::OkStatus();
 }
 
+wire::NamedRequest NamedOf(const std::vector<Pusher>& pushers) {
+  wire::NamedRequest request;
+  for (const Pusher& pusher : pushers) *request.add_pushers() = ToWire(pusher);
+  return request;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ShardControl>> ShardControl::Connect(const std::string& address,
@@ -143,6 +149,9 @@ absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans
   request.set_step(config.step);
   request.set_max_steps(config.max_steps);
   request.set_aggregate(config.aggregate);
+  if (config.named) *request.mutable_named() = NamedOf(*config.named);
+  request.set_hears_busy(true);
+  request.set_chief_pod(config.chief_pod);
   const std::string text = request.SerializeAsString();
   const uint64_t length = text.size();
   std::vector<ConstBlock> payload = {{&length, sizeof(length)}, {text.data(), text.size()}};
@@ -150,19 +159,31 @@ absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans
     payload.push_back({block.data, block.bytes});
   }
   RETURN_IF_ERROR(channel_->Send({.type = FrameType::kConfigure}, payload));
-  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
-  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kState));
-  RETURN_IF_ERROR(channel_->Discard(head.payload_bytes));
+  ASSIGN_OR_RETURN(const FrameHead head, Answer(FrameType::kState));
+  ASSIGN_OR_RETURN(const std::string answer, channel_->ReceiveText(head.payload_bytes));
+  ASSIGN_OR_RETURN(const auto state, ParseMessage<wire::ShardState>(answer));
+  takes_named_ = state.takes_named();
   // What was shared is of the generation before, or as large as all slots together.
   channel_->ForgetShared();
   generation_ = static_cast<uint32_t>(config.generation);
   return absl::OkStatus();
 }
 
+absl::StatusOr<FrameHead> ShardControl::Answer(FrameType wanted) {
+  for (;;) {
+    ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
+    if (head.type == FrameType::kBusy) {
+      RETURN_IF_ERROR(channel_->Discard(head.payload_bytes));
+      continue;
+    }
+    RETURN_IF_ERROR(CheckAnswer(*channel_, head, wanted));
+    return head;
+  }
+}
+
 absl::StatusOr<std::string> ShardControl::Ask(FrameType type, const std::string& payload) {
   RETURN_IF_ERROR(channel_->Send({.type = type, .generation = generation_}, payload));
-  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
-  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kState));
+  ASSIGN_OR_RETURN(const FrameHead head, Answer(FrameType::kState));
   return channel_->ReceiveText(head.payload_bytes);
 }
 
@@ -170,12 +191,15 @@ absl::StatusOr<ShardControl::State> ShardControl::AskState(FrameType type,
                                                            const std::string& payload) {
   ASSIGN_OR_RETURN(const std::string text, Ask(type, payload));
   ASSIGN_OR_RETURN(const auto state, ParseMessage<wire::SequencerState>(text));
-  return State{state.step(), FromWire(state.committed())};
+  State out{.step = state.step(), .committed = FromWire(state.committed()), .gone = {}};
+  for (const wire::PusherId& pusher : state.gone()) out.gone.push_back(FromWire(pusher));
+  return out;
 }
 
 absl::StatusOr<int64_t> ShardControl::Generation() {
   ASSIGN_OR_RETURN(const std::string text, Ask(FrameType::kAsk, ""));
   ASSIGN_OR_RETURN(const auto state, ParseMessage<wire::ShardState>(text));
+  takes_named_ = state.takes_named();
   return state.generation();
 }
 
@@ -201,12 +225,16 @@ absl::Status ShardControl::ReadCut(int64_t step, const std::vector<Piece>& piece
                                    const ModelSpans& model) {
   RETURN_IF_ERROR(channel_->Send(
       {.type = FrameType::kReadCut, .generation = generation_, .step = step}));
-  ASSIGN_OR_RETURN(const FrameHead head, channel_->ReceiveHead());
-  RETURN_IF_ERROR(CheckAnswer(*channel_, head, FrameType::kValues));
+  ASSIGN_OR_RETURN(const FrameHead head, Answer(FrameType::kValues));
   return ReceiveValues(*channel_, head, BlocksOf(pieces, model));
 }
 
 absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "").status(); }
+
+absl::Status ShardControl::Name(const std::vector<Pusher>& pushers) {
+  if (!takes_named_) return absl::OkStatus();
+  return Ask(FrameType::kNamed, NamedOf(pushers).SerializeAsString()).status();
+}
 
 Exchange::Exchange(Options options, std::vector<std::span<float>> variables,
                    std::vector<std::span<float>> gradients)

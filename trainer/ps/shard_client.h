@@ -45,6 +45,9 @@ struct ShardConfig {
   int64_t step = 0;
   int64_t max_steps = 0;
   int aggregate = 0;  // Gradients that make one update; 0: each, when it comes.
+  // Who may push from the beginning, as ShardControl::Name says afterwards; nothing: anybody.
+  std::optional<std::vector<Pusher>> named{};
+  int64_t chief_pod = 0;  // Of the caller: a shard takes no orders of an earlier pod than it had.
 };
 
 // The model as its owner has it: variables, and by slot of the optimizer as the variables.
@@ -58,6 +61,7 @@ class ShardControl {
   struct State {
     int64_t step = 0;
     CommittedSet committed;
+    std::vector<Pusher> gone;  // Whose connection has broken, until they come again.
   };
 
   struct Options {
@@ -67,6 +71,7 @@ class ShardControl {
     std::string job;  // Of Shard::Options.
   };
 
+  // Of an earlier build there may be shards that do not take NAMED: anybody may push to those.
   static absl::StatusOr<std::unique_ptr<ShardControl>> Connect(const std::string& address,
                                                                Options options);
 
@@ -82,6 +87,8 @@ class ShardControl {
   // Of every shard.
   absl::Status ReadCut(int64_t step, const std::vector<Piece>& pieces, const ModelSpans& model);
   absl::Status ReleaseCut();
+  // From now on these may push, and nobody else.
+  absl::Status Name(const std::vector<Pusher>& pushers);
   bool LooksAlive() const { return channel_->LooksAlive(); }
   // Of Options; for the calls from now on.
   void LimitSilence(std::chrono::milliseconds limit) { channel_->LimitSilence(limit); }
@@ -91,10 +98,13 @@ class ShardControl {
  private:
   explicit ShardControl(std::unique_ptr<comm::Channel> channel) : channel_(std::move(channel)) {}
   absl::StatusOr<std::string> Ask(comm::FrameType type, const std::string& payload);
+  // The head of the answer, before which BUSY may come.
+  absl::StatusOr<comm::FrameHead> Answer(comm::FrameType wanted);
   absl::StatusOr<State> AskState(comm::FrameType type, const std::string& payload);
 
   const std::unique_ptr<comm::Channel> channel_;
   uint32_t generation_ = 0;
+  bool takes_named_ = false;
 };
 
 class Exchange {

@@ -18,21 +18,30 @@ std::vector<size_t> ElementsOf(const wire::ConfigureRequest& request) {
 
 }  // namespace
 
-void Gradient::Own() {
+void Gradient::Own(std::vector<float> buffer) {
   if (lies_with == nullptr) return;
+  own = std::move(buffer);
   own.assign(values.begin(), values.end());
   values = own;
   lies_with = nullptr;
 }
 
+int64_t Gradient::bytes() const {
+  size_t words = own.capacity();
+  if (rows) words += rows->ids.capacity() + rows->values.capacity();
+  return static_cast<int64_t>(words * sizeof(float));
+}
+
 Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> floats,
                     std::unique_ptr<Optimizer> optimizer_in)
     : generation(static_cast<uint32_t>(request.generation())),
+      hears_busy(request.hears_busy()),
       shard(request.shard()),
       shards(request.shards().begin(), request.shards().end()),
       optimizer(std::move(optimizer_in)),
       values(std::move(floats), ElementsOf(request), optimizer->slots().size(), request.step()),
       ledger(request.step()) {
+  if (request.has_named()) SetNamed(request.named());
   if (shard != 0) return;
   sequencer.emplace(Sequencer::Options{.shards = static_cast<int>(shards.size()),
                                        .committed = FromWire(request.committed()),
@@ -61,6 +70,19 @@ void Shard::Model::DropUnstaged() {
     if (!it->second.own.empty()) spare_gradients.push_back(std::move(it->second.own));
     it = gradients.erase(it);
   }
+}
+
+std::vector<float> Shard::Model::TakeSpare() {
+  if (spare_gradients.empty()) return {};
+  std::vector<float> spare = std::move(spare_gradients.back());
+  spare_gradients.pop_back();
+  return spare;
+}
+
+void Shard::Model::SetNamed(const wire::NamedRequest& request) {
+  named.emplace();
+  for (const wire::PusherId& pusher : request.pushers()) named->insert(FromWire(pusher));
+  std::erase_if(gone, [this](const Pusher& pusher) { return !named->contains(pusher); });
 }
 
 absl::Status Refuse(comm::Channel& channel, comm::Refusal refusal, const std::string& sentence) {

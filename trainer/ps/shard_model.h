@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -36,8 +37,9 @@ struct Gradient {
   const comm::Channel* lies_with = nullptr;  // Whose end takes `values` away; null: `own` has them.
   std::optional<RowContents> rows;  // Of PUSH_ROWS, instead of the others.
 
-  // The sender is about to use its memory again, or to go.
-  void Own();
+  // The sender is about to use its memory again, or to go. `buffer`: to be filled.
+  void Own(std::vector<float> buffer);
+  int64_t bytes() const;  // Of memory of this process.
 };
 
 struct Shard::Model {
@@ -50,8 +52,13 @@ struct Shard::Model {
   void Apply(const Decision& decision);
   // Forgets gradients that no decision can name any more.
   void DropUnstaged();
+  // Memory of an earlier gradient, or none.
+  std::vector<float> TakeSpare();
+  bool MayPush(const Pusher& pusher) const { return !named || named->contains(pusher); }
+  void SetNamed(const wire::NamedRequest& request);
 
   const uint32_t generation;
+  const bool hears_busy;  // The chief that configured it.
   const int shard;
   const std::vector<std::string> shards;
   const std::unique_ptr<Optimizer> optimizer;
@@ -59,10 +66,13 @@ struct Shard::Model {
   PushLedger ledger;
   std::optional<Sequencer> sequencer;               // Shard 0 only.
   std::map<PushId, Gradient> gradients;             // Staged.
-  std::vector<std::vector<float>> spare_gradients;  // To be filled again.
+  // To be filled again: together with those in use never more than were in use at once.
+  std::vector<std::vector<float>> spare_gradients;
   bool retired = false;
   std::map<int, comm::Channel*> peers;         // Shard 0 only: connections of the others.
-  std::map<Pusher, comm::Channel*> attached;   // While it gives batches: who is there.
+  std::map<Pusher, comm::Channel*> attached;   // Who is there.
+  std::optional<std::set<Pusher>> named;       // Nothing: the chief says nothing about that.
+  std::set<Pusher> gone;  // Of those, while it gives no batches: whose connection has broken.
   comm::Channel* shard_zero = nullptr;         // The others only.
   std::thread follower;
 };

@@ -28,9 +28,22 @@ absl::Status Shard::AnswerSequencer(Channel& channel, Model& model) {
     std::lock_guard lock(mutex_);
     state.set_step(model.sequencer->step());
     *state.mutable_committed() = ToWire(model.sequencer->committed());
+    for (const Pusher& pusher : model.gone) *state.add_gone() = ToWire(pusher);
   }
   return channel.Send({.type = FrameType::kState, .generation = model.generation},
                       state.SerializeAsString());
+}
+
+absl::Status Shard::Named(Channel& channel, const FrameHead& head) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  if (model == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, channel.ReceiveText(head.payload_bytes));
+  ASSIGN_OR_RETURN(const auto request, ParseMessage<wire::NamedRequest>(text));
+  {
+    std::lock_guard lock(mutex_);
+    model->SetNamed(request);
+  }
+  return Ask(channel);
 }
 
 absl::Status Shard::Fence(Channel& channel, const FrameHead& head) {
@@ -68,10 +81,16 @@ absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
   ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
   if (model == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
+  // -1 is what is said of a cut that there is not.
+  if (head.step < 0) {
+    return Refuse(channel, Refusal::kInvalid,
+                  "READ_CUT of step " + std::to_string(head.step) + ", which no cut has");
+  }
   Lock lock(mutex_);
-  changed_.wait_for(lock, options_.cut_patience, [&] {
+  const Awaited awaited = Await(lock, changed_, channel, options_.cut_patience, [&] {
     return closing_ || model->retired || model->values.cut_step() >= head.step;
   });
+  if (awaited == Awaited::kCallerGone) return absl::UnavailableError("the caller has gone");
   for (;;) {
     if (closing_) return absl::UnavailableError("the shard is closing");
     if (model->retired) {
@@ -88,7 +107,7 @@ absl::Status Shard::ReadCut(Channel& channel, const FrameHead& head) {
     const auto copying = model->values.Copying();
     if (copying == nullptr) break;
     lock.unlock();
-    copying->AwaitEnd();
+    RETURN_IF_ERROR(DoAloud(channel, model->hears_busy, [&] { copying->AwaitEnd(); }));
     lock.lock();
   }
   // Another cut may take its place while this one is read.
@@ -119,10 +138,12 @@ absl::Status Shard::WaitStep(Channel& channel, const FrameHead& head) {
     Lock lock(mutex_);
     const int hold = std::min(std::max(request.hold_ms(), 0), kHoldMsMax);
     const auto awaited = awaited_.insert(request.step());
-    reached_.wait_for(lock, std::chrono::milliseconds(hold), [&] {
-      return closing_ || model->retired || model->sequencer->step() >= request.step();
-    });
+    const Awaited reached =
+        Await(lock, reached_, channel, std::chrono::milliseconds(hold), [&] {
+          return closing_ || model->retired || model->sequencer->step() >= request.step();
+        });
     awaited_.erase(awaited);
+    if (reached == Awaited::kCallerGone) return absl::UnavailableError("the caller has gone");
     if (closing_ || model->retired) {
       lock.unlock();
       return Refuse(channel, Refusal::kGeneration, "this generation has ended");

@@ -18,8 +18,16 @@ using comm::Channel;
 using comm::FrameHead;
 using comm::Refusal;
 
+namespace {
+
+absl::Status CallerGone(const Channel& channel) {
+  return absl::UnavailableError(channel.peer() + " has gone while it was to be answered");
+}
+
+}  // namespace
+
 absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelForPusher(channel, head));
   if (model == nullptr) return absl::OkStatus();
   if (head.payload_bytes != model->values.elements() * sizeof(float)) {
     RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
@@ -32,7 +40,7 @@ absl::Status Shard::Push(Channel& channel, const FrameHead& head) {
 }
 
 absl::Status Shard::PushRows(Channel& channel, const FrameHead& head) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelForPusher(channel, head));
   if (model == nullptr) return absl::OkStatus();
   int64_t have = -1;
   const Block first{&have, sizeof(have)};
@@ -81,10 +89,7 @@ absl::StatusOr<Gradient> Shard::ReceiveGradient(Channel& channel, Model& model) 
   }
   {
     std::lock_guard lock(mutex_);
-    if (!model.spare_gradients.empty()) {
-      gradient.own = std::move(model.spare_gradients.back());
-      model.spare_gradients.pop_back();
-    }
+    gradient.own = model.TakeSpare();
   }
   gradient.own.resize(model.values.elements());
   gradient.values = gradient.own;
@@ -98,13 +103,14 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
   Model& model = *shared;
   std::optional<int64_t> batch;
   bool answered = false;
-  changed_.wait(lock, [&] {
+  const Awaited awaited = AwaitAs(lock, push.pusher, channel, [&] {
     if (Gone(model, push.pusher, channel)) return true;
     answered = (model.ledger.settled(push.pusher).sequence >= push.sequence ||
                 model.ledger.banked(push)) &&
                HasTurn(model, push.pusher, &batch);
     return answered || closing_;
   });
+  if (awaited == Awaited::kCallerGone) return CallerGone(channel);
   if (!answered) {
     return AnswerOver(channel, model, push.pusher, std::move(lock));
   }
@@ -113,7 +119,7 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
   const bool banked = settled.sequence < push.sequence;
   // The answer lets the sender make its next gradient where this one lies.
   if (const auto found = model.gradients.find(push); banked && found != model.gradients.end()) {
-    found->second.Own();
+    found->second.Own(model.TakeSpare());
   }
   std::vector<RowChanges::Rows> changed;
   if (have && !banked) changed = model.values.ChangedSince(*have);
@@ -133,16 +139,17 @@ absl::Status Shard::AnswerPush(Channel& channel, const std::shared_ptr<Model>& s
 }
 
 absl::Status Shard::Pull(Channel& channel, const FrameHead& head) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelFor(channel, head));
+  ASSIGN_OR_RETURN(const std::shared_ptr<Model> model, ModelForPusher(channel, head));
   if (model == nullptr) return absl::OkStatus();
   RETURN_IF_ERROR(channel.Discard(head.payload_bytes));
   const Pusher pusher = PusherOf(head);
   std::optional<int64_t> batch;
   Lock lock(mutex_);
   if (!model->retired) Attach(*model, pusher, channel);
-  changed_.wait(lock, [&] {
+  const Awaited awaited = AwaitAs(lock, pusher, channel, [&] {
     return Over(*model, pusher, channel) || HasTurn(*model, pusher, &batch);
   });
+  if (awaited == Awaited::kCallerGone) return CallerGone(channel);
   if (Over(*model, pusher, channel)) return AnswerOver(channel, *model, pusher, std::move(lock));
   auto version = std::make_shared<const HeldVersion>(model, model->values.Hold());
   lock.unlock();
@@ -158,12 +165,13 @@ bool Shard::HasTurn(Model& model, const Pusher& pusher, std::optional<int64_t>* 
 }
 
 void Shard::Attach(Model& model, const Pusher& pusher, Channel& channel) {
-  if (!model.gives_batches() || model.ledger.fenced(pusher)) return;
+  if (model.ledger.fenced(pusher)) return;
+  model.gone.erase(pusher);
   Channel*& place = model.attached[pusher];
   if (place == &channel) return;
   place = &channel;
-  // The thread of the connection before may still wait for a turn.
-  changed_.notify_all();
+  // The thread of the connection before may still wait for an answer or a turn.
+  Wake(pusher);
 }
 
 bool Shard::Over(const Model& model, const Pusher& pusher, const Channel& channel) const {
@@ -172,7 +180,6 @@ bool Shard::Over(const Model& model, const Pusher& pusher, const Channel& channe
 
 bool Shard::Gone(const Model& model, const Pusher& pusher, const Channel& channel) const {
   if (model.retired || model.ledger.fenced(pusher)) return true;
-  if (!model.gives_batches()) return false;
   const auto attached = model.attached.find(pusher);
   return attached == model.attached.end() || attached->second != &channel;
 }

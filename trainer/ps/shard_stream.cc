@@ -98,10 +98,16 @@ void Shard::CarryOut(Model& model, const Decision& decision) {
     if (options_.record != nullptr) options_.record->OnCommit(decision);
   } else if (*apply && decision.kind == Decision::Kind::kCut) {
     model.values.Cut();
+    changed_.notify_all();
   } else if (decision.kind == Decision::Kind::kFence || decision.kind == Decision::Kind::kDrop) {
     model.DropUnstaged();
   }
-  changed_.notify_all();
+  if (model.gives_batches()) {
+    // Turns change with every step.
+    WakePushers();
+  } else if (decision.kind != Decision::Kind::kCut) {
+    for (const PushId& push : decision.pushes) Wake(push.pusher);
+  }
   if (!awaited_.empty() && decision.step >= *awaited_.begin()) reached_.notify_all();
 }
 

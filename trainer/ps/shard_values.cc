@@ -1,15 +1,21 @@
 #include "trainer/ps/shard_values.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "operator/base/check.h"
 #include "trainer/ps/piece_update.h"
 
 namespace taas::ps {
 namespace {
 
-// The part of `gradient` that is of each of `parts`.
-std::vector<PieceGradient> Split(const ShardGradient& gradient, std::span<const size_t> parts) {
+// The part of `gradient` that is of each of `parts`, which are `elements` together. That sizes
+// agree was looked at where it came in; what did not would be written outside of the model.
+std::vector<PieceGradient> Split(const ShardGradient& gradient, std::span<const size_t> parts,
+                                 size_t elements) {
+  CHECK(gradient.rows != nullptr || gradient.values.size() == elements)
+      << "a gradient of " << gradient.values.size() << " elements for " << elements;
   if (gradient.rows != nullptr) return PiecesOf(*gradient.rows, parts);
   std::vector<PieceGradient> split;
   size_t at = 0;
@@ -30,6 +36,8 @@ ShardValues::ShardValues(std::vector<float> values, std::vector<size_t> pieces, 
       store_(std::move(values), step),
       changes_(pieces_.size(), step),
       follower_(pieces_, slots) {
+  CHECK(std::accumulate(pieces_.begin(), pieces_.end(), size_t{0}) == elements_)
+      << "a shard of " << elements_ << " elements has other pieces";
   store_.Reserve();
   follower_.Wrote(store_.spare().values.data(), step);
 }
@@ -41,7 +49,9 @@ void ShardValues::Update(const Optimizer& optimizer, int64_t step,
       gradients, [](const ShardGradient& gradient) { return gradient.rows != nullptr; });
   const std::vector<size_t> sizes = PartsOfUpdate(rows);
   std::vector<std::vector<PieceGradient>> parts;
-  for (const ShardGradient& gradient : gradients) parts.push_back(Split(gradient, sizes));
+  for (const ShardGradient& gradient : gradients) {
+    parts.push_back(Split(gradient, sizes, elements_));
+  }
   std::vector<PieceGradient> of_part(gradients.size());
   std::vector<RowChanges::Rows> changed(pieces_.size());
   std::vector<std::span<const float>> slots_in(slots_);
@@ -97,6 +107,11 @@ void ShardValues::ReleaseCut() {
 std::shared_ptr<const VersionCopy> ShardValues::Copying() const {
   if (copy_ == nullptr || copy_->ended()) return nullptr;
   return copy_;
+}
+
+VersionStore::Reader ShardValues::HoldCut() const {
+  CHECK(cut_.holds()) << "a cut is held that there is not";
+  return cut_.Another();
 }
 
 void ShardValues::CutWhatIsRead() {

@@ -62,7 +62,8 @@ class ShardValues {
   int64_t cut_step() const { return cut_.holds() ? cut_.step() : -1; }  // -1: there is no cut.
   // The copy that must have ended before the cut is held; null if none must.
   std::shared_ptr<const VersionCopy> Copying() const;
-  VersionStore::Reader HoldCut() const { return cut_.Another(); }
+  // Of a cut that there is.
+  VersionStore::Reader HoldCut() const;
 
   size_t buffers() const { return store_.buffers(); }
 

@@ -87,6 +87,19 @@ ValuesInfo ValuesInfoOf(const FrameHead& head) {
   return info;
 }
 
+wire::PusherId ToWire(const Pusher& pusher) {
+  wire::PusherId out;
+  out.set_rank(static_cast<int32_t>(pusher.rank));
+  out.set_pod_number(pusher.pod);
+  out.set_start(pusher.start);
+  return out;
+}
+
+Pusher FromWire(const wire::PusherId& pusher) {
+  return {static_cast<uint32_t>(pusher.rank()), static_cast<uint32_t>(pusher.pod_number()),
+          pusher.start()};
+}
+
 wire::CommittedBatches ToWire(const CommittedSet& committed) {
   wire::CommittedBatches out;
   out.set_watermark(committed.watermark());

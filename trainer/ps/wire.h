@@ -50,6 +50,8 @@ struct ValuesInfo {
 comm::FrameHead HeadOf(const ValuesInfo& info, uint32_t generation);
 ValuesInfo ValuesInfoOf(const comm::FrameHead& head);
 
+wire::PusherId ToWire(const Pusher& pusher);
+Pusher FromWire(const wire::PusherId& pusher);
 wire::CommittedBatches ToWire(const CommittedSet& committed);
 CommittedSet FromWire(const wire::CommittedBatches& committed);
 

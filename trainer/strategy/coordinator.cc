@@ -5,6 +5,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/cluster/gpu_report.h"
 
 namespace taas {
 namespace {
@@ -16,6 +17,9 @@ constexpr std::chrono::milliseconds kBeatHold{2'000};
 constexpr Clock::Duration kComplainEvery = std::chrono::seconds(2);
 // Of a name that a stranger gives.
 constexpr size_t kShownNameMax = 64;
+// A parameter server counts generations from 1, a few a minute at the worst. Above this one is not
+// believed: the next would be one that frames cannot name.
+constexpr int64_t kGenerationBelieved = ps::kGenerationMax / 2;
 
 ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }
 
@@ -78,9 +82,12 @@ wire::JoinReply Coordinator::Join(const wire::JoinRequest& request) {
     }
     return reply;
   }
-  seen_generation_ = std::max(seen_generation_, request.last_generation());
+  if (replica.role == "ps" && request.last_generation() <= kGenerationBelieved) {
+    seen_generation_ = std::max(seen_generation_, request.last_generation());
+  }
   if (verdict.replaced) GiveUp(replica, *verdict.replaced);
   peers_[replica] = {};
+  ForgetPeers();
   Log(LogLevel::kInfo, "replica joined",
       {{"replica", replica.name()},
        {"pod", std::to_string(incarnation.pod)},
@@ -97,11 +104,11 @@ wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
   Lock lock(mutex_);
   Membership::Standing standing = membership_.Hear(replica, incarnation, clock_.Now());
   if (standing == Membership::Standing::kMember) {
-    if (request.has_report()) peers_[replica].report = request.report();
+    if (request.has_report()) peers_[replica].report = Bounded(request.report());
     const auto news = [&] {
       const Membership::Member* member = membership_.Find(replica);
       return closing_ || done_ || !failure_.ok() || view_ != request.seen_view() ||
-             (request.wanted() > 0 && HasWork()) || member == nullptr ||
+             (request.wanted() > 0 && HasWork(pusher)) || member == nullptr ||
              member->incarnation != incarnation || member->left;
     };
     if (request.wants_to_go() && replica.role == "ps") going_[replica] = incarnation;
@@ -130,13 +137,14 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
                            bool has_left, Peer& peer, wire::BeatReply* reply) {
   reply->set_view(view_);
   reply->set_generation(generation_);
-  reply->set_ready(ready_);
+  const bool ready = ready_ && MayTrain(pusher);
+  reply->set_ready(ready);
   reply->set_done(done_);
   reply->set_waiting_for(waiting_for_);
   reply->set_shards_give_batches(aggregate_ > 0);
   for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
   // What is lent to one that has left would come back to nobody.
-  if (request.wanted() <= 0 || !ready_ || aggregate_ > 0 || has_left) return;
+  if (request.wanted() <= 0 || !ready || aggregate_ > 0 || has_left) return;
   LastGrant& grant = peer.grant;
   // Overtaken on its way by a later call: nobody waits for the answer.
   if (request.lease_sequence() < grant.sequence) return;
@@ -165,14 +173,35 @@ void Coordinator::Leave(const wire::LeaveRequest& request) {
   changed_.notify_all();
 }
 
-absl::StatusOr<Work> Coordinator::Next() {
-  Lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    return closing_ || !failure_.ok() || trained_ || HasWork();
+std::set<ps::Pusher> Coordinator::TrainingMembers() const {
+  std::set<ps::Pusher> pushers = {PusherOf(options_.cluster.self, options_.self)};
+  for (const auto& [replica, member] : membership_.members()) {
+    const bool here = !member.lost && !member.left;
+    if (here && options_.cluster.rank(replica) >= 0) {
+      pushers.insert(PusherOf(replica, member.incarnation));
+    }
+  }
+  return pushers;
+}
+
+bool Coordinator::MayTrain(const ps::Pusher& pusher) const {
+  return named_.contains(pusher) || static_cast<int32_t>(pusher.rank) < 0;
+}
+
+void Coordinator::ForgetPeers() {
+  std::erase_if(peers_, [this](const auto& entry) {
+    return membership_.Find(entry.first) == nullptr;
   });
-  if (!failure_.ok()) return failure_;
+}
+
+absl::StatusOr<Work> Coordinator::Next() {
   Work work;
   work.pusher = PusherOf(options_.cluster.self, options_.self);
+  Lock lock(mutex_);
+  changed_.wait(lock, [&] {
+    return closing_ || !failure_.ok() || trained_ || HasWork(work.pusher);
+  });
+  if (!failure_.ok()) return failure_;
   work.done = closing_ || trained_;
   if (work.done) return work;
   work.generation = generation_;

@@ -27,6 +27,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@
 #include "trainer/config/trainer_config.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ps/commit_record.h"
+#include "trainer/ps/configure_check.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/status/status_board.h"
@@ -112,9 +114,17 @@ class Coordinator : public ChiefHandler, public WorkSource {
   void GiveUp(const ReplicaId& replica, const Incarnation& incarnation);
   void FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, bool has_left,
                 Peer& peer, wire::BeatReply* reply);
+  // Of members that are forgotten.
+  void ForgetPeers();
   std::string DescribeMissing(const std::vector<ReplicaId>& missing);
 
-  bool HasWork() const { return ready_ && (aggregate_ > 0 || leases_.available()); }
+  // Who may push: the chief itself and the training replicas that are there.
+  std::set<ps::Pusher> TrainingMembers() const;
+  // True once all shards know of `pusher`, or if it is none that pushes.
+  bool MayTrain(const ps::Pusher& pusher) const;
+  bool HasWork(const ps::Pusher& pusher) const {
+    return ready_ && MayTrain(pusher) && (aggregate_ > 0 || leases_.available());
+  }
   bool HasLeft(const ReplicaId& replica, const Incarnation& incarnation) const;
   // A call to a parameter server that is cut off if it still waits kPatienceAtStop after a stop.
   template <typename Call>
@@ -145,13 +155,21 @@ class Coordinator : public ChiefHandler, public WorkSource {
   absl::Status Resume(const StopFlag& stop, const absl::Status& broken);
   absl::Status WatchOnce(int64_t target);
   absl::Status FenceLost();
+  // Tells the shards of those who have come or gone.
+  absl::Status NameMembers();
   bool ShardsReplaced();
   // Lets a parameter server that was told to stop go, with a cut. Aborted if one goes.
   absl::Status LetGo();
+  // Saves the last cut while the training goes on, and watches over it meanwhile: a disk may take
+  // minutes, and a parameter server that is told to stop has seconds.
+  absl::Status SaveBesideTraining();
+  absl::Status WatchWhileSaving();
 
   // coordinator_cuts.cc: what is kept of it.
   absl::Status TakeCut();
-  absl::Status SaveCut();
+  // Of the parameter servers, into `cut`, which has the model's shape.
+  absl::Status ReadCutInto(Snapshot& cut);
+  absl::Status SaveCut(bool beside_training = false);
   // After what was done to the checkpoint directory: disk_errors.h.
   absl::Status GoOn(const absl::Status& status);
   absl::Status SaveWhatIsThere();
@@ -172,6 +190,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   std::map<ReplicaId, Clock::Time> missing_since_;
   BatchLeases leases_;
   std::vector<Lost> lost_;  // To be fenced.
+  std::set<ps::Pusher> named_;  // Whose pushes all shards of the present generation take.
   std::map<ReplicaId, Incarnation> going_;  // Parameter servers that were told to stop.
   std::vector<Incarnation> shard_incarnations_;  // Of the present generation, by shard.
   std::vector<std::string> shard_addresses_;
@@ -194,6 +213,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   std::vector<std::unique_ptr<ps::ShardControl>> controls_;
   bool answering_ = false;  // The controls, when they were asked last.
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
+  std::optional<Snapshot> next_cut_;  // Taken while that is being saved; its successor then.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};

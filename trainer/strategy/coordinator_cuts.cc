@@ -23,8 +23,14 @@ constexpr std::chrono::milliseconds kLookForStop{100};
 }  // namespace
 
 absl::Status Coordinator::TakeCut() {
-  ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
   Snapshot cut = snapshot_;
+  RETURN_IF_ERROR(ReadCutInto(cut));
+  snapshot_ = std::move(cut);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::ReadCutInto(Snapshot& cut) {
+  ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
   cut.committed = state.committed;
   cut.step = state.step;
   task_.untrained().CopyTo(&cut.values);
@@ -33,14 +39,14 @@ absl::Status Coordinator::TakeCut() {
                                               {cut.spans(), cut.slot_spans()}));
     RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
   }
-  snapshot_ = std::move(cut);
   return absl::OkStatus();
 }
 
-absl::Status Coordinator::SaveCut() {
+absl::Status Coordinator::SaveCut(bool beside_training) {
   saved_at_ = clock_.Now();
   if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
-  RETURN_IF_ERROR(store_->Save(snapshot_)).With("save checkpoint");
+  RETURN_IF_ERROR(beside_training ? WatchWhileSaving() : store_->Save(snapshot_))
+      .With("save checkpoint");
   saved_step_ = snapshot_.step;
   Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
   return absl::OkStatus();

@@ -18,7 +18,10 @@ namespace {
 // How long the coordinator looks away: WAIT_STEP answers at once at its step, this bounds the rest
 // (fences, lost members, signals).
 constexpr std::chrono::milliseconds kLookAway{50};
+// Between attempts to begin a generation: short at first, since a parameter server is back in a
+// moment, and longer where each attempt is refused.
 constexpr std::chrono::milliseconds kRetryPause{50};
+constexpr std::chrono::milliseconds kRetryPauseMax{2'000};
 // A missing peer's address is tried this often to say why it is missing.
 constexpr std::chrono::milliseconds kProbeEvery{2'000};
 constexpr std::chrono::milliseconds kProbePatience{500};
@@ -61,11 +64,14 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
     // then, and there is nothing left for them to do.
     return Finish(stop);
   }
-  for (;;) {
+  for (std::chrono::milliseconds pause = kRetryPause;;) {
     absl::Status status = WaitForShards(stop);
     if (status.ok()) {
       status = StartGeneration();
-      if (status.ok()) status = Watch(stop);
+      if (status.ok()) {
+        pause = kRetryPause;
+        status = Watch(stop);
+      }
       // The last cut is taken before anyone is told that all is trained: until then it can be lost
       // again.
       if (status.ok() && saved_step_ != step_) status = TakeCut();
@@ -82,7 +88,8 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
                                         std::string(status.message()));
     Log(LogLevel::kWarning, "parameter server lost; going back to the last cut",
         {{"step", std::to_string(snapshot_.step)}, {"why", status.ToString()}});
-    stop.WaitFor(kRetryPause);
+    stop.WaitFor(pause);
+    pause = std::min(pause * 2, kRetryPauseMax);
   }
 }
 
@@ -166,6 +173,7 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
 absl::Status Coordinator::StartGeneration() {
   std::vector<std::string> addresses;
   std::vector<Incarnation> incarnations;
+  std::set<ps::Pusher> members;
   int64_t generation;
   {
     std::lock_guard lock(mutex_);
@@ -179,6 +187,7 @@ absl::Status Coordinator::StartGeneration() {
     generation_ = seen_generation_ = generation;
     shard_addresses_ = addresses;
     shard_incarnations_ = incarnations;
+    members = TrainingMembers();
     ready_ = false;
     ++view_;
   }
@@ -201,7 +210,9 @@ absl::Status Coordinator::StartGeneration() {
                                     .committed = snapshot_.committed,
                                     .step = snapshot_.step,
                                     .max_steps = options_.config.max_steps,
-                                    .aggregate = aggregate_};
+                                    .aggregate = aggregate_,
+                                    .named = std::vector(members.begin(), members.end()),
+                                    .chief_pod = options_.self.pod};
     const absl::Status configured = CutOffAtStop(*control, [&] {
       return control->Configure(config, {snapshot_.spans(), snapshot_.slot_spans()});
     });
@@ -220,6 +231,7 @@ absl::Status Coordinator::StartGeneration() {
   // Whoever was lost before this generation holds nothing in it.
   lost_.clear();
   going_.clear();
+  named_ = std::move(members);
   waiting_for_.clear();
   ready_ = true;
   ++view_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <set>
@@ -17,6 +18,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
+#include "operator/base/fault_file_system.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/channel.h"
@@ -78,16 +80,34 @@ class Relay {
   const std::unique_ptr<comm::Listener> listener_;
 };
 
+// A disk on which nothing is written while it hangs.
+class HangingFiles : public FaultFileSystem {
+ public:
+  using FaultFileSystem::FaultFileSystem;
+  absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
+    if (hangs) writers.fetch_add(1);
+    hangs.wait(true);
+    return FaultFileSystem::OpenWrite(path);
+  }
+  void GoOn() {
+    hangs = false;
+    hangs.notify_all();
+  }
+  std::atomic<bool> hangs = false;
+  std::atomic<int> writers = 0;
+};
+
 class CoordinatorTest : public testing::Test {
  protected:
   void TearDown() override {
+    disk_.GoOn();
     stop_.Stop();
     if (run_.joinable()) run_.join();
     for (const auto& shard : shards_) shard->Close();
   }
 
   // Of as many parameter servers and two workers, none of which has joined.
-  void Start(int ps) {
+  void Start(int ps, const std::string& more = "") {
     ClusterSpec cluster;
     cluster.self = {"chief", 0};
     cluster.addresses["chief"] = {"127.0.0.1:1"};
@@ -95,7 +115,7 @@ class CoordinatorTest : public testing::Test {
     cluster.addresses["worker"] = {"127.0.0.1:1", "127.0.0.1:1"};
     auto config = ParseTrainerConfig(R"({
         "model": {"name": "softmax"}, "batchSize": 2, "maxSteps": )" + std::to_string(kSteps) +
-                                     R"(,
+                                     more + R"(,
         "data": {"format": "generated", "generated":
           {"examples": 20, "testExamples": 20, "features": 9, "classes": 4}}})");
     ASSERT_THAT(config, IsOk());
@@ -103,11 +123,21 @@ class CoordinatorTest : public testing::Test {
     auto task = ModelTask::Make(files_, config_);
     ASSERT_THAT(task, IsOk());
     task_ = *std::move(task);
+    if (!config_.checkpoint_dir.empty()) {
+      const auto shape = ShapeOf(task_->session(), config_);
+      ASSERT_THAT(shape, IsOk());
+      auto store = SnapshotStore::Open(disk_, clock_, {.dir = config_.checkpoint_dir,
+                                                       .job = "default/test",
+                                                       .uid = "uid",
+                                                       .shape = *shape});
+      ASSERT_THAT(store, IsOk());
+      store_ = *std::move(store);
+    }
     coordinator_ = std::make_unique<Coordinator>(
         clock_,
         Coordinator::Options{.config = config_, .cluster = cluster, .job = {"uid", 1},
                              .self = {1, 1}},
-        board_, *task_, nullptr);
+        board_, *task_, store_.get());
     run_ = std::thread([this] { ended_ = coordinator_->Run(stop_); });
   }
   // A parameter server that serves; where.
@@ -155,10 +185,12 @@ class CoordinatorTest : public testing::Test {
 
   RealClock clock_;
   PosixFileSystem files_;
+  HangingFiles disk_{files_};
   StopFlag stop_;
   StatusBoard board_{StatusBoard::Identity{}};
   TrainerConfig config_;
   std::unique_ptr<ModelTask> task_;
+  std::unique_ptr<SnapshotStore> store_;
   std::vector<std::unique_ptr<ps::Shard>> shards_;
   std::vector<std::unique_ptr<comm::Listener>> listeners_;
   std::unique_ptr<Coordinator> coordinator_;
@@ -251,6 +283,78 @@ TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
     return std::includes(others.begin(), others.end(), lent.begin(), lent.end());
   }));
   EXPECT_LT(clock_.Now() - left, 5s);
+}
+
+// Symptom: a parameter server that was told to stop while a slow disk took a checkpoint ended after
+// twenty seconds without a cut, and what it had learned since was lost.
+TEST_F(CoordinatorTest, AParameterServerThatIsToldToStopDuringASaveMayGoWithACut) {
+  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
+                      std::string(std::getenv("TEST_TMPDIR")) + R"(/hanging"})");
+  disk_.hangs = true;
+  Join({"ps", 0}, Serve());
+  ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
+  EXPECT_TRUE(Until([&] { return Beat({"ps", 0}, WantToGo).may_go(); }));
+  EXPECT_TRUE(disk_.hangs);
+}
+
+// Symptom: who came while a slow disk took a checkpoint, and who was lost, was seen to afterwards.
+TEST_F(CoordinatorTest, WorkersThatComeDuringASaveGetBatches) {
+  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
+                      std::string(std::getenv("TEST_TMPDIR")) + R"(/slow"})");
+  disk_.hangs = true;
+  Join({"ps", 0}, Serve());
+  ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
+  Join({"worker", 0});
+  uint64_t sequence = 0;
+  EXPECT_TRUE(Until([&] {
+    return Beat({"worker", 0}, [&](wire::BeatRequest& request) {
+             request.set_wanted(1);
+             request.set_lease_sequence(++sequence);
+           }).batches_size() > 0;
+  }));
+  EXPECT_TRUE(disk_.hangs);
+}
+
+// Symptom: what a killed worker had was lent to others when it had been silent for ten seconds,
+// though its connection broke at once.
+TEST_F(CoordinatorTest, WhatAWorkerHadWhoseConnectionBreaksIsLentToOthersAtOnce) {
+  Start(/*ps=*/1);
+  const std::string shard = Serve();
+  Join({"ps", 0}, shard);
+  Join({"worker", 0});
+  Join({"worker", 1});
+  uint64_t sequence = 0;
+  const auto ask = [&](int worker) {
+    return Beat({"worker", worker}, [&](wire::BeatRequest& request) {
+      request.set_wanted(16);
+      request.set_lease_sequence(++sequence);
+    });
+  };
+  wire::BeatReply lent;
+  ASSERT_TRUE(Until([&] { return (lent = ask(0)).batches_size() > 0; }));
+  // It takes the values, and is killed.
+  const wire::Identity identity = IdentityOf({"worker", 0});
+  auto channel = *comm::Channel::Connect(shard, {});
+  ASSERT_THAT(channel->Send({.type = comm::FrameType::kHello}, "uid/1"), IsOk());
+  ASSERT_THAT(channel->Send({.type = comm::FrameType::kPull,
+                             .generation = static_cast<uint32_t>(lent.generation()),
+                             .rank = 1,
+                             .pod = static_cast<uint32_t>(identity.pod_number()),
+                             .start = identity.start()}),
+              IsOk());
+  const auto values = channel->ReceiveHead();
+  ASSERT_THAT(values, IsOk());
+  ASSERT_EQ(values->type, comm::FrameType::kValues);
+  channel.reset();
+  std::set<int64_t> others;
+  EXPECT_TRUE(Until([&] {
+    // It is never silent: only its connection tells.
+    EXPECT_EQ(Beat({"worker", 0}).verdict(), wire::BeatReply::KNOWN);
+    const wire::BeatReply reply = ask(1);
+    others.insert(reply.batches().begin(), reply.batches().end());
+    return std::includes(others.begin(), others.end(), lent.batches().begin(),
+                         lent.batches().end());
+  }));
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <future>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -54,10 +56,10 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
       if (by_steps || by_time) {
         status = TakeCut();
         if (status.ok()) {
-          RETURN_IF_ERROR(GoOn(SaveCut()));
+          RETURN_IF_ERROR(SaveBesideTraining());
         }
       } else if (save_again_at_ && clock_.Now() >= *save_again_at_) {
-        RETURN_IF_ERROR(GoOn(SaveCut()));
+        RETURN_IF_ERROR(SaveBesideTraining());
       }
     }
     if (absl::IsUnavailable(status) || absl::IsAborted(status)) {
@@ -89,13 +91,41 @@ absl::Status Coordinator::WatchOnce(int64_t target) {
     leases_.Trim(state.committed);
     // The state is younger than their end: what it lacks was dropped.
     if (leases_.Settle(finished, state.committed) > 0) changed_.notify_all();
+    for (const ps::Pusher& pusher : state.gone) {
+      // Nobody waits for its silence. If it lives and comes back it may find that others have done
+      // the same; each counts once.
+      const size_t reclaimed = leases_.Reclaim(pusher, state.committed);
+      if (reclaimed == 0) continue;
+      Log(LogLevel::kInfo, "connection of a replica broke; its batches go to others",
+          {{"rank", std::to_string(pusher.rank)}, {"batches", std::to_string(reclaimed)}});
+      changed_.notify_all();
+    }
     for (const Membership::Member& member : membership_.Sweep(clock_.Now())) {
       Log(LogLevel::kWarning, "replica silent for more than 10 s; its batches go to others",
           {{"replica", member.replica.name()}});
       GiveUp(member.replica, member.incarnation);
     }
+    ForgetPeers();
   }
-  return FenceLost();
+  RETURN_IF_ERROR(FenceLost());
+  return NameMembers();
+}
+
+absl::Status Coordinator::NameMembers() {
+  std::set<ps::Pusher> members;
+  {
+    std::lock_guard lock(mutex_);
+    members = TrainingMembers();
+    if (members == named_) return absl::OkStatus();
+  }
+  const std::vector<ps::Pusher> list(members.begin(), members.end());
+  for (const auto& control : controls_) {
+    RETURN_IF_ERROR(CutOffAtStop(*control, [&] { return control->Name(list); }));
+  }
+  std::lock_guard lock(mutex_);
+  named_ = std::move(members);
+  changed_.notify_all();
+  return absl::OkStatus();
 }
 
 absl::Status Coordinator::FenceLost() {
@@ -136,6 +166,39 @@ absl::Status Coordinator::LetGo() {
   for (const auto& [replica, incarnation] : going) membership_.Leave(replica, incarnation);
   changed_.notify_all();
   return absl::AbortedError(name + " was told to stop");
+}
+
+absl::Status Coordinator::SaveBesideTraining() {
+  const absl::Status status = GoOn(SaveCut(/*beside_training=*/true));
+  if (next_cut_) snapshot_ = *std::exchange(next_cut_, std::nullopt);
+  return status;
+}
+
+absl::Status Coordinator::WatchWhileSaving() {
+  std::future<absl::Status> saving =
+      std::async(std::launch::async, [this] { return store_->Save(snapshot_); });
+  const auto saved = [&] {
+    return saving.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  };
+  // What is broken, and what is done, is seen to when the disk has all.
+  while (!saved() && step_ < options_.config.max_steps && !next_cut_) {
+    if (!WatchOnce(options_.config.max_steps).ok()) break;
+    std::map<ReplicaId, Incarnation> going;
+    {
+      std::lock_guard lock(mutex_);
+      going = going_;
+    }
+    if (going.empty()) continue;
+    const std::string name = going.begin()->first.name();
+    PauseWork(RunState::kRestoring, name + " was told to stop");
+    Snapshot cut = snapshot_;
+    if (!ReadCutInto(cut).ok()) break;
+    next_cut_ = std::move(cut);
+    std::lock_guard lock(mutex_);
+    for (const auto& [replica, incarnation] : going) membership_.Leave(replica, incarnation);
+    changed_.notify_all();
+  }
+  return saving.get();
 }
 
 bool Coordinator::ShardsReplaced() {

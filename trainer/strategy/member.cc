@@ -31,7 +31,7 @@ Member::Member(const Clock& clock, Options options, StatusBoard& board, const St
       options_(std::move(options)),
       board_(board),
       stop_(stop),
-      chief_(options_.chief_address),
+      chief_(options_.chief_address, options_.job.token),
       incarnation_(options_.incarnation) {}
 
 Member::~Member() {

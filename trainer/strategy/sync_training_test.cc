@@ -498,7 +498,7 @@ TEST(SyncTrainingTest, StrangersAndNonsenseAtTheChiefsPortAreRefusedAndTrainingG
   const auto intrude = [&] {
     ChiefClient client("127.0.0.1:" + std::to_string(job.port()));
     for (const Stranger& stranger : {
-             Stranger{"AnotherJob", "other", 1, "worker", 1, "this is the chief of job uid uid"},
+             Stranger{"AnotherJob", "other", 1, "worker", 1, "this is the chief of another job"},
              Stranger{"PastAttempt", "uid", 0, "worker", 1, "attempt 0 is over"},
              Stranger{"NegativeIndex", "uid", 1, "worker", -1, "is not in the chief's TF_CONFIG"},
              Stranger{"NoSuchShard", "uid", 1, "ps", 7, "is not in the chief's TF_CONFIG"},
