@@ -300,6 +300,9 @@ struct AdmittedGroup {
 // written before the steps that rely on it. No pod is made that the stored ledger does not know.
 struct Ledger {
   int32_t attempt = 1;
+  // The secret by which the job's replicas know each other, in the environment of each pod. Empty:
+  // the job began before there was one, and goes on without.
+  std::string token;
   // When the job began to run or was resumed; what activeDeadlineSeconds counts from.
   std::optional<Clock::WallTime> start_time;
   bool suspended = false;  // All pods are to go, none is to be made.
@@ -360,6 +363,12 @@ inline constexpr std::string_view kLedgerAnnotation = "taas.dev/ledger";
 inline constexpr std::string_view kPendingDeadlineAnnotation = "taas.dev/pending-deadline-seconds";
 // On PodGroups: the spec as the operator wrote it last.
 inline constexpr std::string_view kPodGroupSpecAnnotation = "taas.dev/pod-group-spec";
+// On pods: the job's token, for a ledger that is wiped while they run.
+inline constexpr std::string_view kTokenAnnotation = "taas.dev/job-token";
+// A token of ours has half as many characters.
+inline constexpr size_t kJobTokenMax = 64;
+// Whether `text` can be one: letters and digits.
+bool IsJobToken(std::string_view text);
 // On pods: the chief's address that this pod was started with.
 inline constexpr std::string_view kBootstrapAnnotation = "taas.dev/bootstrap";
 // Of a pod of a large job: the ConfigMap that its environment refers to.

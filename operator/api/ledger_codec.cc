@@ -65,6 +65,13 @@ absl::Status ReadPort(const JsonField& field, int32_t* out) {
   return absl::OkStatus();
 }
 
+// Whoever may edit the job may write anything there: what can be no token is none.
+absl::Status ReadToken(const JsonField& field, std::string* out) {
+  RETURN_IF_ERROR(field.Read(out));
+  if (!IsJobToken(*out)) out->clear();
+  return absl::OkStatus();
+}
+
 absl::Status ReadReplica(const JsonField& field, LedgerReplica* out) {
   RETURN_IF_ERROR(field.Object().status());
   RETURN_IF_ERROR(ReadCount(field["pod"], &out->pod_number));
@@ -118,6 +125,7 @@ absl::StatusOr<Ledger> ReadLedger(std::string_view json) {
   const JsonField root(&object, "");
   Ledger ledger;
   RETURN_IF_ERROR(ReadCount(root["attempt"], &ledger.attempt));
+  RETURN_IF_ERROR(ReadToken(root["token"], &ledger.token));
   RETURN_IF_ERROR(root["startTime"].Read(&ledger.start_time));
   RETURN_IF_ERROR(root["suspended"].Read(&ledger.suspended));
   RETURN_IF_ERROR(root["pendingSince"].Read(&ledger.pending_since));
@@ -164,6 +172,7 @@ Json EncodeReplica(const LedgerReplica& replica) {
 
 std::string EncodeLedger(const Ledger& ledger) {
   Json out = {{"attempt", ledger.attempt}};
+  PutText(&out, "token", ledger.token);
   PutTime(&out, "startTime", ledger.start_time);
   if (ledger.suspended) out["suspended"] = true;
   PutTime(&out, "pendingSince", ledger.pending_since);

@@ -18,6 +18,7 @@ Clock::WallTime At(int64_t second) { return Clock::WallTime(seconds(1'800'000'00
 Ledger FullLedger() {
   Ledger ledger;
   ledger.attempt = 3;
+  ledger.token = "0123456789abcdef0123456789ABCDEF";
   ledger.start_time = At(1) + nanoseconds(5);
   ledger.suspended = true;
   ledger.pending_since = At(2);
@@ -104,6 +105,7 @@ TEST(LedgerTest, WhatTheFirstReleaseWroteIsReadAndWrittenAsItWasMeant) {
   ASSERT_THAT(ledger, IsOk());
   Ledger then = FullLedger();
   then.ran_attempt = 0;
+  then.token.clear();
   then.bad_nodes.clear();
   then.outcome_remark.clear();
   EXPECT_EQ(*ledger, then);
@@ -116,10 +118,10 @@ TEST(LedgerTest, WhatTheFirstReleaseWroteIsReadAndWrittenAsItWasMeant) {
 TEST(LedgerTest, EachFieldOfTheStructIsOneThatIsWritten) {
   // A field that is added to the structs and not to the codec is lost when the operator restarts:
   // then this does not compile, and the number of members below is to grow with the codec.
-  const auto& [attempt, start, suspended, pending, releases, until, ran, because, finishing, group,
-               taken_over, history, bad_nodes, restarts, replicas, outcome, reason, message,
-               remark, time] = FullLedger();
-  EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())).size(), 20u);
+  const auto& [attempt, token, start, suspended, pending, releases, until, ran, because, finishing,
+               group, taken_over, history, bad_nodes, restarts, replicas, outcome, reason,
+               message, remark, time] = FullLedger();
+  EXPECT_EQ(Json::parse(EncodeLedger(FullLedger())).size(), 21u);
   [[maybe_unused]] const auto& [pod, first, completed, failed, in_place, own, quick, not_before,
                                 port, status_port] =
       replicas.at(Role::kWorker).at(11);
@@ -185,6 +187,15 @@ TEST(LedgerTest, APortThatCannotBeIsNone) {
   EXPECT_EQ(ledger->replicas.at(Role::kPs).at(0).port, 0);
   EXPECT_EQ(ledger->replicas.at(Role::kPs).at(0).status_port, 0);
   EXPECT_EQ(ledger->replicas.at(Role::kPs).at(1).port, 2222);
+}
+
+TEST(LedgerTest, ATokenThatCannotBeIsNone) {
+  for (const std::string& token : {std::string(kJobTokenMax + 1, 'a'), std::string("a b"),
+                                   std::string("$(HOME)"), std::string()}) {
+    const auto ledger = DecodeLedger(Json{{"token", token}}.dump());
+    ASSERT_THAT(ledger, IsOk());
+    EXPECT_EQ(ledger->token, "");
+  }
 }
 
 TEST(LedgerTest, FieldsOfALaterReleaseAreIgnored) {

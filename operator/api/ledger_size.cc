@@ -24,6 +24,7 @@ std::string LongText(size_t bytes) { return std::string(bytes, '"'); }
 Ledger Fullest() {
   Ledger ledger;
   ledger.attempt = ledger.releases = ledger.ran_attempt = kCountMax;
+  ledger.token = std::string(kJobTokenMax, 'f');
   ledger.start_time = ledger.pending_since = ledger.released_until = kLongTime;
   ledger.finishing_since = ledger.taken_over = ledger.outcome_time = kLongTime;
   ledger.suspended = true;

@@ -1,5 +1,6 @@
 #include "operator/api/job.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -103,6 +104,13 @@ std::optional<SuccessPolicy> SuccessPolicyFromName(std::string_view name) {
 
 std::optional<CleanPodPolicy> CleanPodPolicyFromName(std::string_view name) {
   return ValueOf(kCleanPodPolicies, name);
+}
+
+bool IsJobToken(std::string_view text) {
+  return !text.empty() && text.size() <= kJobTokenMax &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return ('0' <= c && c <= '9') || ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z');
+         });
 }
 
 std::string PodName(std::string_view job, Role role, int32_t index) {

@@ -59,6 +59,7 @@ struct Pod {
   int32_t attempt = 0;
   int32_t pod_number = 0;
   std::string bootstrap;  // Annotation taas.dev/bootstrap.
+  std::string token;      // Annotation taas.dev/job-token.
   RareText cluster_map;   // Annotation taas.dev/cluster-map.
   int64_t epoch = 0;      // Annotation taas.dev/epoch; 0: none that makes sense.
 

@@ -1,6 +1,7 @@
 #include "operator/controller/controller.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -44,6 +45,15 @@ constexpr uint32_t kFailuresToTell = 8;
 // Jobs that are still to be spoken of, by a standby when it leads; of more than these one is told
 // at its next change.
 constexpr size_t kUnreadableMax = 1000;
+
+// 128 bits that nobody guesses.
+std::string DrawToken(Random& random) {
+  char text[33];
+  std::snprintf(text, sizeof(text), "%016llx%016llx",
+                static_cast<unsigned long long>(random.Next()),
+                static_cast<unsigned long long>(random.Next()));
+  return text;
+}
 
 bool HasLedgerStep(const Plan& plan) {
   return !plan.steps.empty() && std::holds_alternative<WriteLedger>(plan.steps.front());
@@ -115,6 +125,7 @@ struct Controller::Look {
 Controller::Controller(KubeTransport& transport, Executor& executor, Random& random,
                        PollTransport& poll, PortSource& ports, Metrics& metrics, Options options)
     : executor_(executor),
+      random_(random),
       ports_(ports),
       metrics_(metrics),
       options_(std::move(options)),
@@ -383,6 +394,9 @@ Snapshot Controller::TakeSnapshot(const std::string& key, const Job& job, Tracke
   snapshot.cluster_map = made.Believed(AnyLacks(snapshot.pods, made.name()), now);
   snapshot.now = executor_.clock().WallNow();
   snapshot.addresses = options_.addresses;
+  if (!job.ledger.has_value() || job.ledger->token.empty()) {
+    snapshot.fresh_token = DrawToken(random_);
+  }
   snapshot.polled = poller_.ReportOf(key);
   const std::string& refusal = tracked.obstacles.refusal();
   snapshot.refusal = refusal.empty() ? view_.FlawOf(job) : refusal;

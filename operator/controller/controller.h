@@ -146,6 +146,7 @@ class Controller {
   void CloseLook(const std::shared_ptr<Look>& look);
 
   Executor& executor_;
+  Random& random_;
   PortSource& ports_;
   Metrics& metrics_;
   const Options options_;

@@ -3,6 +3,7 @@
 #include "operator/controller/controller.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -43,6 +44,72 @@ TEST(ControllerTest, AJobIsBroughtToItsEndAndItsStatusTellsTheTruth) {
   EXPECT_THAT(cluster.api().complaints(), testing::IsEmpty());
   EXPECT_THAT(cluster.metrics().Text(),
               HasSubstr("taas_jobs{kind=\"TrainingJob\",state=\"Succeeded\"} 1"));
+}
+
+// The token of a pod's environment; "" without one.
+std::string TokenOf(SimCluster& cluster, const std::string& pod) {
+  const json* const found = cluster.api().Find("pods", pod);
+  if (found == nullptr) return "";
+  for (const json& variable : (*found)["spec"]["containers"][0]["env"]) {
+    if (variable["name"] == "TAAS_JOB_TOKEN") return variable["value"];
+  }
+  return "";
+}
+
+TEST(ControllerTest, AllPodsOfAJobHaveOneTokenThatOutlivesTheOperatorAndIsNotInTheStatus) {
+  std::set<std::string> tokens;
+  for (const bool tfjob : {false, true}) {
+    SimCluster cluster(tfjob ? 2 : 1);
+    const SimCluster::Roles roles{.chiefs = 1, .ps = 1, .workers = 1};
+    if (tfjob) {
+      cluster.CreateTfJob(roles, "OnFailure");
+    } else {
+      cluster.CreateJob(roles);
+    }
+    ASSERT_TRUE(cluster.RunUntilState("Running"));
+    const std::string token = TokenOf(cluster, "mnist-chief-0");
+    EXPECT_EQ(token.size(), 32u);
+    EXPECT_EQ(cluster.Ledger()["token"], token);
+    EXPECT_EQ(TokenOf(cluster, "mnist-ps-0"), token);
+    cluster.CrashOperator();
+    cluster.api().Remove("pods", "mnist-worker-0");
+    ASSERT_TRUE(cluster.RunUntil(
+        [&] { return cluster.PhaseOf("mnist-worker-0") == "Running"; }, seconds(120)));
+    EXPECT_EQ(TokenOf(cluster, "mnist-worker-0"), token);
+    EXPECT_THAT(cluster.Status().dump(), Not(HasSubstr(token)));
+    EXPECT_THAT(cluster.metrics().Text(), Not(HasSubstr(token)));
+    tokens.insert(token);
+  }
+  EXPECT_EQ(tokens.size(), 2u) << "each job has its own";
+}
+
+// Symptom (averted): an upgrade of the operator gave the next pod of a running job a token that the
+// others did not have.
+TEST(ControllerTest, AJobThatRunsWithoutATokenKeepsRunningWithout) {
+  SimCluster cluster(3);
+  cluster.CreateJob({.chiefs = 1, .ps = 1, .workers = 1});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  // As an operator of before left it.
+  json job = cluster.Job();
+  json ledger = cluster.Ledger();
+  ledger.erase("token");
+  job["metadata"]["annotations"]["taas.dev/ledger"] = ledger.dump();
+  cluster.api().Put("trainingjobs", job);
+  cluster.RunFor(seconds(5));
+  cluster.CrashOperator();
+  cluster.api().Remove("pods", "mnist-worker-0");
+  ASSERT_TRUE(cluster.RunUntil(
+      [&] { return cluster.PhaseOf("mnist-worker-0") == "Running"; }, seconds(120)));
+  EXPECT_EQ(TokenOf(cluster, "mnist-worker-0"), "");
+  EXPECT_FALSE(cluster.Ledger().contains("token"));
+  // A new attempt begins without pods.
+  cluster.EditSpec({{"suspend", true}});
+  ASSERT_TRUE(cluster.RunUntilState("Suspended"));
+  cluster.RunFor(seconds(60));
+  cluster.EditSpec({{"suspend", false}});
+  ASSERT_TRUE(cluster.RunUntilState("Running"));
+  EXPECT_EQ(TokenOf(cluster, "mnist-worker-0").size(), 32u);
+  EXPECT_EQ(TokenOf(cluster, "mnist-worker-0"), TokenOf(cluster, "mnist-ps-0"));
 }
 
 // What says who wrote each field is left out where a job is read, and nothing else.

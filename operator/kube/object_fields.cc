@@ -173,6 +173,7 @@ const std::vector<Field>& Fields() {
       FIELD("metadata.labels.taas.dev/attempt", "1.11", Text(v, &c.attempt)),
       FIELD("metadata.labels.taas.dev/pod-number", "1.11", Text(v, &c.pod_number)),
       FIELD("metadata.annotations.taas.dev/bootstrap", "1.12", Text(v, &c.bootstrap)),
+      FIELD("metadata.annotations.taas.dev/job-token", "1.12", Text(v, &c.token)),
       FIELD("metadata.annotations.taas.dev/cluster-map", "1.12", Text(v, &c.cluster_map)),
       FIELD("metadata.annotations.taas.dev/epoch", "1.12", Text(v, &c.epoch)),
       FIELD("metadata.annotations.kueue.x-k8s.io/retriable-in-group", "1.12",

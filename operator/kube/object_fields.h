@@ -58,7 +58,7 @@ struct ContainerStatus {
 struct ObjectFields {
   ObjectMeta meta;
   std::vector<OwnerReference> owners;
-  std::string job, role, index, attempt, pod_number, bootstrap, cluster_map, epoch;
+  std::string job, role, index, attempt, pod_number, bootstrap, token, cluster_map, epoch;
   std::string node, restart_policy, phase, reason, message, ip;
   int64_t deletion_grace = 0;
   bool held_by_kueue = false;

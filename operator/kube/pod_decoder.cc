@@ -246,6 +246,7 @@ absl::StatusOr<Pod> DecodePod(std::string_view object) {
   pod.meta = std::move(c.meta);
   pod.job = std::move(c.job);
   pod.bootstrap = std::move(c.bootstrap);
+  pod.token = std::move(c.token);
   pod.cluster_map = std::move(c.cluster_map);
   pod.epoch = EpochOf(c.epoch);
   pod.held_by_kueue = c.held_by_kueue;

@@ -72,12 +72,6 @@ json EnvJson(const EnvVariable& variable) {
 // Ours first, so that the user's can refer to them as $(TAAS_JOB); of the user's, those of the role
 // replace those of the template.
 void CompleteEnv(const PodSpec& pod, const Environment& ours, json& container) {
-  json env = json::array();
-  std::set<std::string> names;
-  for (const EnvVariable& variable : ours) {
-    env.push_back(EnvJson(variable));
-    names.insert(variable.name);
-  }
   const json of_role = ParseOr(pod.user.env, json::array());
   json users = json::array();
   std::set<std::string> role_names;
@@ -88,6 +82,13 @@ void CompleteEnv(const PodSpec& pod, const Environment& ours, json& container) {
   for (const json& item : of_role) users.push_back(item);
   std::set<std::string> user_names;
   for (const json& item : users) user_names.insert(item.value("name", ""));
+  json env = json::array();
+  std::set<std::string> names;
+  for (const EnvVariable& variable : ours) {
+    if (variable.yields && user_names.count(variable.name) > 0) continue;
+    env.push_back(EnvJson(variable));
+    names.insert(variable.name);
+  }
   // A process takes all the GPUs that it sees, also those of other pods of its node.
   if (pod.hide_gpus && !AsksForGpus(container)) {
     for (const auto& [name, value] :

@@ -43,6 +43,15 @@ void NoteOtherSchedulers(LedgerDraft& draft) {
   }
 }
 
+// While no pod is there, as when an attempt begins, nobody is there who does not have it: a job
+// that began before there were tokens goes on without until then.
+void DrawToken(LedgerDraft& draft) {
+  std::string& token = draft.ledger().token;
+  const bool any = std::any_of(draft.views().begin(), draft.views().end(),
+                               [](const ReplicaView& view) { return view.pod != nullptr; });
+  if (token.empty() && !any) token = draft.now().fresh_token;
+}
+
 void AssignPorts(LedgerDraft& draft) {
   const Snapshot& now = draft.now();
   if (now.addresses.scheme != AddressScheme::kLoopback) return;
@@ -106,6 +115,7 @@ LedgerChange Advance(LedgerDraft& draft) {
     if (!draft.ended()) FollowAdmission(draft);
   }
   if (!draft.ended()) {
+    DrawToken(draft);
     AssignPorts(draft);
     FollowMainReplica(draft, *MainReplica(draft.spec()));
   }

@@ -62,6 +62,10 @@ Ledger StoredOrRebuilt(const Snapshot& snapshot) {
       ledger.outcome_message = condition.message;
     }
   }
+  for (const Pod& pod : snapshot.pods) {
+    const bool ours = pod.owner_uid == job.meta.uid && pod.job == job.meta.name;
+    if (ours && IsJobToken(pod.token)) ledger.token = pod.token;
+  }
   return ledger;
 }
 

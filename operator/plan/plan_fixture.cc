@@ -102,6 +102,8 @@ Pod PodFromSpec(const PodSpec& spec, const std::string& uid) {
   pod.attempt = 1;
   pod.pod_number = spec.pod_number;
   pod.bootstrap = spec.annotations.at(std::string(kBootstrapAnnotation));
+  const auto token = spec.annotations.find(std::string(kTokenAnnotation));
+  if (token != spec.annotations.end()) pod.token = token->second;
   const auto list = spec.annotations.find(std::string(kClusterMapAnnotation));
   if (list != spec.annotations.end()) pod.cluster_map = list->second;
   return pod;

@@ -60,6 +60,7 @@ PodSpec MakePod(const Snapshot& snapshot, const Ledger& ledger, const ReplicaVie
   PodSpec pod{OwnedBy(job, replica.name)};
   pod.labels = LabelsOf(snapshot, ledger, replica, entry.pod_number);
   pod.annotations[std::string(kBootstrapAnnotation)] = bootstrap;
+  if (!ledger.token.empty()) pod.annotations[std::string(kTokenAnnotation)] = ledger.token;
   if (cluster != nullptr && !cluster->cluster.config_map.empty()) {
     pod.annotations[std::string(kClusterMapAnnotation)] = cluster->cluster.config_map;
   }
@@ -414,6 +415,8 @@ class Children {
 
   void Create(const ReplicaView& replica, const LedgerReplica& entry) {
     if (addresses_.loopback() && (entry.port == 0 || entry.status_port == 0)) return;
+    // All have the job's token, or none has.
+    if (stored_.token != wanted_.token) return;
     // Before the services, of which a TFJob has as many as pods: that look ends soon.
     if (!HasClusterMap()) return;
     if (!KeepReplicaService(replica)) return;

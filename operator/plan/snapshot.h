@@ -62,6 +62,8 @@ struct Snapshot {
   AddressOptions addresses;
   // For the loopback scheme: ports of 127.0.0.1 that nobody uses, as far as anybody can know.
   std::vector<int32_t> free_ports;
+  // For a job that has none: what its token can be.
+  std::string fresh_token;
   // What the chief (or worker 0) last answered to GET /status.
   std::optional<TrainerReport> polled;
   // A refusal of the API server to make or change something of this job, as a sentence; empty:

@@ -181,6 +181,9 @@ absl::StatusOr<std::vector<EnvVariable>> ReplicaEnvironment(const Job& job, cons
   };
   add("TAAS_JOB", job.meta.ns + "/" + job.meta.name);
   add("TAAS_JOB_UID", job.meta.uid);
+  if (!ledger.token.empty()) {
+    env.push_back({.name = std::string(kTokenVariable), .value = ledger.token, .yields = true});
+  }
   add("TAAS_ROLE", std::string(RoleName(role)));
   add("TAAS_INDEX", index_text);
   add("TAAS_ATTEMPT", std::to_string(ledger.attempt));

@@ -39,6 +39,7 @@ bool HasTfConfig(const Job& job);
 // 160 replicas) is kept once, in a ConfigMap beside the pods; see cluster_map.h.
 inline constexpr size_t kInlineClusterBytesMax = 8'192;
 inline constexpr std::string_view kClusterVariable = "TAAS_CLUSTER";
+inline constexpr std::string_view kTokenVariable = "TAAS_JOB_TOKEN";
 
 // The same where it is kept once; empty: each pod has its own, since it is short, or differs from
 // pod to pod, or is not there.
@@ -48,6 +49,7 @@ struct EnvVariable {
   std::string name;
   std::string value;
   std::string config_map;  // Not empty: `value` is a key of that one, and the value stands there.
+  bool yields = false;     // To one of the user's of this name.
 
   bool operator==(const EnvVariable&) const = default;
 };
