@@ -95,6 +95,7 @@ TEST(JobTokenTest, ATemplatesOwnValueWins) {
   now.job.ledger->token = kFirst;
   now.job.spec.roles[Role::kPs].env =
       R"([{"name":"TAAS_JOB_TOKEN","valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}])";
+  now.job.spec.roles[Role::kWorker].container = 0;
   now.job.spec.roles[Role::kWorker].pod_template =
       R"({"spec":{"containers":[{"name":"trainer","env":[
           {"name":"TAAS_JOB_TOKEN","value":"mine"}]}]}})";

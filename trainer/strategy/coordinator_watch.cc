@@ -177,9 +177,8 @@ absl::Status Coordinator::SaveBesideTraining() {
 absl::Status Coordinator::WatchWhileSaving() {
   std::future<absl::Status> saving =
       std::async(std::launch::async, [this] { return store_->Save(snapshot_); });
-  const auto saved = [&] {
-    return saving.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  };
+  // Most disks are done before anything else is looked at.
+  const auto saved = [&] { return saving.wait_for(kLookAway) == std::future_status::ready; };
   // What is broken, and what is done, is seen to when the disk has all.
   while (!saved() && step_ < options_.config.max_steps && !next_cut_) {
     if (!WatchOnce(options_.config.max_steps).ok()) break;
