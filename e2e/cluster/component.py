@@ -6,6 +6,7 @@
     etcd.start()            # the same command line, the same log
 """
 
+import contextlib
 import os
 import signal
 
@@ -67,6 +68,21 @@ class Component:
 
     def kill(self):
         self._end(signal.SIGKILL)
+
+    def discard(self):
+        """It is as before its start, also if it ends by itself at this moment or is only just
+        starting: nobody looks why it has ended."""
+
+        def over():
+            child = child_of(self.process.pid) if self.running() else None
+            if child is not None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            return not self.running()
+
+        if self.process is not None:
+            until(f"the end of {self.name}", over, STOP_LIMIT_S, poll_s=0.02)
+        self.process = None
 
     def restart(self):
         self.stop()

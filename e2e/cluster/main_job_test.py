@@ -144,7 +144,8 @@ class SurvivalTest(MainJobUnderFault):
             before = self.pod_uid(replica)
             self.k("delete", "pod", replica, "--wait=false")
             self.await_successor(replica, before)
-            self.assertEqual(self.status("mnist")["restarts"], {"preempted": number})
+            self.wait_for("the count", lambda n=number: self.status("mnist").get("restarts") ==
+                          {"preempted": n})
         self.check_survived({"preempted": 3})
 
     def test_scaling_up_and_down(self):

@@ -83,12 +83,27 @@ class FaultScenario(Scenario):
     def await_running(self, kind, name, workers, namespace=None):
         """Its status, once all replicas run."""
 
-        def status():
-            now = self.status_of(kind, name, namespace)
-            ready = now.get("ready") == f"{workers}/{workers}"
-            return now if ready and now.get("state") == "Running" else None
+        return self.wait_for(f"{kind}/{name} to run with {workers} workers",
+                             lambda: self.running_status(kind, name, workers, namespace))
 
-        return self.wait_for(f"{kind}/{name} to run with {workers} workers", status)
+    def running_status(self, kind, name, workers, namespace=None):
+        """None: not all of them run."""
+        now = self.status_of(kind, name, namespace)
+        ready = now.get("ready") == f"{workers}/{workers}"
+        return now if ready and now.get("state") == "Running" else None
+
+    def await_restarts(self, kind, name, workers, wanted):
+        """Its status, once all replicas run and so many restarts are counted. The status is written
+        after the successor is made, which may run before that."""
+
+        def status():
+            now = self.running_status(kind, name, workers)
+            counted = sum((now or {}).get("restarts", {}).values())
+            return now if counted >= sum(wanted.values()) else None
+
+        found = self.wait_for(f"{kind}/{name} to run after the restarts {wanted}", status)
+        self.assertEqual(found["restarts"], wanted)
+        return found
 
     # Pods.
 

@@ -39,8 +39,8 @@ class TwoOperatorsTest(FaultScenario):
         for pod in lost:
             self.await_other_pod(pod, first[pod])
             self.assertEqual(self.number_of(pod), "2")
-        for status in self.await_all(2):
-            self.assertEqual(status["restarts"], {"preempted": 1})
+        for kind, name in self.names:
+            self.await_restarts(kind, name, 2, {"preempted": 1})
         for kind, name in self.names:
             self.edit(kind, name, replicas_patch(kind, 1))
         self.await_all(1)
