@@ -204,8 +204,9 @@ function Name({ row, keep }: { row: Row; keep: Keep }): ReactNode {
       <Link className="job-link" to={keep(`/history/${encodeURIComponent(row.uid)}`)}>
         <bdi>{row.name}</bdi>
       </Link>
-      {/* A phone has no room for a column of it. */}
+      {/* A phone has no room for columns of them. */}
       <Said className="history-under" text={briefOf(row.message)} />
+      <bdi className="history-under">{row.owner}</bdi>
     </>
   );
 }

@@ -36,7 +36,8 @@ export function JobView({ job, gone, onDelete }: Props): ReactNode {
   // Of thousands of replicas the squares may lag behind: what is the matter must not.
   const later = useDeferredValue(job);
   const open = findReplica(view.replica, job);
-  const runs = !gone && job.replicas.some(({ state }) => state === "Running");
+  const stays = !gone && !job.deleting;
+  const runs = stays && job.replicas.some(({ state }) => state === "Running");
   const usage = useUsage(job, runs);
   return (
     <>
