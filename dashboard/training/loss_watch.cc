@@ -13,6 +13,8 @@ using Json = nlohmann::json;
 using Losses = std::vector<double>;
 
 constexpr double kManyTimes = 4;
+constexpr double kAbsurd = 20;
+constexpr double kMostlyRight = 0.5;
 // Of the first value: less is noise.
 constexpr double kFall = 0.2;
 constexpr size_t kTogetherMin = 3;
@@ -49,26 +51,29 @@ bool RisesForLong(const Losses& smooth, double first) {
 
 }  // namespace
 
-bool LossRises(const Losses& losses) {
+bool LossRises(const Losses& losses, const Losses& accuracies) {
   if (losses.size() < kLossPointsMin) return false;
   const double first = losses.front();
   const Losses smooth = SmoothOf(losses);
   if (!std::isfinite(first) || !std::isfinite(smooth.back())) return true;
   if (first > 0 && smooth.back() > kManyTimes * first) return true;
+  const bool mostly_wrong = accuracies.size() >= kLossPointsMin &&
+                            SmoothOf(accuracies).back() < kMostlyRight;
+  if (mostly_wrong && smooth.back() > kAbsurd) return true;
   return RisesForLong(smooth, first);
 }
 
-Losses LossesOf(std::string_view answer) {
+Losses CurveOf(std::string_view answer, const std::string& name) {
   const Json parsed = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  Losses losses;
-  const auto place = "/series/loss"_json_pointer;
-  if (!parsed.is_object() || !parsed.contains(place) || !parsed[place].is_array()) return losses;
+  Losses values;
+  const Json::json_pointer place("/series/" + name);
+  if (!parsed.is_object() || !parsed.contains(place) || !parsed[place].is_array()) return values;
   for (const Json& point : parsed[place]) {
     if (point.is_array() && point.size() == 3 && point[2].is_number()) {
-      losses.push_back(point[2].get<double>());
+      values.push_back(point[2].get<double>());
     }
   }
-  return losses;
+  return values;
 }
 
 LossWatch::~LossWatch() {
@@ -105,10 +110,10 @@ void LossWatch::Look(const JobPtr& job) {
     if (alive.lock() == nullptr) return;
     const auto found = seen_.find(job->meta.uid);
     if (found == seen_.end()) return;
-    const std::vector<double> losses = LossesOf(answer);
+    const std::vector<double> losses = CurveOf(answer, "loss");
     // Of one that does not answer now what was found holds.
     if (losses.empty()) return;
-    const bool rises = LossRises(losses);
+    const bool rises = LossRises(losses, CurveOf(answer, "accuracy"));
     if (std::exchange(found->second.rises, rises) != rises) context_.tell(*job, rises);
   });
 }

@@ -7,6 +7,9 @@
 //   many times   the newest points are above four times the first one
 //   for long     the loss had fallen by a fifth or more of its first value, and in the last quarter
 //                of the curve it was above half of that way up again all the time
+//   absurd       of a classifier, which has an accuracy too, that is wrong more often than right:
+//                above twenty, as no guess of a million classes at random is. The first point may
+//                be one of a training that has diverged already
 //
 // Nobody is asked while nobody looks, and each job once in a while.
 //
@@ -34,9 +37,9 @@ namespace taas::dashboard {
 
 // Fewer points say nothing of where they go.
 inline constexpr size_t kLossPointsMin = 6;
-bool LossRises(const std::vector<double>& losses);
-// The curve of the loss in a SeriesAnswer; empty: there is none.
-std::vector<double> LossesOf(std::string_view answer);
+bool LossRises(const std::vector<double>& losses, const std::vector<double>& accuracies = {});
+// "loss" or "accuracy" in a SeriesAnswer; empty: there is no such curve.
+std::vector<double> CurveOf(std::string_view answer, const std::string& name);
 
 class LossWatch {
  public:

@@ -33,6 +33,16 @@ TEST(LossRisesTest, ALossOfManyTimesItsFirstValueRises) {
   EXPECT_FALSE(LossRises({2.3, 2.1, 3.5, 2.4, 2.8, 3.0, 2.6}));
 }
 
+// Symptom: the first point that the chief kept of it was one of after the first step: 184,077, and
+// then a thousand for ever.
+TEST(LossRisesTest, AnAbsurdLossOfAClassifierThatIsWrongRises) {
+  const std::vector<double> losses = {184'077, 988, 967, 1'147, 1'208, 1'143, 1'039, 1'111};
+  EXPECT_FALSE(LossRises(losses));  // It may be one of squares.
+  EXPECT_TRUE(LossRises(losses, std::vector<double>(8, 0.1)));
+  EXPECT_FALSE(LossRises(losses, std::vector<double>(8, 0.9)));
+  EXPECT_FALSE(LossRises(std::vector<double>(8, 13.8), std::vector<double>(8, 1e-6)));
+}
+
 TEST(LossRisesTest, ALossThatIsFarAboveItsBestForLongRises) {
   EXPECT_TRUE(LossRises(Curve(100, [](double x) { return x < 0.5 ? 2.3 - 4 * x : 2; })));
   // Back on its way down.
@@ -77,11 +87,12 @@ TEST(LossRisesTest, NoTrainingThatLearnsOrStandsStillIsCalledRising) {
   }
 }
 
-TEST(LossesOfTest, WhatIsNoCurveIsNone) {
-  EXPECT_THAT(LossesOf(R"({"series":{"loss":[[1,1.7e9,2.5],[2,1.7e9,3]]}})"), ElementsAre(2.5, 3));
+TEST(LossCurveTest, WhatIsNoCurveIsNone) {
+  EXPECT_THAT(CurveOf(R"({"series":{"loss":[[1,1.7e9,2.5],[2,1.7e9,3]]}})", "loss"),
+              ElementsAre(2.5, 3));
   for (const char* answer : {"", "[]", "{}", R"({"series":7})", R"({"series":{"loss":7}})",
                              R"({"series":{"loss":[7,[1],[1,2,"x"],[1,2,null]]}})"}) {
-    EXPECT_THAT(LossesOf(answer), IsEmpty()) << answer;
+    EXPECT_THAT(CurveOf(answer, "loss"), IsEmpty()) << answer;
   }
 }
 
