@@ -14,8 +14,8 @@ Resource ResourceOf(JobKind kind) {
   return kind == JobKind::kTfJob ? Resource::kTfJobs : Resource::kTrainingJobs;
 }
 
-// An event may come before its job or pod, which another watch tells of, but not by so much: what is
-// about nothing at two looks in a row is let go.
+// An event may come before its job or pod, which another watch tells of, but not by so much: what
+// is about nothing at two looks in a row is let go.
 constexpr std::chrono::seconds kStrayLook{30};
 
 std::string IndexOf(const std::string& ns, const std::string& name) { return ns + "/" + name; }
