@@ -110,7 +110,8 @@ class Optimizer {
   virtual void Apply(const ApplyArgs& args) const = 0;
   // Whether the update that makes `step` leaves variable and slots as they are where the gradient
   // is 0, to the bit: sgd; adagrad; ftrl, while its rate stays, after the first update, with the
-  // power -0.5; none with a moving average. Updates up to that step were of this optimizer.
+  // power -0.5; none with a moving average. Updates up to that step were of this optimizer, but for
+  // those of StartAfter.
   virtual bool KeepsZeros(int64_t step) const = 0;
 
   // Of the update that makes `step`, from 1.
@@ -130,6 +131,15 @@ class Optimizer {
   // `gradients` is how many are averaged in one update: scaleByWorkers multiplies the rate by it.
   static absl::StatusOr<std::unique_ptr<Optimizer>> Parse(std::string_view json,
                                                           int64_t gradients = 1);
+
+  // Updates up to `step` were made before a restart: with another rate, perhaps.
+  void StartAfter(int64_t step) { started_after_ = step; }
+
+ protected:
+  int64_t started_after() const { return started_after_; }
+
+ private:
+  int64_t started_after_ = 0;
 };
 
 }  // namespace taas

@@ -142,6 +142,30 @@ INSTANTIATE_TEST_SUITE_P(
         RuleCase{"RmsProp", {.name = "rmsprop", .learning_rate = {.start = 0.1}}, 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
+// After a restart with another rate rows that were not looked up at the first step kept what the
+// rate before had made of them: pushes of rows and of whole gradients gave different models.
+TEST(RowUpdatesTest, FtrlMakesAllRowsAnewAtTheFirstUpdateAfterARestart) {
+  const auto before =
+      Optimizer::Make({.name = "ftrl", .learning_rate = {.start = 0.1}});
+  const auto after = Optimizer::Make({.name = "ftrl", .learning_rate = {.start = 0.7}});
+  ASSERT_THAT(before, IsOk());
+  ASSERT_THAT(after, IsOk());
+  Trained whole(**before, {1, 1}), rows(**before, {1, 1});
+  const std::vector<float> both = {0.5f, -0.25f};
+  for (int step = 1; step <= 3; ++step) {
+    whole.Apply(**before, both, std::nullopt, step, true);
+    rows.Apply(**before, both, std::nullopt, step, true);
+  }
+  (*after)->StartAfter(3);
+  EXPECT_FALSE((*after)->KeepsZeros(4));
+  EXPECT_TRUE((*after)->KeepsZeros(5));
+  const std::vector<float> first = {0.5f, 0};
+  const std::vector<int32_t> ids = {0};
+  whole.Apply(**after, first, std::nullopt, 4, true);
+  rows.Apply(**after, first, GradientRows{.width = 1, .ids = ids}, 4, true);
+  EXPECT_TRUE(SameBits(whole.arrays[0], rows.arrays[0]));
+}
+
 // A momentum goes on where no gradient comes: leaving such rows alone would be another rule.
 TEST(RowUpdatesTest, MomentumMovesRowsThatAreNotListed) {
   const auto momentum = Optimizer::Make(

@@ -147,7 +147,7 @@ class Ftrl : public Rule {
   // changes no slot, so the variable is what the update before has made of them. Other powers are
   // computed in double, of which a slot keeps a part.
   bool RuleKeepsZeros(int64_t step) const override {
-    return step > 1 && learning_rate(step) == learning_rate(step - 1) &&
+    return step > started_after() + 1 && learning_rate(step) == learning_rate(step - 1) &&
            options().learning_rate_power == -0.5;
   }
 

@@ -323,6 +323,7 @@ absl::Status Shard::Configure(Channel& channel, const FrameHead& head) {
     RETURN_IF_ERROR(channel.Discard(bytes));
     return Refuse(channel, Refusal::kInvalid, std::string(sane.message()));
   }
+  (*optimizer)->StartAfter(request.step());
   ASSIGN_OR_RETURN(std::vector<float> values, ReceiveFloats(channel, bytes / sizeof(float)));
 
   // The place of the old values is free before that of the new ones is taken. Making these takes

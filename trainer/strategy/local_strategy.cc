@@ -85,6 +85,7 @@ class LocalTraining {
       }
       saver_.emplace(clock_, *store_, session, *slots_);
     }
+    optimizer_->StartAfter(step_);
     board_.SetStep(step_);
     board_.SetState(RunState::kTraining);
     log_.Start(step_);
