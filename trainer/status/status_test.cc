@@ -229,6 +229,22 @@ TEST_F(StepLogTest, LineIsTheClassicOne) {
   EXPECT_EQ(Text(), "step 10, loss = 2.31 (20000.0 examples/sec; 0.005 sec/batch)\n");
 }
 
+// Of a loss of 2e-5 each line said 0.00.
+TEST_F(StepLogTest, ASmallLossHasThreeDigitsThatCount) {
+  StepLog log(clock_, {.every = 1, .batch_size = 1, .max_steps = 9, .fd = pipe_[1]});
+  log.Start(0);
+  int64_t step = 0;
+  for (const auto& [loss, text] :
+       {std::pair(554.3, "554.30"), std::pair(0.8304, "0.830"), std::pair(0.0213, "0.0213"),
+        std::pair(2.134e-5, "0.0000213"), std::pair(0.0, "0.00"), std::pair(-0.5, "-0.500")}) {
+    clock_.Advance(1s);
+    log.OnStep(++step, loss);
+    EXPECT_THAT(Text(), HasSubstr("loss = " + std::string(text) + " ("));
+  }
+  log.OnEvaluation({.step = 9, .loss = 0.00012345, .examples = 7});
+  EXPECT_THAT(Text(), HasSubstr("loss = 0.0001234"));
+}
+
 TEST_F(StepLogTest, StepsOfOthersAreCountedAndALineIsNotMissedForThem) {
   StepLog log(clock_, {.every = 10, .batch_size = 1, .max_steps = 100, .fd = pipe_[1]});
   log.Start(0);

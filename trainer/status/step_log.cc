@@ -26,6 +26,19 @@ std::string Format(const char* format, Args... args) {
   return text;
 }
 
+// More digits behind the point than this say nothing of a float.
+constexpr int kDigitsMax = 12;
+
+// With `digits` behind the point, or as many as show one more that counts: a small loss is not
+// "0.00". Without an exponent, which scripts do not expect.
+std::string LossText(double loss, int digits) {
+  if (std::isfinite(loss) && loss != 0) {
+    const int leading = static_cast<int>(std::floor(std::log10(std::fabs(loss))));
+    digits = std::clamp(digits - leading, digits, kDigitsMax);
+  }
+  return Format("%.*f", digits, loss);
+}
+
 }  // namespace
 
 void StepLog::Start(int64_t step) {
@@ -66,8 +79,9 @@ void StepLog::WriteLine(int64_t step, double loss) {
   if (options_.terminal) {
     DrawBar(step, loss);
   } else {
-    Write(Format("step %lld, loss = %.2f (%.1f examples/sec; %.3f sec/batch)\n",
-                 static_cast<long long>(step), loss, steps * batch / seconds, seconds / steps));
+    Write(Format("step %lld, loss = %s (%.1f examples/sec; %.3f sec/batch)\n",
+                 static_cast<long long>(step), LossText(loss, 2).c_str(), steps * batch / seconds,
+                 seconds / steps));
   }
 }
 
@@ -84,8 +98,8 @@ void StepLog::OnEvaluation(const Evaluation& evaluation) {
   }
   std::string line = "evaluation at step " + std::to_string(evaluation.step) + ": ";
   if (evaluation.accuracy) line += Format("accuracy = %.4f, ", *evaluation.accuracy);
-  Write(line + Format("loss = %.4f (%lld examples)\n", evaluation.loss,
-                      static_cast<long long>(evaluation.examples)));
+  Write(line + "loss = " + LossText(evaluation.loss, 4) +
+        Format(" (%lld examples)\n", static_cast<long long>(evaluation.examples)));
 }
 
 void StepLog::DrawBar(int64_t step, double loss) {
@@ -94,8 +108,8 @@ void StepLog::DrawBar(int64_t step, double loss) {
   const int filled = static_cast<int>(share * kBarWidth);
   Write("\r[" + std::string(static_cast<size_t>(filled), '#') +
         std::string(static_cast<size_t>(kBarWidth - filled), ' ') +
-        Format("] %3.0f%% step %lld, loss = %.2f (%.0f examples/sec) ", share * 100,
-               static_cast<long long>(step), loss, rate_));
+        Format("] %3.0f%% step %lld, loss = %s (%.0f examples/sec) ", share * 100,
+               static_cast<long long>(step), LossText(loss, 2).c_str(), rate_));
   bar_drawn_ = true;
 }
 
