@@ -171,6 +171,12 @@ void Graph::AddUpdate(Value value) {
       << "an update is output 0 of an op";
   const Value variable = node(value).inputs[0];
   const Node& target = node(variable);
+  if (node(value).op != "MovingAverage") {
+    Fail(absl::InvalidArgumentError("update with " + NameOf(value) + ": it is a " +
+                                    node(value).op + ", not a MovingAverage, which parameter "
+                                    "servers can apply too"));
+    return;
+  }
   if (target.op != "Variable" || target.trainable || type(value) != type(variable)) {
     Fail(absl::InvalidArgumentError("update with " + NameOf(value) + ": " + target.name +
                                     " is no variable of its type that is not trainable"));

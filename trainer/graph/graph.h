@@ -85,9 +85,9 @@ class Graph {
   Value Add(std::string_view op, std::string_view name, std::vector<Value> inputs,
             Attributes attributes = {});
 
-  // A training run computes `value` too, and writes it into the variable that is its op's first
-  // input and that is not trainable: how batch normalization keeps its moving moments. Whatever
-  // reads the variable in the same run must have been added before.
+  // A training run computes `value` too, of a MovingAverage, and writes it into the variable that
+  // is its op's first input and that is not trainable: how batch normalization keeps its moving
+  // moments. Whatever reads the variable in the same run must have been added before.
   void AddUpdate(Value value);
 
   // While it lives, names of new nodes start with "name/".

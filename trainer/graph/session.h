@@ -102,6 +102,8 @@ struct VariableInfo {
   size_t count = 0;
   size_t bytes = 0;
   bool trainable = true;
+  // Of one that the graph's updates move: the decay of its MovingAverage.
+  std::optional<double> decay = std::nullopt;
 };
 
 // A node as it is run.

@@ -84,6 +84,12 @@ absl::Status Session::State::ResolveRoots() {
     const size_t count = static_cast<size_t>(shape.count());
     variables.push_back({node.name, shape, count, count * sizeof(float), node.trainable});
   }
+  for (const Value value : graph.updates()) {
+    const Node& update = graph.node(value);
+    const auto moved = std::ranges::find(variable_values, update.inputs[0]);
+    variables[static_cast<size_t>(moved - variable_values.begin())].decay =
+        update.attributes.Number("decay");
+  }
   return absl::OkStatus();
 }
 

@@ -14,8 +14,13 @@ absl::Status Wrong(const std::string& what) {
 
 absl::Status CheckPieces(const wire::ConfigureRequest& request, size_t slots, uint64_t bytes) {
   int64_t elements = 0;
+  bool moved = false;
   for (const wire::Piece& piece : request.pieces()) {
     if (piece.count() < 0) return Wrong("with a negative piece");
+    // Never of a decay that is no number.
+    const bool sane = piece.has_decay() ? piece.decay() >= 0 && piece.decay() <= 1 : !moved;
+    if (!sane) return Wrong("with moments that are none, or are not the last");
+    moved = piece.has_decay();
     // Each term is below the limit, so that no sum of two wraps.
     elements += std::min(piece.count(), kShardElementsMax + 1);
     if (elements > kShardElementsMax) {

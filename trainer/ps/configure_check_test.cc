@@ -49,6 +49,19 @@ TEST(ConfigureCheckTest, SizesWhoseSumOrBytesDoNotFitIntoANumberAreRefused) {
   EXPECT_THAT(CheckConfigure(Request({kShardElementsMax}), 0, comm::kPayloadBytesMax), IsOk());
 }
 
+TEST(ConfigureCheckTest, MomentsAreTheLastPiecesAndKeepAPartOfThemselves) {
+  wire::ConfigureRequest request = Request({3, 4});
+  request.mutable_pieces(1)->set_decay(0.5f);
+  EXPECT_THAT(CheckConfigure(request, 0, 28), IsOk());
+  for (const float decay : {-0.5f, 1.5f, std::numeric_limits<float>::quiet_NaN()}) {
+    request.mutable_pieces(1)->set_decay(decay);
+    ExpectRefused(request, 28, "moments");
+  }
+  request.mutable_pieces(1)->clear_decay();
+  request.mutable_pieces(0)->set_decay(0.5f);
+  ExpectRefused(request, 28, "moments");
+}
+
 // Symptom: a generation of 2^32 + 1 was taken, and was 1 in every frame.
 TEST(ConfigureCheckTest, GenerationThatFramesCannotNameIsRefused) {
   for (const int64_t generation : {int64_t{0}, int64_t{-1}, kGenerationMax + 1, kMost}) {

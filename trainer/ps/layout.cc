@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace taas::ps {
 
@@ -35,19 +36,20 @@ Layout SplitByBytes(const std::vector<VariableSize>& variables, int shards) {
         const int64_t first = variable.rows * shard / shards;
         const int64_t last = variable.rows * (shard + 1) / shards;
         layout.shards[static_cast<size_t>(shard)].push_back(
-            {index, first * row, (last - first) * row});
+            {index, first * row, (last - first) * row, variable.decay});
         load[static_cast<size_t>(shard)] += (last - first) * row;
       }
       continue;
     }
     const auto least = std::min_element(load.begin(), load.end());
     layout.shards[static_cast<size_t>(least - load.begin())].push_back(
-        {index, 0, variable.elements});
+        {index, 0, variable.elements, variable.decay});
     *least += variable.elements;
   }
   for (std::vector<Piece>& pieces : layout.shards) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) {
-      return a.variable != b.variable ? a.variable < b.variable : a.offset < b.offset;
+      return std::make_tuple(a.decay.has_value(), a.variable, a.offset) <
+             std::make_tuple(b.decay.has_value(), b.variable, b.offset);
     });
   }
   return layout;

@@ -15,6 +15,7 @@
 #define TRAINER_PS_LAYOUT_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace taas::ps {
@@ -24,12 +25,15 @@ struct Piece {
   int variable = 0;
   int64_t offset = 0;  // In elements.
   int64_t count = 0;
+  // Of a variable that is not trained but moved: what each update keeps of it.
+  std::optional<float> decay{};
 
   bool operator==(const Piece&) const = default;
 };
 
 struct Layout {
-  // By shard; the pieces of a shard lie in its memory and on the wire in this order.
+  // By shard; the pieces of a shard lie in its memory and on the wire in this order, those that are
+  // moved behind all that are trained.
   std::vector<std::vector<Piece>> shards;
 
   int64_t elements(int shard) const;
@@ -38,6 +42,7 @@ struct Layout {
 struct VariableSize {
   int64_t elements = 0;
   int64_t rows = 1;  // Cuts are between rows. 1: never cut.
+  std::optional<float> decay{};  // As in Piece.
 };
 
 // A variable of fewer bytes than this is not cut: a block more per message costs more than it

@@ -79,5 +79,11 @@ TEST(LayoutTest, RandomModelsArePartitionedAndBalanced) {
   }
 }
 
+TEST(LayoutTest, WhatIsMovedLiesBehindWhatIsTrained) {
+  const Layout layout = SplitByBytes({{3, 3}, {4, 4, 0.5f}, {5, 5}, {6, 6, 0.25f}}, 1);
+  EXPECT_EQ(layout.shards[0],
+            (std::vector<Piece>{{0, 0, 3}, {2, 0, 5}, {1, 0, 4, 0.5f}, {3, 0, 6, 0.25f}}));
+}
+
 }  // namespace
 }  // namespace taas::ps

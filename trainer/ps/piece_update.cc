@@ -155,4 +155,13 @@ RowChanges::Rows UpdatePiece(const Optimizer& optimizer, std::span<const PieceGr
   return {};
 }
 
+void MovePiece(float decay, std::span<const PieceGradient> gradients, std::span<const float> in,
+               std::span<float> out) {
+  BlockMeans means(gradients);
+  for (size_t at = 0; at < in.size(); at += kMeanBlock) {
+    const std::span<const float> mean = means.Of(at, std::min(kMeanBlock, in.size() - at));
+    for (size_t i = 0; i < mean.size(); ++i) out[at + i] = decay * in[at + i] + mean[i];
+  }
+}
+
 }  // namespace taas::ps

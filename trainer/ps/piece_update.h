@@ -10,6 +10,9 @@
 // Ownership: borrows all. Threads: any, of different pieces. Errors: none; gradients of other sizes
 // are a programmer error.
 //
+// What is not trained but moved, such as the moments of batch normalization, is moved by each
+// update instead: a gradient of it is what a step adds to what is left of it.
+//
 //   UpdatePiece(optimizer, gradients, {.in = values, .out = values, .step = 7});
 
 #ifndef TRAINER_PS_PIECE_UPDATE_H_
@@ -34,6 +37,10 @@ struct PieceGradient {
 // is what its outputs lack of its inputs, if they are not the same. Returns what changed.
 RowChanges::Rows UpdatePiece(const Optimizer& optimizer, std::span<const PieceGradient> gradients,
                              const ApplyArgs& piece, const RowChanges::Rows& behind = {});
+
+// out = decay * in + the mean of `gradients`; `in` and `out` may be the same.
+void MovePiece(float decay, std::span<const PieceGradient> gradients, std::span<const float> in,
+               std::span<float> out);
 
 }  // namespace taas::ps
 

@@ -143,6 +143,7 @@ absl::Status ShardControl::Configure(const ShardConfig& config, const ModelSpans
     out->set_variable(piece.variable);
     out->set_offset(piece.offset);
     out->set_count(piece.count);
+    if (piece.decay) out->set_decay(*piece.decay);
   }
   request.set_optimizer(config.optimizer);
   *request.mutable_committed() = ToWire(config.committed);
@@ -343,6 +344,7 @@ Exchange::Result Exchange::Conclude() const {
                 .values_step = first.values_step,
                 .batch = first.batch};
   for (const Peer& peer : peers_) {
+    result.newest_step = std::max(result.newest_step, peer.answer.values_step);
     if (peer.answer.values_step != first.values_step) result.values_step = -1;
   }
   return result;

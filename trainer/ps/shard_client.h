@@ -124,6 +124,7 @@ class Exchange {
     bool applied = true;     // False: the batch was part of the model, or its step has passed.
     bool banked = false;     // Kept for the step that is being made, the variables as they were.
     int64_t values_step = 0; // Of the variables; -1: of different steps, to be pulled again.
+    int64_t newest_step = 0; // Of any of the variables.
     std::optional<int64_t> batch;  // To be computed next, if shard 0 says so.
   };
   // Asked first and while an answer is outstanding; false ends the call with Aborted.

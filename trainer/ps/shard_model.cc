@@ -16,6 +16,14 @@ std::vector<size_t> ElementsOf(const wire::ConfigureRequest& request) {
   return sizes;
 }
 
+std::vector<float> DecaysOf(const wire::ConfigureRequest& request) {
+  std::vector<float> decays;
+  for (const wire::Piece& piece : request.pieces()) {
+    if (piece.has_decay()) decays.push_back(piece.decay());
+  }
+  return decays;
+}
+
 }  // namespace
 
 void Gradient::Own(std::vector<float> buffer) {
@@ -39,7 +47,8 @@ Shard::Model::Model(const wire::ConfigureRequest& request, std::vector<float> fl
       shard(request.shard()),
       shards(request.shards().begin(), request.shards().end()),
       optimizer(std::move(optimizer_in)),
-      values(std::move(floats), ElementsOf(request), optimizer->slots().size(), request.step()),
+      values(std::move(floats), ElementsOf(request), optimizer->slots().size(), request.step(),
+             DecaysOf(request)),
       ledger(request.step()) {
   if (request.has_named()) SetNamed(request.named());
   if (shard != 0) return;

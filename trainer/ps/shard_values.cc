@@ -1,6 +1,7 @@
 #include "trainer/ps/shard_values.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -29,8 +30,9 @@ std::vector<PieceGradient> Split(const ShardGradient& gradient, std::span<const 
 }  // namespace
 
 ShardValues::ShardValues(std::vector<float> values, std::vector<size_t> pieces, size_t slots,
-                         int64_t step)
+                         int64_t step, std::vector<float> decays)
     : pieces_(std::move(pieces)),
+      decays_(std::move(decays)),
       slots_(slots),
       elements_(values.size() / (1 + slots)),
       store_(std::move(values), step),
@@ -63,6 +65,13 @@ void ShardValues::Update(const Optimizer& optimizer, int64_t step,
       const size_t count = sizes[part];
       if (copy_ != nullptr && in_place) copy_->Await(at + count);
       for (size_t i = 0; i < gradients.size(); ++i) of_part[i] = parts[i][part];
+      const size_t from_end = sizes.size() - part;
+      if (from_end <= decays_.size()) {
+        MovePiece(decays_[decays_.size() - from_end], of_part, in.subspan(at, count),
+                  out.subspan(at, count));
+        at += count;
+        continue;
+      }
       for (size_t slot = 0; slot < slots_; ++slot) {
         slots_in[slot] = in.subspan((1 + slot) * elements_ + at, count);
         slots_out[slot] = out.subspan((1 + slot) * elements_ + at, count);
@@ -125,10 +134,17 @@ void ShardValues::CutWhatIsRead() {
 
 std::vector<size_t> ShardValues::PartsOfUpdate(bool rows) const {
   if (rows) return pieces_;
-  if (Copying() == nullptr) return {elements_};
-  std::vector<size_t> slices(elements_ / VersionCopy::kSlice, VersionCopy::kSlice);
-  if (const size_t left = elements_ % VersionCopy::kSlice; left > 0) slices.push_back(left);
-  return slices;
+  const auto moved = pieces_.end() - std::ssize(decays_);
+  const size_t trained = std::accumulate(pieces_.begin(), moved, size_t{0});
+  std::vector<size_t> parts;
+  if (Copying() == nullptr) {
+    parts.push_back(trained);
+  } else {
+    parts.assign(trained / VersionCopy::kSlice, VersionCopy::kSlice);
+    if (const size_t left = trained % VersionCopy::kSlice; left > 0) parts.push_back(left);
+  }
+  parts.insert(parts.end(), moved, pieces_.end());
+  return parts;
 }
 
 }  // namespace taas::ps

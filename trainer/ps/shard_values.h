@@ -44,8 +44,10 @@ class ShardValues {
   // millisecond or two.
   static constexpr size_t kCopiedFrom = size_t{1} << 21;
 
-  // `values`: of all `pieces`, which are elements of each, then each of `slots` of them.
-  ShardValues(std::vector<float> values, std::vector<size_t> pieces, size_t slots, int64_t step);
+  // `values`: of all `pieces`, which are elements of each, then each of `slots` of them. As many of
+  // the last pieces as there are `decays` are moved (piece_update.h): their slots mean nothing.
+  ShardValues(std::vector<float> values, std::vector<size_t> pieces, size_t slots, int64_t step,
+              std::vector<float> decays = {});
 
   const std::vector<size_t>& pieces() const { return pieces_; }
   size_t elements() const { return elements_; }  // Without slots.
@@ -71,10 +73,12 @@ class ShardValues {
   // If somebody reads the current version it cannot be updated in place: then it is the cut as
   // well, and the copy's buffer takes the update.
   void CutWhatIsRead();
-  // What is updated together: of rows the pieces, of whole gradients all, or slices of a copy.
+  // What is updated together: of rows the pieces, of whole gradients all that is trained, or slices
+  // of it for a copy, and each piece that is moved.
   std::vector<size_t> PartsOfUpdate(bool rows) const;
 
   const std::vector<size_t> pieces_;
+  const std::vector<float> decays_;
   const size_t slots_;
   const size_t elements_;
   VersionStore store_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
@@ -202,6 +203,28 @@ TEST_F(ShardValuesTest, AnyCourseOfCutsAndRepliesGivesTheBitsOfUpdatesInPlace) {
       }
     }
   }
+}
+
+// Of four values the last two are moved: in place and beside a reader, by whole gradients and where
+// others list rows.
+TEST(MovedValuesTest, EachUpdateKeepsAPartOfThemAndAddsTheMean) {
+  const auto optimizer = Optimizer::Make({.name = "adagrad", .learning_rate = {.start = 0.1}});
+  ASSERT_THAT(optimizer, IsOk());
+  std::vector<float> start = {1, 1, 8, 4, 0.1f, 0.1f, 0, 0};
+  ShardValues values(start, {2, 1, 1}, 1, 0, {0.5f, 0.75f});
+  const std::vector<float> zero = {0, 0, 2, 3}, one = {0, 0, 4, 1};
+  const ShardGradient pushed[] = {{.values = zero}, {.values = one}};
+  values.Update(**optimizer, 1, pushed);
+  EXPECT_THAT(values.Hold().values().first(4), testing::ElementsAre(1, 1, 7, 5));
+  const VersionStore::Reader reply = values.Hold();
+  values.Update(**optimizer, 2, std::span(pushed, 1));
+  EXPECT_THAT(values.Hold().values().first(4), testing::ElementsAre(1, 1, 5.5f, 6.75f));
+  EXPECT_THAT(reply.values().first(4), testing::ElementsAre(1, 1, 7, 5));
+  const RowContents rows{.heads = {{.rows = 1, .width = 1}, {}, {}}, .ids = {0},
+                         .values = {0, 2, 0}};
+  const ShardGradient listed{.rows = &rows};
+  values.Update(**optimizer, 3, std::span(&listed, 1));
+  EXPECT_THAT(values.Hold().values().first(4), testing::ElementsAre(1, 1, 4.75f, 5.0625f));
 }
 
 }  // namespace

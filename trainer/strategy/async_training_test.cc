@@ -157,7 +157,7 @@ class AsyncTrainingTest : public testing::Test {
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
 
-    // The chief's own, which no parameter server holds.
+    // Moved, not trained.
     EXPECT_GT(task.loss_average, 0);
     EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
     EXPECT_EQ(*steps_.begin(), 1);

@@ -166,6 +166,8 @@ class Coordinator : public ChiefHandler, public WorkSource {
   absl::Status WatchWhileSaving();
 
   // coordinator_cuts.cc: what is kept of it.
+  // Of `snapshot`, as parameter servers have it.
+  ps::ModelSpans SpansOf(Snapshot& snapshot);
   absl::Status TakeCut();
   // Of the parameter servers, into `cut`, which has the model's shape.
   absl::Status ReadCutInto(Snapshot& cut);
@@ -214,6 +216,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool answering_ = false;  // The controls, when they were asked last.
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
   std::optional<Snapshot> next_cut_;  // Taken while that is being saved; its successor then.
+  std::vector<float> no_slot_;  // Goes over the wire where what is moved has no slot.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
   int64_t saved_step_ = -1;
   Clock::Time saved_at_{};

@@ -33,13 +33,26 @@ absl::Status Coordinator::ReadCutInto(Snapshot& cut) {
   ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
   cut.committed = state.committed;
   cut.step = state.step;
-  task_.untrained().CopyTo(&cut.values);
+  const ps::ModelSpans spans = SpansOf(cut);
   for (size_t shard = 0; shard < controls_.size(); ++shard) {
-    RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard],
-                                              {cut.spans(), cut.slot_spans()}));
+    RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard], spans));
     RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
   }
   return absl::OkStatus();
+}
+
+ps::ModelSpans Coordinator::SpansOf(Snapshot& snapshot) {
+  ps::ModelSpans spans{snapshot.spans(), snapshot.slot_spans()};
+  for (auto& slot : spans.slots) {
+    for (size_t i = 0; i < slot.size(); ++i) {
+      if (!slot[i].empty()) continue;
+      no_slot_.resize(std::max(no_slot_.size(), snapshot.values[i].size()));
+    }
+    for (size_t i = 0; i < slot.size(); ++i) {
+      if (slot[i].empty()) slot[i] = std::span(no_slot_).first(snapshot.values[i].size());
+    }
+  }
+  return spans;
 }
 
 absl::Status Coordinator::SaveCut(bool beside_training) {

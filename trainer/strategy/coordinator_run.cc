@@ -214,7 +214,7 @@ absl::Status Coordinator::StartGeneration() {
                                     .named = std::vector(members.begin(), members.end()),
                                     .chief_pod = options_.self.pod};
     const absl::Status configured = CutOffAtStop(*control, [&] {
-      return control->Configure(config, {snapshot_.spans(), snapshot_.slot_spans()});
+      return control->Configure(config, SpansOf(snapshot_));
     });
     // Another program may have the port by now: as if nobody had it.
     if (absl::IsDataLoss(configured)) return absl::UnavailableError(configured.message());

@@ -7,6 +7,7 @@
 
 #include "operator/base/status.h"
 #include "trainer/ps/shard_client.h"
+#include "trainer/strategy/moved_variables.h"
 
 namespace taas {
 namespace {
@@ -22,7 +23,7 @@ constexpr std::chrono::milliseconds kEndPause{5};
 class Replica {
  public:
   Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer)
-      : source_(source), task_(task), observer_(observer) {}
+      : source_(source), task_(task), observer_(observer), moved_(task.session()) {}
 
   absl::Status Run() {
     for (;;) {
@@ -30,6 +31,7 @@ class Replica {
       if (work.done) return absl::OkStatus();
       const absl::Status status = work.from_shards ? TrainInSteps(work) : TrainBatches(work);
       if (status.ok()) continue;
+      if (!own_error_.ok()) return own_error_;
       exchange_ = nullptr;
       // Another generation, or this replica's place is taken: the source knows what is next.
       if (absl::IsAborted(status) || absl::IsFailedPrecondition(status)) continue;
@@ -80,7 +82,7 @@ class Replica {
                               ps::SplitByBytes(SizesOf(task_.session()),
                                                static_cast<int>(work.shards.size())),
                               work.job},
-        VariablesOf(task_.session()), GradientsOf(task_.session()));
+        VariablesOf(task_.session()), moved_.AddTo(GradientsOf(task_.session())));
     ASSIGN_OR_RETURN(values_, Pull(work));
     return absl::OkStatus();
   }
@@ -89,10 +91,20 @@ class Replica {
     return Insist(work, [&] { return exchange_->Pull([&] { return Wanted(work); }); });
   }
 
+  // An error of the task is this replica's own, whatever its class: no parameter server and no
+  // other generation mends it.
+  absl::StatusOr<float> Compute(int64_t batch) {
+    moved_.Begin(task_.session());
+    const absl::StatusOr<float> loss = task_.ComputeGradients(std::span(&batch, 1));
+    own_error_ = loss.ok() ? CheckLoss(*loss, {values_.newest_step + 1, batch}, task_)
+                           : loss.status();
+    RETURN_IF_ERROR(own_error_);
+    moved_.End(task_.session());
+    return *loss;
+  }
+
   absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
-    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
-    RETURN_IF_ERROR(CheckLoss(loss, {values_.values_step + 1, batch}, task_));
-    task_.untrained().Publish(task_.session());
+    ASSIGN_OR_RETURN(const float loss, Compute(batch));
     observer_.on_gradient(batch);
     ++sequence_;
     const auto rows = GradientRowsOf(task_.session());
@@ -140,6 +152,8 @@ class Replica {
   TrainingTask& task_;
   const ReplicaObserver& observer_;
   std::unique_ptr<ps::Exchange> exchange_;
+  MovedVariables moved_;
+  absl::Status own_error_;
   int64_t generation_ = 0;
   ps::Pusher pusher_;
   ps::Exchange::Result values_;  // What the last answer of the shards says.

@@ -27,7 +27,6 @@
 #include "trainer/ps/layout.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/snapshot.h"
-#include "trainer/strategy/untrained_values.h"
 
 namespace taas {
 
@@ -48,8 +47,6 @@ class TrainingTask {
   }
   // After ComputeGradients gave a loss that is no number: where the first one came from, or "".
   virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
-  // What a step left in variables that are not trained; each replica shows it after a step.
-  UntrainedValues& untrained() { return untrained_; }
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<std::span<float>>& variables) = 0;
@@ -57,9 +54,6 @@ class TrainingTask {
   virtual absl::Status Export(int64_t, const std::vector<std::span<float>>&) {
     return absl::OkStatus();
   }
-
- private:
-  UntrainedValues untrained_;
 };
 
 inline std::vector<std::span<float>> VariablesOf(Session& session) {
@@ -81,12 +75,15 @@ inline std::vector<std::optional<GradientRows>> GradientRowsOf(const Session& se
   return rows;
 }
 
-// What parameter servers hold: variables that are not trainable stay with each replica.
+// What parameter servers hold: what is trained or moved. The rest never changes.
 inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
   std::vector<ps::VariableSize> sizes;
   for (const VariableInfo& variable : session.variables()) {
-    const int64_t elements = variable.trainable ? static_cast<int64_t>(variable.count) : 0;
-    sizes.push_back({elements, variable.shape.rank() > 0 ? variable.shape.dim(0) : 1});
+    const bool held = variable.trainable || variable.decay.has_value();
+    ps::VariableSize size{.elements = held ? static_cast<int64_t>(variable.count) : 0,
+                          .rows = variable.shape.rank() > 0 ? variable.shape.dim(0) : 1};
+    if (variable.decay) size.decay = static_cast<float>(*variable.decay);
+    sizes.push_back(size);
   }
   return sizes;
 }

@@ -1,0 +1,201 @@
+// The moving moments of batch normalization where many replicas train: they are those of one
+// process that has trained on the same batches.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/clock.h"
+#include "operator/base/file_system.h"
+#include "operator/base/random.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/cluster/chief_server.h"
+#include "trainer/comm/listener.h"
+#include "trainer/ps/shard.h"
+#include "trainer/strategy/coordinator.h"
+#include "trainer/strategy/local_strategy.h"
+#include "trainer/strategy/member.h"
+#include "trainer/strategy/model_task.h"
+#include "trainer/strategy/replica_loop.h"
+
+namespace taas {
+namespace {
+
+constexpr int kReplicas = 16;  // The chief is one.
+constexpr int kShards = 2;
+constexpr int64_t kSteps = 320;
+
+// Remembers what was evaluated.
+class WatchedTask : public TrainingTask {
+ public:
+  explicit WatchedTask(ModelTask& task) : task_(task) {}
+  Session& session() override { return task_.session(); }
+  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) override {
+    for (size_t i = 0; i < variables.size(); ++i) {
+      if (!session().variables()[i].decay) continue;
+      moments.insert(moments.end(), variables[i].begin(), variables[i].end());
+    }
+    return task_.Evaluate(variables);
+  }
+
+  std::vector<float> moments;
+
+ private:
+  ModelTask& task_;
+};
+
+struct Trained {
+  double loss = 0;
+  std::vector<float> moments;
+};
+
+class MovingMomentsTest : public testing::Test {
+ protected:
+  // Learns so slowly that nothing but the moments decides on the evaluation: how old the gradients
+  // of many replicas are is the machine's.
+  static TrainerConfig Config(const std::string& strategy, const std::string& optimizer = "sgd") {
+    const auto config = ParseTrainerConfig(R"({"seed": 3, "batchSize": 16, "maxSteps": )" +
+                                           std::to_string(kSteps) + R"(,
+        "model": {"name": "layers", "layers": [
+          {"type": "dense", "units": 24, "activation": "relu"},
+          {"type": "batchNorm", "decay": 0.99}]},
+        "optimizer": {"name": ")" + optimizer + R"(", "learningRate": 1e-6},
+        "data": {"format": "generated", "generated":
+          {"examples": 2000, "testExamples": 500, "features": 20, "classes": 4}},
+        "strategy": )" + strategy + "}");
+    EXPECT_THAT(config, IsOk());
+    return *config;
+  }
+
+  std::unique_ptr<ModelTask> MakeTask(const TrainerConfig& config) {
+    auto task = ModelTask::Make(files_, config);
+    EXPECT_THAT(task, IsOk());
+    return *std::move(task);
+  }
+
+  Trained InOneProcess() {
+    const TrainerConfig config = Config(R"({"type": "Local"})");
+    const auto model = MakeTask(config);
+    WatchedTask task(*model);
+    StatusBoard board({});
+    StepLog log(clock_, {.every = 1000});
+    EXPECT_THAT(RunLocal(config, task, nullptr, log, {clock_, board, stop_}), IsOk());
+    return {board.snapshot().evaluation->loss, task.moments};
+  }
+
+  Trained ByManyReplicas(const TrainerConfig& config) {
+    ClusterSpec cluster;
+    cluster.addresses["chief"] = {"127.0.0.1:1"};
+    cluster.addresses["ps"] = std::vector<std::string>(kShards, "127.0.0.1:2");
+    cluster.addresses["worker"] = std::vector<std::string>(kReplicas - 1, "127.0.0.1:3");
+    cluster.self = {"chief", 0};
+    const auto model = MakeTask(config);
+    WatchedTask task(*model);
+    Trained trained;
+    StatusBoard board({});
+    Coordinator coordinator(
+        clock_,
+        {.config = config,
+         .cluster = cluster,
+         .job = {"uid", 1},
+         .self = {1, random_.Next()},
+         .on_evaluation = [&](const Evaluation& evaluation) { trained.loss = evaluation.loss; }},
+        board, task, nullptr);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    EXPECT_THAT(server, IsOk());
+    const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
+      ClusterSpec own = cluster;
+      own.self = self;
+      return Member::Options{.chief_name = "chief-0",
+                             .chief_address = "127.0.0.1:" + std::to_string(port),
+                             .job = {"uid", 1},
+                             .self = self,
+                             .incarnation = {1, random_.Next()},
+                             .rank = own.rank(self),
+                             .config_hash = ConfigHash(config)};
+    };
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kShards; ++i) {
+      threads.emplace_back([&, of = options({"ps", i})] { RunShard(of); });
+    }
+    for (int i = 0; i < kReplicas - 1; ++i) {
+      threads.emplace_back([&, of = options({"worker", i})] { RunWorker(config, of); });
+    }
+    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator, task, {}), IsOk()); });
+    EXPECT_THAT(coordinator.Run(stop_), IsOk());
+    for (std::thread& thread : threads) thread.join();
+    trained.moments = task.moments;
+    return trained;
+  }
+
+  static void ExpectAlike(const Trained& many, const Trained& one) {
+    ASSERT_EQ(many.moments.size(), one.moments.size());
+    // The last moves count most, and which batches these are of is the machine's in mode Async.
+    double apart = 0, size = 0;
+    for (size_t i = 0; i < one.moments.size(); ++i) {
+      apart += std::abs(many.moments[i] - one.moments[i]);
+      size += std::abs(one.moments[i]);
+    }
+    EXPECT_LT(apart, 0.03 * size);
+    EXPECT_NEAR(many.loss, one.loss, 0.01 * one.loss);
+  }
+
+ private:
+  void RunShard(Member::Options options) {
+    ps::Shard shard;
+    auto listener = comm::Listener::Open(
+        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
+    ASSERT_THAT(listener, IsOk());
+    StatusBoard board({});
+    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(member.WaitForEnd(), IsOk());
+    member.Leave();
+    shard.Close();
+  }
+
+  void RunWorker(const TrainerConfig& config, const Member::Options& options) {
+    const auto task = MakeTask(config);
+    StatusBoard board({});
+    Member member(clock_, options, board, stop_);
+    ASSERT_THAT(member.Start(), IsOk());
+    EXPECT_THAT(RunReplica(member, *task, {}), IsOk());
+    member.Leave();
+  }
+
+  RealClock clock_;
+  PosixFileSystem files_;
+  SystemRandom random_;
+  StopFlag stop_;
+};
+
+// Only the chief's own batches moved them: of sixteen replicas a sixteenth, so that a model which
+// was trained well was evaluated badly.
+TEST_F(MovingMomentsTest, SixteenReplicasOutOfStepEvaluateAsOneProcessDoes) {
+  ExpectAlike(ByManyReplicas(Config(R"({"type": "ParameterServer", "mode": "Async"})")),
+              InOneProcess());
+}
+
+// What an optimizer keeps is of what is trained.
+TEST_F(MovingMomentsTest, SoTheyDoWithAnOptimizerThatKeepsState) {
+  ExpectAlike(ByManyReplicas(Config(R"({"type": "ParameterServer", "mode": "Async"})", "adam")),
+              InOneProcess());
+}
+
+// Sixteen pushes are one step, which moves them once by the mean of what they saw.
+TEST_F(MovingMomentsTest, SixteenReplicasInStepMoveThemOnceAStep) {
+  ExpectAlike(ByManyReplicas(Config(R"({"type": "ParameterServer", "mode": "Sync"})")),
+              InOneProcess());
+}
+
+}  // namespace
+}  // namespace taas
