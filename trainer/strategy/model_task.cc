@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <utility>
 
 #include "operator/base/log.h"
@@ -77,17 +78,65 @@ struct LoadedModel {
   Model inference;
 };
 
-absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config) {
+// Whether the examples of data.test say how many classes there are as well as those of data.train
+// would.
+bool TestSaysAll(const nlohmann::json& data) {
+  const std::string format = data.value("format", "idx");
+  return data.contains("test") && (data.contains("classes") || format == "cifar10" ||
+                                   format == "cifar100" || format == "text");
+}
+
+// For one who only evaluates. Where the training set has to be read, it stays in memory no longer
+// than that takes.
+absl::StatusOr<DataSets> LoadTestData(FileSystem& files, nlohmann::json spec, uint64_t seed) {
+  if (!TestSaysAll(spec)) return LoadData(files, spec, seed);
+  spec["train"] = spec["test"];
+  for (const char* field : {"test", "streaming", "augment"}) spec.erase(field);
+  return LoadData(files, spec, seed);
+}
+
+// What is left to evaluate, once the training set has said what it is like.
+void LetTrainingSetGo(bool test_was_read_alone, DataSets* data) {
+  Dataset train = std::move(data->train);
+  data->stream = nullptr;
+  if (test_was_read_alone) data->test = std::move(train);
+}
+
+absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config,
+                                      bool trains) {
   // The configuration was parsed from JSON, so this is JSON.
-  ASSIGN_OR_RETURN(DataSets data, LoadData(files, nlohmann::json::parse(config.data), config.seed));
+  const auto json = nlohmann::json::parse(config.data);
+  ASSIGN_OR_RETURN(DataSets data, trains ? LoadData(files, json, config.seed)
+                                         : LoadTestData(files, json, config.seed));
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
-  RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train_examples()));
+  if (trains) {
+    RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train_examples()));
+  } else {
+    LetTrainingSetGo(TestSaysAll(json), &data);
+  }
   ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
   return LoadedModel{std::move(data), std::move(model), std::move(inference)};
+}
+
+absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const LoadedModel& loaded,
+                                                      const TrainerConfig& config,
+                                                      const ModelTask::Process& process) {
+  SessionOptions options = EngineOptions(loaded.model, config, process);
+  if (!process.trains) {
+    // Of the variables alone.
+    options.batch = 1;
+    options.loss = "";
+    options.trainable = false;
+    return Towers::Compile(loaded.inference.graph, options, 1);
+  }
+  options.fetches = Fetches(loaded.model);
+  options.loss_scale = static_cast<float>(config.loss_scale);
+  options.trace = process.trace;
+  return Towers::Compile(loaded.model.graph, options, static_cast<int>(config.towers));
 }
 
 }  // namespace
@@ -95,7 +144,7 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
 absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                            const TrainerConfig& config,
                                                            const Process& process) {
-  ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config));
+  ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config, process.trains));
   auto& [data, model, inference] = loaded;
   if (!config.export_format.empty()) {
     ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
@@ -104,13 +153,8 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   SayWhatIsMissing(config.engine);
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
-  const SessionOptions common = EngineOptions(model, config, process);
-  SessionOptions training = common;
-  training.fetches = Fetches(model);
-  training.loss_scale = work.loss_scale;
-  training.trace = process.trace;
-  ASSIGN_OR_RETURN(auto towers, Towers::Compile(model.graph, training,
-                                                static_cast<int>(config.towers)));
+  SessionOptions common = EngineOptions(model, config, process);
+  ASSIGN_OR_RETURN(auto towers, CompileTowers(loaded, config, process));
   return std::unique_ptr<ModelTask>(new ModelTask({.files = files,
                                                    .export_format = config.export_format,
                                                    .export_dir = config.export_dir,
@@ -122,15 +166,15 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
                                                              .batch_size = config.batch_size,
                                                              .towers = config.towers},
                                                    .work = work,
-                                                   .evaluation = common,
-                                                   .after_step = process.after_step}));
+                                                   .evaluation = std::move(common),
+                                                   .process = process}));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& files,
                                                                  const TrainerConfig& config,
                                                                  const Process& process,
                                                                  bool training) {
-  ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config));
+  ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config, /*trains=*/true));
   SessionOptions options = EngineOptions(loaded.model, config, process);
   options.fetches = Fetches(loaded.model);
   options.trainable = training;
@@ -145,10 +189,13 @@ ModelTask::ModelTask(Parts parts)
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
       towers_(std::move(parts.towers)),
-      input_(data_, parts.input),
+      examples_(parts.process.trains ? data_.train_examples()
+                                     : data_.test ? data_.test->examples() : 0),
+      process_(std::move(parts.process)),
       work_(parts.work),
-      evaluation_(std::move(parts.evaluation)),
-      after_step_(std::move(parts.after_step)) {}
+      evaluation_(std::move(parts.evaluation)) {
+  if (process_.trains) input_.emplace(data_, parts.input);
+}
 
 std::span<const int32_t> ModelTask::LabelsOf(Session& session) const {
   return model_.labels_are_features ? session.Int32Output(model_.labels)
@@ -170,7 +217,9 @@ absl::Status ModelTask::FillTower(int tower, int64_t batch) {
   Session& session = towers_->session(tower);
   // What ops draw at random is the batch's, whoever computes it.
   session.SetStep(batch);
-  return input_.Fill(batch, InputsOf(session));
+  const absl::Status filled = input_->Fill(batch, InputsOf(session));
+  if (filled.ok()) return filled;
+  return process_.read_again([&] { return input_->Fill(batch, InputsOf(session)); });
 }
 
 absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
@@ -180,14 +229,18 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
     return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
   FinishGradients();
-  after_step_();
+  process_.after_step();
   return towers_->loss();
 }
 
 std::string ModelTask::Placements() {
   std::string text;
   for (int tower = 0; tower < towers_->count(); ++tower) {
-    text += towers_->session(tower).Placements();
+    std::istringstream lines(towers_->session(tower).Placements());
+    for (std::string line; std::getline(lines, line);) {
+      const bool again = tower > 0 && line.find(": (Variable): ") != std::string::npos;
+      if (!again) text += line + "\n";
+    }
   }
   return text;
 }
@@ -240,7 +293,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const int64_t examples = set.examples();
   // An example of a model of language is many rows.
   const int64_t batch = std::min(
-      examples, model_.labels_are_features ? input_.plan().batch_size() : kEvaluationBatch);
+      examples, model_.labels_are_features ? evaluation_.batch : kEvaluationBatch);
   std::vector<std::string> outputs = Fetches(model_);
   if (outputs.empty()) outputs = {model_.predictions};
   if (evaluator_ == nullptr) {

@@ -38,6 +38,12 @@ class ModelTask : public TrainingTask {
     int task = 0;
     StepTrace* trace = nullptr;  // Null: no trace.
     std::function<void()> after_step = [] {};
+    // For data that could not be read: tries again for as long as that may help (try_on.h).
+    std::function<absl::Status(const std::function<absl::Status()>& read)> read_again =
+        [](const auto& read) { return read(); };
+    // False: of one who only evaluates. No gradients, no towers; the training set is let go, or not
+    // even read where data.classes or the format says what the test set alone would not.
+    bool trains = true;
   };
 
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
@@ -72,11 +78,12 @@ class ModelTask : public TrainingTask {
   // their update; nothing of a regression.
   std::optional<double> BatchAccuracy();
 
-  // On which device each op of each tower lies (Session::Placements).
+  // On which device each op of each tower lies (Session::Placements); the variables, which all
+  // share, once.
   std::string Placements();
 
   const std::string& data_source() const { return data_.source; }
-  int64_t examples() const { return data_.train_examples(); }
+  int64_t examples() const { return examples_; }  // That are trained on, or only evaluated.
 
  private:
   // What is done to gradients between their computation and their use.
@@ -96,7 +103,7 @@ class ModelTask : public TrainingTask {
     TrainInput::Options input;
     GradientWork work;
     SessionOptions evaluation;
-    std::function<void()> after_step;
+    Process process;
   };
 
   explicit ModelTask(Parts parts);
@@ -120,10 +127,11 @@ class ModelTask : public TrainingTask {
   Model inference_;
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
-  TrainInput input_;  // Of data_.
+  const int64_t examples_;
+  const Process process_;
+  std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
   const GradientWork work_;
-  const SessionOptions evaluation_;  // But for batch and fetches.
-  const std::function<void()> after_step_;
+  const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
   std::vector<std::span<float>> parts_;  // Of the gradients: those that may not be zero.
 };
 

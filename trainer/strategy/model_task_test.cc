@@ -54,6 +54,48 @@ class ModelTaskTest : public ::testing::Test {
   std::string dir_;
 };
 
+// An evaluator held the training set, and tensors for gradients, to compute none.
+TEST_F(ModelTaskTest, WhoOnlyEvaluatesHasNoTrainingSetAndNoGradients) {
+  for (const char* classes : {"", R"(,"classes":2)"}) {
+    TrainerConfig config;
+    config.model = R"({"name":"softmax"})";
+    const std::string test = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
+    // With classes nobody opens the training set.
+    const std::string train = *classes == '\0' ? test : R"({"images":"none","labels":"none"})";
+    config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + train + R"(,"test":)" +
+                  test + classes + "}";
+    config.batch_size = 1'000;  // More than there are, which only training minds.
+    config.towers = 3;
+    const auto task = ModelTask::Make(files_, config, {.trains = false});
+    ASSERT_THAT(task, IsOk());
+    EXPECT_EQ((*task)->batches_per_step(), 1);
+    EXPECT_EQ((*task)->session().memory().gradient_bytes, 0u);
+    EXPECT_EQ((*task)->examples(), kImages);
+    (*task)->session().InitializeVariables(1);
+    const auto evaluation = (*task)->Evaluate(VariablesOf((*task)->session()));
+    ASSERT_THAT(evaluation, IsOk());
+    EXPECT_EQ((*evaluation)->examples, kImages);
+  }
+}
+
+// Each tower's line said that the variables lay on its own device.
+TEST_F(ModelTaskTest, VariablesOfTowersAreNamedOnceWhereTheyLie) {
+  TrainerConfig config;
+  config.model = R"({"name":"softmax"})";
+  config.data = R"({"format":"generated","generated":{"examples":20,"testExamples":0}})";
+  config.batch_size = 3;
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  const auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  const std::string text = (*task)->Placements();
+  EXPECT_THAT(text, testing::HasSubstr("weights: (Variable): /job:localhost/replica:0/task:0/"
+                                       "device:CPU:0\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr(
+                        "(Variable): /job:localhost/replica:0/task:0/device:CPU:1")));
+  EXPECT_THAT(text, testing::HasSubstr("device:CPU:1\n"));
+}
+
 constexpr char kAugment[] = R"(,"augment":{"crop":{"padding":1},"flip":true})";
 
 TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {
