@@ -95,7 +95,7 @@ Steps Train(const std::string& base, int batch, int steps) {
                         before = now;
                         saved = access((dir + "/checkpoint").c_str(), F_OK) == 0;
                       }});
-  const absl::Status status = RunLocal(clock, config, **task, store->get(), board, log, stop);
+  const absl::Status status = RunLocal(config, **task, store->get(), log, {clock, board, stop});
   CHECK(status.ok()) << status;
   close(null);
   CHECK(files.RemoveAll(dir).ok());

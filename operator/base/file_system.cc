@@ -96,16 +96,15 @@ absl::Status ErrnoToStatus(int error, std::string_view call, std::string_view pa
       return absl::NotFoundError(text);
     case EACCES:
     case EPERM:
-    case EROFS:
       return absl::PermissionDeniedError(text);
     case EEXIST:
     case ENOTEMPTY:
       return absl::AlreadyExistsError(text);
     case ENOSPC:
     case EDQUOT:
-    case EMFILE:
-    case ENFILE:
       return absl::ResourceExhaustedError(text);
+    // Also no descriptor left, and a disk that the kernel made read-only after an error: they pass,
+    // here or on another node.
     default:
       return absl::UnavailableError(text);
   }

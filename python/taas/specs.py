@@ -217,6 +217,7 @@ class CheckpointSpec(TypedDict, total=False):
     everySteps: int
     keep: int
     maxShardBytes: int
+    saveDeadlineSeconds: int
 
 
 class ExportSpec(TypedDict, total=False):

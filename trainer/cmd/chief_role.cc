@@ -21,7 +21,8 @@ class Reception : public ChiefHandler {
     if (ChiefHandler* const chief = chief_) return chief->Join(request);
     wire::JoinReply reply;
     reply.set_verdict(wire::JoinReply::LATER);
-    reply.set_sentence("the chief is opening the checkpoint directory");
+    reply.set_sentence("the chief loads its data and opens the checkpoint directory");
+    reply.set_getting_ready(true);
     return reply;
   }
   wire::BeatReply Beat(const wire::BeatRequest& request) override {
@@ -43,14 +44,19 @@ class Reception : public ChiefHandler {
 
 absl::Status RunChief(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
-  ASSIGN_OR_RETURN(const auto task, role.MakeTask());
-  // The port before the directory: a second process with this identity on this machine must not
+  // The port first: others wait for a chief that gets ready, however long its data takes, but not
+  // for one that is not there. And a second process with this identity on this machine must not
   // take the directory from the first.
   Reception reception;
+  std::unique_ptr<ModelTask> task;
   std::unique_ptr<Coordinator> coordinator;  // Outlives the server, whose calls end in it.
+  const absl::Status free = role.place().Try();
+  if (!free.ok()) return Role::Restart(free);
   auto server = ChiefServer::Start(role.place().listen_host(), role.place().port(), reception,
                                    role.process().token);
   if (!server.ok()) return Role::Restart(server.status());
+  ASSIGN_OR_RETURN(task, role.MakeTask());
+  RETURN_IF_ERROR(role.TryExport());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
@@ -65,7 +71,7 @@ absl::Status RunChief(Role& role) {
           .job = role.job(),
           .self = {role.process().pod_number, role.process().start},
           .record = ledger.get(),
-          .start_deadline = role.process().start_deadline,
+          .limits = role.limits(),
           .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
       role.board(), *task, store.get());
   reception.Open(*coordinator);
@@ -86,8 +92,9 @@ absl::Status RunChief(Role& role) {
     if (!status.ok()) coordinator->Fail(status);
   });
   const absl::Status status = coordinator->Run(role.stop());
+  role.StopReading();
   trainer.join();
-  role.EndRecording(*recorder, status);
+  role.EndRecording(*task, *recorder, status);
   return Role::Release(store.get(), status);
 }
 

@@ -64,6 +64,23 @@ class EndsTest(unittest.TestCase):
             print("seconds from the first process that ended to the last:",
                   round(max(ends.values()) - min(ends.values()), 3))
 
+    # Of fewer steps than lie between two samples only the first was in the event file, and of the
+    # last evaluation nothing.
+    def test_last_step_and_last_evaluation_are_in_the_event_file(self):
+        with Job(maxSteps=7, strategy={"type": "Local"}) as job:
+            events = os.path.join(job.directory, "events")
+            job.config["summaries"] = {"dir": events, "everySteps": 100}
+            alone = job.start("alone", environment={"TAAS_TRAINER": json.dumps(job.config)})
+            job.expect_all_done(self)
+            facts = json.loads(subprocess.check_output([TRAINER, "inspect", "-o", "json", events],
+                                                       env={}))
+            tags = {tag["tag"]: tag for tag in facts["events"]["tags"]}
+            self.assertEqual([tags["loss"]["firstStep"], tags["loss"]["lastStep"]], [1, 7])
+            for number in ("loss", "accuracy"):
+                tag = tags[f"eval/{number}"]
+                self.assertEqual(tag["lastStep"], 7)
+                self.assertAlmostEqual(tag["last"], alone.end()["evaluation"][number], places=5)
+
     def test_evaluator_follows_while_training_runs_and_its_curves_are_served(self):
         with self.six(maxSteps=1_000_000) as job:
             job.start_all()
@@ -177,7 +194,7 @@ class EndsTest(unittest.TestCase):
             os.rename(job.out, job.out + ".away")
             with open(job.out, "wb"):
                 pass
-            chief.says("the last checkpoint cannot be written, trying again")
+            chief.says("trying again to save the last checkpoint since")
             self.assertIsNone(chief.code())
             os.remove(job.out)
             os.rename(job.out + ".away", job.out)

@@ -128,6 +128,10 @@ void AddOutputFlags(Command& app, Flags* flags) {
       .Group(group);
   app.AddOption("--save_checkpoints_secs", &flags->save_checkpoints_secs, "").Group(group);
   app.AddOption("--save_checkpoints_steps", &flags->save_checkpoints_steps, "").Group(group);
+  app.AddOption("--save_deadline_secs", &flags->save_deadline_secs,
+                "how long the last checkpoint and the export are tried where the disk is full or "
+                "away (3600)")
+      .Group(group);
   app.AddOption("--save_summaries_steps", &flags->save_summaries_steps, "").Group(group);
   app.AddOption("--log_steps", &flags->log_steps, "steps between two lines").Group(group);
   app.AddFlag("--json-logs", &flags->json_logs, "a JSON line beside each step line").Group(group);
@@ -321,6 +325,7 @@ absl::StatusOr<std::string> TrainerJson(const Flags& flags, const GetEnv& env, F
   Set(json, "checkpoint", "dir", flags.checkpoint_dir);
   Set(json, "checkpoint", "everySeconds", flags.save_checkpoints_secs);
   Set(json, "checkpoint", "everySteps", flags.save_checkpoints_steps);
+  Set(json, "checkpoint", "saveDeadlineSeconds", flags.save_deadline_secs);
   Set(json, "summaries", "dir", flags.log_dir);
   Set(json, "summaries", "everySteps", flags.save_summaries_steps);
   if (flags.json_logs) json["jsonLogs"] = true;

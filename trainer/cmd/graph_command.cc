@@ -75,7 +75,8 @@ int RunGraphCommand(int argc, char** argv, const GetEnv& env) {
   app.AddOption("--to", &wanted.to, "directory to write to; text and dot: without it to stdout");
   app.AddFlag("--training", &wanted.training, "a whole step, with gradients and updates");
   AddFlags(app, &wanted.flags);
-  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
+  const std::optional<int> ended = app.Parse(argc, argv);
+  if (ended) return *ended == 0 ? kOk : kUsage;
   if (wanted.format == "event" && wanted.to.empty()) {
     std::fputs("graph: --format event needs --to DIR\n", stderr);
     return kUsage;

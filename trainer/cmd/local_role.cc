@@ -15,13 +15,14 @@ absl::Status RunLocally(Role& role) {
         std::to_string(role.cluster().training_replicas().size()) + " training replicas");
   }
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
+  RETURN_IF_ERROR(role.TryExport());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));
   const auto recorder = role.MakeRecorder(*task);
   const auto weights = role.FollowCheckpoints();
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, recorder.get()));
-  const absl::Status status = RunLocal(role.clock(), role.config(), *task, store.get(),
-                                       role.board(), log, role.stop());
-  role.EndRecording(*recorder, status);
+  const absl::Status status =
+      RunLocal(role.config(), *task, store.get(), log, role.TriesUntil(role.stop()));
+  role.EndRecording(*task, *recorder, status);
   return Role::Release(store.get(), status);
 }
 

@@ -28,4 +28,10 @@ absl::Status Place::Claim() {
   return absl::OkStatus();
 }
 
+absl::Status Place::Try() const {
+  ASSIGN_OR_RETURN(const int socket, comm::OpenListeningSocket(listen_host_, port_));
+  close(socket);
+  return absl::OkStatus();
+}
+
 }  // namespace taas

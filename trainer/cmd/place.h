@@ -28,6 +28,9 @@ class Place {
   // Holds the port of a replica that serves nothing there, so that a wrong TF_CONFIG is noticed and
   // a peer that looks finds somebody.
   absl::Status Claim();
+  // Whether the port can be had; it is not held. For who hands it to a library that is wordy about
+  // a port that is taken.
+  absl::Status Try() const;
 
   const std::string& host() const { return host_; }
   // "" listens on all addresses.

@@ -6,49 +6,50 @@
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
 #include "trainer/status/gpu_watch.h"
+#include "trainer/strategy/error_policy.h"
 
 namespace taas {
 namespace {
-
-bool IsEvaluator(const ReplicaProcess& process) {
-  return process.cluster && process.cluster->self.role == "evaluator";
-}
-
-bool IsLocal(const ReplicaProcess& process) {
-  if (IsEvaluator(process)) return false;
-  return !process.cluster || process.cluster->alone() ||
-         process.config.strategy != StrategyType::kParameterServer;
-}
-
-bool IsChief(const ReplicaProcess& process) {
-  return process.cluster && process.cluster->self == process.cluster->chief();
-}
 
 absl::Status Run(Role& role) {
   const ReplicaProcess& process = role.process();
   if (process.cluster) {
     RETURN_IF_ERROR(role.place().Resolve(role.cluster()));
   }
-  if (IsEvaluator(process)) return RunEvaluator(role);
-  if (IsLocal(process)) return RunLocally(role);
+  const TrainerRole what = RoleOf(process);
+  if (what == TrainerRole::kEvaluator) return RunEvaluator(role);
+  if (what == TrainerRole::kLocal) return RunLocally(role);
   if (role.cluster().count("ps") == 0) {
     return absl::InvalidArgumentError(
         "strategy.type ParameterServer: the cluster in TF_CONFIG has no ps");
   }
-  if (IsChief(process)) return RunChief(role);
-  return role.cluster().self.role == "ps" ? RunParameterServer(role) : RunWorker(role);
+  if (what == TrainerRole::kChief) return RunChief(role);
+  return what == TrainerRole::kParameterServer ? RunParameterServer(role) : RunWorker(role);
 }
 
 }  // namespace
 
+TrainerRole RoleOf(const ReplicaProcess& process) {
+  const std::optional<ClusterSpec>& cluster = process.cluster;
+  if (cluster && cluster->self.role == "evaluator") return TrainerRole::kEvaluator;
+  if (!cluster || cluster->alone() ||
+      process.config.strategy != StrategyType::kParameterServer) {
+    return TrainerRole::kLocal;
+  }
+  if (cluster->self == cluster->chief()) return TrainerRole::kChief;
+  return cluster->self.role == "ps" ? TrainerRole::kParameterServer : TrainerRole::kWorker;
+}
+
 bool NeededToSave(const ReplicaProcess& process) {
-  if (IsEvaluator(process)) return false;
-  return IsLocal(process) || IsChief(process) || process.cluster->self.role == "ps";
+  const TrainerRole role = RoleOf(process);
+  return role != TrainerRole::kEvaluator && role != TrainerRole::kWorker;
 }
 
 int64_t ExamplesPerStepOf(const ReplicaProcess& process) {
   const TrainerConfig& config = process.config;
-  if (IsLocal(process) || IsEvaluator(process) || config.mode != UpdateMode::kSync) {
+  const TrainerRole role = RoleOf(process);
+  const bool alone = role == TrainerRole::kLocal || role == TrainerRole::kEvaluator;
+  if (alone || config.mode != UpdateMode::kSync) {
     return ExamplesPerStep(config);
   }
   const auto replicas = static_cast<int64_t>(process.cluster->training_replicas().size());
@@ -69,18 +70,6 @@ StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
           .start = start,
           .max_steps = process.config.max_steps,
           .batch_size = ExamplesPerStepOf(process)};
-}
-
-int ExitCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk: return kExitDone;
-    case absl::StatusCode::kCancelled: return kExitTerminated;
-    // Peers that did not come, a port that was taken, a disk that was away: another try may go
-    // well, and backoffLimit bounds the tries.
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kUnavailable: return kExitRestart;
-    default: return kExitPermanent;
-  }
 }
 
 int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,

@@ -14,20 +14,15 @@
 #include <optional>
 #include <string>
 
-#include "absl/status/status.h"
 #include "operator/base/clock.h"
 #include "trainer/cluster/tf_config.h"
 #include "trainer/cmd/farewell.h"
 #include "trainer/config/trainer_config.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/stop_flag.h"
+#include "trainer/strategy/try_on.h"
 
 namespace taas {
-
-constexpr int kExitDone = 0;
-constexpr int kExitPermanent = 1;
-constexpr int kExitRestart = 138;
-constexpr int kExitTerminated = 143;
 
 struct ReplicaProcess {
   TrainerConfig config;
@@ -39,11 +34,13 @@ struct ReplicaProcess {
   int64_t pod_number = 1;
   uint64_t start = 0;  // Drawn by the process.
   // For the peers that the start waits for.
-  Clock::Duration start_deadline = std::chrono::minutes(5);
+  Clock::Duration start_deadline = kStartDeadline;
   std::optional<int> status_port;
   std::optional<std::string> termination_log;
   std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES.
 };
+
+TrainerRole RoleOf(const ReplicaProcess& process);
 
 // Whether a last checkpoint at SIGTERM needs this process: then it is told to stop (the stop flag)
 // instead of being ended at once.
@@ -59,9 +56,6 @@ StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);
 // `farewell` is for a signal that ends the process at once.
 int RunReplicaProcess(const ReplicaProcess& process, StatusBoard& board, const StopFlag& stop,
                       Farewell& farewell);
-
-// 0, 1, 138 or 143.
-int ExitCodeOf(const absl::Status& status);
 
 }  // namespace taas
 

@@ -10,6 +10,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/export/export_model.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ps/layout.h"
 #include "trainer/summary/graph_event.h"
@@ -20,6 +21,22 @@ namespace {
 
 // Between two looks at a checkpoint directory that another job owns, whose lease is 30 s.
 constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
+
+// What one sample copies for histograms, weights and gradients together, on the training thread:
+// 64 MiB, some 20 ms. Of larger models each n-th number tells how they are spread as well.
+constexpr size_t kSampledMax = size_t{16} << 20;
+// Tensors of so few numbers are always whole.
+constexpr size_t kSampledWhole = 4'096;
+
+void AddEvaluation(const Evaluation& evaluation, summary::Summary* summary) {
+  const auto add = [&](const char* tag, double value) {
+    summary::Summary::Value* const entry = summary->add_value();
+    entry->set_tag(tag);
+    entry->set_simple_value(static_cast<float>(value));
+  };
+  add("eval/loss", evaluation.loss);
+  if (evaluation.accuracy) add("eval/accuracy", *evaluation.accuracy);
+}
 
 }  // namespace
 
@@ -74,7 +91,19 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
   trace_.emplace(clock_, files_, config().engine, traced);
   process.trace = trace_->trace();
   process.after_step = [this] { trace_->WriteIfComplete(); };
-  ASSIGN_OR_RETURN(auto task, ModelTask::Make(files_, config(), process));
+  process.trains = RoleOf(process_) != TrainerRole::kEvaluator;
+  process.read_again = [this](const std::function<absl::Status()>& read) {
+    // A process by itself saves what it has when it is stopped; the chief's training thread is told
+    // when the others have.
+    const StopFlag& stop = RoleOf(process_) == TrainerRole::kLocal ? stop_ : reading_stopped_;
+    return TryOn(TriesUntil(stop), ErrorAt::kRead, "read the training data", read);
+  };
+  std::unique_ptr<ModelTask> task;
+  RETURN_IF_ERROR(TryOn(TriesUntil(stop_), ErrorAt::kLoad, "load the data", [&] {
+    auto made = ModelTask::Make(files_, config(), process);
+    if (made.ok()) task = *std::move(made);
+    return task != nullptr ? absl::OkStatus() : made.status();
+  }));
   if (config().engine.log_device_placement) {
     // TensorFlow's lines, on its stream: scripts look for them there.
     std::fputs(task->Placements().c_str(), stderr);
@@ -85,28 +114,37 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
   return task;
 }
 
+absl::Status Role::TryExport() {
+  if (config().export_format.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config().export_format));
+  return TryOn(TriesUntil(stop_), ErrorAt::kSetUp, "try the export directory", [&] {
+    return Annotate(TryExportPath(files_, config().export_dir, format),
+                    "spec.trainer.export.dir");
+  });
+}
+
 absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& task) {
   if (config().checkpoint_dir.empty()) return std::unique_ptr<SnapshotStore>();
   ASSIGN_OR_RETURN(const SnapshotShape shape, ShapeOf(task.session(), config()));
-  for (bool told = false;;) {
-    auto store = SnapshotStore::Open(
-        files_, clock_,
-        {.dir = config().checkpoint_dir,
-         .job = process_.job,
-         .uid = process_.uid,
-         .attempt = process_.attempt,
-         .pod = process_.pod_number,
-         .start = process_.start,
-         .keep = static_cast<int>(config().checkpoint_keep),
-         .shard_bytes = config().checkpoint_shard_bytes,
-         .shape = shape});
-    // A disk that is away is another matter: the process ends and is started again.
-    if (store.ok() || !absl::IsAborted(store.status())) return store;
-    const std::string text = "waiting: " + std::string(store.status().message());
-    board_.SetState(RunState::kWaitingForPeers, text);
-    if (!std::exchange(told, true)) Log(LogLevel::kWarning, text);
-    if (stop_.WaitFor(kDirectoryRetry)) return absl::CancelledError("stopped while " + text);
-  }
+  const SnapshotStore::Options options{
+      .dir = config().checkpoint_dir,
+      .job = process_.job,
+      .uid = process_.uid,
+      .attempt = process_.attempt,
+      .pod = process_.pod_number,
+      .start = process_.start,
+      .keep = static_cast<int>(config().checkpoint_keep),
+      .shard_bytes = config().checkpoint_shard_bytes,
+      .shape = shape};
+  Tries tries = TriesUntil(stop_);
+  tries.limits.pause = kDirectoryRetry;
+  std::unique_ptr<SnapshotStore> store;
+  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kSetUp, "open the checkpoint directory", [&] {
+    auto opened = SnapshotStore::Open(files_, clock_, options);
+    if (opened.ok()) store = *std::move(opened);
+    return store != nullptr ? absl::OkStatus() : opened.status();
+  }));
+  return store;
 }
 
 absl::Status Role::Release(SnapshotStore* store, absl::Status status) {
@@ -163,9 +201,18 @@ std::vector<summary::Event> Role::EventHead(ModelTask& task) const {
   return {PlacedGraph(task), HparamsExperiment(what), HparamsStart(what)};
 }
 
-void Role::EndRecording(Recorder& recorder, const absl::Status& status) const {
+void Role::EndRecording(ModelTask& task, Recorder& recorder, const absl::Status& status) const {
   if (absl::IsCancelled(status) || absl::IsUnavailable(status)) return;
-  recorder.End(HparamsEnd(status.ok(), clock_.WallNow()));
+  const StatusBoard::Snapshot last = board_.snapshot();
+  const int64_t step = last.progress.step;
+  // Another replica may have made the last step. The loss is that of the last batch here.
+  if (status.ok() && last.progress.loss && recorder.last_step() >= 0 &&
+      recorder.last_step() < step) {
+    recorder.Record({.step = step, .loss = last.progress.loss, .accuracy = task.BatchAccuracy()});
+  }
+  summary::Summary end = HparamsEnd(status.ok(), clock_.WallNow());
+  if (last.evaluation) AddEvaluation(*last.evaluation, &end);
+  recorder.End(step, std::move(end));
 }
 
 std::unique_ptr<Recorder> Role::MakeRecorder(ModelTask& task) {
@@ -189,8 +236,11 @@ absl::StatusOr<StepLog> Role::MakeStepLog(ModelTask& task, Recorder* recorder) c
     const int64_t gradients = ExamplesPerStepOf(process_) / config().batch_size;
     ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer,
                      Optimizer::Parse(config().optimizer, gradients));
-    options.also = [&task, recorder, optimizer](int64_t step, double loss, double) {
-      if (!recorder->Due(step)) return;
+    const int64_t max_steps = config().max_steps;
+    options.also = [&task, recorder, optimizer, max_steps](int64_t step, double loss, double) {
+      // The last step in any case, once.
+      const bool last = step >= max_steps && recorder->last_step() != step;
+      if (!recorder->Due(step) && !last) return;
       recorder->Record(SampleOf(task, *recorder, *optimizer, step, loss));
     };
   }
@@ -205,8 +255,18 @@ Sample Role::SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer
                 .learning_rate = optimizer.learning_rate(step)};
   if (!recorder.WantsHistograms()) return sample;
   Session& session = task.session();
+  size_t total = 0;
+  for (const VariableInfo& variable : session.variables()) {
+    total += variable.count * (variable.trainable ? 2 : 1);
+  }
+  const size_t stride = (total + kSampledMax - 1) / kSampledMax;
   const auto copy = [&](const std::string& tag, std::span<const float> values) {
-    sample.histograms.push_back({tag, std::vector<float>(values.begin(), values.end())});
+    Sample::Tensor& tensor = sample.histograms.emplace_back(tag, std::vector<float>());
+    if (stride == 1 || values.size() <= kSampledWhole) {
+      tensor.values.assign(values.begin(), values.end());
+      return;
+    }
+    for (size_t at = 0; at < values.size(); at += stride) tensor.values.push_back(values[at]);
   };
   for (size_t i = 0; i < session.variables().size(); ++i) {
     const VariableInfo& variable = session.variables()[i];
@@ -237,6 +297,12 @@ Member::Options Role::MemberOptions() const {
           .rank = cluster().rank(cluster().self),
           .config_hash = ConfigHash(config()),
           .start_deadline = process_.start_deadline};
+}
+
+TryLimits Role::limits() const {
+  return {.role = RoleOf(process_),
+          .start = process_.start_deadline,
+          .save = std::chrono::seconds(config().checkpoint_save_deadline)};
 }
 
 }  // namespace taas

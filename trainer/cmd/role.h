@@ -36,6 +36,7 @@
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
+#include "trainer/strategy/try_on.h"
 #include "trainer/summary/checkpoint_weights.h"
 #include "trainer/summary/event_pages.h"
 #include "trainer/summary/recorder.h"
@@ -68,6 +69,10 @@ class Role {
 
   // Says where its ops lie, if that is wanted, and records the trace.
   absl::StatusOr<std::unique_ptr<ModelTask>> MakeTask();
+  // What waits for data that cannot be read gives up: it is no longer wanted.
+  void StopReading() { reading_stopped_.Stop(); }
+  // That the model can be exported where it is to be; else that is said before the training.
+  absl::Status TryExport();
   // Null without a directory. While another living job owns the directory, waits: a process that
   // ended instead would be started again to find the same.
   absl::StatusOr<std::unique_ptr<SnapshotStore>> OpenStore(TrainingTask& task);
@@ -76,8 +81,9 @@ class Role {
 
   // Of the chief and of a process by itself: what /series shows and event files hold.
   std::unique_ptr<Recorder> MakeRecorder(ModelTask& task);
-  // Says in the event file how the training has ended, unless it was stopped and may go on.
-  void EndRecording(Recorder& recorder, const absl::Status& status) const;
+  // Says in the event file how the training has ended, with its last step and its evaluation,
+  // unless it was stopped and may go on.
+  void EndRecording(ModelTask& task, Recorder& recorder, const absl::Status& status) const;
   // And the weights of each checkpoint, while the result lives; null if nobody wants them.
   std::unique_ptr<CheckpointWeights> FollowCheckpoints();
   // Samples of the steps that are logged go to the recorder, if there is one.
@@ -88,6 +94,8 @@ class Role {
 
   void ShowTrouble(const std::string& why);
   Member::Options MemberOptions() const;
+  TryLimits limits() const;
+  Tries TriesUntil(const StopFlag& stop) { return {clock_, board_, stop, limits()}; }
 
  private:
   // What heads the event files.
@@ -104,6 +112,7 @@ class Role {
   PosixFileSystem files_;
   Place place_;
   Series series_;
+  StopFlag reading_stopped_;
   std::optional<EventPages> events_;
   std::optional<TraceFile> trace_;
 };

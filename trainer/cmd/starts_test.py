@@ -2,12 +2,14 @@
 """How processes of a job start: the classic command lines, TF_CONFIG, and whom they wait for."""
 
 import json
+import os
 import re
 import socket
+import subprocess
 import time
 import unittest
 
-from processes import CONFIG, ENDLESS, TOGETHER, Job, free_ports
+from processes import CONFIG, ENDLESS, TOGETHER, TRAINER, Job, free_ports
 
 # The barrier names who is missing within this.
 NAMED_WITHIN_S = 10
@@ -72,6 +74,42 @@ class ClassicStartTest(unittest.TestCase):
                 process = job.start("bad", ["--config", json.dumps(CONFIG), *args], environment)
                 self.assertEqual(process.wait(), 1, process.log())
                 self.assertIn(sentence, process.end()["message"])
+
+
+    # The parser's own numbers, 104 and 109, which no page named.
+    def test_a_wrong_command_line_ends_with_2(self):
+        for args in (["--no-such-flag"], ["--batch_size=many"], ["graph", "--format=png"],
+                     ["inspect"], ["data", "draw"]):
+            with self.subTest(args=args):
+                done = subprocess.run([TRAINER, *args], check=False, env={}, text=True,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertEqual(subprocess.run([TRAINER, "--help"], check=False, env={},
+                                        stdout=subprocess.DEVNULL).returncode, 0)
+
+    # 600 characters of the library's stood before the sentence.
+    def test_a_chief_whose_port_is_taken_says_so_once_and_ends_with_138(self):
+        with Job(chief=True) as job:
+            host, port = job.cluster["chief"][0].split(":")
+            with socket.create_server((host, int(port))):
+                chief = job.start_replica("chief")
+                self.assertEqual(chief.wait(), 138, chief.log())
+            self.assertIn(f"listen on {host}:{port}: Address already in use",
+                          chief.end()["message"])
+            self.assertNotIn("chttp2", chief.log())
+            self.assertLess(len(chief.log()), 400, chief.log())
+
+    # It was noticed when the training was over, and then tried without end.
+    def test_an_export_below_a_file_ends_the_start_with_1(self):
+        with Job(strategy={"type": "Local"}) as job:
+            blocked = os.path.join(job.directory, "file")
+            with open(blocked, "w", encoding="utf-8"):
+                pass
+            job.config["export"] = {"format": "savedModel", "dir": f"{blocked}/model"}
+            alone = job.start("alone", environment={"TAAS_TRAINER": json.dumps(job.config)})
+            self.assertEqual(alone.wait(), 1, alone.log())
+            self.assertIn("spec.trainer.export.dir: make directory", alone.end()["message"])
+            self.assertNotIn("step ", alone.log())
 
 
 class BarrierTest(unittest.TestCase):

@@ -42,7 +42,8 @@ class StopsTest(unittest.TestCase):
     def test_chief_ends_soon_though_a_parameter_server_is_frozen(self):
         for frozen in ("ps-0", "ps-1"):
             with self.subTest(frozen), Job(chief=True, ps=2, workers=1, maxSteps=ENDLESS) as job:
-                job.checkpoints(every=500)
+                # The next cut is far: one that is being read from it would be waited for.
+                job.checkpoints(every=20_000)
                 job.start_all()
                 chief = job.processes["chief-0"]
                 chief.says("checkpoint saved")
@@ -120,6 +121,38 @@ class DiskTest(unittest.TestCase):
             self.take_away(job, process)
             self.bring_back(job)
             self.assert_saves_again(process)
+
+    # A full disk at a restart failed the job for good. The log and what a process says at its end
+    # are files, too.
+    def test_a_disk_that_takes_nothing_at_the_start_is_waited_for(self):
+        with Job(strategy={"type": "Local"}) as job:
+            job.checkpoints()
+            own = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, own[1]))
+            try:
+                process = job.start("alone", environment=self.environment(job))
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, own)
+            wait_until("the trouble", lambda: "trying again to open the checkpoint directory since"
+                       in (process.get("/status") or {}).get("message", ""))
+            resource.prlimit(process.child.pid, resource.RLIMIT_FSIZE, own)
+            self.assertEqual(process.wait(), 0, process.log())
+
+    # It tried again for ever.
+    def test_a_disk_that_takes_nothing_at_the_end_ends_the_job_with_the_cause(self):
+        with Job(maxSteps=20_000, strategy={"type": "Local"}) as job:
+            job.checkpoints(every=500)
+            job.config["checkpoint"]["saveDeadlineSeconds"] = 1
+            process = job.start("alone", environment=self.environment(job))
+            process.says("checkpoint saved")
+            _, high = resource.prlimit(process.child.pid, resource.RLIMIT_FSIZE)
+            # Enough for the last words.
+            resource.prlimit(process.child.pid, resource.RLIMIT_FSIZE, (4096, high))
+            self.assertEqual(process.wait(), 1)
+            message = process.end()["message"]
+            self.assertIn("save the last checkpoint, given up after", message)
+            self.assertIn("File too large", message)
+            self.assertTrue(any(name.endswith(".index") for name in os.listdir(job.out)))
 
     # As with a full disk, the error is that something has run out.
     def test_process_without_descriptors_trains_on(self):

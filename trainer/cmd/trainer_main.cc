@@ -118,12 +118,16 @@ int TrainerMain(int argc, char** argv) {
   app.AddVersionFlag(std::string("taas-trainer ") + kVersion);
   Flags flags;
   AddFlags(app, &flags);
-  if (const std::optional<int> ended = app.Parse(argc, argv)) return *ended;
+  const std::optional<int> ended = app.Parse(argc, argv);
+  // The parser has a number for each kind of mistake.
+  if (ended) return *ended == 0 ? kExitDone : kExitUsage;
   if (flags.verbose) SetLogLevel(LogLevel::kDebug);
 
   // One thread per process unless told otherwise: several replicas share a machine.
   setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
   signal(SIGPIPE, SIG_IGN);
+  // A limit of the size of files is an error of who writes, as a full disk is.
+  signal(SIGXFSZ, SIG_IGN);
   static ReplicaProcess process;
   const absl::Status status = Configure(flags, &process);
   static StatusBoard board(BoardIdentity(process));

@@ -18,6 +18,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -643,8 +644,14 @@ class BadStartTest : public testing::TestWithParam<BadStart> {};
 
 TEST_P(BadStartTest, EndsWithOneAndASentence) {
   Job job;
+  // Who leads takes its port before it looks at anything else.
+  std::string tf_config = GetParam().tf_config;
+  constexpr std::string_view kPort = R"(127.0.0.1:1")";
+  if (const size_t at = tf_config.find(kPort); at != std::string::npos) {
+    tf_config.replace(at, kPort.size(), "127.0.0.1:" + std::to_string(FreePorts(1)[0]) + "\"");
+  }
   Child child({TrainerPath()},
-              {{"TF_CONFIG", GetParam().tf_config},
+              {{"TF_CONFIG", tf_config},
                {"TAAS_TRAINER", GetParam().trainer},
                {"TAAS_TERMINATION_LOG", job.TerminationPath("bad")}},
               job.dir + "/bad.log");

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <string>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
 #include "trainer/strategy/member.h"
@@ -25,14 +26,23 @@ absl::Status RunWorker(Role& role) {
   const Farewell::Scope farewell(role.farewell(), [&] { member.Leave(kFarewellPatience); });
   ASSIGN_OR_RETURN(StepLog log, role.MakeStepLog(*task, nullptr));
   ReplicaObserver observer;
-  observer.on_step = [&role, &log, last = int64_t{-1}](const StepResult& step) mutable {
+  int64_t last = -1;
+  observer.on_step = [&role, &log, &last](const StepResult& step) {
     Role::LogStep(log, step, &last);
     role.board().SetProgress({.step = step.step, .loss = step.loss});
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
+  bool worked = false;
+  observer.on_gradient = [&worked](int64_t) { worked = true; };
   RETURN_IF_ERROR(RunReplica(member, *task, observer));
   member.Leave();
-  role.board().SetState(RunState::kDone);
+  std::string late;
+  if (!worked) {
+    late = "training had ended at step " + std::to_string(member.end_step()) +
+           " when this worker came";
+    Log(LogLevel::kInfo, late);
+  }
+  role.board().SetState(RunState::kDone, late);
   return absl::OkStatus();
 }
 

@@ -275,12 +275,15 @@ absl::Status ReadCheckpoint(const Json& object, TrainerConfig* config) {
   if (found == object.end()) return absl::OkStatus();
   const std::string path = "checkpoint";
   RETURN_IF_ERROR(CheckFields(
-      *found, path, {"dir", "everySeconds", "everySteps", "keep", "maxShardBytes"}));
+      *found, path,
+      {"dir", "everySeconds", "everySteps", "keep", "maxShardBytes", "saveDeadlineSeconds"}));
   RETURN_IF_ERROR(ReadDirectory(*found, path, &config->checkpoint_dir));
   RETURN_IF_ERROR(
       ReadInt(*found, path, "everySeconds", 1, kIntMax, &config->checkpoint_seconds));
   RETURN_IF_ERROR(ReadInt(*found, path, "everySteps", 1, kStepsMax, &config->checkpoint_steps));
   RETURN_IF_ERROR(ReadInt(*found, path, "keep", 1, 10'000, &config->checkpoint_keep));
+  RETURN_IF_ERROR(ReadInt(*found, path, "saveDeadlineSeconds", 1, kIntMax,
+                          &config->checkpoint_save_deadline));
   return ReadInt(*found, path, "maxShardBytes", kShardBytesMin, kShardBytesMax,
                  &config->checkpoint_shard_bytes);
 }

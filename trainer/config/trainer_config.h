@@ -74,6 +74,7 @@ struct TrainerConfig {
   int64_t checkpoint_seconds = 600;
   int64_t checkpoint_steps = 0;  // 0: by time only.
   int64_t checkpoint_keep = 5;
+  int64_t checkpoint_save_deadline = 3'600;  // Seconds that the last save is tried for.
   int64_t checkpoint_shard_bytes = int64_t{4} << 30;  // Of one data file; a variable is not cut.
   std::string export_format;  // "": no export at the end; else "safetensors" or "savedModel".
   std::string export_dir;

@@ -19,7 +19,7 @@ constexpr char kGood[] = R"({
   "batchSize": 50, "maxSteps": 2000, "seed": 7,
   "regularization": {"l2": 0.004},
   "checkpoint": {"dir": "/out", "everySeconds": 30, "everySteps": 100, "keep": 2,
-                 "maxShardBytes": 1048576},
+                 "maxShardBytes": 1048576, "saveDeadlineSeconds": 77},
   "export": {"format": "savedModel", "dir": "/export"},
   "summaries": {"dir": "/events", "everySteps": 20, "histograms": false},
   "evaluation": {"everySeconds": 3},
@@ -50,6 +50,7 @@ TEST(TrainerConfigTest, AllFieldsAreRead) {
   EXPECT_EQ(config->checkpoint_steps, 100);
   EXPECT_EQ(config->checkpoint_keep, 2);
   EXPECT_EQ(config->checkpoint_shard_bytes, 1'048'576);
+  EXPECT_EQ(config->checkpoint_save_deadline, 77);
   EXPECT_EQ(config->export_format, "savedModel");
   EXPECT_EQ(config->export_dir, "/export");
   EXPECT_EQ(config->log_steps, 10);
@@ -230,6 +231,9 @@ INSTANTIATE_TEST_SUITE_P(
              "summaries.histograms: must be"},
         Case{"Evaluation", R"({"model":{},"data":{},"evaluation":{"everySeconds":0}})",
              "evaluation.everySeconds: must be"},
+        Case{"SaveDeadline",
+             R"({"model":{},"data":{},"checkpoint":{"dir":"a","saveDeadlineSeconds":0}})",
+             "checkpoint.saveDeadlineSeconds: must be"},
         Case{"NoDir", R"({"model":{},"data":{},"checkpoint":{}})", "checkpoint.dir: must"},
         Case{"NoThreads", R"({"model":{},"data":{},"engine":{"interOpThreads":0}})",
              "engine.interOpThreads: must be"},

@@ -6,6 +6,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/checkpoint_list.h"
+#include "trainer/strategy/error_policy.h"
 
 namespace taas {
 namespace {
@@ -20,7 +21,8 @@ constexpr char kAverage[] = "/ExponentialMovingAverage";
 // What may be well at the next look: a checkpoint that was retired or is damaged, a disk that is
 // away.
 bool MayPass(const absl::Status& status) {
-  return absl::IsNotFound(status) || absl::IsDataLoss(status) || absl::IsUnavailable(status);
+  return ReactionTo(status.code(), {TrainerRole::kEvaluator, ErrorAt::kRead}).patience ==
+         Patience::kAlways;
 }
 
 }  // namespace

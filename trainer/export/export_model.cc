@@ -15,6 +15,8 @@ namespace taas {
 namespace {
 
 constexpr char kStep[] = "global_step";
+// A file that is written once to see whether that works.
+constexpr char kProbe[] = "/.taas-try";
 
 absl::Status WriteModelSafetensors(FileSystem& files, const std::string& path,
                                    const ExportOptions& options) {
@@ -66,6 +68,19 @@ absl::Status CheckExport(const Model& model, ExportFormat format) {
   std::vector<Value> ends;
   for (const auto& [name, end] : served.outputs) ends.push_back(end);
   return Translate(model.graph, ends, &nodes).status();
+}
+
+absl::Status TryExportPath(FileSystem& files, const std::string& path, ExportFormat format) {
+  const std::string file = SafetensorsPath(path);
+  const std::string dir = format == ExportFormat::kSafetensors ? DirName(file) : path;
+  RETURN_IF_ERROR(files.MakeDirs(dir));
+  if (format == ExportFormat::kSafetensors && files.List(file).ok()) {
+    return absl::FailedPreconditionError("export to " + file +
+                                         ": it is a directory; remove it, or export elsewhere");
+  }
+  const std::string probe = dir + kProbe;
+  RETURN_IF_ERROR(files.WriteAtomically(probe, "x"));
+  return files.Remove(probe);
 }
 
 absl::Status ExportModel(FileSystem& files, const std::string& path,

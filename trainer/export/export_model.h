@@ -44,6 +44,11 @@ std::string SafetensorsPath(const std::string& path);
 // Whether a model can be exported so, before it is trained for it. Unimplemented naming the op.
 absl::Status CheckExport(const Model& model, ExportFormat format);
 
+// Whether there is room for the export at `path`, before hours are spent on a model: makes the
+// directory, and a file in it that is removed again. FailedPrecondition if a directory has the
+// file's name, those of the FileSystem: NotFound if a file is in the way.
+absl::Status TryExportPath(FileSystem& files, const std::string& path, ExportFormat format);
+
 // A SavedModel is the directory `path`. Replaces what stands there of the same format.
 absl::Status ExportModel(FileSystem& files, const std::string& path, const ExportOptions& options);
 

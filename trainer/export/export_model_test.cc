@@ -43,6 +43,24 @@ TEST_F(ExportModelTest, NamesOfFormatsAreThoseOfTheManifest) {
   EXPECT_THAT(ParseExportFormat("onnx").status().message(), HasSubstr("is \"onnx\""));
 }
 
+// That nothing can be written there was found out when the training was over.
+TEST_F(ExportModelTest, WhatIsInTheWayOfAnExportIsNamedBeforeTheTraining) {
+  for (const ExportFormat format : {ExportFormat::kSafetensors, ExportFormat::kSavedModel}) {
+    ASSERT_THAT(files_.RemoveAll(dir_), IsOk());
+    ASSERT_THAT(TryExportPath(files_, dir_ + "/deep/er", format), IsOk());
+    EXPECT_THAT(*files_.List(dir_ + "/deep/er"), testing::IsEmpty());
+    ASSERT_THAT(TryExportPath(files_, dir_ + "/deep/er", format), IsOk());
+    ASSERT_THAT(files_.WriteAtomically(dir_ + "/file", "x"), IsOk());
+    EXPECT_THAT(TryExportPath(files_, dir_ + "/file/er", format),
+                StatusIs(absl::StatusCode::kNotFound, HasSubstr("Not a directory")));
+    EXPECT_FALSE(TryExportPath(files_, "/proc/self/no", format).ok());
+  }
+  ASSERT_THAT(files_.MakeDirs(dir_ + "/model.safetensors"), IsOk());
+  EXPECT_THAT(TryExportPath(files_, dir_, ExportFormat::kSafetensors),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("model.safetensors: it is a directory")));
+}
+
 TEST_F(ExportModelTest, SafetensorsHoldTheModelAndItsStep) {
   ASSERT_THAT(ExportModel(files_, dir_, Options(ExportFormat::kSafetensors)), IsOk());
   auto reader = SafetensorsReader::Open(files_, dir_ + "/model.safetensors");

@@ -140,6 +140,7 @@ void Coordinator::FillWork(const wire::BeatRequest& request, const ps::Pusher& p
   const bool ready = ready_ && MayTrain(pusher);
   reply->set_ready(ready);
   reply->set_done(done_);
+  if (done_) reply->set_step(end_step_);
   reply->set_waiting_for(waiting_for_);
   reply->set_shards_give_batches(aggregate_ > 0);
   for (const std::string& shard : shard_addresses_) reply->add_shards(shard);

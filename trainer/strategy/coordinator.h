@@ -11,7 +11,7 @@
 // Ownership: borrows clock, board, task and store. Threads: Run on one (it starts another, which
 // ends with it), the WorkSource on one other, the handler's methods on any. Errors of Run:
 // Cancelled (stopped; a last checkpoint is written), DeadlineExceeded (peers did not come:
-// restart), others permanent.
+// restart), that of the chief's own training, others permanent.
 //
 //   Coordinator coordinator(clock, options, board, task, store.get());
 //   ASSIGN_OR_RETURN(auto server, ChiefServer::Start(host, port, coordinator));
@@ -48,13 +48,11 @@
 #include "trainer/strategy/snapshot.h"
 #include "trainer/strategy/stop_flag.h"
 #include "trainer/strategy/training_task.h"
+#include "trainer/strategy/try_on.h"
 #include "trainer/strategy/work_source.h"
 
 namespace taas {
 
-// The start completes within this or the process asks to be restarted: five minutes cover the pull
-// of an image on the other nodes.
-constexpr Clock::Duration kStartDeadline = std::chrono::minutes(5);
 // How often a wait for peers is told again in the log; the first time at once.
 constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);
 
@@ -70,8 +68,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
     JobIdentity job;
     Incarnation self;
     ps::CommitRecord* record = nullptr;  // Of where generations begin; none without.
-    // For parameter servers that do not come.
-    Clock::Duration start_deadline = kStartDeadline;
+    TryLimits limits{.role = TrainerRole::kChief};  // `start`: for parameter servers, too.
     std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
   };
   // `store` may be null: no checkpoints. Whoever opened it releases it after Run.
@@ -90,7 +87,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // WorkSource of the chief's own training. After Fail, Next returns that error.
   absl::StatusOr<Work> Next() override;
   bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;
-  // The chief's own training has ended with an error: Run ends with it.
+  // The chief's own training has ended with an error: Run ends with it, whatever its class.
   void Fail(const absl::Status& status);
 
  private:
@@ -143,12 +140,15 @@ class Coordinator : public ChiefHandler, public WorkSource {
 
   // On Run's thread, as the rest. coordinator_run.cc: the life of the job.
   absl::Status RunToEnd(const StopFlag& stop);
-  absl::Status LoadStart();
+  absl::Status LoadStart(const StopFlag& stop);
   absl::Status WaitForShards(const StopFlag& stop);
   absl::Status StartGeneration();
   void PauseWork(RunState state, const std::string& why);
   void ShowPeers();
   absl::Status Failure();
+  Tries TriesUntil(const StopFlag& stop) const {
+    return {clock_, board_, stop, options_.limits};
+  }
 
   // coordinator_watch.cc: while a generation trains.
   absl::Status Watch(const StopFlag& stop);
@@ -175,6 +175,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // After what was done to the checkpoint directory: disk_errors.h.
   absl::Status GoOn(const absl::Status& status);
   absl::Status SaveWhatIsThere();
+  void SaveBeforeEnd();
   absl::Status Finish(const StopFlag& stop);
 
   const Clock& clock_;
@@ -202,6 +203,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   bool ready_ = false;
   bool trained_ = false;  // All batches are committed.
   bool done_ = false;
+  int64_t end_step_ = 0;  // Once done_.
   bool closing_ = false;
   bool ended_ = false;  // Run has.
   ps::ShardControl* cut_off_at_stop_ = nullptr;

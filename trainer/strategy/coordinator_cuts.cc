@@ -58,21 +58,30 @@ ps::ModelSpans Coordinator::SpansOf(Snapshot& snapshot) {
 absl::Status Coordinator::SaveCut(bool beside_training) {
   saved_at_ = clock_.Now();
   if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
-  RETURN_IF_ERROR(beside_training ? WatchWhileSaving() : store_->Save(snapshot_))
-      .With("save checkpoint");
+  RETURN_IF_ERROR(beside_training ? WatchWhileSaving() : store_->Save(snapshot_));
   saved_step_ = snapshot_.step;
+  if (beside_training && save_again_at_) board_.SetState(RunState::kTraining);
   Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
   return absl::OkStatus();
 }
 
 absl::Status Coordinator::GoOn(const absl::Status& status) {
   const bool all_saved = saved_step_ == snapshot_.step;
-  return TrainOnWithout(status, all_saved, clock_.Now(), board_, &save_again_at_);
+  const absl::Status ends =
+      TrainOnWithout(status, all_saved, clock_.Now(), board_, &save_again_at_);
+  // Of this process, whatever its class: no parameter server is to blame.
+  if (!ends.ok()) Fail(ends);
+  return ends;
+}
+
+void Coordinator::SaveBeforeEnd() {
+  const absl::Status saved = SaveWhatIsThere();
+  if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
 }
 
 absl::Status Coordinator::SaveWhatIsThere() {
   if (controls_.empty() || store_ == nullptr) return absl::OkStatus();
-  board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
+  board_.SetState(RunState::kSaving, "about to end: saving a last checkpoint");
   // A parameter server may have gone first. Then the cut before is the last.
   absl::Status cut = absl::UnavailableError("a parameter server does not answer");
   if (answering_) {
@@ -92,7 +101,9 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
   }
   RETURN_IF_ERROR(CheckTrained(task_.session(), snapshot_.spans(), snapshot_.step));
   board_.SetState(RunState::kSaving);
-  RETURN_IF_ERROR(SaveLast([this] { return SaveCut(); }, board_, stop));
+  const Tries tries = TriesUntil(stop);
+  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "save the last checkpoint",
+                        [this] { return SaveCut(); }));
   std::vector<std::span<float>> evaluated = snapshot_.spans();
   if (const auto average = optimizer_->average_slot()) {
     const std::vector<std::span<float>> averages = snapshot_.slot_spans()[*average];
@@ -100,8 +111,8 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
       if (!averages[i].empty()) evaluated[i] = averages[i];
     }
   }
-  RETURN_IF_ERROR(SaveLast([&] { return task_.Export(snapshot_.step, evaluated); }, board_, stop,
-                           "the export"));
+  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "export the model",
+                        [&] { return task_.Export(snapshot_.step, evaluated); }));
   board_.SetState(RunState::kEvaluating);
   ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
   if (evaluation) {
@@ -111,6 +122,7 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
   }
   Lock lock(mutex_);
   done_ = true;
+  end_step_ = snapshot_.step;
   ready_ = false;
   ++view_;
   changed_.notify_all();

@@ -58,7 +58,7 @@ void Coordinator::CutOffWhenStopped(const StopFlag& stop) {
 }
 
 absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
-  RETURN_IF_ERROR(LoadStart());
+  RETURN_IF_ERROR(LoadStart(stop));
   if (snapshot_.step >= options_.config.max_steps) {
     // The chief before this one died after its last checkpoint. Parameter servers may have ended by
     // then, and there is nothing left for them to do.
@@ -78,11 +78,17 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
       if (status.ok()) return Finish(stop);
     }
     if (absl::IsCancelled(status)) {
-      const absl::Status saved = SaveWhatIsThere();
-      if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
+      SaveBeforeEnd();
       return status;
     }
-    if (!absl::IsUnavailable(status) && !absl::IsAborted(status)) return status;
+    // An error of this process is of no class of a peer's: no generation would mend it.
+    if (const absl::Status own = Failure(); !own.ok()) {
+      if (ExitCodeOf(own) == kExitRestart) SaveBeforeEnd();
+      return own;
+    }
+    const Reaction reaction =
+        ReactionTo(status.code(), {TrainerRole::kChief, ErrorAt::kPeer});
+    if (reaction.patience != Patience::kAlways) return status;
     PauseWork(RunState::kRestoring, "restoring step " + std::to_string(snapshot_.step) +
                                         " on the parameter servers: " +
                                         std::string(status.message()));
@@ -93,7 +99,7 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   }
 }
 
-absl::Status Coordinator::LoadStart() {
+absl::Status Coordinator::LoadStart(const StopFlag& stop) {
   const TrainerConfig& config = options_.config;
   ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config.optimizer));
   if (config.mode == UpdateMode::kSync) {
@@ -108,7 +114,12 @@ absl::Status Coordinator::LoadStart() {
   snapshot_.slots = OptimizerSlots(*optimizer_, task_.session()).values();
   saved_at_ = clock_.Now();
   if (store_ == nullptr) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot_));
+  bool found = false;
+  RETURN_IF_ERROR(TryOn(TriesUntil(stop), ErrorAt::kSetUp, "read the last checkpoint", [&] {
+    const absl::StatusOr<bool> loaded = store_->Load(&snapshot_);
+    found = loaded.ok() && *loaded;
+    return loaded.status();
+  }));
   if (found) {
     RestoreUntrained(snapshot_, task_.session());
     saved_step_ = snapshot_.step;
@@ -144,8 +155,8 @@ absl::Status Coordinator::WaitForShards(const StopFlag& stop) {
     const Clock::Time now = clock_.Now();
     board_.SetState(RunState::kWaitingForPeers, text);
     ShowPeers();
-    if (now - start > options_.start_deadline) {
-      const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.start_deadline);
+    if (now - start > options_.limits.start) {
+      const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.limits.start);
       return absl::DeadlineExceededError(text + ", given up after " +
                                          std::to_string(limit.count()) + " s");
     }

@@ -26,6 +26,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/ps/shard.h"
 #include "trainer/strategy/model_task.h"
+#include "trainer/strategy/replica_loop.h"
 
 namespace taas {
 namespace {
@@ -249,6 +250,49 @@ TEST_F(CoordinatorTest, AnotherProgramOnThePortOfAParameterServerIsNoReasonToGiv
   shutdown(*socket, SHUT_RDWR);
   web.join();
   close(*socket);
+}
+
+// One I/O error of the chief's data was taken for a lost parameter server: the job began generation
+// after generation, twenty times a second, for ever.
+TEST_F(CoordinatorTest, AnErrorOfTheChiefsOwnTrainingEndsTheJobWhateverItsClass) {
+  for (const absl::Status& own : {absl::UnavailableError("read /data/a: Input/output error"),
+                                  absl::AbortedError("read /data/a: changed")}) {
+    Start(/*ps=*/1);
+    Join({"ps", 0}, Serve());
+    Join({"worker", 0});
+    ASSERT_TRUE(Until([&] { return Beat({"worker", 0}).ready(); }));
+    coordinator_->Fail(own);
+    run_.join();
+    EXPECT_EQ(ended_, own);
+    EXPECT_EQ(Beat({"worker", 0}).generation(), 1);
+  }
+}
+
+// A task whose data cannot be read.
+class UnreadableTask : public TrainingTask {
+ public:
+  UnreadableTask(TrainingTask& task, absl::Status error) : task_(task), error_(std::move(error)) {}
+  Session& session() override { return task_.session(); }
+  absl::Status FillBatch(int64_t) override { return error_; }
+  absl::StatusOr<std::optional<Evaluation>> Evaluate(
+      const std::vector<std::span<float>>& variables) override {
+    return task_.Evaluate(variables);
+  }
+
+ private:
+  TrainingTask& task_;
+  const absl::Status error_;
+};
+
+// It asked for the same batch again and again: the class was that of another generation.
+TEST_F(CoordinatorTest, AReplicaEndsWithTheErrorOfItsTaskWhateverItsClass) {
+  Start(/*ps=*/1);
+  Join({"ps", 0}, Serve());
+  for (const absl::Status& own : {absl::AbortedError("read /data/a: changed"),
+                                  absl::FailedPreconditionError("open /data/a: it is a pipe")}) {
+    UnreadableTask task(*task_, own);
+    EXPECT_EQ(RunReplica(*coordinator_, task, {}), own);
+  }
 }
 
 // The last batches of a worker that was scaled away stayed lent to it until it was missed, ten

@@ -128,7 +128,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     WatchedTask task(*model, [&](int64_t batch, double loss) { losses[batch] = loss; });
     StatusBoard board({});
     StepLog log(clock_, {.every = 1000});
-    EXPECT_THAT(RunLocal(clock_, config, task, nullptr, board, log, stop_), IsOk());
+    EXPECT_THAT(RunLocal(config, task, nullptr, log, {clock_, board, stop_}), IsOk());
     return losses;
   }
 

@@ -16,6 +16,7 @@
 #include "trainer/strategy/optimizer_slots.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
+#include "trainer/strategy/try_on.h"
 
 namespace taas {
 namespace {
@@ -29,28 +30,36 @@ std::string Milliseconds(Clock::Duration duration) {
 
 class LocalTraining {
  public:
-  LocalTraining(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
-                SnapshotStore* store, StatusBoard& board, StepLog& log)
-      : clock_(clock), config_(config), task_(task), store_(store), board_(board), log_(log) {}
+  LocalTraining(const TrainerConfig& config, TrainingTask& task, SnapshotStore* store,
+                StepLog& log, const Tries& tries)
+      : clock_(tries.clock),
+        config_(config),
+        task_(task),
+        store_(store),
+        board_(tries.board),
+        log_(log),
+        tries_(tries) {}
 
-  absl::Status Run(const StopFlag& stop) {
+  absl::Status Run() {
     RETURN_IF_ERROR(Start());
     while (step_ < config_.max_steps) {
-      if (stop.stopped()) {
-        board_.SetState(RunState::kSaving, "told to stop: saving a last checkpoint");
-        const absl::Status saved = SaveNow();
-        if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
+      if (tries_.stop.stopped()) {
+        SaveBeforeEnd();
         return absl::CancelledError("stopped");
       }
-      RETURN_IF_ERROR(Step());
+      const absl::Status stepped = Step();
+      if (absl::IsCancelled(stepped)) continue;  // Stopped while it waited for its data.
+      if (ExitCodeOf(stepped) == kExitRestart) SaveBeforeEnd();
+      RETURN_IF_ERROR(stepped);
       RETURN_IF_ERROR(SaveBesideTraining());
     }
     RETURN_IF_ERROR(CheckTrained(task_.session(), VariablesOf(task_.session()), step_));
     board_.SetState(RunState::kSaving);
-    RETURN_IF_ERROR(SaveLast([this] { return SaveNow(); }, board_, stop));
+    RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "save the last checkpoint",
+                          [this] { return SaveNow(); }));
     const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());
-    RETURN_IF_ERROR(
-        SaveLast([&] { return task_.Export(step_, trained); }, board_, stop, "the export"));
+    RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "export the model",
+                          [&] { return task_.Export(step_, trained); }));
     board_.SetState(RunState::kEvaluating);
     ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(trained));
     if (evaluation) {
@@ -71,7 +80,12 @@ class LocalTraining {
     saved_at_ = clock_.Now();
     Snapshot snapshot = InitialSnapshot(session);
     if (store_ != nullptr) {
-      ASSIGN_OR_RETURN(const bool found, store_->Load(&snapshot));
+      bool found = false;
+      RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kSetUp, "read the last checkpoint", [&] {
+        const absl::StatusOr<bool> loaded = store_->Load(&snapshot);
+        found = loaded.ok() && *loaded;
+        return loaded.status();
+      }));
       if (found) {
         for (size_t i = 0; i < snapshot.values.size(); ++i) {
           std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
@@ -150,8 +164,7 @@ class LocalTraining {
     const std::optional<BackgroundSaver::Result> result = saver_->Take();
     if (!result) return absl::OkStatus();
     took_ = result->took;
-    const absl::Status status = Annotate(result->status, "save checkpoint");
-    if (!status.ok()) return GoOn(status);
+    if (!result->status.ok()) return GoOn(result->status);
     saved_step_ = result->step;
     if (std::exchange(save_again_at_, std::nullopt)) board_.SetState(RunState::kTraining);
     Log(LogLevel::kInfo, "checkpoint saved",
@@ -159,6 +172,13 @@ class LocalTraining {
          {"ms", Milliseconds(result->took)},
          {"stepHeldMs", Milliseconds(result->held)}});
     return absl::OkStatus();
+  }
+
+  // What was trained so far is kept, if that can be.
+  void SaveBeforeEnd() {
+    board_.SetState(RunState::kSaving, "about to end: saving a last checkpoint");
+    const absl::Status saved = SaveNow();
+    if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
   }
 
   // With nothing else to do meanwhile.
@@ -172,7 +192,7 @@ class LocalTraining {
     saver_->Detach();
     saver_->Wait();
     const std::optional<BackgroundSaver::Result> result = saver_->Take();
-    RETURN_IF_ERROR(result->status).With("save checkpoint");
+    RETURN_IF_ERROR(result->status);
     saved_step_ = step_;
     Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});
     return absl::OkStatus();
@@ -184,6 +204,7 @@ class LocalTraining {
   SnapshotStore* const store_;
   StatusBoard& board_;
   StepLog& log_;
+  const Tries& tries_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<OptimizerSlots> slots_;
   int64_t step_ = 0;
@@ -199,10 +220,9 @@ class LocalTraining {
 
 }  // namespace
 
-absl::Status RunLocal(const Clock& clock, const TrainerConfig& config, TrainingTask& task,
-                      SnapshotStore* store, StatusBoard& board, StepLog& log,
-                      const StopFlag& stop) {
-  return LocalTraining(clock, config, task, store, board, log).Run(stop);
+absl::Status RunLocal(const TrainerConfig& config, TrainingTask& task, SnapshotStore* store,
+                      StepLog& log, const Tries& tries) {
+  return LocalTraining(config, task, store, log, tries).Run();
 }
 
 }  // namespace taas

@@ -3,10 +3,15 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -122,10 +127,11 @@ class LocalStrategyTest : public testing::Test {
                          .max_steps = config.max_steps,
                          .fd = null_,
                          .also = [&](int64_t step, double, double) {
+                           on_step_(step);
                            if (step == stop_at) stop.Stop();
                          }});
     Outcome outcome;
-    outcome.status = RunLocal(clock_, config, watched, store, board, log, stop);
+    outcome.status = RunLocal(config, watched, store, log, {clock_, board, stop, limits_});
     for (const std::span<float> values : VariablesOf(task.session())) {
       outcome.values.emplace_back(values.begin(), values.end());
     }
@@ -139,6 +145,8 @@ class LocalStrategyTest : public testing::Test {
   RealClock clock_;
   const int null_;
   int64_t explodes_at_ = 0;  // See WatchedTask.
+  TryLimits limits_;
+  std::function<void(int64_t step)> on_step_ = [](int64_t) {};
 };
 
 struct UpdateCase {
@@ -365,7 +373,7 @@ TEST_F(LocalStrategyTest, AveragesInTheCheckpointOfAnUntrainedModelAreItsVariabl
   StepLog log(clock_, {.fd = null_});
   StopFlag stop;
   stop.Stop();
-  EXPECT_THAT(RunLocal(clock_, config, **task, store.get(), board, log, stop),
+  EXPECT_THAT(RunLocal(config, **task, store.get(), log, {clock_, board, stop}),
               StatusIs(absl::StatusCode::kCancelled));
   Snapshot first;
   EXPECT_EQ(*store->Load(&first), true);
@@ -411,6 +419,45 @@ TEST_F(LocalStrategyTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   EXPECT_EQ(outcome.values, undisturbed.values);
   EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), false);
   EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-40.index"), true);
+}
+
+// While `full`, nothing can be written.
+class FullDisk : public PosixFileSystem {
+ public:
+  absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
+    if (full) return ErrnoToStatus(ENOSPC, "open", path);
+    return PosixFileSystem::OpenWrite(path);
+  }
+  std::atomic<bool> full = false;
+};
+
+// The job ran on for ever after its last step, on a disk that stayed full.
+TEST_F(LocalStrategyTest, DiskThatStaysFullEndsTheJobWithTheCauseAndTheCheckpointBefore) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
+  config.batch_size = kBatch;
+  config.max_steps = 20;
+  config.checkpoint_dir = NewDir();
+  config.checkpoint_steps = 10;
+  auto task = ModelTask::Make(files_, config);
+  ASSERT_THAT(task, IsOk());
+  FullDisk files;
+  const auto store = OpenStore(config, (*task)->session(), files);
+  on_step_ = [&](int64_t step) {
+    if (step < 15) return;
+    // Of a save that is under way all belongs to the checkpoint before.
+    while (!*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index")) {
+      std::this_thread::yield();
+    }
+    files.full = true;
+  };
+  limits_.save = std::chrono::milliseconds(50);
+  limits_.pause = std::chrono::milliseconds(1);
+  const Outcome outcome = Train(config, **task, store.get(), /*stop_at=*/0);
+  EXPECT_THAT(outcome.status,
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       testing::AllOf(HasSubstr("save the last checkpoint, given up after"),
+                                      HasSubstr("No space left on device"))));
+  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), true);
 }
 
 TEST_F(LocalStrategyTest, ModelThatDivergesInItsLastStepIsNeitherSavedNorDone) {

@@ -65,23 +65,25 @@ wire::Identity Member::Identity() {
 
 absl::Status Member::JoinChief(std::optional<Clock::Duration> limit) {
   const Clock::Time start = clock_.Now();
+  Clock::Time missing_since = start;
   // The first line a moment later: at the start of a job the chief is missing for a few
   // milliseconds.
   Clock::Time log_at = start + kFirstLog;
   std::chrono::milliseconds delay = kRetryFirst;
   for (;;) {
-    bool joined = false;
-    const absl::Status status = JoinOnce(&joined);
-    if (joined) return absl::OkStatus();
+    Answer answer = Answer::kNone;
+    const absl::Status status = JoinOnce(&answer);
+    if (answer == Answer::kJoined) return absl::OkStatus();
     if (!absl::IsUnavailable(status)) return status;
     const Clock::Time now = clock_.Now();
+    if (answer == Answer::kGettingReady) missing_since = now;
     const std::string text = WaitingText(start, status);
     board_.SetState(RunState::kWaitingForPeers, text);
     if (now >= log_at) {
       log_at = now + kWaitLogEvery;
       Log(LogLevel::kWarning, text);
     }
-    if (limit && now - start > *limit) {
+    if (limit && now - missing_since > *limit) {
       const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*limit);
       return absl::DeadlineExceededError(text + ", given up after " +
                                          std::to_string(seconds.count()) + " s");
@@ -91,7 +93,7 @@ absl::Status Member::JoinChief(std::optional<Clock::Duration> limit) {
   }
 }
 
-absl::Status Member::JoinOnce(bool* joined) {
+absl::Status Member::JoinOnce(Answer* answer) {
   wire::JoinRequest request;
   *request.mutable_identity() = Identity();
   request.set_config_hash(options_.config_hash);
@@ -99,8 +101,9 @@ absl::Status Member::JoinOnce(bool* joined) {
   request.set_last_generation(options_.generation());
   ASSIGN_OR_RETURN(const wire::JoinReply reply, chief_.Join(request));
   switch (reply.verdict()) {
-    case wire::JoinReply::ACCEPTED: *joined = true; return absl::OkStatus();
+    case wire::JoinReply::ACCEPTED: *answer = Answer::kJoined; return absl::OkStatus();
     case wire::JoinReply::LATER: {
+      if (reply.getting_ready()) *answer = Answer::kGettingReady;
       // The chief may have given this start up while the call was under way; a new one is as good.
       std::lock_guard lock(mutex_);
       incarnation_.start = random_.Next();
@@ -287,6 +290,11 @@ void Member::Leave(std::chrono::milliseconds patience) {
   if (!status.ok()) {
     Log(LogLevel::kInfo, "the chief has gone before leave was taken", {{"why", status.ToString()}});
   }
+}
+
+int64_t Member::end_step() const {
+  std::lock_guard lock(mutex_);
+  return view_.step();
 }
 
 ps::Pusher Member::PusherNow() const {

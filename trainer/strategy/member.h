@@ -34,6 +34,7 @@
 #include "trainer/cluster/membership.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/stop_flag.h"
+#include "trainer/strategy/try_on.h"
 #include "trainer/strategy/work_source.h"
 
 namespace taas {
@@ -53,8 +54,9 @@ class Member : public WorkSource {
     int rank = -1;  // -1: not a training replica.
     std::string config_hash;
     std::string bulk_address;
-    // For a chief that does not come at the start; a chief that goes later is waited for.
-    Clock::Duration start_deadline = std::chrono::minutes(5);
+    // For a chief that does not come at the start. One that gets ready, or goes later, is waited
+    // for.
+    Clock::Duration start_deadline = kStartDeadline;
     // Brings the board up to date before it is reported.
     std::function<void()> before_report = [] {};
     // The generation this process serves, for a chief that starts anew.
@@ -71,6 +73,8 @@ class Member : public WorkSource {
   // Tells the chief that this process goes: after the end was announced, or before, and then others
   // do what it has not done.
   void Leave(std::chrono::milliseconds patience = std::chrono::seconds(1));
+  // After the end was announced: the last step.
+  int64_t end_step() const;
 
   absl::StatusOr<Work> Next() override;
   bool StillCurrent(int64_t generation, const ps::Pusher& pusher) override;
@@ -79,7 +83,9 @@ class Member : public WorkSource {
   // Without `limit` for as long as it takes.
   absl::Status JoinChief(std::optional<Clock::Duration> limit);
   void ShowWaiting(const std::string& why);
-  absl::Status JoinOnce(bool* joined);
+  enum class Answer { kNone, kGettingReady, kJoined };
+  // `answer` is what the chief made of the call, whatever the status.
+  absl::Status JoinOnce(Answer* answer);
   void HeartbeatLoop();
   // Takes a reply in; joins again if the chief says so. With an error the member is over.
   absl::Status Learn(const wire::BeatReply& reply, uint64_t asked_start);

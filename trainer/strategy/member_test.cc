@@ -238,5 +238,44 @@ TEST_F(MemberTest, CanBeDestroyedWhileItJoinsAgain) {
   member_.reset();
 }
 
+// Whoever waited for a chief that loads its data for longer than the start may take gave up, though
+// the chief was there.
+TEST_F(MemberTest, AChiefThatGetsReadyIsWaitedForBeyondTheDeadlineOfTheStart) {
+  int asked = 0;
+  chief_.on_join = [&](wire::JoinReply& reply) {
+    clock_.Advance(2min);
+    if (++asked > 5) return;
+    reply.set_verdict(wire::JoinReply::LATER);
+    reply.set_sentence("the chief loads its data");
+    reply.set_getting_ready(true);
+  };
+  EXPECT_THAT(member_->Start(), IsOk());
+  EXPECT_EQ(asked, 6);
+}
+
+TEST_F(MemberTest, AChiefThatSendsAwayWithoutGettingReadyIsNot) {
+  chief_.on_join = [&](wire::JoinReply& reply) {
+    clock_.Advance(2min);
+    reply.set_verdict(wire::JoinReply::LATER);
+    reply.set_sentence("the chief is of an earlier attempt");
+  };
+  EXPECT_THAT(member_->Start(), StatusIs(absl::StatusCode::kDeadlineExceeded,
+                                         HasSubstr("of an earlier attempt, given up after 300 s")));
+}
+
+// A worker that came when all was over said nothing.
+TEST_F(MemberTest, WhoComesAtTheEndLearnsTheLastStep) {
+  chief_.on_beat = [](auto&, const auto&, auto& reply) {
+    reply.set_view(1);
+    reply.set_done(true);
+    reply.set_step(500);
+  };
+  ASSERT_THAT(member_->Start(), IsOk());
+  const auto work = member_->Next();
+  ASSERT_THAT(work, IsOk());
+  EXPECT_TRUE(work->done);
+  EXPECT_EQ(member_->end_step(), 500);
+}
+
 }  // namespace
 }  // namespace taas

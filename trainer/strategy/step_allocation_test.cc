@@ -82,7 +82,7 @@ TEST_P(StepAllocationTest, AStepOfTheLocalLoopAllocatesNothing) {
   const int null = open("/dev/null", O_WRONLY);
   StepLog log(clock_, {.every = kSteps, .batch_size = 3, .max_steps = kSteps, .fd = null});
   StopFlag stop;
-  EXPECT_THAT(RunLocal(clock_, *config, **task, nullptr, board, log, stop), IsOk());
+  EXPECT_THAT(RunLocal(*config, **task, nullptr, log, {clock_, board, stop}), IsOk());
   close(null);
   ASSERT_EQ(seen.size(), static_cast<size_t>(kSteps));
   EXPECT_GT(seen[0], 0) << "the counter sees nothing";

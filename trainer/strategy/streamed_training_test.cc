@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
 #include <numeric>
@@ -28,6 +31,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using namespace std::chrono_literals;
 using Tensors = std::vector<std::vector<float>>;
 
 constexpr int64_t kImages = 3'000;
@@ -36,6 +40,21 @@ struct Outcome {
   absl::Status status;
   Tensors values;
   double accuracy = 0;
+};
+
+// A volume that is away until it was asked for some times.
+class FilesThatGoAway : public PosixFileSystem {
+ public:
+  static constexpr int kForEver = 1 << 30;
+
+  void Away(int questions) { questions_ = questions; }
+  absl::StatusOr<std::unique_ptr<RandomReadFile>> OpenRead(const std::string& path) override {
+    if (path.ends_with("/train") && questions_-- > 0) return ErrnoToStatus(EIO, "read", path);
+    return PosixFileSystem::OpenRead(path);
+  }
+
+ private:
+  std::atomic<int> questions_ = 0;
 };
 
 class StreamedTrainingTest : public testing::Test {
@@ -84,7 +103,14 @@ class StreamedTrainingTest : public testing::Test {
 
   // Stops after `stop_at` steps, if that is not 0.
   Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
-    auto task = ModelTask::Make(files_, config);
+    StatusBoard board({.max_steps = config.max_steps});
+    StopFlag stop;
+    const Tries tries{clock_, board, stop, {.read = read_patience_, .pause = 1ms}};
+    ModelTask::Process process;
+    process.read_again = [&](const auto& read) {
+      return TryOn(tries, ErrorAt::kRead, "read the training data", read);
+    };
+    auto task = ModelTask::Make(files_, config, process);
     EXPECT_THAT(task, IsOk());
     std::unique_ptr<SnapshotStore> store;
     if (!config.checkpoint_dir.empty()) {
@@ -93,16 +119,15 @@ class StreamedTrainingTest : public testing::Test {
       store = *SnapshotStore::Open(
           files_, clock_, {.dir = config.checkpoint_dir, .uid = "uid", .shape = *shape});
     }
-    StatusBoard board({.max_steps = config.max_steps});
-    StopFlag stop;
     StepLog log(clock_, {.batch_size = ExamplesPerStep(config),
                          .max_steps = config.max_steps,
                          .fd = null_,
                          .also = [&](int64_t step, double, double) {
+                           if (step == away_from_) files_.Away(away_for_);
                            if (step == stop_at) stop.Stop();
                          }});
     Outcome outcome;
-    outcome.status = RunLocal(clock_, config, **task, store.get(), board, log, stop);
+    outcome.status = RunLocal(config, **task, store.get(), log, tries);
     for (const std::span<float> values : VariablesOf((*task)->session())) {
       outcome.values.emplace_back(values.begin(), values.end());
     }
@@ -111,8 +136,11 @@ class StreamedTrainingTest : public testing::Test {
     return outcome;
   }
 
-  PosixFileSystem files_;
+  FilesThatGoAway files_;
   RealClock clock_;
+  Clock::Duration read_patience_ = kReadPatience;
+  int64_t away_from_ = 0;  // The step after which the files are.
+  int away_for_ = 0;
   std::string dir_;
   int null_ = -1;
 };
@@ -169,6 +197,34 @@ TEST_F(StreamedTrainingTest, ACheckpointOfAnotherBufferIsRefused) {
                          HasSubstr("was made with shuffleBuffer 640, the job has " +
                                    std::string(has))));
   }
+}
+
+// Six hiccups of a file server failed the job.
+TEST_F(StreamedTrainingTest, ReadsThatFailAndComeBackCostNoStep) {
+  TrainerConfig config = Config(kStreaming);
+  const Outcome undisturbed = Train(config);
+  away_from_ = 20;
+  away_for_ = 50;
+  const Outcome disturbed = Train(config);
+  ASSERT_THAT(disturbed.status, IsOk());
+  EXPECT_EQ(disturbed.values, undisturbed.values);
+}
+
+TEST_F(StreamedTrainingTest, DataThatStaysAwayAsksForAnotherStartAndKeepsWhatIsTrained) {
+  TrainerConfig config = Config(kStreaming);
+  config.checkpoint_dir = dir_ + "/out";
+  away_from_ = 20;
+  away_for_ = FilesThatGoAway::kForEver;
+  read_patience_ = 20ms;
+  EXPECT_THAT(Train(config).status,
+              StatusIs(absl::StatusCode::kUnavailable,
+                       AllOf(HasSubstr("read the training data, given up after"),
+                             HasSubstr("Input/output error"))));
+  files_.Away(0);
+  away_from_ = 0;
+  const auto names = files_.List(config.checkpoint_dir);
+  ASSERT_THAT(names, IsOk());
+  EXPECT_THAT(*names, testing::Contains(HasSubstr(".index")));
 }
 
 TEST_F(StreamedTrainingTest, ADamagedRecordEndsTheTrainingAndIsNamed) {

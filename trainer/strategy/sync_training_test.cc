@@ -232,7 +232,7 @@ Snapshot TrainAlone(const TrainerConfig& config) {
   StatusBoard board({});
   StopFlag stop;
   StepLog log(clock, {.every = 1000});
-  EXPECT_THAT(RunLocal(clock, config, **task, store->get(), board, log, stop), IsOk());
+  EXPECT_THAT(RunLocal(config, **task, store->get(), log, {clock, board, stop}), IsOk());
   Snapshot last;
   EXPECT_EQ(*(*store)->Load(&last), true);
   return last;

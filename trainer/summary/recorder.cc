@@ -70,9 +70,9 @@ void Recorder::Record(Sample sample) {
   changed_.notify_all();
 }
 
-void Recorder::End(summary::Summary summary) {
+void Recorder::End(int64_t step, summary::Summary summary) {
   std::lock_guard lock(mutex_);
-  queue_.push_back({Sample{}, std::move(summary), clock_.Now(), clock_.WallNow()});
+  queue_.push_back({Sample{.step = step}, std::move(summary), clock_.Now(), clock_.WallNow()});
   changed_.notify_all();
 }
 
@@ -99,7 +99,10 @@ void Recorder::Restore() {
           series_.DropFrom(event.step());
         }
         for (const summary::Summary::Value& value : event.summary().value()) {
-          if (value.value_case() != summary::Summary::Value::kSimpleValue) continue;
+          // What an end says besides is no curve.
+          const bool is_point = value.value_case() == summary::Summary::Value::kSimpleValue &&
+                                value.tag().find("eval/") != 0;
+          if (!is_point) continue;
           series_.Add(value.tag(), {event.step(), event.wall_time(), value.simple_value()});
         }
       });
@@ -148,9 +151,9 @@ summary::Summary Recorder::Numbers(const Waiting& waiting) {
 }
 
 void Recorder::WriteEnd(const Waiting& waiting) {
-  if (writer_ == nullptr) return;
-  const absl::Status status =
-      writer_->Write(waiting.wall, std::max<int64_t>(last_step_, 0), *waiting.end);
+  if (options_.dir.empty()) return;
+  absl::Status status = writer_ == nullptr ? OpenWriter(waiting.wall) : absl::OkStatus();
+  if (status.ok()) status = writer_->Write(waiting.wall, waiting.sample.step, *waiting.end);
   if (status.ok()) return;
   Log(LogLevel::kError, "the end of the training cannot be written to the event file",
       {{"why", std::string(status.message())}});
@@ -171,13 +174,16 @@ void Recorder::WriteEvents(const Waiting& waiting, summary::Summary numbers, boo
       {{"why", std::string(status.message())}});
 }
 
+absl::Status Recorder::OpenWriter(Clock::WallTime wall) {
+  ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir));
+  for (const summary::Event& event : options_.head) RETURN_IF_ERROR(writer_->Add(wall, event));
+  return absl::OkStatus();
+}
+
 absl::Status Recorder::TryWrite(const Waiting& waiting, summary::Summary numbers, bool went_back) {
   const Sample& sample = waiting.sample;
   if (writer_ == nullptr) {
-    ASSIGN_OR_RETURN(writer_, EventWriter::Open(files_, clock_, options_.dir));
-    for (const summary::Event& event : options_.head) {
-      RETURN_IF_ERROR(writer_->Add(waiting.wall, event));
-    }
+    RETURN_IF_ERROR(OpenWriter(waiting.wall));
     went_back = true;
   }
   if (went_back) {

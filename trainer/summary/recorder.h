@@ -68,8 +68,11 @@ class Recorder {
   // Whether it should hold histograms: there is a directory, and the thread keeps up.
   bool WantsHistograms() const;
   void Record(Sample sample);
-  // After the last sample: written to the event file if there is one.
-  void End(summary::Summary summary);
+  // The last that was given to Record; -1: none.
+  int64_t last_step() const { return last_due_; }
+  // After the last sample: what is to be said at `step`. Written to an event file, if there is a
+  // directory for one.
+  void End(int64_t step, summary::Summary summary);
 
  private:
   struct Waiting {
@@ -86,6 +89,7 @@ class Recorder {
   void WriteEnd(const Waiting& waiting);
   void WriteEvents(const Waiting& waiting, summary::Summary numbers, bool went_back);
   absl::Status TryWrite(const Waiting& waiting, summary::Summary numbers, bool went_back);
+  absl::Status OpenWriter(Clock::WallTime wall);
 
   const Clock& clock_;
   FileSystem& files_;

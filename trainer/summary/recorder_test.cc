@@ -63,10 +63,25 @@ TEST_F(RecorderTest, EachFileBeginsWithItsHeadAndEndsWithTheEnd) {
     recorder.Record({.step = 10, .loss = 2});
     summary::Summary end;
     end.add_value()->set_tag("end");
-    recorder.End(end);
+    recorder.End(10, end);
   }
   EXPECT_THAT(Events(), ElementsAre("0 head", "start 10", "10 loss", "10 end", "0 head", "start 10",
                                     "10 loss", "10 end"));
+}
+
+// The evaluation of a job that found nothing left to train was in no file.
+TEST_F(RecorderTest, AnEndWithoutASampleIsWrittenAtItsStep) {
+  auto recorder = Make(posix_);
+  EXPECT_EQ(recorder->last_step(), -1);
+  summary::Summary end;
+  end.add_value()->set_tag("eval/loss");
+  end.mutable_value(0)->set_simple_value(2);
+  recorder->End(500, end);
+  recorder = nullptr;
+  EXPECT_THAT(Events(), ElementsAre("500 eval/loss"));
+  recorder = Make(posix_);
+  recorder = nullptr;
+  EXPECT_TRUE(series_->Points("eval/loss").empty()) << "it is no curve";
 }
 
 TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {

@@ -167,7 +167,9 @@ class TensorBoardTest(unittest.TestCase):
         run = self.read(self.events)[self.events]
         scalars = run["scalars"]
         self.assertEqual(set(scalars), {"loss", "accuracy", "learning_rate",
-                                        "examples_per_second", "global_step/sec"})
+                                        "examples_per_second", "global_step/sec",
+                                        "eval/loss", "eval/accuracy"})
+        self.assertEqual([step for step, _ in scalars["eval/loss"]], [200])
         steps = [1, 50, 100, 150, 200]
         self.assertEqual([step for step, _ in scalars["loss"]], steps)
         self.assertAlmostEqual(scalars["loss"][-1][1], end["loss"], delta=1e-5)

@@ -164,6 +164,7 @@ export const submitForm = {
     checkpointSteps: "Checkpoint every … steps",
     keep: "Checkpoints kept",
     maxShardBytes: "Bytes of one checkpoint file at most",
+    saveDeadlineSeconds: "Seconds for which the last save is tried",
     export: "Export at the end",
     exportFormat: "Export format",
     exportDir: "Export directory",

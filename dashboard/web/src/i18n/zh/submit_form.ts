@@ -142,6 +142,7 @@ export const submitForm: typeof en = {
     checkpointSteps: "每隔多少步存检查点",
     keep: "保留的检查点数",
     maxShardBytes: "单个检查点文件的最大字节数",
+    saveDeadlineSeconds: "最后一次保存的重试时限（秒）",
     export: "结束时导出",
     exportFormat: "导出格式",
     exportDir: "导出目录",

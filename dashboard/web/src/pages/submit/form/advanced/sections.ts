@@ -161,6 +161,7 @@ const CHECKPOINT: FieldSpec[] = [
   { path: at("checkpoint", "everySteps"), label: "checkpointSteps" },
   { path: at("checkpoint", "keep"), label: "keep" },
   { path: at("checkpoint", "maxShardBytes"), label: "maxShardBytes" },
+  { path: at("checkpoint", "saveDeadlineSeconds"), label: "saveDeadlineSeconds" },
 ];
 const EXPORT: FieldSpec[] = [
   { path: at("export", "format"), label: "exportFormat" },
