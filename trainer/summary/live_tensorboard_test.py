@@ -118,6 +118,8 @@ class LiveTensorBoardTest(unittest.TestCase):
         return training
 
     def watch(self):
+        # Else the reader may look before the training's own thread has made it, and gives up.
+        os.makedirs(self.events, exist_ok=True)
         watcher = Watcher(self.events)
         self.addCleanup(watcher.close)
         return watcher
@@ -157,7 +159,9 @@ class LiveTensorBoardTest(unittest.TestCase):
         self.assertEqual(self.watch().losses(), whole)
 
     def test_a_training_that_was_killed_and_started_again_is_one_curve(self):
-        saved, repeated = 200, 40
+        # So far apart that the training, which is ahead by what this process and the pipe hold,
+        # does not come to the second checkpoint.
+        saved, repeated = 400, 40
         training = self.start(saved * 100, checkpoint_every=saved)
         watcher = self.watch()
         # What it has recorded is beyond the first checkpoint and before the second. The first is
