@@ -59,6 +59,23 @@ class ClassicStartTest(unittest.TestCase):
                 job.start_replica("worker")
                 job.expect_all_done(self)
 
+    def test_one_token_lets_all_train_who_have_it_and_keeps_others_outside(self):
+        with Job(ps=1, workers=3, strategy=TOGETHER) as job:
+            path = f"{job.directory}/token"
+            with open(path, "w", encoding="ascii") as file:
+                file.write("0123456789abcdef\n")
+            token = {"TAAS_JOB_TOKEN": "0123456789abcdef"}
+            job.start_replica("worker", 0, environment=token)
+            stranger = job.start_replica("worker", 2, environment={"TAAS_JOB_TOKEN": "guessed"})
+            stranger.says("does not have the token")
+            job.start_replica("ps", environment=token)
+            job.start_replica("worker", 1, args=[f"--job-token-file={path}"])
+            for name in ("worker-1", "ps-0", "worker-0"):
+                self.assertEqual(job.processes[name].wait(), 0, job.logs())
+            self.assertIsNone(stranger.code())
+            for secret in ("0123456789abcdef", "guessed"):
+                self.assertNotIn(secret, job.logs())
+
     def test_mistakes_end_with_1_and_a_sentence(self):
         cases = {
             "TASK": (["--worker_hosts=127.0.0.1:1", "--job_name=worker", "--task_index=3"], {},

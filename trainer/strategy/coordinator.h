@@ -59,6 +59,9 @@ constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);
 // Once told to stop, a parameter server that moves no byte for this long is left behind: 30 s later
 // whoever told it kills the process.
 constexpr std::chrono::milliseconds kPatienceAtStop{2'000};
+// Likewise in the middle of a cut, since a stop may come then: nothing is lost by asking again. It
+// hears every 2 s of a copy that takes long.
+constexpr std::chrono::milliseconds kPatienceInACut{5'000};
 
 class Coordinator : public ChiefHandler, public WorkSource {
  public:
@@ -217,6 +220,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   std::vector<std::unique_ptr<ps::ShardControl>> controls_;
   bool answering_ = false;  // The controls, when they were asked last.
   Snapshot snapshot_;  // The last cut: what a lost generation goes back to.
+  std::chrono::milliseconds cut_patience_ = kPatienceInACut;
   std::optional<Snapshot> next_cut_;  // Taken while that is being saved; its successor then.
   std::vector<float> no_slot_;  // Goes over the wire where what is moved has no slot.
   int64_t step_ = 0;  // Committed, as shard 0 said last.

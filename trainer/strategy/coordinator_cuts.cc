@@ -30,13 +30,16 @@ absl::Status Coordinator::TakeCut() {
 }
 
 absl::Status Coordinator::ReadCutInto(Snapshot& cut) {
+  controls_[0]->LimitSilence(cut_patience_);
   ASSIGN_OR_RETURN(const ps::ShardControl::State state, controls_[0]->Cut());
   cut.committed = state.committed;
   cut.step = state.step;
   const ps::ModelSpans spans = SpansOf(cut);
   for (size_t shard = 0; shard < controls_.size(); ++shard) {
+    controls_[shard]->LimitSilence(cut_patience_);
     RETURN_IF_ERROR(controls_[shard]->ReadCut(state.step, layout_.shards[shard], spans));
     RETURN_IF_ERROR(controls_[shard]->ReleaseCut());
+    controls_[shard]->LimitSilence(ps::ShardControl::Options().silence_max);
   }
   return absl::OkStatus();
 }
@@ -86,6 +89,7 @@ absl::Status Coordinator::SaveWhatIsThere() {
   absl::Status cut = absl::UnavailableError("a parameter server does not answer");
   if (answering_) {
     // Whoever stops this process does not wait as long as training does.
+    cut_patience_ = kPatienceAtStop;
     for (const auto& control : controls_) control->LimitSilence(kPatienceAtStop);
     cut = TakeCut();
   }
