@@ -208,6 +208,9 @@ class EndsTest(unittest.TestCase):
             job.start_replica("evaluator")
             chief = job.processes["chief-0"]
             wait_until("some steps", lambda: (chief.get("/status") or {}).get("step", 0) > 100)
+            # One that has just been started does not know of signals yet.
+            for process in job.processes.values():
+                wait_until(f"{process.name}'s page", lambda page=process: page.get("/status"))
             began = time.monotonic()
             for process in job.processes.values():
                 process.signal(signal.SIGTERM)
