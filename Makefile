@@ -5,7 +5,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help packages page setup test-setup all-setup e2e-setup trainer-program test-programs build images demo \
-	test formats e2e screenshots asan tsan survive bench bench-tools clean
+	test formats e2e screenshots asan tsan fuzz survive bench bench-tools clean
 
 # Nothing is taken from where it happens to lie on the caller's PATH.
 export PATH := /usr/bin:/bin:/usr/sbin:/sbin
@@ -127,6 +127,13 @@ images: build
 asan tsan: setup
 	@$(TEST_SETUP)
 	@$(APART) test $(BAZEL_FLAGS) --noshow_progress --config=$@ --keep_going $(TEST_FLAGS) $(or $(T),//...)
+
+## make fuzz MINUTES=n    what reads foreign bytes, with libFuzzer, each target so long; T=//trainer/data/fuzz:idx_fuzz: these only
+MINUTES ?= 1
+fuzz: packages
+	@$(SETUP) packages fuzz
+	@tools/fuzz/run.py --minutes $(MINUTES) --corpus $(CACHE)/corpus --build "$(APART) build $(BAZEL_FLAGS) \
+	--noshow_progress --config=fuzz" --query "$(APART) query --noshow_progress" $(T)
 
 ## make survive SEED=n    two hundred kills at random moments of this seed; takes as long as it takes
 SEED ?= 1

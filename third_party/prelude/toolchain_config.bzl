@@ -1,4 +1,4 @@
-"""The C++ toolchain: GCC of /usr with flags as Bazel's own, and precompiled headers."""
+"""The C++ toolchains: GCC of /usr with flags as Bazel's own and precompiled headers, and Clang."""
 
 load("@bazel_tools//tools/build_defs/cc:action_names.bzl", "ACTION_NAMES")
 load(
@@ -44,7 +44,7 @@ def _impl(ctx):
         "-fno-omit-frame-pointer",
         "-Wno-free-nonheap-object",
     ]
-    for root in [compiled[0], ""]:
+    for root in compiled[:1] + [""]:
         compile_flags += ["-iquote", root + parent]
     features = [
         feature(name = "supports_pic", enabled = True),
@@ -79,7 +79,7 @@ def _impl(ctx):
                     "-fuse-ld=gold",
                     "-Wl,-no-as-needed",
                     "-Wl,-z,relro,-z,now",
-                    "-pass-exit-codes",
+                ] + ([] if ctx.attr.clang else ["-pass-exit-codes"]) + [
                     "-lstdc++",
                     "-lm",
                 ]),
@@ -90,8 +90,9 @@ def _impl(ctx):
         feature(
             name = "unfiltered_compile_flags",
             enabled = True,
-            flag_sets = [_flags(_COMPILE, [
+            flag_sets = [_flags(_COMPILE, ([] if ctx.attr.clang else [
                 "-fno-canonical-system-headers",
+            ]) + [
                 "-Wno-builtin-macro-redefined",
                 "-D__DATE__=\"redacted\"",
                 "-D__TIMESTAMP__=\"redacted\"",
@@ -102,17 +103,19 @@ def _impl(ctx):
     return cc_common.create_cc_toolchain_config_info(
         ctx = ctx,
         features = features,
-        cxx_builtin_include_directories = ["/usr/include", "/usr/lib/gcc"],
-        toolchain_identifier = "gcc",
+        cxx_builtin_include_directories = ["/usr/include", "/usr/lib/gcc"] +
+                                            (["/usr/lib/llvm-19"] if ctx.attr.clang else []),
+        toolchain_identifier = "clang" if ctx.attr.clang else "gcc",
         host_system_name = "local",
         target_system_name = "local",
         target_cpu = "k8",
         target_libc = "local",
-        compiler = "gcc",
+        compiler = "clang" if ctx.attr.clang else "gcc",
         abi_version = "local",
         abi_libc_version = "local",
         tool_paths = [
-            tool_path(name = name, path = "/usr/bin/" + name)
+            tool_path(name = name, path = ctx.attr.clang if name == "gcc" and ctx.attr.clang else
+                                       "/usr/bin/" + name)
             for name in _TOOLS
         ],
     )
@@ -120,6 +123,8 @@ def _impl(ctx):
 toolchain_config = rule(
     implementation = _impl,
     attrs = {
+        # The path of the compiler, if it is Clang.
+        "clang": attr.string(),
         "precompiled": attr.label_list(allow_files = True, cfg = "exec"),
     },
     provides = [CcToolchainConfigInfo],

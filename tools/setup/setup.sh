@@ -3,8 +3,9 @@
 # well under a second when nothing is missing.
 #
 #   tools/setup/setup.sh packages      Debian packages (as root, or through sudo); with `e2e` also
-#                                      those that tests on a whole cluster need; their versions
-#                                      for Bazel, in .bazelrc.packages
+#                                      those that tests on a whole cluster need, with `fuzz` those
+#                                      of `make fuzz`; their versions for Bazel, in
+#                                      .bazelrc.packages
 #   tools/setup/setup.sh toolchains    Go and Node, from pinned wheels, into the private folder
 #   tools/setup/setup.sh web           the dashboard's web page, built into dashboard/web/dist
 #   tools/setup/setup.sh browser       what drives a browser over that page, for tests
@@ -64,12 +65,12 @@ tell_bazel() {
   mv "$rc.$$" "$rc"
 }
 
-# packages [e2e]
+# packages [e2e|fuzz]
 packages() {
   local missing as_root=env lists=("$here/packages.txt")
   case ${1:-} in
     "") ;;
-    e2e) lists+=("$here/packages-e2e.txt") ;;
+    e2e | fuzz) lists+=("$here/packages-$1.txt") ;;
     *) say "no such list of packages: $1"; exit 2 ;;
   esac
   missing=$(missing_of "${lists[@]}")
