@@ -153,7 +153,7 @@ std::vector<RuleTwin> DataRules() {
       {at, "what is streamed is not compressed", ".streaming",
        [](const Json& self, const Json*) {
          return !self.contains("streaming") ||
-                ValueAt(self, {"tfrecord", "compression"}) != "gzip";
+                !IsOneOf(ValueAt(self, {"tfrecord", "compression"}), {"gzip", "zlib"});
        }},
       {at, "must be given for data that is streamed, unless the label is a float", ".classes",
        StreamsWithClasses},

@@ -105,7 +105,7 @@ class RecordFeatureSpec(TypedDict, total=False):
 
 
 class TFRecordSpec(TypedDict, total=False):
-    compression: Literal["auto", "none", "gzip"]
+    compression: Literal["auto", "none", "gzip", "zlib"]
     badRecords: Literal["fail", "skip"]
     label: str
     features: Sequence[RecordFeatureSpec]

@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/data/empty_files.h"
+#include "trainer/data/foreign_file.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/rows.h"
+#include "trainer/formats/file_kind.h"
 
 namespace taas {
 namespace {
@@ -38,7 +41,7 @@ absl::Status EachCifarRecord(FileSystem& files, const std::string& path, CifarFo
   for (int64_t number = 0;; ++number) {
     const auto where = [&] { return "read " + path + ": record " + std::to_string(number); };
     ASSIGN_OR_RETURN(const size_t got, reader->Read(record));
-    if (got == 0 && number > 0) return absl::OkStatus();
+    if (got == 0) return absl::OkStatus();
     if (got < record.size()) {
       return absl::DataLossError(where() + ": the file is truncated, or none of CIFAR: it has " +
                                  std::to_string(got) + " of " + std::to_string(record.size()) +
@@ -66,14 +69,19 @@ absl::StatusOr<Dataset> ReadCifar(FileSystem& files, const std::vector<std::stri
   const size_t label = LabelOf(labels);
   const int32_t classes = CifarClasses(format)[label];
   Rows rows;
+  EmptyFiles empty;
   for (const std::string& path : paths) {
+    const size_t before = rows.labels.size();
     const auto add = [&](const CifarRecord& record) -> absl::Status {
       RETURN_IF_ERROR(rows.AddLabel(record.labels[label], classes));
       rows.pixels.insert(rows.pixels.end(), record.pixels.begin(), record.pixels.end());
       return rows.CheckSize();
     };
-    RETURN_IF_ERROR(EachCifarRecord(files, path, format, add));
+    RETURN_IF_ERROR(
+        NameForeign(files, path, FileKind::kUnknown, EachCifarRecord(files, path, format, add)));
+    if (rows.labels.size() == before) empty.Add(path);
   }
+  RETURN_IF_ERROR(empty.Tell(paths.size()));
   ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make("read " + paths.front(), kPixels, classes));
   set.set_image(kCifarImage);
   return set;

@@ -72,7 +72,12 @@ TEST_F(CifarTest, FileAndRecordAreNamed) {
               StatusIs(Code::kInvalidArgument, HasSubstr(wild + ": record 1: label 10")));
   const std::string empty = Put("empty.bin", "");
   EXPECT_THAT(ReadCifar(files_, {empty}, CifarLabels::kTen),
-              StatusIs(Code::kDataLoss, HasSubstr(empty + ": record 0")));
+              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no examples")));
+  const std::string one = Put("one.bin", Record("\x07"));
+  EXPECT_THAT(ReadCifar(files_, {empty, one}, CifarLabels::kTen), IsOk());
+  const std::string page = Put("page.bin", "<html>");
+  EXPECT_THAT(ReadCifar(files_, {page}, CifarLabels::kTen),
+              StatusIs(Code::kDataLoss, HasSubstr("6 of 3073 bytes; it is a web page")));
 }
 
 }  // namespace

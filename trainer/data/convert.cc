@@ -271,6 +271,7 @@ absl::StatusOr<int64_t> CifarToRecords(FileSystem& files, const std::string& sou
     ++count;
     return writer->Append(builder.Take());
   }));
+  if (count == 0) return absl::InvalidArgumentError("read " + source + ": it has no records");
   RETURN_IF_ERROR(writer->Close());
   return count;
 }

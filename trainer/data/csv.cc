@@ -5,8 +5,11 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/data/empty_files.h"
+#include "trainer/data/foreign_file.h"
 #include "trainer/data/line_reader.h"
 #include "trainer/data/number_text.h"
+#include "trainer/formats/file_kind.h"
 
 namespace taas {
 namespace {
@@ -25,6 +28,8 @@ class CsvFile {
   }
 
   const std::vector<std::string>& names() const { return names_; }
+  // No examples, or no more.
+  bool ended() const { return ended_; }
 
   // Names of the features, and the rest of the file.
   absl::Status AddTo(const std::vector<std::string>& columns, Rows* rows) {
@@ -62,7 +67,7 @@ class CsvFile {
 
   absl::Status ReadNames() {
     RETURN_IF_ERROR(NextLine());
-    if (ended_) return Invalid("read " + path_ + ": it has no lines");
+    if (ended_) return absl::OkStatus();
     if (!options_.header) {
       for (size_t i = 0; i < values_.size(); ++i) names_.push_back(std::to_string(i));
       return absl::OkStatus();
@@ -163,26 +168,48 @@ bool SplitCsvLine(std::string_view line, char delimiter, std::vector<std::string
   return !quoted;
 }
 
+namespace {
+
+// What is read so far, of all files.
+struct Table {
+  std::vector<std::string> columns;  // Of the features; empty: those of the first file with lines.
+  Rows rows;
+  EmptyFiles empty;
+};
+
+absl::Status AddFile(FileSystem& files, const std::string& path, const CsvOptions& options,
+                     Table* table) {
+  ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(files, path, options));
+  if (file.ended()) {
+    table->empty.Add(path);
+    return absl::OkStatus();
+  }
+  std::vector<std::string>& columns = table->columns;
+  if (columns.empty()) {
+    std::ranges::copy_if(file.names(), std::back_inserter(columns),
+                         [&](const std::string& name) { return name != options.label_column; });
+  }
+  if (columns.empty()) return Invalid("read " + path + ": it has no column but the label");
+  return file.AddTo(columns, &table->rows);
+}
+
+}  // namespace
+
 absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string>& paths,
                                 const CsvOptions& options) {
-  Rows rows;
   const FeatureColumns* const encoded = options.feature_columns.get();
-  std::vector<std::string> columns = encoded == nullptr ? options.columns : encoded->sources();
+  Table table;
+  table.columns = encoded == nullptr ? options.columns : encoded->sources();
   for (const std::string& path : paths) {
-    ASSIGN_OR_RETURN(CsvFile file, CsvFile::Open(files, path, options));
-    if (columns.empty()) {
-      std::ranges::copy_if(file.names(), std::back_inserter(columns),
-                           [&](const std::string& name) { return name != options.label_column; });
-    }
-    if (columns.empty()) return Invalid("read " + path + ": it has no column but the label");
-    const size_t before = rows.labels.size() + rows.targets.size();
-    RETURN_IF_ERROR(file.AddTo(columns, &rows));
-    if (rows.labels.size() + rows.targets.size() == before) {
-      return Invalid("read " + path + ": it has no examples");
-    }
+    RETURN_IF_ERROR(
+        NameForeign(files, path, FileKind::kText, AddFile(files, path, options, &table)));
   }
+  RETURN_IF_ERROR(table.empty.Tell(paths.size()));
+  Rows& rows = table.rows;
   const std::string name = "read " + paths.front();
-  if (encoded == nullptr) return std::move(rows).Make(name, std::ssize(columns), options.classes);
+  if (encoded == nullptr) {
+    return std::move(rows).Make(name, std::ssize(table.columns), options.classes);
+  }
   ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make(name, encoded->width(), options.classes));
   set.set_columns(encoded->shapes());
   return set;

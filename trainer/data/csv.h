@@ -45,7 +45,7 @@ struct CsvOptions {
   std::shared_ptr<const FeatureColumns> feature_columns;
 };
 
-// All files, in their order; at least one.
+// All files, in their order; at least one. Those without examples count for nothing.
 absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string>& paths,
                                 const CsvOptions& options);
 

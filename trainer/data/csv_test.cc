@@ -93,7 +93,10 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
            Case{"a,b\n1,0\n", "table.csv: it has no column \"y\""},
            Case{"y\n1\n", "it has no column but the label"},
            Case{"a,y\n", "it has no examples"},
-           Case{"", "it has no lines"},
+           Case{"", "it has no examples"},
+           Case{"\n\n", "it has no examples"},
+           Case{"<!DOCTYPE html>\n<title>x</title>", "column \"y\"; it is a web page (HTML)"},
+           Case{"version https://git-lfs.github.com/spec/v1\noid x\n", "; it is a pointer of Git"},
        }) {
     EXPECT_THAT(Read(c.text, {.label_column = "y"}),
                 StatusIs(Code::kInvalidArgument, HasSubstr(c.want)))
@@ -101,6 +104,17 @@ TEST_F(CsvTest, MistakesNameFileLineAndColumn) {
   }
   EXPECT_THAT(Read("1,2\n", {.header = false, .label_column = "2"}),
               StatusIs(Code::kInvalidArgument, HasSubstr("numbers from 0 to 1")));
+}
+
+// Symptom: a part file of Spark with a header and no lines ended the training.
+TEST_F(CsvTest, FilesWithoutExamplesCountForNothing) {
+  const auto set = ReadCsv(files_,
+                           {Put("head.csv", "other,y\n"), Put("a.csv", "a,y\n1,0\n"),
+                            Put("none.csv", ""), Put("none.csv.gz", GzipCompress("")),
+                            Put("b.csv.gz", GzipCompress("a,y\n2,1\n")), Put("zero.csv.gz", "")},
+                           {.label_column = "y"});
+  ASSERT_THAT(set, IsOk());
+  EXPECT_THAT(set->labels(), ElementsAre(0, 1));
 }
 
 TEST_F(CsvTest, DamagedTextIsReadOrRefused) {

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -187,7 +188,9 @@ std::string WhatIsWrong(const Words& words) {
 
 }  // namespace
 
-int RunDataCommand(int argc, char** argv) {
+namespace {
+
+int Run(int argc, char** argv) {
   const Words words = Sort(argc, argv);
   if (words.help) {
     std::fputs(kHelp, stdout);
@@ -206,6 +209,17 @@ int RunDataCommand(int argc, char** argv) {
   if (words.plain[0] == "convert") return Convert(words.from, words.to, rest);
   if (words.plain[0] == "inspect") return Inspect(rest);
   return Fetch(rest[1], words.generate);
+}
+
+}  // namespace
+
+int RunDataCommand(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("data: there is not enough memory for what the file says it has\n", stderr);
+    return kFailed;
+  }
 }
 
 }  // namespace taas

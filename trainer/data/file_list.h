@@ -1,11 +1,13 @@
 // The files that a list of paths and patterns names.
 //
-// In the last part of a path "*" stands for any text and "?" for any character; a name that begins
-// with a dot matches only a pattern that does. Directories have no patterns: what is meant by a
-// data set is one directory, and a walk of a shared volume could take long.
+// In the last part of a path "*" stands for any text and "?" for any character. What the writers of
+// data sets leave beside the data matches only a pattern that says so: a name that begins with a
+// dot or with "_" (_SUCCESS, _temporary of Spark and Hive) one that does, and a checksum of
+// Hadoop's (".crc") one that ends so. Directories have no patterns: what is meant by a data set is
+// one directory, and a walk of a shared volume could take long.
 //
 // Ownership: borrows the FileSystem. Threads: any. Errors: NotFound for a pattern that no file
-// matches; the FileSystem's.
+// matches, which says so of names that it passed over; the FileSystem's.
 //
 //   ASSIGN_OR_RETURN(const auto paths, ExpandFiles(files, {"/data/train-*.tfrecord"}));
 

@@ -3,57 +3,78 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/formats/file_kind.h"
 
 namespace taas {
 namespace {
 
+constexpr std::string_view kGzipMagic = "\x1f\x8b";
 constexpr size_t kInputBytes = 64 << 10;    // One read of the file.
 constexpr size_t kOutputBytes = 256 << 10;  // Growth step of a file read whole.
-constexpr int kGzipWindow = 15 + 16;        // The largest window; 16 asks zlib for gzip framing.
-constexpr unsigned char kMagic[] = {0x1f, 0x8b};
+constexpr int kZlibWindow = 15;             // The largest window.
+constexpr int kGzipWindow = 15 + 16;        // The same; 16 asks zlib for gzip framing.
+
+// RFC 1950: deflate, any window, a checksum of both bytes, no dictionary.
+bool IsZlibHead(std::string_view first) {
+  const unsigned method = static_cast<uint8_t>(first[0]);
+  const unsigned flags = static_cast<uint8_t>(first[1]);
+  return (method & 0x0f) == 8 && method <= 0x78 && (method * 256 + flags) % 31 == 0 &&
+         (flags & 0x20) == 0;
+}
 
 }  // namespace
 
 bool ClaimsGzip(std::string_view path) { return path.ends_with(".gz"); }
 
 struct GzipReader::Stream {
-  Stream() { CHECK(inflateInit2(&z, kGzipWindow) == Z_OK) << "zlib does not start"; }
+  explicit Stream(int window) {
+    CHECK(inflateInit2(&z, window) == Z_OK) << "zlib does not start";
+  }
   ~Stream() { inflateEnd(&z); }
   z_stream z{};
 };
 
 GzipReader::GzipReader(std::unique_ptr<RandomReadFile> file, std::string path, uint64_t size)
-    : file_(std::move(file)),
-      path_(std::move(path)),
-      file_size_(size),
-      input_(kInputBytes),
-      stream_(std::make_unique<Stream>()) {}
+    : file_(std::move(file)), path_(std::move(path)), file_size_(size) {}
 
 GzipReader::~GzipReader() = default;
+
+void GzipReader::Begin(const char* framing, int window) {
+  framing_ = framing;
+  stream_ = std::make_unique<Stream>(window);
+  input_.resize(kInputBytes);
+}
 
 absl::StatusOr<std::unique_ptr<GzipReader>> GzipReader::Open(FileSystem& files, std::string path,
                                                              Compression compression) {
   ASSIGN_OR_RETURN(auto file, files.OpenRead(path));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());
   std::unique_ptr<GzipReader> reader(new GzipReader(std::move(file), std::move(path), size));
-  if (compression == Compression::kNone) {
-    reader->plain_ = true;
+  if (compression == Compression::kNone) return reader;
+  char begin[kKindBytes];
+  ASSIGN_OR_RETURN(const size_t got, reader->file_->ReadAt(0, sizeof(begin), begin));
+  if (got == 0) return reader;
+  const std::string_view first(begin, got);
+  if (compression == Compression::kZlib) {
+    if (first.size() >= 2 && IsZlibHead(first)) {
+      reader->Begin("zlib", kZlibWindow);
+      return reader;
+    }
+    return absl::DataLossError("read " + reader->path_ + ": not packed with zlib" +
+                               KindNote(first, FileKind::kZlib));
+  }
+  if (first.starts_with(kGzipMagic)) {
+    reader->Begin("gzip", kGzipWindow);
     return reader;
   }
-  unsigned char begin[sizeof(kMagic)] = {};
-  ASSIGN_OR_RETURN(const size_t got, reader->file_->ReadAt(
-                                         0, sizeof(begin), reinterpret_cast<char*>(begin)));
-  if (got == sizeof(begin) && std::memcmp(begin, kMagic, sizeof(kMagic)) == 0) return reader;
   if (compression == Compression::kGzip || ClaimsGzip(reader->path_)) {
-    return absl::DataLossError("read " + reader->path_ +
-                               ": not a gzip file" + (size == 0 ? " (it is empty)" : ""));
+    return absl::DataLossError("read " + reader->path_ + ": not a gzip file" +
+                               KindNote(first, FileKind::kGzip));
   }
-  reader->plain_ = true;
   return reader;
 }
 
@@ -63,7 +84,7 @@ absl::Status GzipReader::Refill() {
   ASSIGN_OR_RETURN(const size_t got, file_->ReadAt(next_, input_.size(),
                                                    reinterpret_cast<char*>(input_.data())));
   if (got == 0) {
-    return absl::DataLossError("read " + path_ + ": the gzip file is truncated after " +
+    return absl::DataLossError("read " + path_ + ": the " + framing_ + " file is truncated after " +
                                std::to_string(next_) + " bytes");
   }
   next_ += got;
@@ -84,7 +105,7 @@ absl::Status GzipReader::EndMember() {
 }
 
 absl::StatusOr<size_t> GzipReader::Read(std::span<uint8_t> out) {
-  if (plain_) {
+  if (is_plain()) {
     ASSIGN_OR_RETURN(const size_t got,
                      file_->ReadAt(next_, out.size(), reinterpret_cast<char*>(out.data())));
     next_ += got;
@@ -102,7 +123,7 @@ absl::StatusOr<size_t> GzipReader::Read(std::span<uint8_t> out) {
     if (result == Z_STREAM_END) {
       RETURN_IF_ERROR(EndMember());
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
-      return absl::DataLossError("read " + path_ + ": the gzip file is damaged: " +
+      return absl::DataLossError("read " + path_ + ": the " + framing_ + " file is damaged: " +
                                  (z.msg == nullptr ? "bad data" : z.msg));
     }
   }

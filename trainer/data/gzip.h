@@ -1,8 +1,9 @@
-// Gzip: streaming decompression of a file and compression with one result for one input.
+// Gzip: streaming decompression of a file and compression with one result for one input. What
+// zlib frames in its own way is read, too, by who says that it is.
 //
 // Ownership: GzipReader borrows the FileSystem and owns its open file. Threads: one at a time.
 // Errors: the FileSystem's; DataLoss for a file that is not gzip, damaged or cut short; each names
-// the file.
+// the file, and what it is instead where that can be seen.
 //
 //   ASSIGN_OR_RETURN(auto reader, GzipReader::Open(files, "train-images.gz"));
 //   ASSIGN_OR_RETURN(const size_t got, reader->Read(out));  // Fewer than asked only at the end.
@@ -23,13 +24,14 @@
 
 namespace taas {
 
-enum class Compression { kAuto, kNone, kGzip };
+enum class Compression { kAuto, kNone, kGzip, kZlib };
 
 // By its name, "….gz".
 bool ClaimsGzip(std::string_view path);
 
 // Reads a gzip file of any number of members; a file that does not claim to be gzip by its name
-// ("….gz") may also be plain and is then read as it is. That is `kAuto`; the others know.
+// ("….gz") may also be plain and is then read as it is. That is `kAuto`; the others know. A file
+// of no bytes holds nothing, whatever it claims.
 class GzipReader {
  public:
   static absl::StatusOr<std::unique_ptr<GzipReader>> Open(
@@ -39,11 +41,14 @@ class GzipReader {
   absl::StatusOr<size_t> Read(std::span<uint8_t> out);
   // Bytes of the file as it lies on the disk.
   uint64_t file_size() const { return file_size_; }
-  bool is_plain() const { return plain_; }
+  bool is_plain() const { return framing_ == nullptr; }
+  // "gzip", "zlib" or "not compressed".
+  const char* framing() const { return is_plain() ? "not compressed" : framing_; }
 
  private:
   struct Stream;
   GzipReader(std::unique_ptr<RandomReadFile> file, std::string path, uint64_t size);
+  void Begin(const char* framing, int window);
   absl::Status Refill();
   absl::Status EndMember();
 
@@ -52,8 +57,8 @@ class GzipReader {
   const uint64_t file_size_;
   uint64_t next_ = 0;  // Offset of the next byte to read from the file.
   std::vector<uint8_t> input_;
-  std::unique_ptr<Stream> stream_;
-  bool plain_ = false;
+  const char* framing_ = nullptr;  // Null of a plain file.
+  std::unique_ptr<Stream> stream_;  // None of a plain file.
   bool ended_ = false;
 };
 

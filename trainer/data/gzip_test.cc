@@ -89,12 +89,44 @@ TEST_F(GzipTest, DamagedFileIsAnError) {
 
 TEST_F(GzipTest, FileThatClaimsToBeGzipMustBe) {
   EXPECT_THAT(GunzipFile(files_, Write("plain.gz", "plain text")),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not a gzip file")));
-  EXPECT_THAT(GunzipFile(files_, Write("empty.gz", "")),
-              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("it is empty")));
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not a gzip file; it is text")));
+  EXPECT_THAT(GunzipFile(files_, Write("page.gz", "<html><h1>Not Found</h1>")),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("it is a web page")));
   const auto plain = GunzipFile(files_, Write("plain", "plain text"));
   ASSERT_THAT(plain, IsOk());
   EXPECT_EQ(*plain, "plain text");
+}
+
+// Symptom: an empty part file of Spark among full ones ended the training, since it was no gzip.
+TEST_F(GzipTest, AFileOfNoBytesHoldsNothing) {
+  const std::string path = Write("empty.gz", "");
+  for (const Compression compression :
+       {Compression::kAuto, Compression::kNone, Compression::kGzip, Compression::kZlib}) {
+    auto reader = GzipReader::Open(files_, path, compression);
+    ASSERT_THAT(reader, IsOk());
+    uint8_t byte = 0;
+    EXPECT_EQ(*(*reader)->Read({&byte, 1}), 0u);
+  }
+}
+
+// Symptom: files of TFRecordOptions("ZLIB") could not be read.
+TEST_F(GzipTest, FramingOfZlibIsReadWhereItIsSaid) {
+  // zlib.compress(b"ab" * 20)
+  const std::string packed("\x78\x9c\x4b\x4c\x4a\x24\x0a\x02\x00\x38\x7b\x0f\x3d", 13);
+  const std::string path = Write("zlib", packed);
+  auto reader = GzipReader::Open(files_, path, Compression::kZlib);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_STREQ((*reader)->framing(), "zlib");
+  std::vector<uint8_t> text(100);
+  ASSERT_EQ(*(*reader)->Read(text), 40u);
+  EXPECT_EQ(std::string(text.begin(), text.begin() + 4), "abab");
+  reader = GzipReader::Open(files_, Write("cut", packed.substr(0, 9)), Compression::kZlib);
+  ASSERT_THAT(reader, IsOk());
+  EXPECT_THAT((*reader)->Read(text), StatusIs(absl::StatusCode::kDataLoss,
+                                              HasSubstr("the zlib file is truncated after 9")));
+  EXPECT_THAT(GzipReader::Open(files_, Write("none", "plain"), Compression::kZlib),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("not packed with zlib; it is text")));
+  EXPECT_EQ(*GunzipFile(files_, path), packed) << "a file of any bytes may begin so";
 }
 
 TEST_F(GzipTest, MissingFileIsNotFoundAndNamed) {

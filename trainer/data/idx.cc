@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/data/foreign_file.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/rows.h"
+#include "trainer/formats/file_kind.h"
+#include "trainer/formats/take_memory.h"
 
 namespace taas {
 namespace {
@@ -174,7 +177,9 @@ std::vector<float> IdxArray::Floats() const {
   return out;
 }
 
-absl::StatusOr<IdxArray> ReadIdx(FileSystem& files, const std::string& path) {
+namespace {
+
+absl::StatusOr<IdxArray> ReadArray(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(auto reader, GzipReader::Open(files, path));
   ASSIGN_OR_RETURN(IdxArray array, ReadHeader(*reader, path));
   uint64_t total = static_cast<uint64_t>(ElementBytesOf(array.type));
@@ -185,7 +190,7 @@ absl::StatusOr<IdxArray> ReadIdx(FileSystem& files, const std::string& path) {
                                " bytes cannot hold the " + std::to_string(total) +
                                " bytes that its header promises");
   }
-  array.bytes.resize(total);
+  if (!TakeMemory(total, &array.bytes)) return NoMemory("read " + path, total);
   ASSIGN_OR_RETURN(const size_t got, reader->Read(array.bytes));
   if (got < total) {
     return absl::DataLossError("read " + path + ": truncated: it has " + std::to_string(got) +
@@ -197,6 +202,14 @@ absl::StatusOr<IdxArray> ReadIdx(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(const size_t more, reader->Read({&extra, 1}));
   if (more > 0) return NotIdx(path, "it has more bytes than its header says");
   SwapToNative(&array);
+  return array;
+}
+
+}  // namespace
+
+absl::StatusOr<IdxArray> ReadIdx(FileSystem& files, const std::string& path) {
+  auto array = ReadArray(files, path);
+  if (!array.ok()) return NameForeign(files, path, FileKind::kIdx, array.status());
   return array;
 }
 

@@ -1,6 +1,10 @@
 #include "trainer/data/idx.h"
 
+#include <sys/resource.h>
+
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -190,15 +194,33 @@ TEST_F(IdxTest, EmptyFilesSayWhatIsMissing) {
   const struct {
     std::string path;
     const char* text;
-  } cases[] = {{Write("nothing", ""), ": not an IDX file: it has only 0 bytes"},
-               {WriteGzip("packed.gz", ""), ": not an IDX file: it has only 0 bytes"},
-               {Write("nothing.gz", ""), ": not a gzip file (it is empty)"}};
+  } cases[] = {{Write("nothing", ""), ": not an IDX file: it has only 0 bytes; it is empty"},
+               {WriteGzip("packed.gz", ""),
+                ": not an IDX file: it has only 0 bytes; what was packed in it is empty"},
+               {Write("nothing.gz", ""), ": not an IDX file: it has only 0 bytes; it is empty"}};
   for (const auto& [path, text] : cases) {
     EXPECT_THAT(ReadLabelledIdx(files_, path, none, {}),
                 StatusIs(Code::kDataLoss, "read " + path + text));
     EXPECT_THAT(ReadLabelledIdx(files_, Images("x.gz", "ab"), path, {}),
                 StatusIs(Code::kDataLoss, "read " + path + text));
   }
+}
+
+// Symptom: a sparse file of 16 GiB ended the program, which had less memory.
+TEST_F(IdxTest, MemoryThatIsNotThereIsNoCrash) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer needs the address space";
+#endif
+  const std::string path = Write("sparse", Bytes({0, 0, 8, 2, 0, 0, 64, 0, 0, 16, 0, 0}));
+  std::filesystem::resize_file(path, 12 + (uintmax_t{16} << 30));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit little{rlim_t{4} << 30, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &little), 0);
+  const auto array = ReadIdx(files_, path);
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_THAT(array, StatusIs(Code::kResourceExhausted,
+                              HasSubstr(path + ": there is no memory for the 17179869184 bytes")));
 }
 
 TEST_F(IdxTest, DifferentCountsNameBothFiles) {

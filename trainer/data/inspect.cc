@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "trainer/data/idx.h"
 #include "trainer/data/line_reader.h"
 #include "trainer/data/record_file.h"
+#include "trainer/formats/file_kind.h"
 
 namespace taas {
 namespace {
@@ -26,6 +28,8 @@ constexpr size_t kShownBytes = 16;
 constexpr size_t kShownColumns = 20;
 // Beyond so many names the rest is only counted: a file may have a name for each record.
 constexpr size_t kFeaturesMax = 1'000;
+// A file of some megabytes may hold one record of 2 GiB, packed: it is not taken to be described.
+constexpr uint64_t kRecordShownMax = uint64_t{256} << 20;
 constexpr uint64_t kCifar10Record = 3'073;
 constexpr uint64_t kCifar100Record = 3'074;
 
@@ -163,9 +167,16 @@ class RecordFacts {
   FeatureValues values_;
 };
 
+// Of who looks at a file without knowing what it is.
+absl::StatusOr<std::unique_ptr<RecordReader>> OpenRecords(FileSystem& files,
+                                                          const std::string& path, bool skip_bad) {
+  return RecordReader::Open(files, path,
+                            {.skip_bad = skip_bad, .record_bytes_max = kRecordShownMax});
+}
+
 // The first sentence about what is wrong, if anything is.
 std::string FirstDamage(FileSystem& files, const std::string& path) {
-  const auto reader = RecordReader::Open(files, path, {});
+  const auto reader = OpenRecords(files, path, /*skip_bad=*/false);
   if (!reader.ok()) return std::string(reader.status().message());
   for (;;) {
     const auto record = (*reader)->Next();
@@ -175,7 +186,7 @@ std::string FirstDamage(FileSystem& files, const std::string& path) {
 }
 
 absl::StatusOr<Inspection> InspectRecords(FileSystem& files, const std::string& path) {
-  ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, {.skip_bad = true}));
+  ASSIGN_OR_RETURN(const auto reader, OpenRecords(files, path, /*skip_bad=*/true));
   RecordFacts facts;
   absl::Status end;
   for (;;) {
@@ -186,7 +197,7 @@ absl::StatusOr<Inspection> InspectRecords(FileSystem& files, const std::string& 
   }
   Inspection out;
   out.damaged = !end.ok() || reader->skipped() > 0;
-  out.text = path + ": TFRecord, " + (reader->is_plain() ? "not compressed" : "gzip") + ", " +
+  out.text = path + ": TFRecord, " + std::string(reader->framing()) + ", " +
              std::to_string(facts.records()) + " records, " +
              (out.damaged ? std::to_string(reader->skipped()) + " damaged" : "checksums right") +
              "\n";
@@ -251,7 +262,8 @@ absl::StatusOr<Content> ReadContent(FileSystem& files, const std::string& path) 
   for (;;) {
     ASSIGN_OR_RETURN(const size_t got, reader->Read(part));
     if (content.size == 0) {
-      content.first.assign(part.begin(), part.begin() + std::min<std::ptrdiff_t>(got, 64));
+      content.first.assign(part.begin(),
+                           part.begin() + std::min<std::ptrdiff_t>(got, kKindBytes));
     }
     content.size += got;
     if (got < part.size()) return content;
@@ -276,7 +288,8 @@ absl::StatusOr<Inspection> InspectBytes(FileSystem& files, const std::string& pa
   const std::string_view first(reinterpret_cast<const char*>(content.first.data()),
                                content.first.size());
   return Inspection{.text = path + ": no format that is known, " + std::to_string(content.size) +
-                            " bytes\n  the first: " + Quoted(first) + "\n",
+                            " bytes" + KindNote(first, FileKind::kUnknown) +
+                            "\n  the first: " + Quoted(first) + "\n",
                     .known = false};
 }
 
@@ -286,11 +299,12 @@ bool HasExtension(std::string_view path, std::string_view extension) {
 }
 
 bool BeginsAsRecords(FileSystem& files, const std::string& path) {
-  const auto reader = RecordReader::Open(files, path, {.skip_bad = true});
+  const auto reader = OpenRecords(files, path, /*skip_bad=*/true);
   if (!reader.ok()) return false;
   const auto record = (*reader)->Next();
   // Also if its first record is damaged: the checksum of a length is no chance.
-  return record.ok() && (record->has_value() || (*reader)->record() > 0);
+  return absl::IsResourceExhausted(record.status()) ||
+         (record.ok() && (record->has_value() || (*reader)->record() > 0));
 }
 
 bool BeginsAsIdx(FileSystem& files, const std::string& path) {

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/crc32c.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/data/example.h"
@@ -81,6 +82,16 @@ TEST_F(InspectTest, DamageIsToldAndCounted) {
   EXPECT_THAT(TextOf(Put("empty.tfrecord", "")), HasSubstr("0 records, checksums right"));
 }
 
+// Symptom: a file of 9 MB, packed, held one record of 2 GiB: the program took 2 GB, and aborted.
+TEST_F(InspectTest, ARecordTooLongToBeShownIsNotTaken) {
+  const uint64_t length = uint64_t{2} << 30;
+  std::string head(reinterpret_cast<const char*>(&length), sizeof(length));
+  const uint32_t crc = MaskedCrc32c(head);
+  head.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
+  EXPECT_THAT(TextOf(Put("long.gz", GzipCompress(head + std::string(1000, 'x'))), true),
+              HasSubstr("record 0 at offset 0: it has 2147483648 bytes, more than 268435456"));
+}
+
 TEST_F(InspectTest, RecordsThatAreNoExamplesAreCounted) {
   auto writer = RecordWriter::Open(files_, ::testing::TempDir() + "/others");
   ASSERT_THAT((*writer)->Append("text"), IsOk());
@@ -101,7 +112,10 @@ TEST_F(InspectTest, OtherFormatsAreTold) {
               HasSubstr("CIFAR-100, 1 records, images of 32 × 32 × 3\n"
                         "  the first label: 3 (coarse), 32 (fine)\n"));
   EXPECT_THAT(TextOf(Put("other", "GIF89a")),
-              HasSubstr("no format that is known, 6 bytes\n  the first: \"GIF89a\"\n"));
+              HasSubstr("no format that is known, 6 bytes; it is a GIF image\n"
+                        "  the first: \"GIF89a\"\n"));
+  EXPECT_THAT(TextOf(Put("lfs", "version https://git-lfs.github.com/spec/v1\noid sha256:0")),
+              HasSubstr("it is a pointer of Git LFS: `git lfs pull`"));
   EXPECT_THAT(InspectFile(files_, "/none"), StatusIs(Code::kNotFound, HasSubstr("/none")));
   EXPECT_THAT(InspectFile(files_, Put("cut.gz", GzipCompress(std::string(99, 'x')).substr(0, 15))),
               StatusIs(Code::kDataLoss, HasSubstr("cut.gz")));

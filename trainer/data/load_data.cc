@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "third_party/json.h"
 #include "trainer/data/cifar.h"
 #include "trainer/data/csv.h"
+#include "trainer/data/data_identity.h"
 #include "trainer/data/file_list.h"
 #include "trainer/data/columns/feature_columns.h"
 #include "trainer/data/generated/generated.h"
@@ -45,6 +47,9 @@ struct SetFiles {
   std::vector<std::string> list;
 
   const std::string& first() const { return list.empty() ? images : list.front(); }
+  std::vector<std::string> all() const {
+    return list.empty() ? std::vector{images, labels} : list;
+  }
 };
 
 // What is special of a format.
@@ -128,6 +133,7 @@ absl::StatusOr<DataSets> LoadSets(FileSystem& files, const json& spec, const For
   ASSIGN_OR_RETURN(Dataset train_set, format.read(train, format.classes));
   RETURN_IF_ERROR(CheckAugment(augment, train_set));
   DataSets sets{std::move(train_set), std::nullopt, SourceOf(files, train), augment};
+  sets.train_files = train.all();
   if (!spec.contains("test")) return sets;
   ASSIGN_OR_RETURN(const SetFiles test,
                    ParseFiles(files, spec["test"], "data.test", format.takes_list));
@@ -356,15 +362,7 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
   return sets;
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec) {
-  if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
-  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
-  return std::make_shared<const FeatureColumns>(std::move(columns));
-}
-
-absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t seed) {
+absl::StatusOr<DataSets> LoadFormat(FileSystem& files, const json& spec, uint64_t seed) {
   if (!spec.is_object()) return InvalidField("data", "must be an object");
   std::string format = "idx";
   if (spec.contains("format")) {
@@ -384,6 +382,35 @@ absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t 
   return InvalidField("data.format", "unknown format \"" + format +
                                          "\", want idx, generated, cifar10, cifar100, tfrecord, "
                                          "csv, raw or text");
+}
+
+// Sets grow as they are read: where that ends is not known before.
+absl::StatusOr<DataSets> LoadWhatFits(FileSystem& files, const json& spec, uint64_t seed) {
+  try {
+    return LoadFormat(files, spec, seed);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        "data: there is not enough memory for it; give the replicas more, or, of TFRecord files, "
+        "read parts with data.streaming");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec) {
+  if (!spec.contains("columns")) return std::shared_ptr<const FeatureColumns>();
+  ASSIGN_OR_RETURN(FeatureColumns columns, FeatureColumns::Parse(spec["columns"], "data.columns"));
+  return std::make_shared<const FeatureColumns>(std::move(columns));
+}
+
+absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t seed) {
+  ASSIGN_OR_RETURN(DataSets sets, LoadWhatFits(files, spec, seed));
+  if (sets.train_files.empty()) {
+    sets.identity = sets.source;
+    return sets;
+  }
+  ASSIGN_OR_RETURN(sets.identity, IdentifyFiles(files, sets.train_files, sets.train_examples()));
+  return sets;
 }
 
 }  // namespace taas

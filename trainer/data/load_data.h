@@ -34,6 +34,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "nlohmann/json_fwd.hpp"
@@ -58,6 +59,9 @@ struct DataSets {
   // The training set, if it is not in memory.
   std::unique_ptr<BlockSource> stream = nullptr;
   StreamingOptions streaming = {};
+  std::vector<std::string> train_files = {};  // Empty of generated data.
+  // Which training data it is (data_identity.h); of generated data what made it.
+  std::string identity = {};
 
   int64_t train_examples() const { return stream ? stream->examples() : train.examples(); }
 };

@@ -284,8 +284,8 @@ TEST_F(LoadDataTest, NumbersOfTestDataAreFiniteToo) {
   }
 }
 
-// What was to be an upload of several files may have left one of them empty.
-TEST_F(LoadDataTest, EachFileOfSeveralHasExamples) {
+// Symptom: one empty part file of Spark or Hive among full ones ended the training.
+TEST_F(LoadDataTest, FilesWithoutExamplesCountForNothing) {
   ASSERT_THAT(files_.WriteAtomically(dir_ + "/empty", ""), IsOk());
   ASSERT_THAT(files_.WriteAtomically(dir_ + "/head", "a,y\n"), IsOk());
   ASSERT_THAT(files_.WriteAtomically(dir_ + "/csv", "a,y\n1,0\n2,1\n"), IsOk());
@@ -318,8 +318,16 @@ TEST_F(LoadDataTest, EachFileOfSeveralHasExamples) {
     spec["train"]["files"] = {dir_ + "/" + c.good};
     EXPECT_THAT(LoadData(files_, spec), IsOk()) << c.fields;
     spec["train"]["files"].push_back(dir_ + "/" + c.empty);
-    EXPECT_THAT(LoadData(files_, spec).status().message(),
-                HasSubstr("read " + dir_ + "/" + c.empty))
+    testing::internal::CaptureStderr();
+    const auto data = LoadData(files_, spec);
+    const std::string log = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(data, IsOk()) << c.fields;
+    EXPECT_THAT(log, HasSubstr("files without examples count for nothing")) << c.fields;
+    EXPECT_THAT(log, HasSubstr("1 of 2")) << c.fields;
+    spec["train"]["files"] = {dir_ + "/" + c.empty, dir_ + "/" + c.empty};
+    EXPECT_THAT(LoadData(files_, spec),
+                StatusIs(Code::kInvalidArgument,
+                         HasSubstr("read " + dir_ + "/" + c.empty + ": it has no examples, nor")))
         << c.fields;
   }
 }

@@ -6,7 +6,9 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/data/foreign_file.h"
 #include "trainer/data/whole_file.h"
+#include "trainer/formats/file_kind.h"
 
 namespace taas {
 namespace {
@@ -55,8 +57,10 @@ ImageShape ImageOfShape(const std::vector<int64_t>& shape) {
   return {shape[0], shape[1], shape.size() == 3 ? shape[2] : 1};
 }
 
-absl::StatusOr<Dataset> ReadRaw(FileSystem& files, const std::string& features,
-                                const std::string& labels, const RawOptions& options) {
+namespace {
+
+absl::StatusOr<Dataset> ReadPair(FileSystem& files, const std::string& features,
+                                 const std::string& labels, const RawOptions& options) {
   CHECK(options.type == RawNumber::kUint8 || options.type == RawNumber::kFloat32)
       << "features are bytes or floats";
   int64_t width = 1;
@@ -89,6 +93,17 @@ absl::StatusOr<Dataset> ReadRaw(FileSystem& files, const std::string& features,
                    std::move(rows).Make("read " + features, width, options.classes));
   set.set_image(ImageOfShape(options.shape));
   return set;
+}
+
+}  // namespace
+
+absl::StatusOr<Dataset> ReadRaw(FileSystem& files, const std::string& features,
+                                const std::string& labels, const RawOptions& options) {
+  auto set = ReadPair(files, features, labels, options);
+  if (set.ok()) return set;
+  // Either of the two may be what the error comes from; numbers may begin as anything.
+  const absl::Status status = NameForeign(files, features, FileKind::kUnknown, set.status());
+  return status == set.status() ? NameForeign(files, labels, FileKind::kUnknown, status) : status;
 }
 
 }  // namespace taas

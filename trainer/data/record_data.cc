@@ -9,6 +9,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/data/empty_files.h"
 #include "trainer/data/raw.h"
 
 namespace taas {
@@ -193,6 +194,7 @@ absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std:
                                        const RecordDataOptions& options) {
   Collector collector(options);
   int64_t skipped = 0;
+  EmptyFiles empty;
   collector.ReserveBytes(SizeOf(files, paths));
   for (const std::string& path : paths) {
     ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, options.reader));
@@ -202,11 +204,10 @@ absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std:
       if (!record) break;
       RETURN_IF_ERROR(collector.Add(*record)).With(reader->Where());
     }
-    if (records + reader->skipped() == 0) {
-      return absl::InvalidArgumentError("read " + path + ": it has no records");
-    }
+    if (records + reader->skipped() == 0) empty.Add(path);
     skipped += reader->skipped();
   }
+  RETURN_IF_ERROR(empty.Tell(paths.size()));
   ASSIGN_OR_RETURN(Dataset set, std::move(collector).Make("read " + paths.front()));
   return RecordData{std::move(set), skipped};
 }

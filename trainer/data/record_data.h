@@ -54,7 +54,7 @@ struct RecordData {
   int64_t skipped = 0;  // Damaged records that were passed over.
 };
 
-// All files, in their order, each of which has records; at least one.
+// All files, in their order; at least one. Those without records count for nothing.
 absl::StatusOr<RecordData> ReadRecords(FileSystem& files, const std::vector<std::string>& paths,
                                        const RecordDataOptions& options);
 

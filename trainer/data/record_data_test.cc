@@ -123,7 +123,7 @@ TEST_F(RecordDataTest, MistakesNameFileRecordAndFeature) {
                                                          "label 1 is out of range")));
   const std::string empty = Put("empty", {});
   EXPECT_THAT(ReadRecords(files_, {empty}, Of({kPixels})),
-              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no records")));
+              StatusIs(Code::kInvalidArgument, HasSubstr(empty + ": it has no examples")));
 }
 
 // Trained on, each would make a model of NaN. They are no damage that may be passed over, as other

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/formats/file_kind.h"
 #include "trainer/formats/record_frame.h"
 
 namespace taas {
@@ -18,13 +19,12 @@ constexpr size_t kWriteBytes = 1 << 20;
 
 std::string TemporaryOf(const std::string& path) { return path + ".tmp"; }
 
-// A plain file may begin as gzip does: with a record of 0x8b1f bytes. Its length has a checksum,
-// which gzip's first bytes match once in 2^32 files.
-absl::StatusOr<bool> BeginsWithARecord(FileSystem& files, const std::string& path) {
+// What the file begins with, so far as it says how it is compressed.
+absl::StatusOr<Compression> Detect(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
-  char head[kRecordHeadBytes];
-  ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, sizeof(head), head));
-  return got == sizeof(head) && RecordLength(head).has_value();
+  char first[kRecordHeadBytes];
+  ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, sizeof(first), first));
+  return CompressionOf({first, got});
 }
 
 }  // namespace
@@ -43,23 +43,35 @@ absl::Status RecordPlace::CutShort(uint64_t have, uint64_t want) const {
              std::to_string(want) + " bytes");
 }
 
-absl::StatusOr<uint64_t> RecordPlace::LengthOf(const char* head) const {
-  const std::optional<uint64_t> length = RecordLength(head);
-  if (!length) {
-    return Bad(record == 0 ? "not a file of records: the checksum of its length is wrong"
-                           : "the checksum of its length is wrong, so no more can be found");
+absl::StatusOr<uint64_t> RecordPlace::LengthOf(std::string_view bytes, bool packed) const {
+  const std::optional<uint64_t> length = RecordLength(bytes.data());
+  if (!length && record > 0) {
+    return Bad("the checksum of its length is wrong, so no more can be found");
   }
-  if (*length > kRecordBytesMax) {
+  if (!length) {
+    return Bad("not a file of records: the checksum of its length is wrong" +
+               KindNote(bytes, FileKind::kRecords, packed));
+  }
+  if (*length > bytes_max) {
     return absl::ResourceExhaustedError(Where() + ": it has " + std::to_string(*length) +
-                                        " bytes, more than " + std::to_string(kRecordBytesMax));
+                                        " bytes, more than " + std::to_string(bytes_max));
   }
   return *length;
 }
 
-RecordReader::RecordReader(std::unique_ptr<GzipReader> file, std::string path, bool skip_bad)
+Compression CompressionOf(std::string_view first) {
+  switch (KindOf(first).kind) {
+    case FileKind::kRecords: return Compression::kNone;
+    case FileKind::kGzip: return Compression::kGzip;
+    case FileKind::kZlib: return Compression::kZlib;
+    default: return Compression::kAuto;
+  }
+}
+
+RecordReader::RecordReader(std::unique_ptr<GzipReader> file, std::string path, Options options)
     : file_(std::move(file)),
       path_(std::move(path)),
-      skip_bad_(skip_bad),
+      options_(options),
       buffer_(kReadBytes, '\0') {}
 
 absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(FileSystem& files,
@@ -67,12 +79,11 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(FileSystem& fil
                                                                  Options options) {
   Compression compression = options.compression;
   if (compression == Compression::kAuto) {
-    ASSIGN_OR_RETURN(const bool plain, BeginsWithARecord(files, path));
-    if (plain) compression = Compression::kNone;
+    ASSIGN_OR_RETURN(compression, Detect(files, path));
   }
   ASSIGN_OR_RETURN(auto file, GzipReader::Open(files, path, compression));
   return std::unique_ptr<RecordReader>(
-      new RecordReader(std::move(file), std::move(path), options.skip_bad));
+      new RecordReader(std::move(file), std::move(path), options));
 }
 
 absl::StatusOr<uint64_t> RecordReader::Fill(uint64_t need) {
@@ -106,7 +117,7 @@ void RecordReader::Begin() {
 
 absl::StatusOr<std::optional<std::string_view>> RecordReader::CutShort(uint64_t have,
                                                                        uint64_t want) {
-  if (!skip_bad_) return place().CutShort(have, want);
+  if (!options_.skip_bad) return place().CutShort(have, want);
   ++skipped_;
   begin_ = end_;
   return std::optional<std::string_view>();
@@ -118,7 +129,8 @@ absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
     ASSIGN_OR_RETURN(uint64_t have, Fill(kRecordHeadBytes));
     if (have == 0) return std::optional<std::string_view>();
     if (have < kRecordHeadBytes) return CutShort(have, kRecordHeadBytes);
-    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(buffer_.data() + begin_));
+    const std::string_view bytes(buffer_.data() + begin_, have);
+    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(bytes, !is_plain()));
     const uint64_t want = kRecordHeadBytes + length + kRecordFootBytes;
     ASSIGN_OR_RETURN(have, Fill(want));
     if (have < want) return CutShort(have, want);
@@ -128,7 +140,7 @@ absl::StatusOr<std::optional<std::string_view>> RecordReader::Next() {
     if (RecordDataIsWhole(data, data.data() + length)) {
       return std::optional<std::string_view>(data);
     }
-    if (!skip_bad_) return place().Bad("the checksum of its data is wrong");
+    if (!options_.skip_bad) return place().Bad("the checksum of its data is wrong");
     ++skipped_;
   }
 }

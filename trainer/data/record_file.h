@@ -1,4 +1,5 @@
-// Files of records (TFRecord), read and written: plain or compressed as a whole with gzip.
+// Files of records (TFRecord), read and written: plain or compressed as a whole with gzip; read
+// also with zlib.
 //
 // The format is that of trainer/formats/record_frame.h. Both checksums of each record are checked.
 // A record lies in the reader's buffer, so a small one costs no allocation.
@@ -38,6 +39,7 @@ struct RecordPlace {
   std::string_view path;
   int64_t record = 0;   // From 0.
   uint64_t offset = 0;  // Of its head.
+  uint64_t bytes_max = kRecordBytesMax;
 
   // "read PATH: record 3 at offset 120".
   std::string Where() const;
@@ -45,9 +47,15 @@ struct RecordPlace {
   absl::Status Bad(const std::string& why) const;
   // The file ends in the middle of it.
   absl::Status CutShort(uint64_t have, uint64_t want) const;
-  // The length that its head says, kRecordHeadBytes of it, or what is wrong with that.
-  absl::StatusOr<uint64_t> LengthOf(const char* head) const;
+  // The length that its head says, the first kRecordHeadBytes of `bytes`, or what is wrong with
+  // that. `packed`: they are of what a compressed file holds.
+  absl::StatusOr<uint64_t> LengthOf(std::string_view bytes, bool packed = false) const;
 };
+
+// How a file of records is compressed, by its first bytes: kNone of what begins with a record, and
+// kAuto where they do not tell. A plain file may begin as gzip does, with a record of 0x8b1f bytes;
+// its length has a checksum, which gzip's first bytes match once in 2^32 files.
+Compression CompressionOf(std::string_view first);
 
 class RecordReader {
  public:
@@ -57,6 +65,8 @@ class RecordReader {
     // counted instead of being an error. A length with a wrong checksum is an error in any case:
     // what follows it cannot be found, and may be all of the data.
     bool skip_bad = false;
+    // A longer one is ResourceExhausted. Who only looks at records need not take 2 GiB for one.
+    uint64_t record_bytes_max = kRecordBytesMax;
   };
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(FileSystem& files, std::string path,
                                                             Options options);
@@ -71,19 +81,20 @@ class RecordReader {
   std::string Where() const { return place().Where(); }
   int64_t skipped() const { return skipped_; }
   bool is_plain() const { return file_->is_plain(); }
+  const char* framing() const { return file_->framing(); }
 
  private:
-  RecordReader(std::unique_ptr<GzipReader> file, std::string path, bool skip_bad);
+  RecordReader(std::unique_ptr<GzipReader> file, std::string path, Options options);
   // Bytes that are in the buffer, at least `need` unless the file ends before.
   absl::StatusOr<uint64_t> Fill(uint64_t need);
   void Begin();
-  RecordPlace place() const { return {path_, record_, record_offset_}; }
+  RecordPlace place() const { return {path_, record_, record_offset_, options_.record_bytes_max}; }
   // At the end of the file, in the middle of a record.
   absl::StatusOr<std::optional<std::string_view>> CutShort(uint64_t have, uint64_t want);
 
   std::unique_ptr<GzipReader> file_;
   const std::string path_;
-  const bool skip_bad_;
+  const Options options_;
   std::string buffer_;
   size_t begin_ = 0;  // The bytes of the buffer that are not used yet.
   size_t end_ = 0;

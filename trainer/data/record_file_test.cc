@@ -1,5 +1,7 @@
 #include "trainer/data/record_file.h"
 
+#include <zlib.h>
+
 #include <string>
 #include <vector>
 
@@ -109,6 +111,58 @@ TEST_F(RecordFileTest, CompressionThatIsSaidIsWhatIsRead) {
               StatusIs(Code::kDataLoss, AllOf(HasSubstr(plain), HasSubstr("not a gzip file"))));
   EXPECT_THAT(Fails(packed, {.compression = Compression::kNone}),
               StatusIs(Code::kDataLoss, HasSubstr("not a file of records")));
+}
+
+std::string Zlib(const std::string& text) {
+  std::string packed(compressBound(text.size()), '\0');
+  uLongf size = packed.size();
+  EXPECT_EQ(compress(reinterpret_cast<Bytef*>(packed.data()), &size,
+                     reinterpret_cast<const Bytef*>(text.data()), text.size()),
+            Z_OK);
+  packed.resize(size);
+  return packed;
+}
+
+// Symptom: of files of TFRecordOptions("ZLIB") "the checksum of its length is wrong".
+TEST_F(RecordFileTest, FilesPackedWithZlibAreRead) {
+  const std::string path = Put("zlib", Zlib(FrameRecord("one") + FrameRecord("two")));
+  EXPECT_THAT(ReadAll(path), ElementsAre("one", "two"));
+  EXPECT_THAT(ReadAll(path, {.compression = Compression::kZlib}), ElementsAre("one", "two"));
+  EXPECT_THAT(ReadAll(Put("none", Zlib(""))), ElementsAre());
+  EXPECT_THAT(Fails(path, {.compression = Compression::kGzip}),
+              StatusIs(Code::kDataLoss, HasSubstr("not a gzip file; it is packed with zlib")));
+  const std::string record(0x5e78, 'x');
+  const std::string odd = FrameRecord(record);
+  ASSERT_EQ(odd.substr(0, 2), "\x78\x5e");
+  EXPECT_EQ(ReadAll(Put("odd", odd)), Records{record}) << "a record may begin as zlib does";
+}
+
+// Symptom: of an error page, a pointer of Git LFS and a file packed twice alike it was said that
+// "the checksum of its length is wrong".
+TEST_F(RecordFileTest, WhatIsNoFileOfRecordsIsNamedForWhatItIs) {
+  const struct {
+    std::string text;
+    const char* what;
+  } cases[] = {
+      {"version https://git-lfs.github.com/spec/v1\n", "; it is a pointer of Git LFS"},
+      {"<!DOCTYPE html><html>", "; it is a web page"},
+      {GzipCompress(GzipCompress(FrameRecord("a"))), "; what was packed in it is packed with gzip"},
+      {GzipCompress("<html><body>none"), "; what was packed in it is a web page"},
+      {"a,b,c\n1,2,3\n4,5,6\n", "; it is text"},
+      {"PAR1 and then", "; it is a Parquet file"},
+  };
+  for (const auto& [text, what] : cases) {
+    EXPECT_THAT(Fails(Put("other", text)),
+                StatusIs(Code::kDataLoss, AllOf(HasSubstr("not a file of records"),
+                                                HasSubstr(what))));
+  }
+}
+
+TEST_F(RecordFileTest, WhoOnlyLooksNeedNotTakeALongRecord) {
+  const std::string path = Put("long", FrameRecord(std::string(1000, 'x')));
+  EXPECT_THAT(Fails(path, {.record_bytes_max = 999}),
+              StatusIs(Code::kResourceExhausted, HasSubstr("it has 1000 bytes, more than 999")));
+  EXPECT_THAT(ReadAll(path, {.record_bytes_max = 1000}), ::testing::SizeIs(1));
 }
 
 TEST_F(RecordFileTest, EmptyFileHasNoRecords) {

@@ -141,9 +141,9 @@ absl::StatusOr<RecordDataOptions> ParseRecordSpec(const json& spec, const std::s
   RETURN_IF_ERROR(CheckFields(spec, path, {"compression", "badRecords", "label", "features"}));
   RecordDataOptions options{.classes = classes, .feature_columns = std::move(columns)};
   ASSIGN_OR_RETURN(const size_t compression,
-                   ChoiceField(spec, path, "compression", {"auto", "none", "gzip"}));
+                   ChoiceField(spec, path, "compression", {"auto", "none", "gzip", "zlib"}));
   constexpr Compression kCompressions[] = {Compression::kAuto, Compression::kNone,
-                                           Compression::kGzip};
+                                           Compression::kGzip, Compression::kZlib};
   options.reader.compression = kCompressions[compression];
   ASSIGN_OR_RETURN(const size_t bad, ChoiceField(spec, path, "badRecords", {"fail", "skip"}));
   options.reader.skip_bad = bad == 1;

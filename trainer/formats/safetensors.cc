@@ -10,6 +10,8 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/checkpoint/element_convert.h"
+#include "trainer/formats/file_kind.h"
+#include "trainer/formats/take_memory.h"
 
 namespace taas {
 namespace {
@@ -18,6 +20,9 @@ using Json = nlohmann::json;
 
 // That of the safetensors library: a longer header is no sensible file, and it is read whole.
 constexpr uint64_t kHeaderBytesMax = 100'000'000;
+// Of tensors, and of texts about them. Each costs a kilobyte of memory here, whatever it holds; the
+// largest mixtures of experts have some 60,000 tensors, in several files.
+constexpr size_t kNamesMax = 100'000;
 // A tensor has fewer dimensions in every program there is.
 constexpr size_t kRankMax = 64;
 // So that the numbers of every tensor lie at multiples of their size in memory.
@@ -92,10 +97,16 @@ class HeaderHandler : public nlohmann::json_sax<Json> {
     if (depth_ == 1) {
       name_ = key;
       if (!names_.insert(key).second) return Wrong("is there twice");
+      if (names_.size() > kNamesMax) {
+        return Wrong("comes after " + std::to_string(kNamesMax) + " others, which are the most");
+      }
       return true;
     }
     field_ = key;
     if (!fields_.insert(key).second) return Wrong("has " + key + " twice");
+    if (fields_.size() > kNamesMax) {
+      return Wrong("has more than " + std::to_string(kNamesMax) + " texts");
+    }
     if (name_ != kMetadata && key != "dtype" && key != "shape" && key != "data_offsets") {
       return Wrong("has an unknown field " + key);
     }
@@ -182,7 +193,13 @@ absl::StatusOr<std::unique_ptr<SafetensorsReader>> SafetensorsReader::Open(FileS
   ASSIGN_OR_RETURN(auto file, files.OpenRead(path));
   std::unique_ptr<SafetensorsReader> reader(
       new SafetensorsReader(std::move(path), std::move(file)));
-  RETURN_IF_ERROR(reader->ReadHeader()).With("read safetensors " + reader->path_);
+  if (const absl::Status status = reader->ReadHeader(); !status.ok()) {
+    char first[kKindBytes];
+    const size_t got = reader->file_->ReadAt(0, sizeof(first), first).value_or(0);
+    return absl::Status(status.code(), "read safetensors " + reader->path_ + ": " +
+                                           std::string(status.message()) +
+                                           KindNote({first, got}, FileKind::kUnknown));
+  }
   return reader;
 }
 
@@ -246,7 +263,10 @@ absl::StatusOr<TensorValue> SafetensorsReader::Read(const std::string& name) con
   if (found == entries_.end()) return absl::NotFoundError(what + "there is none of this name");
   const Entry& entry = found->second;
   if (!entry.readable) return absl::UnimplementedError(what + "cannot read " + entry.dtype);
-  TensorValue value{name, entry.type, entry.shape, std::string(entry.size, '\0')};
+  TensorValue value{name, entry.type, entry.shape, "", {}};
+  if (!TakeMemory(entry.size, &value.bytes)) {
+    return NoMemory("read safetensors " + path_ + ": tensor \"" + name + "\"", entry.size);
+  }
   ASSIGN_OR_RETURN(const size_t got,
                    file_->ReadAt(data_begin_ + entry.offset, entry.size, value.bytes.data()));
   if (got < entry.size) return absl::DataLossError(what + "the file is cut short");

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/data/example.h"
+#include "trainer/data/gzip.h"
 #include "trainer/data/record_file.h"
 
 namespace taas {
@@ -203,12 +204,24 @@ TEST_F(RecordBlocksTest, ATruncatedFileIsFoundAtTheStart) {
   }
 }
 
-TEST_F(RecordBlocksTest, AFileWithoutRecordsIsNamed) {
-  const std::string path = dir_ + "/empty";
+// Symptom: an empty shard among full ones ended the training.
+TEST_F(RecordBlocksTest, FilesWithoutRecordsCountForNothing) {
+  const std::string path = dir_ + "/empty", packed = dir_ + "/packed.gz";
   ASSERT_THAT(files_.WriteAtomically(path, ""), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(packed, GzipCompress("")), IsOk());
   for (const bool skip : {false, true}) {
-    EXPECT_THAT(RecordBlocks::Open(files_, {Put("a", 0, 2), path}, By(3, skip)),
-                StatusIs(Code::kInvalidArgument, "read " + path + ": it has no records"));
+    const auto blocks = RecordBlocks::Open(
+        files_, {path, Put("a", 0, 2), path, packed, Put("b", 2, 2), path}, By(3, skip));
+    ASSERT_THAT(blocks, IsOk());
+    EXPECT_EQ((*blocks)->examples(), 4);
+    const auto first = (*blocks)->Load(0);
+    ASSERT_THAT(first, IsOk());
+    EXPECT_EQ(first->examples(), 3);
+    EXPECT_THAT((*blocks)->Load(1), IsOk());
+    EXPECT_THAT(RecordBlocks::Open(files_, {path, packed}, By(3, skip)),
+                StatusIs(Code::kInvalidArgument,
+                         "read " + path +
+                             ": it has no examples, nor has any of the 1 other files"));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/data/empty_files.h"
 #include "trainer/data/gzip.h"
 #include "trainer/data/record_file.h"
 #include "trainer/formats/record_frame.h"
@@ -27,10 +28,6 @@ struct FileIndex {
   uint64_t end = 0;
   int64_t skipped = 0;
 };
-
-bool BeginsWithGzip(const char* bytes, size_t count) {
-  return count >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
-}
 
 absl::Status Compressed(const std::string& path) {
   return absl::InvalidArgumentError(
@@ -59,10 +56,8 @@ class HeadReader {
  private:
   absl::StatusOr<uint64_t> Length() {
     ASSIGN_OR_RETURN(const char* const head, Head());
-    if (record_ == 0 && BeginsWithGzip(head, kRecordHeadBytes) && !RecordLength(head)) {
-      return Compressed(path_);
-    }
-    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(head));
+    const std::string_view bytes(head, page_bytes_ - (offset_ - page_offset_));
+    ASSIGN_OR_RETURN(const uint64_t length, place().LengthOf(bytes));
     const uint64_t want = kRecordHeadBytes + length + kRecordFootBytes;
     if (want > size_ - offset_) return CutShort(want);
     return length;
@@ -91,15 +86,31 @@ class HeadReader {
   char page_[kHeadsBytes];
 };
 
+// A shard that is packed may still be empty, and then nothing of it is read.
+absl::StatusOr<FileIndex> IndexPacked(FileSystem& files, const std::string& path) {
+  const auto reader = RecordReader::Open(files, path, {});
+  if (!reader.ok()) return reader.status();
+  const auto record = (*reader)->Next();
+  if (!record.ok() && !absl::IsDataLoss(record.status())) return record.status();
+  if (record.ok() && !*record) return FileIndex();
+  return Compressed(path);
+}
+
 absl::StatusOr<FileIndex> IndexHeads(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
   ASSIGN_OR_RETURN(const uint64_t size, file->Size());
+  char first[kRecordHeadBytes];
+  ASSIGN_OR_RETURN(const size_t got, file->ReadAt(0, sizeof(first), first));
+  const Compression compression = CompressionOf({first, got});
+  if (compression == Compression::kGzip || compression == Compression::kZlib) {
+    return IndexPacked(files, path);
+  }
   return HeadReader(path, *file, size).Run();
 }
 
 absl::StatusOr<FileIndex> IndexGoodRecords(FileSystem& files, const std::string& path) {
   ASSIGN_OR_RETURN(const auto reader, RecordReader::Open(files, path, {.skip_bad = true}));
-  if (!reader->is_plain()) return Compressed(path);
+  if (!reader->is_plain()) return IndexPacked(files, path);
   FileIndex index;
   for (;;) {
     ASSIGN_OR_RETURN(const std::optional<std::string_view> record, reader->Next());
@@ -122,11 +133,10 @@ absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<st
         options.skip_bad ? IndexGoodRecords(files, path) : IndexHeads(files, path);
   });
   RecordIndex index;
+  EmptyFiles empty;
   for (size_t file = 0; file < paths.size(); ++file) {
     ASSIGN_OR_RETURN(const FileIndex part, std::move(parts[file]));
-    if (part.records.empty() && part.skipped == 0) {
-      return absl::InvalidArgumentError("read " + paths[file] + ": it has no records");
-    }
+    if (part.records.empty() && part.skipped == 0) empty.Add(paths[file]);
     for (const Record& record : part.records) {
       if (index.examples++ % options.block_examples > 0) continue;
       index.blocks.push_back({file, record.number, record.offset});
@@ -134,6 +144,7 @@ absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<st
     index.ends.push_back(part.end);
     index.skipped += part.skipped;
   }
+  RETURN_IF_ERROR(empty.Tell(paths.size()));
   if (index.examples == 0) {
     return absl::InvalidArgumentError("read " + paths[0] + ": all records are damaged");
   }

@@ -5,9 +5,9 @@
 // whether a record counts is in its data.
 //
 // Ownership: a value. Threads: any; several files are read at the same time. Errors: DataLoss for a
-// file that is truncated or damaged, InvalidArgument for one that is empty or compressed,
-// ResourceExhausted for a record of more than kRecordBytesMax, those of the FileSystem; each names
-// the file, and the record.
+// file that is truncated or damaged, InvalidArgument for one that is compressed, or if all are
+// empty, ResourceExhausted for a record of more than kRecordBytesMax, those of the FileSystem; each
+// names the file, and the record.
 //
 //   ASSIGN_OR_RETURN(const RecordIndex index, IndexRecords(files, paths, {.block_examples = 100}));
 
@@ -42,7 +42,7 @@ struct RecordIndexOptions {
   int threads = 1;
 };
 
-// The files in their order, of which each has a record; at least one.
+// The files in their order; at least one. Those without a record count for nothing.
 absl::StatusOr<RecordIndex> IndexRecords(FileSystem& files, const std::vector<std::string>& paths,
                                          const RecordIndexOptions& options);
 

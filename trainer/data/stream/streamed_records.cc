@@ -30,7 +30,8 @@ absl::StatusOr<StreamedRecords> OpenStreamedRecords(FileSystem& files,
                                                     const nlohmann::json& streaming,
                                                     const RecordDataOptions& options) {
   ASSIGN_OR_RETURN(const StreamingOptions parsed, ParseStreaming(streaming));
-  if (options.reader.compression == Compression::kGzip) {
+  const Compression compression = options.reader.compression;
+  if (compression == Compression::kGzip || compression == Compression::kZlib) {
     return InvalidField("data.tfrecord.compression",
                         "of data that is streamed must be none: parts of it are read; unpack the "
                         "files with taas-trainer data convert --from tfrecord --to tfrecord");
