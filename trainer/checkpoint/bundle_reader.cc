@@ -4,10 +4,13 @@
 #include <cstring>
 #include <utility>
 
+#include "operator/base/bounded_file.h"
 #include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/bundle_writer.h"
-#include "trainer/checkpoint/sorted_table.h"
+#include "trainer/checkpoint/table_reader.h"
+#include "trainer/formats/file_kind.h"
+#include "trainer/formats/take_memory.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
 namespace taas {
@@ -15,6 +18,9 @@ namespace {
 
 constexpr size_t kVerifyBytes = 1 << 20;  // Large enough for disks, small beside a trainer.
 constexpr int kShardsMax = 100'000;       // The file name has five digits.
+// Of a tensor of texts, each of which takes 40 bytes of memory, also if it is empty. No model that
+// is trained here has any.
+constexpr int64_t kStringsBytesMax = int64_t{16} << 20;
 constexpr size_t kDifferencesShown = 3;   // More do not help to tell which model it was.
 
 bool ReadVarint(std::string_view* text, uint64_t* value) {
@@ -80,9 +86,15 @@ absl::StatusOr<std::unique_ptr<BundleReader>> BundleReader::Open(FileSystem& fil
 
 absl::Status BundleReader::ReadIndex() {
   const std::string path = BundleIndexPath(prefix_);
-  ASSIGN_OR_RETURN(const std::string text, files_.ReadAll(path));
-  auto rows = DecodeSortedTable(text);
-  if (!rows.ok()) return Annotate(rows.status(), path);
+  auto text = ReadBounded(files_, path, kTableBytesMax);
+  // Whoever looks for the newest good checkpoint passes over damaged ones.
+  if (absl::IsInvalidArgument(text.status())) return absl::DataLossError(text.status().message());
+  if (!text.ok()) return text.status();
+  auto rows = ReadTable(*text);
+  if (!rows.ok()) {
+    return absl::DataLossError(path + ": " + std::string(rows.status().message()) +
+                               KindNote(*text, FileKind::kUnknown));
+  }
   formats::BundleHeader header;
   if (rows->count("") == 0 || !header.ParseFromString(rows->at("")) || header.num_shards() < 1 ||
       header.num_shards() >= kShardsMax) {
@@ -159,23 +171,34 @@ absl::Status BundleReader::ReadBytes(const std::string& name, const Entry& entry
 absl::StatusOr<TensorValue> BundleReader::Read(const std::string& name) const {
   ASSIGN_OR_RETURN(const Entry* const entry, Find(name));
   const std::string what = "read checkpoint " + prefix_ + ": variable " + name + ": ";
-  TensorValue value{name, entry->type, entry->shape, std::string(entry->size, '\0')};
-  RETURN_IF_ERROR(ReadBytes(name, *entry, value.bytes.data()));
   const int64_t count = ElementCount(entry->shape);
-  if (entry->type == ElementType::kString) {
+  const int64_t element = ElementBytes(entry->type);
+  const bool strings = entry->type == ElementType::kString;
+  // Before memory is taken: a data file may be long, and have nothing in it.
+  if (!strings && element == 0) {
+    return absl::UnimplementedError(what + "cannot read " + ElementTypeName(entry->type));
+  }
+  int64_t bytes = 0;
+  if (!strings && (__builtin_mul_overflow(count, element, &bytes) || entry->size != bytes)) {
+    return absl::DataLossError(what + std::to_string(entry->size) + " bytes cannot be " +
+                               Describe(entry->type, entry->shape));
+  }
+  if (strings && entry->size > kStringsBytesMax) {
+    return absl::ResourceExhaustedError(what + std::to_string(entry->size) +
+                                        " bytes of texts are too many to be read");
+  }
+  TensorValue value{name, entry->type, entry->shape, "", {}};
+  const uint64_t size = static_cast<uint64_t>(entry->size);
+  if (!TakeMemory(size, &value.bytes)) {
+    return NoMemory("read checkpoint " + prefix_ + ": variable " + name, size);
+  }
+  RETURN_IF_ERROR(ReadBytes(name, *entry, value.bytes.data()));
+  if (strings) {
     const std::string wrong = DecodeStrings(value.bytes, static_cast<uint64_t>(count),
                                             entry->masked_crc, &value.strings);
     if (!wrong.empty()) return absl::DataLossError(what + wrong);
     value.bytes.clear();
     return value;
-  }
-  const int64_t element = ElementBytes(entry->type);
-  if (element == 0) {
-    return absl::UnimplementedError(what + "cannot read " + ElementTypeName(entry->type));
-  }
-  if (entry->size != count * element) {
-    return absl::DataLossError(what + std::to_string(entry->size) + " bytes cannot be " +
-                               Describe(entry->type, entry->shape));
   }
   if (MaskedCrc32c(value.bytes) != entry->masked_crc) {
     return absl::DataLossError(what + "wrong checksum, the data file is damaged");

@@ -1,6 +1,8 @@
 #include "trainer/checkpoint/bundle_reader.h"
 
 #include <array>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -128,6 +130,60 @@ TEST_F(BundleReaderTest, IndexThatIsNoIndexIsAnError) {
   ASSERT_THAT(files_.WriteAtomically(path, EncodeSortedTable({{"w", "x"}})), IsOk());
   EXPECT_THAT(BundleReader::Open(files_, prefix_),
               StatusIs(absl::StatusCode::kDataLoss, HasSubstr("no header")));
+}
+
+// Symptom: the index that attackers made of 114 bytes ended whoever opened the checkpoint.
+TEST_F(BundleReaderTest, IndexWhoseBlockWrapsAroundIsDamaged) {
+  const std::string index(
+      "\0\0\x06\x08\x01\x1a\x02\x08\x01\0\0\0\0\x01\0\0\0\0\x62"
+      "\x94\x57\xf9\0\0\0\0\x01\0\0\0\0\xc0\xf2\xa1\xb0\0\x04\x0b"
+      "\x7a\x7a\x7a\x7a\0\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\0\0\0\0"
+      "\x01\0\0\0\0\x9e\x91\x0b\x07\x16\x08\x23\x1a\0\0\0\0\0\0"
+      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+      "\0\0\0\0\0\0\0\0\0\0\0\x57\xfb\x80\x8b\x24\x75\x47\xdb",
+      114);
+  ASSERT_THAT(files_.WriteAtomically(prefix_ + ".index", index), IsOk());
+  EXPECT_THAT(BundleReader::Open(files_, prefix_),
+              StatusIs(absl::StatusCode::kDataLoss,
+                       AllOf(HasSubstr(prefix_), HasSubstr("18446744073709551614 bytes"))));
+}
+
+// Symptom: a sparse index longer than the memory ended whoever opened the checkpoint.
+TEST_F(BundleReaderTest, IndexThatIsTooLongIsDamagedAndNotRead) {
+  std::filesystem::resize_file(prefix_ + ".index", uintmax_t{1} << 40);
+  EXPECT_THAT(BundleReader::Open(files_, prefix_),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("longer than 256 MiB")));
+}
+
+// A data file may be long and hold nothing.
+TEST_F(BundleReaderTest, NoMemoryIsTakenForWhatAShapeDoesNotHave) {
+  std::filesystem::resize_file(prefix_ + ".data-00000-of-00001", uintmax_t{1} << 42);
+  formats::BundleHeader header;
+  header.set_num_shards(1);
+  const auto open = [&](int type, int64_t count) {
+    formats::BundleEntry entry;
+    entry.set_dtype(type);
+    entry.mutable_shape()->add_dim()->set_size(count);
+    entry.set_size(int64_t{1} << 41);
+    EXPECT_THAT(files_.WriteAtomically(prefix_ + ".index",
+                                       EncodeSortedTable({{"", header.SerializeAsString()},
+                                                          {"w", entry.SerializeAsString()}})),
+                IsOk());
+    return BundleReader::Open(files_, prefix_);
+  };
+  const struct {
+    int type;
+    int64_t count;
+    absl::StatusCode code;
+  } cases[] = {{1, 6, absl::StatusCode::kDataLoss},
+               {1, INT64_MAX / 2, absl::StatusCode::kDataLoss},
+               {7, 6, absl::StatusCode::kResourceExhausted},
+               {23, 6, absl::StatusCode::kUnimplemented}};
+  for (const auto& [type, count, code] : cases) {
+    const auto reader = open(type, count);
+    ASSERT_THAT(reader, IsOk());
+    EXPECT_THAT((*reader)->Read("w"), StatusIs(code)) << type;
+  }
 }
 
 TEST_F(BundleReaderTest, EntryThatPointsOutsideItsFileIsAnError) {

@@ -6,6 +6,7 @@
 #include "operator/base/crc32c.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/sorted_table.h"
+#include "trainer/checkpoint/table_reader.h"
 #include "trainer/checkpoint/write_pace.h"
 #include "trainer/formats/tensor_bundle.pb.h"
 
@@ -185,7 +186,7 @@ absl::Status MergeBundles(FileSystem& files, const std::vector<std::string>& par
   std::vector<std::string> data_paths;
   for (const std::string& part : parts) {
     ASSIGN_OR_RETURN(const std::string text, files.ReadAll(BundleIndexPath(part)));
-    const auto rows = DecodeSortedTable(text);
+    const auto rows = ReadTable(text);
     if (!rows.ok()) return Annotate(rows.status(), what + ": " + BundleIndexPath(part));
     formats::BundleHeader header;
     if (rows->count("") == 0 || !header.ParseFromString(rows->at("")) || header.num_shards() < 1) {

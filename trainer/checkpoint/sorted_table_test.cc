@@ -8,6 +8,7 @@
 #include "leveldb/env.h"
 #include "leveldb/table_builder.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/checkpoint/table_reader.h"
 
 namespace taas {
 namespace {
@@ -45,7 +46,7 @@ std::string Compressed(const std::map<std::string, std::string>& entries) {
 TEST(SortedTableTest, EntriesComeBackAlsoOverSeveralBlocks) {
   for (const int count : {0, 1, 16, 17, 300}) {
     const auto entries = ManyEntries(count, 5'000);  // 300 × 5,000 bytes: six blocks.
-    const auto back = DecodeSortedTable(EncodeSortedTable(entries));
+    const auto back = ReadTable(EncodeSortedTable(entries));
     ASSERT_THAT(back, IsOk());
     EXPECT_EQ(*back, entries) << count;
   }
@@ -59,14 +60,14 @@ TEST(SortedTableTest, OutputIsCompressedIfAskedFor) {
   const auto entries = ManyEntries(100, 1'000);
   const std::string file = EncodeSortedTable(entries, TableCompression::kSnappy);
   EXPECT_LT(file.size(), 50'000u);
-  EXPECT_EQ(*DecodeSortedTable(file), entries);
+  EXPECT_EQ(*ReadTable(file), entries);
 }
 
 TEST(SortedTableTest, SnappyBlocksAreRead) {
   const auto entries = ManyEntries(100, 1'000);
   const std::string file = Compressed(entries);
   ASSERT_LT(file.size(), 50'000u) << "the library compresses";
-  const auto back = DecodeSortedTable(file);
+  const auto back = ReadTable(file);
   ASSERT_THAT(back, IsOk());
   EXPECT_EQ(*back, entries);
 }
@@ -75,10 +76,10 @@ TEST(SortedTableTest, EveryFlippedBitAndEveryCutIsAnErrorOrHarmless) {
   const auto entries = ManyEntries(3, 20);
   const std::string file = EncodeSortedTable(entries);
   for (size_t i = 0; i < file.size(); ++i) {
-    EXPECT_FALSE(DecodeSortedTable(file.substr(0, i)).ok()) << "cut at " << i;
+    EXPECT_FALSE(ReadTable(file.substr(0, i)).ok()) << "cut at " << i;
     std::string damaged = file;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    const auto back = DecodeSortedTable(damaged);
+    const auto back = ReadTable(damaged);
     // The footer's padding carries nothing.
     if (back.ok()) {
       EXPECT_EQ(*back, entries) << "bit in byte " << i;
