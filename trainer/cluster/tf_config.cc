@@ -8,6 +8,7 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/comm/channel.h"
+#include "trainer/config/json_text.h"
 
 namespace taas {
 namespace {
@@ -15,11 +16,17 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kRoles = "chief (or master, its old name), worker, ps, evaluator";
+// Of a value that is quoted in a message.
+constexpr size_t kShownBytes = 100;
 // An index of the sparse form makes a list of that length.
 constexpr int64_t kIndexMax = 100'000;
 
 absl::Status Bad(const std::string& what) {
   return absl::InvalidArgumentError("TF_CONFIG: " + what);
+}
+
+std::string Shown(const Json& value) {
+  return value.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShownBytes);
 }
 
 bool IsTraining(const std::string& role) { return role == "chief" || role == "worker"; }
@@ -75,7 +82,7 @@ absl::Status Check(const ClusterSpec& cluster) {
 absl::Status ReadRole(const std::string& name, const Json& hosts, std::vector<std::string>* list) {
   if (hosts.is_array()) {
     for (const Json& host : hosts) {
-      if (!host.is_string()) return Bad("cluster." + name + " holds " + host.dump());
+      if (!host.is_string()) return Bad("cluster." + name + " holds " + Shown(host));
       list->push_back(host.get<std::string>());
     }
     return absl::OkStatus();
@@ -91,7 +98,7 @@ absl::Status ReadRole(const std::string& name, const Json& hosts, std::vector<st
     if (error != std::errc() || rest != end || index < 0 || index > kIndexMax) {
       return Bad("cluster." + name + " has the key \"" + key + "\", which is no task index");
     }
-    if (!host.is_string()) return Bad("cluster." + name + " holds " + host.dump());
+    if (!host.is_string()) return Bad("cluster." + name + " holds " + Shown(host));
     if (list->size() <= static_cast<size_t>(index)) list->resize(static_cast<size_t>(index) + 1);
     (*list)[static_cast<size_t>(index)] = host.get<std::string>();
   }
@@ -123,6 +130,23 @@ bool NamesSingleTasks(const Json& cluster) {
                      [](const Json& hosts) { return hosts.is_object(); });
 }
 
+// As TensorFlow takes it: a number, or a text of one. A writer that leaves zeroes out says nothing
+// of task 0, and TensorFlow's default is 0 too.
+absl::StatusOr<int64_t> IndexOf(const Json& task) {
+  const auto index = task.find("index");
+  if (index == task.end()) return 0;
+  if (index->is_number_unsigned() && index->get<uint64_t>() > uint64_t{INT64_MAX}) return INT64_MAX;
+  if (index->is_number_integer()) return index->get<int64_t>();
+  int64_t number = 0;
+  if (index->is_string()) {
+    const std::string& text = index->get_ref<const std::string&>();
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end) return number;
+  }
+  return Bad("task.index must be a whole number, is " + Shown(*index));
+}
+
 absl::Status ReadTask(const Json& json, ReplicaId* self) {
   const auto task = json.find("task");
   if (task == json.end() || !task->is_object()) return Bad("there is no object \"task\"");
@@ -130,17 +154,13 @@ absl::Status ReadTask(const Json& json, ReplicaId* self) {
   if (type == task->end() || !type->is_string()) {
     return Bad("task.type is missing: with a cluster each process must say which task it is");
   }
-  const auto index = task->find("index");
-  if (index == task->end() || !index->is_number_integer()) {
-    return Bad("task.index is missing or not a whole number");
-  }
+  ASSIGN_OR_RETURN(const int64_t wide, IndexOf(*task));
   const std::string role = RoleOf(type->get<std::string>());
   if (role == "local") {
     return Bad("task.type must not be \"local\" where there is a cluster: leave TF_CONFIG out to "
                "train in one process");
   }
   if (!IsRole(role)) return Bad("unknown task.type \"" + role + "\"; supported are " + kRoles);
-  const int64_t wide = index->get<int64_t>();
   *self = {role, static_cast<int>(std::clamp<int64_t>(wide, -1, 1 << 30))};
   return absl::OkStatus();
 }
@@ -238,8 +258,7 @@ bool ClusterSpec::on_loopback() const {
 }
 
 absl::StatusOr<ClusterSpec> ParseTfConfig(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) return Bad("not JSON");
+  ASSIGN_OR_RETURN(const Json json, ParseJsonText(text, "TF_CONFIG"));
   if (!json.is_object()) return Bad("not an object");
   // A job with dynamic workers has this form under either key.
   const bool sparse_key = json.contains("sparseCluster");

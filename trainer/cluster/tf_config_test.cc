@@ -59,7 +59,9 @@ TEST_P(BadTfConfigTest, IsRefusedWithASentence) {
 INSTANTIATE_TEST_SUITE_P(
     Table, BadTfConfigTest,
     testing::Values(
-        Case{"NotJson", "{cluster", "not JSON"}, Case{"Array", "[]", "not an object"},
+        Case{"NotJson", "{cluster", "TF_CONFIG: not JSON: line 1, column 2: syntax error"},
+        Case{"CommaTooMany", "{\"task\": {\"type\": \"chief\",\n}}", "line 2, column 1: "},
+        Case{"Array", "[]", "not an object"},
         Case{"NoCluster", R"({"task":{"type":"ps","index":0}})", "there is no \"cluster\""},
         Case{"NoClusterButASecondWorker", R"({"task":{"type":"worker","index":1}})",
              "can only be worker 0"},
@@ -79,9 +81,14 @@ INSTANTIATE_TEST_SUITE_P(
              "index 1 is out of range"},
         Case{"NoTask", R"({"cluster":{"worker":["a:1"]}})", "\"task\""},
         Case{"NoType", R"({"cluster":{"worker":["a:1"]},"task":{"index":0}})", "task.type"},
-        Case{"NoIndex", R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker"}})", "task.index"},
-        Case{"IndexText", R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":"0"}})",
-             "task.index"},
+        Case{"IndexWord",
+             R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":"1st"}})",
+             "task.index must be a whole number, is \"1st\""},
+        Case{"IndexHalf", R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":0.5}})",
+             "task.index must be a whole number, is 0.5"},
+        Case{"IndexBeyondAll", R"({"cluster":{"worker":["a:1"]},
+                                   "task":{"type":"worker","index":18446744073709551615}})",
+             "is out of range"},
         Case{"IndexOutOfRange",
              R"({"cluster":{"worker":["a:1"]},"task":{"type":"worker","index":1}})",
              "index 1 is out of range"},
@@ -104,6 +111,19 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"NoPort", R"({"cluster":{"worker":["a"]},"task":{"type":"worker","index":0}})",
              "address of worker-0"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+// Symptom: TF_CONFIG that TensorFlow takes was refused: an index as a text, or none.
+TEST(TfConfigTest, AnIndexIsTakenAsTensorFlowTakesIt) {
+  const auto text = ParseTfConfig(
+      R"({"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker","index":"1"}})");
+  ASSERT_THAT(text, IsOk());
+  EXPECT_EQ(text->self, (ReplicaId{"worker", 1}));
+  const auto none =
+      ParseTfConfig(R"({"cluster":{"worker":["a:1","b:1"]},"task":{"type":"worker"}})");
+  ASSERT_THAT(none, IsOk());
+  EXPECT_EQ(none->self, (ReplicaId{"worker", 0}));
+  EXPECT_THAT(ParseTfConfig(R"({"task":{"type":"chief"}})"), IsOk());
+}
 
 TEST(TfConfigTest, EvaluatorNeedsNoEntryInTheCluster) {
   const auto outside = ParseTfConfig(

@@ -7,6 +7,7 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/comm/greeting.h"
+#include "trainer/config/json_text.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -150,10 +151,10 @@ absl::StatusOr<Json> BaseConfig(const Flags& flags, const GetEnv& env, FileSyste
       source = flags.config;
     }
   }
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  ASSIGN_OR_RETURN(Json json, ParseJsonText(text, source));
   if (!json.is_object()) {
     return absl::InvalidArgumentError(source +
-                                      ": not JSON; it must hold the object spec.trainer of the "
+                                      ": no object; it must hold the object spec.trainer of the "
                                       "job");
   }
   return json;

@@ -9,6 +9,7 @@
 #include "operator/base/hash.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
+#include "trainer/config/json_text.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
 
@@ -315,11 +316,7 @@ absl::StatusOr<int64_t> ParseWhole(const char* name, const std::string& text, in
 }  // namespace
 
 absl::StatusOr<TrainerConfig> ParseTrainerConfig(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
-    return absl::InvalidArgumentError(
-        "TAAS_TRAINER: not JSON; it must hold the object spec.trainer of the job");
-  }
+  ASSIGN_OR_RETURN(const Json json, ParseJsonText(text, "TAAS_TRAINER"));
   RETURN_IF_ERROR(CheckFields(json, "",
                               {"image", "model", "data", "strategy", "optimizer",
                                "regularization", "movingAverage", "batchSize", "maxSteps", "seed",
