@@ -125,7 +125,8 @@ absl::Status Role::TryExport() {
 
 absl::StatusOr<std::unique_ptr<SnapshotStore>> Role::OpenStore(TrainingTask& task) {
   if (config().checkpoint_dir.empty()) return std::unique_ptr<SnapshotStore>();
-  ASSIGN_OR_RETURN(const SnapshotShape shape, ShapeOf(task.session(), config()));
+  ASSIGN_OR_RETURN(SnapshotShape shape, ShapeOf(task.session(), config()));
+  shape.data = task.data_identity();
   const SnapshotStore::Options options{
       .dir = config().checkpoint_dir,
       .job = process_.job,

@@ -73,6 +73,35 @@ class StreamingTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"damaged\.tfrecord: record \d+ at offset \d+: the checksum")
 
+    def test_a_training_does_not_go_on_with_other_data(self):
+        # Symptom: a file that was added between two runs changed the order of examples, unseen.
+        with open(f"{self.dir}/train.tfrecord", "rb") as file:
+            content = file.read()
+        for streamed in (True, False):
+            with self.subTest(streamed=streamed), \
+                    tempfile.TemporaryDirectory(dir=self.dir) as directory:
+                def put(name):
+                    with open(f"{directory}/{name}", "wb") as file:
+                        file.write(content)
+                put("part-0")
+                config = self.config()
+                if not streamed:
+                    del config["data"]["streaming"]
+                config["data"]["train"] = {"files": [f"{directory}/part-*"]}
+                config.update(maxSteps=20, checkpoint={"dir": f"{directory}/out"})
+                done = self.run_alone(config)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                config["maxSteps"] = 30
+                put("part-1")
+                done = self.run_alone(config)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, r"made with other training data: it had \d+ examples "
+                                              r"in file part-0, .*; the job has \d+ examples in 2 "
+                                              r"files, part-0 to part-1, ")
+                os.remove(f"{directory}/part-1")
+                done = self.run_alone(config)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_what_is_compressed_is_unpacked_as_the_error_says(self):
         subprocess.run([TRAINER, "data", "convert", "--from", "tfrecord", "--to", "tfrecord",
                         f"{self.dir}/train.tfrecord", f"{self.dir}/packed.gz"], check=True)

@@ -1,5 +1,6 @@
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
@@ -20,7 +21,9 @@ absl::Status RunWorker(Role& role) {
   const absl::Status claimed = role.place().Claim();
   if (!claimed.ok()) return Role::Restart(claimed);
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
-  Member member(role.clock(), role.MemberOptions(), role.board(), role.stop());
+  Member::Options options = role.MemberOptions();
+  options.data_identity = task->data_identity();
+  Member member(role.clock(), std::move(options), role.board(), role.stop());
   RETURN_IF_ERROR(member.Start());
   // The chief need not miss this worker first to lend its batches to others.
   const Farewell::Scope farewell(role.farewell(), [&] { member.Leave(kFarewellPatience); });

@@ -20,6 +20,8 @@ constexpr size_t kShownNameMax = 64;
 // A parameter server counts generations from 1, a few a minute at the worst. Above this one is not
 // believed: the next would be one that frames cannot name.
 constexpr int64_t kGenerationBelieved = ps::kGenerationMax / 2;
+// Of what a replica says of its data: longer than any.
+constexpr size_t kShownDataMax = 1'000;
 
 ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }
 
@@ -55,17 +57,38 @@ void Coordinator::GiveUp(const ReplicaId& replica, const Incarnation& incarnatio
   lost_.push_back({PusherOf(replica, incarnation), replica.name()});
 }
 
+// Of a caller that membership has no objection to for other reasons, which it tells itself.
+Admittance Coordinator::CheckData(const wire::JoinRequest& request) const {
+  const wire::Identity& from = request.identity();
+  const std::string mine = task_.data_identity();
+  const std::string& theirs = request.data_identity();
+  if (theirs.empty() || mine.empty() || theirs == mine ||
+      from.job_uid() != options_.job.uid || from.attempt() != options_.job.attempt ||
+      request.config_hash() != ConfigHash(options_.config)) {
+    return {};
+  }
+  return {Admittance::Verdict::kRefused,
+          ReplicaOf(from).name() + " has other training data than the chief: it has " +
+              theirs.substr(0, kShownDataMax) + "; the chief has " + mine +
+              ". All replicas need the same files; where one sees a list that is out of date, "
+              "start the job again",
+          {}};
+}
+
 wire::JoinReply Coordinator::Join(const wire::JoinRequest& request) {
   const wire::Identity& identity = request.identity();
   const ReplicaId replica = ReplicaOf(identity);
   const Incarnation incarnation = IncarnationOf(identity);
   std::lock_guard lock(mutex_);
-  const Admittance verdict = membership_.Join({{identity.job_uid(), identity.attempt()},
-                                               replica,
-                                               incarnation,
-                                               request.config_hash(),
-                                               request.bulk_address()},
-                                              clock_.Now());
+  Admittance verdict = CheckData(request);
+  if (verdict.verdict == Admittance::Verdict::kAccepted) {
+    verdict = membership_.Join({{identity.job_uid(), identity.attempt()},
+                                replica,
+                                incarnation,
+                                request.config_hash(),
+                                request.bulk_address()},
+                               clock_.Now());
+  }
   wire::JoinReply reply;
   reply.set_sentence(verdict.sentence);
   switch (verdict.verdict) {

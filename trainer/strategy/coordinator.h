@@ -111,6 +111,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
 
   // coordinator.cc, with the lock held.
   ps::Pusher PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const;
+  Admittance CheckData(const wire::JoinRequest& request) const;
   void GiveUp(const ReplicaId& replica, const Incarnation& incarnation);
   void FillWork(const wire::BeatRequest& request, const ps::Pusher& pusher, bool has_left,
                 Peer& peer, wire::BeatReply* reply);

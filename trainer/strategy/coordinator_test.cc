@@ -199,6 +199,23 @@ class CoordinatorTest : public testing::Test {
   std::thread run_;
 };
 
+// Symptom: a worker whose listing of a pattern was out of date trained on other examples than its
+// batches meant, and nobody saw it.
+TEST_F(CoordinatorTest, AWorkerWithOtherDataIsRefusedAndBothAreNamed) {
+  Start(/*ps=*/1);
+  wire::JoinRequest request;
+  *request.mutable_identity() = IdentityOf({"worker", 0});
+  request.set_config_hash(ConfigHash(config_));
+  request.set_data_identity("19 examples in 2 files, a to b");
+  const wire::JoinReply refused = coordinator_->Join(request);
+  EXPECT_EQ(refused.verdict(), wire::JoinReply::REFUSED);
+  EXPECT_THAT(refused.sentence(), testing::HasSubstr("worker-0 has other training data"));
+  EXPECT_THAT(refused.sentence(), testing::HasSubstr("it has 19 examples in 2 files, a to b"));
+  EXPECT_THAT(refused.sentence(), testing::HasSubstr("the chief has " + task_->data_identity()));
+  request.set_data_identity(task_->data_identity());
+  EXPECT_EQ(coordinator_->Join(request).verdict(), wire::JoinReply::ACCEPTED);
+}
+
 // It served for twenty seconds with nobody to serve.
 TEST_F(CoordinatorTest, AParameterServerMayGoWhileAnotherIsMissing) {
   Start(/*ps=*/2);

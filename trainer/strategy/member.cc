@@ -97,6 +97,7 @@ absl::Status Member::JoinOnce(Answer* answer) {
   wire::JoinRequest request;
   *request.mutable_identity() = Identity();
   request.set_config_hash(options_.config_hash);
+  request.set_data_identity(options_.data_identity);
   request.set_bulk_address(options_.bulk_address);
   request.set_last_generation(options_.generation());
   ASSIGN_OR_RETURN(const wire::JoinReply reply, chief_.Join(request));

@@ -53,6 +53,7 @@ class Member : public WorkSource {
     Incarnation incarnation;
     int rank = -1;  // -1: not a training replica.
     std::string config_hash;
+    std::string data_identity;  // Of a training replica.
     std::string bulk_address;
     // For a chief that does not come at the start. One that gets ready, or goes later, is waited
     // for.

@@ -65,6 +65,7 @@ class ModelTask : public TrainingTask {
   // Of tower 0, which is the only one but for strategy Towers.
   Session& session() override { return towers_->first(); }
   absl::Status FillBatch(int64_t batch) override;
+  std::string data_identity() const override { return data_.identity; }
   int64_t batches_per_step() const override { return towers_->count(); }
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;

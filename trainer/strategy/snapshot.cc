@@ -18,6 +18,7 @@ constexpr char kAbove[] = "taas/cursor/above";
 constexpr char kSeed[] = "taas/seed";
 constexpr char kBatchSize[] = "taas/batch_size";
 constexpr char kShuffleBuffer[] = "taas/shuffle_buffer";
+constexpr char kData[] = "taas/data";
 constexpr char kOptimizer[] = "taas/optimizer";
 
 TensorValue Scalar(const char* name, int64_t value) {
@@ -56,6 +57,19 @@ absl::Status CheckOptimizer(const BundleReader& reader, const std::string& wante
       wanted +
       ": what it keeps about each variable cannot be carried over; use the same optimizer or "
       "another checkpoint directory");
+}
+
+// Checkpoints that were made before data had an identity go with any.
+absl::Status CheckData(const BundleReader& reader, const std::string& wanted) {
+  if (wanted.empty() || !reader.Has(kData)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const TensorValue tensor, reader.Read(kData));
+  const std::string found = tensor.strings.size() == 1 ? tensor.strings[0] : "";
+  if (found == wanted) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "checkpoint " + reader.prefix() + " was made with other training data: it had " + found +
+      "; the job has " + wanted +
+      ". Its place in the data would mean other examples: give the job the data that it had, or "
+      "another checkpoint directory, in which it begins anew");
 }
 
 std::string HexStart(uint64_t start) {
@@ -130,6 +144,7 @@ absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
       Scalar(kBatchSize, shape.batch_size),
       StringTensor(kOptimizer, {}, {shape.optimizer}),
   };
+  if (!shape.data.empty()) numbers.push_back(StringTensor(kData, {}, {shape.data}));
   if (shape.shuffle_buffer > 0) numbers.push_back(Scalar(kShuffleBuffer, shape.shuffle_buffer));
   std::vector<TensorView> tensors;
   for (size_t i = 0; i < shape.variables.size(); ++i) {
@@ -171,6 +186,7 @@ absl::StatusOr<bool> SnapshotStore::Load(Snapshot* snapshot) {
   RETURN_IF_ERROR(CheckNumber(reader, kBatchSize, "batchSize", shape.batch_size));
   RETURN_IF_ERROR(CheckNumber(reader, kShuffleBuffer, "shuffleBuffer", shape.shuffle_buffer,
                               /*may_lack=*/true));
+  RETURN_IF_ERROR(CheckData(reader, shape.data));
   Snapshot loaded;
   loaded.slots.resize(shape.slots.size());
   for (const SnapshotShape::Variable& variable : shape.variables) {

@@ -2,13 +2,14 @@
 //
 // A checkpoint holds the variables, what the optimizer keeps about each ("W/Momentum") and
 // global_step under TensorFlow's names, and under "taas/" the data cursor, the seed, the batch
-// size, of streamed data the shuffle buffer, and the optimizer's name.
+// size, of streamed data the shuffle buffer, which data it is, and the optimizer's name.
 //
 // Ownership: Snapshot is a value; a SnapshotStore borrows FileSystem and Clock. Threads: one at a
-// time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed, batch size
-// or shuffle buffer (its cursor would mean other examples) and for a directory that a newer process
-// owns; InvalidArgument for a model with numbers that are none, which is not saved, so that the
-// last good checkpoint stays; Aborted for one that another living job owns; those of the disk.
+// time. Errors: FailedPrecondition for a checkpoint of another model or optimizer, seed, batch
+// size, shuffle buffer or data (its cursor would mean other examples) and for a directory that a
+// newer process owns; InvalidArgument for a model with numbers that are none, which is not saved,
+// so that the last good checkpoint stays; Aborted for one that another living job owns; those of
+// the disk.
 //
 //   ASSIGN_OR_RETURN(auto store,
 //                    SnapshotStore::Open(files, clock, {.dir = "/out", .shape = shape}));
@@ -79,6 +80,7 @@ struct SnapshotShape {
   uint64_t seed = 0;
   int64_t batch_size = 0;
   int64_t shuffle_buffer = 0;  // Of data that is streamed; else 0.
+  std::string data;  // Which it is (trainer/data/data_identity.h); "": it does not matter.
 };
 
 class SnapshotStore {

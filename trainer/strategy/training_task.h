@@ -36,6 +36,8 @@ class TrainingTask {
   virtual Session& session() = 0;
   // Fills the session's inputs with batch number `batch`; the same on every replica.
   virtual absl::Status FillBatch(int64_t batch) = 0;
+  // Which data it trains on (trainer/data/data_identity.h); "" of one that has none.
+  virtual std::string data_identity() const { return ""; }
   // How many batches make one update where a single process trains: more than one with towers.
   virtual int64_t batches_per_step() const { return 1; }
   // Leaves the gradients of the mean loss over `batches`, batches_per_step() of them, in the
