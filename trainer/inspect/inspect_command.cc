@@ -1,11 +1,14 @@
 #include "trainer/inspect/inspect_command.h"
 
 #include <cstdio>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "operator/base/command_line.h"
+#include "operator/base/file_system.h"
 #include "third_party/json.h"
 #include "trainer/inspect/inspect_path.h"
 
@@ -19,6 +22,17 @@ constexpr char kAbout[] =
     "Shows what files hold: the tensors of a checkpoint (its prefix, one of its files, or a\n"
     "directory: the newest), of a safetensors file or a SavedModel; the tags of event files; the\n"
     "examples of data files. Ends with 1 if something is damaged or cannot be read.";
+
+// A file may say that it has more than the memory holds, in more ways than one.
+absl::StatusOr<PathReport> Inspect(FileSystem& files, const std::string& path,
+                                   const InspectOptions& options) {
+  try {
+    return InspectPath(files, path, options);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("read " + path +
+                                        ": there is not enough memory for what it says it has");
+  }
+}
 
 }  // namespace
 
@@ -37,7 +51,7 @@ int RunInspectCommand(int argc, char** argv) {
   PosixFileSystem files;
   int code = 0;
   for (const std::string& path : paths) {
-    const auto report = InspectPath(files, path, options);
+    const auto report = Inspect(files, path, options);
     if (!report.ok()) {
       std::fprintf(stderr, "inspect: %s\n", std::string(report.status().message()).c_str());
       code = kFailed;

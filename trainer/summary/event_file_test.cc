@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "operator/base/crc32c.h"
 #include "operator/base/fake_clock.h"
 #include "operator/base/fault_file_system.h"
 #include "operator/base/status_matchers.h"
@@ -127,6 +128,20 @@ TEST_F(EventFileTest, AWriteThatFailsIsToldInTheWordsOfTheFileSystemAlone) {
   files.FailAt(1, FaultFileSystem::Kind::kOnce);
   EXPECT_THAT((*writer)->Write(clock_.WallNow(), 1, Loss(1)),
               StatusIs(absl::StatusCode::kUnavailable, "injected fault at operation 1"));
+}
+
+// Symptom: a record whose length leads back to the beginning was passed over, and then the one
+// before it read again, for ever.
+TEST_F(EventFileTest, ALengthThatWrapsAroundEndsTheFile) {
+  const std::string first = FrameRecord("\x10\x05");
+  const uint64_t back = ~uint64_t{0} - first.size() - kRecordHeadBytes - kRecordFootBytes + 1;
+  std::string head(reinterpret_cast<const char*>(&back), sizeof(back));
+  const uint32_t crc = MaskedCrc32c(head);
+  head.append(reinterpret_cast<const char*>(&crc), sizeof(crc));
+  ASSERT_THAT(files_.MakeDirs(dir_), IsOk());
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/events.out.tfevents.1.h", first + head + "tail"),
+              IsOk());
+  EXPECT_EQ(Read().size(), 1u);
 }
 
 TEST_F(EventFileTest, DirectoryThatIsNotThereHasNoEvents) { EXPECT_TRUE(Read().empty()); }

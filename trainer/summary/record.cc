@@ -15,6 +15,9 @@ absl::StatusOr<std::optional<std::string>> RecordCursor::Next(uint64_t size_max)
     const std::optional<uint64_t> length = RecordLength(head);
     if (!length) return std::optional<std::string>();
     const uint64_t start = offset_ + kRecordHeadBytes;
+    // A length that was made to harm may lead back to the beginning, and round again.
+    ASSIGN_OR_RETURN(const uint64_t size, file_.Size());
+    if (start > size || *length > size - start) return std::optional<std::string>();
     if (*length > size_max) {
       offset_ = start + *length + kRecordFootBytes;
       continue;
