@@ -1,0 +1,30 @@
+// What a job's own program says of itself: its /status page and its termination message.
+
+#include <string>
+#include <vector>
+
+#include "operator/base/check.h"
+#include "operator/plan/last_words.h"
+#include "operator/plan/trainer_report.h"
+#include "tools/fuzz/target.h"
+
+namespace taas {
+
+std::vector<std::string> FuzzSeeds() {
+  return {R"({"uid":"u","state":"Training","message":"m","step":5,"maxSteps":10,"loss":0.5,
+              "examplesPerSecond":100.5,"etaSeconds":3,"data":{"source":"s"},
+              "evaluation":{"step":5,"loss":1,"accuracy":0.5,"examples":100}})",
+          "Traceback (most recent call last):\n  File \"x\"\nValueError: no\r\n",
+          R"({"step":18446744073709551615,"loss":1e308})"};
+}
+
+}  // namespace taas
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text = taas::FuzzText(data, size);
+  CHECK(taas::LastWords(text).size() <= taas::kLastWordsBytesMax) << "longer than a message";
+  (void)taas::MessageOfTermination(text);
+  const auto report = taas::ParseTrainerReport(text);
+  if (report) (void)taas::MergeProgress({}, *report, 100);
+  return 0;
+}
