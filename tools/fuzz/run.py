@@ -4,8 +4,8 @@
     tools/fuzz/run.py --minutes 3 --corpus DIR --build "bazel build …" --query "bazel query" \\
                       [TARGET…]
 
-Without a TARGET (//trainer/data/fuzz:idx_fuzz, //trainer/...) all run. What reached new code stays in
-DIR/NAME, from which the next run begins; an input that broke a target is in DIR/NAME-found. It
+Without a TARGET (//trainer/data/fuzz:idx_fuzz, //trainer/...) all run. What reached new code stays
+in DIR/NAME, from which the next run begins; an input that broke a target is in DIR/NAME-found. It
 belongs, with a test, into testdata/fuzz/NAME beside the target.
 """
 

@@ -87,7 +87,7 @@ const RULES: Record<JobKind, string> = {
     HashedNormalised ColumnsOfImages ColumnsBesideThoseOfTheFile ClicksWithoutColumns
     ColumnsOfCentres
     RawDtypeWithoutDecode RawWithoutOptions RecordsWithoutOptions VarLenWithoutAShape
-    StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses
+    StreamedGzip StreamedIdx StreamedTable StreamedWithoutClasses StreamedZlib
     IdxWithOptionsOfGenerated TextWithoutFiles TextOfImages TextOptionsOfIdx TextThatIsAugmented
     MountPathTwice MountPathAboveItself ClipOfNothing ClipTwice
     CosineWithRate CosineWithStaircase CosineWithoutSteps DecayWithoutRate DecayWithoutSteps
