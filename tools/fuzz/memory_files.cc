@@ -13,7 +13,8 @@ class MemoryFile : public RandomReadFile {
   explicit MemoryFile(std::string text) : text_(std::move(text)) {}
   absl::StatusOr<size_t> ReadAt(uint64_t offset, size_t size, char* out) const override {
     if (offset > uint64_t{INT64_MAX}) return absl::UnavailableError("read: Invalid argument");
-    if (offset >= text_.size()) return 0;
+    // Of no bytes `out` may be null, of which memcpy wants to know nothing.
+    if (size == 0 || offset >= text_.size()) return 0;
     const size_t got = std::min<size_t>(size, text_.size() - offset);
     std::memcpy(out, text_.data() + offset, got);
     return got;
