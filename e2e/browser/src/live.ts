@@ -42,6 +42,8 @@ export async function awaitLogsOf(visit: Visit, replicas: string[]): Promise<voi
   await expectSoon("lines of all replicas", async () => {
     // From the top once more, since only the lines in sight are in the page.
     await page.keyboard.press("Home");
+    // A replica may have one line, the first of all: it is missed where it is not there yet.
+    await settled(page);
     for (let screens = 0; screens < SCREENS_MAX && left.size > 0; screens += 1) {
       for (const name of await lines.locator(".logs-name").allInnerTexts()) left.delete(name);
       await page.keyboard.press("PageDown");
