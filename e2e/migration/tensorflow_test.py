@@ -91,7 +91,9 @@ class TensorFlowTest(Scenario):
         status = self.await_end(name, "tfjob", LIMIT_S)
         log = self.k("logs", pod)
         self.assertEqual(status["state"], "Succeeded", f"{status.get('message')}\n{log}")
-        return json.loads(log.splitlines()[-1])
+        # TensorFlow may have words of its own after it.
+        return json.loads(next(line for line in reversed(log.splitlines())
+                               if line.startswith("{")))
 
     def test_programs_of_three_kinds_train_over_dns_names(self):
         self.make_site_packages()
