@@ -46,11 +46,15 @@ absl::Status Coordinator::ReadCutInto(Snapshot& cut) {
 
 ps::ModelSpans Coordinator::SpansOf(Snapshot& snapshot) {
   ps::ModelSpans spans{snapshot.spans(), snapshot.slot_spans()};
-  for (auto& slot : spans.slots) {
+  // One memory for all of them, and none of its spans is taken before it has its size.
+  size_t largest = no_slot_.size();
+  for (const auto& slot : spans.slots) {
     for (size_t i = 0; i < slot.size(); ++i) {
-      if (!slot[i].empty()) continue;
-      no_slot_.resize(std::max(no_slot_.size(), snapshot.values[i].size()));
+      if (slot[i].empty()) largest = std::max(largest, snapshot.values[i].size());
     }
+  }
+  no_slot_.resize(largest);
+  for (auto& slot : spans.slots) {
     for (size_t i = 0; i < slot.size(); ++i) {
       if (slot[i].empty()) slot[i] = std::span(no_slot_).first(snapshot.values[i].size());
     }
