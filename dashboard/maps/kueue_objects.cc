@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "operator/api/json_field.h"
+#include "operator/api/json_member.h"
 #include "operator/api/quantity.h"
 #include "operator/base/status.h"
 #include "operator/kube/pod_decoder.h"
@@ -17,14 +18,6 @@ using Json = nlohmann::json;
 constexpr size_t kReasonMax = 2'048;
 // Kueue allows 256 flavors and resources of a queue, and 8 sets of pods of a workload.
 constexpr size_t kRowsMax = 256;
-
-// The member of an object, or null where there is none or where `value` is no object.
-const Json& Member(const Json& value, const char* key) {
-  static const Json none;
-  if (!value.is_object()) return none;
-  const auto found = value.find(key);
-  return found == value.end() ? none : *found;
-}
 
 // The first elements of a list; nothing where `value` is none.
 std::vector<const Json*> Items(const Json& value) {

@@ -6,6 +6,7 @@
 #include "dashboard/server/job_routes.h"
 #include "operator/api/job.h"
 #include "operator/api/json_field.h"
+#include "operator/api/json_member.h"
 #include "operator/api/quantity.h"
 #include "operator/kube/api_path.h"
 #include "third_party/json.h"
@@ -17,13 +18,6 @@ using Json = nlohmann::json;
 
 constexpr char kMetricsPath[] = "/apis/metrics.k8s.io/v1beta1/namespaces/";
 constexpr double kMebibyte = 1 << 20;
-
-// Null: there is none.
-const Json& Member(const Json& object, const char* name) {
-  static const Json kNull;
-  const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? kNull : *found;
-}
 
 double SumOf(const Json& containers, const char* resource) {
   double sum = 0;

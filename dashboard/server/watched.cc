@@ -7,6 +7,7 @@
 
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
+#include "operator/api/json_member.h"
 #include "operator/api/quantity.h"
 #include "operator/api/status_codec.h"
 #include "operator/base/status.h"
@@ -25,14 +26,6 @@ constexpr std::string_view kStatusPortVariable = "\"TAAS_STATUS_PORT\"";
 constexpr char kMemoryLabel[] = "nvidia.com/gpu.memory";
 // An event's text is cut here, at a character: what is longer is read with kubectl.
 constexpr size_t kEventTextMax = 2'048;
-
-// The member of an object, or null where there is none or where `value` is no object.
-const Json& Member(const Json& value, const char* key) {
-  static const Json none;
-  if (!value.is_object()) return none;
-  const auto found = value.find(key);
-  return found == value.end() ? none : *found;
-}
 
 std::string Text(const Json& value) { return value.is_string() ? value.get<std::string>() : ""; }
 
