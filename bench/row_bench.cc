@@ -19,6 +19,7 @@
 #include "operator/base/check.h"
 #include "operator/base/clock.h"
 #include "operator/base/random.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 #include "trainer/comm/listener.h"
 #include "trainer/kernels/cpu/loops.h"

@@ -10,6 +10,7 @@
 #include "trainer/export/saved_model.h"
 #include "trainer/export/tensorflow_graph.h"
 #include "trainer/formats/safetensors.h"
+#include "trainer/model/model.h"
 
 namespace taas {
 namespace {

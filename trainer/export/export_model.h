@@ -20,9 +20,10 @@
 #include "absl/status/statusor.h"
 #include "operator/base/file_system.h"
 #include "trainer/checkpoint/bundle_reader.h"
-#include "trainer/model/model.h"
 
 namespace taas {
+
+struct Model;
 
 enum class ExportFormat : uint8_t { kSafetensors, kSavedModel };
 

@@ -28,22 +28,11 @@
 #include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/tensor_type.h"
+#include "trainer/graph/value.h"
 
 namespace taas {
 
 class OpRegistry;
-
-using NodeId = int32_t;
-
-// One output of one node.
-struct Value {
-  NodeId node = -1;
-  int output = 0;
-
-  bool valid() const { return node >= 0; }
-  friend bool operator==(const Value& a, const Value& b) = default;
-  friend auto operator<=>(const Value& a, const Value& b) = default;
-};
 
 // How a variable starts. Values depend on the seed and on the variable's name only, so the same
 // model has the same start wherever and in whatever order its variables are made.

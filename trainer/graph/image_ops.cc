@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/ops.h"
 #include "trainer/graph/window.h"
 

@@ -5,6 +5,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/ops.h"
 
 namespace taas {

@@ -1,5 +1,6 @@
 // MatMul and the elementwise ops.
 
+#include "trainer/graph/graph.h"
 #include "trainer/graph/ops.h"
 
 #include <string>

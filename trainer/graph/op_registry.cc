@@ -4,9 +4,12 @@
 #include <utility>
 
 #include "operator/base/check.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/ops.h"
 
 namespace taas {
+
+const Attributes& GradientCall::attributes() const { return graph.node(node).attributes; }
 
 absl::Status OpRegistry::Add(OpDefinition definition) {
   CHECK(definition.infer != nullptr) << "op " << definition.name << " has no shape inference";

@@ -22,21 +22,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
-#include "trainer/graph/graph.h"
+#include "trainer/graph/op_cost.h"
 #include "trainer/graph/tensor_type.h"
+#include "trainer/graph/value.h"
 
 namespace taas {
+
+class Graph;
 
 // An op applied to inputs of known type; the batch dimension may still be open.
 struct OpCall {
   std::span<const TensorType> inputs;
   const Attributes& attributes;
-};
-
-// What one run costs when nothing is cached: the bound that benchmarks compare with.
-struct OpCost {
-  double flops = 0;
-  double bytes = 0;  // Read and written.
 };
 
 // Given to an op's gradient function: it adds nodes to `graph` and reports one Value per input.
@@ -48,7 +45,7 @@ struct GradientCall {
   std::vector<bool> wanted;        // Per input: whether its gradient is of any use.
   std::vector<Value> gradients;    // The answer, per input; invalid = zero.
 
-  const Attributes& attributes() const { return graph.node(node).attributes; }
+  const Attributes& attributes() const;
 };
 
 // An attribute that an op takes. A value of another kind than the default's is refused.

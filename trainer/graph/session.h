@@ -31,12 +31,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "trainer/graph/attributes.h"
 #include "trainer/graph/gradient_rows.h"
-#include "trainer/graph/graph.h"
-#include "trainer/graph/op_registry.h"
+#include "trainer/graph/op_cost.h"
+#include "trainer/graph/tensor_type.h"
 
 namespace taas {
 
+class Graph;
 class KernelRegistry;
 class StepTrace;
 

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 
 namespace taas {

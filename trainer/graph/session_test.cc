@@ -9,6 +9,7 @@
 #include "operator/base/check.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/op_registry.h"
 #include "trainer/graph/testing/unusual_graph.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 

@@ -14,6 +14,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/graph/graph.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/training_task.h"
 

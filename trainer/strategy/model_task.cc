@@ -12,6 +12,7 @@
 #include "trainer/kernels/cpu/bfloat16.h"
 #include "trainer/kernels/cpu/loops.h"
 #include "trainer/model/data_shape.h"
+#include "trainer/model/model.h"
 
 namespace taas {
 namespace {
@@ -155,19 +156,18 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   SessionOptions common = EngineOptions(model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(loaded, config, process));
-  return std::unique_ptr<ModelTask>(new ModelTask({.files = files,
-                                                   .export_format = config.export_format,
-                                                   .export_dir = config.export_dir,
-                                                   .data = std::move(data),
-                                                   .model = std::move(model),
-                                                   .inference = std::move(inference),
-                                                   .towers = std::move(towers),
-                                                   .input = {.seed = config.seed,
-                                                             .batch_size = config.batch_size,
-                                                             .towers = config.towers},
-                                                   .work = work,
-                                                   .evaluation = std::move(common),
-                                                   .process = process}));
+  return std::unique_ptr<ModelTask>(new ModelTask(
+      {.files = files,
+       .export_format = config.export_format,
+       .export_dir = config.export_dir,
+       .data = std::move(data),
+       .model = std::make_unique<const Model>(std::move(model)),
+       .inference = std::make_unique<const Model>(std::move(inference)),
+       .towers = std::move(towers),
+       .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
+       .work = work,
+       .evaluation = std::move(common),
+       .process = process}));
 }
 
 absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& files,
@@ -197,18 +197,20 @@ ModelTask::ModelTask(Parts parts)
   if (process_.trains) input_.emplace(data_, parts.input);
 }
 
+ModelTask::~ModelTask() = default;
+
 std::span<const int32_t> ModelTask::LabelsOf(Session& session) const {
-  return model_.labels_are_features ? session.Int32Output(model_.labels)
-                                    : session.Int32Input(model_.labels);
+  return model_->labels_are_features ? session.Int32Output(model_->labels)
+                                    : session.Int32Input(model_->labels);
 }
 
 BatchRows ModelTask::InputsOf(Session& session) const {
-  BatchRows rows{.features = session.FloatInput(model_.features)};
-  if (model_.labels_are_features) return rows;
-  if (model_.is_classifier()) {
-    rows.labels = session.Int32Input(model_.labels);
+  BatchRows rows{.features = session.FloatInput(model_->features)};
+  if (model_->labels_are_features) return rows;
+  if (model_->is_classifier()) {
+    rows.labels = session.Int32Input(model_->labels);
   } else {
-    rows.targets = session.FloatInput(model_.targets);
+    rows.targets = session.FloatInput(model_->targets);
   }
   return rows;
 }
@@ -269,11 +271,11 @@ void ModelTask::FinishGradients() {
 }
 
 std::optional<double> ModelTask::BatchAccuracy() {
-  if (!model_.is_classifier()) return std::nullopt;
+  if (!model_->is_classifier()) return std::nullopt;
   size_t rows = 0, right = 0;
   for (int tower = 0; tower < towers_->count(); ++tower) {
     Session& session = towers_->session(tower);
-    const std::span<const float> logits = session.output(model_.logits);
+    const std::span<const float> logits = session.output(model_->logits);
     const std::span<const int32_t> labels = LabelsOf(session);
     const size_t classes = logits.size() / labels.size();
     for (size_t row = 0; row < labels.size(); ++row) {
@@ -293,15 +295,15 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const int64_t examples = set.examples();
   // An example of a model of language is many rows.
   const int64_t batch = std::min(
-      examples, model_.labels_are_features ? evaluation_.batch : kEvaluationBatch);
-  std::vector<std::string> outputs = Fetches(model_);
-  if (outputs.empty()) outputs = {model_.predictions};
+      examples, model_->labels_are_features ? evaluation_.batch : kEvaluationBatch);
+  std::vector<std::string> outputs = Fetches(*model_);
+  if (outputs.empty()) outputs = {model_->predictions};
   if (evaluator_ == nullptr) {
     SessionOptions options = evaluation_;
     options.batch = batch;
     options.fetches = outputs;
     options.trainable = false;
-    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_.graph, options));
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_->graph, options));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   Sums sums;
@@ -326,7 +328,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   }
   const double rows = static_cast<double>(sums.rows);
   Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};
-  if (model_.is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
+  if (model_->is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
   return std::optional<Evaluation>(evaluation);
 }
 
@@ -334,7 +336,7 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>
   if (export_format_.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(export_format_));
   RETURN_IF_ERROR(ExportModel(files_, export_dir_,
-                              {.model = &inference_,
+                              {.model = inference_.get(),
                                .values = {variables.begin(), variables.end()},
                                .step = step,
                                .format = format}))
@@ -344,9 +346,9 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>
 }
 
 void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const {
-  if (!model_.is_classifier()) {
-    const std::span<const float> predictions = session.output(model_.predictions);
-    const std::span<const float> targets = session.FloatInput(model_.targets);
+  if (!model_->is_classifier()) {
+    const std::span<const float> predictions = session.output(model_->predictions);
+    const std::span<const float> targets = session.FloatInput(model_->targets);
     const size_t width = predictions.size() / examples;
     double sum = 0;
     for (size_t i = 0; i < count * width; ++i) {
@@ -357,7 +359,7 @@ void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sum
     sums->rows += static_cast<int64_t>(count);
     return;
   }
-  const std::span<const float> logits = session.output(model_.logits);
+  const std::span<const float> logits = session.output(model_->logits);
   const std::span<const int32_t> labels = LabelsOf(session);
   const size_t classes = logits.size() / labels.size();
   const size_t rows = count * (labels.size() / examples);

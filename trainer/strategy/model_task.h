@@ -23,12 +23,13 @@
 #include "trainer/data/stream/train_input.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
-#include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/strategy/towers.h"
 #include "trainer/strategy/training_task.h"
 
 namespace taas {
+
+struct Model;
 
 class ModelTask : public TrainingTask {
  public:
@@ -49,6 +50,7 @@ class ModelTask : public TrainingTask {
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
                                                          const TrainerConfig& config,
                                                          const Process& process);
+  ~ModelTask() override;
   // In a process by itself.
   static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
                                                          const TrainerConfig& config) {
@@ -98,8 +100,8 @@ class ModelTask : public TrainingTask {
     std::string export_format;
     std::string export_dir;
     DataSets data;
-    Model model;
-    Model inference;  // The same, as it is used when it is trained.
+    std::unique_ptr<const Model> model;
+    std::unique_ptr<const Model> inference;  // The same, as it is used when it is trained.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
     GradientWork work;
@@ -124,8 +126,8 @@ class ModelTask : public TrainingTask {
   FileSystem& files_;
   const std::string export_format_, export_dir_;
   DataSets data_;
-  Model model_;
-  Model inference_;
+  const std::unique_ptr<const Model> model_;
+  const std::unique_ptr<const Model> inference_;
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   const int64_t examples_;

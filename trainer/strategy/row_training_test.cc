@@ -13,6 +13,7 @@
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/listener.h"
+#include "trainer/graph/graph.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"

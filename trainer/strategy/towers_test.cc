@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
 
 namespace taas {
 namespace {

@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/run_op.h"
 #include "trainer/kernels/cpu/sequence_loops.h"
