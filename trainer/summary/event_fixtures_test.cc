@@ -12,7 +12,6 @@
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 #include "trainer/formats/tensorflow.pb.h"
-#include "trainer/graph/graph.h"
 #include "trainer/summary/event_file.h"
 
 namespace taas {
