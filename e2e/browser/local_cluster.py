@@ -38,6 +38,7 @@ class LocalCluster:
         self.process = None
 
     def __enter__(self):
+        processes.OWNERS.add(self)
         try:
             self.run(self.taas, "data", "fetch", "mnist", self.data, "--generate")
             self.start("--port", "0")
@@ -88,6 +89,7 @@ class LocalCluster:
             if self.process.poll() is None:
                 self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+        processes.OWNERS.discard(self)
 
     def run(self, *command, stdin=None):
         done = subprocess.run(command, input=stdin, env=self.environ, text=True, check=False,

@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # The folder of this file must be known before these.
 import held
+import processes
 import suite
 
 
@@ -55,5 +56,7 @@ if __name__ == "__main__":
         sys.exit(main())
     except KeyboardInterrupt:
         sys.stdout.flush()
+        for owner in list(processes.OWNERS):
+            owner.__exit__(None, None, None)
         # Not sys.exit, which waits for threads of tests, and they wait for what is gone.
         os._exit(128 + signal.SIGINT)
