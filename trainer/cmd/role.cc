@@ -15,18 +15,13 @@
 #include "trainer/ps/layout.h"
 #include "trainer/summary/graph_event.h"
 #include "trainer/summary/hparams.h"
+#include "trainer/summary/sampled_tensors.h"
 
 namespace taas {
 namespace {
 
 // Between two looks at a checkpoint directory that another job owns, whose lease is 30 s.
 constexpr std::chrono::milliseconds kDirectoryRetry{1'000};
-
-// What one sample copies for histograms, weights and gradients together, on the training thread:
-// 64 MiB, some 20 ms. Of larger models each n-th number tells how they are spread as well.
-constexpr size_t kSampledMax = size_t{16} << 20;
-// Tensors of so few numbers are always whole.
-constexpr size_t kSampledWhole = 4'096;
 
 void AddEvaluation(const Evaluation& evaluation, summary::Summary* summary) {
   const auto add = [&](const char* tag, double value) {
@@ -254,26 +249,7 @@ Sample Role::SampleOf(ModelTask& task, const Recorder& recorder, const Optimizer
                 .loss = loss,
                 .accuracy = task.BatchAccuracy(),
                 .learning_rate = optimizer.learning_rate(step)};
-  if (!recorder.WantsHistograms()) return sample;
-  Session& session = task.session();
-  size_t total = 0;
-  for (const VariableInfo& variable : session.variables()) {
-    total += variable.count * (variable.trainable ? 2 : 1);
-  }
-  const size_t stride = (total + kSampledMax - 1) / kSampledMax;
-  const auto copy = [&](const std::string& tag, std::span<const float> values) {
-    Sample::Tensor& tensor = sample.histograms.emplace_back(tag, std::vector<float>());
-    if (stride == 1 || values.size() <= kSampledWhole) {
-      tensor.values.assign(values.begin(), values.end());
-      return;
-    }
-    for (size_t at = 0; at < values.size(); at += stride) tensor.values.push_back(values[at]);
-  };
-  for (size_t i = 0; i < session.variables().size(); ++i) {
-    const VariableInfo& variable = session.variables()[i];
-    copy(variable.name, session.variable(i));
-    if (variable.trainable) copy("gradients/" + variable.name, session.gradient(i));
-  }
+  if (recorder.WantsHistograms()) sample.histograms = SampledTensors(task.session());
   return sample;
 }
 

@@ -20,6 +20,7 @@
 #ifndef TRAINER_STRATEGY_COORDINATOR_H_
 #define TRAINER_STRATEGY_COORDINATOR_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -73,6 +74,9 @@ class Coordinator : public ChiefHandler, public WorkSource {
     ps::CommitRecord* record = nullptr;  // Of where generations begin; none without.
     TryLimits limits{.role = TrainerRole::kChief};  // `start`: for parameter servers, too.
     std::function<void(const Evaluation&)> on_evaluation = [](const Evaluation&) {};
+    // How Run waits before it begins a generation once more. A test does not.
+    std::function<void(const StopFlag& stop, std::chrono::milliseconds pause)> wait =
+        [](const StopFlag& stop, std::chrono::milliseconds pause) { stop.WaitFor(pause); };
   };
   // `store` may be null: no checkpoints. Whoever opened it releases it after Run.
   Coordinator(const Clock& clock, Options options, StatusBoard& board, TrainingTask& task,

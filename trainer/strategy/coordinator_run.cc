@@ -94,7 +94,12 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
                                         std::string(status.message()));
     Log(LogLevel::kWarning, "parameter server lost; going back to the last cut",
         {{"step", std::to_string(snapshot_.step)}, {"why", status.ToString()}});
-    stop.WaitFor(pause);
+    options_.wait(stop, pause);
+    // A parameter server that refuses is there: nobody is waited for, where a stop is looked for.
+    if (stop.stopped()) {
+      SaveBeforeEnd();
+      return absl::CancelledError("stopped before a generation began");
+    }
     pause = std::min(pause * 2, kRetryPauseMax);
   }
 }

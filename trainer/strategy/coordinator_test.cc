@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
@@ -25,6 +28,7 @@
 #include "trainer/comm/frame.h"
 #include "trainer/comm/listener.h"
 #include "trainer/ps/shard.h"
+#include "trainer/ps/shard_client.h"
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/replica_loop.h"
 
@@ -98,6 +102,30 @@ class HangingFiles : public FaultFileSystem {
   std::atomic<int> writers = 0;
 };
 
+// What Run was to wait, in the order in which it was; it does not wait, but for the last.
+class Pauses {
+ public:
+  decltype(Coordinator::Options::wait) wait() {
+    return [this](const StopFlag& stop, std::chrono::milliseconds pause) {
+      std::unique_lock lock(mutex_);
+      pauses_.push_back(pause);
+      const bool full = pauses_.size() >= kKept;
+      lock.unlock();
+      if (full) stop.WaitFor(1min);
+    };
+  }
+  std::vector<std::chrono::milliseconds> all() const {
+    std::lock_guard lock(mutex_);
+    return pauses_;
+  }
+
+ private:
+  // No test looks at more, and each has a line in the log.
+  static constexpr size_t kKept = 100;
+  mutable std::mutex mutex_;
+  std::vector<std::chrono::milliseconds> pauses_;
+};
+
 class CoordinatorTest : public testing::Test {
  protected:
   void TearDown() override {
@@ -137,7 +165,7 @@ class CoordinatorTest : public testing::Test {
     coordinator_ = std::make_unique<Coordinator>(
         clock_,
         Coordinator::Options{.config = config_, .cluster = cluster, .job = {"uid", 1},
-                             .self = {1, 1}},
+                             .self = {1, 1}, .wait = wait_},
         board_, *task_, store_.get());
     run_ = std::thread([this] { ended_ = coordinator_->Run(stop_); });
   }
@@ -190,6 +218,8 @@ class CoordinatorTest : public testing::Test {
   StopFlag stop_;
   StatusBoard board_{StatusBoard::Identity{}};
   TrainerConfig config_;
+  Pauses pauses_;
+  decltype(Coordinator::Options::wait) wait_ = Coordinator::Options().wait;
   std::unique_ptr<ModelTask> task_;
   std::unique_ptr<SnapshotStore> store_;
   std::vector<std::unique_ptr<ps::Shard>> shards_;
@@ -283,6 +313,52 @@ TEST_F(CoordinatorTest, AnErrorOfTheChiefsOwnTrainingEndsTheJobWhateverItsClass)
     EXPECT_EQ(ended_, own);
     EXPECT_EQ(Beat({"worker", 0}).generation(), 1);
   }
+}
+
+// Symptom: after a stranger's CONFIGURE of the last generation that there is, the chief tried
+// twenty times a second to begin one, with a line in the log each time, until that parameter server
+// was replaced.
+TEST_F(CoordinatorTest, AttemptsToBeginAGenerationThatAreRefusedComeMoreAndMoreSeldom) {
+  wait_ = pauses_.wait();
+  const std::string taken = Serve();
+  std::vector<float> weights(4);
+  auto stranger = ps::ShardControl::Connect(taken, {.job = "uid/1"});
+  ASSERT_THAT(stranger, IsOk());
+  ASSERT_THAT((*stranger)->Configure({.generation = std::numeric_limits<uint32_t>::max(),
+                                      .shard = 0,
+                                      .shards = {taken},
+                                      .pieces = {{.variable = 0, .offset = 0, .count = 4}},
+                                      .optimizer = R"({"name": "sgd", "learningRate": 1})",
+                                      .max_steps = kSteps},
+                                     {{weights}, {}}),
+              IsOk());
+  Start(/*ps=*/1);
+  Join({"ps", 0}, taken);
+  ASSERT_TRUE(Until([&] { return pauses_.all().size() >= 8; }));
+  std::vector<std::chrono::milliseconds> first = pauses_.all();
+  first.resize(8);
+  EXPECT_THAT(first, testing::ElementsAre(50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 2s, 2s));
+  // And a chief that was told to stop tried on without a pause.
+  stop_.Stop();
+  const Clock::Time told = clock_.Now();
+  run_.join();
+  EXPECT_THAT(ended_, StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_LT(clock_.Now() - told, 5s);
+}
+
+// The pause of one trouble must not be that of the next.
+TEST_F(CoordinatorTest, AParameterServerThatIsReplacedAfterAGenerationBeganIsTriedAtOnce) {
+  wait_ = pauses_.wait();
+  Start(/*ps=*/1);
+  Join({"worker", 0});
+  for (int pod = 1; pod <= 4; ++pod) {
+    Join({"ps", 0}, Serve(), pod);
+    ASSERT_TRUE(Until([&] {
+      const wire::BeatReply reply = Beat({"worker", 0});
+      return reply.ready() && reply.generation() == pod;
+    }));
+  }
+  EXPECT_THAT(pauses_.all(), testing::ElementsAre(50ms, 50ms, 50ms));
 }
 
 // A task whose data cannot be read.

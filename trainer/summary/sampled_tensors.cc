@@ -1,0 +1,35 @@
+#include "trainer/summary/sampled_tensors.h"
+
+#include <span>
+#include <string>
+
+namespace taas {
+namespace {
+
+Sample::Tensor Sampled(const std::string& tag, std::span<const float> values, size_t stride) {
+  Sample::Tensor tensor{tag, {}};
+  if (values.size() <= kSampledWhole) stride = 1;
+  tensor.values.reserve((values.size() + stride - 1) / stride);
+  for (size_t at = 0; at < values.size(); at += stride) tensor.values.push_back(values[at]);
+  return tensor;
+}
+
+}  // namespace
+
+std::vector<Sample::Tensor> SampledTensors(Session& session, size_t numbers_max) {
+  size_t total = 0;
+  for (const VariableInfo& variable : session.variables()) {
+    total += variable.count * (variable.trainable ? 2 : 1);
+  }
+  const size_t stride = (total + numbers_max - 1) / numbers_max;
+  std::vector<Sample::Tensor> tensors;
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    const VariableInfo& variable = session.variables()[i];
+    tensors.push_back(Sampled(variable.name, session.variable(i), stride));
+    if (!variable.trainable) continue;
+    tensors.push_back(Sampled("gradients/" + variable.name, session.gradient(i), stride));
+  }
+  return tensors;
+}
+
+}  // namespace taas
