@@ -109,7 +109,7 @@ std::string CheckpointDir::Prefix(int64_t step) const {
 }
 
 absl::Status CheckpointDir::Save(int64_t step, const std::vector<TensorView>& tensors) {
-  const std::string what = "save checkpoint " + Prefix(step);
+  const std::string what = "checkpoint " + Prefix(step);
   RETURN_IF_ERROR(CheckStillOwner()).With(what);
   RETURN_IF_ERROR(Publish(step, tensors)).With(what);
   damaged_.erase(step);
