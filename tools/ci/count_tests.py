@@ -2,8 +2,10 @@
 """Counts the test cases of a Bazel run from the results it left.
 
 Reads test labels on standard input, one a line. Arguments: the exit code of `bazel test`, and the
-folder of its logs. Prints the failing cases and, last, "N passed, N failed". A target without
-results (it did not build) is one failure. Exits 0 only when Bazel did and nothing failed.
+folder of its logs. Prints the failing cases, how many were skipped for want of what, if any, and,
+last, "N passed, N failed". A target without results (it did not build) is one failure, and so is a
+case that was skipped for a reason that is not in NEEDS. Exits 0 only when Bazel did, nothing failed
+and something passed.
 """
 
 import collections
@@ -13,15 +15,48 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
+# What not every machine or run has: a test says "needs: " and one of these where it is skipped.
+NEEDS = (
+    "AVX512_BF16",             # A processor with products in bfloat16.
+    "Kubernetes' Go modules",  # In the cache, until somebody deletes them.
+    "TAAS_FIXTURES",           # FIXTURES=DIR of files that real TensorFlow wrote.
+    "no sanitizer",            # Which takes what is tested: address space.
+    "root",
+)
+NEED = re.compile(r"^needs: (.+)$", re.MULTILINE)
+# Of a Python program, whose result is one case and its log.
+PYTHON_END = re.compile(r"^(?:OK|FAILED) \(.*\bskipped=(\d+).*\)$", re.MULTILINE)
+PYTHON_NEED = re.compile(r"\.\.\. skipped [\"']needs: (.+)[\"']$", re.MULTILINE)
 
-def cases_of(logs, label):
-    """(passed, [failed names]) of one target, which may have run in shards."""
+
+class Counts:
+    def __init__(self):
+        self.passed = 0
+        self.failed = []  # Names.
+        self.skipped = collections.Counter()  # By need.
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def skip(self, need, name):
+        if need in NEEDS:
+            self.skipped[need] += 1
+        else:
+            self.failed.append(f"{name} (skipped)")
+
+
+def counts_of(logs, label):
+    """Of one target, which may have run in shards."""
     package, name = label.removeprefix("//").split(":")
+    counts = Counts()
     results = newest(os.path.join(logs, package, name))
     if not results:
-        return 0, [f"{label} (no result)"]
-    counts = [cases_in(path, label) for path in results]
-    return sum(passed for passed, _ in counts), [name for _, failed in counts for name in failed]
+        counts.failed.append(f"{label} (no result)")
+    for path in results:
+        counts.add(counts_in(path, label))
+    return counts
 
 
 def newest(folder):
@@ -33,35 +68,52 @@ def newest(folder):
     return max(runs.values(), key=lambda paths: max(map(os.path.getmtime, paths)), default=[])
 
 
-def cases_in(path, label):
+def counts_in(path, label):
+    counts = Counts()
     try:
         root = xml.parse(path).getroot()
     except xml.ParseError as error:
-        return 0, [f"{label} (result not readable: {error})"]
-    passed, failed = 0, []
+        counts.failed.append(f"{label} (result not readable: {error})")
+        return counts
     for case in root.iter("testcase"):
+        skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
-            failed.append(f"{label} {case.get('classname', '')}.{case.get('name', '')}")
-        elif case.find("skipped") is not None or case.get("result") == "skipped":
-            failed.append(f"{label} {case.get('name', '')} (skipped)")
+            counts.failed.append(f"{label} {case.get('classname', '')}.{case.get('name', '')}")
+        elif skipped is not None or case.get("result") == "skipped":
+            need = skipped is not None and NEED.search(skipped.get("message", ""))
+            counts.skip(need[1] if need else None, f"{label} {case.get('name', '')}")
         elif case.get("status") != "notrun":
-            passed += 1
-    return passed, failed
+            counts.passed += 1
+    for log in root.iter("system-out"):
+        skip_in_log(log.text or "", label, counts)
+    return counts
+
+
+def skip_in_log(log, label, counts):
+    """The program has passed or failed as one case; what it left out comes on top."""
+    end = PYTHON_END.search(log)
+    if end is None:
+        return
+    needs = [match[1] for match in PYTHON_NEED.finditer(log)]
+    needs += [None] * (int(end[1]) - len(needs))
+    for need in needs:
+        counts.skip(need, label)
 
 
 def main():
     bazel_status, logs = int(sys.argv[1]), sys.argv[2]
-    passed, failed = 0, []
+    counts = Counts()
     for label in sorted(line.strip() for line in sys.stdin if line.strip()):
-        ok, bad = cases_of(logs, label)
-        passed += ok
-        failed += bad
-    if bazel_status != 0 and not failed:
-        failed.append(f"bazel test ended with {bazel_status}")
-    for name in failed:
+        counts.add(counts_of(logs, label))
+    if bazel_status != 0 and not counts.failed:
+        counts.failed.append(f"bazel test ended with {bazel_status}")
+    for name in counts.failed:
         print(f"FAILED {name}")
-    print(f"{passed} passed, {len(failed)} failed")
-    sys.exit(1 if failed or passed == 0 else 0)
+    if counts.skipped:
+        needs = ", ".join(f"{need} ({count})" for need, count in sorted(counts.skipped.items()))
+        print(f"{counts.skipped.total()} skipped for want of: {needs}")
+    print(f"{counts.passed} passed, {len(counts.failed)} failed")
+    sys.exit(1 if counts.failed or counts.passed == 0 else 0)
 
 
 main()

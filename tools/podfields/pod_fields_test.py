@@ -83,10 +83,10 @@ class PodFieldsTest(unittest.TestCase):
         # CACHE/kubernetes/DIGEST/bin; the modules stay in CACHE/go/mod until somebody deletes them.
         modules = pathlib.Path(programs).parent.parent.parent / "go" / "mod"
         if not programs or not (modules / "k8s.io").is_dir():
-            self.skipTest("Kubernetes' Go modules are not there")
+            self.skipTest("needs: Kubernetes' Go modules")
         self.assertEqual(text, pod_fields.fields_of(modules),
                          "make the table anew: see tools/podfields/pod_fields.py")
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)  # With reasons, of which count_tests.py knows what is skipped.

@@ -24,7 +24,7 @@ class TensorflowFixturesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* dir = std::getenv("TAAS_FIXTURES");
-    if (dir == nullptr) GTEST_SKIP() << "TAAS_FIXTURES is not set";
+    if (dir == nullptr) GTEST_SKIP() << "needs: TAAS_FIXTURES";
     root_ = std::string(dir) + "/tf2.21/";
     manifest_ = json::parse(*files_.ReadAll(root_ + "manifest.json"));
   }

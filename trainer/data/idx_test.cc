@@ -209,7 +209,7 @@ TEST_F(IdxTest, EmptyFilesSayWhatIsMissing) {
 // Symptom: a sparse file of 16 GiB ended the program, which had less memory.
 TEST_F(IdxTest, MemoryThatIsNotThereIsNoCrash) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer needs the address space";
+  GTEST_SKIP() << "needs: no sanitizer";  // It takes the address space.
 #endif
   const std::string path = Write("sparse", Bytes({0, 0, 8, 2, 0, 0, 64, 0, 0, 16, 0, 0}));
   std::filesystem::resize_file(path, 12 + (uintmax_t{16} << 30));

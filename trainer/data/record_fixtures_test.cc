@@ -40,7 +40,7 @@ class RecordFixturesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* dir = std::getenv("TAAS_FIXTURES");
-    if (dir == nullptr) GTEST_SKIP() << "TAAS_FIXTURES is not set";
+    if (dir == nullptr) GTEST_SKIP() << "needs: TAAS_FIXTURES";
     root_ = std::string(dir) + "/";
   }
   std::vector<std::string> Read(const std::string& path, bool is_plain) {

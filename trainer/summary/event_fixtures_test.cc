@@ -1,5 +1,5 @@
 // Event files that real TensorFlow wrote, read event by event. TAAS_FIXTURES names the directory
-// with tf2.21/manifest.json, which says what they hold; without it there is nothing to test.
+// with tf2.21/manifest.json, which says what they hold; without it they are skipped.
 
 #include <cstdlib>
 #include <cstring>
@@ -24,7 +24,7 @@ class EventFixturesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* dir = std::getenv("TAAS_FIXTURES");
-    if (dir == nullptr) GTEST_SKIP() << "TAAS_FIXTURES is not set";
+    if (dir == nullptr) GTEST_SKIP() << "needs: TAAS_FIXTURES";
     root_ = std::string(dir) + "/tf2.21/";
     manifest_ = json::parse(*files_.ReadAll(root_ + "manifest.json"))["events"];
   }

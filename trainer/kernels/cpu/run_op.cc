@@ -45,10 +45,6 @@ FloatTensor FactorsOf(FloatTensor x, Precision products) {
   return x;
 }
 
-void SayThereIsNone() {
-  GTEST_LOG_(INFO) << "this processor has no AVX512_BF16: there is nothing to test";
-}
-
 std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs,
                           Attributes attributes, int threads, bool deterministic,
                           Precision products) {
