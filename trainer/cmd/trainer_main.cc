@@ -1,5 +1,6 @@
 #include "trainer/cmd/trainer_main.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -123,6 +124,10 @@ int TrainerMain(int argc, char** argv) {
   if (ended) return *ended == 0 ? kExitDone : kExitUsage;
   if (flags.verbose) SetLogLevel(LogLevel::kDebug);
 
+  // Copies of the model come and go on a thread each: the cut, its histograms, the checkpoint that
+  // is read back. With a heap for every thread each of those heaps grows to the most that it ever
+  // held; of two one is the main thread's and the other everybody's.
+  mallopt(M_ARENA_MAX, 2);
   // One thread per process unless told otherwise: several replicas share a machine.
   setenv("OMP_NUM_THREADS", "1", /*overwrite=*/0);
   signal(SIGPIPE, SIG_IGN);

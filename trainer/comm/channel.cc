@@ -353,6 +353,7 @@ absl::Status Channel::KnowPayload(const FrameHead& head, Arrived* arrived) {
         (arrived->lost ? " (its descriptor was not taken: are too many files open?)" : ""));
   }
   in_payload_ = {in_areas_[slot].data(), head.payload_bytes};
+  in_slot_ = slot;
   return absl::OkStatus();
 }
 
@@ -366,6 +367,10 @@ void Channel::ForgetShared() {
 }
 
 std::span<const char> Channel::PayloadInPlace() const { return in_payload_; }
+
+void Channel::LetPayloadPagesGo() {
+  if (in_payload_.data() != nullptr) in_areas_[in_slot_].LetPagesGo();
+}
 
 absl::Status Channel::ReceiveShared(std::span<const Block> into) {
   for (const Block& block : into) {

@@ -95,6 +95,10 @@ class Channel {
   // socket. It stays until the peer sends another, which it does only after an answer, or this
   // channel ends. Takes the place of ReceiveInto.
   std::span<const char> PayloadInPlace() const;
+  // After the payload of the head before was received, if such a one is seldom: a peer that answers
+  // from many places, each of the size of its values, must not have all of them in the memory of
+  // this process, too.
+  void LetPayloadPagesGo();
   absl::StatusOr<std::string> ReceiveText(uint64_t bytes);
   absl::Status Discard(uint64_t bytes);
 
@@ -131,6 +135,7 @@ class Channel {
   std::vector<SharedArea> in_areas_;   // The peer's, by slot.
   // What is to be read of the last head's payload, if it lies in one of them; else null.
   std::span<const char> in_payload_;
+  size_t in_slot_ = 0;  // Which one that is.
 };
 
 // Waits until one of `channels` can be read or has broken, at most `patience`. Says for each

@@ -21,6 +21,7 @@
 #include "trainer/comm/channel.h"
 #include "trainer/comm/frame.h"
 #include "trainer/comm/listener.h"
+#include "trainer/comm/payload_pages.h"
 
 namespace taas::comm {
 namespace {
@@ -294,6 +295,21 @@ TEST_P(EachWayTest, WhatBothEndsForgotIsSharedAnew) {
     EXPECT_EQ(ReceiveText(*pair.a), std::string(kSharedBytesMin, static_cast<char>('0' + i)));
     pair.a->ForgetShared();
     pair.b->ForgetShared();
+  }
+}
+
+TEST_P(EachWayTest, PagesOfAPayloadThatWasReadGoAndItsPlaceIsReadAgain) {
+  Pair pair(GetParam());
+  const auto area = SharedArea::Make(2 * kSharedBytesMin);
+  ASSERT_THAT(area, IsOk());
+  const size_t before = PayloadPages();
+  for (const char text : {'a', 'b', 'c'}) {
+    std::memset(area->data(), text, area->size());
+    ASSERT_THAT(pair.a->SendShared(SomeHead(), *area, area->size(), nullptr), IsOk());
+    EXPECT_EQ(ReceiveText(*pair.b), std::string(area->size(), text));
+    EXPECT_EQ(PayloadPages(), before + (GetParam() ? 0 : area->size()));
+    pair.b->LetPayloadPagesGo();
+    EXPECT_EQ(PayloadPages(), before);
   }
 }
 

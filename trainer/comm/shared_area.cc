@@ -66,6 +66,10 @@ void SharedArea::CloseDescriptor() {
   if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
 }
 
+void SharedArea::LetPagesGo() const {
+  if (data_ != nullptr) madvise(data_, size_, MADV_DONTNEED);
+}
+
 SharedArea::SharedArea(SharedArea&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       id_(std::exchange(other.id_, 0)),

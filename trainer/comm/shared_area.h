@@ -44,6 +44,9 @@ class SharedArea {
   int descriptor() const { return descriptor_; }
   // The memory stays; it can be sent to nobody else.
   void CloseDescriptor();
+  // The bytes stay as they are and can be read again, but until then their pages are not this
+  // process's: it has what it reads seldom in its memory while it reads.
+  void LetPagesGo() const;
   // No other area that this process made has it; 0 for none and for adopted ones.
   uint64_t id() const { return id_; }
 

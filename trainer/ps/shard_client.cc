@@ -227,7 +227,9 @@ absl::Status ShardControl::ReadCut(int64_t step, const std::vector<Piece>& piece
   RETURN_IF_ERROR(channel_->Send(
       {.type = FrameType::kReadCut, .generation = generation_, .step = step}));
   ASSIGN_OR_RETURN(const FrameHead head, Answer(FrameType::kValues));
-  return ReceiveValues(*channel_, head, BlocksOf(pieces, model));
+  RETURN_IF_ERROR(ReceiveValues(*channel_, head, BlocksOf(pieces, model)));
+  channel_->LetPayloadPagesGo();
+  return absl::OkStatus();
 }
 
 absl::Status ShardControl::ReleaseCut() { return Ask(FrameType::kReleaseCut, "").status(); }
@@ -392,6 +394,8 @@ absl::StatusOr<ValuesInfo> Exchange::ReceiveFrom(Peer& peer) {
     RETURN_IF_ERROR(ReceiveChanged(*peer.channel, head, peer.elements, peer.variables));
   } else {
     RETURN_IF_ERROR(ReceiveValues(*peer.channel, head, peer.variables));
+    // Where rows are pushed the answers are rows, but for a few.
+    if (peer.takes_rows && peer.rows.saves()) peer.channel->LetPayloadPagesGo();
   }
   peer.have = info.values_step;
   return info;

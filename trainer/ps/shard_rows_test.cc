@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/listener.h"
+#include "trainer/comm/payload_pages.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
@@ -266,6 +267,27 @@ TEST_F(ShardRowsTest, RowsOfOthersReachAReplicaThatPushesRows) {
   ASSERT_THAT(reader.exchange->Pull(Always), IsOk());
   EXPECT_EQ(reader.values[5 * kWidth], 5.0f);
   EXPECT_EQ(two.values, reader.values);
+}
+
+// Symptom: over 100,000 steps a chief grew by 10 MB and a worker by 2: whenever a parameter server
+// first answered from another of its buffers, that stayed in the memory of who read it, too.
+TEST_F(ShardRowsTest, WhatIsReadSeldomStaysInTheMemoryOfTheParameterServerOnly) {
+  std::vector<float> values(kElements);
+  const Layout layout = SplitByBytes({{kElements, kRows}}, 1);
+  size_t before = comm::PayloadPages();
+  const auto cut = control_->Cut();
+  ASSERT_THAT(cut, IsOk());
+  ASSERT_THAT(control_->ReadCut(cut->step, layout.shards[0], {{values}, {}}), IsOk());
+  ASSERT_THAT(control_->ReleaseCut(), IsOk());
+  EXPECT_EQ(comm::PayloadPages(), before);
+  Replica rows(AddressOf(*listener_), {0, 1, 7}), whole(AddressOf(*listener_), {1, 1, 8});
+  ASSERT_THAT(rows.exchange->Pull(Always), IsOk());
+  // A gradient that is whole leaves no row as it was: what follows is answered with everything.
+  ASSERT_THAT(whole.exchange->Push(1, 0, 0, Always), IsOk());
+  before = comm::PayloadPages();
+  ASSERT_THAT(rows.Push(1, 1), IsOk());
+  EXPECT_LT(comm::PayloadPages(), before);
+  EXPECT_EQ(rows.values[2 * kWidth], 2.0f);
 }
 
 // A sender must not write outside of the model, nor keep others from training.

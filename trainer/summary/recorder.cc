@@ -12,8 +12,6 @@
 namespace taas {
 namespace {
 
-// Copies of a model that may wait to be counted.
-constexpr size_t kHistogramsWaitingMax = 2;
 // Samples of numbers that may wait: a disk that hangs costs what comes after them.
 constexpr size_t kWaitingMax = 1'000;
 // A disk that failed is tried again after this.
@@ -56,7 +54,7 @@ bool Recorder::Due(int64_t step) const {
 bool Recorder::WantsHistograms() const {
   if (!options_.histograms || options_.dir.empty()) return false;
   std::lock_guard lock(mutex_);
-  return queue_.size() < kHistogramsWaitingMax;
+  return !has_copy_;
 }
 
 void Recorder::Record(Sample sample) {
@@ -66,6 +64,7 @@ void Recorder::Record(Sample sample) {
     ++left_out_;
     return;
   }
+  has_copy_ = has_copy_ || !sample.histograms.empty();
   queue_.push_back({std::move(sample), std::nullopt, clock_.Now(), clock_.WallNow()});
   changed_.notify_all();
 }
@@ -88,6 +87,10 @@ void Recorder::Run() {
       queue_.pop_front();
     }
     Take(next);
+    if (next.sample.histograms.empty()) continue;
+    next.sample.histograms = {};
+    std::lock_guard lock(mutex_);
+    has_copy_ = false;
   }
 }
 

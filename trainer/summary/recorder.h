@@ -65,7 +65,8 @@ class Recorder {
   // Whether a sample of `step` is wanted: at the first step, when a multiple of `every` was reached
   // since the last sample, and after going back.
   bool Due(int64_t step) const;
-  // Whether it should hold histograms: there is a directory, and the thread keeps up.
+  // Whether it should hold histograms: there is a directory, and those of the sample before were
+  // counted. So there is one copy of weights and gradients at a time.
   bool WantsHistograms() const;
   void Record(Sample sample);
   // The last that was given to Record; -1: none.
@@ -100,6 +101,7 @@ class Recorder {
   std::condition_variable changed_;
   std::deque<Waiting> queue_;
   bool closing_ = false;
+  bool has_copy_ = false;  // Of a model, that waits or is counted.
   int64_t left_out_ = 0;
 
   // Of the training thread.
