@@ -1,9 +1,11 @@
 #include "trainer/summary/recorder.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -97,6 +99,34 @@ TEST_F(RecorderTest, SampleBecomesNumbersAndHistogramsOfItsStep) {
                                     "20 w gradients/w"));
   EXPECT_EQ(series_->Points("global_step/sec").at(0).value, 5);
   EXPECT_EQ(series_->Points("examples_per_second").at(0).value, 35);
+}
+
+// A disk on which nothing is opened while it hangs.
+class HangingFiles : public FaultFileSystem {
+ public:
+  using FaultFileSystem::FaultFileSystem;
+  absl::StatusOr<std::unique_ptr<WritableFile>> OpenAppend(const std::string& path) override {
+    hangs.wait(true);
+    return FaultFileSystem::OpenAppend(path);
+  }
+  std::atomic<bool> hangs = true;
+};
+
+// Symptom: behind a slow disk three copies of weights and gradients were in memory at once, and as
+// much of the heap stayed taken.
+TEST_F(RecorderTest, HistogramsAreWantedOnceThoseBeforeWereCounted) {
+  HangingFiles files(posix_);
+  auto recorder = Make(files);
+  EXPECT_TRUE(recorder->WantsHistograms());
+  recorder->Record({.step = 10, .loss = 1});
+  EXPECT_TRUE(recorder->WantsHistograms()) << "numbers are no copy";
+  recorder->Record({.step = 20, .loss = 1, .histograms = {{"w", {1}}}});
+  EXPECT_FALSE(recorder->WantsHistograms());
+  files.hangs = false;
+  files.hangs.notify_all();
+  while (!recorder->WantsHistograms()) std::this_thread::yield();
+  recorder = nullptr;
+  EXPECT_THAT(Events(), testing::Contains("20 w"));
 }
 
 TEST_F(RecorderTest, WantedAreTheFirstStepMultiplesAndStepsAfterGoingBack) {
