@@ -31,6 +31,8 @@ class OnLocalCluster(unittest.TestCase):
 
 class LocalWalkTest(OnLocalCluster):
 
+    jobs = {"diverging": "too-fast"}
+
     def test_a_trainer_from_the_form_to_the_history(self):
         self.look("walk of a trainer", "en")
 
@@ -60,6 +62,17 @@ class LocalWalkTest(OnLocalCluster):
 
     def test_out_of_memory_is_understood_and_repaired_in_chinese(self):
         self.look("out of memory", "zh")
+
+    def test_a_loss_that_rises_is_a_warning(self):
+        # Symptom: a training with a learning rate of 1000, whose loss was 554, was Healthy.
+        name = self.jobs["diverging"]
+        self.look("a loss that rises", "en", acts={
+            "come": lambda: self.cluster.apply([seeds.diverging(name, "ada")])})
+
+    def test_another_port_of_the_host_gets_nothing_that_opens_the_dashboard(self):
+        # Symptom: the cookie was the API server's token, and a browser sends cookies to every
+        # port of a host: a tenant's TensorBoard beside the dashboard got the token.
+        self.look("another port of the host", "en", acts={"token": self.cluster.token})
 
 
 class LocalPagesTest(OnLocalCluster):

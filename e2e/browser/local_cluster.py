@@ -104,6 +104,10 @@ class LocalCluster:
     def apply(self, objects):
         self.kubectl("apply", "-f", "-", stdin="\n---\n".join(map(json.dumps, objects)))
 
+    def token(self):
+        with open(os.path.join(self.dir, "api", "token"), encoding="utf-8") as file:
+            return file.read().strip()
+
     def link(self):
         """It logs in once."""
         return self.run(self.taas, "dashboard", "--dir", self.dir).strip()

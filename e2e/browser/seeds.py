@@ -63,6 +63,17 @@ def digits():
     return job(JOBS["running"], "ada", trainer=trainer, roles=roles, volumes=volumes)
 
 
+def diverging(name, owner):
+    """The first step leads far away; it trains on with a loss of some hundreds."""
+    spec = digits()["spec"]
+    for kept in ("summaries", "checkpoint"):
+        del spec["trainer"][kept]
+    spec["trainer"].update(strategy={"type": "Local"}, model={"name": "mlp", "hidden": [100]},
+                           optimizer={"name": "sgd", "learningRate": 1000})
+    spec.update(roles={"worker": {"replicas": 1}}, volumes=spec["volumes"][:1])
+    return job(name, owner, **spec)
+
+
 def ranking():
     replicas = {role: {"replicas": count, "template": template(TALK.format(role), "tensorflow")}
                 for role, count in (("Chief", 1), ("PS", 1), ("Worker", 3))}

@@ -1,5 +1,6 @@
 // Jobs that cannot go on: the page alone says why, and the job is repaired through it.
 
+import { act } from "../src/acts";
 import { fill, nameIt, openAdvanced, roleField, send, startFrom } from "../src/form";
 import { action, awaitMessage, awaitState, goTo, heading, removeJob } from "../src/steps";
 import type { Visit } from "../src/visit";
@@ -117,4 +118,27 @@ export async function imagePull(visit: Visit): Promise<void> {
   await fill(visit, t.submit.field.image, IMAGE);
   await send(visit, good);
   await finish(visit, bad, good);
+}
+
+/** A training that has diverged: all its pods are well, and the page alone says that it is not.
+ * "come" makes jobs.diverging. */
+export async function lossRises(visit: Visit): Promise<void> {
+  const { page, t, task } = visit;
+  const name = task.jobs["diverging"] ?? "";
+  await act("come");
+  const link = page.getByRole("link", { name, exact: true });
+  await link.click();
+  await awaitState(visit, "Running");
+  await act("calm");
+  await awaitMessage(visit, t.common.healthReason.LossRises, t.job.advice.LossRises);
+  await goTo(visit, "jobs");
+  const row = page.getByRole("row").filter({ hasText: name });
+  await row.getByText(t.common.health.warning).waitFor();
+  await link.click();
+  await page.getByRole("link", { name: t.job.seeCurves }).click();
+  const chart = t.training.chartOf(t.training.tags["loss"] ?? "");
+  await page.getByRole("slider", { name: chart, exact: true }).waitFor();
+  await page.goBack();
+  await heading(visit, name).waitFor();
+  await removeJob(visit);
 }

@@ -4,9 +4,10 @@ import type { Task } from "../src/task";
 import type { Visit } from "../src/visit";
 import { begin } from "../src/visit";
 import { everyPage } from "./every_page";
-import { exitOne, imagePull, outOfMemory, unschedulable } from "./failures";
+import { exitOne, imagePull, lossRises, outOfMemory, unschedulable } from "./failures";
 import { keyboardOnly } from "./keyboard";
 import { nonsense } from "./nonsense";
+import { otherPort } from "./other_port";
 import { outage } from "./outage";
 import { screenshots } from "./screenshots";
 import { underSubPath } from "./sub_path";
@@ -35,11 +36,13 @@ export const SCENARIOS: Record<string, (task: Task) => Promise<void>> = {
   "a program that ends with 1": asVisit(exitOne),
   "out of memory": asVisit(outOfMemory),
   "an image that nobody has": asVisit(imagePull),
+  "a loss that rises": asVisit(lossRises),
   "by keyboard": asVisit(keyboardOnly),
   "under a path of its own": underSubPath,
   "every page": everyPage,
   "nonsense in every text": nonsense,
   "a cluster that goes away": asVisit(outage),
   "a token that ends": asVisit(tokenEnds),
+  "another port of the host": asVisit(otherPort),
   screenshots,
 };

@@ -15,6 +15,8 @@ export interface Trouble {
   expect: (status: number, path: RegExp) => void;
   /** From now on the server may be away. */
   expectLoss: () => void;
+  /** A server that is none of ours: what its pages do is no trouble of this one. */
+  leaveAlone: (origin: string) => void;
 }
 
 // The browser's own words for an answer that failed; `onResponse` says more and knows exceptions.
@@ -27,6 +29,7 @@ export function watch(context: BrowserContext, origin: string): Trouble {
   const found: string[] = [];
   const said: string[] = [];
   const expected: { status: number; path: RegExp }[] = [];
+  const strangers: string[] = [];
   let away = false;
   const onResponse = (response: Response): void => {
     const status = response.status();
@@ -38,6 +41,7 @@ export function watch(context: BrowserContext, origin: string): Trouble {
   const onRequest = (request: Request): void => {
     const url = new URL(request.url());
     if (OF_THE_BROWSER.includes(url.protocol) || url.origin === origin) return;
+    if (strangers.includes(url.origin)) return;
     found.push(`a request to another origin: ${request.url()}`);
   };
   context.on("response", onResponse);
@@ -48,6 +52,7 @@ export function watch(context: BrowserContext, origin: string): Trouble {
     said.push(line);
     if (message.type() !== "error" || message.text().startsWith(FAILED_LOAD)) return;
     if (away && NO_ANSWER.test(message.text())) return;
+    if (strangers.some((one) => message.page()?.url().startsWith(`${one}/`))) return;
     found.push(`console ${line}`);
   });
   return {
@@ -57,5 +62,6 @@ export function watch(context: BrowserContext, origin: string): Trouble {
     expectLoss: () => {
       away = true;
     },
+    leaveAlone: (stranger) => strangers.push(stranger),
   };
 }
