@@ -107,6 +107,29 @@ TEST_F(OperatorStandbyTest, WithoutElectionsAProcessLeadsAtOnceAndAnnotatesNothi
   EXPECT_EQ(lease->code, 404);
 }
 
+// Symptom: a NetworkPolicy said who may read the metrics, and the port of the probes, which is open
+// to all, served them too.
+TEST_F(OperatorStandbyTest, ThePortOfTheProbesServesNoMetrics) {
+  const auto only = StartOne({});
+  ASSERT_TRUE(Await([&] { return only->Ready(); }));
+  EXPECT_THAT(Page(*only, "/metrics"), HasSubstr("HTTP 404"));
+}
+
+// Symptom: "listen on 127.0.0.1:33367: Address already in use", and not which of two flags had said
+// that address.
+TEST_F(OperatorStandbyTest, AnAddressThatIsTakenIsToldWithItsFlag) {
+  const auto first = StartOne({});
+  ASSERT_NE(first, nullptr);
+  const std::string taken = "127.0.0.1:" + std::to_string(first->health_port());
+  const std::string kubeconfig = server_->kubeconfig();
+  EXPECT_THAT(OperatorProcess::Start({.kubeconfig = kubeconfig, .metrics_addr = taken}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("--metrics-addr: listen on " + taken)));
+  EXPECT_THAT(OperatorProcess::Start({.kubeconfig = kubeconfig, .health_addr = taken}),
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("--health-addr: listen on " + taken)));
+}
+
 TEST_F(OperatorStandbyTest, TimesThatCannotWorkAreRefusedWithTheFlagsNames) {
   const auto started = OperatorProcess::Start(
       {.kubeconfig = server_->kubeconfig(),

@@ -59,6 +59,7 @@ absl::Status LocalSession::StartDashboard(uint16_t port) {
     return dashboard::DashboardProcess::Start(
         {.kubeconfig = cluster_->kubeconfig(),
          .address = "127.0.0.1:" + std::to_string(wanted),
+         .address_flag = "--dashboard-port",
          .local_token = cluster_->server().token(),
          .link_command = "taas dashboard --dir " + InShell(cluster_->dir()),
          .history_file = DirName(path) + "/history.db",

@@ -97,12 +97,14 @@ class Process : public DashboardProcess {
     ASSIGN_OR_RETURN(callers_, CpprestTransport::Create(WithoutCredentials(access), files_,
                                                         *executor_, {}));
     Wire(access);
-    ASSIGN_OR_RETURN(web_, WebServer::Start({.address = options_.address,
-                                             .base_path = options_.base_path,
-                                             .probes = {"healthz", "readyz"}},
-                                            [this](WebRequest request, WebRespond respond) {
-                                              Handle(std::move(request), std::move(respond));
-                                            }));
+    auto web = WebServer::Start({.address = options_.address,
+                                 .base_path = options_.base_path,
+                                 .probes = {"healthz", "readyz"}},
+                                [this](WebRequest request, WebRespond respond) {
+                                  Handle(std::move(request), std::move(respond));
+                                });
+    RETURN_IF_ERROR(web.status()).With(options_.address_flag);
+    web_ = *std::move(web);
     port_ = web_->port();
     executor_->Post([this] {
       board_->Start();

@@ -31,6 +31,7 @@ struct DashboardOptions {
   std::vector<JobKind> kinds = {JobKind::kTrainingJob, JobKind::kTfJob};
   std::string gpu_resource = "nvidia.com/gpu";
   std::string address = "127.0.0.1:8090";  // Port 0: any free one.
+  std::string address_flag = "--addr";     // Which says the address: named where it is taken.
   std::string base_path;                   // "/taas" where a proxy leaves it in the path.
   // Names by which the page is reached. Empty: any, but on a loopback address names of this
   // machine.

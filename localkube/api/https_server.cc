@@ -86,7 +86,7 @@ absl::Status Server::Listen() {
   } catch (const boost::system::system_error& error) {
     return absl::UnavailableError("listen on 127.0.0.1:" + std::to_string(options_.port) + ": " +
                                   error.what() +
-                                  "; choose another port or end the program that has it");
+                                  "; choose another --port or end the program that has it");
   }
   Accept();
   for (int i = 0; i < kServerThreads; ++i) {

@@ -1,16 +1,16 @@
 #include "operator/controller/http_pages.h"
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <cctype>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <thread>
 
+#include "operator/base/log.h"
 #include "operator/base/status.h"
 
 namespace taas {
@@ -51,15 +51,9 @@ absl::StatusOr<asio::ip::tcp::endpoint> ParseAddress(const std::string& text) {
   return asio::ip::tcp::endpoint(address, static_cast<uint16_t>(std::stoi(port)));
 }
 
-bool IsAddress(const std::string& host) {
-  boost::system::error_code error;
-  asio::ip::make_address(host, error);
-  return !error;
-}
-
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(asio::ip::tcp::socket socket, const HttpPages::Make& make, const ClusterNames& names)
+  Session(asio::ip::tcp::socket socket, const HttpPages::Make& make, const HostNames& names)
       : stream_(std::move(socket)), make_(make), names_(names) {}
 
   void Start() {
@@ -76,11 +70,10 @@ class Session : public std::enable_shared_from_this<Session> {
     const bool head = request_.method() == http::verb::head;
     const auto host = request_[http::field::host];
     if (!IsOwnHost({host.data(), host.size()}, names_)) {
-      page = {.code = 421, .text = "this is not the host that was asked: ask by its address, as "
-                                   "localhost or by the name of its service\n"};
+      page = {.code = 421, .text = std::string(kNotOurHost) + "\n"};
     } else if (head || request_.method() == http::verb::get) {
       const std::string target(request_.target());
-      page = make_(target.substr(0, target.find('?')));
+      page = Made(target.substr(0, target.find('?')));
     }
     reply_.version(11);
     reply_.result(static_cast<unsigned>(page.code));
@@ -95,9 +88,19 @@ class Session : public std::enable_shared_from_this<Session> {
                       });
   }
 
+  // Memory that is not there ends this answer, not the operator.
+  HttpPage Made(const std::string& path) const {
+    try {
+      return make_(path);
+    } catch (const std::exception& error) {
+      Log(LogLevel::kError, "a page could not be made", {{"path", path}, {"why", error.what()}});
+      return {.code = 500, .text = "this page could not be made; the log says why\n"};
+    }
+  }
+
   beast::tcp_stream stream_;
   const HttpPages::Make& make_;
-  const ClusterNames& names_;
+  const HostNames& names_;
   beast::flat_buffer buffer_{kRequestBytesMax};
   http::request<http::string_body> request_;
   http::response<http::string_body> reply_;
@@ -105,25 +108,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
 }  // namespace
 
-bool IsOwnHost(std::string_view host, const ClusterNames& names) {
-  if (host.empty()) return true;
-  if (host.front() == '[') {  // An IPv6 address.
-    return IsAddress(std::string(host.substr(1, host.find(']') - 1)));
-  }
-  std::string name(host.substr(0, host.find(':')));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (name.ends_with('.')) name.pop_back();
-  if (IsAddress(name) || name.find('.') == std::string::npos) return true;
-  const std::string domain = names.cluster_domain.empty() ? "cluster.local" : names.cluster_domain;
-  if (name.ends_with(".svc") || name.ends_with(".svc." + domain)) return true;
-  return !names.ns.empty() && name.ends_with("." + names.ns) &&
-         name.find('.') == name.size() - names.ns.size() - 1;
-}
-
 class HttpPages::Server {
  public:
-  Server(Make make, ClusterNames names) : make_(std::move(make)), names_(std::move(names)) {}
+  Server(Make make, HostNames names) : make_(std::move(make)), names_(std::move(names)) {}
   ~Server() {
     context_.stop();
     if (thread_.joinable()) thread_.join();
@@ -162,7 +149,7 @@ class HttpPages::Server {
   }
 
   const Make make_;
-  const ClusterNames names_;
+  const HostNames names_;
   asio::io_context context_{1};
   asio::ip::tcp::acceptor acceptor_{context_};
   asio::steady_timer pause_{context_};
@@ -175,7 +162,7 @@ HttpPages::~HttpPages() = default;
 int HttpPages::port() const { return server_->port(); }
 
 absl::StatusOr<std::unique_ptr<HttpPages>> HttpPages::Start(const std::string& address, Make make,
-                                                            ClusterNames names) {
+                                                            HostNames names) {
   auto server = std::make_unique<Server>(std::move(make), std::move(names));
   RETURN_IF_ERROR(server->Listen(address));
   return std::unique_ptr<HttpPages>(new HttpPages(std::move(server)));

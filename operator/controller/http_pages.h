@@ -1,7 +1,6 @@
 // A small HTTP server for pages that machines read: /metrics, /healthz, /readyz.
 //
-// A browser that was told another site's name for our address (DNS rebinding) is refused: whoever
-// asks does so by an address, as localhost, or by a name that a cluster gives its services.
+// Who asks for another host than ours is refused (operator/base/own_host.h).
 //
 // Ownership: owns its thread and socket. Threads: Start from any thread; pages are made on the
 // server's own thread, one at a time. Errors: Start fails with Unavailable for an address that
@@ -15,9 +14,9 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "absl/status/statusor.h"
+#include "operator/base/own_host.h"
 
 namespace taas {
 
@@ -26,24 +25,13 @@ struct HttpPage {
   std::string text = "not found\n";
 };
 
-// Of what a program in a cluster is called there.
-struct ClusterNames {
-  std::string ns;              // Its own; empty: not known.
-  std::string cluster_domain;  // Empty: cluster.local.
-};
-
-// `host` as a request says it, with or without a port: an address, localhost, or a service's name:
-// NAME, NAME.NAMESPACE of our own, NAME.NAMESPACE.svc, NAME.NAMESPACE.svc.DOMAIN. Empty is right as
-// well: no browser sends none.
-bool IsOwnHost(std::string_view host, const ClusterNames& names);
-
 class HttpPages {
  public:
   using Make = std::function<HttpPage(const std::string& path)>;
 
   // `address` is "host:port" with a numeric host or "localhost"; port 0: any free one.
   static absl::StatusOr<std::unique_ptr<HttpPages>> Start(const std::string& address, Make make,
-                                                          ClusterNames names = {});
+                                                          HostNames names = {});
   ~HttpPages();
   int port() const;
 

@@ -176,18 +176,22 @@ class Process : public OperatorProcess {
     }
   }
 
-  absl::Status OpenPages(const ClusterNames& names) {
+  absl::Status OpenPages(const HostNames& names) {
     if (!options_.metrics_addr.empty()) {
       const auto make = [this](const std::string& path) {
         return path == "/metrics" ? HttpPage{.code = 200, .text = metrics_.Text()} : Probe(path);
       };
-      ASSIGN_OR_RETURN(pages_, HttpPages::Start(options_.metrics_addr, make, names));
+      auto pages = HttpPages::Start(options_.metrics_addr, make, names);
+      RETURN_IF_ERROR(pages.status()).With("--metrics-addr");
+      pages_ = *std::move(pages);
     }
     const bool shared = options_.health_addr == options_.metrics_addr;
     if (!options_.health_addr.empty() && !shared) {
       // A kubelet comes from anywhere, so everybody may; metrics are for whom they are meant.
       const auto make = [this](const std::string& path) { return Probe(path); };
-      ASSIGN_OR_RETURN(health_, HttpPages::Start(options_.health_addr, make, names));
+      auto health = HttpPages::Start(options_.health_addr, make, names);
+      RETURN_IF_ERROR(health.status()).With("--health-addr");
+      health_ = *std::move(health);
     }
     return absl::OkStatus();
   }

@@ -1,5 +1,6 @@
 #include "trainer/cmd/role.h"
 
+#include <limits.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -52,7 +53,10 @@ absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
        {.body = [this](const std::string& query) { return events_->Data(query); },
         .content_type = "application/octet-stream",
         .reads_disk = true}}};
-  auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages);
+  char machine[HOST_NAME_MAX + 1] = "";
+  ::gethostname(machine, sizeof(machine) - 1);
+  auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages,
+                                    {.others = {place_.host(), machine}});
   if (!server.ok()) return Restart(server.status());
   return server;
 }

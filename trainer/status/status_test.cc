@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <future>
 #include <limits>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -117,14 +118,19 @@ TEST(StatusBoardTest, TerminationMessageReplacesAnEarlierOne) {
   EXPECT_EQ(*files.ReadAll(path), "short");
 }
 
-std::string Get(int port, const std::string& request) {
-  // The raw text of one exchange; the server closes on "Connection: close".
+int Connected(int port) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  return fd;
+}
+
+std::string Get(int port, const std::string& request) {
+  // The raw text of one exchange; the server closes on "Connection: close".
+  const int fd = Connected(port);
   EXPECT_EQ(write(fd, request.data(), request.size()), static_cast<ssize_t>(request.size()));
   std::string answer;
   char part[4096];
@@ -159,6 +165,57 @@ TEST(StatusServerTest, PagesAreServedAndNothingElse) {
               testing::AllOf(HasSubstr("404"), HasSubstr("/series, /status")));
   EXPECT_THAT(Get(port, "DELETE /status" + end), HasSubstr("405"));
   EXPECT_EQ(Get(port, "GET /" + std::string(10'000, 'x') + end), "");
+}
+
+// Symptom: a page of the web that a browser on the same machine showed could read /status and event
+// files by a name of its own for 127.0.0.1.
+TEST(StatusServerTest, WhoAsksForAnotherHostIsRefused) {
+  const auto server =
+      StatusServer::Start("127.0.0.1", 0, TwoPages(), {.others = {"gpu1.lab.example"}});
+  ASSERT_THAT(server, IsOk());
+  const auto asked_as = [&](const std::string& host) {
+    return Get((*server)->port(),
+               "GET /status HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n\r\n");
+  };
+  for (const char* host : {"127.0.0.1:2223", "localhost", "mnist-chief-0.ns.svc:2223",
+                           "gpu1.lab.example:2223"}) {
+    EXPECT_THAT(asked_as(host), HasSubstr("\r\n\r\n{\"a\":1}")) << host;
+  }
+  EXPECT_THAT(asked_as("evil.example:2223"),
+              testing::AllOf(HasSubstr("421"), HasSubstr("by its address"),
+                             testing::Not(HasSubstr("{\"a\":1}"))));
+}
+
+// Symptom: whatever was thrown while a page was made ended the replica.
+TEST(StatusServerTest, APageThatThrowsIsAnsweredWith500AndTheOthersGoOn) {
+  StatusServer::Pages pages = TwoPages();
+  for (const bool reads_disk : {false, true}) {
+    pages[reads_disk ? "/disk" : "/bad"] = {
+        .body = [](const std::string&) -> absl::StatusOr<std::string> { throw std::bad_alloc(); },
+        .reads_disk = reads_disk};
+  }
+  const auto server = StatusServer::Start("127.0.0.1", 0, pages);
+  ASSERT_THAT(server, IsOk());
+  const std::string end = " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+  EXPECT_THAT(Get((*server)->port(), "GET /bad" + end), HasSubstr("500"));
+  EXPECT_THAT(Get((*server)->port(), "GET /disk" + end), HasSubstr("500"));
+  EXPECT_THAT(Get((*server)->port(), "GET /status" + end), HasSubstr("\r\n\r\n{\"a\":1}"));
+}
+
+// Symptom: who kept 32 connections open, and said nothing on them, kept the operator from its poll.
+TEST(StatusServerTest, ConnectionsThatSayNothingKeepNobodyOut) {
+  const auto server = StatusServer::Start("127.0.0.1", 0, TwoPages());
+  ASSERT_THAT(server, IsOk());
+  std::vector<int> silent;
+  for (int i = 0; i < 100; ++i) {
+    silent.push_back(Connected((*server)->port()));
+    if (i % 20 != 19) continue;
+    EXPECT_THAT(Get((*server)->port(),
+                    "GET /status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+                HasSubstr("\r\n\r\n{\"a\":1}"))
+        << "after " << i + 1;
+  }
+  for (const int fd : silent) close(fd);
 }
 
 // Symptom: a chief whose summaries lay on a volume that hung looked dead to the operator, though it
