@@ -13,6 +13,7 @@
 #include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status.h"
+#include "operator/base/terminal_text.h"
 #include "third_party/json.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/data/load_data.h"
@@ -138,7 +139,7 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   const int64_t features = trained.shape.features;
   const FeatureColumns* const columns = trained.columns.get();
   const auto print = [](const Prediction& prediction) {
-    std::puts(JsonOf(prediction).c_str());
+    std::puts(TerminalText(JsonOf(prediction)).c_str());
   };
   if (command.input == "-") {
     const std::string text(std::istreambuf_iterator<char>(std::cin), {});
@@ -211,7 +212,7 @@ int RunUseCommand(int argc, char** argv, const GetEnv& env) {
   if (ended.has_value()) return *ended == 0 ? 0 : kUsage;
   const absl::Status status = verb->run(command, env);
   if (status.ok()) return 0;
-  std::fprintf(stderr, "%s: %s\n", argv[0], std::string(status.message()).c_str());
+  std::fprintf(stderr, "%s: %s\n", argv[0], TerminalText(std::string(status.message())).c_str());
   return kFailed;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "operator/base/file_system.h"
+#include "operator/base/terminal_text.h"
 #include "trainer/data/convert.h"
 #include "trainer/data/fetch_mnist.h"
 #include "trainer/data/http_get.h"
@@ -75,9 +76,11 @@ int Inspect(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const absl::StatusOr<Inspection> found = InspectFile(files, path);
     if (!found.ok()) {
-      std::fprintf(stderr, "data inspect: %s\n", std::string(found.status().message()).c_str());
+      const std::string why(found.status().message());
+      std::fprintf(stderr, "data inspect: %s\n", TerminalText(why).c_str());
     } else {
-      std::fputs(found->text.c_str(), stdout);
+      // Names of columns and features are whoever's wrote the file.
+      std::fputs(TerminalText(found->text).c_str(), stdout);
     }
     if (!found.ok() || found->damaged || !found->known) code = kFailed;
   }

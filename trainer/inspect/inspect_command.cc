@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "operator/base/command_line.h"
 #include "operator/base/file_system.h"
+#include "operator/base/terminal_text.h"
 #include "third_party/json.h"
 #include "trainer/inspect/inspect_path.h"
 
@@ -53,7 +54,8 @@ int RunInspectCommand(int argc, char** argv) {
   for (const std::string& path : paths) {
     const auto report = Inspect(files, path, options);
     if (!report.ok()) {
-      std::fprintf(stderr, "inspect: %s\n", std::string(report.status().message()).c_str());
+      const std::string why(report.status().message());
+      std::fprintf(stderr, "inspect: %s\n", TerminalText(why).c_str());
       code = kFailed;
       continue;
     }
@@ -62,7 +64,8 @@ int RunInspectCommand(int argc, char** argv) {
         output == "text"
             ? report->text
             : report->json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-    std::fputs(text.c_str(), stdout);
+    // Names of tensors and tags are whoever's wrote the file.
+    std::fputs(TerminalText(text).c_str(), stdout);
   }
   return code;
 }

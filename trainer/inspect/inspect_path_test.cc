@@ -184,6 +184,24 @@ TEST_F(InspectPathTest, DataFilesAreShownAsDataInspectShowsThem) {
   EXPECT_EQ(report->json["lines"][1], "  x: the first: 1");
 }
 
+// Symptom: the name of a tensor in somebody's checkpoint set the title of the terminal in which it
+// was inspected.
+TEST_F(InspectPathTest, NamesInAFileAreShownAndNotCarriedOut) {
+  const std::string path = dir_ + "/model";
+  const std::vector<TensorView> tensors = {
+      FloatTensor("w\x1b]0;title\x07\u202e", {4}, weights_)};
+  ASSERT_THAT(WriteSafetensors(files_, path, tensors, {.metadata = {{"by", "\x1b[2J"}}}), IsOk());
+  for (const char* output : {"text", "json"}) {
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(RunInspect({path, "-o", output}), 0);
+    const std::string said = ::testing::internal::GetCapturedStdout();
+    EXPECT_EQ(said.find('\x1b'), std::string::npos) << output;
+    EXPECT_EQ(said.find('\x07'), std::string::npos) << output;
+    EXPECT_THAT(said, HasSubstr("w\\u001b]0;title\\u0007\\u202e")) << output;
+    EXPECT_THAT(said, HasSubstr("\\u001b[2J")) << output;
+  }
+}
+
 TEST_F(InspectPathTest, WhatIsNotThereAndWrongUsageHaveCodes) {
   // `taas-trainer inspect` said "inspect: inspect DIR".
   EXPECT_THAT(InspectPath(files_, dir_, {}).status(),
