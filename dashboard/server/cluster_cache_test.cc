@@ -1,7 +1,9 @@
 #include "dashboard/server/cluster_cache.h"
 
 #include <string>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/sim_executor.h"
 #include "operator/kube/fake_transport.h"
@@ -12,6 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using nlohmann::json;
+using testing::ElementsAre;
 
 json Meta(const std::string& name) {
   return {{"namespace", "ns"}, {"name", name}, {"uid", "u-" + name}, {"resourceVersion", "5"}};
@@ -42,8 +45,9 @@ class ClusterCacheTest : public testing::Test {
     }
   }
   void Run(Clock::Duration time = 0s) { executor_.RunUntil(executor_.clock().Now() + time); }
-  void Tell(const std::string& kind, const std::string& type, json object) {
-    object["metadata"]["resourceVersion"] = "12";
+  void Tell(const std::string& kind, const std::string& type, json object,
+            const std::string& version = "12") {
+    object["metadata"]["resourceVersion"] = version;
     FakeTransport::ServerStream& stream = transport_.FindStream(kind);
     stream.Open(200);
     stream.Send(json{{"type", type}, {"object", object}}.dump() + "\n");
@@ -94,6 +98,24 @@ TEST_F(ClusterCacheTest, AnEventThatComesBeforeItsJobStays) {
   const auto job = cache_.FindJob("trainingjobs/ns/new");
   ASSERT_NE(job, nullptr);
   EXPECT_EQ(cache_.EventsOf(*job, {}).size(), 1u);
+}
+
+// Symptom: of what happened in one second ImageNotPulled stood above PodsCreated, and Failed stood
+// between the two.
+TEST_F(ClusterCacheTest, EventsOfOneSecondAreInTheOrderOfTheirWriting) {
+  int version = 9;
+  for (const std::string name : {"created", "a-not-pulled", "failed", "b-last"}) {
+    json event = EventOf("TrainingJob", "here");
+    event["metadata"]["name"] = name;
+    Tell("TrainingJob", "ADDED", event, std::to_string(version));
+    version *= 10;
+  }
+  const auto job = cache_.FindJob("trainingjobs/ns/here");
+  ASSERT_NE(job, nullptr);
+  std::vector<std::string> names;
+  for (const auto& event : cache_.EventsOf(*job, {})) names.push_back(event->meta.name);
+  EXPECT_THAT(names, ElementsAre("TrainingJob-here", "created", "a-not-pulled", "failed",
+                                 "b-last"));
 }
 
 }  // namespace

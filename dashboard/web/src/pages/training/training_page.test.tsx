@@ -151,6 +151,19 @@ describe("the page of a training", () => {
     within(region).getByRole("table");
   });
 
+  // Symptom: the accuracy of training batches, 0.96, and that of the test data, 0.94, had one name.
+  test("names what is of training batches and what is of the test data", async () => {
+    const evaluator = { accuracy: [[200, 1011, 0.94]] };
+    renderAt(PAGE, { server: serverOf({ ...CURVES, evaluator }) });
+    const region = await screen.findByRole("region", { name: "In numbers" });
+    const names = within(region).getAllByRole("rowheader");
+    expect(names.map(({ textContent }) => textContent)).toEqual([
+      "Training loss",
+      "Training-batch accuracy",
+      "Test accuracy",
+    ]);
+  });
+
   test("says that curves are from the archive", async () => {
     renderAt(PAGE, { server: serverOf({ ...CURVES, source: undefined, archived: true }) });
     await screen.findByText("No trainer answers now. These are the curves that were recorded.");
