@@ -9,6 +9,8 @@
 #include "cli/table.h"
 #include "operator/api/dialect.h"
 #include "operator/api/json_field.h"
+#include "operator/base/last_words.h"
+#include "operator/kube/log_container.h"
 #include "third_party/json.h"
 
 namespace taas {
@@ -47,17 +49,36 @@ std::string PhaseOf(const Pod& pod) {
   return "Unknown";
 }
 
-// The first line of what is known about why this pod is as it is.
+// What a program said last: of many lines the last one is the error.
+std::string LastWordOf(const std::string& termination_message) {
+  const absl::StatusOr<nlohmann::json> report = ParseJsonObject(termination_message);
+  return LastLine(report.ok() ? Text(*report, "message") : termination_message);
+}
+
+// A line of what is known about why this pod is as it is.
 std::string NoteOf(const Pod& pod) {
+  if (const InitContainer* const init = LogInit(pod); init != nullptr) {
+    std::string note = LastWordOf(init->termination_message);
+    if (note.empty()) note = LastWordOf(init->last_termination_message);
+    if (note.empty()) note = init->waiting_message;
+    return "init container " + init->name + (note.empty() ? "" : ": " + note);
+  }
+  if (pod.phase == PodPhase::kFailed) {
+    std::string note = LastWordOf(pod.termination_message);
+    if (!note.empty()) return note;
+  }
   std::string note = pod.waiting_message;
   if (note.empty()) note = pod.unschedulable_message;
   if (note.empty()) note = pod.message;
-  if (note.empty()) {
-    note = pod.termination_message;
-    const absl::StatusOr<nlohmann::json> report = ParseJsonObject(note);
-    if (report.ok()) note = Text(*report, "message");
-  }
+  if (note.empty()) return LastWordOf(pod.termination_message);
   return note.substr(0, note.find('\n'));
+}
+
+// Of the main container, else of the init container that keeps it from beginning.
+std::string ExitOf(const Pod& pod) {
+  std::optional<int32_t> code = pod.exit_code;
+  if (!code.has_value() && pod.init != nullptr) code = pod.init->exit_code;
+  return code.has_value() ? std::to_string(*code) : "";
 }
 
 std::string RestartsText(const JobStatus& status) {
@@ -117,8 +138,7 @@ std::string Replicas(const JobDescription& description) {
         rows.push_back({replica, "no pod"});
         continue;
       }
-      rows.push_back({replica, PhaseOf(*pod), pod->meta.name, pod->node,
-                      pod->exit_code.has_value() ? std::to_string(*pod->exit_code) : "",
+      rows.push_back({replica, PhaseOf(*pod), pod->meta.name, pod->node, ExitOf(*pod),
                       NoteOf(*pod)});
     }
   }

@@ -1,5 +1,7 @@
 #include "cli/describe_text.h"
 
+#include <memory>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -51,6 +53,36 @@ TEST(DescribeTextTest, EachReplicaIsALineAlsoWithoutAPod) {
                               "0/1 nodes are available: 1 Insufficient cpu.\n"));
   EXPECT_THAT(text, HasSubstr("  worker-1   no pod\n"));
   EXPECT_THAT(text, HasSubstr("Restarts:    2 (killed 2)\n"));
+}
+
+// Symptom: of a program that had failed with a traceback the note was the first line of its log's
+// end, which says nothing, and beside it one on its image.
+TEST(DescribeTextTest, OfAFailureTheNoteIsTheLastLine) {
+  JobDescription description = Pending();
+  Pod& pod = description.pods[1];
+  pod.phase = PodPhase::kFailed;
+  pod.exit_code = 1;
+  pod.message = "image \"python:3\" is not pulled";
+  pod.termination_message = "INFO: using config\nTraceback:\n  main()\nValueError: bad shape\n\n";
+  pod.unschedulable_message = "";
+  EXPECT_THAT(DescribeText(description),
+              HasSubstr("worker-0   Failed    mnist-worker-0   -      1      "
+                        "ValueError: bad shape\n"));
+}
+
+// Symptom: of a pod whose init container had failed there was neither exit code nor note.
+TEST(DescribeTextTest, AnInitContainerThatFailsIsNamedWithItsCodeAndLastLine) {
+  JobDescription description = Pending();
+  Pod& pod = description.pods[1];
+  pod.phase = PodPhase::kFailed;
+  pod.unschedulable_message = "";
+  pod.init = std::make_shared<InitContainer>(
+      InitContainer{.name = "fetch",
+                    .exit_code = 4,
+                    .termination_message = "resolving\nbucket gs://x not found\n"});
+  EXPECT_THAT(DescribeText(description),
+              HasSubstr("worker-0   Failed    mnist-worker-0   -      4      "
+                        "init container fetch: bucket gs://x not found\n"));
 }
 
 TEST(DescribeTextTest, TheEndOfAProcessIsShownWithItsCodeAndWords) {

@@ -29,9 +29,16 @@ std::string ReplicaName(const Pod& pod) {
   return std::string(RoleName(pod.role.value_or(Role::kWorker))) + "-" + std::to_string(pod.index);
 }
 
+std::string LogName(const Pod& pod) {
+  const InitContainer* const init = LogInit(pod);
+  return ReplicaName(pod) + (init == nullptr ? "" : "/" + init->name);
+}
+
 struct LogFollow::Tail {
-  std::shared_ptr<const LoggedPod> pod;  // As last seen.
+  // As last seen while this was the container that it had come to.
+  std::shared_ptr<const LoggedPod> pod;
   bool gone = false;                     // It was deleted.
+  bool past = false;                     // The pod has come to its next container.
   bool done = false;                     // Nothing will follow.
   int code = 0;                          // Of the present request.
   Clock::Time heard{};                   // When anything came.
@@ -73,7 +80,7 @@ absl::StatusOr<LogFollow::LoggedPod> LogFollow::DecodeLoggedPod(std::string_view
                                                                 JobKind kind) {
   LoggedPod pod;
   ASSIGN_OR_RETURN(static_cast<Pod&>(pod), DecodePod(json));
-  pod.container = LogContainer(ContainerNames(json), kind);
+  pod.container = LogContainerOf(pod, ContainerNames(json), kind);
   return pod;
 }
 
@@ -82,8 +89,7 @@ void LogFollow::Start() {
     if (after != nullptr && (before == nullptr || before->meta.uid == after->meta.uid)) {
       return OnPod(after);
     }
-    const auto tail = tails_.find(before->meta.uid);
-    if (tail != tails_.end()) tail->second->gone = true;
+    ForEachTailOf(before->meta.uid, [](Tail& tail) { tail.gone = true; });
     after != nullptr ? OnPod(after) : CheckEnd();
   });
   jobs_.set_on_change([this](const auto&, const std::shared_ptr<const SeenJob>&) {
@@ -107,10 +113,19 @@ void LogFollow::Start() {
   job_reflector_.Start();
 }
 
+void LogFollow::ForEachTailOf(const std::string& uid, const std::function<void(Tail&)>& visit) {
+  const std::string prefix = uid + "/";
+  for (auto at = tails_.lower_bound(prefix);
+       at != tails_.end() && at->first.compare(0, prefix.size(), prefix) == 0; ++at) {
+    visit(*at->second);
+  }
+}
+
 void LogFollow::OnPod(const std::shared_ptr<const LoggedPod>& pod) {
-  // A pod that has not started has no log yet.
-  if (!options_.filter.Wants(*pod) || pod->phase == PodPhase::kPending) return;
-  std::unique_ptr<Tail>& tail = tails_[pod->meta.uid];
+  if (!options_.filter.Wants(*pod) || !MayHaveLog(*pod)) return;
+  ForEachTailOf(pod->meta.uid,
+                [&](Tail& tail) { tail.past = tail.pod->container != pod->container; });
+  std::unique_ptr<Tail>& tail = tails_[pod->meta.uid + "/" + pod->container];
   const bool is_new = tail == nullptr;
   if (is_new) tail = std::make_unique<Tail>();
   tail->pod = pod;
@@ -162,7 +177,7 @@ void LogFollow::Open(Tail& tail) {
 
 void LogFollow::PrintLine(Tail& tail, std::string_view text) {
   const LogLine line = ParseLogLine(text);
-  if (tail.seen.IsNew(line)) print_(ReplicaName(*tail.pod), line.text);
+  if (tail.seen.IsNew(line)) print_(LogName(*tail.pod), line.text);
 }
 
 void LogFollow::OnEnded(Tail& tail) {
@@ -170,7 +185,7 @@ void LogFollow::OnEnded(Tail& tail) {
     const std::string rest = tail.lines.rest();
     PrintLine(tail, rest);
   }
-  const bool ended = tail.gone || HasStopped(*tail.pod);
+  const bool ended = tail.gone || tail.past || HasStopped(*tail.pod);
   const bool read_whole = tail.code == 200 && tail.failures == 0;
   tail.done = ended && (read_whole || tail.gone || tail.failures >= kFailuresMax);
   if (tail.done) return CheckEnd();
@@ -217,7 +232,7 @@ void LogFollow::End(const absl::Status& status) {
 // Nothing more is to be had of this log now that the job is over.
 bool LogFollow::IsSettled(const Tail& tail, Clock::Time now) const {
   if (tail.done) return true;
-  const bool writes = !tail.gone && !HasStopped(*tail.pod);
+  const bool writes = !tail.gone && !tail.past && !HasStopped(*tail.pod);
   if (writes) return now - *over_since_ >= kAfterEnd;
   // What is written is read to its end, however much that is, while it comes.
   if (tail.code == 0) return now - *over_since_ >= kAnswer;

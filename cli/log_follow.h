@@ -50,6 +50,8 @@ struct ReplicaFilter {
 
 // "worker-0"
 std::string ReplicaName(const Pod& pod);
+// Also "worker-0/fetch", where it is an init container whose log is read.
+std::string LogName(const Pod& pod);
 
 class LogFollow {
  public:
@@ -76,14 +78,16 @@ class LogFollow {
   void Start();
 
  private:
-  // The log of one pod.
+  // The log of one container of a pod.
   struct Tail;
+  using Tails = std::map<std::string, std::unique_ptr<Tail>>;
   struct LoggedPod : Pod {
     std::string container;  // Whose log it is.
   };
   static absl::StatusOr<LoggedPod> DecodeLoggedPod(std::string_view json, JobKind kind);
 
   void OnPod(const std::shared_ptr<const LoggedPod>& pod);
+  void ForEachTailOf(const std::string& uid, const std::function<void(Tail&)>& visit);
   void Open(Tail& tail);
   void OnEnded(Tail& tail);
   void PrintLine(Tail& tail, std::string_view line);
@@ -99,7 +103,7 @@ class LogFollow {
   const Options options_;
   const Print print_;
   Done done_;
-  std::map<std::string, std::unique_ptr<Tail>> tails_;  // By uid of the pod.
+  Tails tails_;             // By "UID/CONTAINER".
   bool has_ended_ = false;  // The job, when it was last seen; its ttl may be 0.
   // The rest is of a job that is over.
   std::optional<Clock::Time> over_since_;

@@ -44,6 +44,21 @@ std::string Event(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
+// A pod with an init container in this state, as JSON, whose main container waits for it.
+std::string InitPodJson(const std::string& phase, const std::string& state, int version) {
+  std::string json = PodJson("worker", "u1", phase, version);
+  json.insert(json.size() - 2, R"(,"initContainerStatuses":[{"name":"fetch","state":)" + state +
+                                   R"(}],"containerStatuses":[{"name":"trainer","state":)"
+                                   R"({"waiting":{"reason":"PodInitializing"}}}])");
+  return json.insert(1, R"("spec":{"initContainers":[{"name":"fetch"}],)"
+                        R"("containers":[{"name":"trainer"}]},)");
+}
+std::string StartedPodJson(const std::string& phase, int version) {
+  std::string json = PodJson("worker", "u1", phase, version);
+  return json.insert(1, R"("spec":{"initContainers":[{"name":"fetch"}],)"
+                        R"("containers":[{"name":"trainer"}]},)");
+}
+
 class LogFollowTest : public testing::Test {
  protected:
   // The pods and the job at the start; the watches are streams 0 and 1.
@@ -119,6 +134,44 @@ TEST_F(LogFollowTest, LinesComeAsTheyAreWrittenAndTheEndWaitsForTheLastOne) {
   EXPECT_THAT(lines_, ElementsAre("worker-0 step 1", "worker-0 step 2"));
   ASSERT_TRUE(done_.has_value());
   EXPECT_THAT(*done_, IsOk());
+}
+
+// Symptom: of an init container that ran, and of one that failed, nothing was shown.
+TEST_F(LogFollowTest, AnInitContainersLogIsFollowedAndThenTheMainOnes) {
+  Start(InitPodJson("Pending", R"({"running":{"startedAt":"2026-11-21T05:54:16Z"}})", 3),
+        JobJson("Pending", 4));
+  auto& init = Find("/log");
+  EXPECT_THAT(init.request.path, HasSubstr("container=fetch"));
+  init.Open(200);
+  init.Send("2026-11-21T05:54:17Z downloading\n");
+  Run();
+  EXPECT_THAT(lines_, ElementsAre("worker-0/fetch downloading"));
+  Pod("MODIFIED", StartedPodJson("Running", 11));
+  auto& main = Find("container=trainer");
+  init.Send("2026-11-21T05:54:18Z downloaded\n");
+  init.End();
+  main.Open(200);
+  main.Send("2026-11-21T05:54:19Z step 1\n");
+  Run(10s);
+  EXPECT_THAT(lines_, ElementsAre("worker-0/fetch downloading", "worker-0/fetch downloaded",
+                                  "worker-0 step 1"));
+  Job(JobJson("Succeeded", 20));
+  ListPodsAgain(StartedPodJson("Succeeded", 21));
+  main.End();
+  Run();
+  ASSERT_TRUE(done_.has_value());
+  EXPECT_THAT(*done_, IsOk());
+}
+
+TEST_F(LogFollowTest, OfAPodWhoseInitContainerFailedItsLogIsRead) {
+  Start(InitPodJson("Failed", R"({"terminated":{"exitCode":4}})", 3), JobJson("Failed", 4));
+  auto& log = Find("/log");
+  EXPECT_THAT(log.request.path, HasSubstr("container=fetch"));
+  log.Open(200);
+  log.Send("2026-11-21T05:54:17Z bucket gs://x not found\n");
+  log.End();
+  Run();
+  EXPECT_THAT(lines_, ElementsAre("worker-0/fetch bucket gs://x not found"));
 }
 
 TEST_F(LogFollowTest, ItWaitsForPodsToStartAndGoesOnWithTheSuccessorOfAPod) {

@@ -46,21 +46,22 @@ absl::Status PrintLogs(const CommandIo& io, ApiClient& api, const LogsFlags& fla
   for (const JobPod& pod : pods) {
     if (!filter.Wants(pod.pod)) continue;
     ++wanted;
-    if (pod.pod.phase == PodPhase::kPending) {
+    if (!MayHaveLog(pod.pod)) {
       io.err << pod.pod.meta.name << " has not started.\n";
       continue;
     }
     const std::string path =
         SubresourcePath(Resource::kPods, job.meta.ns, pod.pod.meta.name, "log");
+    const std::string container = LogContainerOf(pod.pod, ContainerNames(pod.json), job.kind);
     absl::StatusOr<std::string> text =
-        api.Get(WithQuery(path, {{"container", LogContainer(ContainerNames(pod.json), job.kind)},
+        api.Get(WithQuery(path, {{"container", container},
                                  {"timestamps", "true"},
                                  {"previous", flags.previous ? "true" : ""},
                                  {"sinceTime", SinceTime(flags, api.clock().WallNow())},
                                  {"tailLines", TailLines(flags)}}),
                 "read log of pod " + job.meta.ns + "/" + pod.pod.meta.name);
     if (text.ok()) {
-      logs.push_back({ReplicaName(pod.pod), *std::move(text)});
+      logs.push_back({LogName(pod.pod), *std::move(text)});
     } else {
       Report(io, text.status());
     }

@@ -79,6 +79,25 @@ class TaasProcessTest(unittest.TestCase):
         self.assertEqual(code, 0, err)
         self.assertTrue(out.startswith("bad has failed: "), out)
 
+    def test_an_init_container_that_fails_is_told_of_by_every_verb(self):
+        """`taas logs` said 400, and neither message nor `describe` what it had written."""
+        path = os.path.join(self.dir, "init.json")
+        words = "bucket gs://x not found"
+        init = {"name": "fetch", "image": "own", "command": ["sh", "-c", f"echo {words}; exit 4"]}
+        spec = {"initContainers": [init],
+                "containers": [{"name": "trainer", "image": "own", "command": ["true"]}]}
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"apiVersion": "taas.dev/v1", "kind": "TrainingJob",
+                       "metadata": {"name": "init"},
+                       "spec": {"roles": {"worker": {"template": {"spec": spec}}}}}, file)
+        code, out, err = self.run_program("taas", "submit", "-f", path)
+        self.assertEqual((code, out), (1, f"[worker-0/fetch] {words}\n"), err)
+        self.assertIn(f"init container fetch: exit code 4: {words}", err)
+        code, out, err = self.run_program("taas", "logs", "init")
+        self.assertEqual((code, out), (0, f"[worker-0/fetch] {words}\n"), err)
+        _, out, err = self.run_program("taas", "describe", "init")
+        self.assertRegex(out, rf"worker-0 .* 4 +init container fetch: {words}\n", err)
+
     def test_a_job_that_is_followed_beside_others_is_followed_to_its_end(self):
         """`taas submit` and `taas wait` said "was deleted", exit code 3, while the job ran."""
         self.assertEqual(self.submit("aaa", "exec sleep 1000", "--detach")[0], 0)

@@ -13,7 +13,7 @@ namespace {
 LogPod::State StateOf(const WatchedPod& pod) {
   const bool ended = pod.phase == PodPhase::kSucceeded || pod.phase == PodPhase::kFailed;
   if (ended || pod.container_ended) return LogPod::State::kEnded;
-  return pod.phase == PodPhase::kPending ? LogPod::State::kWaiting : LogPod::State::kRunning;
+  return MayHaveLog(pod) ? LogPod::State::kRunning : LogPod::State::kWaiting;
 }
 
 std::string EndOf(const WatchedPod& pod) {
@@ -39,7 +39,7 @@ std::vector<LogPod> LogPodsOf(const ClusterCache& cache, const WatchedJob& job) 
                .ns = pod->meta.ns,
                .name = pod->meta.name,
                .replica = ReplicaName(job, *pod),
-               .container = LogContainer(pod->containers, job.kind),
+               .container = LogContainerOf(*pod, pod->containers, job.kind),
                .pod_number = pod->pod_number,
                .state = StateOf(*pod)};
     if (log.state == LogPod::State::kWaiting) log.message = WhyOfPod(*pod);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dashboard/logs/fake_logs.h"
@@ -31,7 +32,7 @@ constexpr char kPod[] =
 
 class LogRoutesTest : public testing::Test {
  protected:
-  LogRoutesTest() {
+  explicit LogRoutesTest(std::string pod = kPod) : pod_(std::move(pod)) {
     board_.Start();
     AnswerAll();
     Run(200ms);
@@ -44,7 +45,7 @@ class LogRoutesTest : public testing::Test {
       const HttpRequest& request = own_.request();
       std::string items;
       if (request.path.find("/trainingjobs") != std::string::npos) items = kJob;
-      if (request.path.find("/pods") != std::string::npos) items = kPod;
+      if (request.path.find("/pods") != std::string::npos) items = pod_;
       const bool review = request.verb == Verb::kPost;
       const bool logs = request.body.find("\"log\"") != std::string::npos;
       const bool allowed = logs ? may_read_logs_ : may_see_;
@@ -82,6 +83,7 @@ class LogRoutesTest : public testing::Test {
     return sink;
   }
 
+  const std::string pod_;
   SimExecutor executor_{{.in_order = true}};
   FakeTransport own_{executor_};
   FakeLogs logs_{executor_};
@@ -115,6 +117,29 @@ TEST_F(LogRoutesTest, TheLogsComeAsAStreamWithTheCallersToken) {
   response.stream.closed();
   Run();
   EXPECT_EQ(routes_.streams(), 0u);
+}
+
+constexpr char kInitPod[] =
+    R"({"metadata":{"namespace":"ns","name":"j-worker-0","uid":"up","resourceVersion":"4",)"
+    R"("labels":{"taas.dev/job-name":"j","taas.dev/index":"0","taas.dev/role":"worker"}},)"
+    R"("spec":{"initContainers":[{"name":"fetch"}],"containers":[{"name":"trainer"}]},)"
+    R"("status":{"phase":"Pending","initContainerStatuses":[{"name":"fetch","restartCount":2,)"
+    R"("state":{"waiting":{"reason":"CrashLoopBackOff"}},)"
+    R"("lastState":{"terminated":{"exitCode":4}}}]}})";
+
+class InitLogTest : public LogRoutesTest {
+ protected:
+  InitLogTest() : LogRoutesTest(kInitPod) {}
+};
+
+// Symptom: of a pod whose init container crashed again and again the page of logs said that it had
+// not started.
+TEST_F(InitLogTest, OfAnInitContainerThatFailsItsLogIsShown) {
+  logs_.Write("j-worker-0", "2026-11-21T05:54:17.1Z bucket gs://x not found");
+  const auto sink = Read(Get({{"tail", "10"}}));
+  EXPECT_THAT(sink->text, HasSubstr("bucket gs://x not found"));
+  ASSERT_EQ(logs_.requests().size(), 1u);
+  EXPECT_THAT(logs_.requests()[0].path, HasSubstr("container=fetch"));
 }
 
 TEST_F(LogRoutesTest, WithoutATailTheLastThousandLinesCome) {

@@ -26,4 +26,20 @@ std::string LogContainer(const std::vector<std::string>& names, JobKind kind) {
   return names.empty() ? "" : names.front();
 }
 
+const InitContainer* LogInit(const Pod& pod) {
+  const InitContainer* const init = pod.init.get();
+  const bool speaks = init != nullptr && (init->running || init->exit_code.has_value() ||
+                                          init->last_exit_code.has_value());
+  return speaks ? init : nullptr;
+}
+
+std::string LogContainerOf(const Pod& pod, const std::vector<std::string>& names, JobKind kind) {
+  const InitContainer* const init = LogInit(pod);
+  return init != nullptr ? init->name : LogContainer(names, kind);
+}
+
+bool MayHaveLog(const Pod& pod) {
+  return pod.phase != PodPhase::kPending || LogInit(pod) != nullptr;
+}
+
 }  // namespace taas

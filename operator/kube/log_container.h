@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "operator/api/job.h"
+#include "operator/api/pod.h"
 
 namespace taas {
 
@@ -21,6 +21,16 @@ std::vector<std::string> ContainerNames(std::string_view pod_json);
 
 // The one that gets TF_CONFIG, or the first; empty: there are none.
 std::string LogContainer(const std::vector<std::string>& names, JobKind kind);
+
+// The init container that the pod has come to, if it runs or has failed: until it has done its
+// work, its log is all that there is. Null: the pod is past them, or none has begun.
+const InitContainer* LogInit(const Pod& pod);
+
+// Of the two the one whose log tells of the pod now.
+std::string LogContainerOf(const Pod& pod, const std::vector<std::string>& names, JobKind kind);
+
+// Whether anything can have been written.
+bool MayHaveLog(const Pod& pod);
 
 }  // namespace taas
 

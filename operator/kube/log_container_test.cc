@@ -27,5 +27,27 @@ TEST(LogContainerTest, WhatIsNoPodHasNoContainers) {
   }
 }
 
+// Symptom: of a pod whose init container had failed, or went on failing, `taas logs` said 400.
+TEST(LogContainerTest, UntilAnInitContainerHasDoneItsWorkItsLogIsThePods) {
+  const std::vector<std::string> names = {"proxy", "trainer"};
+  Pod pod;
+  EXPECT_FALSE(MayHaveLog(pod));
+  EXPECT_EQ(LogContainerOf(pod, names, JobKind::kTrainingJob), "trainer");
+  pod.init = std::make_shared<InitContainer>(InitContainer{.name = "fetch"});
+  EXPECT_FALSE(MayHaveLog(pod)) << "it has not begun";
+  EXPECT_EQ(LogContainerOf(pod, names, JobKind::kTrainingJob), "trainer");
+  for (const InitContainer& init : {InitContainer{.name = "fetch", .running = true},
+                                    InitContainer{.name = "fetch", .exit_code = 4},
+                                    InitContainer{.name = "fetch", .last_exit_code = 4}}) {
+    pod.init = std::make_shared<InitContainer>(init);
+    EXPECT_TRUE(MayHaveLog(pod));
+    EXPECT_EQ(LogContainerOf(pod, names, JobKind::kTrainingJob), "fetch");
+  }
+  pod.init = nullptr;
+  pod.phase = PodPhase::kRunning;
+  EXPECT_TRUE(MayHaveLog(pod));
+  EXPECT_EQ(LogContainerOf(pod, names, JobKind::kTrainingJob), "trainer");
+}
+
 }  // namespace
 }  // namespace taas

@@ -161,4 +161,14 @@ void CompleteContainer(const PodSpec& pod, const Environment& ours, json& contai
   CompleteMounts(pod, container);
 }
 
+void CompleteInitContainers(json& pod_spec) {
+  const auto found = pod_spec.find("initContainers");
+  if (found == pod_spec.end() || !found->is_array()) return;
+  for (json& container : *found) {
+    if (container.is_object()) {
+      SetDefault(container, "terminationMessagePolicy", "FallbackToLogsOnError");
+    }
+  }
+}
+
 }  // namespace taas

@@ -167,6 +167,7 @@ absl::StatusOr<json> SpecOf(const PodSpec& pod, json spec) {
   if (!pod.scheduler_name.empty()) SetDefault(spec, "schedulerName", pod.scheduler_name);
   ASSIGN_OR_RETURN(const Environment environment, EnvironmentOf(pod));
   CompleteContainer(pod, environment, ContainerOf(pod, spec));
+  CompleteInitContainers(spec);
   AddTolerations(pod, spec);
   AddAffinity(pod, spec);
   RETURN_IF_ERROR(AddVolumes(pod, spec));

@@ -194,6 +194,19 @@ TEST(PodJsonTest, AnImageOfTheUsersKeepsItsCommandAndItsSecurity) {
   EXPECT_NE(EnvOf(pod, "TF_CONFIG"), nullptr);
 }
 
+// Symptom: of an init container that had failed the job told the exit code, and not what it had
+// said.
+TEST(PodJsonTest, WhatAFailedInitContainerSaidLastIsInThePodsStatus) {
+  Snapshot now = StartedTfJob({.workers = 1});
+  now.job.spec.roles[Role::kWorker].pod_template = R"({"spec":{
+      "initContainers":[{"name":"fetch","image":"me/fetch:1"},
+                        {"name":"own","terminationMessagePolicy":"File"}],
+      "containers":[{"name":"tensorflow","image":"user/tf:1"}]}})";
+  const json inits = Merged(now)["spec"]["initContainers"];
+  EXPECT_EQ(inits[0]["terminationMessagePolicy"], "FallbackToLogsOnError");
+  EXPECT_EQ(inits[1]["terminationMessagePolicy"], "File") << "the template's fields win";
+}
+
 TEST(PodJsonTest, TheSecurityOfAnImageOfTheUsersIsWhatTheyWrote) {
   const char* const container = R"("image":"user/own:1","securityContext":{"runAsUser":0}}]}})";
   const std::string head = R"({"spec":{"securityContext":{"fsGroup":7},"containers":[{"name":)";

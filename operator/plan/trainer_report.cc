@@ -7,7 +7,7 @@
 #include "operator/api/json_depth.h"
 #include "operator/base/plain_text.h"
 #include "operator/base/utf8.h"
-#include "operator/plan/last_words.h"
+#include "operator/base/last_words.h"
 #include "third_party/json.h"
 
 namespace taas {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "operator/base/check.h"
-#include "operator/plan/last_words.h"
+#include "operator/base/last_words.h"
 #include "operator/plan/trainer_report.h"
 #include "tools/fuzz/target.h"
 

@@ -1,4 +1,4 @@
-#include "operator/plan/last_words.h"
+#include "operator/base/last_words.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -56,6 +56,14 @@ TEST(LastWordsTest, OneLineIsItselfAndNothingIsNothing) {
   EXPECT_EQ(LastWords("open /a: not found\n"), "open /a: not found");
   EXPECT_EQ(LastWords(""), "");
   EXPECT_EQ(LastWords(" \r\n\t\n"), "");
+}
+
+TEST(LastLineTest, OfManyTheLastThatSaysSomethingStandsAlone) {
+  EXPECT_EQ(LastLine("INFO: using config\nTraceback:\nValueError: bad shape\n\n"),
+            "ValueError: bad shape");
+  EXPECT_EQ(LastLine("1 %\r2 %\r"), "2 %");
+  EXPECT_EQ(LastLine(std::string(2'000, 'x')), std::string(kLastWordsBytesMax, 'x') + "…");
+  EXPECT_EQ(LastLine(" \n"), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "operator/plan/last_words.h"
+#include "operator/base/last_words.h"
 
 #include <utility>
 #include <vector>
@@ -54,13 +54,18 @@ std::vector<std::string> LinesFromTheEnd(std::string_view text) {
 
 }  // namespace
 
-std::string LastWords(std::string_view text) {
+std::string LastLine(std::string_view text) {
   const std::vector<std::string> lines = LinesFromTheEnd(text);
   if (lines.empty()) return "";
   const std::string& last = lines.front();
-  if (last.size() > kLastWordsBytesMax) {
-    return std::string(CutToCharacter(last, kLastWordsBytesMax)) + "…";
-  }
+  if (last.size() <= kLastWordsBytesMax) return last;
+  return std::string(CutToCharacter(last, kLastWordsBytesMax)) + "…";
+}
+
+std::string LastWords(std::string_view text) {
+  const std::vector<std::string> lines = LinesFromTheEnd(text);
+  if (lines.empty() || lines.front().size() > kLastWordsBytesMax) return LastLine(text);
+  const std::string& last = lines.front();
   constexpr std::string_view kBefore = " (after: ", kBetween = " | ", kEnd = ")";
   std::string before;
   for (size_t i = 1; i < lines.size(); ++i) {

@@ -6,8 +6,8 @@
 //   LastWords("Traceback …\n  File …\nValueError: bad shape\n")
 //       == "ValueError: bad shape (after: Traceback … | File …)"
 
-#ifndef OPERATOR_PLAN_LAST_WORDS_H_
-#define OPERATOR_PLAN_LAST_WORDS_H_
+#ifndef OPERATOR_BASE_LAST_WORDS_H_
+#define OPERATOR_BASE_LAST_WORDS_H_
 
 #include <cstddef>
 #include <string>
@@ -22,6 +22,9 @@ inline constexpr size_t kLastWordsBytesMax = 500;
 // result at its end keeps the error.
 std::string LastWords(std::string_view text);
 
+// The last line alone, for a cell of a table.
+std::string LastLine(std::string_view text);
+
 }  // namespace taas
 
-#endif  // OPERATOR_PLAN_LAST_WORDS_H_
+#endif  // OPERATOR_BASE_LAST_WORDS_H_
