@@ -39,6 +39,8 @@ using namespace std::chrono_literals;
 
 // How often a shim of an ephemeral cluster looks whether `taas local` still lives.
 constexpr auto kOwnerCheckEvery = 500ms;
+// Where the kernel does not tell of a stop.
+constexpr auto kStopCheckEvery = 200ms;
 // How often SIGTERM is repeated while the process has not made its session yet.
 constexpr auto kTermRetryEvery = 20ms;
 // What `kubectl describe` shows of the output of a run that failed; the kubelet's limits.
@@ -148,6 +150,7 @@ class Shim {
   int TimeoutMilliseconds() const;
   void OnSignals();
   void OnTimers();
+  void LookForStop();
   void Kill();
   void CheckMemory();
   void Stop(Clock::Duration grace);
@@ -173,6 +176,8 @@ class Shim {
   std::optional<int> exit_code_;
   bool term_pending_ = false;  // SIGTERM has not reached the group yet.
   std::optional<Clock::Time> kill_at_;
+  bool watched_ = false;  // inotify_ tells of a stop.
+  Clock::Time stop_check_at_{};
   Clock::Time owner_check_at_{};
   Clock::Time memory_check_at_{};
   bool out_of_memory_ = false;
@@ -264,11 +269,10 @@ absl::Status Shim::WatchSignalsAndStop() {
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   signals_ = Fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (signals_.get() < 0) return ErrnoToStatus(errno, "signalfd", "");
+  // A user has 128 instances, and other programs may have all: then we look from time to time.
   inotify_ = Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (inotify_.get() < 0) return ErrnoToStatus(errno, "inotify_init1", "");
-  if (::inotify_add_watch(inotify_.get(), files_.dir.c_str(), IN_MOVED_TO) < 0) {
-    return ErrnoToStatus(errno, "inotify_add_watch", files_.dir);
-  }
+  watched_ = inotify_.get() >= 0 &&
+             ::inotify_add_watch(inotify_.get(), files_.dir.c_str(), IN_MOVED_TO) >= 0;
   return absl::OkStatus();
 }
 
@@ -365,8 +369,7 @@ int Shim::Supervise() {
       std::array<char, 4096> events;
       while (::read(inotify_.get(), events.data(), events.size()) > 0) {
       }
-      const auto stop = ReadStop(disk_, files_);
-      if (stop.ok() && stop->has_value()) Stop((*stop)->grace);
+      LookForStop();
     }
     OnTimers();
   }
@@ -382,6 +385,11 @@ int Shim::Supervise() {
   return *exit_code_;
 }
 
+void Shim::LookForStop() {
+  const auto stop = ReadStop(disk_, files_);
+  if (stop.ok() && stop->has_value()) Stop((*stop)->grace);
+}
+
 int Shim::TimeoutMilliseconds() const {
   std::optional<Clock::Duration> wait;
   const auto consider = [&](Clock::Duration d) {
@@ -389,6 +397,7 @@ int Shim::TimeoutMilliseconds() const {
   };
   if (term_pending_) consider(kTermRetryEvery);
   if (kill_at_.has_value()) consider(*kill_at_ - clock_.Now());
+  if (!watched_) consider(stop_check_at_ - clock_.Now());
   if (!spec_.owner_lock.empty()) consider(owner_check_at_ - clock_.Now());
   if (spec_.memory_bytes_max > 0) consider(memory_check_at_ - clock_.Now());
   if (!wait.has_value()) return -1;
@@ -412,6 +421,10 @@ void Shim::OnTimers() {
     kill_at_.reset();
   }
   CheckMemory();
+  if (!watched_ && clock_.Now() >= stop_check_at_) {
+    stop_check_at_ = clock_.Now() + kStopCheckEvery;
+    LookForStop();
+  }
   if (!spec_.owner_lock.empty() && clock_.Now() >= owner_check_at_) {
     owner_check_at_ = clock_.Now() + kOwnerCheckEvery;
     if (OwnerIsGone()) Stop(0ms);

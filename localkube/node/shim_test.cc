@@ -1,6 +1,7 @@
 #include "localkube/node/shim_record.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -157,6 +158,32 @@ TEST_F(ShimTest, AStopIsSigtermAndTheProcessMayEndItself) {
   ASSERT_THAT(WriteStop(disk_, files_, {.grace = kPatience}), IsOk());
   EXPECT_EQ(AwaitExit().exit_code, 143);
   EXPECT_THAT(LogText(), HasSubstr("bye"));
+}
+
+// True: this process, and what it starts, gets no instance of inotify any more.
+bool DoWithoutInotify() {
+  if (::unshare(CLONE_NEWUSER) != 0) return false;
+  const int limit = ::open("/proc/sys/user/max_inotify_instances", O_WRONLY | O_CLOEXEC);
+  return limit >= 0 && ::write(limit, "0", 1) == 1;
+}
+
+// Symptom: where other programs of the user had all instances of inotify, a container failed for
+// good with StartError, "inotify_init1: Too many open files", and its job with it.
+TEST_F(ShimTest, WithoutInotifyAContainerRunsAndIsStopped) {
+  Shell("trap 'echo bye; exit 143' TERM; echo ready; while :; do read x < /dev/zero & wait; done");
+  ASSERT_THAT(WriteSpec(disk_, files_, spec_), IsOk());
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    if (!DoWithoutInotify()) ::_exit(126);
+    ::execl(program_.c_str(), program_.c_str(), "shim", files_.dir.c_str(), nullptr);
+    ::_exit(127);
+  }
+  AwaitLog("ready");
+  ASSERT_THAT(WriteStop(disk_, files_, {.grace = kPatience}), IsOk());
+  EXPECT_EQ(AwaitExit().exit_code, 143);
+  int status = 0;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_NE(WEXITSTATUS(status), 126) << "no namespace of users could be made";
 }
 
 TEST_F(ShimTest, AProcessThatIgnoresSigtermIsKilledAfterTheGracePeriod) {
