@@ -1,12 +1,11 @@
 #include "trainer/kernels/cpu/gemm.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <string>
 
 #include "oneapi/dnnl/dnnl.h"
+#include "third_party/openmp.h"
 #include "trainer/kernels/cpu/parallel.h"
 
 namespace taas {

@@ -1,6 +1,6 @@
 #include "trainer/kernels/cpu/onednn.h"
 
-#include <omp.h>
+#include "third_party/openmp.h"
 
 namespace taas {
 
