@@ -147,9 +147,12 @@ class Session : public std::enable_shared_from_this<Session<State>> {
   void AskDisk(const Page& page, std::string query) {
     ++state_.disk_waiters;
     LeaveTurn();
-    asio::post(state_.disk, [self = this->shared_from_this(), &page, query = std::move(query)] {
+    asio::post(state_.disk, [self = this->shared_from_this(), &page,
+                             query = std::move(query)]() mutable {
       auto body = BodyOf(page, query);
-      asio::post(self->state_.context, [self, &page, body = std::move(body)] {
+      // Moved: kept here, too, it could be what ends this connection, on the thread of the disk.
+      State& state = self->state_;
+      asio::post(state.context, [self = std::move(self), &page, body = std::move(body)] {
         --self->state_.disk_waiters;
         self->Fill(page, body);
         self->Write();
