@@ -123,10 +123,14 @@ images: build
 	--tag "$$(cat VERSION)" --registry "$(REGISTRY)"
 
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
-## make tsan    the tests with ThreadSanitizer
+## make tsan    those of what has threads of its own, with ThreadSanitizer
+TSAN_TESTS = $(foreach folder,operator localkube cli dashboard \
+	$(addprefix trainer/,comm cluster ps strategy status graph),//$(folder)/...)
+asan: SANITIZED = //...
+tsan: SANITIZED = $(TSAN_TESTS)
 asan tsan: setup
 	@$(TEST_SETUP)
-	@$(APART) test $(BAZEL_FLAGS) --noshow_progress --config=$@ --keep_going $(TEST_FLAGS) $(or $(T),//...)
+	@$(APART) test $(BAZEL_FLAGS) --noshow_progress --config=$@ --keep_going $(TEST_FLAGS) $(or $(T),$(SANITIZED))
 
 ## make fuzz MINUTES=n    what reads foreign bytes, with libFuzzer, each target so long; T=//trainer/data/fuzz:idx_fuzz: these only
 MINUTES ?= 1

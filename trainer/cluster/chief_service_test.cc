@@ -1,3 +1,4 @@
+#include <atomic>
 #include <string>
 
 #include "gmock/gmock.h"
@@ -26,7 +27,7 @@ class Echo : public ChiefHandler {
     return reply;
   }
   void Leave(const wire::LeaveRequest&) override { ++left; }
-  int left = 0;
+  std::atomic<int> left = 0;  // Read on another thread than gRPC's.
 };
 
 TEST(ChiefServiceTest, CallsReachTheHandlerAndComeBack) {
