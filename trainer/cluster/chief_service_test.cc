@@ -1,6 +1,8 @@
 #include <atomic>
+#include <chrono>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
@@ -30,6 +32,23 @@ class Echo : public ChiefHandler {
   std::atomic<int> left = 0;  // Read on another thread than gRPC's.
 };
 
+// A call has a second. One that a busy machine gives less than that is made again, as members do.
+constexpr int kTries = 1'000;
+
+bool IsLate(const absl::Status& status) {
+  return absl::StrContains(status.message(), "no answer in time");
+}
+
+template <typename Call>
+auto InTime(Call call) {
+  auto result = call();
+  for (int i = 0; i < kTries && IsLate(result.status()); ++i) result = call();
+  return result;
+}
+
+// Of a leave, which is taken once.
+constexpr std::chrono::milliseconds kPatience = std::chrono::minutes(1);
+
 TEST(ChiefServiceTest, CallsReachTheHandlerAndComeBack) {
   Echo echo;
   const auto server = ChiefServer::Start("127.0.0.1", 0, echo);
@@ -37,13 +56,15 @@ TEST(ChiefServiceTest, CallsReachTheHandlerAndComeBack) {
   ChiefClient client("127.0.0.1:" + std::to_string((*server)->port()));
   wire::JoinRequest join;
   join.set_config_hash("abc");
-  const auto joined = client.Join(join);
+  const auto joined = InTime([&] { return client.Join(join); });
   ASSERT_THAT(joined, IsOk());
   EXPECT_EQ(joined->sentence(), "abc");
   wire::BeatRequest beat;
   beat.set_seen_view(4);
-  EXPECT_EQ(client.Beat(beat)->view(), 5u);
-  EXPECT_THAT(client.Leave({}), IsOk());
+  const auto beaten = InTime([&] { return client.Beat(beat); });
+  ASSERT_THAT(beaten, IsOk());
+  EXPECT_EQ(beaten->view(), 5u);
+  EXPECT_THAT(client.Leave({}, kPatience), IsOk());
   EXPECT_EQ(echo.left, 1);
 }
 
@@ -59,15 +80,15 @@ TEST(ChiefServiceTest, CallsWithoutTheJobsTokenDoNotReachTheHandler) {
     const auto refused =
         StatusIs(absl::StatusCode::kUnavailable,
                  AllOf(HasSubstr("does not have the token"), Not(HasSubstr("secret"))));
-    EXPECT_THAT(stranger.Join({}).status(), refused);
-    EXPECT_THAT(stranger.Beat({}).status(), refused);
-    EXPECT_THAT(stranger.Leave({}), refused);
+    EXPECT_THAT(InTime([&] { return stranger.Join({}); }).status(), refused);
+    EXPECT_THAT(InTime([&] { return stranger.Beat({}); }).status(), refused);
+    EXPECT_THAT(stranger.Leave({}, kPatience), refused);
   }
   EXPECT_EQ(echo.left, 0);
   ChiefClient member(address, "secret");
-  EXPECT_THAT(member.Join({}), IsOk());
-  EXPECT_THAT(member.Beat({}), IsOk());
-  EXPECT_THAT(member.Leave({}), IsOk());
+  EXPECT_THAT(InTime([&] { return member.Join({}); }), IsOk());
+  EXPECT_THAT(InTime([&] { return member.Beat({}); }), IsOk());
+  EXPECT_THAT(member.Leave({}, kPatience), IsOk());
   EXPECT_EQ(echo.left, 1);
 }
 
@@ -76,7 +97,7 @@ TEST(ChiefServiceTest, AChiefWithoutATokenServesThoseWhoHaveOne) {
   const auto server = ChiefServer::Start("127.0.0.1", 0, echo);
   ASSERT_THAT(server, IsOk());
   ChiefClient client("127.0.0.1:" + std::to_string((*server)->port()), "secret");
-  EXPECT_THAT(client.Join({}), IsOk());
+  EXPECT_THAT(InTime([&] { return client.Join({}); }), IsOk());
 }
 
 TEST(ChiefServiceTest, CallThatIsLargerThanAnyIsRefused) {
@@ -104,7 +125,7 @@ TEST(ChiefServiceTest, ClientFindsAChiefThatStartsAgain) {
   ASSERT_THAT(server, IsOk());
   const int port = (*server)->port();
   ChiefClient client("127.0.0.1:" + std::to_string(port));
-  ASSERT_THAT(client.Join({}), IsOk());
+  ASSERT_THAT(InTime([&] { return client.Join({}); }), IsOk());
   server->reset();
   EXPECT_THAT(client.Join({}), StatusIs(absl::StatusCode::kUnavailable,
                                         HasSubstr("127.0.0.1:" + std::to_string(port))));
