@@ -15,6 +15,7 @@
 namespace taas {
 
 std::vector<std::string> FuzzSeeds() {
+  using std::string_literals::operator""s;  // Its bytes are counted by the compiler.
   return {R"({"kind":"PodList","metadata":{"resourceVersion":"9","continue":"c"},
               "items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]})",
           R"({"kind":"Status","code":409,"reason":"Conflict","message":"m",
@@ -25,7 +26,7 @@ std::vector<std::string> FuzzSeeds() {
           R"({"kind":"PodGroup","metadata":{"name":"g","uid":"u"},"spec":{"minMember":3},
               "status":{"phase":"Pending","conditions":[{"type":"Unschedulable","status":"True",
               "message":"m"}]}})",
-          WrapKubeProtobuf(std::string("\x0a\x06\x0a\x02v1\x12\0\x12\x05\x0a\x03\x0a\x01x", 17))};
+          WrapKubeProtobuf("\x0a\x06\x0a\x02v1\x12\0\x12\x05\x0a\x03\x0a\x01x"s)};
 }
 
 }  // namespace taas
