@@ -80,7 +80,6 @@ class LogFollow {
  private:
   // The log of one container of a pod.
   struct Tail;
-  using Tails = std::map<std::string, std::unique_ptr<Tail>>;
   struct LoggedPod : Pod {
     std::string container;  // Whose log it is.
   };
@@ -103,7 +102,7 @@ class LogFollow {
   const Options options_;
   const Print print_;
   Done done_;
-  Tails tails_;             // By "UID/CONTAINER".
+  std::map<std::string, std::unique_ptr<Tail>> tails_;  // By "UID/CONTAINER".
   bool has_ended_ = false;  // The job, when it was last seen; its ttl may be 0.
   // The rest is of a job that is over.
   std::optional<Clock::Time> over_since_;

@@ -13,7 +13,6 @@ overlap. Take figures on a machine that nobody else uses.
 import argparse
 import json
 import os
-import statistics
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -21,6 +20,7 @@ sys.path.insert(0, f"{ROOT}/trainer/cmd")
 sys.dont_write_bytecode = True
 
 import processes  # noqa: E402  pylint: disable=wrong-import-position
+import report
 
 # No run takes longer on two busy cores.
 LIMIT_S = 300
@@ -78,23 +78,17 @@ def rate(program, row, mode):
         return leader.end()["examplesPerSecond"]
 
 
-def spread(values):
-    return f"{statistics.median(values):,.0f} ({min(values):,.0f} … {max(values):,.0f})"
-
-
 def overlap(before, after):
     return max(after) >= min(before) and max(before) >= min(after)
 
 
 def measure(programs, row, mode, rounds):
-    """The table's line, and whether `after` is as fast."""
+    """Of both programs, by round."""
     rates = ([], [])
     for number in range(rounds):
         for side in ((0, 1), (1, 0))[number % 2]:
             rates[side].append(rate(programs[side], row, mode))
-    ratio = statistics.median(after / before for before, after in zip(*rates))
-    return f"| {row}, {mode} | {spread(rates[0])} | {spread(rates[1])} | {ratio:.2f} |", \
-        ratio, overlap(*rates)
+    return rates
 
 
 def main():
@@ -110,9 +104,11 @@ def main():
     print("| job | before, examples/s | after | ratio |\n|---|---|---|---|", flush=True)
     for row in flags.only.split(",") if flags.only else ROWS:
         for mode in flags.modes.split(","):
-            line, ratio, overlaps = measure((flags.before, flags.after), row, mode, flags.rounds)
-            print(line, flush=True)
-            slower += ratio < flags.least and not overlaps
+            before, after = measure((flags.before, flags.after), row, mode, flags.rounds)
+            ratio = report.ratio(after, before)
+            print(f"| {row}, {mode} | {report.spread(before)} | {report.spread(after)} | {ratio} |",
+                  flush=True)
+            slower += float(ratio) < flags.least and not overlap(before, after)
     return 1 if slower else 0
 
 

@@ -1,7 +1,5 @@
 #include "operator/controller/operator_process.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdio>
 #include <future>
@@ -11,6 +9,7 @@
 #include "operator/base/file_pages.h"
 #include "operator/base/file_system.h"
 #include "operator/base/log.h"
+#include "operator/base/machine_name.h"
 #include "operator/base/status.h"
 #include "operator/controller/controller.h"
 #include "operator/controller/http_pages.h"
@@ -40,11 +39,9 @@ constexpr size_t kStatusesBytesMax = 32 << 20;
 
 // "POD_7f0c…": a container that starts again in the same pod is another process.
 std::string MakeIdentity(Random& random) {
-  char host[256] = {};
-  if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
   char suffix[17];
   std::snprintf(suffix, sizeof(suffix), "%016llx", static_cast<unsigned long long>(random.Next()));
-  return std::string(host) + "_" + suffix;
+  return MachineName() + "_" + suffix;
 }
 
 class Process : public OperatorProcess {

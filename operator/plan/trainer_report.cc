@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "operator/api/json_depth.h"
+#include "operator/base/last_words.h"
 #include "operator/base/plain_text.h"
 #include "operator/base/utf8.h"
-#include "operator/base/last_words.h"
 #include "third_party/json.h"
 
 namespace taas {

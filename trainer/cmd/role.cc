@@ -1,6 +1,5 @@
 #include "trainer/cmd/role.h"
 
-#include <limits.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "operator/base/log.h"
+#include "operator/base/machine_name.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/export/export_model.h"
@@ -53,10 +53,8 @@ absl::StatusOr<std::unique_ptr<StatusServer>> Role::ServeStatus(
        {.body = [this](const std::string& query) { return events_->Data(query); },
         .content_type = "application/octet-stream",
         .reads_disk = true}}};
-  char machine[HOST_NAME_MAX + 1] = "";
-  ::gethostname(machine, sizeof(machine) - 1);
   auto server = StatusServer::Start(place_.listen_host(), *process_.status_port, pages,
-                                    {.others = {place_.host(), machine}});
+                                    {.others = {place_.host(), MachineName()}});
   if (!server.ok()) return Restart(server.status());
   return server;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/machine_name.h"
 #include "operator/base/status.h"
 #include "trainer/formats/record_frame.h"
 #include "trainer/summary/record.h"
@@ -28,9 +29,8 @@ int64_t SecondsOf(const std::string& name) {
 }
 
 std::string HostName() {
-  char name[256] = "";
-  if (gethostname(name, sizeof(name) - 1) != 0 || name[0] == '\0') return "localhost";
-  return name;
+  std::string name = MachineName();
+  return name.empty() ? "localhost" : name;
 }
 
 double WallSeconds(Clock::WallTime wall) {

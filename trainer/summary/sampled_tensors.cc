@@ -8,7 +8,10 @@ namespace {
 
 Sample::Tensor Sampled(const std::string& tag, std::span<const float> values, size_t stride) {
   Sample::Tensor tensor{tag, {}};
-  if (values.size() <= kSampledWhole) stride = 1;
+  if (stride == 1 || values.size() <= kSampledWhole) {
+    tensor.values.assign(values.begin(), values.end());
+    return tensor;
+  }
   tensor.values.reserve((values.size() + stride - 1) / stride);
   for (size_t at = 0; at < values.size(); at += stride) tensor.values.push_back(values[at]);
   return tensor;

@@ -18,9 +18,9 @@
 namespace taas {
 
 // Of all tensors together: 64 MiB, some 20 ms.
-constexpr size_t kSampledMax = size_t{16} << 20;
+inline constexpr size_t kSampledMax = size_t{16} << 20;
 // A tensor of so few numbers is whole, beyond that bound.
-constexpr size_t kSampledWhole = 4'096;
+inline constexpr size_t kSampledWhole = 4'096;
 
 // Each variable under its name, and if it is trained its gradient under "gradients/" and that.
 std::vector<Sample::Tensor> SampledTensors(Session& session, size_t numbers_max = kSampledMax);

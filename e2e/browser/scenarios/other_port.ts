@@ -83,7 +83,7 @@ async function grab(session: string): Promise<string> {
 
 /** Without it this would show nothing: the browser has sent what it sends to each port. */
 function cookieIn(heard: string[]): string {
-  const cookie = /^(taas_session[^\n]*)$/m.exec(heard.join("\n"))?.[1] ?? "";
+  const cookie = heard.join("\n").split("\n").find((line) => line.startsWith(COOKIE)) ?? "";
   if (cookie === "") throw new Error(`the browser has sent no ${COOKIE} to the other port`);
   return cookie;
 }
