@@ -41,6 +41,7 @@ export function LogView({ session, wrap, times, start, suspended }: Props): Reac
   const { from, to, top } = scroll.window(geometry);
   const visible = [];
   for (let row = from; row < to; row += 1) visible.push(rows.line(row));
+  const height = scroll.total(geometry);
   const atEnd = session.atEnd && rows.length * ROW_HEIGHT >= geometry.viewport;
   return (
     <div
@@ -51,10 +52,12 @@ export function LogView({ session, wrap, times, start, suspended }: Props): Reac
       aria-live={useSlow(session) ? "polite" : "off"}
       // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
       tabIndex={0}
-      onScroll={(event) => session.onScroll(event.currentTarget.scrollTop)}
+      onScroll={({ currentTarget: { scrollTop, clientHeight } }) =>
+        session.onScroll(scrollTop, height - clientHeight)
+      }
       style={{ "--logs-name-width": `${nameWidth(store.replicas)}ch` } as CSSProperties}
     >
-      <div className="logs-canvas" style={{ height: scroll.total(geometry) }}>
+      <div className="logs-canvas" style={{ height }}>
         <div
           className={atEnd ? "logs-layer logs-layer-end" : "logs-layer"}
           style={{ height: geometry.viewport }}

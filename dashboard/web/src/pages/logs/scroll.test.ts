@@ -47,6 +47,33 @@ test("where all rows fit the scroll bar's position is the place", () => {
   expect(scroll.place).toBeUndefined();
 });
 
+// Symptom: after an outage, when its warning went and many lines came at once, the page no longer
+// followed the log.
+test("the end stays when the window becomes higher before new rows are drawn", () => {
+  for (const geometryOf of [even, uneven, (length: number) => even(length + 1_000_000)]) {
+    const scroll = new LogScroll();
+    const drawn = geometryOf(100);
+    scroll.isAt(scroll.wanted(drawn));
+    const higher = { ...geometryOf(148), viewport: VIEWPORT + 34 };
+    const most = scroll.total(drawn) - higher.viewport;
+    scroll.onScroll(most, higher, most);
+    expect(scroll.place).toBeUndefined();
+    scroll.onScroll(most - 40, higher, most);
+    expect(scroll.place).toBeDefined();
+    scroll.isAt(most - 40);
+    scroll.onScroll(most - 2, higher, most);
+    expect(scroll.place).toBeDefined();
+  }
+});
+
+test("the end of what is drawn is the end, though more rows have come", () => {
+  const scroll = new LogScroll();
+  scroll.onScroll(300, even(100));
+  const most = scroll.total(even(100)) - VIEWPORT;
+  scroll.onScroll(most, even(150), most);
+  expect(scroll.place).toBeUndefined();
+});
+
 test("a million rows have a scroll bar of a height that browsers have", () => {
   const scroll = new LogScroll();
   const geometry = even(1_000_000);

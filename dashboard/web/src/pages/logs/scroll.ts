@@ -72,21 +72,25 @@ export class LogScroll {
     this.#moving = false;
   }
 
-  /** The user has moved the scroll bar; false: it was us. */
-  onScroll(top: number, geometry: Geometry): boolean {
+  /**
+   * The user has moved the scroll bar, or the browser has since the window became higher; false:
+   * it was us. `drawnMost`: how far down it goes as drawn, while the rows may be more by now.
+   */
+  onScroll(top: number, geometry: Geometry, drawnMost = Infinity): boolean {
     const step = top - this.#top;
     this.#top = top;
     if (Math.abs(step) < 1) return false;
     this.#moving = true;
     const { rows, viewport } = geometry;
     const most = this.total(geometry) - viewport;
+    const atBottom = top >= Math.min(most, drawnMost) - 1;
+    if (atBottom && this.place === undefined) return true;
     if (exact(geometry)) {
       const row = Math.floor(top / ROW_HEIGHT);
-      this.place =
-        top >= most - 1 ? undefined : { line: rows.line(row), offset: top - row * ROW_HEIGHT };
+      this.place = atBottom ? undefined : { line: rows.line(row), offset: top - row * ROW_HEIGHT };
     } else if (Math.abs(step) < 2 * viewport) {
       this.moveBy(step, geometry);
-    } else if (top >= most - 1) {
+    } else if (atBottom) {
       this.place = undefined;
     } else {
       const position = (top / most) * this.#lastRow(geometry);

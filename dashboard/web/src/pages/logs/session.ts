@@ -152,9 +152,9 @@ export class LogSession {
     this.#moved();
   }
 
-  onScroll(top: number): void {
+  onScroll(top: number, drawnMost: number): void {
     const { atEnd } = this;
-    if (!this.scroll.onScroll(top, this.geometry)) return;
+    if (!this.scroll.onScroll(top, this.geometry, drawnMost)) return;
     if (atEnd === this.atEnd) this.#drawNow();
     else this.#moved();
   }
