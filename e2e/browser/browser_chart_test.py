@@ -13,7 +13,7 @@ from dashboard_scenario import PERSON, DashboardScenario
 
 LIMITS = {
     "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "limits"},
-    "spec": {"limits": [{"type": "Container", "default": {"cpu": "200m"},
+    "spec": {"limits": [{"type": "Container", "default": {"cpu": "100m"},
                          "defaultRequest": {"cpu": "10m"}}]},
 }
 

@@ -21,6 +21,8 @@ import urllib.parse
 from waiting import until
 
 LIMIT_S = 30
+# Who is killed cleans nothing up: the kernel ends these with the thread that has started them.
+ENDS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 # Arguments: the port, the socket of the relay outside, and the command. The address is one of
 # documentation (RFC 5737); one of IPv6 would come some seconds later. This shell is process 1 in
 # there: with it its relay ends.
@@ -50,15 +52,15 @@ class QuietNetwork:
         self.folder = tempfile.mkdtemp(prefix="taas-browser-net-")
         page = os.path.join(self.folder, "page.sock")
         self.relay = subprocess.Popen(
-            ["socat", f"UNIX-LISTEN:{page},fork", f"TCP:127.0.0.1:{self.port}"],
+            [*ENDS_WITH_US, "socat", f"UNIX-LISTEN:{page},fork", f"TCP:127.0.0.1:{self.port}"],
             start_new_session=True, stderr=subprocess.DEVNULL)
         try:
             until("the relay of the browser's network", lambda: os.path.exists(page), LIMIT_S)
         except BaseException:
             self.__exit__()
             raise
-        self.enter = ["unshare", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "--",
-                      "sh", "-c", INSIDE, "sh", str(self.port), page]
+        self.enter = [*ENDS_WITH_US, "unshare", "--net", "--pid", "--fork", "--mount-proc",
+                      "--kill-child", "--", "sh", "-c", INSIDE, "sh", str(self.port), page]
         return self
 
     def __exit__(self, *_):

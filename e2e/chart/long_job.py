@@ -8,6 +8,8 @@ NAME = "long"
 PODS = ["long-chief-0", "long-ps-0", "long-worker-0"]
 # More than it will do before it is deleted.
 STEPS = 10**9
+# Whoever trains until the end of a test leaves the machine to the tests beside it.
+SHARE = {"requests": {"cpu": "10m"}, "limits": {"cpu": "50m"}}
 
 
 def of(namespace):
@@ -18,6 +20,7 @@ def of(namespace):
         "spec": {
             "trainer": {"model": {"name": "softmax"}, "data": {"format": "generated"},
                         "maxSteps": STEPS},
-            "roles": {"chief": {"replicas": 1}, "ps": {"replicas": 1}, "worker": {"replicas": 1}},
+            "roles": {role: {"replicas": 1, "resources": SHARE}
+                      for role in ("chief", "ps", "worker")},
         },
     }

@@ -14,7 +14,9 @@ from device_plugin import MEMORY_MIB, DevicePlugin
 FIRST = "GPU-3d1e0f52-0000-4000-8000-00000000000a"
 SECOND = "GPU-3d1e0f52-0000-4000-8000-00000000000b"
 STEPS = 2_000_000_000
-SMALL = {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "256Mi"}}
+# It trains until the test ends, beside others.
+SMALL = {"requests": {"cpu": "10m", "memory": "256Mi"},
+         "limits": {"cpu": "100m", "memory": "256Mi"}}
 
 
 class GpuMapTest(DashboardScenario):
