@@ -11,7 +11,8 @@ import unittest
 
 from waiting import until
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
+# Where the modules of tests are found.
+PATH = os.pathsep.join(sys.path)
 MAKER = """
 import subprocess, sys
 from quiet_network import QuietNetwork
@@ -40,8 +41,8 @@ class QuietNetworkTest(unittest.TestCase):
         mark = f"QUIET_NETWORK_TEST={os.getpid()}"
         name, value = mark.split("=")
         maker = subprocess.Popen([sys.executable, "-c", MAKER, "inside"], text=True,
-                                 env={**os.environ, name: value}, stdout=subprocess.PIPE,
-                                 cwd=FOLDER)
+                                 env={**os.environ, name: value, "PYTHONPATH": PATH},
+                                 stdout=subprocess.PIPE)
         with maker:
             self.assertEqual(maker.stdout.readline(), "inside\n")
             # The maker, the shell of the network, the relays on both sides, the sleep.
