@@ -1,6 +1,7 @@
 #include "cli/local/up_down.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,6 +191,10 @@ absl::Status StopHolder(const std::string& dir, const Clock& clock, FileSystem& 
 }  // namespace
 
 int RunUp(UpOptions options) {
+  // Threads hand objects to each other: a heap for each of them would keep what the others let go.
+  mallopt(M_ARENA_MAX, 2);
+  // A list of all pods, a job of a megabyte: what was large goes back to the kernel with its end.
+  mallopt(M_MMAP_THRESHOLD, 128 << 10);
   if (options.detach) return Detach(std::move(options));
   const absl::Status status = Serve(std::move(options), [](const std::string& text) {
     std::printf("%s", text.c_str());

@@ -12,6 +12,9 @@ namespace {
 // The version of the tables below, in the file's user_version. 0 is a new file.
 constexpr int kFormat = 1;
 
+// Everything is in memory already and is read here once: enough for the pages on the way to a row.
+constexpr char kCacheKb[] = "PRAGMA cache_size = -512";
+
 constexpr char kTables[] =
     "CREATE TABLE objects (resource TEXT NOT NULL, ns TEXT NOT NULL, name TEXT NOT NULL,"
     " revision INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (resource, ns, name));"
@@ -81,6 +84,7 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& path
   RETURN_IF_ERROR(database->Run("PRAGMA locking_mode = EXCLUSIVE"));
   RETURN_IF_ERROR(database->Run("PRAGMA journal_mode = WAL"));
   RETURN_IF_ERROR(database->Run("PRAGMA synchronous = FULL"));
+  RETURN_IF_ERROR(database->Run(kCacheKb));
   RETURN_IF_ERROR(database->Run("BEGIN IMMEDIATE"));
   ASSIGN_OR_RETURN(Statement version, database->Prepare("PRAGMA user_version"));
   sqlite3_step(version.get());

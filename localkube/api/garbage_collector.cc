@@ -16,6 +16,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kNamespaces[] = "namespaces";
+constexpr char kEvents[] = "events";
 
 bool HasFinalizer(const json& object, std::string_view name) {
   const json list = object["metadata"].value("finalizers", json::array());
@@ -74,6 +75,7 @@ void GarbageCollector::Follow() {
   uids_.clear();
   dependants_.clear();
   by_namespace_.clear();
+  events_ = 0;
   complete_ = false;
   // Parsing happens on the executor, so that the store's thread goes on at once.
   auto watch = store_.Watch({}, [this](const StoreEvent& event) {
@@ -111,7 +113,9 @@ void GarbageCollector::OnEvent(const StoreEvent& event) {
         {owner.value("uid", ""), owner.value("blockOwnerDeletion", json()) == json(true)});
   }
   Learn(uid, std::move(known));
-  if (complete_) Look(uid);
+  if (!complete_) return;
+  Look(uid);
+  if (events_ > kEventsMax + kEventsSlack) DropOldestEvents();
 }
 
 void GarbageCollector::Learn(const std::string& uid, Object object) {
@@ -126,6 +130,7 @@ void GarbageCollector::Learn(const std::string& uid, Object object) {
   }
   if (!object.key.ns.empty()) by_namespace_[object.key.ns].insert(uid);
   uids_[object.key] = uid;
+  if (object.key.resource == kEvents && objects_.count(uid) == 0) ++events_;
   objects_[uid] = std::move(object);
   // One that is an owner no more, or is held no more, may have waited for this one.
   for (const Owner& owner : before) {
@@ -142,6 +147,7 @@ void GarbageCollector::Forget(const std::string& uid) {
   if (found == objects_.end()) return;
   const Object object = std::move(found->second);
   objects_.erase(found);
+  if (object.key.resource == kEvents) --events_;
   if (const auto name = uids_.find(object.key); name != uids_.end() && name->second == uid) {
     uids_.erase(name);
   }
@@ -302,25 +308,34 @@ void GarbageCollector::RetryLater(const std::string& uid, const absl::Status& st
 
 void GarbageCollector::ExpireEvents() {
   executor_.PostAfter(kExpiryInterval, Guarded([this] { ExpireEvents(); }));
+  DropOldestEvents();
   const Clock::WallTime oldest = clock_.WallNow() - kEventLife;
-  if (auto events = store_.List({.resource = "events"}); events.ok()) {
-    std::vector<StoreEntry>& entries = events->entries;
-    std::sort(entries.begin(), entries.end(),
-              [](const StoreEntry& a, const StoreEntry& b) { return a.revision < b.revision; });
-    size_t too_many = entries.size() - std::min(entries.size(), kEventsMax);
-    for (const StoreEntry& entry : entries) {
-      const json event = json::parse(*entry.text);
-      std::string last = FieldText(event, "lastTimestamp");
-      if (last.empty()) last = MetaText(event, "creationTimestamp");
-      Clock::WallTime time;
-      const bool young = ParseRfc3339(last, &time) && time >= oldest;
-      if (young && too_many == 0) continue;
-      if (too_many > 0) --too_many;
-      // One that stays is met again in kExpiryInterval.
-      rest_.Remove({FindResource("events"), entry.key.ns, entry.key.name, ""}, UidOf(event))
-          .IgnoreError();
-    }
+  const auto events = store_.List({.resource = kEvents});
+  if (!events.ok()) return;
+  for (const StoreEntry& entry : events->entries) {
+    const json event = json::parse(*entry.text);
+    std::string last = FieldText(event, "lastTimestamp");
+    if (last.empty()) last = MetaText(event, "creationTimestamp");
+    Clock::WallTime time;
+    if (!ParseRfc3339(last, &time) || time < oldest) RemoveEvent(entry.key, UidOf(event));
   }
+}
+
+void GarbageCollector::DropOldestEvents() {
+  auto events = store_.List({.resource = kEvents});
+  if (!events.ok() || events->entries.size() <= kEventsMax) return;
+  std::vector<StoreEntry>& entries = events->entries;
+  std::sort(entries.begin(), entries.end(),
+            [](const StoreEntry& a, const StoreEntry& b) { return a.revision < b.revision; });
+  entries.resize(entries.size() - kEventsMax);
+  for (const StoreEntry& entry : entries) {
+    RemoveEvent(entry.key, UidOf(json::parse(*entry.text)));
+  }
+}
+
+// One that stays is met again in kExpiryInterval.
+void GarbageCollector::RemoveEvent(const StoreKey& key, const std::string& uid) {
+  rest_.Remove({FindResource(kEvents), key.ns, key.name, ""}, uid).IgnoreError();
 }
 
 }  // namespace taas::localkube
