@@ -26,8 +26,9 @@ namespace taas::dashboard {
 
 class RowTable {
  public:
-  // Of jobs that are gone: a tab that was away for longer than these gets the whole table.
-  static constexpr size_t kTombsMax = 10'000;
+  // Of jobs that are gone, 150 bytes each: a tab that was away for longer than these gets the whole
+  // table.
+  static constexpr size_t kTombsMax = 1'000;
 
   struct Place {
     std::string uid;

@@ -230,7 +230,10 @@ SqliteStore::Staged SqliteStore::Stage(Batch batch) {
     const uint64_t revision = revision_ + staged.events.size() + 1;
     StoreText text;
     try {
-      text = std::make_shared<const std::string>(write.render(revision));
+      std::string rendered = write.render(revision);
+      // It grew as it was written, to twice its length at worst, and is kept for long.
+      rendered.shrink_to_fit();
+      text = std::make_shared<const std::string>(std::move(rendered));
     } catch (const std::exception& error) {
       // This write's own failure; the others of the batch go on.
       pending->result = absl::InternalError("write " + Describe(write.key) + ": " + error.what());
