@@ -23,7 +23,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/graph/testing/image_graph.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 namespace {

@@ -22,7 +22,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/row_payload.h"

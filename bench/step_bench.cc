@@ -19,7 +19,7 @@
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/gemm.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
 

@@ -6,7 +6,7 @@
 
 #include "operator/base/hash.h"
 #include "operator/base/status.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

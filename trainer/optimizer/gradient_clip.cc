@@ -5,7 +5,7 @@
 #include <string>
 
 #include "third_party/json.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 namespace {

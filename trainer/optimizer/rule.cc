@@ -1,7 +1,7 @@
 #include "trainer/optimizer/rule.h"
 
 #include "operator/base/check.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 

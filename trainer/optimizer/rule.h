@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/kernels/cpu/loops.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {

@@ -1,9 +1,9 @@
-// The update rules, each a loop of trainer/kernels/cpu/loops.h with its numbers.
+// The update rules, each a loop of trainer/loops/loops.h with its numbers.
 
 #include <cmath>
 #include <string>
 
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 #include "trainer/optimizer/rule.h"
 
 namespace taas {

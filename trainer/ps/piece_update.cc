@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas::ps {
 namespace {

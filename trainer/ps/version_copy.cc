@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas::ps {
 

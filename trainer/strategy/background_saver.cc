@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "operator/base/check.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 namespace {

@@ -10,7 +10,7 @@
 #include "third_party/json.h"
 #include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/bfloat16.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 #include "trainer/model/data_shape.h"
 #include "trainer/model/model.h"
 

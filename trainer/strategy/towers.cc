@@ -6,7 +6,7 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 

@@ -10,7 +10,7 @@
 #include "trainer/data/gzip.h"
 #include "trainer/data/record_file.h"
 #include "trainer/formats/record_frame.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "operator/base/status.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/product.h"
 #include "trainer/kernels/cpu/scratch.h"
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/parallel.h"
+#include "trainer/loops/sequence_loops.h"
 
 namespace taas {
 namespace {

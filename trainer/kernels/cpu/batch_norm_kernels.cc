@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "trainer/kernels/cpu/image_loops.h"
-#include "trainer/kernels/cpu/loops.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/rows.h"
+#include "trainer/loops/image_loops.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "trainer/kernels/cpu/bfloat16.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/scratch.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

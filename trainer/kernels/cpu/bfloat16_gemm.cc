@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trainer/kernels/cpu/bfloat16.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

@@ -9,13 +9,13 @@
 #include "trainer/kernels/cpu/conv_kernels.h"
 #include "trainer/kernels/cpu/fused_kernels.h"
 #include "trainer/kernels/cpu/image_kernels.h"
-#include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/loss_kernels.h"
 #include "trainer/kernels/cpu/lstm_kernels.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/product.h"
 #include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

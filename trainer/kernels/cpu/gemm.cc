@@ -6,7 +6,7 @@
 
 #include "oneapi/dnnl/dnnl.h"
 #include "third_party/openmp.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

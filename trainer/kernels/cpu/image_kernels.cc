@@ -7,9 +7,9 @@
 #include "operator/base/random.h"
 #include "operator/base/status.h"
 #include "trainer/graph/window.h"
-#include "trainer/kernels/cpu/image_loops.h"
-#include "trainer/kernels/cpu/loops.h"
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/image_loops.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

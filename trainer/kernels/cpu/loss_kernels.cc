@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "trainer/kernels/cpu/loops.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/rows.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 namespace {

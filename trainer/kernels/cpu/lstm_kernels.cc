@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "operator/base/status.h"
-#include "trainer/kernels/cpu/loops.h"
 #include "trainer/kernels/cpu/onednn.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/product.h"
 #include "trainer/kernels/cpu/repeated_product.h"
 #include "trainer/kernels/cpu/scratch.h"
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
+#include "trainer/loops/sequence_loops.h"
 
 namespace taas {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "trainer/kernels/cpu/run_op.h"
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/sequence_loops.h"
 
 namespace taas {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/kernels/cpu/loops.h"
-#include "trainer/kernels/cpu/parallel.h"
 #include "trainer/kernels/cpu/rows.h"
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/loops.h"
+#include "trainer/loops/parallel.h"
+#include "trainer/loops/sequence_loops.h"
 
 namespace taas {
 namespace {

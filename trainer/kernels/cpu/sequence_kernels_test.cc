@@ -14,7 +14,7 @@
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/run_op.h"
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/sequence_loops.h"
 
 namespace taas {
 namespace {

@@ -5,8 +5,8 @@
 //
 //   BestSequenceLoops().gelu(x, y, n);
 
-#ifndef TRAINER_KERNELS_CPU_SEQUENCE_LOOPS_H_
-#define TRAINER_KERNELS_CPU_SEQUENCE_LOOPS_H_
+#ifndef TRAINER_LOOPS_SEQUENCE_LOOPS_H_
+#define TRAINER_LOOPS_SEQUENCE_LOOPS_H_
 
 #include <cstdint>
 #include <span>
@@ -61,4 +61,4 @@ std::span<const SequenceLoops* const> SupportedSequenceLoops();
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_SEQUENCE_LOOPS_H_
+#endif  // TRAINER_LOOPS_SEQUENCE_LOOPS_H_

@@ -1,7 +1,7 @@
 // Each loop against a plain twin in double precision, in every version that this machine can run,
 // at sizes around the widths of its registers.
 
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 #include <algorithm>
 #include <cmath>

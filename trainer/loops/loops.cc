@@ -1,4 +1,4 @@
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -7,8 +7,8 @@
 namespace taas {
 namespace {
 
-#define TAAS_LOOPS_BODY "trainer/kernels/cpu/loops_body.inc"
-#include "trainer/kernels/cpu/versions.inc"
+#define TAAS_LOOPS_BODY "trainer/loops/loops_body.inc"
+#include "trainer/loops/versions.inc"
 
 struct Supported {
   const Loops* loops[3] = {};

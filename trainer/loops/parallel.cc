@@ -1,4 +1,4 @@
-#include "trainer/kernels/cpu/parallel.h"
+#include "trainer/loops/parallel.h"
 
 namespace taas {
 

@@ -6,8 +6,8 @@
 //
 //   ParallelFor(call.threads, heads, [&](int64_t head) { … });
 
-#ifndef TRAINER_KERNELS_CPU_PARALLEL_H_
-#define TRAINER_KERNELS_CPU_PARALLEL_H_
+#ifndef TRAINER_LOOPS_PARALLEL_H_
+#define TRAINER_LOOPS_PARALLEL_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -58,4 +58,4 @@ void ForRows(int threads, int64_t rows, int64_t columns, Share share) {
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_PARALLEL_H_
+#endif  // TRAINER_LOOPS_PARALLEL_H_

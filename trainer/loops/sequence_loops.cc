@@ -1,12 +1,12 @@
-#include "trainer/kernels/cpu/sequence_loops.h"
+#include "trainer/loops/sequence_loops.h"
 
-#include "trainer/kernels/cpu/loops.h"
+#include "trainer/loops/loops.h"
 
 namespace taas {
 namespace {
 
-#define TAAS_LOOPS_BODY "trainer/kernels/cpu/sequence_loops_body.inc"
-#include "trainer/kernels/cpu/versions.inc"
+#define TAAS_LOOPS_BODY "trainer/loops/sequence_loops_body.inc"
+#include "trainer/loops/versions.inc"
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 //
 //   BestLoops().relu(x, y, n);
 
-#ifndef TRAINER_KERNELS_CPU_LOOPS_H_
-#define TRAINER_KERNELS_CPU_LOOPS_H_
+#ifndef TRAINER_LOOPS_LOOPS_H_
+#define TRAINER_LOOPS_LOOPS_H_
 
 #include <cstdint>
 #include <span>
@@ -120,4 +120,4 @@ std::span<const Loops* const> SupportedLoops();
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_LOOPS_H_
+#endif  // TRAINER_LOOPS_LOOPS_H_

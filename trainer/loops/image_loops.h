@@ -5,8 +5,8 @@
 //
 //   BestImageLoops().max_pool(shape, x, y);
 
-#ifndef TRAINER_KERNELS_CPU_IMAGE_LOOPS_H_
-#define TRAINER_KERNELS_CPU_IMAGE_LOOPS_H_
+#ifndef TRAINER_LOOPS_IMAGE_LOOPS_H_
+#define TRAINER_LOOPS_IMAGE_LOOPS_H_
 
 #include <cstdint>
 #include <span>
@@ -89,4 +89,4 @@ std::span<const ImageLoops* const> SupportedImageLoops();
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_IMAGE_LOOPS_H_
+#endif  // TRAINER_LOOPS_IMAGE_LOOPS_H_
