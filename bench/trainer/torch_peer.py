@@ -13,7 +13,7 @@ import torch
 
 from peer import serve
 
-sys.path.insert(0, f"{os.path.dirname(os.path.abspath(__file__))}/../../trainer/model")
+sys.path.insert(0, f"{os.path.dirname(os.path.abspath(__file__))}/../../trainer/testing")
 import torch_models  # pylint: disable=wrong-import-position
 
 

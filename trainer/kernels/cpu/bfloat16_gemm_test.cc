@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "trainer/kernels/cpu/bfloat16.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 
 namespace taas {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 
 namespace taas {
 namespace {

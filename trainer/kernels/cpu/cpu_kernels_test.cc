@@ -16,7 +16,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/op_registry.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 
 namespace taas {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "trainer/graph/fused_program.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 
 namespace taas {
 namespace {

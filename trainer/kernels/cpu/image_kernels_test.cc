@@ -16,7 +16,7 @@
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/window.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 #include "trainer/loops/image_loops.h"
 
 namespace taas {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 #include "trainer/loops/sequence_loops.h"
 
 namespace taas {

@@ -13,7 +13,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 #include "trainer/loops/sequence_loops.h"
 
 namespace taas {

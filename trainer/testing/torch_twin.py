@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Trains as steps_main.cc does, by PyTorch: a list of what that reads, a list of what it prints.
+"""Trains as model_steps.cc does, by PyTorch: a list of what that reads, a list of what it prints.
 
 "variables" of what it printed is part of the input. With "double" all is computed in float64, and
 "difference" is that of the parameters after the last step from ours, beside 1. With "alone" nothing

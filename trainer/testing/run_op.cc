@@ -1,4 +1,4 @@
-#include "trainer/kernels/cpu/run_op.h"
+#include "trainer/testing/run_op.h"
 
 #include <algorithm>
 #include <cmath>

@@ -16,7 +16,7 @@ import unittest
 
 RUNFILES = os.path.join(os.environ.get("TEST_SRCDIR", "bazel-bin"),
                         os.environ.get("TEST_WORKSPACE", ""))
-STEPS = os.environ.get("TAAS_MODEL_STEPS", os.path.join(RUNFILES, "trainer/model/model_steps"))
+STEPS = os.environ.get("TAAS_MODEL_STEPS", os.path.join(RUNFILES, "trainer/testing/model_steps"))
 PYTHON = os.path.join(os.environ.get("TAAS_TORCH_BIN", "/TAAS_TORCH_BIN-is-not-set"), "python")
 TWIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_twin.py")
 

@@ -4,8 +4,8 @@
 //
 //   const std::vector<Floats> outputs = RunOp("MatMul", {a, b}, {{"transpose_a", true}});
 
-#ifndef TRAINER_KERNELS_CPU_RUN_OP_H_
-#define TRAINER_KERNELS_CPU_RUN_OP_H_
+#ifndef TRAINER_TESTING_RUN_OP_H_
+#define TRAINER_TESTING_RUN_OP_H_
 
 #include <string>
 #include <vector>
@@ -53,4 +53,4 @@ std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs
 
 }  // namespace taas
 
-#endif  // TRAINER_KERNELS_CPU_RUN_OP_H_
+#endif  // TRAINER_TESTING_RUN_OP_H_
