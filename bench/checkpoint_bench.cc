@@ -23,6 +23,7 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "trainer/config/trainer_config.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/strategy/model_task.h"
 
@@ -69,7 +70,7 @@ Steps Train(const std::string& base, int batch, int steps) {
   const RealClock clock;
   CHECK(files.RemoveAll(dir).ok());
   const TrainerConfig config = Config(dir, batch, steps);
-  auto task = ModelTask::Make(files, config);
+  auto task = ModelTask::Make(CpuRuntime(), files, config);
   CHECK(task.ok()) << task.status();
   const auto shape = ShapeOf((*task)->session(), config);
   CHECK(shape.ok()) << shape.status();

@@ -23,6 +23,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/graph/testing/image_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/loops/loops.h"
 
 namespace taas {
@@ -122,7 +123,7 @@ void Measure(const Network& network, const std::vector<Variant>& variants) {
   for (const Variant& variant : variants) {
     SessionOptions options{.batch = network.batch, .loss = network.loss};
     variant.set(&options);
-    auto session = Session::Compile(network.graph, options);
+    auto session = Session::Compile(CpuRuntime(), network.graph, options);
     CHECK(session.ok()) << session.status().ToString();
     Fill(session->get());
     sessions.push_back(*std::move(session));
@@ -150,7 +151,7 @@ void PrintShares(const Network& network) {
   const RealClock clock;
   StepTrace trace(clock, {.first = 3, .last = kSteps});
   auto session = Session::Compile(
-      network.graph, {.batch = network.batch, .loss = network.loss, .trace = &trace});
+      CpuRuntime(), network.graph, {.batch = network.batch, .loss = network.loss, .trace = &trace});
   CHECK(session.ok()) << session.status().ToString();
   Fill(session->get());
   for (int step = 0; step < kSteps; ++step) CHECK((*session)->Run(RunKind::kTrain).ok()) << "run";

@@ -21,6 +21,7 @@
 #include "trainer/data/load_data.h"
 #include "trainer/data/record_file.h"
 #include "trainer/data/stream/train_input.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/model_task.h"
 
 namespace taas {
@@ -163,7 +164,7 @@ std::unique_ptr<ModelTask> MakeTask(FileSystem& files, const Network& network, c
                                               {"data", data}}
                                              .dump());
   CHECK(config.ok()) << config.status();
-  auto task = ModelTask::Make(files, *config);
+  auto task = ModelTask::Make(CpuRuntime(), files, *config);
   CHECK(task.ok()) << task.status();
   (*task)->session().InitializeVariables(1);
   return *std::move(task);

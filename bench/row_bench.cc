@@ -22,6 +22,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/loops/loops.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ps/layout.h"
@@ -67,7 +68,7 @@ class Trained {
  public:
   Trained(const Graph& graph, const std::string& optimizer, bool list_rows) {
     auto session = Session::Compile(
-        graph, {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
+        CpuRuntime(), graph, {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
     CHECK(session.ok()) << session.status().ToString();
     session_ = *std::move(session);
     session_->InitializeVariables(/*seed=*/1);

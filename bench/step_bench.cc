@@ -18,6 +18,7 @@
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/loops/loops.h"
 #include "trainer/model/model.h"
@@ -101,7 +102,7 @@ std::unique_ptr<Session> MakeSession(int64_t hidden, double l2, int threads) {
       BuildModel({.name = "mlp", .hidden = {hidden}, .data = {kFeatures, kClasses}, .l2 = l2});
   CHECK(model.ok()) << model.status().ToString();
   auto session = Session::Compile(
-      model->graph, {.batch = kBatch, .loss = model->loss, .threads = threads});
+      CpuRuntime(), model->graph, {.batch = kBatch, .loss = model->loss, .threads = threads});
   CHECK(session.ok()) << session.status().ToString();
   (*session)->InitializeVariables(/*seed=*/1);
   return *std::move(session);

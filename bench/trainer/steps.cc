@@ -31,6 +31,7 @@
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
@@ -100,7 +101,7 @@ class Training {
     SessionOptions options{
         .batch = config["batch"], .loss = model.loss, .threads = config["threads"]};
     if (config.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
-    ASSIGN_OR_RETURN(auto session, Session::Compile(model.graph, options));
+    ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), model.graph, options));
     session->InitializeVariables(/*seed=*/1);
     return std::unique_ptr<Training>(new Training(config, std::move(model), std::move(optimizer),
                                                   std::move(session)));

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import TOGETHER, TRAINER, Job
+from processes import ENDLESS, TOGETHER, TRAINER, Job, wait_until
 
 CONFIG = {
     "model": {"name": "mlp", "hidden": [48, 32]},
@@ -37,6 +37,8 @@ class EngineTest(unittest.TestCase):
         for name, op in (("features", "Input"), ("hidden1/weights", "Variable"),
                          ("hidden1/MatMul", "MatMul"), ("gradients/ReluGrad", "ReluGrad")):
             self.assertIn(f"{name}: ({op}): /job:localhost/replica:0/task:0/device:CPU:0", lines)
+        self.assertRegex("\n".join(lines), "Device mapping:\n/job:localhost/replica:0/task:0/"
+                         r"device:CPU:0 -> device: 0, name: \S.*\n")
         done = self.train(environment={"TF_CONFIG": WORKER}, engine={"logDevicePlacement": True})
         self.assertIn("hidden1/MatMul: (MatMul): /job:worker/replica:0/task:0/device:CPU:0",
                       done.stderr.splitlines())
@@ -75,15 +77,16 @@ class EngineTest(unittest.TestCase):
         path = os.path.join(self.dir, "trace.json")
         engine = {"logDevicePlacement": True, "interOpThreads": 2,
                   "trace": {"file": path, "fromStep": 2, "steps": 3}}
-        with Job(ps=1, workers=2, maxSteps=20, strategy=TOGETHER, engine=engine) as job:
+        traces = [os.path.join(self.dir, f"trace.worker-{index}.json") for index in range(2)]
+        # On a busy machine one worker may make the first steps alone.
+        with Job(ps=1, workers=2, maxSteps=ENDLESS, strategy=TOGETHER, engine=engine) as job:
             job.start_all()
-            job.expect_all_done(self)
-            for index in range(2):
+            wait_until("both traces", lambda: all(map(os.path.exists, traces)))
+            for index, trace in enumerate(traces):
                 self.assertIn("hidden1/MatMul: (MatMul): "
                               f"/job:worker/replica:0/task:{index}/device:CPU:0",
                               job.processes[f"worker-{index}"].log().splitlines())
-                with open(os.path.join(self.dir, f"trace.worker-{index}.json"),
-                          encoding="utf-8") as file:
+                with open(trace, encoding="utf-8") as file:
                     events = json.load(file)["traceEvents"]
                 self.assertEqual(events[0]["args"]["name"], f"worker/{index}")
                 self.assertEqual({event["args"]["step"] for event in events

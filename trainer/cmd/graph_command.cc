@@ -12,6 +12,7 @@
 #include "operator/base/status.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/graph/graph_text.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/model_task.h"
 #include "trainer/summary/event_file.h"
 #include "trainer/summary/graph_event.h"
@@ -45,7 +46,7 @@ absl::Status ShowGraph(const GraphFlags& wanted, const GetEnv& env) {
   ASSIGN_OR_RETURN(const TrainerConfig config, ParseTrainerConfig(json));
   const ModelTask::Process process;
   ASSIGN_OR_RETURN(const auto session,
-                   ModelTask::CompileModel(files, config, process, wanted.training));
+                   ModelTask::CompileModel(CpuRuntime(), files, config, process, wanted.training));
   const RunKind kind = wanted.training ? RunKind::kTrain : RunKind::kForward;
   if (wanted.format == "event") return WriteEvent(files, wanted.to, *session, kind);
   const std::string text =

@@ -12,6 +12,7 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/export/export_model.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/ps/layout.h"
 #include "trainer/summary/graph_event.h"
@@ -97,7 +98,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
   };
   std::unique_ptr<ModelTask> task;
   RETURN_IF_ERROR(TryOn(TriesUntil(stop_), ErrorAt::kLoad, "load the data", [&] {
-    auto made = ModelTask::Make(files_, config(), process);
+    auto made = ModelTask::Make(CpuRuntime(), files_, config(), process);
     if (made.ok()) task = *std::move(made);
     return task != nullptr ? absl::OkStatus() : made.status();
   }));

@@ -18,6 +18,7 @@
 #include "trainer/cmd/flags.h"
 #include "trainer/data/load_data.h"
 #include "trainer/export/export_model.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/model_task.h"
 #include "trainer/use/predict.h"
 #include "trainer/use/trained_model.h"
@@ -92,7 +93,7 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
-  ASSIGN_OR_RETURN(const auto task, ModelTask::Make(files, config));
+  ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
   std::vector<std::span<float>> values(trained.values.begin(), trained.values.end());
   ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation, task->Evaluate(values));
   if (!evaluation) {
@@ -135,7 +136,7 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   PosixFileSystem files;
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
-  ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(trained));
+  ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(CpuRuntime(), trained));
   const int64_t features = trained.shape.features;
   const FeatureColumns* const columns = trained.columns.get();
   const auto print = [](const Prediction& prediction) {

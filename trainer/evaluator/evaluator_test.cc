@@ -14,6 +14,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/checkpoint_list.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/model_task.h"
 
 namespace taas {
@@ -32,7 +33,7 @@ class EvaluatorTest : public testing::Test {
         "generated":{"examples":10,"testExamples":5,"features":2,"classes":0}})";
     config_.optimizer = R"({"name":"sgd","learningRate":0.1})";
     config_.batch_size = 5;
-    auto task = ModelTask::Make(files_, config_);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config_);
     EXPECT_THAT(task, IsOk());
     task_ = *std::move(task);
   }
@@ -111,7 +112,7 @@ TEST_F(EvaluatorTest, CheckpointOfAnotherModelIsRefusedWithTheFirstDifference) {
   Save(10, 0);
   config_.data = R"({"format":"generated",
       "generated":{"examples":10,"testExamples":5,"features":3,"classes":0}})";
-  auto task = ModelTask::Make(files_, config_);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config_);
   ASSERT_THAT(task, IsOk());
   task_ = *std::move(task);
   EXPECT_THAT(Run({.max_steps = 10}), StatusIs(absl::StatusCode::kFailedPrecondition,

@@ -15,6 +15,7 @@
 #include "trainer/export/saved_model.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -97,7 +98,8 @@ nlohmann::json Run(const Graph& graph, const std::string& dir,
                    const std::vector<std::string>& outputs) {
   CHECK(graph.status().ok()) << graph.status().ToString();
   const int64_t width = graph.type(*graph.Find("features")).shape.dim(1);
-  auto session = Session::Compile(graph, {.batch = kBatch, .fetches = outputs, .trainable = false});
+  auto session = Session::Compile(CpuRuntime(), graph,
+                                  {.batch = kBatch, .fetches = outputs, .trainable = false});
   CHECK(session.ok()) << session.status().ToString();
   (*session)->InitializeVariables(7);
   const std::span<float> features = (*session)->FloatInput("features");

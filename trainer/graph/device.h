@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -58,6 +59,10 @@ class Device {
   virtual ~Device() = default;
   // As in a DeviceName: "CPU".
   virtual std::string_view type() const = 0;
+  // The hardware's: "Intel(R) Xeon(R) Platinum 8481C", and what else tells one from another.
+  virtual std::string name() const = 0;
+  // Why products that are wanted in this precision are computed in float32 here; "": they are not.
+  virtual std::string_view MissingFor(Precision) const { return ""; }
   // At least `bytes`.
   virtual absl::StatusOr<Buffer> Allocate(size_t bytes) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;

@@ -72,7 +72,8 @@ std::string DeviceName::ToString() const {
   std::string text;
   if (!job.empty()) text += "/job:" + job;
   if (task != kAnyTask) text += "/replica:0/task:" + std::to_string(task);
-  return text + "/device:" + type + ":" + std::to_string(index);
+  if (!type.empty()) text += "/device:" + type + ":" + std::to_string(index);
+  return text;
 }
 
 }  // namespace taas

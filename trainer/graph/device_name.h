@@ -1,7 +1,7 @@
 // Where an op runs, in TensorFlow's syntax.
 //
 // "/job:worker/replica:0/task:1/device:GPU:0", of which any part may be missing; "/gpu:0" and
-// "/cpu:0" are the old spelling of a device; "" is the first CPU.
+// "/cpu:0" are the old spelling of a device; "" is the first device of any type.
 //
 // Ownership: value type. Threads: any. Errors: Parse returns InvalidArgument quoting the text.
 //
@@ -22,7 +22,7 @@ struct DeviceName {
 
   std::string job;           // "" = any.
   int task = kAnyTask;
-  std::string type = "CPU";  // In capitals.
+  std::string type;          // In capitals; "" = any.
   int index = 0;
 
   static absl::StatusOr<DeviceName> Parse(std::string_view text);

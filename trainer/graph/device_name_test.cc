@@ -9,10 +9,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(DeviceNameTest, NothingSaidIsTheFirstCpu) {
+TEST(DeviceNameTest, NothingSaidIsTheFirstOfAnyType) {
   const absl::StatusOr<DeviceName> device = DeviceName::Parse("");
   ASSERT_THAT(device, IsOk());
-  EXPECT_EQ(device->type, "CPU");
+  EXPECT_EQ(device->type, "");
   EXPECT_EQ(device->index, 0);
 }
 

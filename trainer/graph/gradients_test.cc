@@ -12,6 +12,7 @@
 #include "trainer/graph/gradient_check.h"
 #include "trainer/graph/ops.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -124,7 +125,7 @@ TEST_P(OpGradientTest, AgreesWithDifferencesOfTheLoss) {
   const Value weights = graph.Variable("weights", graph.type(y).shape,
                                        Initializer::Uniform(0.5, 1.5), /*trainable=*/false);
   graph.Add("ReduceSum", "loss", {graph.Add("Mul", "", {y, weights})});
-  auto session = Session::Compile(graph, {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/7);
   if (!test.numbers.empty()) {
@@ -158,7 +159,7 @@ TEST(GradientsTest, UsesOfOneValueAreSummed) {
   const Value cube = graph.Add("Mul", "", {graph.Add("Mul", "", {x, x}), x});
   const Value sum = graph.Add("AddN", "", {cube, graph.Add("Tanh", "", {x}), x});
   graph.Add("ReduceSum", "loss", {sum});
-  auto session = Session::Compile(graph, {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(3);
   CheckGradients(session->get());
@@ -169,7 +170,7 @@ TEST(GradientsTest, VariableWithoutInfluenceGetsZeros) {
   const Value x = graph.Variable("x", Shape({2}), Initializer::Constant(1));
   graph.Variable("idle", Shape({3}), Initializer::Constant(1));
   graph.Add("ReduceSum", "loss", {x});
-  auto session = Session::Compile(graph, {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   std::ranges::fill((*session)->gradient(1), 5.0f);
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
@@ -182,7 +183,7 @@ TEST(GradientsTest, VariablesWithOneGradientHaveItTwice) {
   const Value x = graph.Variable("x", Shape({2}), Initializer::Constant(1));
   const Value y = graph.Variable("y", Shape({2}), Initializer::Constant(1));
   graph.Add("ReduceSum", "loss", {graph.Add("Add", "", {x, y})});
-  auto session = Session::Compile(graph, {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
   EXPECT_NE((*session)->gradient(0).data(), (*session)->gradient(1).data());

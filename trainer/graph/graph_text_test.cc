@@ -5,6 +5,7 @@
 #include "operator/base/check.h"
 #include "trainer/graph/graph.h"
 #include "trainer/kernels/cpu/bfloat16.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -19,7 +20,8 @@ std::unique_ptr<Session> MakeSession(Precision products = Precision::kFloat32) {
   const Value w = graph.Variable("w", Shape({50, 20}), Initializer::Zeros());
   const Value y = graph.Add("Tanh", "y", {graph.Add("MatMul", "product", {x, w})});
   graph.Add("ReduceMean", "loss", {y});
-  auto session = Session::Compile(graph, {.batch = 10, .loss = "loss", .products = products});
+  auto session = Session::Compile(CpuRuntime(), graph,
+                                  {.batch = 10, .loss = "loss", .products = products});
   CHECK(session.ok()) << session.status().ToString();
   return *std::move(session);
 }

@@ -46,12 +46,15 @@ struct KernelSpec {
   Precision products = Precision::kFloat32;
 };
 
+class Stream;
+
 struct KernelCall {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* scratch = nullptr;  // Kernel::scratch_bytes of it.
   int threads = 1;
   int64_t step = 0;  // Of random numbers: another step, others.
+  Stream* stream = nullptr;  // Into which it is launched.
 
   const float* in(size_t i) const { return static_cast<const float*>(inputs[i]); }
   const int32_t* in_int32(size_t i) const { return static_cast<const int32_t*>(inputs[i]); }

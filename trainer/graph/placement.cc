@@ -1,5 +1,7 @@
 #include "trainer/graph/placement.h"
 
+#include <algorithm>
+
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -7,30 +9,50 @@ namespace taas {
 namespace {
 
 // A list of more says nothing to a reader.
-constexpr int kDevicesShown = 4;
+constexpr size_t kDevicesShown = 4;
 
 // Why the op cannot be there; "" if it can.
 std::string Trouble(const Node& node, std::optional<DType> dtype, const DeviceName& wanted,
-                    const Placement& placement) {
-  if (wanted.type == "CPU" && wanted.index >= placement.cpu_devices) return "there is no such CPU";
-  if (dtype && placement.kernels.Find(node.op, wanted.type, *dtype) == nullptr) {
-    return "this program has no kernel of " + node.op + " for " + wanted.type + " and " +
-           std::string(NameOf(*dtype));
+                    const Runtime& runtime) {
+  if (wanted.type != runtime.type()) return "there is no " + wanted.type;
+  if (static_cast<size_t>(wanted.index) >= runtime.devices.size()) {
+    return "there is no such " + wanted.type;
   }
-  if (wanted.type != "CPU") return "there is no " + wanted.type;
+  if (dtype && runtime.kernels.Find(node.op, wanted.type, *dtype) == nullptr) {
+    return "this program has no kernel of " + node.op + " for " + wanted.type + " and " +
+           std::string(taas::NameOf(*dtype));
+  }
   return "";
 }
 
 }  // namespace
 
+std::string Placement::NameOf(size_t i) const {
+  const DeviceName name{.job = job,
+                        .task = task,
+                        .type = std::string(runtime.type()),
+                        .index = static_cast<int>(i)};
+  return name.ToString();
+}
+
 std::string Placement::Devices() const {
+  const size_t count = runtime.devices.size();
   std::string text;
-  for (int i = 0; i < cpu_devices && i < kDevicesShown; ++i) {
-    const DeviceName device{.job = job, .task = task, .type = "CPU", .index = i};
-    text += (text.empty() ? "" : ", ") + device.ToString();
+  for (size_t i = 0; i < std::min(count, kDevicesShown); ++i) {
+    text += (text.empty() ? "" : ", ") + NameOf(i);
   }
-  if (cpu_devices <= kDevicesShown) return text;
-  return text + " and " + std::to_string(cpu_devices - kDevicesShown) + " more CPUs";
+  if (count <= kDevicesShown) return text;
+  return text + " and " + std::to_string(count - kDevicesShown) + " more " +
+         std::string(runtime.type()) + "s";
+}
+
+std::string Placement::DeviceMapping() const {
+  std::string text = "Device mapping:\n";
+  for (size_t i = 0; i < runtime.devices.size(); ++i) {
+    text += NameOf(i) + " -> device: " + std::to_string(i) +
+            ", name: " + runtime.devices[i]->name() + "\n";
+  }
+  return text;
 }
 
 absl::StatusOr<DeviceName> PlaceNode(const Node& node, std::optional<DType> dtype,
@@ -50,18 +72,19 @@ absl::StatusOr<DeviceName> PlaceNode(const Node& node, std::optional<DType> dtyp
   }
   device.job = placement.job;
   device.task = placement.task;
-  const std::string trouble = Trouble(node, dtype, device, placement);
+  if (device.type.empty()) device.type = placement.runtime.type();
+  const std::string trouble = Trouble(node, dtype, device, placement.runtime);
   if (trouble.empty()) return device;
-  DeviceName fallback = device;
-  fallback.type = "CPU";
-  fallback.index = 0;
-  // What not even the CPU can compute is refused for that.
-  const std::string hopeless = Trouble(node, dtype, fallback, placement);
+  DeviceName first = device;
+  first.type = placement.runtime.type();
+  first.index = 0;
+  // What not even the first device can compute is refused for that.
+  const std::string hopeless = Trouble(node, dtype, first, placement.runtime);
   if (!hopeless.empty()) return refuse(hopeless);
-  if (!placement.soft) return refuse(trouble + " (soft placement would take the CPU)");
-  Log(LogLevel::kWarning, place + " on the CPU instead",
-      {{"wanted", text}, {"why", trouble}, {"placed", fallback.ToString()}});
-  return fallback;
+  if (!placement.soft) return refuse(trouble + " (soft placement would take the first device)");
+  Log(LogLevel::kWarning, place + " on the first device instead",
+      {{"wanted", text}, {"why", trouble}, {"placed", first.ToString()}});
+  return first;
 }
 
 }  // namespace taas

@@ -13,9 +13,10 @@ namespace taas {
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
-absl::StatusOr<std::unique_ptr<Session>> Session::Compile(const Graph& graph,
+absl::StatusOr<std::unique_ptr<Session>> Session::Compile(const Runtime& runtime,
+                                                          const Graph& graph,
                                                           SessionOptions options) {
-  auto state = std::make_unique<State>(graph, std::move(options));
+  auto state = std::make_unique<State>(runtime, graph, std::move(options));
   RETURN_IF_ERROR(state->Compile()).With("compile the graph");
   return std::make_unique<Session>(std::move(state));
 }
@@ -166,6 +167,8 @@ OpCost Session::cost(RunKind kind) const {
   }
   return sum;
 }
+
+std::string Session::DeviceMapping() const { return state_->placement.DeviceMapping(); }
 
 std::string Session::Placements() const {
   std::string text;

@@ -7,13 +7,14 @@
 // by lifetime.
 //
 // Ownership: the session owns its buffers and threads; bound memory stays the caller's, must
-// outlive its use and overlaps no other buffer; a trace is borrowed. Threads: one at a time.
+// outlive its use and overlaps no other buffer; a trace and the runtime's devices and kernels are
+// borrowed. Threads: one at a time.
 // Several sessions may run at once, also of one graph and with shared variables that nobody writes
 // meanwhile. Errors: Compile says what it cannot place, find or differentiate; Run returns what a
 // kernel found wrong with the data (a label out of range). Unknown names and indexes in the
 // accessors are programmer errors (CHECK).
 //
-//   ASSIGN_OR_RETURN(auto session, Session::Compile(graph, {.batch = 100, .loss = "loss"}));
+//   ASSIGN_OR_RETURN(auto session, Session::Compile(runtime, graph, {.loss = "loss"}));
 //   session->InitializeVariables(/*seed=*/1);
 //   RETURN_IF_ERROR(session->Run(RunKind::kTrain));  // then loss() and gradient(i) hold the answer
 
@@ -39,8 +40,8 @@
 namespace taas {
 
 class Graph;
-class KernelRegistry;
 class StepTrace;
+struct Runtime;
 
 enum class RunKind : uint8_t {
   kForward,  // The loss and the fetches.
@@ -85,17 +86,13 @@ struct SessionOptions {
   // Who this process is, for nodes that name a job and a task.
   std::string job = "localhost";
   int task = 0;
-  // How many CPU devices there are: virtual ones, all of the same processors and memory.
-  int cpu_devices = 1;
-  // Of nodes that name none: "/device:CPU:1"; "" is the first CPU.
+  // On which the session lies, and nodes that name none: "/device:CPU:1"; "" is the first.
   std::string device;
-  // An op whose device is not there runs on the first CPU, instead of being refused.
+  // An op whose device is not there runs on the first, instead of being refused.
   bool soft_placement = false;
   // Null: nothing is recorded. `trace_name` is what the file calls this session.
   StepTrace* trace = nullptr;
   std::string trace_name;
-  // Null: the kernels of this tree.
-  const KernelRegistry* kernels = nullptr;
 };
 
 struct VariableInfo {
@@ -135,7 +132,9 @@ struct MemoryReport {
 
 class Session {
  public:
-  static absl::StatusOr<std::unique_ptr<Session>> Compile(const Graph& graph,
+  // On one device of `runtime`, with its kernels.
+  static absl::StatusOr<std::unique_ptr<Session>> Compile(const Runtime& runtime,
+                                                          const Graph& graph,
                                                           SessionOptions options);
   ~Session();
   Session(const Session&) = delete;
@@ -187,7 +186,9 @@ class Session {
   OpCost cost(RunKind kind) const;
   // All nodes that such a run needs, in the order of execution, and all inputs and variables.
   std::vector<OpInfo> ops(RunKind kind) const;
-  // Of each of them, in the words of TensorFlow's log_device_placement: "name: (Op): device".
+  // In the words of TensorFlow's log_device_placement: which hardware each device is, and of each
+  // node "name: (Op): device".
+  std::string DeviceMapping() const;
   std::string Placements() const;
 
   // For the sources of this class: session_state.h.

@@ -12,6 +12,7 @@
 #include "trainer/graph/testing/allocations.h"
 #include "trainer/graph/testing/image_graph.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -40,7 +41,7 @@ TEST(SessionAllocationTest, TheCountersSeeAllocations) {
 
 TEST(SessionAllocationTest, AStepOfAnyGraphAllocatesNothing) {
   const UnusualGraph unusual = BuildUnusualGraph();
-  auto session = Session::Compile(unusual.graph, {.batch = 16, .loss = unusual.loss});
+  auto session = Session::Compile(CpuRuntime(), unusual.graph, {.batch = 16, .loss = unusual.loss});
   ASSERT_TRUE(session.ok()) << session.status();
   (*session)->InitializeVariables(1);
   FillUnusualBatch(1, session->get());
@@ -51,7 +52,8 @@ TEST(SessionAllocationTest, AStepOfAClassifierAllocatesNothing) {
   const auto model = BuildModel({.name = "mlp", .hidden = {50}, .data = {784, 10}});
   ASSERT_TRUE(model.ok()) << model.status();
   auto session = Session::Compile(
-      model->graph, {.batch = 100, .loss = model->loss, .fetches = {model->accuracy}});
+      CpuRuntime(), model->graph,
+      {.batch = 100, .loss = model->loss, .fetches = {model->accuracy}});
   ASSERT_TRUE(session.ok()) << session.status();
   (*session)->InitializeVariables(1);
   EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
@@ -62,11 +64,12 @@ TEST(SessionAllocationTest, AStepOfAResidualNetworkAllocatesNothing) {
   const ImageGraph images = BuildImageGraph({.size = 8, .channels = 16, .blocks = 2});
   for (const int inter : {1, 2}) {
     for (const int intra : {1, 2}) {
-      auto session = Session::Compile(images.graph, {.batch = 4,
-                                                     .loss = images.loss,
-                                                     .threads = intra,
-                                                     .deterministic = intra == 2,
-                                                     .inter_op_threads = inter});
+      auto session = Session::Compile(CpuRuntime(), images.graph,
+                                      {.batch = 4,
+                                       .loss = images.loss,
+                                       .threads = intra,
+                                       .deterministic = intra == 2,
+                                       .inter_op_threads = inter});
       ASSERT_TRUE(session.ok()) << session.status();
       (*session)->InitializeVariables(1);
       FillImageBatch(1, session->get());
@@ -95,7 +98,8 @@ TEST(SessionAllocationTest, AStepOfAnEmbeddingAllocatesNothing) {
   const Value x = graph.Add("Embedding", "", {table, ids});
   graph.Add("ReduceMean", "loss", {graph.Add("Square", "", {x})});
   for (const int threads : {1, 3}) {
-    auto session = Session::Compile(graph, {.batch = 50, .loss = "loss", .threads = threads});
+    auto session = Session::Compile(CpuRuntime(), graph,
+                                    {.batch = 50, .loss = "loss", .threads = threads});
     ASSERT_TRUE(session.ok()) << session.status();
     (*session)->InitializeVariables(1);
     EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
@@ -126,10 +130,11 @@ TEST_P(NamedModelAllocationTest, AStepAllocatesNothing) {
     const auto model = BuildModel(*spec);
     ASSERT_TRUE(model.ok()) << model.status();
     for (const int threads : {1, 2}) {
-      auto session = Session::Compile(model->graph, {.batch = 4,
-                                                     .loss = model->loss,
-                                                     .threads = threads,
-                                                     .products = GetParam()});
+      auto session = Session::Compile(CpuRuntime(), model->graph,
+                                      {.batch = 4,
+                                       .loss = model->loss,
+                                       .threads = threads,
+                                       .products = GetParam()});
       ASSERT_TRUE(session.ok()) << session.status();
       (*session)->InitializeVariables(1);
       EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << text << ", " << threads;
@@ -149,7 +154,7 @@ TEST(SessionAllocationTest, ATracedStepAllocatesNothing) {
   StepTrace trace(clock, {.first = 1, .last = 3});
   const ImageGraph images = BuildImageGraph({});
   auto session = Session::Compile(
-      images.graph,
+      CpuRuntime(), images.graph,
       {.batch = 4, .loss = images.loss, .inter_op_threads = 2, .trace = &trace});
   ASSERT_TRUE(session.ok()) << session.status();
   (*session)->InitializeVariables(1);

@@ -10,6 +10,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/testing/image_graph.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -24,7 +25,7 @@ using Fill = void (*)(Session* session);
 
 Trained Train(const Graph& graph, SessionOptions options, bool fuse, Fill fill) {
   options.fuse = fuse;
-  auto session = Session::Compile(graph, options);
+  auto session = Session::Compile(CpuRuntime(), graph, options);
   EXPECT_THAT(session, IsOk());
   Trained trained;
   if (!session.ok()) return trained;

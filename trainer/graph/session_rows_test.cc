@@ -11,6 +11,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -85,7 +86,7 @@ TEST(SessionRowsTest, TheGradientIsTheTwinsToTheBitAtOddSizesAndAnyThreads) {
                              Sizes{97, 17, {31, 1, 64}}, Sizes{1009, 67, {513, 511}}}) {
     for (const int threads : {1, 3}) {
       const Graph graph = LookupGraph(sizes);
-      auto session = Session::Compile(graph, {.loss = "loss", .threads = threads});
+      auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss", .threads = threads});
       ASSERT_THAT(session, IsOk());
       (*session)->InitializeVariables(1);
       SeededRandom random(static_cast<uint64_t>(sizes.width));
@@ -104,7 +105,7 @@ TEST(SessionRowsTest, TheGradientIsTheTwinsToTheBitAtOddSizesAndAnyThreads) {
 
 TEST(SessionRowsTest, ALookupOfNothingHasNoRows) {
   const Sizes sizes{5, 3, {0}};
-  auto session = Session::Compile(LookupGraph(sizes), {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), LookupGraph(sizes), {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
   EXPECT_EQ(RowsOf(**session), std::vector<int32_t>());
@@ -114,8 +115,8 @@ TEST(SessionRowsTest, ALookupOfNothingHasNoRows) {
 TEST(SessionRowsTest, WithoutListsTheWholeGradientHasTheSameBits) {
   const Sizes sizes{97, 17, {131}};
   const Graph graph = LookupGraph(sizes);
-  auto listed = Session::Compile(graph, {.loss = "loss"});
-  auto whole = Session::Compile(graph, {.loss = "loss", .list_rows = false});
+  auto listed = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
+  auto whole = Session::Compile(CpuRuntime(), graph, {.loss = "loss", .list_rows = false});
   ASSERT_THAT(listed, IsOk());
   ASSERT_THAT(whole, IsOk());
   EXPECT_FALSE((*whole)->gradient_rows(0).has_value());
@@ -137,7 +138,7 @@ TEST(SessionRowsTest, ATableThatIsUsedInAnotherWayListsNoRows) {
     const Value logits = graph.Add("MatMul", "", {x, table}, {{"transpose_b", true}});
     const Value loss = graph.Add("ReduceSum", "", {penalty ? x : logits});
     graph.Add("AddN", "loss", {loss, graph.Add("L2Loss", "", {penalty ? table : x})});
-    auto session = Session::Compile(graph, {.loss = "loss"});
+    auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
     ASSERT_THAT(session, IsOk());
     EXPECT_FALSE((*session)->gradient_rows(0).has_value());
   }
@@ -145,7 +146,7 @@ TEST(SessionRowsTest, ATableThatIsUsedInAnotherWayListsNoRows) {
 
 TEST(SessionRowsTest, AnIdThatTheTableHasNotIsRefusedAndTheNextStepIsRight) {
   const Sizes sizes{5, 2, {2, 1}};
-  auto session = Session::Compile(LookupGraph(sizes), {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), LookupGraph(sizes), {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   SeededRandom random(1);
   FillLookups(sizes, random, session->get());
@@ -161,7 +162,7 @@ TEST(SessionRowsTest, AnIdThatTheTableHasNotIsRefusedAndTheNextStepIsRight) {
 
 TEST(SessionRowsTest, RowsThatACallerWroteAreClearedByTheNextStep) {
   const Sizes sizes{6, 2, {1}};
-  auto session = Session::Compile(LookupGraph(sizes), {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), LookupGraph(sizes), {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->Int32Input("ids0")[0] = 2;
   std::ranges::fill((*session)->FloatInput("weights0"), 1.0f);
@@ -177,7 +178,7 @@ TEST(SessionRowsTest, RowsThatACallerWroteAreClearedByTheNextStep) {
 
 TEST(SessionRowsTest, BoundMemoryIsZeroedWhateverWasInIt) {
   const Sizes sizes{3, 2, {1}};
-  auto session = Session::Compile(LookupGraph(sizes), {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), LookupGraph(sizes), {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   std::ranges::fill((*session)->FloatInput("weights0"), 1.0f);
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());

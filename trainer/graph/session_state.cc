@@ -11,8 +11,6 @@
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_plan.h"
 #include "trainer/graph/row_gradients.h"
-#include "trainer/kernels/cpu/cpu_device.h"
-#include "trainer/kernels/cpu/cpu_kernels.h"
 
 namespace taas {
 namespace {
@@ -27,18 +25,26 @@ constexpr int kReuseDistance = 4;
 // Space 0 is the arena; buffer i outside of it is space i + 1.
 constexpr int kArenaSpace = 0;
 
+// The device of this name. Of one that is not there the first: it is refused, or moved there, with
+// the first node.
+Device& DeviceOf(const Runtime& runtime, const std::string& name) {
+  const absl::StatusOr<DeviceName> parsed = DeviceName::Parse(name);
+  const size_t index = parsed.ok() ? static_cast<size_t>(parsed->index) : 0;
+  return *runtime.devices[index < runtime.devices.size() ? index : 0];
+}
+
 }  // namespace
 
-Session::State::State(const Graph& source, SessionOptions given)
-    : graph(source),
+Session::State::State(Runtime computes_with, const Graph& source, SessionOptions given)
+    : runtime(std::move(computes_with)),
+      graph(source),
       options(std::move(given)),
-      device(CpuDevice()),
+      device(DeviceOf(runtime, options.device)),
       placement{.job = options.job,
                 .task = options.task,
-                .cpu_devices = options.cpu_devices,
                 .device = options.device,
                 .soft = options.soft_placement,
-                .kernels = options.kernels != nullptr ? *options.kernels : StandardKernels()} {}
+                .runtime = runtime} {}
 
 absl::Status Session::State::Compile() {
   RETURN_IF_ERROR(graph.status());
@@ -139,7 +145,7 @@ void Session::State::ListGradientRows(ScheduleRequest* request) {
   if (!options.list_rows) return;
   const ListRowsOptions listing{
       .ops = graph.ops(), .batch = options.batch, .can_run = [this](const Node& listed) {
-        return placement.kernels.Find(listed.op, "CPU", DType::kFloat32) != nullptr;
+        return CanRun(listed);
       }};
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].valid()) continue;
@@ -156,8 +162,7 @@ void Session::State::Fuse(const ScheduleRequest& request) {
   kept.insert(kept.end(), request.gradients.begin(), request.gradients.end());
   kept.insert(kept.end(), request.updates.begin(), request.updates.end());
   const auto can_run = [this](const Node& merged) {
-    return graph.ops().Find(merged.op) != nullptr &&
-           placement.kernels.Find(merged.op, "CPU", DType::kFloat32) != nullptr;
+    return graph.ops().Find(merged.op) != nullptr && CanRun(merged);
   };
   FuseNodes(&nodes, kept, can_run);
   FuseChains(&nodes,
@@ -175,12 +180,26 @@ std::vector<Value> Session::State::Updated(const std::vector<Value>& updates) co
   return updated;
 }
 
+bool Session::State::CanRun(const Node& node) const {
+  return runtime.kernels.Find(node.op, runtime.type(), DType::kFloat32) != nullptr;
+}
+
+absl::StatusOr<DeviceName> Session::State::Place(const Node& node,
+                                                 std::optional<DType> dtype) const {
+  ASSIGN_OR_RETURN(DeviceName name, PlaceNode(node, dtype, placement));
+  if (runtime.devices[static_cast<size_t>(name.index)] == &device) return name;
+  return absl::InvalidArgumentError("place " + node.name + " (" + node.op + "): it asks for " +
+                                    name.ToString() +
+                                    ", and a session lies on one device: tensors are not copied "
+                                    "to another one");
+}
+
 // Leaves and views have no kernel, and must be in this process too.
 absl::Status Session::State::PlaceLeaves() {
   for (size_t id = 0; id < nodes.size(); ++id) {
     const NodeId node_id = static_cast<NodeId>(id);
     if (!schedule.buffer_of.contains({node_id, 0}) || devices.contains(node_id)) continue;
-    ASSIGN_OR_RETURN(const DeviceName device, PlaceNode(nodes[id], std::nullopt, placement));
+    ASSIGN_OR_RETURN(const DeviceName device, Place(nodes[id], std::nullopt));
     devices.emplace(node_id, device);
   }
   return absl::OkStatus();
@@ -189,10 +208,10 @@ absl::Status Session::State::PlaceLeaves() {
 absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
   const Node& node = NodeAt(scheduled.node);
   const std::vector<TensorType> types = InputTypes(node);
-  ASSIGN_OR_RETURN(const DeviceName device, PlaceNode(node, types[0].dtype, placement));
-  devices.emplace(scheduled.node, device);
+  ASSIGN_OR_RETURN(const DeviceName name, Place(node, types[0].dtype));
+  devices.emplace(scheduled.node, name);
   const std::vector<TensorType> outputs = OutputTypes(scheduled.node);
-  const KernelFactory* factory = placement.kernels.Find(node.op, device.type, types[0].dtype);
+  const KernelFactory* factory = runtime.kernels.Find(node.op, name.type, types[0].dtype);
   absl::StatusOr<Kernel> kernel = (*factory)({.attributes = node.attributes,
                                               .inputs = types,
                                               .outputs = outputs,

@@ -3,7 +3,7 @@
 //
 // Ownership, threads, errors: session.h's.
 //
-//   auto state = std::make_unique<Session::State>(graph, options);
+//   auto state = std::make_unique<Session::State>(runtime, graph, options);
 //   RETURN_IF_ERROR(state->Compile());
 
 #ifndef TRAINER_GRAPH_SESSION_STATE_H_
@@ -21,6 +21,7 @@
 #include "trainer/graph/device.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/placement.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/graph/schedule.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_runner.h"
@@ -29,7 +30,7 @@
 namespace taas {
 
 struct Session::State {
-  State(const Graph& source, SessionOptions given);
+  State(Runtime computes_with, const Graph& source, SessionOptions given);
 
   // The parts of it, in their order.
   absl::Status Compile();
@@ -41,6 +42,10 @@ struct Session::State {
   void Fuse(const ScheduleRequest& request);
   // Variables that `updates` write, and the views of them.
   std::vector<Value> Updated(const std::vector<Value>& updates) const;
+  // Where the node lies and runs: on `device`, by whichever of its names.
+  absl::StatusOr<DeviceName> Place(const Node& node, std::optional<DType> dtype) const;
+  // Whether there is a kernel for the node, whose first input is float32.
+  bool CanRun(const Node& node) const;
   absl::Status PlaceLeaves();
   absl::Status MakeStep(const ScheduledStep& scheduled);
   absl::Status MakeMemory();
@@ -75,10 +80,11 @@ struct Session::State {
   Value FetchNamed(std::string_view name, DType dtype) const;
   void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
 
+  const Runtime runtime;
   Graph graph;
   const SessionOptions options;
   Device& device;  // On which all of it lies and runs.
-  Placement placement;
+  const Placement placement;
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
   std::map<NodeId, Precision> products;  // Of all that have a kernel.

@@ -12,6 +12,7 @@
 #include "trainer/graph/op_registry.h"
 #include "trainer/graph/testing/unusual_graph.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -45,7 +46,8 @@ std::string OpOf(const Session& session, const std::string& name) {
 void Set(std::span<float> to, std::vector<float> values) { std::ranges::copy(values, to.begin()); }
 
 TEST(SessionTest, ForwardRunGivesLossAndFetches) {
-  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss", .fetches = {"y"}});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(),
+                                  {.batch = 2, .loss = "loss", .fetches = {"y"}});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   Set((*session)->FloatInput("x"), {1, 2, -1, 0});
@@ -55,7 +57,7 @@ TEST(SessionTest, ForwardRunGivesLossAndFetches) {
 }
 
 TEST(SessionTest, TrainRunGivesGradients) {
-  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 2, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   Set((*session)->FloatInput("x"), {1, 2, -1, 0});
@@ -66,7 +68,7 @@ TEST(SessionTest, TrainRunGivesGradients) {
 
 TEST(SessionTest, LossScaleIsInTheGradientsAndNotInTheLoss) {
   auto session =
-      Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss", .loss_scale = 8});
+      Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 2, .loss = "loss", .loss_scale = 8});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   Set((*session)->FloatInput("x"), {1, 2, -1, 0});
@@ -76,7 +78,7 @@ TEST(SessionTest, LossScaleIsInTheGradientsAndNotInTheLoss) {
 }
 
 TEST(SessionTest, ForwardRunLeavesGradientsAlone) {
-  auto session = Session::Compile(SmallGraph(), {.batch = 2, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 2, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   Set((*session)->gradient(1), {7, 7});
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
@@ -84,7 +86,7 @@ TEST(SessionTest, ForwardRunLeavesGradientsAlone) {
 }
 
 TEST(SessionTest, VariablesAreListedInTheOrderOfTheirCreation) {
-  auto session = Session::Compile(SmallGraph(), {.loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(), {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   const std::vector<VariableInfo>& variables = (*session)->variables();
   ASSERT_EQ(variables.size(), 2u);
@@ -96,7 +98,7 @@ TEST(SessionTest, VariablesAreListedInTheOrderOfTheirCreation) {
 }
 
 TEST(SessionTest, BoundMemoryIsReadAndWrittenInPlace) {
-  auto session = Session::Compile(SmallGraph(), {.batch = 1, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 1, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   std::vector<float> w = {2, 2, 2, 2}, b = {0, 0}, dw(4), x = {1, 1};
   (*session)->BindVariable(0, w);
@@ -114,10 +116,11 @@ TEST(SessionTest, BoundMemoryIsReadAndWrittenInPlace) {
 }
 
 TEST(SessionTest, BiasAndReluAreMergedUnlessTheSumIsFetched) {
-  auto merged = Session::Compile(SmallGraph(), {.loss = "loss"});
+  auto merged = Session::Compile(CpuRuntime(), SmallGraph(), {.loss = "loss"});
   ASSERT_THAT(merged, IsOk());
   EXPECT_THAT(OpOf(**merged, "y"), StartsWith("BiasAddRelu "));
-  auto apart = Session::Compile(SmallGraph(), {.batch = 1, .loss = "loss", .fetches = {"sum"}});
+  auto apart = Session::Compile(CpuRuntime(), SmallGraph(),
+                                {.batch = 1, .loss = "loss", .fetches = {"sum"}});
   ASSERT_THAT(apart, IsOk());
   EXPECT_THAT(OpOf(**apart, "sum"), StartsWith("BiasAdd "));
   EXPECT_THAT(OpOf(**apart, "y"), StartsWith("Relu "));
@@ -130,7 +133,7 @@ TEST(SessionTest, ConstantsAreFilled) {
   Graph graph;
   const Value c = graph.Constant("c", Shape({Shape::kBatch, 2}), 1.5);
   graph.Add("ReduceSum", "loss", {c});
-  auto session = Session::Compile(graph, {.batch = 4, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.batch = 4, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
   EXPECT_FLOAT_EQ((*session)->loss(), 12);
@@ -138,7 +141,7 @@ TEST(SessionTest, ConstantsAreFilled) {
 
 TEST(SessionTest, ArenaIsSmallerThanTheSumOfTheTensors) {
   const UnusualGraph unusual = BuildUnusualGraph();
-  auto session = Session::Compile(unusual.graph, {.batch = 64, .loss = unusual.loss});
+  auto session = Session::Compile(CpuRuntime(), unusual.graph, {.batch = 64, .loss = unusual.loss});
   ASSERT_THAT(session, IsOk());
   const MemoryReport memory = (*session)->memory();
   EXPECT_GT(memory.arena_bytes, 0u);
@@ -147,7 +150,7 @@ TEST(SessionTest, ArenaIsSmallerThanTheSumOfTheTensors) {
 }
 
 TEST(SessionTest, CostIsThatOfTheMatrixProductsAndALittle) {
-  auto session = Session::Compile(SmallGraph(), {.batch = 10, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 10, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   const double product = 2.0 * 10 * 2 * 2;
   const double cost = (*session)->cost(RunKind::kForward).flops;
@@ -160,7 +163,7 @@ TEST(SessionTest, BadLabelIsReportedWithItsRowAndTheNode) {
   const Value logits = graph.Input("logits", {DType::kFloat32, Shape({Shape::kBatch, 3})});
   const Value labels = graph.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
   graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
-  auto session = Session::Compile(graph, {.batch = 2, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.batch = 2, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->Int32Input("labels")[1] = 3;
   EXPECT_THAT((*session)->Run(RunKind::kForward),
@@ -177,14 +180,14 @@ Graph GraphOnAGpu() {
 }
 
 TEST(SessionTest, AbsentDeviceIsRefusedWithTheNode) {
-  EXPECT_THAT(Session::Compile(GraphOnAGpu(), {.loss = "loss", .job = "worker"}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), GraphOnAGpu(), {.loss = "loss", .job = "worker"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("place loss (Relu)"), HasSubstr("GPU:0"),
                              HasSubstr("/job:worker/replica:0/task:0/device:CPU:0"))));
 }
 
 TEST(SessionTest, SoftPlacementRunsItOnTheCpu) {
-  auto session = Session::Compile(GraphOnAGpu(),
+  auto session = Session::Compile(CpuRuntime(), GraphOnAGpu(),
                                   {.loss = "loss", .job = "worker", .soft_placement = true});
   ASSERT_THAT(session, IsOk());
   (*session)->FloatInput("x")[0] = 3;
@@ -197,12 +200,12 @@ TEST(SessionTest, DefaultDeviceIsThatOfNodesThatNameNone) {
   Graph graph = SmallGraph();
   graph.SetDevice("/device:CPU:0");
   graph.Add("Identity", "kept", {*graph.Find("y")});
-  auto session = Session::Compile(graph, {.loss = "loss",
-                                          .fetches = {"kept"},
-                                          .job = "worker",
-                                          .task = 1,
-                                          .cpu_devices = 4,
-                                          .device = "/job:worker/task:1/device:CPU:3"});
+  auto session = Session::Compile(CpuRuntime().Virtual(4), graph,
+                                  {.loss = "loss",
+                                   .fetches = {"kept"},
+                                   .job = "worker",
+                                   .task = 1,
+                                   .device = "/job:worker/task:1/device:CPU:3"});
   ASSERT_THAT(session, IsOk());
   const std::string placement = (*session)->Placements();
   EXPECT_THAT(placement,
@@ -219,19 +222,49 @@ TEST(SessionTest, AGradientLiesOnTheDeviceOfItsOp) {
   const Value y = graph.Add("Tanh", "y", {w});
   graph.SetDevice("");
   graph.Add("ReduceSum", "loss", {y});
-  auto session = Session::Compile(graph, {.loss = "loss", .cpu_devices = 2});
+  auto session = Session::Compile(CpuRuntime().Virtual(2), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT(OpOf(**session, "gradients/TanhGrad"), HasSubstr("device:CPU:1"));
   EXPECT_THAT(OpOf(**session, "gradients/Expand"), HasSubstr("device:CPU:0"));
 }
 
 TEST(SessionTest, DeviceBeyondTheVirtualOnesIsRefused) {
-  EXPECT_THAT(Session::Compile(SmallGraph(),
-                               {.loss = "loss", .cpu_devices = 2, .device = "/device:CPU:2"}),
+  EXPECT_THAT(Session::Compile(CpuRuntime().Virtual(2), SmallGraph(),
+                               {.loss = "loss", .device = "/device:CPU:2"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("place product (MatMul)"), HasSubstr("/device:CPU:2"),
                              HasSubstr("there is /job:localhost/replica:0/task:0/device:CPU:0, "
                                        "/job:localhost/replica:0/task:0/device:CPU:1"))));
+}
+
+// Two devices with memories of their own, as processors of other machines have.
+TEST(SessionTest, AllOfItLiesOnOneDevice) {
+  class Other : public Device {
+   public:
+    std::string_view type() const override { return "CPU"; }
+    std::string name() const override { return "other"; }
+    absl::StatusOr<Buffer> Allocate(size_t bytes) override {
+      allocated += bytes;
+      return CpuRuntime().devices[0]->Allocate(bytes);
+    }
+    std::unique_ptr<Stream> MakeStream() override { return CpuRuntime().devices[0]->MakeStream(); }
+
+    size_t allocated = 0;
+  } other;
+  const Runtime two{{CpuRuntime().devices[0], &other}, CpuRuntime().kernels};
+  auto session =
+      Session::Compile(two, SmallGraph(), {.loss = "loss", .device = "/device:CPU:1"});
+  ASSERT_THAT(session, IsOk());
+  EXPECT_THAT(OpOf(**session, "product"), HasSubstr("device:CPU:1"));
+  EXPECT_GT(other.allocated, 0u);
+
+  Graph parted = SmallGraph();
+  parted.SetDevice("/device:CPU:1");
+  parted.Add("Identity", "kept", {*parted.Find("y")});
+  EXPECT_THAT(Session::Compile(two, parted, {.loss = "loss", .fetches = {"kept"}}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("place kept (Identity)"), HasSubstr("device:CPU:1"),
+                             HasSubstr("a session lies on one device"))));
 }
 
 TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
@@ -255,10 +288,11 @@ TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {
                       },
                   .scratch_bytes = 64};
   });
+  const Runtime runtime{CpuRuntime().devices, kernels};
   Graph graph(&ops);
   graph.Add("Cube", "loss", {graph.Input("x", {DType::kFloat32, Shape()})});
   auto session =
-      Session::Compile(graph, {.loss = "loss", .trainable = false, .kernels = &kernels});
+      Session::Compile(runtime, graph, {.loss = "loss", .trainable = false});
   ASSERT_THAT(session, IsOk());
   (*session)->FloatInput("x")[0] = 3;
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
@@ -272,10 +306,11 @@ TEST(SessionTest, NothingIsMergedThatTheProgramHasNoKernelFor) {
     const KernelFactory* const factory = StandardKernels().Find(op, "CPU", DType::kFloat32);
     kernels.Add(op, "CPU", DType::kFloat32, *factory);
   }
+  const Runtime runtime{CpuRuntime().devices, kernels};
   Graph graph = SmallGraph();
   graph.Add("Square", "more", {graph.Add("Tanh", "", {*graph.Find("y")})});
   auto session = Session::Compile(
-      graph, {.loss = "loss", .fetches = {"more"}, .trainable = false, .kernels = &kernels});
+      runtime, graph, {.loss = "loss", .fetches = {"more"}, .trainable = false});
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT((*session)->Run(RunKind::kForward), IsOk());
 }
@@ -295,7 +330,7 @@ Graph MovingGraph() {
 }
 
 TEST(SessionTest, UpdatesAreWrittenToTheirVariablesByTrainingRunsOnly) {
-  auto session = Session::Compile(MovingGraph(), {.batch = 2, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), MovingGraph(), {.batch = 2, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   Set((*session)->FloatInput("x"), {1, 8, 3, 16});
@@ -328,7 +363,7 @@ TEST(SessionTest, RandomNumbersFollowFromSeedLayerAndStep) {
     graph.Add("Identity", "y", {y});
     graph.Add("ReduceSum", "loss", {y});
     auto session =
-        Session::Compile(graph, {.loss = "loss", .fetches = {"y"}, .seed = seed});
+        Session::Compile(CpuRuntime(), graph, {.loss = "loss", .fetches = {"y"}, .seed = seed});
     CHECK(session.ok()) << session.status().ToString();
     (*session)->InitializeVariables(1);
     (*session)->SetStep(step);
@@ -347,13 +382,13 @@ TEST(SessionTest, RandomNumbersFollowFromSeedLayerAndStep) {
 }
 
 TEST(SessionTest, BadOptionsAreRefused) {
-  EXPECT_THAT(Session::Compile(SmallGraph(), {.batch = 0, .loss = "loss"}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 0, .loss = "loss"}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("batch size is 0")));
-  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "los"}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), SmallGraph(), {.loss = "los"}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"los\"")));
-  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "y"}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), SmallGraph(), {.loss = "y"}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("not a float32 scalar")));
-  EXPECT_THAT(Session::Compile(SmallGraph(), {.loss = "loss", .fetches = {"z"}}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), SmallGraph(), {.loss = "loss", .fetches = {"z"}}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("\"z\"")));
 }
 
@@ -361,7 +396,7 @@ TEST(SessionTest, GraphInErrorIsRefusedWithItsError) {
   Graph graph;
   const Value x = graph.Input("x", {DType::kFloat32, Shape({2, 3})});
   graph.Add("MatMul", "bad", {x, x});
-  EXPECT_THAT(Session::Compile(graph, {}),
+  EXPECT_THAT(Session::Compile(CpuRuntime(), graph, {}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bad")));
 }
 
@@ -372,7 +407,7 @@ TEST(SessionTest, TheFirstNumberThatIsNoneIsNamed) {
   const Value y = graph.Add("MatMul", "y", {x, w});
   const Value squares = graph.Add("Square", "squares", {y});
   graph.Add("ReduceMean", "loss", {squares});
-  auto session = Session::Compile(graph, {.batch = 3, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.batch = 3, .loss = "loss"});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   const std::span<float> input = (*session)->FloatInput("x");

@@ -9,6 +9,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/graph/testing/image_graph.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -34,7 +35,7 @@ std::vector<float> Train(const Graph& graph, SessionOptions options, const Threa
   options.deterministic = true;
   options.inter_op_threads = threads.inter;
   options.threads = threads.intra;
-  auto session = Session::Compile(graph, options);
+  auto session = Session::Compile(CpuRuntime(), graph, options);
   EXPECT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/5);
   fill(session->get());

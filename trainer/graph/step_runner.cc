@@ -53,7 +53,8 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
                         .outputs = runnable.outputs,
                         .scratch = runnable.scratch,
                         .threads = arguments.threads,
-                        .step = arguments.step};
+                        .step = arguments.step,
+                        .stream = &stream};
   if (arguments.trace == nullptr && threads_.empty()) return stream.Launch(runnable.kernel, call);
   const Clock::Time begin = arguments.trace == nullptr ? Clock::Time() : arguments.trace->Now();
   absl::Status status = stream.Launch(runnable.kernel, call);

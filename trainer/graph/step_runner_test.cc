@@ -120,6 +120,7 @@ TEST(StepRunnerTest, AnErrorEndsTheRunBeforeStepsThatWaitAndTheNextRunWorks) {
 class LateDevice : public Device {
  public:
   std::string_view type() const override { return "LATE"; }
+  std::string name() const override { return "late"; }
   absl::StatusOr<Buffer> Allocate(size_t bytes) override { return CpuDevice().Allocate(bytes); }
   std::unique_ptr<Stream> MakeStream() override { return std::make_unique<LateStream>(); }
 

@@ -15,7 +15,7 @@
 // is counted and said in the file.
 //
 //   StepTrace trace(clock, {.process = "worker/0", .first = 10, .last = 12});
-//   auto session = Session::Compile(graph, {.loss = "loss", .trace = &trace});
+//   auto session = Session::Compile(runtime, graph, {.loss = "loss", .trace = &trace});
 //   …; if (trace.complete()) files.Write(path, trace.Json());
 
 #ifndef TRAINER_GRAPH_STEP_TRACE_H_

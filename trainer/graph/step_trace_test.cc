@@ -12,6 +12,7 @@
 #include "third_party/json.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -27,10 +28,11 @@ Traced TraceOf(int inter_op_threads, int64_t first, int64_t last, int runs) {
   const RealClock clock;
   StepTrace trace(clock, {.process = "worker/3", .first = first, .last = last});
   const UnusualGraph unusual = BuildUnusualGraph();
-  auto session = Session::Compile(unusual.graph, {.batch = 16,
-                                                  .loss = unusual.loss,
-                                                  .inter_op_threads = inter_op_threads,
-                                                  .trace = &trace});
+  auto session = Session::Compile(CpuRuntime(), unusual.graph,
+                                  {.batch = 16,
+                                   .loss = unusual.loss,
+                                   .inter_op_threads = inter_op_threads,
+                                   .trace = &trace});
   EXPECT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   FillUnusualBatch(1, session->get());

@@ -7,6 +7,7 @@
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -76,7 +77,8 @@ TEST(LayerTest, MovingMomentsFollowTheBatchAndAreUsedAfterwards) {
   const DataShape data{.features = 1, .classes = 1};
   const auto training = Build(layers, GraphMode::kTraining, data);
   ASSERT_THAT(training, IsOk());
-  auto session = Session::Compile(training->graph, {.batch = 2, .loss = training->loss});
+  auto session = Session::Compile(CpuRuntime(), training->graph,
+                                  {.batch = 2, .loss = training->loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   (*session)->FloatInput("features")[0] = 2;
@@ -91,7 +93,7 @@ TEST(LayerTest, MovingMomentsFollowTheBatchAndAreUsedAfterwards) {
   const auto inference = Build(layers, GraphMode::kInference, data);
   ASSERT_THAT(inference, IsOk());
   auto later = Session::Compile(
-      inference->graph,
+      CpuRuntime(), inference->graph,
       {.batch = 1, .fetches = {"batch_norm1/BatchNormInference"}, .trainable = false});
   ASSERT_THAT(later, IsOk());
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {
@@ -137,7 +139,7 @@ TEST(LayerTest, APoolingBeforeBiasAndReluMakesTheSameBits) {
     const auto model = Build(layers);
     ASSERT_THAT(model, IsOk());
     auto session = Session::Compile(
-        model->graph, {.batch = 4, .loss = model->loss, .fetches = {model->logits}});
+        CpuRuntime(), model->graph, {.batch = 4, .loss = model->loss, .fetches = {model->logits}});
     ASSERT_THAT(session, IsOk());
     (*session)->InitializeVariables(1);
     ASSERT_EQ((*session)->variables()[1].name, "conv1/biases");
@@ -166,7 +168,7 @@ TEST(LayerTest, DropoutIsOfTrainingOnly) {
     const auto model = Build(layers, mode, data);
     ASSERT_THAT(model, IsOk());
     auto session = Session::Compile(
-        model->graph, {.fetches = {"Relu"}, .trainable = false, .seed = 1});
+        CpuRuntime(), model->graph, {.fetches = {"Relu"}, .trainable = false, .seed = 1});
     ASSERT_THAT(session, IsOk());
     std::ranges::fill((*session)->FloatInput("features"), 1.0f);
     ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
@@ -196,7 +198,7 @@ TEST(LayerTest, SequencesGoThroughLayersOfSequencesAndOthers) {
                           "lstm2/recurrent_weights[2, 8]", "lstm2/biases[8]",
                           "dense1/weights[2, 5]", "dense1/biases[5]",
                           "softmax_linear/weights[5, 3]", "softmax_linear/biases[3]"));
-  auto session = Session::Compile(model->graph, {.batch = 2, .loss = model->loss});
+  auto session = Session::Compile(CpuRuntime(), model->graph, {.batch = 2, .loss = model->loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());

@@ -6,7 +6,7 @@
 //   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(R"({"name":"mlp","hidden":[500]})", {784, 10}));
 //   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
 //   ASSIGN_OR_RETURN(auto session,
-//                    Session::Compile(model.graph, {.batch = 100, .loss = model.loss}));
+//                    Session::Compile(runtime, model.graph, {.batch = 100, .loss = model.loss}));
 
 #ifndef TRAINER_MODEL_MODEL_H_
 #define TRAINER_MODEL_MODEL_H_

@@ -9,6 +9,7 @@
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -112,7 +113,7 @@ TEST(ModelTest, Gpt2SmallTakesAStep) {
   const auto model = FromJson(R"({"name":"gpt2"})", {.features = 9, .vocabulary = 50'257});
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(
-      model->graph, {.batch = 1, .loss = model->loss, .fetches = {model->logits}});
+      CpuRuntime(), model->graph, {.batch = 1, .loss = model->loss, .fetches = {model->logits}});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   float token = 0;
@@ -155,7 +156,7 @@ TEST(ModelTest, Resnet50TakesAStepAndHasTheWeightsThatAllKnow) {
   ASSERT_THAT(model, IsOk());
   EXPECT_EQ(WeightsOf(*model), 25'557'032);
   auto session = Session::Compile(
-      model->graph, {.batch = 2, .loss = model->loss, .fetches = {model->logits}});
+      CpuRuntime(), model->graph, {.batch = 2, .loss = model->loss, .fetches = {model->logits}});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(1);
   SeededRandom random(1);
@@ -247,7 +248,7 @@ TEST_P(ClassifierTest, LearnsToTellClustersApart) {
   const auto model = FromJson(GetParam(), {.features = 4, .classes = 3});
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(
-      model->graph,
+      CpuRuntime(), model->graph,
       {.batch = 50, .loss = model->loss, .fetches = {model->accuracy, model->logits}});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/1);
@@ -284,7 +285,7 @@ class PenaltyTest : public testing::TestWithParam<PenaltyCase> {
                                    .l1 = l1,
                                    .l2 = l2});
     EXPECT_THAT(model, IsOk());
-    auto session = Session::Compile(model->graph, {.batch = 50, .loss = model->loss});
+    auto session = Session::Compile(CpuRuntime(), model->graph, {.batch = 50, .loss = model->loss});
     EXPECT_THAT(session, IsOk());
     (*session)->InitializeVariables(/*seed=*/1);
     FillClusters(/*seed=*/3, session->get());
@@ -319,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(Table, PenaltyTest,
 TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
   const auto model = FromJson(R"({"name":"linear"})", {.features = 2, .targets = 1});
   ASSERT_THAT(model, IsOk());
-  auto session = Session::Compile(model->graph, {.batch = 20, .loss = model->loss});
+  auto session = Session::Compile(CpuRuntime(), model->graph, {.batch = 20, .loss = model->loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/1);
   const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.3}});
@@ -375,7 +376,8 @@ TEST(ModelTest, WideDeepAddsItsParts) {
       "deep":[{"column":"job","units":1},{"column":"age"}]})", Columns(0));
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(
-      model->graph, {.batch = 2, .fetches = {model->predictions}, .trainable = false});
+      CpuRuntime(), model->graph,
+      {.batch = 2, .fetches = {model->predictions}, .trainable = false});
   ASSERT_THAT(session, IsOk());
   const auto set = [&](const std::string& name, size_t at, float value) {
     for (size_t i = 0; i < (*session)->variables().size(); ++i) {

@@ -18,6 +18,7 @@
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
 #include "trainer/graph/testing/unusual_graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/shard.h"
 #include "trainer/strategy/coordinator.h"
 #include "trainer/strategy/member.h"
@@ -44,7 +45,8 @@ UnusualGraph WithLossAverage() {
 class UnusualTask : public TrainingTask {
  public:
   UnusualTask() {
-    auto session = Session::Compile(unusual_.graph, {.batch = kBatch, .loss = unusual_.loss});
+    auto session = Session::Compile(CpuRuntime(), unusual_.graph,
+                                    {.batch = kBatch, .loss = unusual_.loss});
     EXPECT_THAT(session, IsOk());
     session_ = *std::move(session);
   }
@@ -58,7 +60,7 @@ class UnusualTask : public TrainingTask {
       const std::vector<std::span<float>>& variables) override {
     loss_average = variables.back()[0];
     auto session = Session::Compile(
-        unusual_.graph, {.batch = kBatch, .loss = unusual_.loss, .trainable = false});
+        CpuRuntime(), unusual_.graph, {.batch = kBatch, .loss = unusual_.loss, .trainable = false});
     if (!session.ok()) return session.status();
     for (size_t i = 0; i < variables.size(); ++i) (*session)->BindVariable(i, variables[i]);
     double loss = 0;

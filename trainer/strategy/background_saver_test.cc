@@ -15,6 +15,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/training_task.h"
 
@@ -72,7 +73,7 @@ class BackgroundSaverTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_THAT(files_.RemoveAll(dir_), IsOk());
     optimizer_ = *Optimizer::Parse(R"({"name":"momentum","learningRate":0.1})");
-    session_ = *Session::Compile(MakeGraph(), {.loss = "loss"});
+    session_ = *Session::Compile(CpuRuntime(), MakeGraph(), {.loss = "loss"});
     session_->InitializeVariables(1);
     slots_ = std::make_unique<OptimizerSlots>(*optimizer_, *session_);
     SnapshotShape shape = ShapeOf(*session_, 1, 1);

@@ -27,6 +27,7 @@
 #include "trainer/comm/channel.h"
 #include "trainer/comm/frame.h"
 #include "trainer/comm/listener.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/strategy/model_task.h"
@@ -149,7 +150,7 @@ class CoordinatorTest : public testing::Test {
           {"examples": 20, "testExamples": 20, "features": 9, "classes": 4}}})");
     ASSERT_THAT(config, IsOk());
     config_ = *config;
-    auto task = ModelTask::Make(files_, config_);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config_);
     ASSERT_THAT(task, IsOk());
     task_ = *std::move(task);
     if (!config_.checkpoint_dir.empty()) {

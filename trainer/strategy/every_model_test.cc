@@ -22,6 +22,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/shard.h"
 #include "trainer/strategy/coordinator.h"
 #include "trainer/strategy/local_strategy.h"
@@ -117,7 +118,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
   }
 
   std::unique_ptr<ModelTask> MakeTask(const TrainerConfig& config) {
-    auto task = ModelTask::Make(files_, config);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     return *std::move(task);
   }

@@ -21,6 +21,7 @@
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/optimizer_slots.h"
@@ -111,7 +112,7 @@ class LocalStrategyTest : public testing::Test {
 
   // Stops after `stop_at` steps, if that is not 0.
   Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
-    auto task = ModelTask::Make(files_, config);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     const auto store = OpenStore(config, (*task)->session());
     return Train(config, **task, store.get(), stop_at);
@@ -233,7 +234,7 @@ TEST_P(UpdateTest, StoppedAndResumedIsAsIfNeverStopped) {
 TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
   TrainerConfig config = MakeConfig(
       R"("optimizer": {"name": "adagrad", "learningRate": 0.1, "initialAccumulator": 0.5})");
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   const auto adagrad = Optimizer::Parse(config.optimizer);
   ASSERT_THAT(adagrad, IsOk());
@@ -290,7 +291,7 @@ TEST_F(LocalStrategyTest, ClippedGradientsMoveNoVariableFurther) {
   config.max_steps = 10;
   config.strategy = StrategyType::kTowers;
   config.towers = 2;
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   (*task)->session().InitializeVariables(config.seed);
   const Tensors before = InitialSnapshot((*task)->session()).values;
@@ -311,7 +312,7 @@ TEST_F(LocalStrategyTest, TowersGoOnWithTheExamplesThatOthersLeft) {
   config.towers = 2;
   config.max_steps = 9;
   ASSERT_THAT(Train(config).status, IsOk());
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   Snapshot last;
   ASSERT_EQ(*OpenStore(config, (*task)->session())->Load(&last), true);
@@ -327,7 +328,7 @@ TEST_F(LocalStrategyTest, GapsThatSeveralReplicasLeftAreTrainedFirst) {
   config.strategy = StrategyType::kTowers;
   config.towers = 2;
   {
-    auto task = ModelTask::Make(files_, config);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config);
     ASSERT_THAT(task, IsOk());
     Snapshot snapshot = InitialSnapshot((*task)->session());
     snapshot.step = 4;
@@ -366,7 +367,7 @@ TEST_F(LocalStrategyTest, AveragesInTheCheckpointOfAnUntrainedModelAreItsVariabl
   config.batch_size = kBatch;
   config.max_steps = 10;
   config.checkpoint_dir = NewDir();
-  const auto task = ModelTask::Make(files_, config);
+  const auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   const auto store = OpenStore(config, (*task)->session());
   StatusBoard board({});
@@ -407,7 +408,7 @@ TEST_F(LocalStrategyTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
   const Outcome undisturbed = Train(config);
   config.checkpoint_dir = NewDir();
   config.checkpoint_steps = 10;
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   FaultFileSystem files(files_);
   const auto store = OpenStore(config, (*task)->session(), files);
@@ -439,7 +440,7 @@ TEST_F(LocalStrategyTest, DiskThatStaysFullEndsTheJobWithTheCauseAndTheCheckpoin
   config.max_steps = 20;
   config.checkpoint_dir = NewDir();
   config.checkpoint_steps = 10;
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   FullDisk files;
   const auto store = OpenStore(config, (*task)->session(), files);
@@ -486,7 +487,7 @@ TEST_F(LocalStrategyTest, ModelThatDivergesBeforeACheckpointKeepsTheOneBefore) {
   config.max_steps = 50;
   config.checkpoint_dir = NewDir();
   config.checkpoint_steps = 3;
-  auto task = ModelTask::Make(files_, config);
+  auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   const auto store = OpenStore(config, (*task)->session());
   explodes_at_ = 6;

@@ -9,7 +9,6 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/export/export_model.h"
-#include "trainer/kernels/cpu/bfloat16.h"
 #include "trainer/loops/loops.h"
 #include "trainer/model/data_shape.h"
 #include "trainer/model/model.h"
@@ -50,12 +49,12 @@ Precision ProductsOf(const EngineConfig& engine) {
   return engine.bfloat16 ? Precision::kBFloat16 : Precision::kFloat32;
 }
 
-// A step in bfloat16 is float32's where the processor has no such products: worth a line.
-void SayWhatIsMissing(const EngineConfig& engine) {
-  if (!engine.bfloat16 || HasBFloat16()) return;
-  Log(LogLevel::kWarning,
-      "engine.precision bfloat16: this processor has no AVX512_BF16; products are computed in "
-      "float32 here, as fast as without it");
+// A step in bfloat16 is float32's where the device has no such products: worth a line.
+void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
+  const std::string_view missing = runtime.devices.front()->MissingFor(ProductsOf(engine));
+  if (missing.empty()) return;
+  Log(LogLevel::kWarning, "engine.precision bfloat16: " + std::string(missing) +
+                              "; products are computed in float32 here, as fast as without it");
 }
 
 // What sessions for training and for evaluation have in common.
@@ -123,7 +122,8 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   return LoadedModel{std::move(data), std::move(model), std::move(inference)};
 }
 
-absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const LoadedModel& loaded,
+absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
+                                                      const LoadedModel& loaded,
                                                       const TrainerConfig& config,
                                                       const ModelTask::Process& process) {
   SessionOptions options = EngineOptions(loaded.model, config, process);
@@ -132,17 +132,19 @@ absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const LoadedModel& loaded,
     options.batch = 1;
     options.loss = "";
     options.trainable = false;
-    return Towers::Compile(loaded.inference.graph, options, 1);
+    return Towers::Compile(runtime, loaded.inference.graph, options, 1);
   }
   options.fetches = Fetches(loaded.model);
   options.loss_scale = static_cast<float>(config.loss_scale);
   options.trace = process.trace;
-  return Towers::Compile(loaded.model.graph, options, static_cast<int>(config.towers));
+  const int count = static_cast<int>(config.towers);
+  return Towers::Compile(runtime, loaded.model.graph, options, count);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
+absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtime,
+                                                           FileSystem& files,
                                                            const TrainerConfig& config,
                                                            const Process& process) {
   ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config, process.trains));
@@ -151,13 +153,14 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
     ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
     RETURN_IF_ERROR(CheckExport(inference, format)).With("spec.trainer.export.format");
   }
-  SayWhatIsMissing(config.engine);
+  SayWhatIsMissing(runtime, config.engine);
   GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
   ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   SessionOptions common = EngineOptions(model, config, process);
-  ASSIGN_OR_RETURN(auto towers, CompileTowers(loaded, config, process));
+  ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
   return std::unique_ptr<ModelTask>(new ModelTask(
-      {.files = files,
+      {.runtime = runtime,
+       .files = files,
        .export_format = config.export_format,
        .export_dir = config.export_dir,
        .data = std::move(data),
@@ -170,7 +173,8 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(FileSystem& files,
        .process = process}));
 }
 
-absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& files,
+absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(const Runtime& runtime,
+                                                                 FileSystem& files,
                                                                  const TrainerConfig& config,
                                                                  const Process& process,
                                                                  bool training) {
@@ -178,11 +182,12 @@ absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(FileSystem& fil
   SessionOptions options = EngineOptions(loaded.model, config, process);
   options.fetches = Fetches(loaded.model);
   options.trainable = training;
-  return Session::Compile(loaded.model.graph, options);
+  return Session::Compile(runtime, loaded.model.graph, options);
 }
 
 ModelTask::ModelTask(Parts parts)
-    : files_(parts.files),
+    : runtime_(std::move(parts.runtime)),
+      files_(parts.files),
       export_format_(std::move(parts.export_format)),
       export_dir_(std::move(parts.export_dir)),
       data_(std::move(parts.data)),
@@ -236,7 +241,7 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
 }
 
 std::string ModelTask::Placements() {
-  std::string text;
+  std::string text = towers_->first().DeviceMapping();
   for (int tower = 0; tower < towers_->count(); ++tower) {
     std::istringstream lines(towers_->session(tower).Placements());
     for (std::string line; std::getline(lines, line);) {
@@ -303,7 +308,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     options.batch = batch;
     options.fetches = outputs;
     options.trainable = false;
-    ASSIGN_OR_RETURN(evaluator_, Session::Compile(inference_->graph, options));
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(runtime_, inference_->graph, options));
   }
   for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
   Sums sums;

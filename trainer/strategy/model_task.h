@@ -4,7 +4,7 @@
 // Ownership: owns graph, sessions and data, borrows the FileSystem. Threads: as TrainingTask.
 // Errors: those of model and data, each naming the field or file.
 //
-//   ASSIGN_OR_RETURN(auto task, ModelTask::Make(files, config));
+//   ASSIGN_OR_RETURN(auto task, ModelTask::Make(CpuRuntime(), files, config));
 
 #ifndef TRAINER_STRATEGY_MODEL_TASK_H_
 #define TRAINER_STRATEGY_MODEL_TASK_H_
@@ -21,6 +21,7 @@
 #include "trainer/config/trainer_config.h"
 #include "trainer/data/load_data.h"
 #include "trainer/data/stream/train_input.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
 #include "trainer/optimizer/gradient_clip.h"
@@ -47,19 +48,20 @@ class ModelTask : public TrainingTask {
     bool trains = true;
   };
 
-  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
+  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(const Runtime& runtime, FileSystem& files,
                                                          const TrainerConfig& config,
                                                          const Process& process);
   ~ModelTask() override;
   // In a process by itself.
-  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(FileSystem& files,
+  static absl::StatusOr<std::unique_ptr<ModelTask>> Make(const Runtime& runtime, FileSystem& files,
                                                          const TrainerConfig& config) {
-    return Make(files, config, Process());
+    return Make(runtime, files, config, Process());
   }
 
   // The model alone, of one batch, for those who want to look at it: without gradients unless
   // `training`. Reads the data, which decides on shapes.
-  static absl::StatusOr<std::unique_ptr<Session>> CompileModel(FileSystem& files,
+  static absl::StatusOr<std::unique_ptr<Session>> CompileModel(const Runtime& runtime,
+                                                               FileSystem& files,
                                                                const TrainerConfig& config,
                                                                const Process& process,
                                                                bool training);
@@ -96,6 +98,7 @@ class ModelTask : public TrainingTask {
   };
 
   struct Parts {
+    Runtime runtime;
     FileSystem& files;
     std::string export_format;
     std::string export_dir;
@@ -123,6 +126,7 @@ class ModelTask : public TrainingTask {
   // Of the first `count` of `examples` examples of a forward run.
   void AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const;
 
+  const Runtime runtime_;
   FileSystem& files_;
   const std::string export_format_, export_dir_;
   DataSets data_;

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/data/augment.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -41,7 +42,7 @@ class ModelTaskTest : public ::testing::Test {
                   files + augment + "}";
     config.batch_size = 3;
     config.seed = kSeed;
-    auto task = ModelTask::Make(files_, config);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     return *std::move(task);
   }
@@ -66,7 +67,7 @@ TEST_F(ModelTaskTest, WhoOnlyEvaluatesHasNoTrainingSetAndNoGradients) {
                   test + classes + "}";
     config.batch_size = 1'000;  // More than there are, which only training minds.
     config.towers = 3;
-    const auto task = ModelTask::Make(files_, config, {.trains = false});
+    const auto task = ModelTask::Make(CpuRuntime(), files_, config, {.trains = false});
     ASSERT_THAT(task, IsOk());
     EXPECT_EQ((*task)->batches_per_step(), 1);
     EXPECT_EQ((*task)->session().memory().gradient_bytes, 0u);
@@ -86,7 +87,7 @@ TEST_F(ModelTaskTest, VariablesOfTowersAreNamedOnceWhereTheyLie) {
   config.batch_size = 3;
   config.strategy = StrategyType::kTowers;
   config.towers = 2;
-  const auto task = ModelTask::Make(files_, config);
+  const auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   const std::string text = (*task)->Placements();
   EXPECT_THAT(text, testing::HasSubstr("weights: (Variable): /job:localhost/replica:0/task:0/"
@@ -130,7 +131,7 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
   config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + R"(,"test":)" +
                 files + "}";
   config.batch_size = 3;
-  const auto task = ModelTask::Make(files_, config);
+  const auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   Session& session = (*task)->session();
   session.InitializeVariables(1);
@@ -165,11 +166,11 @@ TEST_F(ModelTaskTest, ABatchOfMoreThanTheDataIsRefused) {
   config.model = R"({"name":"softmax"})";
   config.data = R"({"format":"generated","generated":{"examples":5}})";
   config.batch_size = 6;
-  EXPECT_THAT(ModelTask::Make(files_, config),
+  EXPECT_THAT(ModelTask::Make(CpuRuntime(), files_, config),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        testing::HasSubstr("batchSize: 6 is more than the 5 examples")));
   config.batch_size = 5;
-  EXPECT_THAT(ModelTask::Make(files_, config), IsOk());
+  EXPECT_THAT(ModelTask::Make(CpuRuntime(), files_, config), IsOk());
 }
 
 // The gradient of the table is clipped, and the scale of the loss divided out, in its rows alone.
@@ -185,7 +186,7 @@ TEST_F(ModelTaskTest, RowsOfATableAreClippedWithTheRestAndOtherRowsStayZero) {
       config.towers = towers;
       config.loss_scale = 64;
       config.clip = clip;
-      auto task = ModelTask::Make(files_, config);
+      auto task = ModelTask::Make(CpuRuntime(), files_, config);
       EXPECT_THAT(task, IsOk());
       (*task)->session().InitializeVariables(1);
       const std::vector<int64_t> batches = {0, 1};
@@ -225,7 +226,7 @@ TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {
     config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + "}";
     config.batch_size = kImages;  // Each batch is a whole epoch, in another order.
     config.seed = seed;
-    const auto task = ModelTask::Make(files_, config);
+    const auto task = ModelTask::Make(CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     (*task)->session().InitializeVariables(1);
     std::vector<float> losses;

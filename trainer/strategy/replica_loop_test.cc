@@ -16,6 +16,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/wire.h"
 
@@ -35,7 +36,7 @@ class LinearTask : public TrainingTask {
     const Value second = graph.Variable("second", Shape({2, 1}), Initializer::TruncatedNormal(0.3));
     const Value y = graph.Add("MatMul", "", {graph.Add("MatMul", "", {x, first}), second});
     graph.Add("MeanSquaredError", "loss", {y, targets});
-    auto session = Session::Compile(graph, {.batch = 1, .loss = "loss"});
+    auto session = Session::Compile(CpuRuntime(), graph, {.batch = 1, .loss = "loss"});
     CHECK(session.ok()) << session.status().ToString();
     session_ = *std::move(session);
   }

@@ -14,6 +14,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/comm/listener.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
@@ -55,7 +56,7 @@ class ScoreTask : public TrainingTask {
  public:
   explicit ScoreTask(bool list_rows) {
     auto session = Session::Compile(
-        ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
+        CpuRuntime(), ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
     CHECK(session.ok()) << session.status().ToString();
     session_ = *std::move(session);
     session_->InitializeVariables(/*seed=*/3);
@@ -180,7 +181,7 @@ Values TrainAlone(const std::string& optimizer, bool list_rows) {
 
 Values TrainByTowers(const std::string& optimizer, bool list_rows) {
   auto towers = Towers::Compile(
-      ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows}, 3);
+      CpuRuntime(), ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows}, 3);
   CHECK(towers.ok()) << towers.status().ToString();
   Session& first = (*towers)->first();
   first.InitializeVariables(/*seed=*/3);

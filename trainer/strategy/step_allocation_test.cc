@@ -15,6 +15,7 @@
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/testing/allocations.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/strategy/model_task.h"
 
@@ -76,7 +77,7 @@ TEST_P(StepAllocationTest, AStepOfTheLocalLoopAllocatesNothing) {
   seen.reserve(kSteps);
   ModelTask::Process process;
   process.after_step = [&] { seen.push_back(Allocations()); };
-  const auto task = ModelTask::Make(files_, *config, process);
+  const auto task = ModelTask::Make(CpuRuntime(), files_, *config, process);
   ASSERT_THAT(task, IsOk());
   StatusBoard board({});
   const int null = open("/dev/null", O_WRONLY);

@@ -23,6 +23,7 @@
 #include "trainer/data/generated/digits.h"
 #include "trainer/data/example.h"
 #include "trainer/data/record_file.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/strategy/model_task.h"
 
@@ -110,7 +111,7 @@ class StreamedTrainingTest : public testing::Test {
     process.read_again = [&](const auto& read) {
       return TryOn(tries, ErrorAt::kRead, "read the training data", read);
     };
-    auto task = ModelTask::Make(files_, config, process);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config, process);
     EXPECT_THAT(task, IsOk());
     std::unique_ptr<SnapshotStore> store;
     if (!config.checkpoint_dir.empty()) {

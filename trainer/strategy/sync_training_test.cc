@@ -25,6 +25,7 @@
 #include "trainer/cluster/chief_client.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/ledger_check.h"
 #include "trainer/ps/shard.h"
 #include "trainer/strategy/coordinator.h"
@@ -174,7 +175,7 @@ class SyncJob {
 
  private:
   std::unique_ptr<ModelTask> MakeTask() {
-    auto task = ModelTask::Make(files_, config_);
+    auto task = ModelTask::Make(CpuRuntime(), files_, config_);
     EXPECT_THAT(task, IsOk());
     return *std::move(task);
   }
@@ -223,7 +224,7 @@ class SyncJob {
 Snapshot TrainAlone(const TrainerConfig& config) {
   RealClock clock;
   PosixFileSystem files;
-  auto task = ModelTask::Make(files, config);
+  auto task = ModelTask::Make(CpuRuntime(), files, config);
   EXPECT_THAT(task, IsOk());
   auto store = SnapshotStore::Open(
       files, clock,
@@ -365,7 +366,7 @@ TEST(SyncTrainingTest, ReplicasClipTheirGradients) {
          "optimizer": {"name": "sgd", "learningRate": 1, "clip": {"value": 0.0001}})");
   config.checkpoint_dir = NewDir();
   PosixFileSystem files;
-  auto task = ModelTask::Make(files, config);
+  auto task = ModelTask::Make(CpuRuntime(), files, config);
   ASSERT_THAT(task, IsOk());
   (*task)->session().InitializeVariables(config.seed);
   const Snapshot before = InitialSnapshot((*task)->session());
@@ -580,7 +581,7 @@ TEST(SyncTrainingTest, CheckpointOfAnotherOptimizerIsRefusedAndOneOfItsOwnIsResu
   }
   RealClock clock;
   PosixFileSystem files;
-  const auto task = ModelTask::Make(files, whole);
+  const auto task = ModelTask::Make(CpuRuntime(), files, whole);
   ASSERT_THAT(task, IsOk());
   const auto load = [&](const TrainerConfig& config, Snapshot* snapshot) {
     auto store = SnapshotStore::Open(

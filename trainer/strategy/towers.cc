@@ -6,21 +6,23 @@
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
+#include "trainer/graph/runtime.h"
 #include "trainer/loops/loops.h"
 
 namespace taas {
 
-absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Graph& graph,
+absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, const Graph& graph,
                                                         const SessionOptions& options, int count) {
   CHECK(count >= 1) << count << " towers";
+  const Runtime placed_on = runtime.Virtual(static_cast<size_t>(count));
+  const std::string type(runtime.type());
   std::vector<std::unique_ptr<Session>> sessions;
   for (int tower = 0; tower < count; ++tower) {
     SessionOptions placed = options;
-    placed.cpu_devices = count;
     placed.updates = tower == 0;
-    placed.device = "/device:CPU:" + std::to_string(tower);
+    placed.device = "/device:" + type + ":" + std::to_string(tower);
     if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
-    ASSIGN_OR_RETURN(auto session, Session::Compile(graph, placed));
+    ASSIGN_OR_RETURN(auto session, Session::Compile(placed_on, graph, placed));
     for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
       session->BindVariable(i, sessions[0]->variable(i));
     }

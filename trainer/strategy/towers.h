@@ -12,7 +12,7 @@
 // threads at the same time, each with its own session. Errors: those of Session; of a run, the
 // error of the first tower that has one.
 //
-//   ASSIGN_OR_RETURN(auto towers, Towers::Compile(graph, {.batch = 100, .loss = "loss"}, 4));
+//   ASSIGN_OR_RETURN(auto towers, Towers::Compile(runtime, graph, {.loss = "loss"}, 4));
 //   RETURN_IF_ERROR(towers->Run([&](int i, Session& session) { return Fill(i, session); }));
 //   towers->first().gradient(0);  // the mean
 
@@ -37,8 +37,9 @@ class Towers {
   // Puts a batch into the inputs of `session`, which is that of `tower`.
   using Fill = std::function<absl::Status(int tower, Session& session)>;
 
-  // `count` is at least 1.
-  static absl::StatusOr<std::unique_ptr<Towers>> Compile(const Graph& graph,
+  // `count` is at least 1: so many virtual devices of the first of `runtime`.
+  static absl::StatusOr<std::unique_ptr<Towers>> Compile(const Runtime& runtime,
+                                                         const Graph& graph,
                                                          const SessionOptions& options, int count);
   ~Towers();
   Towers(const Towers&) = delete;

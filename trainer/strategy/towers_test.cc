@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -24,7 +25,7 @@ Graph SmallGraph() {
 }
 
 std::unique_ptr<Towers> MakeTowers(int count) {
-  auto towers = Towers::Compile(SmallGraph(), {.batch = 2, .loss = "loss"}, count);
+  auto towers = Towers::Compile(CpuRuntime(), SmallGraph(), {.batch = 2, .loss = "loss"}, count);
   EXPECT_THAT(towers, IsOk());
   (*towers)->first().InitializeVariables(/*seed=*/1);
   return *std::move(towers);
@@ -64,7 +65,7 @@ TEST(TowersTest, UpdatesAreThoseOfTheFirstTower) {
   const absl::StatusOr<Value> loss = graph.Find("loss");
   ASSERT_THAT(loss, IsOk());
   graph.AddUpdate(graph.Add("MovingAverage", "", {average, *loss}, {{"decay", 0.0}}));
-  const auto towers = Towers::Compile(graph, {.batch = 2, .loss = "loss"}, 3);
+  const auto towers = Towers::Compile(CpuRuntime(), graph, {.batch = 2, .loss = "loss"}, 3);
   ASSERT_THAT(towers, IsOk());
   (*towers)->first().InitializeVariables(1);
   for (int step = 0; step < 50; ++step) {

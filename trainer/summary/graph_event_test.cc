@@ -7,6 +7,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/formats/tensorflow.pb.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -22,10 +23,8 @@ TEST(GraphEventTest, NodesHaveEdgesDevicesTypesAndShapes) {
   const Value y = graph.Add("MatMul", "layer/y", {x, w});
   const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "xentropy", {y, labels});
   graph.Add("ReduceSum", "sum", {{loss.node, 1}}, {{"axes", std::vector<int64_t>{0}}});
-  auto session = Session::Compile(graph, {.batch = 4,
-                                          .loss = "xentropy",
-                                          .fetches = {"sum"},
-                                          .cpu_devices = 2});
+  auto session = Session::Compile(CpuRuntime().Virtual(2), graph,
+                                  {.batch = 4, .loss = "xentropy", .fetches = {"sum"}});
   ASSERT_THAT(session, IsOk());
   tf::GraphDef def;
   ASSERT_TRUE(def.ParseFromString(GraphEvent((*session)->ops(RunKind::kForward)).graph_def()));

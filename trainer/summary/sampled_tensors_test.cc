@@ -11,6 +11,7 @@
 #include "operator/base/check.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -33,7 +34,7 @@ std::unique_ptr<Session> NumberedSession() {
   const Value targets =
       graph.Input("targets", {DType::kFloat32, Shape({Shape::kBatch, kMany / kFew})});
   graph.Add("MeanSquaredError", "loss", {y, targets});
-  auto session = Session::Compile(graph, {.batch = 1, .loss = "loss"});
+  auto session = Session::Compile(CpuRuntime(), graph, {.batch = 1, .loss = "loss"});
   CHECK(session.ok()) << session.status().ToString();
   (*session)->InitializeVariables(/*seed=*/1);
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {

@@ -23,6 +23,7 @@
 #include "third_party/json.h"
 #include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
@@ -114,7 +115,7 @@ absl::StatusOr<Json> Train(const Json& test) {
                    GradientClip::Parse(test.contains("clip") ? test["clip"].dump() : ""));
   SessionOptions options{.batch = test["batch"], .loss = model.loss};
   if (test.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
-  ASSIGN_OR_RETURN(const auto session, Session::Compile(model.graph, options));
+  ASSIGN_OR_RETURN(const auto session, Session::Compile(CpuRuntime(), model.graph, options));
   session->InitializeVariables(/*seed=*/1);
   OptimizerSlots slots(*optimizer, *session);
   const auto folder = test["folder"].get<std::string>();

@@ -106,7 +106,8 @@ std::string JsonOf(const Prediction& prediction) {
   return nlohmann::json{{"value", values}}.dump();
 }
 
-absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(TrainedModel& trained) {
+absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtime,
+                                                           TrainedModel& trained) {
   const Model& model = trained.model;
   if (model.labels_are_features) {
     return absl::UnimplementedError(
@@ -115,7 +116,7 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(TrainedModel& trained
   }
   ASSIGN_OR_RETURN(
       auto session,
-      Session::Compile(model.graph,
+      Session::Compile(runtime, model.graph,
                        {.batch = kBatch,
                         .fetches = {model.is_classifier() ? model.logits : model.predictions},
                         .trainable = false}));

@@ -9,7 +9,7 @@
 // one at a time. Errors: InvalidArgument naming line and what is wrong with it; those of the
 // readers.
 //
-//   ASSIGN_OR_RETURN(auto predictor, Predictor::Make(trained));
+//   ASSIGN_OR_RETURN(auto predictor, Predictor::Make(CpuRuntime(), trained));
 //   ASSIGN_OR_RETURN(const std::vector<float> rows, ParseExamples(text, "-", width));
 //   RETURN_IF_ERROR(predictor->Predict(rows, [](const Prediction& p) { Print(p); }));
 
@@ -43,7 +43,8 @@ std::string JsonOf(const Prediction& prediction);
 class Predictor {
  public:
   // `trained` must outlive the result.
-  static absl::StatusOr<std::unique_ptr<Predictor>> Make(TrainedModel& trained);
+  static absl::StatusOr<std::unique_ptr<Predictor>> Make(const Runtime& runtime,
+                                                         TrainedModel& trained);
 
   // `rows` holds the features of one example after another. The prediction lives during the call.
   absl::Status Predict(std::span<const float> rows,

@@ -7,6 +7,7 @@
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
 #include "trainer/data/idx.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 namespace {
@@ -25,7 +26,7 @@ TrainedModel Softmax() {
 
 TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
   TrainedModel trained = Softmax();
-  const auto predictor = Predictor::Make(trained);
+  const auto predictor = Predictor::Make(CpuRuntime(), trained);
   ASSERT_THAT(predictor, IsOk());
   std::vector<int64_t> labels;
   std::vector<float> first;
@@ -50,7 +51,7 @@ TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
 TEST(PredictTest, AModelOfLanguageIsRefusedInWordsThatAProgramPutsItsNameBefore) {
   TrainedModel trained = Softmax();
   trained.model.labels_are_features = true;
-  EXPECT_THAT(Predictor::Make(trained).status(),
+  EXPECT_THAT(Predictor::Make(CpuRuntime(), trained).status(),
               StatusIs(absl::StatusCode::kUnimplemented, StartsWith("a model of language")));
 }
 
@@ -58,7 +59,7 @@ TEST(PredictTest, ARegressionHasAValue) {
   TrainedModel trained{.shape = {.features = 2, .targets = 1}};
   trained.model = *BuildModel({.name = "linear", .data = trained.shape});
   trained.values = {{2, 3}, {0.5}};
-  const auto predictor = Predictor::Make(trained);
+  const auto predictor = Predictor::Make(CpuRuntime(), trained);
   ASSERT_THAT(predictor, IsOk());
   std::vector<std::string> lines;
   ASSERT_THAT((*predictor)->Predict(std::array<float, 2>{1, 10},

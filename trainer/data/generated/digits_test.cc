@@ -8,6 +8,7 @@
 #include "trainer/data/batch_plan.h"
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -40,7 +41,8 @@ double Train(const Dataset& train, const Dataset& test, const Training& training
   auto model = BuildModel(*spec);
   EXPECT_TRUE(model.ok()) << model.status();
   auto session = Session::Compile(
-      model->graph, {.batch = kBatch, .loss = model->loss, .fetches = {model->accuracy}});
+      CpuRuntime(), model->graph,
+      {.batch = kBatch, .loss = model->loss, .fetches = {model->accuracy}});
   EXPECT_TRUE(session.ok()) << session.status();
   Session& s = **session;
   s.InitializeVariables(kSeed);

@@ -8,7 +8,7 @@
 // Ownership: values. Threads: any. Errors: none.
 //
 //   const ImageGraph images = BuildImageGraph({.size = 8, .channels = 16, .blocks = 1});
-//   auto session = Session::Compile(images.graph, {.batch = 4, .loss = images.loss});
+//   auto session = Session::Compile(CpuRuntime(), images.graph, {.batch = 4, .loss = images.loss});
 //   FillImageBatch(/*seed=*/1, session->get());
 
 #ifndef TRAINER_GRAPH_TESTING_IMAGE_GRAPH_H_
@@ -19,6 +19,7 @@
 
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 

@@ -9,7 +9,7 @@
 // Ownership: values. Threads: any. Errors: none; the graph is valid (a test of its own says so).
 //
 //   UnusualGraph unusual = BuildUnusualGraph();
-//   auto session = Session::Compile(unusual.graph, {.batch = 16, .loss = unusual.loss});
+//   auto session = Session::Compile(CpuRuntime(), unusual.graph, {.loss = unusual.loss});
 //   FillUnusualBatch(/*seed=*/step, session->get());
 
 #ifndef TRAINER_GRAPH_TESTING_UNUSUAL_GRAPH_H_
@@ -20,6 +20,7 @@
 
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 
 namespace taas {
 

@@ -4,6 +4,7 @@
 #include "operator/base/check.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/gradient_check.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 
 namespace taas {
@@ -11,7 +12,7 @@ namespace {
 
 TEST(UnusualGraphTest, GradientsAgreeWithDifferencesOfTheLoss) {
   const UnusualGraph unusual = BuildUnusualGraph();
-  auto session = Session::Compile(unusual.graph, {.batch = 16, .loss = unusual.loss});
+  auto session = Session::Compile(CpuRuntime(), unusual.graph, {.batch = 16, .loss = unusual.loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/5);
   FillUnusualBatch(/*seed=*/1, session->get());
@@ -20,7 +21,7 @@ TEST(UnusualGraphTest, GradientsAgreeWithDifferencesOfTheLoss) {
 
 TEST(UnusualGraphTest, TrainsToAMuchSmallerLoss) {
   const UnusualGraph unusual = BuildUnusualGraph();
-  auto session = Session::Compile(unusual.graph, {.batch = 32, .loss = unusual.loss});
+  auto session = Session::Compile(CpuRuntime(), unusual.graph, {.batch = 32, .loss = unusual.loss});
   ASSERT_THAT(session, IsOk());
   (*session)->InitializeVariables(/*seed=*/5);
   const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.2}});

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 
 #include "trainer/graph/memory_plan.h"
+#include "trainer/kernels/cpu/bfloat16.h"
 
 namespace taas {
 namespace {
@@ -24,6 +26,19 @@ class CpuStream : public Stream {
 class Cpu : public Device {
  public:
   std::string_view type() const override { return "CPU"; }
+  std::string name() const override {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);) {
+      // Not of every architecture.
+      const size_t colon = line.find(": ");
+      if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+    }
+    return "CPU";
+  }
+  std::string_view MissingFor(Precision products) const override {
+    if (products != Precision::kBFloat16 || HasBFloat16()) return "";
+    return "this processor has no AVX512_BF16";
+  }
 
   absl::StatusOr<Buffer> Allocate(size_t bytes) override {
     const size_t alignment = bytes >= kHugePagesFrom ? kHugePage : MemoryPlan::kAlignment;

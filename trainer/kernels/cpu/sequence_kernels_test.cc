@@ -13,6 +13,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/testing/run_op.h"
 #include "trainer/loops/sequence_loops.h"
 
@@ -289,7 +290,7 @@ TEST(SequenceKernelsTest, TokensAndIdsThatAreNoneAreNamed) {
   const Value x = graph.Input("x", {DType::kFloat32, Shape({3})});
   const Value table = graph.Variable("table", Shape({5, 2}), Initializer::Zeros());
   graph.Add("Embedding", "rows", {table, graph.Add("ToInt32", "ids", {x})});
-  auto session = Session::Compile(graph, {.fetches = {"rows"}, .trainable = false});
+  auto session = Session::Compile(CpuRuntime(), graph, {.fetches = {"rows"}, .trainable = false});
   ASSERT_THAT(session, IsOk());
   const auto run = [&](float third) {
     (*session)->FloatInput("x")[2] = third;
@@ -308,7 +309,7 @@ TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
   Graph graph;
   const Value ids = graph.Input("ids", {DType::kInt32, Shape({3, 1})});
   graph.Add("OneHot", "hot", {ids}, {{"size", int64_t{4}}});
-  auto session = Session::Compile(graph, {.fetches = {"hot"}, .trainable = false});
+  auto session = Session::Compile(CpuRuntime(), graph, {.fetches = {"hot"}, .trainable = false});
   ASSERT_THAT(session, IsOk());
   // Twice, so that the ones of the first run must go.
   for (const int32_t first : {2, 0}) {

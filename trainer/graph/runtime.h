@@ -1,0 +1,35 @@
+// What the sessions of a process compute with: devices of one type, and the kernels of that type.
+//
+// Nodes name devices by number: "/device:GPU:1" is devices[1] of a runtime of GPUs. Several may be
+// one and the same object: virtual ones, as TensorFlow has of processors, with one memory. A
+// session lies and runs on one object.
+//
+// Ownership: borrows devices and kernels, which outlive all sessions. Threads: a value; devices and
+// kernels are those of device.h and kernel_registry.h. Errors: none.
+//
+//   ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), graph, {.loss = "loss"}));
+
+#ifndef TRAINER_GRAPH_RUNTIME_H_
+#define TRAINER_GRAPH_RUNTIME_H_
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "trainer/graph/device.h"
+#include "trainer/graph/kernel_registry.h"
+
+namespace taas {
+
+struct Runtime {
+  std::vector<Device*> devices;  // At least one, all of one type.
+  const KernelRegistry& kernels;
+
+  std::string_view type() const { return devices.front()->type(); }
+  // The first device as so many virtual ones.
+  Runtime Virtual(size_t count) const { return {std::vector<Device*>(count, devices[0]), kernels}; }
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_RUNTIME_H_
