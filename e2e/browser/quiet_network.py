@@ -8,7 +8,8 @@ offline.
     with QuietNetwork("http://127.0.0.1:8080/") as network:
         subprocess.run([*network.enter, "chromium", …])
 
-Needs root; without, `enter` is empty and the browser shares this machine's network.
+Needs root; without, the browser shares this machine's network. In both cases what `enter` begins
+ends with the thread that has started it.
 """
 
 import os
@@ -42,7 +43,7 @@ class QuietNetwork:
 
     def __init__(self, url):
         self.port = urllib.parse.urlsplit(url).port
-        self.enter = []
+        self.enter = ENDS_WITH_US
         self.relay = None
         self.folder = None
 

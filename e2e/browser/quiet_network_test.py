@@ -4,9 +4,12 @@
 Part of `make e2e`; needs no cluster.
 """
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from waiting import until
@@ -19,19 +22,24 @@ from quiet_network import QuietNetwork
 with QuietNetwork("http://127.0.0.1:9/") as network:
     subprocess.run([*network.enter, "sh", "-c", f"echo {sys.argv[1]}; exec sleep 600"])
 """
+# Without root it shares the machine's network: the maker and the sleep.
+STARTED = 5 if os.geteuid() == 0 else 2
 
 
 def named(mark):
     """Pids of processes that have it in their environment."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                if mark.encode() in file.read():
-                    found.append(int(pid))
-        except OSError:
-            continue
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/environ", "rb") as file:
+            if mark.encode() in file.read().split(b"\0"):
+                found.append(int(pid))
     return found
+
+
+def end(mark):
+    for pid in named(mark):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 class QuietNetworkTest(unittest.TestCase):
@@ -40,14 +48,17 @@ class QuietNetworkTest(unittest.TestCase):
         # Symptom: a `make e2e` that was interrupted left browsers, their Node and two relays.
         mark = f"QUIET_NETWORK_TEST={os.getpid()}"
         name, value = mark.split("=")
-        maker = subprocess.Popen([sys.executable, "-c", MAKER, "inside"], text=True,
-                                 env={**os.environ, name: value, "PYTHONPATH": PATH},
-                                 stdout=subprocess.PIPE)
-        with maker:
-            self.assertEqual(maker.stdout.readline(), "inside\n")
-            # The maker, the shell of the network, the relays on both sides, the sleep.
-            self.assertGreaterEqual(len(named(mark)), 5 if os.geteuid() == 0 else 2)
-            maker.kill()
+        # Whoever is killed leaves it; nobody else's is there.
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.addCleanup(end, mark)
+        maker = subprocess.Popen(
+            [sys.executable, "-c", MAKER, "inside"], text=True, stdout=subprocess.PIPE,
+            env={**os.environ, name: value, "PYTHONPATH": PATH, "TMPDIR": folder})
+        self.addCleanup(maker.stdout.close)
+        self.assertEqual(maker.stdout.readline(), "inside\n")
+        self.assertGreaterEqual(len(named(mark)), STARTED)
+        maker.kill()
+        maker.wait()
         until("the end of all that it has started", lambda: not named(mark), 10)
 
 

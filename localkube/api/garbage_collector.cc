@@ -115,13 +115,15 @@ void GarbageCollector::OnEvent(const StoreEvent& event) {
   Learn(uid, std::move(known));
   if (!complete_) return;
   Look(uid);
-  if (events_ > kEventsMax + kEventsSlack) DropOldestEvents();
+  const bool more = event.type == StoreEventType::kAdded && event.key.resource == kEvents;
+  if (more && events_ > kEventsMax + kEventsSlack && !events_stay_) DropOldestEvents();
 }
 
 void GarbageCollector::Learn(const std::string& uid, Object object) {
   std::vector<Owner> before;
   if (const auto known = objects_.find(uid); known != objects_.end()) {
     before = std::move(known->second.owners);
+    if (known->second.key.resource == kEvents) --events_;
   }
   for (const Owner& owner : before) dependants_[owner.uid].erase(uid);
   for (const Owner& owner : object.owners) {
@@ -130,7 +132,7 @@ void GarbageCollector::Learn(const std::string& uid, Object object) {
   }
   if (!object.key.ns.empty()) by_namespace_[object.key.ns].insert(uid);
   uids_[object.key] = uid;
-  if (object.key.resource == kEvents && objects_.count(uid) == 0) ++events_;
+  if (object.key.resource == kEvents) ++events_;
   objects_[uid] = std::move(object);
   // One that is an owner no more, or is held no more, may have waited for this one.
   for (const Owner& owner : before) {
@@ -308,16 +310,18 @@ void GarbageCollector::RetryLater(const std::string& uid, const absl::Status& st
 
 void GarbageCollector::ExpireEvents() {
   executor_.PostAfter(kExpiryInterval, Guarded([this] { ExpireEvents(); }));
+  events_stay_ = false;
   DropOldestEvents();
   const Clock::WallTime oldest = clock_.WallNow() - kEventLife;
   const auto events = store_.List({.resource = kEvents});
   if (!events.ok()) return;
   for (const StoreEntry& entry : events->entries) {
-    const json event = json::parse(*entry.text);
+    const json event = json::parse(*entry.text, nullptr, /*allow_exceptions=*/false);
     std::string last = FieldText(event, "lastTimestamp");
     if (last.empty()) last = MetaText(event, "creationTimestamp");
     Clock::WallTime time;
-    if (!ParseRfc3339(last, &time) || time < oldest) RemoveEvent(entry.key, UidOf(event));
+    const bool old = !ParseRfc3339(last, &time) || time < oldest;
+    if (old && !RemoveEvent(entry)) return;
   }
 }
 
@@ -329,13 +333,24 @@ void GarbageCollector::DropOldestEvents() {
             [](const StoreEntry& a, const StoreEntry& b) { return a.revision < b.revision; });
   entries.resize(entries.size() - kEventsMax);
   for (const StoreEntry& entry : entries) {
-    RemoveEvent(entry.key, UidOf(json::parse(*entry.text)));
+    if (!RemoveEvent(entry)) return;
   }
 }
 
-// One that stays is met again in kExpiryInterval.
-void GarbageCollector::RemoveEvent(const StoreKey& key, const std::string& uid) {
-  rest_.Remove({FindResource(kEvents), key.ns, key.name, ""}, uid).IgnoreError();
+bool GarbageCollector::RemoveEvent(const StoreEntry& entry) {
+  std::string uid;
+  const absl::Status status = Attempt([&] {
+    uid = UidOf(json::parse(*entry.text));
+    return rest_.Remove({FindResource(kEvents), entry.key.ns, entry.key.name, ""}, uid);
+  });
+  // What the watch says of it later is known by then: they are not counted as there meanwhile.
+  if (status.ok()) Forget(uid);
+  // One that cannot be read stays, alone.
+  if (status.ok() || uid.empty()) return true;
+  Log(LogLevel::kWarning, "events of before stay; they are dropped when the store takes writes",
+      {{"cause", std::string(status.message())}});
+  events_stay_ = true;
+  return false;
 }
 
 }  // namespace taas::localkube

@@ -34,8 +34,7 @@ class GarbageCollector {
   // must not grow by them, and jobs of a second each make 18,000 in an hour, 20 MB.
   static constexpr std::chrono::hours kEventLife{1};
   static constexpr size_t kEventsMax = 3'000;
-  // So many more before the oldest go, which do so together: a list of all costs as much as a
-  // hundred removals.
+  // So many more before the oldest go, which do so together: each time all are listed.
   static constexpr size_t kEventsSlack = 256;
   static constexpr std::chrono::minutes kExpiryInterval{1};
   // Before a failed deletion is tried again.
@@ -85,7 +84,8 @@ class GarbageCollector {
   void ExpireEvents();
   // The oldest beyond kEventsMax.
   void DropOldestEvents();
-  void RemoveEvent(const StoreKey& key, const std::string& uid);
+  // False: it cannot be removed, nor others now; that is tried again in kExpiryInterval.
+  bool RemoveEvent(const StoreEntry& entry);
 
   Store& store_;
   Rest& rest_;
@@ -95,7 +95,8 @@ class GarbageCollector {
   std::map<StoreKey, std::string> uids_;
   std::map<std::string, std::set<std::string>> dependants_;  // Uids, by the owner's uid.
   std::map<std::string, std::set<std::string>> by_namespace_;
-  size_t events_ = 0;      // Of objects_.
+  size_t events_ = 0;         // Of objects_.
+  bool events_stay_ = false;  // The store has refused to remove one since the last ExpireEvents.
   bool complete_ = false;  // All that existed at the start is known.
   std::unique_ptr<StoreWatch> watch_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -222,9 +222,15 @@ TEST_F(GarbageCollectorTest, StoredTextThatCannotBeReadStopsNothing) {
   pod["spec"]["terminationGracePeriodSeconds"] = "30";
   ASSERT_TRUE(store("bad", pod.dump()).ok());
   ASSERT_TRUE(store("torn", "{").ok());
+  ASSERT_TRUE(store_->Commit({.key = {"events", "n", "torn"}, .render = [](uint64_t) {
+                return std::string("{");
+              }}).ok());
+  Call("POST", "/api/v1/namespaces/default/events", {{"metadata", {{"name", "old"}}}});
+  clock_.Advance(std::chrono::minutes(61));
   Call("DELETE", "/api/v1/namespaces/n");
   collector_.Start();
   EXPECT_TRUE(Eventually("/api/v1/namespaces/n/pods/bad", 404));
+  EXPECT_TRUE(Eventually("/api/v1/namespaces/default/events/old", 404));
   EXPECT_TRUE(Eventually("/api/v1/namespaces/n", 404));
 }
 

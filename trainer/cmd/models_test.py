@@ -79,7 +79,7 @@ ROWS = {
     "softmax": Row({"name": "softmax"}, "mnist", sgd(0.5), 300, 100, "accuracy", 0.89, 0.83),
     "mlp": Row({"name": "mlp", "hidden": [500]}, "mnist", momentum(0.05), 900, 100, "accuracy",
                0.93, 0.93),
-    "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 300), 300, 64, "accuracy", 0.975,
+    "lenet": Row({"name": "lenet"}, "mnist", cosine(0.05, 350), 350, 64, "accuracy", 0.975,
                  0.97),
     "resnet20": Row({"name": "resnet20"}, "images", cosine(0.05, 50), 50, 32, "accuracy", 0.95),
     "layers": Row({"name": "layers", "layers": CHAIN}, "images", momentum(0.1), 120, 64,

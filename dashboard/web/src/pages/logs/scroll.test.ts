@@ -66,6 +66,16 @@ test("the end stays when the window becomes higher before new rows are drawn", (
   }
 });
 
+test("whoever reads near the end stays there when the window becomes higher", () => {
+  const scroll = new LogScroll();
+  const drawn = even(100);
+  scroll.onScroll(scroll.total(drawn) - VIEWPORT - 17, drawn);
+  const higher = { ...even(148), viewport: VIEWPORT + 34 };
+  const most = scroll.total(drawn) - higher.viewport;
+  scroll.onScroll(most, higher, most);
+  expect(scroll.place).toBeDefined();
+});
+
 test("the end of what is drawn is the end, though more rows have come", () => {
   const scroll = new LogScroll();
   scroll.onScroll(300, even(100));

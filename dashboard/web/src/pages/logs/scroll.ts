@@ -73,7 +73,7 @@ export class LogScroll {
   }
 
   /**
-   * The user has moved the scroll bar, or the browser has since the window became higher; false:
+   * The user has moved the scroll bar, or the browser has, because the window became higher; false:
    * it was us. `drawnMost`: how far down it goes as drawn, while the rows may be more by now.
    */
   onScroll(top: number, geometry: Geometry, drawnMost = Infinity): boolean {
@@ -83,7 +83,9 @@ export class LogScroll {
     this.#moving = true;
     const { rows, viewport } = geometry;
     const most = this.total(geometry) - viewport;
-    const atBottom = top >= Math.min(most, drawnMost) - 1;
+    // Up, the browser moves it without anybody's wish: whoever was above the end stays there.
+    const drawn = step > 0 || this.place === undefined ? drawnMost : most;
+    const atBottom = top >= Math.min(most, drawn) - 1;
     if (atBottom && this.place === undefined) return true;
     if (exact(geometry)) {
       const row = Math.floor(top / ROW_HEIGHT);
