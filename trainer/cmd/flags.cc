@@ -99,7 +99,7 @@ void AddEngineFlags(Command& app, Flags* flags) {
               "say on which device each op lies")
       .Group(group);
   app.AddFlag("--soft-placement,--allow_soft_placement", &flags->soft_placement,
-              "an op whose device is not there runs on the CPU")
+              "an op whose device is not there runs on the process's own")
       .Group(group);
   app.AddOption("--inter-op-threads,--inter_op_parallelism_threads", &flags->inter_op_threads,
                 "how many ops run at the same time")

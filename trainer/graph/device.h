@@ -1,14 +1,15 @@
 // Where tensors lie and ops run: all that a session knows of a machine, beside the kernels of its
-// device type (kernel_registry.h). A backend for another processor fills in these three and
-// registers kernels; graph, schedule, memory plan and sessions stay as they are
+// device type (kernel_registry.h). A backend for another processor fills in these and registers
+// kernels; graph, schedule, memory plan and sessions stay as they are
 // (docs/design/0017-devices.md).
 //
-// Ownership: a Buffer owns its memory and a session its buffers and streams; the device outlives
-// both. Threads: a device from any; a stream from one at a time. Errors: ResourceExhausted for
-// memory that is not there; those of kernels.
+// Ownership: a Buffer owns its memory; buffers, streams, events and programs are their maker's, and
+// the device outlives them. Threads: a device from any; a stream, with its programs, from one at a
+// time; an event from any. Errors: ResourceExhausted for memory that is not there; kernels' own.
 //
 //   ASSIGN_OR_RETURN(Buffer arena, device.Allocate(plan.bytes));
 //   const std::unique_ptr<Stream> stream = device.MakeStream();
+//   RETURN_IF_ERROR(stream->Copy(arena.data(), batch, bytes));
 //   RETURN_IF_ERROR(stream->Launch(kernel, call));
 //   RETURN_IF_ERROR(stream->Synchronize());
 
@@ -16,40 +17,79 @@
 #define TRAINER_GRAPH_DEVICE_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "trainer/graph/kernel_registry.h"
 
 namespace taas {
 
+enum class MemoryKind : uint8_t {
+  kDevice,  // Where its kernels work; the host may not see it.
+  kPinned,  // The host's, to and from which a device copies while the host goes on.
+};
+
 // Memory of one device, zeroed when it is made.
 class Buffer {
  public:
-  using Free = void (*)(void* memory);
+  using Free = std::function<void(void* memory)>;
 
-  Buffer(void* memory, size_t bytes, Free free) : memory_(memory, free), bytes_(bytes) {}
+  Buffer(void* memory, size_t bytes, Free free, MemoryKind kind = MemoryKind::kDevice)
+      : memory_(memory, std::move(free)), bytes_(bytes), kind_(kind) {}
 
-  // A multiple of MemoryPlan::kAlignment.
+  // A multiple of Device::alignment().
   std::byte* data() const { return static_cast<std::byte*>(memory_.get()); }
   size_t bytes() const { return bytes_; }
+  MemoryKind kind() const { return kind_; }
 
  private:
   std::unique_ptr<void, Free> memory_;
   size_t bytes_;
+  MemoryKind kind_;
 };
 
-// Runs kernels one after the other, in the order in which they were launched.
+// A moment of a stream: all that was launched into it before. One that no stream has recorded has
+// passed.
+class Event {
+ public:
+  virtual ~Event() = default;
+  // Returns when it has passed.
+  virtual absl::Status Synchronize() = 0;
+};
+
+// What a stream was given once, to be launched again and again.
+class Program {
+ public:
+  virtual ~Program() = default;
+  // Into a stream of the device that recorded it.
+  virtual absl::Status Launch(Stream& stream) = 0;
+};
+
+// Runs what is launched into it in that order. A device that does so while the host goes on reports
+// errors of runs at Synchronize.
 class Stream {
  public:
   virtual ~Stream() = default;
-  // What `call` refers to stays as it is until Synchronize has returned. A device that runs kernels
-  // while the host goes on reports errors of their runs there.
+  // The kernel and what `call` refers to stay as they are until Synchronize has returned; captured,
+  // as long as the program.
   virtual absl::Status Launch(const Kernel& kernel, const KernelCall& call) = 0;
+  // Each end lies in memory of the device, in pinned memory, or in memory of the host that stays as
+  // it is until Synchronize has returned.
+  virtual absl::Status Copy(void* to, const void* from, size_t bytes) = 0;
+  // `event` is of this device, and from now on this moment.
+  virtual absl::Status Record(Event& event) = 0;
+  // What is launched from now on runs when the moment has passed that was last recorded.
+  virtual absl::Status Wait(Event& event) = 0;
+  // Records what `work` launches into this stream, and runs nothing of it.
+  virtual absl::StatusOr<std::unique_ptr<Program>> Capture(
+      absl::FunctionRef<absl::Status()> work) = 0;
   // Returns when all that was launched has ended.
   virtual absl::Status Synchronize() = 0;
 };
@@ -61,11 +101,17 @@ class Device {
   virtual std::string_view type() const = 0;
   // The hardware's: "Intel(R) Xeon(R) Platinum 8481C", and what else tells one from another.
   virtual std::string name() const = 0;
-  // Why products that are wanted in this precision are computed in float32 here; "": they are not.
+  // Of all buffers, and of tensors within them: a power of two.
+  virtual size_t alignment() const = 0;
+  // Whether the host may read and write what lies in MemoryKind::kDevice, while no kernel uses it.
+  virtual bool host_sees_memory() const = 0;
+  // Why products that are wanted in this precision are computed in float32 here; empty where they
+  // are not.
   virtual std::string_view MissingFor(Precision) const { return ""; }
   // At least `bytes`.
-  virtual absl::StatusOr<Buffer> Allocate(size_t bytes) = 0;
+  virtual absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kDevice) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;
+  virtual std::unique_ptr<Event> MakeEvent() = 0;
 };
 
 }  // namespace taas

@@ -35,7 +35,7 @@ TEST(DeviceNameTest, OldSpellingIsUnderstood) {
 
 TEST(DeviceNameTest, TextHasThePartsThatAreSaid) {
   for (const char* text : {"/job:worker/replica:0/task:3/device:GPU:1", "/device:CPU:0",
-                           "/job:ps/device:CPU:2"}) {
+                           "/job:ps/device:CPU:2", "/job:ps/replica:0/task:1"}) {
     const absl::StatusOr<DeviceName> device = DeviceName::Parse(text);
     ASSERT_THAT(device, IsOk());
     EXPECT_EQ(device->ToString(), text);

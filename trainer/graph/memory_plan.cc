@@ -6,8 +6,8 @@
 namespace taas {
 namespace {
 
-size_t RoundUp(size_t bytes) {
-  return (bytes + MemoryPlan::kAlignment - 1) / MemoryPlan::kAlignment * MemoryPlan::kAlignment;
+size_t RoundUp(size_t bytes, size_t alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
 }
 
 bool AliveTogether(const Lifetime& a, const Lifetime& b) {
@@ -16,7 +16,7 @@ bool AliveTogether(const Lifetime& a, const Lifetime& b) {
 
 }  // namespace
 
-MemoryPlan PlanMemory(std::span<const Lifetime> tensors) {
+MemoryPlan PlanMemory(std::span<const Lifetime> tensors, size_t alignment) {
   MemoryPlan plan;
   plan.offsets.resize(tensors.size());
   std::vector<size_t> order(tensors.size());
@@ -26,12 +26,12 @@ MemoryPlan PlanMemory(std::span<const Lifetime> tensors) {
 
   std::vector<size_t> placed;  // By offset.
   for (const size_t tensor : order) {
-    const size_t bytes = RoundUp(tensors[tensor].bytes);
+    const size_t bytes = RoundUp(tensors[tensor].bytes, alignment);
     size_t offset = 0;
     for (const size_t other : placed) {
       if (!AliveTogether(tensors[tensor], tensors[other])) continue;
       if (plan.offsets[other] >= offset + bytes) break;
-      offset = std::max(offset, plan.offsets[other] + RoundUp(tensors[other].bytes));
+      offset = std::max(offset, plan.offsets[other] + RoundUp(tensors[other].bytes, alignment));
     }
     plan.offsets[tensor] = offset;
     plan.bytes = std::max(plan.bytes, offset + bytes);

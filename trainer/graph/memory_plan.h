@@ -6,7 +6,7 @@
 //
 // Ownership: values. Threads: any. Errors: none.
 //
-//   const MemoryPlan plan = PlanMemory({{.bytes = 4096, .first = 0, .last = 2}, …});
+//   const MemoryPlan plan = PlanMemory({{.bytes = 4096, .first = 0, .last = 2}, …}, 64);
 //   float* x = arena + plan.offsets[0];
 
 #ifndef TRAINER_GRAPH_MEMORY_PLAN_H_
@@ -25,13 +25,12 @@ struct Lifetime {
 };
 
 struct MemoryPlan {
-  static constexpr size_t kAlignment = 64;  // A cache line, and the widest vector register.
-
-  std::vector<size_t> offsets;  // Multiples of kAlignment.
+  std::vector<size_t> offsets;  // Multiples of the alignment.
   size_t bytes = 0;
 };
 
-MemoryPlan PlanMemory(std::span<const Lifetime> tensors);
+// `alignment` is the device's.
+MemoryPlan PlanMemory(std::span<const Lifetime> tensors, size_t alignment);
 
 }  // namespace taas
 

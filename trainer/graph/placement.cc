@@ -27,6 +27,13 @@ std::string Trouble(const Node& node, std::optional<DType> dtype, const DeviceNa
 
 }  // namespace
 
+size_t Placement::own() const {
+  const absl::StatusOr<DeviceName> name = DeviceName::Parse(device);
+  if (!name.ok() || (!name->type.empty() && name->type != runtime.type())) return 0;
+  const size_t index = static_cast<size_t>(name->index);
+  return index < runtime.devices.size() ? index : 0;
+}
+
 std::string Placement::NameOf(size_t i) const {
   const DeviceName name{.job = job,
                         .task = task,
@@ -75,16 +82,16 @@ absl::StatusOr<DeviceName> PlaceNode(const Node& node, std::optional<DType> dtyp
   if (device.type.empty()) device.type = placement.runtime.type();
   const std::string trouble = Trouble(node, dtype, device, placement.runtime);
   if (trouble.empty()) return device;
-  DeviceName first = device;
-  first.type = placement.runtime.type();
-  first.index = 0;
-  // What not even the first device can compute is refused for that.
-  const std::string hopeless = Trouble(node, dtype, first, placement.runtime);
+  DeviceName own = device;
+  own.type = placement.runtime.type();
+  own.index = static_cast<int>(placement.own());
+  // What not even the session's device can compute is refused for that.
+  const std::string hopeless = Trouble(node, dtype, own, placement.runtime);
   if (!hopeless.empty()) return refuse(hopeless);
-  if (!placement.soft) return refuse(trouble + " (soft placement would take the first device)");
-  Log(LogLevel::kWarning, place + " on the first device instead",
-      {{"wanted", text}, {"why", trouble}, {"placed", first.ToString()}});
-  return first;
+  if (!placement.soft) return refuse(trouble + " (soft placement would take the session's)");
+  Log(LogLevel::kWarning, place + " on the session's device instead",
+      {{"wanted", text}, {"why", trouble}, {"placed", own.ToString()}});
+  return own;
 }
 
 }  // namespace taas

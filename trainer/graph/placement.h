@@ -3,8 +3,8 @@
 //
 // A node may name a device by any part of "/job:worker/replica:0/task:1/device:GPU:0"; what it
 // leaves out is this process's. Soft placement is TensorFlow's allow_soft_placement: an op whose
-// device is not there runs on the first that is, and a line is logged. It never moves an op to
-// another process: a job or task that is not this one is refused in both cases.
+// device is not there runs on the session's, and a line is logged. It never moves an op to another
+// process: a job or task that is not this one is refused in both cases.
 //
 // Ownership: borrows the runtime. Threads: any. Errors: InvalidArgument, naming the op, the device
 // that it asks for and those that exist.
@@ -29,10 +29,14 @@ struct Placement {
   // Who this process is.
   std::string job = "localhost";
   int task = 0;
-  // Of nodes that name none; "" is the first device.
+  // The session's, and that of nodes that name none; "" is the first device.
   std::string device;
   bool soft = false;
   const Runtime& runtime;
+
+  // Which of the runtime's devices `device` names. Of one that is not there the first: nodes that
+  // name none are refused, or, with soft placement, are there.
+  size_t own() const;
 
   // "/job:localhost/replica:0/task:0/device:CPU:0, …", for messages.
   std::string Devices() const;

@@ -17,8 +17,13 @@ class PlacementTest : public testing::Test {
     explicit NoDevice(std::string_view type) : type_(type) {}
     std::string_view type() const override { return type_; }
     std::string name() const override { return std::string(type_) + " of this test"; }
-    absl::StatusOr<Buffer> Allocate(size_t) override { return absl::UnimplementedError(""); }
+    size_t alignment() const override { return 64; }
+    bool host_sees_memory() const override { return true; }
+    absl::StatusOr<Buffer> Allocate(size_t, MemoryKind) override {
+      return absl::UnimplementedError("");
+    }
     std::unique_ptr<Stream> MakeStream() override { return nullptr; }
+    std::unique_ptr<Event> MakeEvent() override { return nullptr; }
 
    private:
     const std::string_view type_;
@@ -71,13 +76,17 @@ TEST_F(PlacementTest, ADeviceThatIsNotThereIsRefusedWithWhatThereIs) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/device:CPU:2")));
 }
 
-TEST_F(PlacementTest, SoftPlacementTakesTheFirstDeviceAndSaysSo) {
+TEST_F(PlacementTest, SoftPlacementTakesTheSessionsDeviceAndSaysSo) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(Placed("/job:worker/task:1/device:GPU:3", /*soft=*/true),
             "/job:worker/replica:0/task:1/device:CPU:0");
   EXPECT_EQ(Placed("/device:CPU:7", /*soft=*/true), "/job:worker/replica:0/task:1/device:CPU:0");
+  EXPECT_EQ(PlaceNode(Relu("/gpu:0"), DType::kFloat32,
+                      {.device = "/cpu:1", .soft = true, .runtime = runtime_})
+                ->ToString(),
+            "/job:localhost/replica:0/task:0/device:CPU:1");
   const std::string log = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(log, AllOf(HasSubstr("place hidden/relu (Relu) on the first device instead"),
+  EXPECT_THAT(log, AllOf(HasSubstr("place hidden/relu (Relu) on the session's device instead"),
                          HasSubstr("/device:CPU:7"), HasSubstr("device:GPU:3")));
 }
 

@@ -86,9 +86,9 @@ struct SessionOptions {
   // Who this process is, for nodes that name a job and a task.
   std::string job = "localhost";
   int task = 0;
-  // On which the session lies, and nodes that name none: "/device:CPU:1"; "" is the first.
+  // The device of the session, and of nodes that name none: "/device:CPU:1"; "" is the first.
   std::string device;
-  // An op whose device is not there runs on the first, instead of being refused.
+  // An op whose device is not there runs on the session's, instead of being refused.
   bool soft_placement = false;
   // Null: nothing is recorded. `trace_name` is what the file calls this session.
   StepTrace* trace = nullptr;

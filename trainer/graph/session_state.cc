@@ -25,26 +25,18 @@ constexpr int kReuseDistance = 4;
 // Space 0 is the arena; buffer i outside of it is space i + 1.
 constexpr int kArenaSpace = 0;
 
-// The device of this name. Of one that is not there the first: it is refused, or moved there, with
-// the first node.
-Device& DeviceOf(const Runtime& runtime, const std::string& name) {
-  const absl::StatusOr<DeviceName> parsed = DeviceName::Parse(name);
-  const size_t index = parsed.ok() ? static_cast<size_t>(parsed->index) : 0;
-  return *runtime.devices[index < runtime.devices.size() ? index : 0];
-}
-
 }  // namespace
 
 Session::State::State(Runtime computes_with, const Graph& source, SessionOptions given)
     : runtime(std::move(computes_with)),
       graph(source),
       options(std::move(given)),
-      device(DeviceOf(runtime, options.device)),
       placement{.job = options.job,
                 .task = options.task,
                 .device = options.device,
                 .soft = options.soft_placement,
-                .runtime = runtime} {}
+                .runtime = runtime},
+      device(*runtime.devices.at(placement.own())) {}
 
 absl::Status Session::State::Compile() {
   RETURN_IF_ERROR(graph.status());
@@ -189,7 +181,7 @@ absl::StatusOr<DeviceName> Session::State::Place(const Node& node,
   ASSIGN_OR_RETURN(DeviceName name, PlaceNode(node, dtype, placement));
   if (runtime.devices[static_cast<size_t>(name.index)] == &device) return name;
   return absl::InvalidArgumentError("place " + node.name + " (" + node.op + "): it asks for " +
-                                    name.ToString() +
+                                    node.device +
                                     ", and a session lies on one device: tensors are not copied "
                                     "to another one");
 }
@@ -278,7 +270,7 @@ absl::Status Session::State::PlaceArena() {
       add(steps[i].kernel.scratch_bytes, at, at, &scratch_offsets[i]);
     }
   }
-  const MemoryPlan plan = PlanMemory(lifetimes);
+  const MemoryPlan plan = PlanMemory(lifetimes, device.alignment());
   ASSIGN_OR_RETURN(Buffer made, device.Allocate(plan.bytes));
   owned.push_back(std::move(made));
   std::byte* const arena = owned.back().data();

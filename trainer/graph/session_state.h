@@ -31,6 +31,8 @@ namespace taas {
 
 struct Session::State {
   State(Runtime computes_with, const Graph& source, SessionOptions given);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   // The parts of it, in their order.
   absl::Status Compile();
@@ -83,8 +85,8 @@ struct Session::State {
   const Runtime runtime;
   Graph graph;
   const SessionOptions options;
-  Device& device;  // On which all of it lies and runs.
   const Placement placement;
+  Device& device;  // On which all of it lies and runs.
   std::vector<Node> nodes;  // Of the graph, after fusion.
   std::map<NodeId, DeviceName> devices;
   std::map<NodeId, Precision> products;  // Of all that have a kernel.

@@ -186,7 +186,7 @@ TEST(SessionTest, AbsentDeviceIsRefusedWithTheNode) {
                              HasSubstr("/job:worker/replica:0/task:0/device:CPU:0"))));
 }
 
-TEST(SessionTest, SoftPlacementRunsItOnTheCpu) {
+TEST(SessionTest, SoftPlacementRunsItOnTheSessionsDevice) {
   auto session = Session::Compile(CpuRuntime(), GraphOnAGpu(),
                                   {.loss = "loss", .job = "worker", .soft_placement = true});
   ASSERT_THAT(session, IsOk());
@@ -243,11 +243,14 @@ TEST(SessionTest, AllOfItLiesOnOneDevice) {
    public:
     std::string_view type() const override { return "CPU"; }
     std::string name() const override { return "other"; }
-    absl::StatusOr<Buffer> Allocate(size_t bytes) override {
+    size_t alignment() const override { return 4096; }
+    bool host_sees_memory() const override { return true; }
+    absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
       allocated += bytes;
-      return CpuRuntime().devices[0]->Allocate(bytes);
+      return CpuRuntime().devices[0]->Allocate(bytes, kind);
     }
     std::unique_ptr<Stream> MakeStream() override { return CpuRuntime().devices[0]->MakeStream(); }
+    std::unique_ptr<Event> MakeEvent() override { return CpuRuntime().devices[0]->MakeEvent(); }
 
     size_t allocated = 0;
   } other;
@@ -257,6 +260,7 @@ TEST(SessionTest, AllOfItLiesOnOneDevice) {
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT(OpOf(**session, "product"), HasSubstr("device:CPU:1"));
   EXPECT_GT(other.allocated, 0u);
+  EXPECT_EQ((*session)->memory().arena_bytes % 4096, 0u);
 
   Graph parted = SmallGraph();
   parted.SetDevice("/device:CPU:1");
@@ -265,6 +269,16 @@ TEST(SessionTest, AllOfItLiesOnOneDevice) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("place kept (Identity)"), HasSubstr("device:CPU:1"),
                              HasSubstr("a session lies on one device"))));
+  // Soft placement does not part it.
+  EXPECT_THAT(Session::Compile(two, GraphOnAGpu(),
+                               {.loss = "loss",
+                                .job = "worker",
+                                .device = "/device:CPU:1",
+                                .soft_placement = true}),
+              IsOk());
+  EXPECT_THAT(Session::Compile(two, SmallGraph(),
+                               {.loss = "loss", .device = "/device:GPU:1", .soft_placement = true}),
+              IsOk());
 }
 
 TEST(SessionTest, ProgramsBringKernelsOfTheirOwn) {

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/graph/recorded_program.h"
 #include "trainer/kernels/cpu/cpu_device.h"
 
 namespace taas {
@@ -17,7 +18,7 @@ MemoryAccess At(size_t place, bool writes) { return {0, place, place + 1, writes
 
 // Steps on an array of numbers, each of which folds what it reads into what it writes: a result
 // that depends on the order of any two that touch one number.
-class Program {
+class Folds {
  public:
   void Add(std::vector<size_t> reads, size_t writes) {
     const int index = static_cast<int>(steps.size());
@@ -45,7 +46,7 @@ TEST(StepRunnerTest, AnyNumberOfThreadsComputesTheSame) {
     std::vector<uint64_t> expected;
     for (const int threads : {1, 2, 3, 8}) {
       SeededRandom random(seed);
-      Program program;
+      Folds program;
       for (int i = 0; i < 60; ++i) {
         program.Add({random.Below(12), random.Below(12)}, random.Below(12));
       }
@@ -121,26 +122,37 @@ class LateDevice : public Device {
  public:
   std::string_view type() const override { return "LATE"; }
   std::string name() const override { return "late"; }
-  absl::StatusOr<Buffer> Allocate(size_t bytes) override { return CpuDevice().Allocate(bytes); }
+  size_t alignment() const override { return CpuDevice().alignment(); }
+  bool host_sees_memory() const override { return true; }
+  absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
+    return CpuDevice().Allocate(bytes, kind);
+  }
   std::unique_ptr<Stream> MakeStream() override { return std::make_unique<LateStream>(); }
+  std::unique_ptr<Event> MakeEvent() override { return CpuDevice().MakeEvent(); }
 
  private:
   class LateStream : public Stream {
    public:
+    LateStream() : now_(CpuDevice().MakeStream()) {}
     absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
-      queue_.push_back({&kernel, call});
-      return absl::OkStatus();
+      return queue_->AddLaunch(kernel, call);
+    }
+    absl::Status Copy(void* to, const void* from, size_t bytes) override {
+      return queue_->AddCopy(to, from, bytes);
+    }
+    absl::Status Record(Event& event) override { return queue_->AddRecord(event); }
+    absl::Status Wait(Event& event) override { return queue_->AddWait(event); }
+    absl::StatusOr<std::unique_ptr<Program>> Capture(
+        absl::FunctionRef<absl::Status()>) override {
+      return absl::UnimplementedError("no runner captures");
     }
     absl::Status Synchronize() override {
-      absl::Status first;
-      for (const auto& [kernel, call] : std::exchange(queue_, {})) {
-        if (first.ok()) first = kernel->run(call);
-      }
-      return first;
+      return std::exchange(queue_, std::make_unique<RecordedProgram>())->Launch(*now_);
     }
 
    private:
-    std::vector<std::pair<const Kernel*, KernelCall>> queue_;
+    const std::unique_ptr<Stream> now_;
+    std::unique_ptr<RecordedProgram> queue_ = std::make_unique<RecordedProgram>();
   };
 };
 
@@ -150,7 +162,7 @@ TEST(StepRunnerTest, ADeviceThatRunsLaterComputesTheSame) {
   for (Device* device : {&CpuDevice(), static_cast<Device*>(&late)}) {
     for (const int threads : {1, 3}) {
       SeededRandom random(4);
-      Program program;
+      Folds program;
       for (int i = 0; i < 60; ++i) {
         program.Add({random.Below(12), random.Below(12)}, random.Below(12));
       }
@@ -161,6 +173,20 @@ TEST(StepRunnerTest, ADeviceThatRunsLaterComputesTheSame) {
       EXPECT_EQ(program.numbers, expected) << device->type() << ", " << threads << " threads";
     }
   }
+}
+
+// A kernel of a device with queues launches into that of its call.
+TEST(StepRunnerTest, AKernelIsToldItsStream) {
+  std::atomic<int> told = 0;
+  Stream* seen = nullptr;
+  const std::vector<RunnableStep> steps(2, {.kernel = {.run = [&](const KernelCall& call) {
+    told += call.stream != nullptr && (seen == nullptr || seen == call.stream) ? 1 : 0;
+    seen = call.stream;
+    return absl::OkStatus();
+  }}});
+  StepRunner runner(CpuDevice(), steps, {}, /*threads=*/1);
+  EXPECT_THAT(runner.Run(/*forward=*/false, {}).status, IsOk());
+  EXPECT_EQ(told, 2);
 }
 
 TEST(StepRunnerTest, AnErrorOfADeviceThatRunsLaterEndsTheRun) {

@@ -9,18 +9,51 @@
 #include <memory>
 #include <string>
 
-#include "trainer/graph/memory_plan.h"
+#include "trainer/graph/recorded_program.h"
 #include "trainer/kernels/cpu/bfloat16.h"
 
 namespace taas {
 namespace {
 
+// A cache line, and the widest vector register.
+constexpr size_t kAlignment = 64;
+
+// Whatever a stream was given before has run.
+class CpuEvent : public Event {
+ public:
+  absl::Status Synchronize() override { return absl::OkStatus(); }
+};
+
 class CpuStream : public Stream {
  public:
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
+    if (recording_ != nullptr) return recording_->AddLaunch(kernel, call);
     return kernel.run(call);
   }
+  absl::Status Copy(void* to, const void* from, size_t bytes) override {
+    if (recording_ != nullptr) return recording_->AddCopy(to, from, bytes);
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    return absl::OkStatus();
+  }
+  absl::Status Record(Event& event) override {
+    return recording_ != nullptr ? recording_->AddRecord(event) : absl::OkStatus();
+  }
+  absl::Status Wait(Event& event) override {
+    return recording_ != nullptr ? recording_->AddWait(event) : absl::OkStatus();
+  }
+  absl::StatusOr<std::unique_ptr<Program>> Capture(
+      absl::FunctionRef<absl::Status()> work) override {
+    auto program = std::make_unique<RecordedProgram>();
+    recording_ = program.get();
+    absl::Status status = work();
+    recording_ = nullptr;
+    if (!status.ok()) return status;
+    return program;
+  }
   absl::Status Synchronize() override { return absl::OkStatus(); }
+
+ private:
+  RecordedProgram* recording_ = nullptr;  // Of the capture that is under way.
 };
 
 class Cpu : public Device {
@@ -31,7 +64,8 @@ class Cpu : public Device {
     for (std::string line; std::getline(file, line);) {
       // Not of every architecture.
       const size_t colon = line.find(": ");
-      if (line.starts_with("model name") && colon != line.npos) return line.substr(colon + 2);
+      if (!line.starts_with("model name") || colon == line.npos) continue;
+      if (colon + 2 < line.size()) return line.substr(colon + 2);
     }
     return "CPU";
   }
@@ -40,10 +74,13 @@ class Cpu : public Device {
     return "this processor has no AVX512_BF16";
   }
 
-  absl::StatusOr<Buffer> Allocate(size_t bytes) override {
-    const size_t alignment = bytes >= kHugePagesFrom ? kHugePage : MemoryPlan::kAlignment;
+  size_t alignment() const override { return kAlignment; }
+  bool host_sees_memory() const override { return true; }
+
+  absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
+    const size_t alignment = bytes >= kHugePagesFrom ? kHugePage : kAlignment;
     const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
-    Buffer buffer(std::aligned_alloc(alignment, rounded), rounded, &std::free);
+    Buffer buffer(std::aligned_alloc(alignment, rounded), rounded, &std::free, kind);
     if (rounded < bytes || buffer.data() == nullptr) {
       return absl::ResourceExhaustedError("no memory for " + std::to_string(bytes) +
                                           " bytes of tensors");
@@ -55,6 +92,7 @@ class Cpu : public Device {
   }
 
   std::unique_ptr<Stream> MakeStream() override { return std::make_unique<CpuStream>(); }
+  std::unique_ptr<Event> MakeEvent() override { return std::make_unique<CpuEvent>(); }
 };
 
 }  // namespace

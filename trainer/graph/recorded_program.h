@@ -1,0 +1,57 @@
+// A program as the list of what was launched: for streams whose device records nothing itself.
+//
+// Ownership: borrows kernels, and what their calls and copies refer to. Threads: one at a time.
+// Errors: the first of those of the commands, the rest of which are not launched.
+//
+//   if (recording_ != nullptr) return recording_->AddLaunch(kernel, call);
+
+#ifndef TRAINER_GRAPH_RECORDED_PROGRAM_H_
+#define TRAINER_GRAPH_RECORDED_PROGRAM_H_
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "trainer/graph/device.h"
+
+namespace taas {
+
+class RecordedProgram : public Program {
+ public:
+  // All return OK.
+  absl::Status AddLaunch(const Kernel& kernel, const KernelCall& call) {
+    return Add([&kernel, call](Stream& stream) { return stream.Launch(kernel, call); });
+  }
+  absl::Status AddCopy(void* to, const void* from, size_t bytes) {
+    return Add([=](Stream& stream) { return stream.Copy(to, from, bytes); });
+  }
+  absl::Status AddRecord(Event& event) {
+    return Add([&event](Stream& stream) { return stream.Record(event); });
+  }
+  absl::Status AddWait(Event& event) {
+    return Add([&event](Stream& stream) { return stream.Wait(event); });
+  }
+
+  absl::Status Launch(Stream& stream) override {
+    for (const Command& command : commands_) {
+      if (absl::Status status = command(stream); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  using Command = std::function<absl::Status(Stream&)>;
+
+  absl::Status Add(Command command) {
+    commands_.push_back(std::move(command));
+    return absl::OkStatus();
+  }
+
+  std::vector<Command> commands_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_GRAPH_RECORDED_PROGRAM_H_
