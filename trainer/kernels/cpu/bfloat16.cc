@@ -18,8 +18,13 @@ bool HasBFloat16() {
   return kHas;
 }
 
+#ifdef __clang__  // Of `make fuzz`.
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512vl,avx512bw,avx512bf16"))), apply_to = function)
+#else
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512vl,avx512bw,avx512bf16,prefer-vector-width=512")
+#endif
 
 namespace {
 
@@ -198,6 +203,10 @@ void MultiplyTile(const Tile& tile) {
   functions[static_cast<size_t>(tile.rows - 1)](tile);
 }
 
+#ifdef __clang__
+#pragma clang attribute pop
+#else
 #pragma GCC pop_options
+#endif
 
 }  // namespace taas
