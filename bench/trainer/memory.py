@@ -130,12 +130,13 @@ def main():
     parser.add_argument("--only", help="ways whose name has this word")
     parser.add_argument("--host", default="127.0.0.1")
     args = parser.parse_args()
+    wanted = {name: way for name, way in WAYS.items() if (args.only or "") in name}
+    if not wanted:
+        parser.error(f"no way has {args.only!r} in its name; there are: {'; '.join(WAYS)}")
     flat = True
     print("| way | role | MB from step 1,000 | most after it | last | flat |")
     print("|---|---|---|---|---|---|")
-    for name, way in WAYS.items():
-        if args.only and args.only not in name:
-            continue
+    for name, way in wanted.items():
         for role, growth in sorted(measure(way, args.steps, args.host).items()):
             sizes = " | ".join(f"{size / 1e6:.2f}"
                                for size in (growth.first, growth.most, growth.last))

@@ -145,6 +145,8 @@ def main():
     before, after = map(os.path.abspath, (args.before, args.after))
     wrong, own_order = [], []
     chosen = {name: case for name, case in cases().items() if args.only in name}
+    if not chosen:
+        parser.error(f"no case has {args.only!r} in its name; there are: {'; '.join(cases())}")
     for name, case in chosen.items():
         first = results(before, *case)
         if differences(first, results(before, *case)):
