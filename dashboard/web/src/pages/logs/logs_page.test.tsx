@@ -6,6 +6,7 @@ import type { Rendered } from "../../testing/render";
 import { renderAt } from "../../testing/render";
 import { HOSTILE, jobOf } from "../job/job_fixture";
 import { FakeLogStream, lineOf, LIVE } from "./fake_log_stream";
+import { ROW_HEIGHT } from "./scroll";
 
 const PATH = "api/jobs/ml/trainingjobs/bert/logs";
 
@@ -103,6 +104,19 @@ test("whoever scrolled up stays there, sees how many lines came, and gets to the
   expect(screen.queryByRole("button", { name: /new line/ })).toBeNull();
   streams[0]?.send(lineOf(3_002, "new three"));
   await waitFor(() => expect(texts().at(-1)).toBe("new three"));
+});
+
+test("a window that grows before new lines are drawn stays at the end", async () => {
+  await open("", manyLines(2_000));
+  streams[0]?.send(LIVE);
+  await screen.findByText(/Following/);
+  const height = region().clientHeight + 34;
+  Object.defineProperty(region(), "clientHeight", { configurable: true, value: height });
+  streams[0]?.send(lineOf(3_000, "new one"), lineOf(3_001, "new two"));
+  // What the browser does: as far down as what is drawn goes.
+  fireEvent.scroll(region(), { target: { scrollTop: 2_000 * ROW_HEIGHT - height } });
+  await waitFor(() => expect(texts().at(-1)).toBe("new two"));
+  expect(screen.queryByRole("button", { name: /new line/ })).toBeNull();
 });
 
 test("some replicas, or all of a role, are chosen and kept in the URL", async () => {
