@@ -9,6 +9,7 @@ namespace taas {
 namespace {
 
 constexpr char kEscape = 0x1b;
+constexpr std::string_view kCut = "…";
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
@@ -59,7 +60,7 @@ std::string LastLine(std::string_view text) {
   if (lines.empty()) return "";
   const std::string& last = lines.front();
   if (last.size() <= kLastWordsBytesMax) return last;
-  return std::string(CutToCharacter(last, kLastWordsBytesMax)) + "…";
+  return std::string(CutToCharacter(last, kLastWordsBytesMax - kCut.size())) + std::string(kCut);
 }
 
 std::string LastWords(std::string_view text) {

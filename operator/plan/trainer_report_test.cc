@@ -131,9 +131,10 @@ TEST(MergeProgressTest, WhatAReportDoesNotSayIsKept) {
 }
 
 TEST(MessageOfTerminationTest, ALongMessageIsCutAtACharacter) {
-  std::string text(499, 'a');
-  text += "\xc3\xa9\xc3\xa9";  // Two letters of two bytes; the limit falls into the first.
-  EXPECT_EQ(MessageOfTermination(text), std::string(499, 'a') + "…");
+  std::string text(496, 'a');
+  // Letters of two bytes: what is left beside the three of "…" ends in the first.
+  text += "\xc3\xa9\xc3\xa9\xc3\xa9";
+  EXPECT_EQ(MessageOfTermination(text), std::string(496, 'a') + "…");
 }
 
 }  // namespace
