@@ -67,9 +67,12 @@ absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
     return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
                                       nlohmann::json{{columns.sources().front(), 1}}.dump());
   }
+  const nlohmann::json none;
   std::vector<SourceValue> values;
   for (const std::string& source : columns.sources()) {
-    const auto value = SourceValueOf(json.value(source, nlohmann::json()));
+    // A text stays where it lies: in `json`.
+    const auto found = json.find(source);
+    const auto value = SourceValueOf(found == json.end() ? none : *found);
     if (!value) {
       return absl::InvalidArgumentError("\"" + source + "\" must be a text, a number or null");
     }
