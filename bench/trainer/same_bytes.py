@@ -4,7 +4,7 @@
     bench/trainer/same_bytes.py [--only lenet] BEFORE AFTER
 
 Each case trains a few steps: every model alone with one and with two threads, every optimizer, and
-one model in each strategy. A case whose order is the machine's, as of two workers that push when
+three in each strategy. A case whose order is the machine's, as of two workers that push when
 they are ready, is no case: BEFORE runs twice, and must equal itself. Bits depend on the processor,
 so both run here and nothing is kept. Exits with 1 if something differs, and names it.
 """

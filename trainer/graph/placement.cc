@@ -20,7 +20,7 @@ std::string Trouble(const Node& node, std::optional<DType> dtype, const DeviceNa
   }
   if (dtype && runtime.kernels.Find(node.op, wanted.type, *dtype) == nullptr) {
     return "this program has no kernel of " + node.op + " for " + wanted.type + " and " +
-           std::string(taas::NameOf(*dtype));
+           std::string(NameOf(*dtype));
   }
   return "";
 }
@@ -34,7 +34,7 @@ size_t Placement::own() const {
   return index < runtime.devices.size() ? index : 0;
 }
 
-std::string Placement::NameOf(size_t i) const {
+std::string Placement::NameOfDevice(size_t i) const {
   const DeviceName name{.job = job,
                         .task = task,
                         .type = std::string(runtime.type()),
@@ -46,7 +46,7 @@ std::string Placement::Devices() const {
   const size_t count = runtime.devices.size();
   std::string text;
   for (size_t i = 0; i < std::min(count, kDevicesShown); ++i) {
-    text += (text.empty() ? "" : ", ") + NameOf(i);
+    text += (text.empty() ? "" : ", ") + NameOfDevice(i);
   }
   if (count <= kDevicesShown) return text;
   return text + " and " + std::to_string(count - kDevicesShown) + " more " +
@@ -56,7 +56,7 @@ std::string Placement::Devices() const {
 std::string Placement::DeviceMapping() const {
   std::string text = "Device mapping:\n";
   for (size_t i = 0; i < runtime.devices.size(); ++i) {
-    text += NameOf(i) + " -> device: " + std::to_string(i) +
+    text += NameOfDevice(i) + " -> device: " + std::to_string(i) +
             ", name: " + runtime.devices[i]->name() + "\n";
   }
   return text;

@@ -43,7 +43,7 @@ struct Placement {
   // The first lines of TensorFlow's log_device_placement: which hardware each device is.
   std::string DeviceMapping() const;
   // "/job:localhost/replica:0/task:0/device:CPU:0" of devices[i].
-  std::string NameOf(size_t i) const;
+  std::string NameOfDevice(size_t i) const;
 };
 
 // Every part of the answer is given. `dtype` is that of the op's first input; nothing of leaves and
