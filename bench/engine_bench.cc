@@ -94,7 +94,7 @@ Network Branches() {
 }
 
 void Fill(Session* session) {
-  session->InitializeVariables(/*seed=*/1);
+  CHECK(session->InitializeVariables(/*seed=*/1).ok()) << "initialize";
   if (session->HasInput("images")) FillImageBatch(1, session);
 }
 

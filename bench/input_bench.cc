@@ -166,7 +166,7 @@ std::unique_ptr<ModelTask> MakeTask(FileSystem& files, const Network& network, c
   CHECK(config.ok()) << config.status();
   auto task = ModelTask::Make(CpuRuntime(), files, *config);
   CHECK(task.ok()) << task.status();
-  (*task)->session().InitializeVariables(1);
+  CHECK((*task)->session().InitializeVariables(1).ok()) << "initialize";
   return *std::move(task);
 }
 

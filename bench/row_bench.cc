@@ -29,7 +29,7 @@
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/model_update.h"
 #include "trainer/strategy/training_task.h"
 
 namespace taas {
@@ -71,11 +71,13 @@ class Trained {
         CpuRuntime(), graph, {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
     CHECK(session.ok()) << session.status().ToString();
     session_ = *std::move(session);
-    session_->InitializeVariables(/*seed=*/1);
+    CHECK(session_->InitializeVariables(/*seed=*/1).ok()) << "initialize";
     auto rule = Optimizer::Make({.name = optimizer, .learning_rate = {.start = 0.01}});
     CHECK(rule.ok()) << rule.status().ToString();
     rule_ = *std::move(rule);
-    slots_ = std::make_unique<OptimizerSlots>(*rule_, *session_);
+    auto update = ModelUpdate::Make(*rule_, *session_);
+    CHECK(update.ok()) << update.status().ToString();
+    update_ = *std::move(update);
   }
 
   void Compute() {
@@ -86,14 +88,15 @@ class Trained {
   }
   void Step() {
     Compute();
-    slots_->Apply(*session_, ++step_);
+    const absl::Status updated = update_->Apply(++step_);
+    CHECK(updated.ok()) << updated.ToString();
   }
   Session& session() { return *session_; }
 
  private:
   std::unique_ptr<Session> session_;
   std::unique_ptr<Optimizer> rule_;
-  std::unique_ptr<OptimizerSlots> slots_;
+  std::optional<ModelUpdate> update_;
   SeededRandom random_{7};
   int64_t step_ = 0;
 };
@@ -115,11 +118,11 @@ class Served {
                                .pieces = layout.shards[0],
                                .optimizer = R"({"name":"sgd","learningRate":0.01})",
                                .max_steps = 1'000'000'000},
-                              {VariablesOf(trained_.session()), {}});
+                              {HostSpans(VariablesOf(trained_.session())), {}});
     CHECK(status.ok()) << status.ToString();
     exchange_ = std::make_unique<ps::Exchange>(
-        ps::Exchange::Options{{0, 1, 1}, 1, {address}, layout}, VariablesOf(trained_.session()),
-        GradientsOf(trained_.session()));
+        ps::Exchange::Options{{0, 1, 1}, 1, {address}, layout},
+        HostSpans(VariablesOf(trained_.session())), HostSpans(GradientsOf(trained_.session())));
     const auto pulled = exchange_->Pull([] { return true; });
     CHECK(pulled.ok()) << pulled.status().ToString();
   }
@@ -189,7 +192,7 @@ void CountBytes(const Graph& graph) {
   trained.Step();
   Session& session = trained.session();
   const auto rows = GradientRowsOf(session);
-  const std::vector<std::span<float>> spans = GradientsOf(session);
+  const std::vector<std::span<float>> spans = HostSpans(GradientsOf(session));
   const std::vector<std::span<const float>> gradients(spans.begin(), spans.end());
   for (const int shards : {1, 2, 4}) {
     const ps::Layout layout = ps::SplitByBytes(SizesOf(session), shards);

@@ -104,7 +104,7 @@ std::unique_ptr<Session> MakeSession(int64_t hidden, double l2, int threads) {
   auto session = Session::Compile(
       CpuRuntime(), model->graph, {.batch = kBatch, .loss = model->loss, .threads = threads});
   CHECK(session.ok()) << session.status().ToString();
-  (*session)->InitializeVariables(/*seed=*/1);
+  CHECK((*session)->InitializeVariables(/*seed=*/1).ok()) << "initialize";
   return *std::move(session);
 }
 
@@ -162,10 +162,10 @@ class Update {
   void Apply(Session* session) {
     ++step_;
     for (size_t i = 0; i < slots_.size(); ++i) {
-      const std::span<float> variable = session->variable(i);
+      const std::span<float> variable = session->variable(i).host();
       const std::vector<std::span<const float>> in(slots_[i].begin(), slots_[i].end());
       const std::vector<std::span<float>> out(slots_[i].begin(), slots_[i].end());
-      optimizer_->Apply({.gradient = session->gradient(i),
+      optimizer_->Apply({.gradient = session->gradient(i).host(),
                          .in = variable,
                          .out = variable,
                          .slots_in = in,

@@ -35,7 +35,7 @@
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/model_update.h"
 
 namespace taas {
 namespace {
@@ -102,7 +102,7 @@ class Training {
         .batch = config["batch"], .loss = model.loss, .threads = config["threads"]};
     if (config.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
     ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), model.graph, options));
-    session->InitializeVariables(/*seed=*/1);
+    CHECK(session->InitializeVariables(/*seed=*/1).ok()) << "initialize";
     return std::unique_ptr<Training>(new Training(config, std::move(model), std::move(optimizer),
                                                   std::move(session)));
   }
@@ -116,8 +116,7 @@ class Training {
     session_->SetStep(step_);
     RETURN_IF_ERROR(session_->Run(RunKind::kTrain));
     ++step_;
-    slots_.Apply(*session_, step_);
-    return absl::OkStatus();
+    return update_.Apply(step_);
   }
 
   float loss() const { return session_->loss(); }
@@ -136,7 +135,7 @@ class Training {
       : model_(std::move(model)),
         optimizer_(std::move(optimizer)),
         session_(std::move(session)),
-        slots_(*optimizer_, *session_),
+        update_(*ModelUpdate::Make(*optimizer_, *session_)),
         plan_({.seed = 1, .examples = config["examples"], .batch_size = config["batch"]}),
         indices_(static_cast<size_t>(plan_.batch_size())),
         data_(MakeData(config)) {}
@@ -144,7 +143,7 @@ class Training {
   const Model model_;
   const std::unique_ptr<Optimizer> optimizer_;
   const std::unique_ptr<Session> session_;
-  OptimizerSlots slots_;
+  ModelUpdate update_;
   const BatchPlan plan_;
   std::vector<int64_t> indices_;
   const Dataset data_;

@@ -94,8 +94,8 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
   ASSIGN_OR_RETURN(const auto task, ModelTask::Make(CpuRuntime(), files, config));
-  std::vector<std::span<float>> values(trained.values.begin(), trained.values.end());
-  ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation, task->Evaluate(values));
+  ASSIGN_OR_RETURN(const std::optional<Evaluation> evaluation,
+                   task->Evaluate(TensorsOf(trained.values)));
   if (!evaluation) {
     return absl::InvalidArgumentError("data.test: there are no examples to evaluate with");
   }

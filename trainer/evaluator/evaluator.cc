@@ -109,7 +109,7 @@ absl::StatusOr<Evaluator::Found> Evaluator::Load(int64_t step) {
 absl::Status Evaluator::Evaluate(Found found) {
   board_.SetState(RunState::kEvaluating);
   board_.SetStep(found.step);
-  const std::vector<std::span<float>> values(found.values.begin(), found.values.end());
+  const std::vector<TensorRef> values = TensorsOf(found.values);
   ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(values));
   evaluated_ = found.step;
   evaluated_at_ = clock_.Now();

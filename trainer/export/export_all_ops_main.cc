@@ -101,7 +101,7 @@ nlohmann::json Run(const Graph& graph, const std::string& dir,
   auto session = Session::Compile(CpuRuntime(), graph,
                                   {.batch = kBatch, .fetches = outputs, .trainable = false});
   CHECK(session.ok()) << session.status().ToString();
-  (*session)->InitializeVariables(7);
+  CHECK((*session)->InitializeVariables(7).ok()) << "initialize";
   const std::span<float> features = (*session)->FloatInput("features");
   for (size_t i = 0; i < features.size(); ++i) {
     features[i] = static_cast<float>((i * 37) % 101) / 101.0f - 0.4f;
@@ -112,7 +112,7 @@ nlohmann::json Run(const Graph& graph, const std::string& dir,
   model.inputs = {{"features", *graph.Find("features")}};
   for (const std::string& name : outputs) model.outputs.emplace_back(name, *graph.Find(name));
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-    model.values.push_back((*session)->variable(i));
+    model.values.push_back((*session)->variable(i).host());
   }
   PosixFileSystem files;
   const absl::Status written = WriteSavedModel(files, dir, model);
@@ -125,10 +125,10 @@ nlohmann::json Run(const Graph& graph, const std::string& dir,
   }
   for (const std::string& name : outputs) {
     if (graph.type(*graph.Find(name)).dtype == DType::kInt32) {
-      const auto out = (*session)->Int32Output(name);
+      const auto out = (*session)->output(name).host_int32();
       values[name] = std::vector<int32_t>(out.begin(), out.end());
     } else {
-      const auto out = (*session)->output(name);
+      const auto out = (*session)->output(name).host();
       values[name] = std::vector<float>(out.begin(), out.end());
     }
   }

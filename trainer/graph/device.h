@@ -41,6 +41,7 @@ class Buffer {
  public:
   using Free = std::function<void(void* memory)>;
 
+  Buffer() = default;  // Of nothing.
   Buffer(void* memory, size_t bytes, Free free, MemoryKind kind = MemoryKind::kDevice)
       : memory_(memory, std::move(free)), bytes_(bytes), kind_(kind) {}
 
@@ -50,9 +51,9 @@ class Buffer {
   MemoryKind kind() const { return kind_; }
 
  private:
-  std::unique_ptr<void, Free> memory_;
-  size_t bytes_;
-  MemoryKind kind_;
+  std::unique_ptr<void, Free> memory_{nullptr, [](void*) {}};
+  size_t bytes_ = 0;
+  MemoryKind kind_ = MemoryKind::kDevice;
 };
 
 // A moment of a stream: all that was launched into it before. One that no stream has recorded has
@@ -112,6 +113,12 @@ class Device {
   virtual absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kDevice) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;
   virtual std::unique_ptr<Event> MakeEvent() = 0;
+  // As Stream::Copy, and returns when it is done; no stream uses either end meanwhile.
+  virtual absl::Status Copy(void* to, const void* from, size_t bytes) {
+    const std::unique_ptr<Stream> stream = MakeStream();
+    absl::Status copied = stream->Copy(to, from, bytes);
+    return copied.ok() ? stream->Synchronize() : copied;
+  }
 };
 
 }  // namespace taas

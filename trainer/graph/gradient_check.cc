@@ -41,7 +41,7 @@ void CheckGradients(Session* session) {
   ASSERT_TRUE(status.ok()) << status.ToString();
   std::vector<std::vector<float>> gradients;
   for (size_t i = 0; i < session->variables().size(); ++i) {
-    const std::span<float> gradient = session->gradient(i);
+    const std::span<float> gradient = session->gradient(i).host();
     gradients.emplace_back(gradient.begin(), gradient.end());
   }
   int compared = 0;
@@ -49,8 +49,9 @@ void CheckGradients(Session* session) {
   for (size_t i = 0; i < gradients.size(); ++i) {
     const size_t stride = std::max<size_t>(1, gradients[i].size() / kElementsMax);
     for (size_t at = 0; at < gradients[i].size(); at += stride) {
-      const double slope = Slope(session, &session->variable(i)[at], kMove);
-      const double half = Slope(session, &session->variable(i)[at], kMove / 2);
+      float* const element = &session->variable(i).host()[at];
+      const double slope = Slope(session, element, kMove);
+      const double half = Slope(session, element, kMove / 2);
       const double tolerance = kTolerance * (1 + std::abs(slope));
       // Two moves that disagree straddle the corner of a relu: there is no slope to compare with.
       if (std::abs(slope - half) > tolerance / 2) {

@@ -127,7 +127,7 @@ TEST_P(OpGradientTest, AgreesWithDifferencesOfTheLoss) {
   graph.Add("ReduceSum", "loss", {graph.Add("Mul", "", {y, weights})});
   auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(/*seed=*/7);
+  EXPECT_THAT((*session)->InitializeVariables(/*seed=*/7), IsOk());
   if (!test.numbers.empty()) {
     std::ranges::copy(test.numbers, (*session)->Int32Input("numbers").begin());
   }
@@ -161,7 +161,7 @@ TEST(GradientsTest, UsesOfOneValueAreSummed) {
   graph.Add("ReduceSum", "loss", {sum});
   auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(3);
+  EXPECT_THAT((*session)->InitializeVariables(3), IsOk());
   CheckGradients(session->get());
 }
 
@@ -172,10 +172,10 @@ TEST(GradientsTest, VariableWithoutInfluenceGetsZeros) {
   graph.Add("ReduceSum", "loss", {x});
   auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
-  std::ranges::fill((*session)->gradient(1), 5.0f);
+  std::ranges::fill((*session)->gradient(1).host(), 5.0f);
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  EXPECT_THAT((*session)->gradient(0), testing::ElementsAre(1, 1));
-  EXPECT_THAT((*session)->gradient(1), testing::ElementsAre(0, 0, 0));
+  EXPECT_THAT((*session)->gradient(0).host(), testing::ElementsAre(1, 1));
+  EXPECT_THAT((*session)->gradient(1).host(), testing::ElementsAre(0, 0, 0));
 }
 
 TEST(GradientsTest, VariablesWithOneGradientHaveItTwice) {
@@ -186,9 +186,9 @@ TEST(GradientsTest, VariablesWithOneGradientHaveItTwice) {
   auto session = Session::Compile(CpuRuntime(), graph, {.loss = "loss"});
   ASSERT_THAT(session, IsOk());
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  EXPECT_NE((*session)->gradient(0).data(), (*session)->gradient(1).data());
-  EXPECT_THAT((*session)->gradient(0), testing::ElementsAre(1, 1));
-  EXPECT_THAT((*session)->gradient(1), testing::ElementsAre(1, 1));
+  EXPECT_NE((*session)->gradient(0).host().data(), (*session)->gradient(1).host().data());
+  EXPECT_THAT((*session)->gradient(0).host(), testing::ElementsAre(1, 1));
+  EXPECT_THAT((*session)->gradient(1).host(), testing::ElementsAre(1, 1));
 }
 
 TEST(GradientsTest, LossThatIsNoScalarIsRefused) {

@@ -5,7 +5,7 @@
 // session lies and runs on one object.
 //
 // Ownership: borrows devices and kernels, which outlive all sessions. Threads: a value; devices and
-// kernels are those of device.h and kernel_registry.h. Errors: none.
+// kernels are those of device.h and kernel_registry.h. Errors: a factory's.
 //
 //   ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), graph, {.loss = "loss"}));
 
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
 
@@ -29,6 +30,10 @@ struct Runtime {
   // The first device as so many virtual ones.
   Runtime Virtual(size_t count) const { return {std::vector<Device*>(count, devices[0]), kernels}; }
 };
+
+// A kernel of no graph's node, for float32. Unimplemented if there is none.
+absl::StatusOr<Kernel> MakeKernel(const Runtime& runtime, std::string_view op,
+                                  const KernelSpec& spec);
 
 }  // namespace taas
 

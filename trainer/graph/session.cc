@@ -23,56 +23,81 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Compile(const Runtime& runtime
 
 const std::vector<VariableInfo>& Session::variables() const { return state_->variables; }
 
-std::span<float> Session::variable(size_t i) {
+ModelState& Session::model() { return *state_->model; }
+
+TensorRef Session::variable(size_t i) const {
   CHECK(i < state_->variables.size()) << "there is no variable " << i;
-  return state_->Elements<float>(state_->variable_values[i]);
+  return state_->Tensor(state_->variable_values[i]);
 }
 
-std::span<float> Session::gradient(size_t i) {
-  CHECK(i < state_->variables.size()) << "there is no variable " << i;
-  if (!state_->gradients[i].valid()) return {};
-  return state_->Elements<float>(state_->gradients[i]);
-}
+TensorRef Session::gradient(size_t i) const { return state_->model->gradient(i); }
 
 std::optional<GradientRows> Session::gradient_rows(size_t i) const {
   CHECK(i < state_->variables.size()) << "there is no variable " << i;
   const State::RowList& list = state_->row_lists[i];
   if (!list.listed) return std::nullopt;
-  const NodeId node = state_->gradients[i].node;
-  const int32_t count = state_->Elements<int32_t>({node, 2})[0];
-  const std::span<const int32_t> own = state_->Elements<int32_t>({node, 1});
   return GradientRows{.width = static_cast<size_t>(state_->variables[i].shape.dim(1)),
-                      .ids = list.set.value_or(own.first(static_cast<size_t>(count)))};
+                      .ids = list.set.value_or(list.ids)};
 }
 
-void Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
+Session::DeviceRows Session::device_rows(size_t i) const {
+  CHECK(i < state_->variables.size()) << "there is no variable " << i;
+  const State::RowList& list = state_->row_lists[i];
+  if (!list.listed) return {};
+  if (list.set) {
+    const std::byte* const memory = list.set_memory.data();
+    return {.ids = memory + state_->device.alignment(), .count = memory};
+  }
+  const NodeId node = state_->gradients[i].node;
+  return {state_->Tensor({node, 1}).data(), state_->Tensor({node, 2}).data()};
+}
+
+absl::Status Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
   CHECK(i < state_->variables.size() && state_->row_lists[i].listed)
       << "set rows of gradient " << i << ", which lists none";
-  state_->row_lists[i].set = rows;
+  State::RowList& list = state_->row_lists[i];
+  const size_t head = state_->device.alignment();
+  if (list.set_memory.bytes() < head + rows.size_bytes()) {
+    // Each step has another number of them.
+    ASSIGN_OR_RETURN(list.set_memory, state_->device.Allocate(head + 2 * rows.size_bytes()));
+  }
+  std::byte* const memory = list.set_memory.data();
+  const auto count = static_cast<int32_t>(rows.size());
+  RETURN_IF_ERROR(
+      TensorRef(state_->device, memory, DType::kInt32, 1).Write(std::span(&count, 1)));
+  RETURN_IF_ERROR(
+      TensorRef(state_->device, memory + head, DType::kInt32, rows.size()).Write(rows));
+  list.set = rows;
+  return absl::OkStatus();
 }
 
-void Session::BindVariable(size_t i, std::span<float> memory) {
-  CHECK(i < state_->variables.size() && memory.size() == state_->variables[i].count)
-      << "bind variable " << i << ": " << memory.size() << " elements";
-  state_->Bind(state_->BufferOf(state_->variable_values[i]), memory.data());
+absl::Status Session::UseVariable(size_t i, const TensorRef& values) {
+  CHECK(i < state_->variables.size() && values.count() == state_->variables[i].count)
+      << "use variable " << i << ": " << values.count() << " elements";
+  const int buffer = state_->BufferOf(state_->variable_values[i]);
+  const bool seen = state_->device.host_sees_memory() && values.host_sees();
+  if (seen || values.device() == &state_->device) {
+    state_->Bind(buffer, values.data());
+    return absl::OkStatus();
+  }
+  state_->Bind(buffer, state_->model->value(i).data());
+  return variable(i).CopyFrom(values);
 }
 
-void Session::BindGradient(size_t i, std::span<float> memory) {
-  CHECK(i < state_->variables.size() && memory.size() == state_->variables[i].count &&
-        state_->gradients[i].valid())
-      << "bind gradient " << i << ": " << memory.size() << " elements";
-  state_->Bind(state_->BufferOf(state_->gradients[i]), memory.data());
-  if (!state_->row_lists[i].listed) return;
-  std::ranges::fill(memory, 0.0f);
-  state_->row_lists[i].set.reset();
-  state_->Elements<int32_t>({state_->gradients[i].node, 2})[0] = 0;
-}
-
-void Session::InitializeVariables(uint64_t seed) {
+absl::Status Session::InitializeVariables(uint64_t seed) {
+  std::vector<float> room;
   for (size_t i = 0; i < state_->variables.size(); ++i) {
     const Node& node = state_->graph.node(state_->variable_values[i]);
-    FillInitialValues(node.initializer, node.name, seed, variable(i));
+    const TensorRef values = variable(i);
+    if (values.host_sees()) {
+      FillInitialValues(node.initializer, node.name, seed, values.host());
+      continue;
+    }
+    room.assign(values.count(), 0);
+    FillInitialValues(node.initializer, node.name, seed, room);
+    RETURN_IF_ERROR(values.Write(room)).With("initialize variable " + node.name);
   }
+  return absl::OkStatus();
 }
 
 bool Session::HasInput(std::string_view name) const {
@@ -80,11 +105,15 @@ bool Session::HasInput(std::string_view name) const {
 }
 
 std::span<float> Session::FloatInput(std::string_view name) {
-  return state_->Elements<float>(state_->InputNamed(name, DType::kFloat32));
+  const Value input = state_->InputNamed(name, DType::kFloat32);
+  return {static_cast<float*>(state_->host_inputs.at(state_->BufferOf(input))),
+          state_->Tensor(input).count()};
 }
 
 std::span<int32_t> Session::Int32Input(std::string_view name) {
-  return state_->Elements<int32_t>(state_->InputNamed(name, DType::kInt32));
+  const Value input = state_->InputNamed(name, DType::kInt32);
+  return {static_cast<int32_t*>(state_->host_inputs.at(state_->BufferOf(input))),
+          state_->Tensor(input).count()};
 }
 
 void Session::BindInput(std::string_view name, std::span<const float> memory) {
@@ -99,13 +128,16 @@ void Session::SetStep(int64_t step) { state_->step = step; }
 
 absl::Status Session::Run(RunKind kind) {
   const bool forward = kind == RunKind::kForward;
-  if (!forward) state_->ClearSetRows();
+  if (!forward) {
+    RETURN_IF_ERROR(state_->ClearSetRows());
+  }
+  RETURN_IF_ERROR(state_->SendInputs()).With("copy the inputs");
   StepArguments arguments{.threads = state_->options.threads, .step = state_->step};
   const bool counted = state_->trace != nullptr && !forward;
   if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
   const StepFailure failure = state_->runner->Run(forward, arguments);
   if (counted) state_->trace->End();
-  if (failure.status.ok()) return absl::OkStatus();
+  if (failure.status.ok()) return state_->ReadResults(forward);
   if (failure.step < 0) return Annotate(failure.status, "run the graph");
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
   const Node& node = state_->NodeAt(failed.node);
@@ -119,17 +151,16 @@ std::string OpInfo::Text() const {
 
 float Session::loss() const {
   CHECK(state_->loss.has_value()) << "the session has no loss";
-  return state_->Elements<float>(*state_->loss)[0];
+  return state_->loss_value;
 }
 
-std::span<const float> Session::output(std::string_view name) const {
-  return state_->Elements<float>(state_->FetchNamed(name, DType::kFloat32));
+TensorRef Session::output(std::string_view name) const {
+  const auto found = state_->fetches.find(name);
+  CHECK(found != state_->fetches.end()) << name << " is not one of the session's fetches";
+  return state_->Tensor(found->second);
 }
 
-std::span<const int32_t> Session::Int32Output(std::string_view name) const {
-  return state_->Elements<int32_t>(state_->FetchNamed(name, DType::kInt32));
-}
-
+const Runtime& Session::runtime() const { return state_->runtime; }
 int64_t Session::batch() const { return state_->options.batch; }
 int Session::threads() const { return state_->options.threads; }
 MemoryReport Session::memory() const { return state_->memory; }

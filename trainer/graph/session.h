@@ -1,21 +1,20 @@
 // A graph made ready to run: batch size fixed, gradients added, kernels chosen, memory laid out
 // once.
 //
-// A run allocates nothing of ours (the GEMM library takes its packing buffers itself). Variables,
-// gradients and inputs have buffers of their own, which a caller may replace by its own memory (a
-// receive buffer, a mapped file) with the Bind methods; all other tensors share one arena, reused
-// by lifetime.
+// A run allocates nothing of ours (the GEMM library takes its packing buffers itself). Variables
+// and gradients lie in a ModelState, inputs in memory of the host; all other tensors share one
+// arena, reused by lifetime. Tensors are handed out as references: the host may not see them.
 //
-// Ownership: the session owns its buffers and threads; bound memory stays the caller's, must
-// outlive its use and overlaps no other buffer; a trace and the runtime's devices and kernels are
-// borrowed. Threads: one at a time.
+// Ownership: the session owns its buffers and threads; memory that it is told to use stays the
+// caller's, must outlive its use and overlaps no other buffer; a trace and the runtime's devices
+// and kernels are borrowed. Threads: one at a time.
 // Several sessions may run at once, also of one graph and with shared variables that nobody writes
 // meanwhile. Errors: Compile says what it cannot place, find or differentiate; Run returns what a
 // kernel found wrong with the data (a label out of range). Unknown names and indexes in the
 // accessors are programmer errors (CHECK).
 //
 //   ASSIGN_OR_RETURN(auto session, Session::Compile(runtime, graph, {.loss = "loss"}));
-//   session->InitializeVariables(/*seed=*/1);
+//   RETURN_IF_ERROR(session->InitializeVariables(/*seed=*/1));
 //   RETURN_IF_ERROR(session->Run(RunKind::kTrain));  // then loss() and gradient(i) hold the answer
 
 #ifndef TRAINER_GRAPH_SESSION_H_
@@ -34,7 +33,9 @@
 #include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/gradient_rows.h"
+#include "trainer/graph/model_state.h"
 #include "trainer/graph/op_cost.h"
+#include "trainer/graph/tensor_ref.h"
 #include "trainer/graph/tensor_type.h"
 
 namespace taas {
@@ -95,16 +96,6 @@ struct SessionOptions {
   std::string trace_name;
 };
 
-struct VariableInfo {
-  std::string name;
-  Shape shape;
-  size_t count = 0;
-  size_t bytes = 0;
-  bool trainable = true;
-  // Of one that the graph's updates move: the decay of its MovingAverage.
-  std::optional<double> decay = std::nullopt;
-};
-
 // A node as it is run.
 struct OpInfo {
   std::string name;
@@ -142,24 +133,32 @@ class Session {
 
   // All variables of the graph in the order of their creation; `i` below is an index into it.
   const std::vector<VariableInfo>& variables() const;
-  std::span<float> variable(size_t i);
+  // Values and gradients, and room for an optimizer's slots.
+  ModelState& model();
+  // As kernels use it: in the ModelState, or what UseVariable said last.
+  TensorRef variable(size_t i) const;
   // Of the last kTrain run. Empty for a variable that is not trainable.
-  std::span<float> gradient(size_t i);
+  TensorRef gradient(size_t i) const;
   // The rows of the table in which the gradient is not zero, until the next kTrain run, which
   // clears them. Nothing of a variable that is used in another way than by Embedding.
   std::optional<GradientRows> gradient_rows(size_t i) const;
+  // The same, for kernels: where ids and their number lie, both int32; null where it lists none.
+  struct DeviceRows {
+    const void* ids = nullptr;
+    const void* count = nullptr;
+  };
+  DeviceRows device_rows(size_t i) const;
   // The caller has written other rows into gradient(i) too: `rows` are all, and its memory stays
   // as it is until the next kTrain run. Of a gradient that lists rows only.
-  void SetGradientRows(size_t i, std::span<const int32_t> rows);
-  // Later runs read (write) `memory`, which has as many elements as the variable. Nothing is
-  // copied; that of a gradient which lists its rows is zeroed, now.
-  void BindVariable(size_t i, std::span<float> memory);
-  void BindGradient(size_t i, std::span<float> memory);
+  absl::Status SetGradientRows(size_t i, std::span<const int32_t> rows);
+  // Later runs have these values, as many as the variable has: read and written where they lie if
+  // the device's kernels can, else copied, now.
+  absl::Status UseVariable(size_t i, const TensorRef& values);
   // Sets all variables from their initializers.
-  void InitializeVariables(uint64_t seed);
+  absl::Status InitializeVariables(uint64_t seed);
 
   bool HasInput(std::string_view name) const;
-  // To be filled before each run; kept between runs.
+  // Of the host, to be filled before each run; kept between runs.
   std::span<float> FloatInput(std::string_view name);
   std::span<int32_t> Int32Input(std::string_view name);
   // Later runs read the input from there: no copy of a batch that lies ready in memory.
@@ -176,9 +175,10 @@ class Session {
   // Of the last run.
   float loss() const;
   // `name` is one of the fetches, spelled as there.
-  std::span<const float> output(std::string_view name) const;
-  std::span<const int32_t> Int32Output(std::string_view name) const;
+  TensorRef output(std::string_view name) const;
 
+  // Where it runs, and what kernels there are.
+  const Runtime& runtime() const;
   int64_t batch() const;
   int threads() const;  // Inside one op.
   MemoryReport memory() const;

@@ -43,7 +43,7 @@ TEST(SessionAllocationTest, AStepOfAnyGraphAllocatesNothing) {
   const UnusualGraph unusual = BuildUnusualGraph();
   auto session = Session::Compile(CpuRuntime(), unusual.graph, {.batch = 16, .loss = unusual.loss});
   ASSERT_TRUE(session.ok()) << session.status();
-  (*session)->InitializeVariables(1);
+  CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
   FillUnusualBatch(1, session->get());
   EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
 }
@@ -55,7 +55,7 @@ TEST(SessionAllocationTest, AStepOfAClassifierAllocatesNothing) {
       CpuRuntime(), model->graph,
       {.batch = 100, .loss = model->loss, .fetches = {model->accuracy}});
   ASSERT_TRUE(session.ok()) << session.status();
-  (*session)->InitializeVariables(1);
+  CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
   EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
 }
 
@@ -71,7 +71,7 @@ TEST(SessionAllocationTest, AStepOfAResidualNetworkAllocatesNothing) {
                                        .deterministic = intra == 2,
                                        .inter_op_threads = inter});
       ASSERT_TRUE(session.ok()) << session.status();
-      (*session)->InitializeVariables(1);
+      CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
       FillImageBatch(1, session->get());
       EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << inter << ", " << intra;
       // Whatever oneDNN takes, it takes it in every step alike.
@@ -101,7 +101,7 @@ TEST(SessionAllocationTest, AStepOfAnEmbeddingAllocatesNothing) {
     auto session = Session::Compile(CpuRuntime(), graph,
                                     {.batch = 50, .loss = "loss", .threads = threads});
     ASSERT_TRUE(session.ok()) << session.status();
-    (*session)->InitializeVariables(1);
+    CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
     EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
     EXPECT_EQ((*session)->gradient_rows(0)->ids.size(), 1u);
     const std::span<int32_t> input = (*session)->Int32Input("ids");
@@ -136,7 +136,7 @@ TEST_P(NamedModelAllocationTest, AStepAllocatesNothing) {
                                        .threads = threads,
                                        .products = GetParam()});
       ASSERT_TRUE(session.ok()) << session.status();
-      (*session)->InitializeVariables(1);
+      CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
       EXPECT_EQ(AllocationsOfSteps(session->get()), 0) << text << ", " << threads;
     }
   }
@@ -157,7 +157,7 @@ TEST(SessionAllocationTest, ATracedStepAllocatesNothing) {
       CpuRuntime(), images.graph,
       {.batch = 4, .loss = images.loss, .inter_op_threads = 2, .trace = &trace});
   ASSERT_TRUE(session.ok()) << session.status();
-  (*session)->InitializeVariables(1);
+  CHECK((*session)->InitializeVariables(1).ok()) << "initialize";
   FillImageBatch(1, session->get());
   EXPECT_EQ(AllocationsOfSteps(session->get()), 0);
   EXPECT_TRUE(trace.complete());

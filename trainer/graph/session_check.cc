@@ -1,17 +1,30 @@
 // Where a number that is none came from.
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "operator/base/finite.h"
 #include "trainer/graph/session_state.h"
 
 namespace taas {
 
+namespace {
+
+// What of `tensor` is no number; "" if all are.
+std::string BadNumber(const TensorRef& tensor) {
+  std::vector<float> room;
+  const absl::StatusOr<std::span<const float>> values = OnHost(tensor, &room);
+  return values.ok() ? FirstNonFinite(*values) : std::string(values.status().message());
+}
+
+}  // namespace
+
 std::string Session::FirstNonFinite() {
   State& state = *state_;
   for (const auto& [name, value] : state.inputs) {
     if (state.TypeOf(value).dtype != DType::kFloat32) continue;
-    const std::span<const float> values = state.Elements<float>(value);
+    const std::span<const float> values = FloatInput(name);
     const size_t width = values.size() / static_cast<size_t>(batch());
     for (int64_t example = 0; example < batch(); ++example) {
       const std::string bad =
@@ -22,7 +35,7 @@ std::string Session::FirstNonFinite() {
     }
   }
   for (size_t i = 0; i < state.variables.size(); ++i) {
-    const std::string bad = taas::FirstNonFinite(variable(i));
+    const std::string bad = BadNumber(variable(i));
     if (!bad.empty()) return "variable " + state.variables[i].name + ": " + bad;
   }
   for (size_t i = 0; i < state.steps.size(); ++i) {
@@ -37,8 +50,8 @@ std::string Session::FirstNonFinite() {
     for (size_t output = 0; output < types.size(); ++output) {
       if (types[output].dtype != DType::kFloat32) continue;
       const std::string bad =
-          taas::FirstNonFinite({static_cast<const float*>(step.outputs[output]),
-                                static_cast<size_t>(types[output].shape.count())});
+          BadNumber({state.device, step.outputs[output], DType::kFloat32,
+                     static_cast<size_t>(types[output].shape.count())});
       if (!bad.empty()) return of + bad + ", of finite inputs";
     }
   }

@@ -29,21 +29,21 @@ Trained Train(const Graph& graph, SessionOptions options, bool fuse, Fill fill) 
   EXPECT_THAT(session, IsOk());
   Trained trained;
   if (!session.ok()) return trained;
-  (*session)->InitializeVariables(/*seed=*/5);
+  EXPECT_THAT((*session)->InitializeVariables(/*seed=*/5), IsOk());
   fill(session->get());
   for (int step = 1; step <= 3; ++step) {
     (*session)->SetStep(step);
     EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());
     trained.numbers.push_back((*session)->loss());
     for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-      const std::span<float> w = (*session)->variable(i);
-      const std::span<float> g = (*session)->gradient(i);
+      const std::span<float> w = (*session)->variable(i).host();
+      const std::span<float> g = (*session)->gradient(i).host();
       trained.numbers.insert(trained.numbers.end(), g.begin(), g.end());
       for (size_t at = 0; at < g.size(); ++at) w[at] -= 0.05f * g[at];
       trained.numbers.insert(trained.numbers.end(), w.begin(), w.end());
     }
     for (const std::string& fetch : options.fetches) {
-      const std::span<const float> kept = (*session)->output(fetch);
+      const std::span<const float> kept = (*session)->output(fetch).host();
       trained.numbers.insert(trained.numbers.end(), kept.begin(), kept.end());
     }
   }

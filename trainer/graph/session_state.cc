@@ -220,21 +220,46 @@ absl::Status Session::State::MakeStep(const ScheduledStep& scheduled) {
   return absl::OkStatus();
 }
 
+absl::Status Session::State::MakeModelState() {
+  ModelState::Options wanted{.gradients = false};
+  for (const ScheduledStep& scheduled : schedule.steps) {
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (gradients[i].valid() && gradients[i].node == scheduled.node) wanted.order.push_back(i);
+    }
+  }
+  wanted.gradients = !wanted.order.empty();
+  ASSIGN_OR_RETURN(model, ModelState::Make(device, variables, std::move(wanted)));
+  for (size_t i = 0; i < variables.size(); ++i) {
+    data[static_cast<size_t>(BufferOf(variable_values[i]))] = model->value(i).data();
+    if (!gradients[i].valid()) continue;
+    data[static_cast<size_t>(BufferOf(gradients[i]))] = model->gradient(i).data();
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Session::State::MakeMemory() {
   data.resize(schedule.buffers.size(), nullptr);
+  RETURN_IF_ERROR(MakeModelState());
   for (size_t i = 0; i < schedule.buffers.size(); ++i) {
     const ScheduledBuffer& buffer = schedule.buffers[i];
-    if (buffer.kind == Kind::kArena) continue;
-    ASSIGN_OR_RETURN(Buffer made, device.Allocate(buffer.bytes));
-    owned.push_back(std::move(made));
-    data[i] = owned.back().data();
     if (buffer.kind == Kind::kInput) memory.input_bytes += buffer.bytes;
     if (buffer.kind == Kind::kVariable) memory.variable_bytes += buffer.bytes;
     if (buffer.kind == Kind::kGradient) memory.gradient_bytes += buffer.bytes;
+    if (buffer.kind == Kind::kArena || data[i] != nullptr) continue;
+    ASSIGN_OR_RETURN(Buffer made, device.Allocate(buffer.bytes));
+    owned.push_back(std::move(made));
+    data[i] = owned.back().data();
+    if (buffer.kind == Kind::kInput) {
+      void*& host = host_inputs[static_cast<int>(i)] = data[i];
+      if (device.host_sees_memory()) continue;
+      ASSIGN_OR_RETURN(Buffer pinned, device.Allocate(buffer.bytes, MemoryKind::kPinned));
+      owned.push_back(std::move(pinned));
+      host = owned.back().data();
+    }
     if (buffer.kind != Kind::kConstant) continue;
     const Node& node = NodeAt(buffer.value.node);
-    std::ranges::fill(Elements<float>(buffer.value),
-                      static_cast<float>(node.attributes.Number("value")));
+    RETURN_IF_ERROR(
+        Tensor(buffer.value).Fill(static_cast<float>(node.attributes.Number("value"))));
   }
   RETURN_IF_ERROR(PlaceArena());
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -369,16 +394,44 @@ void Session::State::Bind(int buffer, void* pointer) {
   }
 }
 
-void Session::State::ClearSetRows() {
+absl::Status Session::State::ClearSetRows() {
   for (size_t i = 0; i < row_lists.size(); ++i) {
     if (!row_lists[i].set) continue;
-    const std::span<float> gradient = Elements<float>(gradients[i]);
+    const TensorRef gradient = Tensor(gradients[i]);
     const GradientRows rows{static_cast<size_t>(variables[i].shape.dim(1)), *row_lists[i].set};
+    absl::Status cleared;
     ForRowRuns(rows, [&](const RowRun& run) {
-      std::ranges::fill(gradient.subspan(run.at, run.count), 0.0f);
+      if (cleared.ok()) cleared = gradient.Part(run.at, run.count).Fill(0);
     });
+    RETURN_IF_ERROR(cleared);
     row_lists[i].set.reset();
   }
+  return absl::OkStatus();
+}
+
+absl::Status Session::State::SendInputs() {
+  for (const auto& [buffer, host] : host_inputs) {
+    void* const to = data[static_cast<size_t>(buffer)];
+    if (host == to) continue;
+    RETURN_IF_ERROR(
+        runner->Copy(to, host, schedule.buffers[static_cast<size_t>(buffer)].bytes));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Session::State::ReadResults(bool forward) {
+  if (loss) {
+    RETURN_IF_ERROR(Tensor(*loss).Read(std::span(&loss_value, 1)));
+  }
+  for (size_t i = 0; i < row_lists.size() && !forward; ++i) {
+    RowList& list = row_lists[i];
+    if (!list.listed) continue;
+    int32_t count = 0;
+    RETURN_IF_ERROR(Tensor({gradients[i].node, 2}).Read(std::span(&count, 1)));
+    const TensorRef ids = Tensor({gradients[i].node, 1}).Part(0, static_cast<size_t>(count));
+    ASSIGN_OR_RETURN(list.ids, OnHost(ids, &list.room));
+  }
+  return absl::OkStatus();
 }
 
 Value Session::State::InputNamed(std::string_view name, DType dtype) const {
@@ -389,21 +442,15 @@ Value Session::State::InputNamed(std::string_view name, DType dtype) const {
   return found->second;
 }
 
-Value Session::State::FetchNamed(std::string_view name, DType dtype) const {
-  const auto found = fetches.find(name);
-  CHECK(found != fetches.end()) << name << " is not one of the session's fetches";
-  CHECK(graph.type(found->second).dtype == dtype)
-      << "output " << name << " is " << graph.type(found->second).ToString();
-  return found->second;
-}
-
 void Session::State::BindInput(std::string_view name, DType dtype, const void* pointer,
                                size_t count) {
   const Value input = InputNamed(name, dtype);
   CHECK(count == static_cast<size_t>(TypeOf(input).shape.count()))
       << "bind input " << name << ": " << count << " elements for " << TypeOf(input).ToString();
   // No step writes to an input: the schedule never reuses a leaf's buffer.
-  Bind(BufferOf(input), const_cast<void*>(pointer));
+  void* const memory_of_caller = const_cast<void*>(pointer);
+  host_inputs[BufferOf(input)] = memory_of_caller;
+  if (device.host_sees_memory()) Bind(BufferOf(input), memory_of_caller);
 }
 
 }  // namespace taas

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "trainer/graph/device.h"
 #include "trainer/graph/graph.h"
+#include "trainer/graph/model_state.h"
 #include "trainer/graph/placement.h"
 #include "trainer/graph/runtime.h"
 #include "trainer/graph/schedule.h"
@@ -51,18 +52,23 @@ struct Session::State {
   absl::Status PlaceLeaves();
   absl::Status MakeStep(const ScheduledStep& scheduled);
   absl::Status MakeMemory();
+  // Of variables and gradients.
+  absl::Status MakeModelState();
   absl::Status PlaceArena();
   void MakeRunner();
 
   void Bind(int buffer, void* memory);
   // Zeroes the rows that callers have set.
-  void ClearSetRows();
+  absl::Status ClearSetRows();
+  // Into the memory of the device, what lies in that of the host.
+  absl::Status SendInputs();
+  // What the host looks at after each run: the loss and, of gradients, their lists of rows.
+  absl::Status ReadResults(bool forward);
   int BufferOf(Value value) const { return schedule.buffer_of.at(value); }
   // All elements at the buffer of `value`.
-  template <typename T>
-  std::span<T> Elements(Value value) const {
+  TensorRef Tensor(Value value) const {
     const TensorType& type = NodeAt(value.node).outputs[static_cast<size_t>(value.output)];
-    return {static_cast<T*>(data[static_cast<size_t>(BufferOf(value))]),
+    return {device, data[static_cast<size_t>(BufferOf(value))], type.dtype,
             static_cast<size_t>(type.shape.CountWithBatch(options.batch))};
   }
   const Node& NodeAt(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
@@ -79,7 +85,6 @@ struct Session::State {
   OpInfo InfoOf(NodeId id) const;
 
   Value InputNamed(std::string_view name, DType dtype) const;
-  Value FetchNamed(std::string_view name, DType dtype) const;
   void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
 
   const Runtime runtime;
@@ -104,14 +109,21 @@ struct Session::State {
   std::optional<Value> loss;
   std::map<std::string, Value, std::less<>> fetches;
   std::map<std::string, Value, std::less<>> inputs;
+  // Where the host has inputs, by buffer: the input's own memory if the host sees that.
+  std::map<int, void*> host_inputs;
   std::vector<VariableInfo> variables;
+  std::unique_ptr<ModelState> model;
   std::vector<Value> variable_values;
   std::vector<Value> gradients;  // Per variable; invalid where it is not trainable.
   // Whether a gradient lists its rows, as outputs 1 and 2 of its node; or what a caller has set.
   struct RowList {
     bool listed = false;
     std::optional<std::span<const int32_t>> set{};
+    Buffer set_memory{};  // Of the device: their number and, behind it, what `set` is.
+    std::span<const int32_t> ids{};  // As the host sees them, after a run.
+    std::vector<int32_t> room{};
   };
+  float loss_value = 0;
   std::vector<RowList> row_lists;  // Per variable.
 };
 

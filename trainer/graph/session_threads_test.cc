@@ -37,7 +37,7 @@ std::vector<float> Train(const Graph& graph, SessionOptions options, const Threa
   options.threads = threads.intra;
   auto session = Session::Compile(CpuRuntime(), graph, options);
   EXPECT_THAT(session, IsOk());
-  (*session)->InitializeVariables(/*seed=*/5);
+  EXPECT_THAT((*session)->InitializeVariables(/*seed=*/5), IsOk());
   fill(session->get());
   std::vector<float> all;
   for (int step = 1; step <= 4; ++step) {
@@ -45,8 +45,8 @@ std::vector<float> Train(const Graph& graph, SessionOptions options, const Threa
     EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());
     all.push_back((*session)->loss());
     for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-      const std::span<float> w = (*session)->variable(i);
-      const std::span<float> g = (*session)->gradient(i);
+      const std::span<float> w = (*session)->variable(i).host();
+      const std::span<float> g = (*session)->gradient(i).host();
       for (size_t at = 0; at < g.size(); ++at) w[at] -= 0.05f * g[at];
       all.insert(all.end(), w.begin(), w.end());
       all.insert(all.end(), g.begin(), g.end());

@@ -70,6 +70,11 @@ absl::Status StepRunner::RunOne(int step, const StepArguments& arguments) const 
   return streams_[0]->Synchronize();
 }
 
+absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
+  RETURN_IF_ERROR(streams_[0]->Copy(to, from, bytes));
+  return threads_.empty() ? absl::OkStatus() : streams_[0]->Synchronize();
+}
+
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
   for (int step = 0; step < static_cast<int>(steps_.size()); ++step) {
     if (forward && !steps_[static_cast<size_t>(step)].forward) continue;

@@ -68,6 +68,8 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
+  // Before the steps of the next run, which see it.
+  absl::Status Copy(void* to, const void* from, size_t bytes) const;
   // One step by itself, of which nothing is recorded.
   absl::Status RunOne(int step, const StepArguments& arguments) const;
 

@@ -34,7 +34,7 @@ Traced TraceOf(int inter_op_threads, int64_t first, int64_t last, int runs) {
                                    .inter_op_threads = inter_op_threads,
                                    .trace = &trace});
   EXPECT_THAT(session, IsOk());
-  (*session)->InitializeVariables(1);
+  EXPECT_THAT((*session)->InitializeVariables(1), IsOk());
   FillUnusualBatch(1, session->get());
   for (int run = 1; run <= runs; ++run) {
     EXPECT_EQ(trace.complete(), run > last) << run;

@@ -115,15 +115,15 @@ TEST(ModelTest, Gpt2SmallTakesAStep) {
   auto session = Session::Compile(
       CpuRuntime(), model->graph, {.batch = 1, .loss = model->loss, .fetches = {model->logits}});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(1);
+  EXPECT_THAT((*session)->InitializeVariables(1), IsOk());
   float token = 0;
   for (float& value : (*session)->FloatInput("features")) value = token += 5'000;
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
   // Untrained, it takes all tokens for nearly equally likely.
   EXPECT_NEAR((*session)->loss(), std::log(50'257.0), 0.5);
-  EXPECT_EQ((*session)->output(model->logits).size(), 8u * 50'257);
+  EXPECT_EQ((*session)->output(model->logits).host().size(), 8u * 50'257);
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-    EXPECT_TRUE(std::ranges::any_of((*session)->gradient(i), [](float g) { return g != 0; }))
+    EXPECT_TRUE(std::ranges::any_of((*session)->gradient(i).host(), [](float g) { return g != 0; }))
         << (*session)->variables()[i].name;
   }
 }
@@ -158,17 +158,17 @@ TEST(ModelTest, Resnet50TakesAStepAndHasTheWeightsThatAllKnow) {
   auto session = Session::Compile(
       CpuRuntime(), model->graph, {.batch = 2, .loss = model->loss, .fetches = {model->logits}});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(1);
+  EXPECT_THAT((*session)->InitializeVariables(1), IsOk());
   SeededRandom random(1);
   for (float& value : (*session)->FloatInput("features")) {
     value = static_cast<float>(2 * random.Unit() - 1);
   }
   (*session)->Int32Input("labels")[1] = 999;
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  EXPECT_EQ((*session)->output(model->logits).size(), 2000u);
+  EXPECT_EQ((*session)->output(model->logits).host().size(), 2000u);
   EXPECT_TRUE(std::isfinite((*session)->loss()));
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-    const std::span<const float> gradient = (*session)->gradient(i);
+    const std::span<const float> gradient = (*session)->gradient(i).host();
     EXPECT_TRUE(std::ranges::all_of(gradient, [](float g) { return std::isfinite(g); }))
         << (*session)->variables()[i].name;
     EXPECT_EQ(gradient.empty(), !(*session)->variables()[i].trainable);
@@ -236,9 +236,9 @@ void FillClusters(uint64_t seed, Session* session) {
 void TrainOneStep(Session* session, const Optimizer& optimizer, int64_t step) {
   ASSERT_THAT(session->Run(RunKind::kTrain), IsOk());
   for (size_t i = 0; i < session->variables().size(); ++i) {
-    const std::span<float> variable = session->variable(i);
+    const std::span<float> variable = session->variable(i).host();
     optimizer.Apply(
-        {.gradient = session->gradient(i), .in = variable, .out = variable, .step = step});
+        {.gradient = session->gradient(i).host(), .in = variable, .out = variable, .step = step});
   }
 }
 
@@ -251,7 +251,7 @@ TEST_P(ClassifierTest, LearnsToTellClustersApart) {
       CpuRuntime(), model->graph,
       {.batch = 50, .loss = model->loss, .fetches = {model->accuracy, model->logits}});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(/*seed=*/1);
+  EXPECT_THAT((*session)->InitializeVariables(/*seed=*/1), IsOk());
   const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.5}});
   ASSERT_THAT(optimizer, IsOk());
   for (int64_t step = 1; step <= 300; ++step) {
@@ -260,8 +260,8 @@ TEST_P(ClassifierTest, LearnsToTellClustersApart) {
   }
   FillClusters(/*seed=*/9999, session->get());
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
-  EXPECT_GE((*session)->output(model->accuracy)[0], 0.94f);
-  EXPECT_EQ((*session)->output(model->logits).size(), 150u);
+  EXPECT_GE((*session)->output(model->accuracy).host()[0], 0.94f);
+  EXPECT_EQ((*session)->output(model->logits).host().size(), 150u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ClassifierTest,
@@ -287,7 +287,7 @@ class PenaltyTest : public testing::TestWithParam<PenaltyCase> {
     EXPECT_THAT(model, IsOk());
     auto session = Session::Compile(CpuRuntime(), model->graph, {.batch = 50, .loss = model->loss});
     EXPECT_THAT(session, IsOk());
-    (*session)->InitializeVariables(/*seed=*/1);
+    EXPECT_THAT((*session)->InitializeVariables(/*seed=*/1), IsOk());
     FillClusters(/*seed=*/3, session->get());
     EXPECT_THAT((*session)->Run(RunKind::kTrain), IsOk());
     return *std::move(session);
@@ -300,11 +300,11 @@ TEST_P(PenaltyTest, IsAddedToLossAndGradientsOfTheWeights) {
   double penalty = 0;
   for (size_t i = 0; i < plain->variables().size(); ++i) {
     const bool weights = plain->variables()[i].name.ends_with("/weights");
-    for (size_t k = 0; k < plain->variable(i).size(); ++k) {
-      const double w = weights ? double{plain->variable(i)[k]} : 0;
+    for (size_t k = 0; k < plain->variable(i).host().size(); ++k) {
+      const double w = weights ? double{plain->variable(i).host()[k]} : 0;
       penalty += l1 * std::abs(w) + l2 * w * w / 2;
       const double more = l1 * (w > 0 ? 1 : w < 0 ? -1 : 0) + l2 * w;
-      ASSERT_NEAR(penal->gradient(i)[k], plain->gradient(i)[k] + more, 1e-6)
+      ASSERT_NEAR(penal->gradient(i).host()[k], plain->gradient(i).host()[k] + more, 1e-6)
           << plain->variables()[i].name << "[" << k << "]";
     }
   }
@@ -322,7 +322,7 @@ TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(CpuRuntime(), model->graph, {.batch = 20, .loss = model->loss});
   ASSERT_THAT(session, IsOk());
-  (*session)->InitializeVariables(/*seed=*/1);
+  EXPECT_THAT((*session)->InitializeVariables(/*seed=*/1), IsOk());
   const auto optimizer = Optimizer::Make({.learning_rate = {.start = 0.3}});
   ASSERT_THAT(optimizer, IsOk());
   SeededRandom random(1);
@@ -333,9 +333,9 @@ TEST(ModelTest, LinearFindsTheLineThatMadeTheData) {
     for (size_t row = 0; row < y.size(); ++row) y[row] = 3 * x[2 * row] - x[2 * row + 1] + 0.5f;
     TrainOneStep(session->get(), **optimizer, step);
   }
-  EXPECT_NEAR((*session)->variable(0)[0], 3, 1e-3);
-  EXPECT_NEAR((*session)->variable(0)[1], -1, 1e-3);
-  EXPECT_NEAR((*session)->variable(1)[0], 0.5, 1e-3);
+  EXPECT_NEAR((*session)->variable(0).host()[0], 3, 1e-3);
+  EXPECT_NEAR((*session)->variable(0).host()[1], -1, 1e-3);
+  EXPECT_NEAR((*session)->variable(1).host()[0], 0.5, 1e-3);
 }
 
 DataShape Columns(int64_t classes) {
@@ -381,7 +381,7 @@ TEST(ModelTest, WideDeepAddsItsParts) {
   ASSERT_THAT(session, IsOk());
   const auto set = [&](const std::string& name, size_t at, float value) {
     for (size_t i = 0; i < (*session)->variables().size(); ++i) {
-      if ((*session)->variables()[i].name == name) (*session)->variable(i)[at] = value;
+      if ((*session)->variables()[i].name == name) (*session)->variable(i).host()[at] = value;
     }
   };
   set("deep/job/table", 5, 2);
@@ -395,7 +395,7 @@ TEST(ModelTest, WideDeepAddsItsParts) {
   std::ranges::copy(std::array<float, 6>{3, 5, 0, 4, 6, 1},
                     (*session)->FloatInput(model->features).begin());
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
-  EXPECT_THAT((*session)->output(model->predictions),
+  EXPECT_THAT((*session)->output(model->predictions).host(),
               testing::ElementsAre(20 + 300 + 1 + 0.5f + 3000 + 10000, 400 + 1 + 0.5f + 4000));
 }
 

@@ -29,10 +29,14 @@ class GradientClip {
  public:
   // Changes nothing.
   GradientClip() = default;
+  GradientClip(bool by_norm, float limit)
+      : kind_(by_norm ? Kind::kGlobalNorm : Kind::kValue), limit_(limit) {}
   // `json` is the object `spec.trainer.optimizer.clip`; "" is none.
   static absl::StatusOr<GradientClip> Parse(std::string_view json);
 
   bool clips() const { return kind_ != Kind::kNone; }
+  bool by_norm() const { return kind_ == Kind::kGlobalNorm; }
+  float limit() const { return limit_; }
   // `gradients`: one span per variable, or those parts of them that may not be zero
   // (gradient_rows.h), changed in place. Their global norm is that before.
   void Apply(std::span<const std::span<float>> gradients) const;

@@ -31,6 +31,10 @@
 // elements alone whose gradient is 0 (KeepsZeros), only the rows listed are updated; where it does
 // not, everything is. The bits are those of the whole gradient in both cases.
 //
+// An optimizer has two halves: what changes from step to step are some numbers, computed in double
+// (scalars); what is done with them to arrays is Update, which a device has a kernel for, named
+// update_op() (kernels/cpu/update_kernels.h calls Update).
+//
 // Ownership: none of the buffers. Threads: const methods are safe from any thread on different
 // buffers. Errors: Make and Parse return InvalidArgument naming the field; spans of unequal size
 // are a programmer error.
@@ -41,15 +45,19 @@
 #ifndef TRAINER_OPTIMIZER_OPTIMIZER_H_
 #define TRAINER_OPTIMIZER_OPTIMIZER_H_
 
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/graph/attributes.h"
 #include "trainer/graph/gradient_rows.h"
 #include "trainer/optimizer/learning_rate.h"
 
@@ -69,6 +77,28 @@ struct ApplyArgs {
   int threads = 1;  // That share the update of a large variable; the bits are the same.
   // Whether the outputs, which are not the inputs, are written past the caches.
   bool past_caches = false;
+};
+
+// The numbers of one update, as kernels take them: of the step, and of the rule.
+struct UpdateScalars {
+  // The rule's own struct of loops.h (AdamUpdate), or its rate alone.
+  std::array<float, 7> rule{};
+  float average_share = 0;      // 1 - the decay of the moving average.
+  bool starts_average = false;  // From the variable as it was before.
+  bool keeps_zeros = false;     // KeepsZeros of the step.
+  bool stays = false;           // Nothing is changed.
+
+  template <typename Numbers>
+  void Set(const Numbers& numbers) {
+    static_assert(std::is_trivially_copyable_v<Numbers> && sizeof(Numbers) <= sizeof(rule));
+    std::memcpy(rule.data(), &numbers, sizeof(Numbers));
+  }
+  template <typename Numbers>
+  Numbers As() const {
+    Numbers numbers;
+    std::memcpy(static_cast<void*>(&numbers), rule.data(), sizeof(Numbers));
+    return numbers;
+  }
 };
 
 struct OptimizerOptions {
@@ -107,7 +137,15 @@ class Optimizer {
   virtual const std::vector<std::string>& slots() const = 0;
   // What each element of a slot is before the first update.
   virtual float slot_start(size_t slot) const = 0;
-  virtual void Apply(const ApplyArgs& args) const = 0;
+  void Apply(const ApplyArgs& args) const { Update(scalars(args.step), args); }
+  // Of the update that makes `step`.
+  virtual UpdateScalars scalars(int64_t step) const = 0;
+  // With the numbers of its step, which `args` need not say.
+  virtual void Update(const UpdateScalars& scalars, const ApplyArgs& args) const = 0;
+  // The kernel that does the same: "ApplyAdam", of adamw too, and what it is made with: "nesterov",
+  // "centered", "learning_rate_power" and, whether the last slot is a moving average, "averages".
+  virtual std::string_view update_op() const = 0;
+  virtual Attributes update_attributes() const = 0;
   // Whether the update that makes `step` leaves variable and slots as they are where the gradient
   // is 0, to the bit: sgd; adagrad; ftrl, while its rate stays, after the first update, with the
   // power -0.5; none with a moving average. Updates up to that step were of this optimizer, but for

@@ -5,7 +5,9 @@
 
 namespace taas {
 
-Rule::Rule(const OptimizerOptions& options, const std::vector<Slot>& slots) : options_(options) {
+Rule::Rule(const OptimizerOptions& options, std::string_view update_op,
+           const std::vector<Slot>& slots)
+    : options_(options), update_op_(update_op) {
   for (const Slot& slot : slots) {
     slots_.push_back(slot.name);
     starts_.push_back(static_cast<float>(slot.start));
@@ -16,9 +18,28 @@ Rule::Rule(const OptimizerOptions& options, const std::vector<Slot>& slots) : op
   CHECK(slots_.size() < kArraysMax) << name() << " has " << slots_.size() << " slots";
 }
 
-void Rule::CheckSizes(const ApplyArgs& args) const {
+UpdateScalars Rule::scalars(int64_t step) const {
+  UpdateScalars scalars{.keeps_zeros = KeepsZeros(step)};
+  if (options_.average_decay) {
+    const double made = static_cast<double>(step);
+    const double decay = std::min(*options_.average_decay, (1 + made) / (10 + made));
+    scalars.average_share = static_cast<float>(1 - decay);
+    scalars.starts_average = step == 1;
+  }
+  SetNumbers(step, &scalars);
+  return scalars;
+}
+
+Attributes Rule::update_attributes() const {
+  return {{"nesterov", options_.nesterov},
+          {"centered", options_.centered},
+          {"learning_rate_power", options_.learning_rate_power},
+          {"averages", options_.average_decay.has_value()}};
+}
+
+void Rule::CheckSizes(const UpdateScalars& scalars, const ApplyArgs& args) const {
   const size_t size = args.in.size();
-  const bool packed = args.rows && KeepsZeros(args.step) &&
+  const bool packed = args.rows && scalars.keeps_zeros &&
                       args.gradient.size() == args.rows->elements();
   CHECK((packed || args.gradient.size() == size) && args.out.size() == size)
       << "apply " << name() << ": " << args.gradient.size() << " gradients, " << size << " in, "
@@ -44,11 +65,9 @@ void Rule::StartAverage(const Arrays& arrays, size_t slot) const {
   std::copy_n(arrays.in, arrays.count, arrays.slot_out(slot));
 }
 
-void Rule::Average(const Arrays& arrays, size_t slot) const {
-  const double step = static_cast<double>(arrays.args.step);
-  const double decay = std::min(*options_.average_decay, (1 + step) / (10 + step));
-  const float* from = arrays.args.step == 1 ? arrays.slot_out(slot) : arrays.slot_in(slot);
-  BestLoops().approach(from, arrays.out, static_cast<float>(1 - decay), arrays.slot_out(slot),
+void Rule::Average(const UpdateScalars& scalars, const Arrays& arrays, size_t slot) const {
+  const float* from = scalars.starts_average ? arrays.slot_out(slot) : arrays.slot_in(slot);
+  BestLoops().approach(from, arrays.out, scalars.average_share, arrays.slot_out(slot),
                        arrays.count);
 }
 

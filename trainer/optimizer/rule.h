@@ -4,9 +4,10 @@
 // Ownership, threads: as Optimizer. Errors: none; spans of unequal size are a programmer error.
 //
 //   class Sgd : public Rule {
-//     explicit Sgd(const OptimizerOptions& options) : Rule(options, {}) {}
-//     void Apply(const ApplyArgs& args) const override {
-//       ForEachBlock(args, [](const Arrays& arrays) { ... });
+//     explicit Sgd(const OptimizerOptions& options) : Rule(options, "ApplySgd", {}) {}
+//     void SetNumbers(int64_t step, UpdateScalars* scalars) const override { ... }
+//     void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+//       ForEachBlock(scalars, args, [](const Arrays& arrays) { ... });
 //     }
 //   };
 
@@ -87,13 +88,17 @@ class Rule : public Optimizer {
     double start = 0;
   };
 
-  Rule(const OptimizerOptions& options, const std::vector<Slot>& slots);
+  Rule(const OptimizerOptions& options, std::string_view update_op,
+       const std::vector<Slot>& slots);
 
   std::string_view name() const override { return options_.name; }
   const std::vector<std::string>& slots() const override { return slots_; }
   float slot_start(size_t slot) const override { return starts_[slot]; }
   double learning_rate(int64_t step) const override { return options_.learning_rate.At(step); }
   std::vector<Number> numbers(int64_t) const override { return {}; }
+  UpdateScalars scalars(int64_t step) const final;
+  std::string_view update_op() const final { return update_op_; }
+  Attributes update_attributes() const final;
   bool KeepsZeros(int64_t step) const final {
     return !options_.average_decay && RuleKeepsZeros(step);
   }
@@ -104,15 +109,18 @@ class Rule : public Optimizer {
 
  protected:
   const OptimizerOptions& options() const { return options_; }
+  // The rule's own, and whether it stays.
+  virtual void SetNumbers(int64_t step, UpdateScalars* scalars) const = 0;
   // KeepsZeros, apart from the average.
   virtual bool RuleKeepsZeros(int64_t) const { return false; }
 
   // Calls `update` for the blocks of `args`, each followed by its part of the average, on its
   // threads; or for the rows alone, if that is the same.
   template <typename Update>
-  void ForEachBlock(const ApplyArgs& args, const Update& update) const {
-    CheckSizes(args);
-    if (args.rows && KeepsZeros(args.step)) return ForEachRun(args, update);
+  void ForEachBlock(const UpdateScalars& scalars, const ApplyArgs& args,
+                    const Update& update) const {
+    CheckSizes(scalars, args);
+    if (args.rows && scalars.keeps_zeros) return ForEachRun(args, update);
     const std::optional<size_t> average = average_slot();
     const int64_t block = args.past_caches ? Stage::kBlock : average ? kBlock : kPartElements;
     ForParts(args.threads, std::ssize(args.in), [&](int64_t begin, int64_t count) {
@@ -127,11 +135,11 @@ class Rule : public Optimizer {
                             .at = static_cast<size_t>(at),
                             .count = std::min(next, end - at)};
         if (!args.past_caches) {
-          UpdateBlock(arrays, average, update);
+          UpdateBlock(scalars, arrays, average, update);
           continue;
         }
         const Arrays staged = stage.Of(arrays);
-        UpdateBlock(staged, average, update);
+        UpdateBlock(scalars, staged, average, update);
         stage.Write(staged);
       }
       if (args.past_caches && args.threads > 1) FinishPastCaches();  // Each thread its own.
@@ -141,11 +149,11 @@ class Rule : public Optimizer {
 
  private:
   template <typename Update>
-  void UpdateBlock(const Arrays& arrays, std::optional<size_t> average,
-                   const Update& update) const {
-    if (average && arrays.args.step == 1) StartAverage(arrays, *average);
+  void UpdateBlock(const UpdateScalars& scalars, const Arrays& arrays,
+                   std::optional<size_t> average, const Update& update) const {
+    if (average && scalars.starts_average) StartAverage(arrays, *average);
     update(arrays);
-    if (average) Average(arrays, *average);
+    if (average) Average(scalars, arrays, *average);
   }
   template <typename Update>
   void ForEachRun(const ApplyArgs& args, const Update& update) const {
@@ -164,11 +172,12 @@ class Rule : public Optimizer {
   // first-level cache, so that the average costs no further pass over memory.
   static constexpr int64_t kBlock = 1024;
 
-  void CheckSizes(const ApplyArgs& args) const;
+  void CheckSizes(const UpdateScalars& scalars, const ApplyArgs& args) const;
   void StartAverage(const Arrays& arrays, size_t slot) const;
-  void Average(const Arrays& arrays, size_t slot) const;
+  void Average(const UpdateScalars& scalars, const Arrays& arrays, size_t slot) const;
 
   const OptimizerOptions options_;
+  const std::string_view update_op_;
   std::vector<std::string> slots_;
   std::vector<float> starts_;  // By slot.
 };

@@ -11,31 +11,41 @@ namespace {
 
 class GradientDescent : public Rule {
  public:
-  explicit GradientDescent(const OptimizerOptions& options) : Rule(options, {}) {}
+  explicit GradientDescent(const OptimizerOptions& options) : Rule(options, "ApplySgd", {}) {}
 
-  void Apply(const ApplyArgs& args) const override {
-    const float rate = static_cast<float>(learning_rate(args.step));
-    ForEachBlock(args, [rate, &loops = BestLoops()](const Arrays& arrays) {
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    ForEachBlock(scalars, args, [rate = scalars.rule[0],
+                                 &loops = BestLoops()](const Arrays& arrays) {
       loops.add_scaled(arrays.in, -rate, arrays.gradient, arrays.out, arrays.count);
     });
   }
 
  protected:
+  void SetNumbers(int64_t step, UpdateScalars* scalars) const override {
+    scalars->Set(static_cast<float>(learning_rate(step)));
+  }
   bool RuleKeepsZeros(int64_t) const override { return true; }
 };
 
 class Momentum : public Rule {
  public:
-  explicit Momentum(const OptimizerOptions& options) : Rule(options, {{"Momentum"}}) {}
+  explicit Momentum(const OptimizerOptions& options)
+      : Rule(options, "ApplyMomentum", {{"Momentum"}}) {}
 
-  void Apply(const ApplyArgs& args) const override {
-    const MomentumUpdate update{.rate = static_cast<float>(learning_rate(args.step)),
-                                .momentum = static_cast<float>(options().momentum.value_or(0.9))};
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    const auto update = scalars.As<MomentumUpdate>();
     const auto loop = options().nesterov ? BestLoops().nesterov : BestLoops().momentum;
-    ForEachBlock(args, [&update, loop](const Arrays& arrays) {
+    ForEachBlock(scalars, args, [&update, loop](const Arrays& arrays) {
       loop(update, arrays.gradient, arrays.in, arrays.out, arrays.slot_in(0), arrays.slot_out(0),
            arrays.count);
     });
+  }
+
+ protected:
+  void SetNumbers(int64_t step, UpdateScalars* scalars) const override {
+    scalars->Set(MomentumUpdate{
+        .rate = static_cast<float>(learning_rate(step)),
+        .momentum = static_cast<float>(options().momentum.value_or(0.9))});
   }
 };
 
@@ -43,7 +53,7 @@ class Momentum : public Rule {
 class Adam : public Rule {
  public:
   Adam(const OptimizerOptions& options, double weight_decay)
-      : Rule(options, {{"Adam"}, {"Adam_1"}}), weight_decay_(weight_decay) {}
+      : Rule(options, "ApplyAdam", {{"Adam"}, {"Adam_1"}}), weight_decay_(weight_decay) {}
 
   std::vector<Number> numbers(int64_t step) const override {
     const double power = static_cast<double>(step + 1);
@@ -51,24 +61,29 @@ class Adam : public Rule {
             {"beta2_power", std::pow(options().beta2, power)}};
   }
 
-  void Apply(const ApplyArgs& args) const override {
-    const double step = static_cast<double>(args.step);
-    const double rate = learning_rate(args.step);
-    const double corrected = rate * std::sqrt(1 - std::pow(options().beta2, step)) /
-                             (1 - std::pow(options().beta1, step));
-    const AdamUpdate update{.rate = static_cast<float>(corrected),
-                            .beta1 = static_cast<float>(options().beta1),
-                            .rest1 = static_cast<float>(1 - options().beta1),
-                            .beta2 = static_cast<float>(options().beta2),
-                            .rest2 = static_cast<float>(1 - options().beta2),
-                            .epsilon = static_cast<float>(options().epsilon.value_or(1e-8)),
-                            .shrink = static_cast<float>(rate * weight_decay_)};
-    ForEachBlock(args, [&update, &loops = BestLoops()](const Arrays& arrays) {
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    const auto update = scalars.As<AdamUpdate>();
+    ForEachBlock(scalars, args, [&update, &loops = BestLoops()](const Arrays& arrays) {
       const float* const moments[2] = {arrays.slot_in(0), arrays.slot_in(1)};
       float* const moments_out[2] = {arrays.slot_out(0), arrays.slot_out(1)};
       loops.adam(update, arrays.gradient, arrays.in, arrays.out, moments, moments_out,
                  arrays.count);
     });
+  }
+
+ protected:
+  void SetNumbers(int64_t at, UpdateScalars* scalars) const override {
+    const double step = static_cast<double>(at);
+    const double rate = learning_rate(at);
+    const double corrected = rate * std::sqrt(1 - std::pow(options().beta2, step)) /
+                             (1 - std::pow(options().beta1, step));
+    scalars->Set(AdamUpdate{.rate = static_cast<float>(corrected),
+                            .beta1 = static_cast<float>(options().beta1),
+                            .rest1 = static_cast<float>(1 - options().beta1),
+                            .beta2 = static_cast<float>(options().beta2),
+                            .rest2 = static_cast<float>(1 - options().beta2),
+                            .epsilon = static_cast<float>(options().epsilon.value_or(1e-8)),
+                            .shrink = static_cast<float>(rate * weight_decay_)});
   }
 
  private:
@@ -78,17 +93,20 @@ class Adam : public Rule {
 class Adagrad : public Rule {
  public:
   explicit Adagrad(const OptimizerOptions& options)
-      : Rule(options, {{"Adagrad", options.initial_accumulator}}) {}
+      : Rule(options, "ApplyAdagrad", {{"Adagrad", options.initial_accumulator}}) {}
 
-  void Apply(const ApplyArgs& args) const override {
-    const float rate = static_cast<float>(learning_rate(args.step));
-    ForEachBlock(args, [rate, &loops = BestLoops()](const Arrays& arrays) {
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    ForEachBlock(scalars, args, [rate = scalars.rule[0],
+                                 &loops = BestLoops()](const Arrays& arrays) {
       loops.adagrad(rate, arrays.gradient, arrays.in, arrays.out, arrays.slot_in(0),
                     arrays.slot_out(0), arrays.count);
     });
   }
 
  protected:
+  void SetNumbers(int64_t step, UpdateScalars* scalars) const override {
+    scalars->Set(static_cast<float>(learning_rate(step)));
+  }
   bool RuleKeepsZeros(int64_t) const override { return true; }
 };
 
@@ -96,17 +114,14 @@ class RmsProp : public Rule {
  public:
   // TensorFlow creates the slots in this order, and numbers their names.
   explicit RmsProp(const OptimizerOptions& options)
-      : Rule(options, options.centered
-                          ? std::vector<Slot>{{"RMSProp", 1}, {"RMSProp_1"}, {"RMSProp_2"}}
-                          : std::vector<Slot>{{"RMSProp", 1}, {"RMSProp_1"}}) {}
+      : Rule(options, "ApplyRmsProp",
+             options.centered ? std::vector<Slot>{{"RMSProp", 1}, {"RMSProp_1"}, {"RMSProp_2"}}
+                              : std::vector<Slot>{{"RMSProp", 1}, {"RMSProp_1"}}) {}
 
-  void Apply(const ApplyArgs& args) const override {
-    const RmsPropUpdate update{.rate = static_cast<float>(learning_rate(args.step)),
-                               .momentum = static_cast<float>(options().momentum.value_or(0)),
-                               .rest = static_cast<float>(1 - options().rho),
-                               .epsilon = static_cast<float>(options().epsilon.value_or(1e-10))};
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    const auto update = scalars.As<RmsPropUpdate>();
     const bool centered = options().centered;
-    ForEachBlock(args, [&update, centered, &loops = BestLoops()](const Arrays& arrays) {
+    ForEachBlock(scalars, args, [&update, centered, &loops = BestLoops()](const Arrays& arrays) {
       const float* in[3] = {arrays.slot_in(0), arrays.slot_in(1)};
       float* out[3] = {arrays.slot_out(0), arrays.slot_out(1)};
       if (centered) {
@@ -117,22 +132,28 @@ class RmsProp : public Rule {
           update, arrays.gradient, arrays.in, arrays.out, in, out, arrays.count);
     });
   }
+
+ protected:
+  void SetNumbers(int64_t step, UpdateScalars* scalars) const override {
+    scalars->Set(
+        RmsPropUpdate{.rate = static_cast<float>(learning_rate(step)),
+                      .momentum = static_cast<float>(options().momentum.value_or(0)),
+                      .rest = static_cast<float>(1 - options().rho),
+                      .epsilon = static_cast<float>(options().epsilon.value_or(1e-10))});
+  }
 };
 
 class Ftrl : public Rule {
  public:
   explicit Ftrl(const OptimizerOptions& options)
-      : Rule(options, {{"Ftrl", options.initial_accumulator}, {"Ftrl_1"}}) {}
+      : Rule(options, "ApplyFtrl", {{"Ftrl", options.initial_accumulator}, {"Ftrl_1"}}) {}
 
-  void Apply(const ApplyArgs& args) const override {
-    const double rate = learning_rate(args.step);
-    const FtrlUpdate update{.per_rate = static_cast<float>(1 / rate),
-                            .l1 = static_cast<float>(options().l1),
-                            .l2 = static_cast<float>(2 * options().l2)};
-    ForEachBlock(args, [&, &loops = BestLoops()](const Arrays& arrays) {
+  void Update(const UpdateScalars& scalars, const ApplyArgs& args) const override {
+    const auto update = scalars.As<FtrlUpdate>();
+    ForEachBlock(scalars, args, [&, &loops = BestLoops()](const Arrays& arrays) {
       const float* const in[2] = {arrays.slot_in(0), arrays.slot_in(1)};
       float* const out[2] = {arrays.slot_out(0), arrays.slot_out(1)};
-      if (rate == 0) {
+      if (scalars.stays) {
         Stay(arrays);
       } else if (options().learning_rate_power == -0.5) {
         loops.ftrl(update, arrays.gradient, arrays.in, arrays.out, in, out, arrays.count);
@@ -143,6 +164,13 @@ class Ftrl : public Rule {
   }
 
  protected:
+  void SetNumbers(int64_t step, UpdateScalars* scalars) const override {
+    const double rate = learning_rate(step);
+    scalars->Set(FtrlUpdate{.per_rate = static_cast<float>(1 / rate),
+                            .l1 = static_cast<float>(options().l1),
+                            .l2 = static_cast<float>(2 * options().l2)});
+    scalars->stays = rate == 0;
+  }
   // The rule makes the variable anew of its slots and the rate. An update with a gradient of 0
   // changes no slot, so the variable is what the update before has made of them. Other powers are
   // computed in double, of which a slot keeps a part.

@@ -57,12 +57,14 @@ class UnusualTask : public TrainingTask {
   }
   // The mean loss over batches that were not trained.
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override {
-    loss_average = variables.back()[0];
+      const std::vector<TensorRef>& variables) override {
+    loss_average = variables.back().host()[0];
     auto session = Session::Compile(
         CpuRuntime(), unusual_.graph, {.batch = kBatch, .loss = unusual_.loss, .trainable = false});
     if (!session.ok()) return session.status();
-    for (size_t i = 0; i < variables.size(); ++i) (*session)->BindVariable(i, variables[i]);
+    for (size_t i = 0; i < variables.size(); ++i) {
+      EXPECT_THAT((*session)->UseVariable(i, variables[i]), IsOk());
+    }
     double loss = 0;
     for (uint64_t seed = 1; seed <= 20; ++seed) {
       FillUnusualBatch(1'000'000 + seed, session->get());
@@ -186,7 +188,7 @@ class AsyncTrainingTest : public testing::Test {
 
 TEST_F(AsyncTrainingTest, UnusualGraphIsTrainedThroughTwoShardsAndEveryStepIsMadeOnce) {
   UnusualTask task;
-  task.session().InitializeVariables(Config().seed);
+  EXPECT_THAT(task.session().InitializeVariables(Config().seed), IsOk());
   const auto before = task.Evaluate(VariablesOf(task.session()));
   ASSERT_THAT(before, IsOk());
 

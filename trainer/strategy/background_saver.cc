@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "operator/base/check.h"
+#include "operator/base/status.h"
 #include "trainer/loops/loops.h"
 
 namespace taas {
@@ -11,15 +12,16 @@ namespace {
 
 // Parts in which a model is copied: copying one takes about a millisecond, and so long may one
 // thread wait for the other's last part.
-constexpr size_t kChunkFloats = size_t{1} << 20;
+constexpr size_t kPartFloats = size_t{1} << 20;
 // Between two looks whether it is time to say that the job lives; the store knows when it is.
 constexpr std::chrono::seconds kLookAlive{1};
 
 }  // namespace
 
-BackgroundSaver::BackgroundSaver(const Clock& clock, SnapshotStore& store, Session& session,
-                                 const OptimizerSlots& slots)
-    : clock_(clock), store_(store), session_(session), slots_(slots) {
+BackgroundSaver::BackgroundSaver(const Clock& clock, SnapshotStore& store, const ModelState& model)
+    : clock_(clock), store_(store), model_(model) {
+  const size_t parts = (model.trained_elements() + kPartFloats - 1) / kPartFloats;
+  parts_.resize(parts * (1 + model.slots()));
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -55,23 +57,11 @@ void BackgroundSaver::Begin(int64_t step, const ps::CommittedSet& committed) {
   std::unique_lock lock(mutex_);
   CHECK(!busy_) << "one save at a time";
   changed_.wait(lock, [this] { return made_; });
-  buffer_.step = step;
-  buffer_.committed = committed;
-  chunks_.clear();
-  for (size_t i = 0; i < session_.variables().size(); ++i) {
-    const std::span<const float> values = session_.variable(i);
-    if (session_.variables()[i].trainable) {
-      AddChunks(values, buffer_.values[i]);
-    } else {
-      // Such as moving moments: small, and a forward run changes them.
-      std::ranges::copy(values, buffer_.values[i].begin());
-    }
-  }
-  for (size_t slot = 0; slot < slots_.values().size(); ++slot) {
-    for (size_t i = 0; i < slots_.values()[slot].size(); ++i) {
-      AddChunks(slots_.values()[slot][i], buffer_.slots[slot][i]);
-    }
-  }
+  step_ = step;
+  committed_ = committed;
+  // Such as moving moments: small, and a forward run changes them.
+  other_values_ = model_.other_values().Read(
+      std::span(arenas_[0]).subspan(model_.trained_elements()));
   held_ = {};
   copied_ = 0;
   next_ = 0;
@@ -85,7 +75,7 @@ void BackgroundSaver::Begin(int64_t step, const ps::CommittedSet& committed) {
 void BackgroundSaver::Detach() {
   if (!std::exchange(attached_, false)) return;
   const Clock::Time start = clock_.Now();
-  CopyChunks();
+  CopyParts();
   std::lock_guard lock(mutex_);
   held_ = clock_.Now() - start;
 }
@@ -100,37 +90,61 @@ absl::Status BackgroundSaver::TakeKeepAlive() {
   return std::exchange(keep_alive_, absl::OkStatus());
 }
 
-void BackgroundSaver::AddChunks(std::span<const float> from, std::vector<float>& to) {
-  for (size_t at = 0; at < from.size(); at += kChunkFloats) {
-    chunks_.push_back(
-        {from.data() + at, to.data() + at, std::min(kChunkFloats, from.size() - at)});
+void BackgroundSaver::CopyPart(size_t part) {
+  const size_t parts = parts_.size() / arenas_.size();
+  const size_t arena = part / parts;
+  const TensorRef whole = arena == 0 ? model_.trained_values() : model_.slot(arena - 1);
+  const size_t at = part % parts * kPartFloats;
+  const size_t count = std::min(kPartFloats, whole.count() - at);
+  const TensorRef from = whole.Part(at, count);
+  float* const to = arenas_[arena].data() + at;
+  if (!from.host_sees()) {
+    parts_[part] = from.Read({to, count});
+    return;
   }
+  // Past the caches, which are the step's.
+  BestLoops().copy_past_caches(from.host().data(), to, static_cast<int64_t>(count));
+  FinishPastCaches();
 }
 
-void BackgroundSaver::CopyChunks() {
-  for (size_t i = next_++; i < chunks_.size(); i = next_++) {
-    // Past the caches, which are the step's.
-    BestLoops().copy_past_caches(chunks_[i].from, chunks_[i].to,
-                                 static_cast<int64_t>(chunks_[i].count));
-    FinishPastCaches();
+void BackgroundSaver::CopyParts() {
+  for (size_t i = next_++; i < parts_.size(); i = next_++) {
+    CopyPart(i);
     ++copied_;
     copied_.notify_all();
   }
   // The other thread's last one.
-  for (size_t done = copied_; done < chunks_.size(); done = copied_) copied_.wait(done);
+  for (size_t done = copied_; done < parts_.size(); done = copied_) copied_.wait(done);
 }
 
 void BackgroundSaver::MakeBuffer() {
-  for (const VariableInfo& variable : session_.variables()) {
-    buffer_.values.emplace_back(variable.count);
-  }
-  for (const Snapshot::Tensors& slot : slots_.values()) {
-    Snapshot::Tensors& buffer = buffer_.slots.emplace_back();
-    for (const std::vector<float>& values : slot) buffer.emplace_back(values.size());
+  arenas_.emplace_back(model_.elements());
+  for (size_t slot = 0; slot < model_.slots(); ++slot) {
+    arenas_.emplace_back(model_.trained_elements());
   }
   std::lock_guard lock(mutex_);
   made_ = true;
   changed_.notify_all();
+}
+
+std::span<const float> BackgroundSaver::In(const std::vector<float>& arena,
+                                           size_t variable) const {
+  return std::span(arena).subspan(model_.at(variable), model_.variables()[variable].count);
+}
+
+absl::Status BackgroundSaver::Save() {
+  RETURN_IF_ERROR(other_values_);
+  for (const absl::Status& part : parts_) RETURN_IF_ERROR(part);
+  SnapshotView view{.values = {}, .slots = {}, .committed = committed_, .step = step_};
+  view.slots.resize(model_.slots());
+  for (size_t i = 0; i < model_.variables().size(); ++i) {
+    view.values.push_back(In(arenas_[0], i));
+    for (size_t slot = 0; slot < view.slots.size(); ++slot) {
+      const bool kept = model_.variables()[i].trainable;
+      view.slots[slot].push_back(kept ? In(arenas_[slot + 1], i) : std::span<const float>());
+    }
+  }
+  return store_.Save(view);
 }
 
 void BackgroundSaver::Run() {
@@ -141,11 +155,11 @@ void BackgroundSaver::Run() {
     if (!busy_ && closing_) return;
     const bool saves = busy_;
     lock.unlock();
-    if (saves) CopyChunks();
-    const absl::Status status = saves ? store_.Save(buffer_) : store_.KeepAlive();
+    if (saves) CopyParts();
+    const absl::Status status = saves ? Save() : store_.KeepAlive();
     lock.lock();
     if (saves) {
-      result_ = Result{buffer_.step, status, clock_.Now() - begun_, held_};
+      result_ = Result{step_, status, clock_.Now() - begun_, held_};
       busy_ = false;
       changed_.notify_all();
     } else if (!status.ok()) {

@@ -6,11 +6,11 @@
 // waits for what is not copied yet, and helps: that is all that a step can get longer by. The
 // second buffer is made, and its memory touched, before the first cut needs it.
 //
-// Ownership: owns its thread and the second buffer; borrows all else; the memory of session and
-// slots stays where it is. Threads: one at a time; the store is this object's until it is gone.
+// Ownership: owns its thread and the second buffer; borrows all else; the model has its slots, and
+// uses its own memory. Threads: one at a time; the store is this object's until it is gone.
 // Errors: those of SnapshotStore, by Take.
 //
-//   BackgroundSaver saver(clock, store, session, slots);
+//   BackgroundSaver saver(clock, store, session.model());
 //   saver.Begin(step, committed);                       // between two steps
 //   task.ComputeGradients(batches); saver.Detach();     // before the update
 //   if (const auto result = saver.Take()) ...           // some steps later
@@ -30,9 +30,8 @@
 
 #include "absl/status/status.h"
 #include "operator/base/clock.h"
-#include "trainer/graph/session.h"
+#include "trainer/graph/model_state.h"
 #include "trainer/ps/committed_set.h"
-#include "trainer/strategy/optimizer_slots.h"
 #include "trainer/strategy/snapshot.h"
 
 namespace taas {
@@ -46,8 +45,7 @@ class BackgroundSaver {
     Clock::Duration held{};  // That a step waited in Detach.
   };
 
-  BackgroundSaver(const Clock& clock, SnapshotStore& store, Session& session,
-                  const OptimizerSlots& slots);
+  BackgroundSaver(const Clock& clock, SnapshotStore& store, const ModelState& model);
   // Waits for the save that runs.
   ~BackgroundSaver();
   BackgroundSaver(const BackgroundSaver&) = delete;
@@ -70,27 +68,26 @@ class BackgroundSaver {
   void Wait() const;
 
  private:
-  // A part of the model and its place in the second buffer.
-  struct Chunk {
-    const float* from;
-    float* to;
-    size_t count;
-  };
-
   void Run();
   // Memory that is touched first in a copy costs more than the copy.
   void MakeBuffer();
-  void AddChunks(std::span<const float> from, std::vector<float>& to);
-  void CopyChunks();
+  // The values that are trained, and each slot, in parts.
+  void CopyParts();
+  void CopyPart(size_t part);
+  absl::Status Save();
+  // A variable in an arena of the second buffer.
+  std::span<const float> In(const std::vector<float>& arena, size_t variable) const;
 
   const Clock& clock_;
   SnapshotStore& store_;
-  Session& session_;
-  const OptimizerSlots& slots_;
+  const ModelState& model_;
 
-  // The copy under way: set by Begin, worked on by both threads, which claim chunks in turn.
-  Snapshot buffer_;
-  std::vector<Chunk> chunks_;
+  // The copy under way: set by Begin, worked on by both threads, which claim parts in turn.
+  std::vector<std::vector<float>> arenas_;  // Laid out as the model's: values, slots.
+  ps::CommittedSet committed_;
+  int64_t step_ = 0;
+  absl::Status other_values_;  // How the copy of what is not trained has ended.
+  std::vector<absl::Status> parts_;  // And of each part of the rest.
   std::atomic<size_t> next_ = 0;
   std::atomic<size_t> copied_ = 0;
   bool attached_ = false;  // Of the training thread: Detach is due.

@@ -74,8 +74,8 @@ class BackgroundSaverTest : public ::testing::Test {
     ASSERT_THAT(files_.RemoveAll(dir_), IsOk());
     optimizer_ = *Optimizer::Parse(R"({"name":"momentum","learningRate":0.1})");
     session_ = *Session::Compile(CpuRuntime(), MakeGraph(), {.loss = "loss"});
-    session_->InitializeVariables(1);
-    slots_ = std::make_unique<OptimizerSlots>(*optimizer_, *session_);
+    EXPECT_THAT(session_->InitializeVariables(1), IsOk());
+    ASSERT_THAT(session_->model().AddSlots(std::array{0.0f}), IsOk());
     SnapshotShape shape = ShapeOf(*session_, 1, 1);
     shape.optimizer = "momentum";
     shape.slots = {"Momentum"};
@@ -83,17 +83,17 @@ class BackgroundSaverTest : public ::testing::Test {
         SnapshotStore::Open(files_, clock_, {.dir = dir_, .uid = "u", .keep = 9, .shape = shape});
     ASSERT_THAT(store, IsOk());
     store_ = *std::move(store);
-    saver_ = std::make_unique<BackgroundSaver>(clock_, *store_, *session_, *slots_);
+    saver_ = std::make_unique<BackgroundSaver>(clock_, *store_, session_->model());
   }
   void TearDown() override { files_.Set(false, false); }
 
   // As a step of training does.
   void Change(float value) {
     // Within the run.
-    std::ranges::fill(session_->variable(1), value);
+    std::ranges::fill(session_->variable(1).host(), value);
     saver_->Detach();
-    Fill(value, session_->variable(0));
-    Fill(value, const_cast<std::vector<float>&>(slots_->values()[0][0]));
+    Fill(value, session_->variable(0).host());
+    Fill(value, session_->model().slot(0, 0).host());
   }
 
   void ExpectCheckpoint(int64_t step, float value) {
@@ -117,7 +117,6 @@ class BackgroundSaverTest : public ::testing::Test {
   HangingFiles files_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Session> session_;
-  std::unique_ptr<OptimizerSlots> slots_;
   std::unique_ptr<SnapshotStore> store_;
   std::unique_ptr<BackgroundSaver> saver_;
 };

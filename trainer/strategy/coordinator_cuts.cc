@@ -107,14 +107,14 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
     trained_ = true;
     changed_.notify_all();
   }
-  RETURN_IF_ERROR(CheckTrained(task_.session(), snapshot_.spans(), snapshot_.step));
+  RETURN_IF_ERROR(CheckTrained(task_.session(), TensorsOf(snapshot_.values), snapshot_.step));
   board_.SetState(RunState::kSaving);
   const Tries tries = TriesUntil(stop);
   RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "save the last checkpoint",
                         [this] { return SaveCut(); }));
-  std::vector<std::span<float>> evaluated = snapshot_.spans();
+  std::vector<TensorRef> evaluated = TensorsOf(snapshot_.values);
   if (const auto average = optimizer_->average_slot()) {
-    const std::vector<std::span<float>> averages = snapshot_.slot_spans()[*average];
+    const std::vector<TensorRef> averages = TensorsOf(snapshot_.slots[*average]);
     for (size_t i = 0; i < evaluated.size(); ++i) {
       if (!averages[i].empty()) evaluated[i] = averages[i];
     }

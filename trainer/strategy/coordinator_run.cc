@@ -10,7 +10,6 @@
 #include "trainer/cluster/gpu_report.h"
 #include "trainer/comm/channel.h"
 #include "trainer/strategy/coordinator.h"
-#include "trainer/strategy/optimizer_slots.h"
 
 namespace taas {
 namespace {
@@ -114,9 +113,9 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
     aggregate_ = static_cast<int>(gradients);
   }
   board_.SetState(RunState::kRestoring, "reading the last checkpoint");
-  task_.session().InitializeVariables(options_.config.seed);
-  snapshot_ = InitialSnapshot(task_.session());
-  snapshot_.slots = OptimizerSlots(*optimizer_, task_.session()).values();
+  RETURN_IF_ERROR(task_.session().InitializeVariables(options_.config.seed));
+  ASSIGN_OR_RETURN(snapshot_, InitialSnapshot(task_.session()));
+  snapshot_.slots = InitialSlots(*optimizer_, task_.session().variables(), snapshot_.values);
   saved_at_ = clock_.Now();
   if (store_ == nullptr) return absl::OkStatus();
   bool found = false;
@@ -126,7 +125,7 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
     return loaded.status();
   }));
   if (found) {
-    RestoreUntrained(snapshot_, task_.session());
+    RETURN_IF_ERROR(RestoreUntrained(snapshot_, task_.session()));
     saved_step_ = snapshot_.step;
     Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(saved_step_)}});
     board_.SetResumed(saved_step_);

@@ -369,7 +369,7 @@ class UnreadableTask : public TrainingTask {
   Session& session() override { return task_.session(); }
   absl::Status FillBatch(int64_t) override { return error_; }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override {
+      const std::vector<TensorRef>& variables) override {
     return task_.Evaluate(variables);
   }
 

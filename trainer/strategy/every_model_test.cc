@@ -29,6 +29,7 @@
 #include "trainer/strategy/member.h"
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/replica_loop.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -55,7 +56,7 @@ class WatchedTask : public TrainingTask {
     return loss;
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override {
+      const std::vector<TensorRef>& variables) override {
     return task_.Evaluate(variables);
   }
 
@@ -118,7 +119,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
   }
 
   std::unique_ptr<ModelTask> MakeTask(const TrainerConfig& config) {
-    auto task = ModelTask::Make(CpuRuntime(), files_, config);
+    auto task = ModelTask::Make(far_ ? FarRuntime() : CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     return *std::move(task);
   }
@@ -202,7 +203,6 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     }
   }
 
- private:
   void RunShard(Member::Options options) {
     ps::Shard shard;
     auto listener = comm::Listener::Open(
@@ -228,6 +228,9 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     member.Leave();
   }
 
+  bool far_ = false;  // Whether it computes with FarRuntime.
+
+ private:
   RealClock clock_;
   PosixFileSystem files_;
   SystemRandom random_;
@@ -256,6 +259,23 @@ TEST_P(EveryModelTest, TwoReplicasInStepTrainIt) {
 }
 
 TEST_P(EveryModelTest, TwoReplicasOutOfStepTrainIt) {
+  ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1));
+}
+
+// Whose memory the host does not see, and which computes when somebody waits.
+TEST_P(EveryModelTest, AFarDeviceComesToTheSameBits) {
+  const std::string in_step = R"({"type": "ParameterServer", "mode": "Sync"})";
+  const TrainerConfig alone = Config(kLocal);
+  TrainerConfig side_by_side = alone;
+  side_by_side.engine.inter_op_threads = 2;
+  const TrainerConfig towers = Config(R"({"type": "Towers", "towers": 2})", kBatch / 2);
+  const Losses near_alone = InOneProcess(alone), near_towers = InOneProcess(towers);
+  const Losses near_in_step = ByParameterServers(Config(in_step), 0);
+  far_ = true;
+  EXPECT_EQ(InOneProcess(alone), near_alone);
+  EXPECT_EQ(InOneProcess(side_by_side), near_alone);
+  EXPECT_EQ(InOneProcess(towers), near_towers);
+  EXPECT_EQ(ByParameterServers(Config(in_step), 0), near_in_step);
   ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1));
 }
 

@@ -13,7 +13,7 @@
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/background_saver.h"
 #include "trainer/strategy/disk_errors.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/model_update.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/snapshot.h"
 #include "trainer/strategy/try_on.h"
@@ -57,7 +57,7 @@ class LocalTraining {
     board_.SetState(RunState::kSaving);
     RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "save the last checkpoint",
                           [this] { return SaveNow(); }));
-    const std::vector<std::span<float>> trained = slots_->Evaluated(task_.session());
+    const std::vector<TensorRef> trained = update_->Evaluated();
     RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "export the model",
                           [&] { return task_.Export(step_, trained); }));
     board_.SetState(RunState::kEvaluating);
@@ -75,11 +75,11 @@ class LocalTraining {
   absl::Status Start() {
     ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config_.optimizer, task_.batches_per_step()));
     Session& session = task_.session();
-    session.InitializeVariables(config_.seed);
-    slots_.emplace(*optimizer_, session);
+    RETURN_IF_ERROR(session.InitializeVariables(config_.seed));
+    ASSIGN_OR_RETURN(update_, ModelUpdate::Make(*optimizer_, session));
     saved_at_ = clock_.Now();
-    Snapshot snapshot = InitialSnapshot(session);
     if (store_ != nullptr) {
+      Snapshot snapshot;
       bool found = false;
       RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kSetUp, "read the last checkpoint", [&] {
         const absl::StatusOr<bool> loaded = store_->Load(&snapshot);
@@ -87,17 +87,13 @@ class LocalTraining {
         return loaded.status();
       }));
       if (found) {
-        for (size_t i = 0; i < snapshot.values.size(); ++i) {
-          std::copy(snapshot.values[i].begin(), snapshot.values[i].end(),
-                    session.variable(i).begin());
-        }
-        slots_->Restore(std::move(snapshot.slots));
+        RETURN_IF_ERROR(Restore(snapshot, session));
         step_ = saved_step_ = snapshot.step;
         committed_ = snapshot.committed;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
         board_.SetResumed(step_);
       }
-      saver_.emplace(clock_, *store_, session, *slots_);
+      saver_.emplace(clock_, *store_, session.model());
     }
     optimizer_->StartAfter(step_);
     board_.SetStep(step_);
@@ -123,7 +119,7 @@ class LocalTraining {
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
     if (saver_) saver_->Detach();
-    slots_->Apply(task_.session(), step_);
+    RETURN_IF_ERROR(update_->Apply(step_));
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();
@@ -206,7 +202,7 @@ class LocalTraining {
   StepLog& log_;
   const Tries& tries_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::optional<OptimizerSlots> slots_;
+  std::optional<ModelUpdate> update_;
   int64_t step_ = 0;
   ps::CommittedSet committed_;
   std::vector<int64_t> batches_;  // Of the step.

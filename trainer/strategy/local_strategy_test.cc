@@ -7,7 +7,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -24,7 +26,9 @@
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/model_task.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/model_update.h"
+#include "trainer/summary/sampled_tensors.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -45,11 +49,20 @@ TrainerConfig MakeConfig(const std::string& more) {
   return *config;
 }
 
+Tensors Copies(const std::vector<TensorRef>& tensors) {
+  Tensors copies;
+  for (const TensorRef& tensor : tensors) {
+    EXPECT_THAT(tensor.Read(std::span(copies.emplace_back(tensor.count()))), IsOk());
+  }
+  return copies;
+}
+
 // What a run ends with.
 struct Outcome {
   absl::Status status;
   Tensors values;
   Tensors evaluated;
+  Tensors histograms;  // Of the last step: what a summary is made of.
   std::vector<int64_t> trained;  // Batches.
   StatusBoard::Snapshot board;
 };
@@ -65,16 +78,17 @@ class WatchedTask : public TrainingTask {
     trained.insert(trained.end(), batches.begin(), batches.end());
     auto loss = task_.ComputeGradients(batches);
     if (std::ssize(trained) == explodes_at) {
-      task_.session().gradient(1)[2] = std::numeric_limits<float>::infinity();
+      task_.session().gradient(1).host()[2] = std::numeric_limits<float>::infinity();
     }
     return loss;
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override {
-    for (const std::span<float> values : variables) {
-      evaluated.emplace_back(values.begin(), values.end());
-    }
+      const std::vector<TensorRef>& variables) override {
+    evaluated = Copies(variables);
     return task_.Evaluate(variables);
+  }
+  absl::Status Export(int64_t step, const std::vector<TensorRef>& variables) override {
+    return task_.Export(step, variables);
   }
 
   Tensors evaluated;
@@ -112,7 +126,7 @@ class LocalStrategyTest : public testing::Test {
 
   // Stops after `stop_at` steps, if that is not 0.
   Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
-    auto task = ModelTask::Make(CpuRuntime(), files_, config);
+    auto task = ModelTask::Make(far_ ? FarRuntime() : CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
     const auto store = OpenStore(config, (*task)->session());
     return Train(config, **task, store.get(), stop_at);
@@ -133,8 +147,9 @@ class LocalStrategyTest : public testing::Test {
                          }});
     Outcome outcome;
     outcome.status = RunLocal(config, watched, store, log, {clock_, board, stop, limits_});
-    for (const std::span<float> values : VariablesOf(task.session())) {
-      outcome.values.emplace_back(values.begin(), values.end());
+    outcome.values = Copies(VariablesOf(task.session()));
+    for (Sample::Tensor& tensor : SampledTensors(task.session())) {
+      outcome.histograms.push_back(std::move(tensor.values));
     }
     outcome.evaluated = watched.evaluated;
     outcome.trained = watched.trained;
@@ -142,6 +157,7 @@ class LocalStrategyTest : public testing::Test {
     return outcome;
   }
 
+  bool far_ = false;  // Whether it computes with FarRuntime.
   PosixFileSystem files_;
   RealClock clock_;
   const int null_;
@@ -231,6 +247,36 @@ TEST_P(UpdateTest, StoppedAndResumedIsAsIfNeverStopped) {
   EXPECT_EQ(resumed.evaluated, whole.evaluated);
 }
 
+// Whose memory the host does not see, and which computes when somebody waits.
+TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
+  TrainerConfig config = MakeConfig(GetParam().update);
+  config.max_steps = 40;
+  config.strategy = StrategyType::kTowers;
+  config.towers = 2;
+  config.batch_size = kBatch;
+  config.export_format = "safetensors";
+  Outcome outcomes[2];
+  std::string exports[2];
+  for (const bool far : {false, true}) {
+    far_ = far;
+    config.checkpoint_dir = NewDir();
+    config.export_dir = NewDir();
+    EXPECT_THAT(Train(config, /*stop_at=*/17).status, StatusIs(absl::StatusCode::kCancelled));
+    outcomes[far] = Train(config);
+    ASSERT_THAT(outcomes[far].status, IsOk());
+    std::ifstream file(config.export_dir + "/model.safetensors", std::ios::binary);
+    exports[far].assign(std::istreambuf_iterator<char>(file), {});
+    ASSERT_FALSE(exports[far].empty());
+  }
+  const auto& [near, far] = outcomes;
+  EXPECT_EQ(far.values, near.values);
+  EXPECT_EQ(far.evaluated, near.evaluated);
+  EXPECT_EQ(far.histograms, near.histograms);
+  EXPECT_FALSE(far.histograms[0].empty());
+  EXPECT_EQ(far.board.evaluation->loss, near.board.evaluation->loss);
+  EXPECT_EQ(exports[1], exports[0]);
+}
+
 TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
   TrainerConfig config = MakeConfig(
       R"("optimizer": {"name": "adagrad", "learningRate": 0.1, "initialAccumulator": 0.5})");
@@ -238,11 +284,15 @@ TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
   ASSERT_THAT(task, IsOk());
   const auto adagrad = Optimizer::Parse(config.optimizer);
   ASSERT_THAT(adagrad, IsOk());
-  const OptimizerSlots slots(**adagrad, (*task)->session());
-  ASSERT_EQ(slots.values().size(), 1u);
-  for (const auto& values : slots.values()[0]) {
-    EXPECT_FALSE(values.empty());
-    EXPECT_THAT(values, testing::Each(0.5f));
+  Session& session = (*task)->session();
+  ASSERT_THAT(ModelUpdate::Make(**adagrad, session), IsOk());
+  ASSERT_EQ(session.model().slots(), 1u);
+  const Tensors of_servers =
+      InitialSlots(**adagrad, session.variables(), InitialSnapshot(session)->values)[0];
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    EXPECT_FALSE(session.model().slot(0, i).empty());
+    EXPECT_THAT(session.model().slot(0, i).host(), testing::Each(0.5f));
+    EXPECT_THAT(of_servers[i], testing::ElementsAreArray(session.model().slot(0, i).host()));
   }
 }
 
@@ -293,8 +343,8 @@ TEST_F(LocalStrategyTest, ClippedGradientsMoveNoVariableFurther) {
   config.towers = 2;
   auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
-  (*task)->session().InitializeVariables(config.seed);
-  const Tensors before = InitialSnapshot((*task)->session()).values;
+  EXPECT_THAT((*task)->session().InitializeVariables(config.seed), IsOk());
+  const Tensors before = InitialSnapshot((*task)->session())->values;
   const Outcome outcome = Train(config);
   ASSERT_THAT(outcome.status, IsOk());
   EXPECT_NE(outcome.values, before);
@@ -330,7 +380,7 @@ TEST_F(LocalStrategyTest, GapsThatSeveralReplicasLeftAreTrainedFirst) {
   {
     auto task = ModelTask::Make(CpuRuntime(), files_, config);
     ASSERT_THAT(task, IsOk());
-    Snapshot snapshot = InitialSnapshot((*task)->session());
+    Snapshot snapshot = *InitialSnapshot((*task)->session());
     snapshot.step = 4;
     snapshot.committed = ps::CommittedSet(2, {4, 5});
     ASSERT_THAT(OpenStore(config, (*task)->session())->Save(snapshot), IsOk());
@@ -494,7 +544,7 @@ TEST_F(LocalStrategyTest, ModelThatDivergesBeforeACheckpointKeepsTheOneBefore) {
   explodes_at_ = 6;
   EXPECT_THAT(Train(config, **task, store.get(), /*stop_at=*/0).status,
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Model diverged")));
-  Snapshot snapshot = InitialSnapshot((*task)->session());
+  Snapshot snapshot = *InitialSnapshot((*task)->session());
   const auto found = store->Load(&snapshot);
   ASSERT_THAT(found, IsOk());
   EXPECT_TRUE(*found);

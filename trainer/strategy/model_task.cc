@@ -9,9 +9,9 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/export/export_model.h"
-#include "trainer/loops/loops.h"
 #include "trainer/model/data_shape.h"
 #include "trainer/model/model.h"
+#include "trainer/optimizer/gradient_clip.h"
 
 namespace taas {
 namespace {
@@ -154,10 +154,13 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
     RETURN_IF_ERROR(CheckExport(inference, format)).With("spec.trainer.export.format");
   }
   SayWhatIsMissing(runtime, config.engine);
-  GradientWork work{.loss_scale = static_cast<float>(config.loss_scale)};
-  ASSIGN_OR_RETURN(work.clip, GradientClip::Parse(config.clip));
   SessionOptions common = EngineOptions(model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
+  std::optional<GradientWork> work;
+  if (process.trains) {
+    ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
+    ASSIGN_OR_RETURN(work, GradientWork::Make(towers->first(), clip, config.loss_scale));
+  }
   return std::unique_ptr<ModelTask>(new ModelTask(
       {.runtime = runtime,
        .files = files,
@@ -168,7 +171,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
        .inference = std::make_unique<const Model>(std::move(inference)),
        .towers = std::move(towers),
        .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
-       .work = work,
+       .work = std::move(work),
        .evaluation = std::move(common),
        .process = process}));
 }
@@ -197,16 +200,24 @@ ModelTask::ModelTask(Parts parts)
       examples_(parts.process.trains ? data_.train_examples()
                                      : data_.test ? data_.test->examples() : 0),
       process_(std::move(parts.process)),
-      work_(parts.work),
+      work_(std::move(parts.work)),
       evaluation_(std::move(parts.evaluation)) {
   if (process_.trains) input_.emplace(data_, parts.input);
 }
 
 ModelTask::~ModelTask() = default;
 
-std::span<const int32_t> ModelTask::LabelsOf(Session& session) const {
-  return model_->labels_are_features ? session.Int32Output(model_->labels)
-                                    : session.Int32Input(model_->labels);
+absl::Status ModelTask::ReadOutputs(Session& session, Outputs* outputs) const {
+  const bool classifies = model_->is_classifier();
+  const std::string& name = classifies ? model_->logits : model_->predictions;
+  ASSIGN_OR_RETURN(outputs->values, OnHost(session.output(name), &outputs->value_room));
+  if (!classifies) return absl::OkStatus();
+  if (!model_->labels_are_features) {
+    outputs->labels = session.Int32Input(model_->labels);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(outputs->labels, OnHost(session.output(model_->labels), &outputs->label_room));
+  return absl::OkStatus();
 }
 
 BatchRows ModelTask::InputsOf(Session& session) const {
@@ -235,7 +246,7 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
     return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
-  FinishGradients();
+  RETURN_IF_ERROR(work_->Run());
   process_.after_step();
   return towers_->loss();
 }
@@ -260,28 +271,13 @@ std::string ModelTask::FirstNonFinite() {
   return found;
 }
 
-void ModelTask::FinishGradients() {
-  if (work_.loss_scale == 1 && !work_.clip.clips()) return;
-  parts_.clear();
-  for (size_t i = 0; i < session().variables().size(); ++i) {
-    if (!session().variables()[i].trainable) continue;
-    AddParts(session().gradient(i), session().gradient_rows(i), &parts_);
-  }
-  if (work_.loss_scale != 1) {
-    for (const std::span<float> part : parts_) {
-      BestLoops().scale(part.data(), 1 / work_.loss_scale, part.data(), std::ssize(part));
-    }
-  }
-  work_.clip.Apply(parts_);
-}
-
 std::optional<double> ModelTask::BatchAccuracy() {
   if (!model_->is_classifier()) return std::nullopt;
   size_t rows = 0, right = 0;
   for (int tower = 0; tower < towers_->count(); ++tower) {
-    Session& session = towers_->session(tower);
-    const std::span<const float> logits = session.output(model_->logits);
-    const std::span<const int32_t> labels = LabelsOf(session);
+    Outputs outputs;
+    if (!ReadOutputs(towers_->session(tower), &outputs).ok()) return std::nullopt;
+    const auto& [logits, labels, value_room, label_room] = outputs;
     const size_t classes = logits.size() / labels.size();
     for (size_t row = 0; row < labels.size(); ++row) {
       const std::span<const float> values = logits.subspan(row * classes, classes);
@@ -294,7 +290,7 @@ std::optional<double> ModelTask::BatchAccuracy() {
 }
 
 absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
-    const std::vector<std::span<float>>& variables) {
+    const std::vector<TensorRef>& variables) {
   if (!data_.test || data_.test->examples() == 0) return std::optional<Evaluation>();
   const Dataset& set = *data_.test;
   const int64_t examples = set.examples();
@@ -310,7 +306,9 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     options.trainable = false;
     ASSIGN_OR_RETURN(evaluator_, Session::Compile(runtime_, inference_->graph, options));
   }
-  for (size_t i = 0; i < variables.size(); ++i) evaluator_->BindVariable(i, variables[i]);
+  for (size_t i = 0; i < variables.size(); ++i) {
+    RETURN_IF_ERROR(evaluator_->UseVariable(i, variables[i]));
+  }
   Sums sums;
   std::string overflow;  // Where the loss became no number.
   std::vector<int64_t> indices(static_cast<size_t>(batch));
@@ -322,7 +320,8 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     }
     GatherRows(set, indices, InputsOf(*evaluator_));
     RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
-    AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums);
+    RETURN_IF_ERROR(
+        AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums));
     if (!std::isfinite(sums.loss) && overflow.empty()) {
       overflow = "from example " + std::to_string(first) + " of data.test on; first in " +
                  evaluator_->FirstNonFinite();
@@ -337,12 +336,17 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   return std::optional<Evaluation>(evaluation);
 }
 
-absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>& variables) {
+absl::Status ModelTask::Export(int64_t step, const std::vector<TensorRef>& variables) {
   if (export_format_.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(export_format_));
+  std::vector<std::vector<float>> rooms(variables.size());
+  std::vector<std::span<const float>> values(variables.size());
+  for (size_t i = 0; i < variables.size(); ++i) {
+    ASSIGN_OR_RETURN(values[i], OnHost(variables[i], &rooms[i]));
+  }
   RETURN_IF_ERROR(ExportModel(files_, export_dir_,
                               {.model = inference_.get(),
-                               .values = {variables.begin(), variables.end()},
+                               .values = std::move(values),
                                .step = step,
                                .format = format}))
       .With("spec.trainer.export");
@@ -350,9 +354,12 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<std::span<float>>
   return absl::OkStatus();
 }
 
-void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const {
+absl::Status ModelTask::AddExamples(Session& session, size_t examples, size_t count,
+                                    Sums* sums) const {
+  Outputs outputs;
+  RETURN_IF_ERROR(ReadOutputs(session, &outputs));
   if (!model_->is_classifier()) {
-    const std::span<const float> predictions = session.output(model_->predictions);
+    const std::span<const float> predictions = outputs.values;
     const std::span<const float> targets = session.FloatInput(model_->targets);
     const size_t width = predictions.size() / examples;
     double sum = 0;
@@ -362,10 +369,9 @@ void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sum
     }
     sums->loss += sum / static_cast<double>(width);
     sums->rows += static_cast<int64_t>(count);
-    return;
+    return absl::OkStatus();
   }
-  const std::span<const float> logits = session.output(model_->logits);
-  const std::span<const int32_t> labels = LabelsOf(session);
+  const auto& [logits, labels, value_room, label_room] = outputs;
   const size_t classes = logits.size() / labels.size();
   const size_t rows = count * (labels.size() / examples);
   for (size_t row = 0; row < rows; ++row) {
@@ -378,6 +384,7 @@ void ModelTask::AddExamples(Session& session, size_t examples, size_t count, Sum
     if (static_cast<size_t>(largest - values.begin()) == label) ++sums->right;
   }
   sums->rows += static_cast<int64_t>(rows);
+  return absl::OkStatus();
 }
 
 }  // namespace taas

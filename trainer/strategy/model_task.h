@@ -24,7 +24,7 @@
 #include "trainer/graph/runtime.h"
 #include "trainer/graph/session.h"
 #include "trainer/graph/step_trace.h"
-#include "trainer/optimizer/gradient_clip.h"
+#include "trainer/strategy/gradient_work.h"
 #include "trainer/strategy/towers.h"
 #include "trainer/strategy/training_task.h"
 
@@ -75,9 +75,9 @@ class ModelTask : public TrainingTask {
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override;
+      const std::vector<TensorRef>& variables) override;
   // As spec.trainer.export says.
-  absl::Status Export(int64_t step, const std::vector<std::span<float>>& variables) override;
+  absl::Status Export(int64_t step, const std::vector<TensorRef>& variables) override;
 
   // The share of the last training batches, of all towers, that was classified rightly, before
   // their update; nothing of a regression.
@@ -91,12 +91,6 @@ class ModelTask : public TrainingTask {
   int64_t examples() const { return examples_; }  // That are trained on, or only evaluated.
 
  private:
-  // What is done to gradients between their computation and their use.
-  struct GradientWork {
-    GradientClip clip;
-    float loss_scale = 1;  // Of the sessions; divided out first.
-  };
-
   struct Parts {
     Runtime runtime;
     FileSystem& files;
@@ -107,15 +101,20 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<const Model> inference;  // The same, as it is used when it is trained.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
-    GradientWork work;
+    std::optional<GradientWork> work;
     SessionOptions evaluation;
     Process process;
   };
 
   explicit ModelTask(Parts parts);
-  void FinishGradients();
-  // Of the last run: one per row of the logits.
-  std::span<const int32_t> LabelsOf(Session& session) const;
+  // Of the last run.
+  struct Outputs {
+    std::span<const float> values;   // Logits; predictions of a regression.
+    std::span<const int32_t> labels{};  // One per row of the logits.
+    std::vector<float> value_room{};  // For what the host does not see.
+    std::vector<int32_t> label_room{};
+  };
+  absl::Status ReadOutputs(Session& session, Outputs* outputs) const;
   BatchRows InputsOf(Session& session) const;
   absl::Status FillTower(int tower, int64_t batch);
   struct Sums {
@@ -124,7 +123,7 @@ class ModelTask : public TrainingTask {
     int64_t rows = 0;  // Examples; tokens of a model of language.
   };
   // Of the first `count` of `examples` examples of a forward run.
-  void AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const;
+  absl::Status AddExamples(Session& session, size_t examples, size_t count, Sums* sums) const;
 
   const Runtime runtime_;
   FileSystem& files_;
@@ -137,9 +136,8 @@ class ModelTask : public TrainingTask {
   const int64_t examples_;
   const Process process_;
   std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
-  const GradientWork work_;
+  std::optional<GradientWork> work_;  // On gradients; none if nothing is trained.
   const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
-  std::vector<std::span<float>> parts_;  // Of the gradients: those that may not be zero.
 };
 
 }  // namespace taas

@@ -72,7 +72,7 @@ TEST_F(ModelTaskTest, WhoOnlyEvaluatesHasNoTrainingSetAndNoGradients) {
     EXPECT_EQ((*task)->batches_per_step(), 1);
     EXPECT_EQ((*task)->session().memory().gradient_bytes, 0u);
     EXPECT_EQ((*task)->examples(), kImages);
-    (*task)->session().InitializeVariables(1);
+    EXPECT_THAT((*task)->session().InitializeVariables(1), IsOk());
     const auto evaluation = (*task)->Evaluate(VariablesOf((*task)->session()));
     ASSERT_THAT(evaluation, IsOk());
     EXPECT_EQ((*evaluation)->examples, kImages);
@@ -134,8 +134,8 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
   const auto task = ModelTask::Make(CpuRuntime(), files_, config);
   ASSERT_THAT(task, IsOk());
   Session& session = (*task)->session();
-  session.InitializeVariables(1);
-  std::vector<std::span<float>> variables = VariablesOf(session);
+  EXPECT_THAT(session.InitializeVariables(1), IsOk());
+  std::vector<TensorRef> variables = VariablesOf(session);
   const auto loss = [&] {
     const auto evaluation = (*task)->Evaluate(variables);
     EXPECT_THAT(evaluation, IsOk());
@@ -150,8 +150,8 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
 // Variables that are numbers can make a loss that is none.
 TEST_F(ModelTaskTest, AnEvaluatedLossThatIsNoNumberIsLoggedWithItsOp) {
   const auto task = Make("");
-  const std::vector<std::span<float>> variables = VariablesOf(task->session());
-  for (const std::span<float> variable : variables) std::ranges::fill(variable, 3e38f);
+  const std::vector<TensorRef> variables = VariablesOf(task->session());
+  for (const TensorRef& variable : variables) EXPECT_THAT(variable.Fill(3e38f), IsOk());
   testing::internal::CaptureStderr();
   const auto evaluation = task->Evaluate(variables);
   const std::string log = testing::internal::GetCapturedStderr();
@@ -188,7 +188,7 @@ TEST_F(ModelTaskTest, RowsOfATableAreClippedWithTheRestAndOtherRowsStayZero) {
       config.clip = clip;
       auto task = ModelTask::Make(CpuRuntime(), files_, config);
       EXPECT_THAT(task, IsOk());
-      (*task)->session().InitializeVariables(1);
+      EXPECT_THAT((*task)->session().InitializeVariables(1), IsOk());
       const std::vector<int64_t> batches = {0, 1};
       EXPECT_THAT((*task)->ComputeGradients(std::span(batches).first(
                       static_cast<size_t>(towers))),
@@ -201,8 +201,8 @@ TEST_F(ModelTaskTest, RowsOfATableAreClippedWithTheRestAndOtherRowsStayZero) {
     EXPECT_GE(rows->ids.size(), 3u);
     double squares = 0, clipped_squares = 0;
     for (size_t i = 0; i < plain->session().variables().size(); ++i) {
-      const std::span<float> before = plain->session().gradient(i);
-      const std::span<float> after = clipped->session().gradient(i);
+      const std::span<float> before = plain->session().gradient(i).host();
+      const std::span<float> after = clipped->session().gradient(i).host();
       for (size_t at = 0; at < before.size(); ++at) {
         squares += double{before[at]} * before[at];
         clipped_squares += double{after[at]} * after[at];
@@ -228,7 +228,7 @@ TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {
     config.seed = seed;
     const auto task = ModelTask::Make(CpuRuntime(), files_, config);
     EXPECT_THAT(task, IsOk());
-    (*task)->session().InitializeVariables(1);
+    EXPECT_THAT((*task)->session().InitializeVariables(1), IsOk());
     std::vector<float> losses;
     for (const int64_t batch : {0, 1, 0}) {
       const auto loss = (*task)->ComputeGradients(std::span(&batch, 1));
@@ -248,9 +248,9 @@ TEST_F(ModelTaskTest, ImagesOfTheTestSetStayAsTheyAre) {
   const auto evaluate = [&](const std::string& augment) {
     const auto task = Make(augment);
     std::vector<std::vector<float>> memory;
-    std::vector<std::span<float>> variables;
+    std::vector<TensorRef> variables;
     for (size_t i = 0; i < task->session().variables().size(); ++i) {
-      auto& values = memory.emplace_back(task->session().variable(i).size());
+      auto& values = memory.emplace_back(task->session().variable(i).host().size());
       // Such that each pixel counts otherwise.
       for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k * k) * 0.1f;
     }

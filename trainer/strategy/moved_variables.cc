@@ -1,6 +1,6 @@
 #include "trainer/strategy/moved_variables.h"
 
-#include <algorithm>
+#include "operator/base/status.h"
 
 namespace taas {
 
@@ -16,14 +16,16 @@ std::vector<std::span<float>> MovedVariables::AddTo(std::vector<std::span<float>
   return gradients;
 }
 
-void MovedVariables::Begin(Session& session) const {
-  for (const Part& part : parts_) std::ranges::fill(session.variable(part.variable), 0.0f);
+absl::Status MovedVariables::Begin(Session& session) const {
+  for (const Part& part : parts_) RETURN_IF_ERROR(session.variable(part.variable).Fill(0));
+  return absl::OkStatus();
 }
 
-void MovedVariables::End(Session& session) {
+absl::Status MovedVariables::End(Session& session) {
   for (Part& part : parts_) {
-    std::ranges::copy(session.variable(part.variable), part.values.begin());
+    RETURN_IF_ERROR(session.variable(part.variable).Read(std::span(part.values)));
   }
+  return absl::OkStatus();
 }
 
 }  // namespace taas

@@ -7,11 +7,11 @@
 // however old its values were.
 //
 // Ownership: owns the parts; borrows the session for each call. Threads: one at a time. Errors:
-// none.
+// those of the device's memory.
 //
-//   moved.Begin(session);
+//   RETURN_IF_ERROR(moved.Begin(session));
 //   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
-//   moved.End(session);  // The spans of AddTo hold what the batch adds.
+//   RETURN_IF_ERROR(moved.End(session));  // The spans of AddTo hold what the batch adds.
 
 #ifndef TRAINER_STRATEGY_MOVED_VARIABLES_H_
 #define TRAINER_STRATEGY_MOVED_VARIABLES_H_
@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "trainer/graph/session.h"
 
 namespace taas {
@@ -31,8 +32,8 @@ class MovedVariables {
   // `gradients`, in the session's order, with the parts of what is moved in their places.
   std::vector<std::span<float>> AddTo(std::vector<std::span<float>> gradients);
   // Before and after a step.
-  void Begin(Session& session) const;
-  void End(Session& session);
+  absl::Status Begin(Session& session) const;
+  absl::Status End(Session& session);
 
  private:
   struct Part {

@@ -39,10 +39,11 @@ class WatchedTask : public TrainingTask {
   Session& session() override { return task_.session(); }
   absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) override {
+      const std::vector<TensorRef>& variables) override {
     for (size_t i = 0; i < variables.size(); ++i) {
       if (!session().variables()[i].decay) continue;
-      moments.insert(moments.end(), variables[i].begin(), variables[i].end());
+      const std::span<float> values = variables[i].host();
+      moments.insert(moments.end(), values.begin(), values.end());
     }
     return task_.Evaluate(variables);
   }

@@ -7,6 +7,7 @@
 
 #include "operator/base/status.h"
 #include "trainer/ps/shard_client.h"
+#include "trainer/strategy/host_model.h"
 #include "trainer/strategy/moved_variables.h"
 
 namespace taas {
@@ -23,7 +24,11 @@ constexpr std::chrono::milliseconds kEndPause{5};
 class Replica {
  public:
   Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer)
-      : source_(source), task_(task), observer_(observer), moved_(task.session()) {}
+      : source_(source),
+        task_(task),
+        observer_(observer),
+        model_(task.session()),
+        moved_(task.session()) {}
 
   absl::Status Run() {
     for (;;) {
@@ -82,25 +87,39 @@ class Replica {
                               ps::SplitByBytes(SizesOf(task_.session()),
                                                static_cast<int>(work.shards.size())),
                               work.job},
-        VariablesOf(task_.session()), moved_.AddTo(GradientsOf(task_.session())));
+        model_.variables(), moved_.AddTo(model_.gradients()));
     ASSIGN_OR_RETURN(values_, Pull(work));
     return absl::OkStatus();
   }
 
   absl::StatusOr<ps::Exchange::Result> Pull(const Work& work) {
-    return Insist(work, [&] { return exchange_->Pull([&] { return Wanted(work); }); });
+    ASSIGN_OR_RETURN(ps::Exchange::Result result, Insist(work, [&] {
+                       return exchange_->Pull([&] { return Wanted(work); });
+                     }));
+    RETURN_IF_ERROR(WriteVariables());
+    return result;
+  }
+
+  absl::Status WriteVariables() {
+    own_error_ = model_.WriteVariables();
+    return own_error_;
   }
 
   // An error of the task is this replica's own, whatever its class: no parameter server and no
   // other generation mends it.
   absl::StatusOr<float> Compute(int64_t batch) {
-    moved_.Begin(task_.session());
-    const absl::StatusOr<float> loss = task_.ComputeGradients(std::span(&batch, 1));
-    own_error_ = loss.ok() ? CheckLoss(*loss, {values_.newest_step + 1, batch}, task_)
-                           : loss.status();
-    RETURN_IF_ERROR(own_error_);
-    moved_.End(task_.session());
-    return *loss;
+    absl::StatusOr<float> loss = ComputeFinite(batch);
+    own_error_ = loss.status();
+    return loss;
+  }
+
+  absl::StatusOr<float> ComputeFinite(int64_t batch) {
+    RETURN_IF_ERROR(moved_.Begin(task_.session()));
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
+    RETURN_IF_ERROR(CheckLoss(loss, {values_.newest_step + 1, batch}, task_));
+    RETURN_IF_ERROR(moved_.End(task_.session()));
+    RETURN_IF_ERROR(model_.ReadGradients());
+    return loss;
   }
 
   absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
@@ -115,6 +134,7 @@ class Replica {
     if (troubled_) observer_.on_trouble("");
     troubled_ = false;
     if (result.banked) return result;
+    RETURN_IF_ERROR(WriteVariables());
     if (result.applied) {
       observer_.on_step({result.step, loss});
     } else {
@@ -152,6 +172,7 @@ class Replica {
   TrainingTask& task_;
   const ReplicaObserver& observer_;
   std::unique_ptr<ps::Exchange> exchange_;
+  HostModel model_;
   MovedVariables moved_;
   absl::Status own_error_;
   int64_t generation_ = 0;

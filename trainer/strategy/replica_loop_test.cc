@@ -46,7 +46,7 @@ class LinearTask : public TrainingTask {
     return absl::OkStatus();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>&) override {
+      const std::vector<TensorRef>&) override {
     return std::optional<Evaluation>();
   }
 

@@ -18,7 +18,7 @@
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/model_update.h"
 #include "trainer/strategy/replica_loop.h"
 #include "trainer/strategy/towers.h"
 
@@ -59,7 +59,7 @@ class ScoreTask : public TrainingTask {
         CpuRuntime(), ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows});
     CHECK(session.ok()) << session.status().ToString();
     session_ = *std::move(session);
-    session_->InitializeVariables(/*seed=*/3);
+    CHECK(session_->InitializeVariables(/*seed=*/3).ok()) << "initialize";
     CHECK(session_->gradient_rows(0).has_value() == list_rows) << "the table's rows";
   }
   Session& session() override { return *session_; }
@@ -68,7 +68,7 @@ class ScoreTask : public TrainingTask {
     return absl::OkStatus();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>&) override {
+      const std::vector<TensorRef>&) override {
     return std::optional<Evaluation>();
   }
 
@@ -80,7 +80,7 @@ using Values = std::vector<std::vector<float>>;
 
 Values ValuesOf(Session& session) {
   Values values;
-  for (const std::span<float> span : VariablesOf(session)) {
+  for (const std::span<float> span : HostSpans(VariablesOf(session))) {
     values.emplace_back(span.begin(), span.end());
   }
   return values;
@@ -103,10 +103,10 @@ class Servers {
     CHECK(layout_.shards[1][0].variable == 0) << "the table is not cut";
     const auto rule = Optimizer::Parse(OptimizerJson(optimizer));
     CHECK(rule.ok()) << rule.status().ToString();
-    OptimizerSlots slots(**rule, model);
-    ps::ModelSpans spans{VariablesOf(model), {}};
-    std::vector<Snapshot::Tensors> tensors = slots.values();
-    for (Snapshot::Tensors& slot : tensors) {
+    std::vector<Snapshot::Tensors> slots =
+        InitialSlots(**rule, model.variables(), InitialSnapshot(model)->values);
+    ps::ModelSpans spans{HostSpans(VariablesOf(model)), {}};
+    for (Snapshot::Tensors& slot : slots) {
       spans.slots.emplace_back(slot.begin(), slot.end());
     }
     for (size_t i = 0; i < kShards; ++i) {
@@ -131,8 +131,8 @@ class Servers {
   const std::vector<std::string>& addresses() const { return addresses_; }
   int64_t step() const { return shards_[0].stats().step; }
   void PullInto(Session& session) {
-    ps::Exchange reader({{9, 1, 1}, 1, addresses_, layout_}, VariablesOf(session),
-                        GradientsOf(session));
+    ps::Exchange reader({{9, 1, 1}, 1, addresses_, layout_}, HostSpans(VariablesOf(session)),
+                        HostSpans(GradientsOf(session)));
     EXPECT_THAT(reader.Pull([] { return true; }), IsOk());
   }
 
@@ -170,11 +170,12 @@ Values TrainAlone(const std::string& optimizer, bool list_rows) {
   ScoreTask task(list_rows);
   const auto rule = Optimizer::Parse(OptimizerJson(optimizer));
   CHECK(rule.ok()) << rule.status().ToString();
-  OptimizerSlots slots(**rule, task.session());
+  auto update = ModelUpdate::Make(**rule, task.session());
+  CHECK(update.ok()) << update.status().ToString();
   for (int64_t step = 1; step <= kSteps; ++step) {
     const int64_t batch = step - 1;
     EXPECT_THAT(task.ComputeGradients(std::span(&batch, 1)), IsOk());
-    slots.Apply(task.session(), step);
+    EXPECT_THAT(update->Apply(step), IsOk());
   }
   return ValuesOf(task.session());
 }
@@ -184,10 +185,11 @@ Values TrainByTowers(const std::string& optimizer, bool list_rows) {
       CpuRuntime(), ScoreGraph(), {.batch = kBatch, .loss = "loss", .list_rows = list_rows}, 3);
   CHECK(towers.ok()) << towers.status().ToString();
   Session& first = (*towers)->first();
-  first.InitializeVariables(/*seed=*/3);
+  CHECK(first.InitializeVariables(/*seed=*/3).ok()) << "initialize";
   const auto rule = Optimizer::Parse(OptimizerJson(optimizer));
   CHECK(rule.ok()) << rule.status().ToString();
-  OptimizerSlots slots(**rule, first);
+  auto update = ModelUpdate::Make(**rule, first);
+  CHECK(update.ok()) << update.status().ToString();
   for (int64_t step = 1; step <= kSteps; ++step) {
     EXPECT_THAT((*towers)->Run([&](int tower, Session& session) {
                   FillScores(3 * step + tower, &session);
@@ -197,7 +199,7 @@ Values TrainByTowers(const std::string& optimizer, bool list_rows) {
     if (list_rows) {
       EXPECT_GT(first.gradient_rows(0)->ids.size(), static_cast<size_t>(2 * kBatch * kIds));
     }
-    slots.Apply(first, step);
+    EXPECT_THAT(update->Apply(step), IsOk());
   }
   return ValuesOf(first);
 }

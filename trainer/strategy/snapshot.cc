@@ -117,7 +117,7 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
       std::move(pace), clock, std::move(options.shape), std::move(dir), clock.Now()})));
 }
 
-absl::Status SnapshotStore::CheckNumbers(const Snapshot& snapshot) {
+absl::Status SnapshotStore::CheckNumbers(const SnapshotView& snapshot) {
   const SnapshotShape& shape = state_->shape;
   for (size_t i = 0; i < shape.variables.size(); ++i) {
     const std::string& name = shape.variables[i].name;
@@ -132,7 +132,7 @@ absl::Status SnapshotStore::CheckNumbers(const Snapshot& snapshot) {
   return absl::OkStatus();
 }
 
-absl::Status SnapshotStore::Save(const Snapshot& snapshot) {
+absl::Status SnapshotStore::Save(const SnapshotView& snapshot) {
   RETURN_IF_ERROR(CheckNumbers(snapshot));
   const SnapshotShape& shape = state_->shape;
   const std::vector<int64_t> above = snapshot.committed.above();

@@ -36,6 +36,14 @@
 
 namespace taas {
 
+// What a checkpoint is of, wherever it lies.
+struct SnapshotView {
+  std::vector<std::span<const float>> values;              // As in a Snapshot, all three.
+  std::vector<std::vector<std::span<const float>>> slots;
+  const ps::CommittedSet& committed;
+  int64_t step = 0;
+};
+
 struct Snapshot {
   using Tensors = std::vector<std::vector<float>>;
 
@@ -44,6 +52,14 @@ struct Snapshot {
   ps::CommittedSet committed;  // The batches that are part of the values.
   int64_t step = 0;            // The updates that made them; each may be of several batches.
 
+  SnapshotView view() const {
+    SnapshotView view{.values = {values.begin(), values.end()},
+                      .slots = {},
+                      .committed = committed,
+                      .step = step};
+    for (const Tensors& slot : slots) view.slots.emplace_back(slot.begin(), slot.end());
+    return view;
+  }
   std::vector<std::span<float>> spans() { return SpansOf(values); }
   std::vector<std::vector<std::span<float>>> slot_spans() {
     std::vector<std::vector<std::span<float>>> spans;
@@ -100,7 +116,8 @@ class SnapshotStore {
                                                              Options options);
   ~SnapshotStore();
 
-  absl::Status Save(const Snapshot& snapshot);
+  absl::Status Save(const SnapshotView& snapshot);
+  absl::Status Save(const Snapshot& snapshot) { return Save(snapshot.view()); }
   // The newest good checkpoint; false and `snapshot` as it was if there is none.
   absl::StatusOr<bool> Load(Snapshot* snapshot);
   // To be called often: says from time to time that this job lives and owns the directory.
@@ -112,7 +129,7 @@ class SnapshotStore {
 
  private:
   struct State;
-  absl::Status CheckNumbers(const Snapshot& snapshot);
+  absl::Status CheckNumbers(const SnapshotView& snapshot);
   explicit SnapshotStore(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -129,7 +129,7 @@ class StreamedTrainingTest : public testing::Test {
                          }});
     Outcome outcome;
     outcome.status = RunLocal(config, **task, store.get(), log, tries);
-    for (const std::span<float> values : VariablesOf((*task)->session())) {
+    for (const std::span<float> values : HostSpans(VariablesOf((*task)->session()))) {
       outcome.values.emplace_back(values.begin(), values.end());
     }
     const auto evaluation = board.snapshot().evaluation;

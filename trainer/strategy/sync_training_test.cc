@@ -368,8 +368,8 @@ TEST(SyncTrainingTest, ReplicasClipTheirGradients) {
   PosixFileSystem files;
   auto task = ModelTask::Make(CpuRuntime(), files, config);
   ASSERT_THAT(task, IsOk());
-  (*task)->session().InitializeVariables(config.seed);
-  const Snapshot before = InitialSnapshot((*task)->session());
+  EXPECT_THAT((*task)->session().InitializeVariables(config.seed), IsOk());
+  const Snapshot before = *InitialSnapshot((*task)->session());
   SyncJob job(config, 1);
   job.StartChief({});
   job.StartWorker(0, {});

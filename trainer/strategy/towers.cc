@@ -1,13 +1,12 @@
 #include "trainer/strategy/towers.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/graph/runtime.h"
-#include "trainer/loops/loops.h"
+#include "trainer/optimizer/update_ops.h"
 
 namespace taas {
 
@@ -24,18 +23,19 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, 
     if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
     ASSIGN_OR_RETURN(auto session, Session::Compile(placed_on, graph, placed));
     for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
-      session->BindVariable(i, sessions[0]->variable(i));
+      RETURN_IF_ERROR(session->UseVariable(i, sessions[0]->variable(i)));
     }
     sessions.push_back(std::move(session));
   }
-  return std::unique_ptr<Towers>(new Towers(std::move(sessions)));
+  std::unique_ptr<Towers> towers(new Towers(std::move(sessions)));
+  RETURN_IF_ERROR(towers->MakeMeans());
+  return towers;
 }
 
 Towers::Towers(std::vector<std::unique_ptr<Session>> sessions)
     : sessions_(std::move(sessions)),
       results_(sessions_.size()),
-      rows_(first().variables().size()),
-      parts_(sessions_.size()) {
+      rows_(first().variables().size()) {
   for (int tower = 1; tower < count(); ++tower) {
     threads_.emplace_back([this, tower] { Serve(tower); });
   }
@@ -56,8 +56,7 @@ absl::Status Towers::Run(const Fill& fill) {
   RunTower(0);
   for (int left = running_; left > 0; left = running_) running_.wait(left);
   for (const absl::Status& result : results_) RETURN_IF_ERROR(result);
-  AverageGradients();
-  return absl::OkStatus();
+  return AverageGradients();
 }
 
 void Towers::RunTower(int tower) {
@@ -77,30 +76,49 @@ void Towers::Serve(int tower) {
   }
 }
 
-void Towers::AverageGradients() {
-  if (count() == 1) return;
-  const float share = 1.0f / static_cast<float>(count());
-  for (size_t i = 0; i < first().variables().size(); ++i) {
-    const std::span<float> mean = first().gradient(i);
-    const auto average = [&](size_t at, size_t elements) {
-      for (size_t tower = 0; tower < sessions_.size(); ++tower) {
-        parts_[tower] = sessions_[tower]->gradient(i).data() + at;
-      }
-      BestLoops().scaled_sum(parts_.data(), count(), share, mean.data() + at,
-                             static_cast<int64_t>(elements));
-    };
-    std::optional<GradientRows> rows = first().gradient_rows(i);
-    if (!rows) {
-      average(0, mean.size());
-      continue;
-    }
-    lists_.clear();
-    for (const auto& session : sessions_) lists_.push_back(session->gradient_rows(i)->ids);
-    UniteRows(lists_, &rows_[i]);
-    rows->ids = rows_[i];
-    ForRowRuns(*rows, [&](const RowRun& run) { average(run.at, run.count); });
-    first().SetGradientRows(i, rows_[i]);
+absl::Status Towers::MakeMeans() {
+  if (count() == 1) return absl::OkStatus();
+  means_.resize(first().variables().size());
+  for (size_t i = 0; i < means_.size(); ++i) {
+    if (first().gradient(i).empty()) continue;
+    const std::vector<TensorType> types(sessions_.size(),
+                                        {DType::kFloat32, first().variables()[i].shape});
+    ASSIGN_OR_RETURN(means_[i], MakeKernel(first().runtime(), kMeanGradients,
+                                           {.attributes = {},
+                                            .inputs = types,
+                                            .outputs = std::span(types).first(1)}));
   }
+  inputs_.resize(sessions_.size() + 2);
+  stream_ = first().model().device().MakeStream();
+  return absl::OkStatus();
+}
+
+absl::Status Towers::AverageGradients() {
+  for (size_t i = 0; i < means_.size(); ++i) {
+    if (!means_[i].run) continue;
+    for (size_t tower = 0; tower < sessions_.size(); ++tower) {
+      inputs_[tower] = sessions_[tower]->gradient(i).data();
+    }
+    if (first().gradient_rows(i)) {
+      UniteRowsOf(i);
+      RETURN_IF_ERROR(first().SetGradientRows(i, rows_[i]));
+    }
+    const Session::DeviceRows rows = first().device_rows(i);
+    inputs_[sessions_.size()] = rows.ids;
+    inputs_[sessions_.size() + 1] = rows.count;
+    void* const mean = first().gradient(i).data();
+    RETURN_IF_ERROR(stream_->Launch(means_[i], {.inputs = inputs_,
+                                                .outputs = {&mean, 1},
+                                                .stream = stream_.get()}));
+    RETURN_IF_ERROR(stream_->Synchronize());
+  }
+  return absl::OkStatus();
+}
+
+void Towers::UniteRowsOf(size_t i) {
+  lists_.clear();
+  for (const auto& session : sessions_) lists_.push_back(session->gradient_rows(i)->ids);
+  UniteRows(lists_, &rows_[i]);
 }
 
 float Towers::loss() const {

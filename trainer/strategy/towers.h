@@ -14,7 +14,7 @@
 //
 //   ASSIGN_OR_RETURN(auto towers, Towers::Compile(runtime, graph, {.loss = "loss"}, 4));
 //   RETURN_IF_ERROR(towers->Run([&](int i, Session& session) { return Fill(i, session); }));
-//   towers->first().gradient(0);  // the mean
+//   towers->first().gradient(0);  // Of the mean.
 
 #ifndef TRAINER_STRATEGY_TOWERS_H_
 #define TRAINER_STRATEGY_TOWERS_H_
@@ -59,7 +59,10 @@ class Towers {
   explicit Towers(std::vector<std::unique_ptr<Session>> sessions);
   void RunTower(int tower);
   void Serve(int tower);
-  void AverageGradients();
+  absl::Status MakeMeans();
+  absl::Status AverageGradients();
+  // Of one gradient, the rows of all towers into rows_[i].
+  void UniteRowsOf(size_t i);
 
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<absl::Status> results_;  // Per tower, of the last run.
@@ -67,7 +70,9 @@ class Towers {
   // Per variable whose gradient lists rows: those of all towers; lists_ are those of each.
   std::vector<std::vector<int32_t>> rows_;
   std::vector<std::span<const int32_t>> lists_;
-  std::vector<const float*> parts_;  // Of one gradient, by tower.
+  std::vector<Kernel> means_;  // Per variable that has a gradient.
+  std::vector<const void*> inputs_;  // Of one of them.
+  std::unique_ptr<Stream> stream_;
   // Each tower waits for the next round and counts itself out at its end.
   std::atomic<int64_t> round_ = 0;
   std::atomic<int> running_ = 0;

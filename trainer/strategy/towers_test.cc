@@ -27,7 +27,7 @@ Graph SmallGraph() {
 std::unique_ptr<Towers> MakeTowers(int count) {
   auto towers = Towers::Compile(CpuRuntime(), SmallGraph(), {.batch = 2, .loss = "loss"}, count);
   EXPECT_THAT(towers, IsOk());
-  (*towers)->first().InitializeVariables(/*seed=*/1);
+  EXPECT_THAT((*towers)->first().InitializeVariables(/*seed=*/1), IsOk());
   return *std::move(towers);
 }
 
@@ -42,13 +42,13 @@ TEST(TowersTest, GradientAndLossAreTheMeansOverTheTowers) {
                 IsOk());
     // Losses 1, 4, 9; gradients 2, 8, 18.
     ASSERT_FLOAT_EQ(towers->loss(), 14.0f / 3);
-    ASSERT_FLOAT_EQ(towers->first().gradient(0)[0], 28.0f / 3);
+    ASSERT_FLOAT_EQ(towers->first().gradient(0).host()[0], 28.0f / 3);
   }
 }
 
 TEST(TowersTest, AllTowersSeeAnUpdateOfTheVariables) {
   const auto towers = MakeTowers(4);
-  towers->first().variable(0)[0] = 3;
+  towers->first().variable(0).host()[0] = 3;
   ASSERT_THAT(towers->Run([](int, Session& session) {
                 std::ranges::fill(session.FloatInput("x"), 1.0f);
                 return absl::OkStatus();
@@ -67,7 +67,7 @@ TEST(TowersTest, UpdatesAreThoseOfTheFirstTower) {
   graph.AddUpdate(graph.Add("MovingAverage", "", {average, *loss}, {{"decay", 0.0}}));
   const auto towers = Towers::Compile(CpuRuntime(), graph, {.batch = 2, .loss = "loss"}, 3);
   ASSERT_THAT(towers, IsOk());
-  (*towers)->first().InitializeVariables(1);
+  EXPECT_THAT((*towers)->first().InitializeVariables(1), IsOk());
   for (int step = 0; step < 50; ++step) {
     ASSERT_THAT((*towers)->Run([](int tower, Session& session) {
                   const float x = static_cast<float>(tower + 1);
@@ -76,7 +76,7 @@ TEST(TowersTest, UpdatesAreThoseOfTheFirstTower) {
                 }),
                 IsOk());
     // Their losses are 1, 4 and 9.
-    ASSERT_FLOAT_EQ((*towers)->first().variable(1)[0], 1) << step;
+    ASSERT_FLOAT_EQ((*towers)->first().variable(1).host()[0], 1) << step;
   }
 }
 
@@ -112,7 +112,7 @@ TEST(TowersTest, OneTowerIsThePlainSession) {
               }),
               IsOk());
   EXPECT_FLOAT_EQ(towers->loss(), 5);
-  EXPECT_THAT(towers->first().gradient(0), ElementsAre(10));
+  EXPECT_THAT(towers->first().gradient(0).host(), ElementsAre(10));
 }
 
 }  // namespace

@@ -21,6 +21,44 @@ absl::StatusOr<int64_t> ShuffleBuffer(const TrainerConfig& config) {
 
 }  // namespace
 
+absl::StatusOr<Snapshot> InitialSnapshot(const Session& session) {
+  Snapshot snapshot;
+  for (size_t i = 0; i < session.variables().size(); ++i) {
+    snapshot.values.emplace_back(session.variables()[i].count);
+    RETURN_IF_ERROR(session.variable(i).Read(std::span(snapshot.values.back())));
+  }
+  return snapshot;
+}
+
+std::vector<Snapshot::Tensors> InitialSlots(const Optimizer& optimizer,
+                                            const std::vector<VariableInfo>& variables,
+                                            const Snapshot::Tensors& values) {
+  std::vector<Snapshot::Tensors> slots(optimizer.slots().size());
+  for (size_t slot = 0; slot < slots.size(); ++slot) {
+    const bool average = slot == optimizer.average_slot();
+    for (size_t i = 0; i < variables.size(); ++i) {
+      if (!variables[i].trainable) {
+        slots[slot].emplace_back();
+      } else if (average) {
+        slots[slot].push_back(values[i]);
+      } else {
+        slots[slot].emplace_back(variables[i].count, optimizer.slot_start(slot));
+      }
+    }
+  }
+  return slots;
+}
+
+absl::Status Restore(const Snapshot& snapshot, Session& session) {
+  for (size_t i = 0; i < snapshot.values.size(); ++i) {
+    RETURN_IF_ERROR(session.variable(i).Write(snapshot.values[i]));
+    for (size_t slot = 0; slot < snapshot.slots.size(); ++slot) {
+      RETURN_IF_ERROR(session.model().slot(slot, i).Write(snapshot.slots[slot][i]));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<SnapshotShape> ShapeOf(const Session& session, const TrainerConfig& config) {
   ASSIGN_OR_RETURN(std::shared_ptr<Optimizer> optimizer, Optimizer::Parse(config.optimizer));
   SnapshotShape shape = ShapeOf(session, config.seed, config.batch_size);

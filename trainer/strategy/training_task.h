@@ -30,6 +30,8 @@
 
 namespace taas {
 
+class Optimizer;
+
 class TrainingTask {
  public:
   virtual ~TrainingTask() = default;
@@ -51,23 +53,23 @@ class TrainingTask {
   virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<std::span<float>>& variables) = 0;
+      const std::vector<TensorRef>& variables) = 0;
   // Writes `variables`, in the session's order, for other programs if the job wants that.
-  virtual absl::Status Export(int64_t, const std::vector<std::span<float>>&) {
+  virtual absl::Status Export(int64_t, const std::vector<TensorRef>&) {
     return absl::OkStatus();
   }
 };
 
-inline std::vector<std::span<float>> VariablesOf(Session& session) {
-  std::vector<std::span<float>> spans;
-  for (size_t i = 0; i < session.variables().size(); ++i) spans.push_back(session.variable(i));
-  return spans;
+inline std::vector<TensorRef> VariablesOf(const Session& session) {
+  std::vector<TensorRef> tensors;
+  for (size_t i = 0; i < session.variables().size(); ++i) tensors.push_back(session.variable(i));
+  return tensors;
 }
 
-inline std::vector<std::span<float>> GradientsOf(Session& session) {
-  std::vector<std::span<float>> spans;
-  for (size_t i = 0; i < session.variables().size(); ++i) spans.push_back(session.gradient(i));
-  return spans;
+inline std::vector<TensorRef> GradientsOf(const Session& session) {
+  std::vector<TensorRef> tensors;
+  for (size_t i = 0; i < session.variables().size(); ++i) tensors.push_back(session.gradient(i));
+  return tensors;
 }
 
 // Of those that list them.
@@ -93,28 +95,22 @@ inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
 // Of all of `values`, in the session's order; for the end of a training, which no further loss
 // judges.
 inline absl::Status CheckTrained(const Session& session,
-                                 const std::vector<std::span<float>>& values, int64_t step) {
+                                 const std::vector<TensorRef>& values, int64_t step) {
+  std::vector<float> room;
   for (size_t i = 0; i < values.size(); ++i) {
-    RETURN_IF_ERROR(CheckFinite("variable " + session.variables()[i].name, values[i], step));
+    ASSIGN_OR_RETURN(const std::span<const float> seen, OnHost(values[i], &room));
+    RETURN_IF_ERROR(CheckFinite("variable " + session.variables()[i].name, seen, step));
   }
   return absl::OkStatus();
 }
 
 // Sets the variables that are not trained; the others come from parameter servers.
-inline void RestoreUntrained(const Snapshot& snapshot, Session& session) {
+inline absl::Status RestoreUntrained(const Snapshot& snapshot, Session& session) {
   for (size_t i = 0; i < session.variables().size(); ++i) {
     if (session.variables()[i].trainable) continue;
-    std::ranges::copy(snapshot.values[i], session.variable(i).begin());
+    RETURN_IF_ERROR(session.variable(i).Write(snapshot.values[i]));
   }
-}
-
-// Copies the session's variables, at step 0.
-inline Snapshot InitialSnapshot(Session& session) {
-  Snapshot snapshot;
-  for (const std::span<float> values : VariablesOf(session)) {
-    snapshot.values.emplace_back(values.begin(), values.end());
-  }
-  return snapshot;
+  return absl::OkStatus();
 }
 
 // Of a model alone, without optimizer.
@@ -126,6 +122,17 @@ inline SnapshotShape ShapeOf(const Session& session, uint64_t seed, int64_t batc
   }
   return shape;
 }
+
+// Copies the session's variables, at step 0.
+absl::StatusOr<Snapshot> InitialSnapshot(const Session& session);
+
+// What the optimizer keeps about variables that are untrained and have these values.
+std::vector<Snapshot::Tensors> InitialSlots(const Optimizer& optimizer,
+                                            const std::vector<VariableInfo>& variables,
+                                            const Snapshot::Tensors& values);
+
+// Sets variables and slots, which the session's model has.
+absl::Status Restore(const Snapshot& snapshot, Session& session);
 
 // What checkpoints of this training hold.
 absl::StatusOr<SnapshotShape> ShapeOf(const Session& session, const TrainerConfig& config);

@@ -6,8 +6,12 @@
 namespace taas {
 namespace {
 
-Sample::Tensor Sampled(const std::string& tag, std::span<const float> values, size_t stride) {
+// Without numbers where they cannot be read.
+Sample::Tensor Sampled(const std::string& tag, const TensorRef& from, size_t stride) {
   Sample::Tensor tensor{tag, {}};
+  std::vector<float> room;
+  const std::span<const float> values =
+      OnHost(from, &room).value_or(std::span<const float>());
   if (stride == 1 || values.size() <= kSampledWhole) {
     tensor.values.assign(values.begin(), values.end());
     return tensor;

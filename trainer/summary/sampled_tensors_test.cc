@@ -36,11 +36,11 @@ std::unique_ptr<Session> NumberedSession() {
   graph.Add("MeanSquaredError", "loss", {y, targets});
   auto session = Session::Compile(CpuRuntime(), graph, {.batch = 1, .loss = "loss"});
   CHECK(session.ok()) << session.status().ToString();
-  (*session)->InitializeVariables(/*seed=*/1);
+  CHECK((*session)->InitializeVariables(/*seed=*/1).ok()) << "initialize";
   for (size_t i = 0; i < (*session)->variables().size(); ++i) {
     if (!(*session)->variables()[i].trainable) continue;
-    const std::span<float> values = (*session)->variable(i);
-    const std::span<float> gradients = (*session)->gradient(i);
+    const std::span<float> values = (*session)->variable(i).host();
+    const std::span<float> gradients = (*session)->gradient(i).host();
     std::iota(values.begin(), values.end(), 0.0f);
     for (size_t at = 0; at < values.size(); ++at) gradients[at] = -values[at];
   }

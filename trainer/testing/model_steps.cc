@@ -21,13 +21,13 @@
 #include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
-#include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/optimizer_slots.h"
+#include "trainer/strategy/gradient_work.h"
+#include "trainer/strategy/model_update.h"
 
 namespace taas {
 namespace {
@@ -77,7 +77,7 @@ Json WriteVariables(Session& session, const std::string& path) {
   for (size_t i = 0; i < session.variables().size(); ++i) {
     const VariableInfo& variable = session.variables()[i];
     if (!variable.trainable) continue;
-    const std::span<const float> values = session.variable(i);
+    const std::span<const float> values = session.variable(i).host();
     file.write(reinterpret_cast<const char*>(values.data()),
                static_cast<std::streamsize>(values.size_bytes()));
     list.push_back({{"name", variable.name}, {"shape", variable.shape.dims()}});
@@ -85,15 +85,6 @@ Json WriteVariables(Session& session, const std::string& path) {
   file.close();
   CHECK(!file.fail()) << "cannot write " << path;
   return list;
-}
-
-void ClipAll(const GradientClip& clip, Session& session) {
-  std::vector<std::span<float>> gradients;
-  for (size_t i = 0; i < session.variables().size(); ++i) {
-    if (!session.variables()[i].trainable) continue;
-    AddParts(session.gradient(i), session.gradient_rows(i), &gradients);
-  }
-  clip.Apply(gradients);
 }
 
 absl::StatusOr<Json> Train(const Json& test) {
@@ -116,8 +107,9 @@ absl::StatusOr<Json> Train(const Json& test) {
   SessionOptions options{.batch = test["batch"], .loss = model.loss};
   if (test.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
   ASSIGN_OR_RETURN(const auto session, Session::Compile(CpuRuntime(), model.graph, options));
-  session->InitializeVariables(/*seed=*/1);
-  OptimizerSlots slots(*optimizer, *session);
+  RETURN_IF_ERROR(session->InitializeVariables(/*seed=*/1));
+  ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(*session, clip, /*loss_scale=*/1));
+  ASSIGN_OR_RETURN(ModelUpdate update, ModelUpdate::Make(*optimizer, *session));
   const auto folder = test["folder"].get<std::string>();
   Inputs inputs(folder, model);
   Json result = {{"variables", WriteVariables(*session, folder + "/variables")},
@@ -126,8 +118,8 @@ absl::StatusOr<Json> Train(const Json& test) {
     inputs.Next(*session);
     session->SetStep(step);
     RETURN_IF_ERROR(session->Run(RunKind::kTrain));
-    ClipAll(clip, *session);
-    slots.Apply(*session, step + 1);
+    RETURN_IF_ERROR(work.Run());
+    RETURN_IF_ERROR(update.Apply(step + 1));
     result["losses"].push_back(session->loss());
   }
   WriteVariables(*session, folder + "/trained");

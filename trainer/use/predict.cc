@@ -123,7 +123,9 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtim
                        {.batch = kBatch,
                         .fetches = {model.is_classifier() ? model.logits : model.predictions},
                         .trainable = false}));
-  for (size_t i = 0; i < trained.values.size(); ++i) session->BindVariable(i, trained.values[i]);
+  for (size_t i = 0; i < trained.values.size(); ++i) {
+    RETURN_IF_ERROR(session->UseVariable(i, TensorRef(trained.values[i])));
+  }
   return std::unique_ptr<Predictor>(new Predictor(trained, std::move(session)));
 }
 
@@ -132,15 +134,16 @@ absl::Status Predictor::Predict(std::span<const float> rows,
   const Model& model = trained_.model;
   const std::span<float> features = session_->FloatInput(model.features);
   const size_t width = features.size() / static_cast<size_t>(kBatch);
-  std::vector<float> probabilities;
+  std::vector<float> probabilities, room;
   for (size_t first = 0; first < rows.size(); first += features.size()) {
     const std::span<const float> part =
         rows.subspan(first, std::min(features.size(), rows.size() - first));
     // The rest of the last batch is of no interest.
     std::ranges::fill(std::ranges::copy(part, features.begin()).out, features.end(), 0.0f);
     RETURN_IF_ERROR(session_->Run(RunKind::kForward));
-    const std::span<const float> outputs =
-        session_->output(model.is_classifier() ? model.logits : model.predictions);
+    ASSIGN_OR_RETURN(
+        const std::span<const float> outputs,
+        OnHost(session_->output(model.is_classifier() ? model.logits : model.predictions), &room));
     const size_t out_width = outputs.size() / static_cast<size_t>(kBatch);
     for (size_t row = 0; row < part.size() / width; ++row) {
       const std::span<const float> values = outputs.subspan(row * out_width, out_width);

@@ -45,7 +45,7 @@ double Train(const Dataset& train, const Dataset& test, const Training& training
       {.batch = kBatch, .loss = model->loss, .fetches = {model->accuracy}});
   EXPECT_TRUE(session.ok()) << session.status();
   Session& s = **session;
-  s.InitializeVariables(kSeed);
+  EXPECT_TRUE(s.InitializeVariables(kSeed).ok());
   std::vector<int64_t> indices(kBatch);
   const auto fill = [&](const Dataset& set) {
     Gather(set, indices, s.FloatInput(model->features).data(),
@@ -57,8 +57,8 @@ double Train(const Dataset& train, const Dataset& test, const Training& training
     fill(train);
     EXPECT_TRUE(s.Run(RunKind::kTrain).ok());
     for (size_t i = 0; i < s.variables().size(); ++i) {
-      const auto gradient = s.gradient(i);
-      const auto variable = s.variable(i);
+      const auto gradient = s.gradient(i).host();
+      const auto variable = s.variable(i).host();
       for (size_t k = 0; k < gradient.size(); ++k) {
         variable[k] -= training.learning_rate * gradient[k];
       }
@@ -69,7 +69,7 @@ double Train(const Dataset& train, const Dataset& test, const Training& training
     std::iota(indices.begin(), indices.end(), first);
     fill(test);
     EXPECT_TRUE(s.Run(RunKind::kForward).ok());
-    sum += s.output(model->accuracy)[0] * static_cast<double>(kBatch);
+    sum += s.output(model->accuracy).host()[0] * static_cast<double>(kBatch);
   }
   return sum / static_cast<double>(test.examples());
 }

@@ -93,6 +93,10 @@ class Cpu : public Device {
 
   std::unique_ptr<Stream> MakeStream() override { return std::make_unique<CpuStream>(); }
   std::unique_ptr<Event> MakeEvent() override { return std::make_unique<CpuEvent>(); }
+  absl::Status Copy(void* to, const void* from, size_t bytes) override {
+    if (bytes > 0) std::memcpy(to, from, bytes);
+    return absl::OkStatus();
+  }
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "trainer/kernels/cpu/product.h"
 #include "trainer/kernels/cpu/rows.h"
 #include "trainer/kernels/cpu/sequence_kernels.h"
+#include "trainer/kernels/cpu/update_kernels.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"
 
@@ -309,6 +310,7 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddAttentionKernels(kernels);
   AddLstmKernels(kernels);
   AddFusedKernels(kernels);
+  AddUpdateKernels(kernels);
 }
 
 const KernelRegistry& StandardKernels() {

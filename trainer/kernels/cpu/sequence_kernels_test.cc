@@ -315,7 +315,7 @@ TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
   for (const int32_t first : {2, 0}) {
     std::ranges::copy(std::array{first, 3, 1}, (*session)->Int32Input("ids").begin());
     ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
-    const std::span<const float> hot = (*session)->output("hot");
+    const std::span<const float> hot = (*session)->output("hot").host();
     ASSERT_EQ(hot.size(), 12);
     for (size_t i = 0; i < hot.size(); ++i) {
       const bool one = i == static_cast<size_t>(first) || i == 4 + 3 || i == 8 + 1;

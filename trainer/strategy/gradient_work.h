@@ -1,0 +1,42 @@
+// What is done to the gradients of a step before they are used: the loss scale is divided out, and
+// then they are clipped.
+//
+// Ownership: borrows the session. Threads: one at a time. Errors: those of the device.
+//
+//   ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(session, clip, /*loss_scale=*/1024));
+//   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
+//   RETURN_IF_ERROR(work.Run());
+
+#ifndef TRAINER_STRATEGY_GRADIENT_WORK_H_
+#define TRAINER_STRATEGY_GRADIENT_WORK_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/graph/session.h"
+#include "trainer/optimizer/gradient_clip.h"
+
+namespace taas {
+
+class GradientWork {
+ public:
+  static absl::StatusOr<GradientWork> Make(Session& session, const GradientClip& clip,
+                                           double loss_scale);
+  absl::Status Run();
+
+ private:
+  explicit GradientWork(Session& session) : session_(&session) {}
+
+  Session* session_;
+  Kernel kernel_;  // Runs nothing where nothing is to be done.
+  std::vector<size_t> variables_;  // That have gradients.
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_GRADIENT_WORK_H_

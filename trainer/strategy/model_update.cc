@@ -1,0 +1,88 @@
+#include "trainer/strategy/model_update.h"
+
+#include <utility>
+
+#include "operator/base/status.h"
+#include "trainer/graph/runtime.h"
+
+namespace taas {
+
+absl::StatusOr<ModelUpdate> ModelUpdate::Make(const Optimizer& optimizer, Session& session) {
+  std::vector<float> starts;
+  for (size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
+    starts.push_back(optimizer.slot_start(slot));
+  }
+  ModelState& model = session.model();
+  RETURN_IF_ERROR(model.AddSlots(starts));
+  const auto average = optimizer.average_slot();
+  for (size_t i = 0; i < model.variables().size() && average; ++i) {
+    if (!model.variables()[i].trainable) continue;
+    RETURN_IF_ERROR(model.slot(*average, i).CopyFrom(session.variable(i)));
+  }
+  ModelUpdate update(optimizer, session);
+  RETURN_IF_ERROR(update.MakeKernels());
+  return update;
+}
+
+ModelUpdate::ModelUpdate(const Optimizer& optimizer, Session& session)
+    : optimizer_(&optimizer),
+      session_(&session),
+      scalars_(std::make_unique<UpdateScalars>()),
+      stream_(session.model().device().MakeStream()) {}
+
+absl::Status ModelUpdate::MakeKernels() {
+  ModelState& model = session_->model();
+  ASSIGN_OR_RETURN(device_scalars_, model.device().Allocate(sizeof(UpdateScalars)));
+  const Attributes attributes = optimizer_->update_attributes();
+  for (size_t i = 0; i < model.variables().size(); ++i) {
+    if (!model.variables()[i].trainable) continue;
+    const std::vector<TensorType> types = {{DType::kFloat32, model.variables()[i].shape}};
+    ASSIGN_OR_RETURN(Kernel kernel,
+                     MakeKernel(session_->runtime(), optimizer_->update_op(),
+                                {.attributes = attributes,
+                                 .inputs = types,
+                                 .outputs = types,
+                                 .threads = session_->threads()}));
+    Step step{.variable = i,
+              .kernel = std::move(kernel),
+              .inputs = {device_scalars_.data(), model.gradient(i).data(), nullptr},
+              .outputs = {nullptr}};
+    for (size_t slot = 0; slot < model.slots(); ++slot) {
+      step.inputs.push_back(model.slot(slot, i).data());
+      step.outputs.push_back(model.slot(slot, i).data());
+    }
+    step.inputs.resize(step.inputs.size() + 2);
+    steps_.push_back(std::move(step));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ModelUpdate::Apply(int64_t step) {
+  *scalars_ = optimizer_->scalars(step);
+  RETURN_IF_ERROR(
+      stream_->Copy(device_scalars_.data(), scalars_.get(), sizeof(UpdateScalars)));
+  for (Step& update : steps_) {
+    const Session::DeviceRows rows = session_->device_rows(update.variable);
+    update.inputs[2] = update.outputs[0] = session_->variable(update.variable).data();
+    update.inputs[update.inputs.size() - 2] = rows.ids;
+    update.inputs[update.inputs.size() - 1] = rows.count;
+    RETURN_IF_ERROR(stream_->Launch(update.kernel, {.inputs = update.inputs,
+                                                    .outputs = update.outputs,
+                                                    .threads = session_->threads(),
+                                                    .stream = stream_.get()}));
+  }
+  return stream_->Synchronize();
+}
+
+std::vector<TensorRef> ModelUpdate::Evaluated() const {
+  const ModelState& model = session_->model();
+  const auto average = optimizer_->average_slot();
+  std::vector<TensorRef> evaluated;
+  for (size_t i = 0; i < model.variables().size(); ++i) {
+    const bool averaged = average.has_value() && model.variables()[i].trainable;
+    evaluated.push_back(averaged ? model.slot(*average, i) : session_->variable(i));
+  }
+  return evaluated;
+}
+
+}  // namespace taas

@@ -1,0 +1,58 @@
+// An optimizer at work on a model that one process holds whole.
+//
+// Ownership: borrows the optimizer and the session, whose ModelState gets the optimizer's slots.
+// Threads: one at a time. Errors: those of the device's memory.
+//
+//   ASSIGN_OR_RETURN(ModelUpdate update, ModelUpdate::Make(*optimizer, session));
+//   RETURN_IF_ERROR(update.Apply(step));  // with the gradients of the session's last run
+
+#ifndef TRAINER_STRATEGY_MODEL_UPDATE_H_
+#define TRAINER_STRATEGY_MODEL_UPDATE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "trainer/graph/session.h"
+#include "trainer/optimizer/optimizer.h"
+
+namespace taas {
+
+class ModelUpdate {
+ public:
+  // Of a model that is untrained: the slots are as the optimizer starts them, but for the averages,
+  // which are the variables as they are.
+  static absl::StatusOr<ModelUpdate> Make(const Optimizer& optimizer, Session& session);
+
+  // Makes `step` of the session's variables.
+  absl::Status Apply(int64_t step);
+
+  // What an evaluation is of: the averages where there are any, else the variables themselves.
+  std::vector<TensorRef> Evaluated() const;
+
+ private:
+  ModelUpdate(const Optimizer& optimizer, Session& session);
+
+  absl::Status MakeKernels();
+
+  // What is done to one variable, with the memory that stays where it is.
+  struct Step {
+    size_t variable;
+    Kernel kernel;
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+  };
+
+  const Optimizer* optimizer_;
+  Session* session_;
+  std::vector<Step> steps_;
+  std::unique_ptr<UpdateScalars> scalars_;  // Of the step that is made,
+  Buffer device_scalars_;                   // and where kernels read them.
+  std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace taas
+
+#endif  // TRAINER_STRATEGY_MODEL_UPDATE_H_
