@@ -87,8 +87,9 @@ class Trained {
     CHECK(status.ok()) << status.ToString();
   }
   void Step() {
+    update_->Prepare(++step_);
     Compute();
-    const absl::Status updated = update_->Apply(++step_);
+    const absl::Status updated = update_->Apply();
     CHECK(updated.ok()) << updated.ToString();
   }
   Session& session() { return *session_; }

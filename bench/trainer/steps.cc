@@ -114,9 +114,9 @@ class Training {
       data_.GatherLabels(indices_, session_->Int32Input(model_.labels).data());
     }
     session_->SetStep(step_);
+    update_.Prepare(++step_);
     RETURN_IF_ERROR(session_->Run(RunKind::kTrain));
-    ++step_;
-    return update_.Apply(step_);
+    return update_.Apply();
   }
 
   float loss() const { return session_->loss(); }

@@ -47,13 +47,16 @@ struct KernelSpec {
 };
 
 class Stream;
+struct StepBlock;
 
 struct KernelCall {
   std::span<const void* const> inputs;
   std::span<void* const> outputs;
   void* scratch = nullptr;  // Kernel::scratch_bytes of it.
   int threads = 1;
-  int64_t step = 0;  // Of random numbers: another step, others.
+  // Of the device: what changes from step to step, and where kernels tell what is wrong.
+  StepBlock* block = nullptr;
+  int32_t index = 0;  // Of the kernel, in the order of the step.
   Stream* stream = nullptr;  // Into which it is launched.
 
   const float* in(size_t i) const { return static_cast<const float*>(inputs[i]); }

@@ -124,7 +124,9 @@ void Session::BindInput(std::string_view name, std::span<const int32_t> memory) 
   state_->BindInput(name, DType::kInt32, memory.data(), memory.size());
 }
 
-void Session::SetStep(int64_t step) { state_->step = step; }
+void Session::SetStep(int64_t step) { state_->block.step = step; }
+void Session::SetUpdate(const UpdateScalars& update) { state_->block.update = update; }
+StepBlock* Session::device_block() const { return state_->device_block(); }
 
 absl::Status Session::Run(RunKind kind) {
   const bool forward = kind == RunKind::kForward;
@@ -132,7 +134,7 @@ absl::Status Session::Run(RunKind kind) {
     RETURN_IF_ERROR(state_->ClearSetRows());
   }
   RETURN_IF_ERROR(state_->SendInputs()).With("copy the inputs");
-  StepArguments arguments{.threads = state_->options.threads, .step = state_->step};
+  StepArguments arguments{.threads = state_->options.threads, .block = state_->device_block()};
   const bool counted = state_->trace != nullptr && !forward;
   if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
   const StepFailure failure = state_->runner->Run(forward, arguments);
@@ -140,8 +142,7 @@ absl::Status Session::Run(RunKind kind) {
   if (failure.status.ok()) return state_->ReadResults(forward);
   if (failure.step < 0) return Annotate(failure.status, "run the graph");
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
-  const Node& node = state_->NodeAt(failed.node);
-  return Annotate(failure.status, "run " + node.name + " (" + node.op + ")");
+  return Annotate(failure.status, "run " + state_->StepText(failed.node));
 }
 
 std::string OpInfo::Text() const {

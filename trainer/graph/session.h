@@ -35,6 +35,7 @@
 #include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/model_state.h"
 #include "trainer/graph/op_cost.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/graph/tensor_ref.h"
 #include "trainer/graph/tensor_type.h"
 
@@ -167,6 +168,10 @@ class Session {
 
   // Of later runs: what ops draw at random depends on it, so it is a batch's number.
   void SetStep(int64_t step);
+  // Of the update that follows the next run.
+  void SetUpdate(const UpdateScalars& update);
+  // Where kernels that follow a run find both, and what it found wrong (step_block.h).
+  StepBlock* device_block() const;
   absl::Status Run(RunKind kind);
   // After a run whose loss is no number: runs forward once more, one op after the other, and names
   // the first input, variable or op where a number is not finite; "" if all are.

@@ -42,9 +42,9 @@ std::string Session::FirstNonFinite() {
     const RunnableStep& step = state.steps[i];
     if (!step.forward) continue;
     const absl::Status status = state.runner->RunOne(
-        static_cast<int>(i), {.threads = state.options.threads, .step = state.step});
+        static_cast<int>(i), {.threads = state.options.threads, .block = state.device_block()});
     const NodeId id = state.schedule.steps[i].node;
-    const std::string of = "op " + state.NodeAt(id).name + " (" + state.NodeAt(id).op + "): ";
+    const std::string of = "op " + state.StepText(id) + ": ";
     if (!status.ok()) return of + std::string(status.message());
     const std::vector<TensorType> types = state.OutputTypes(id);
     for (size_t output = 0; output < types.size(); ++output) {

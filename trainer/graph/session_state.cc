@@ -239,6 +239,7 @@ absl::Status Session::State::MakeModelState() {
 
 absl::Status Session::State::MakeMemory() {
   data.resize(schedule.buffers.size(), nullptr);
+  ASSIGN_OR_RETURN(block_memory, device.Allocate(sizeof(StepBlock)));
   RETURN_IF_ERROR(MakeModelState());
   for (size_t i = 0; i < schedule.buffers.size(); ++i) {
     const ScheduledBuffer& buffer = schedule.buffers[i];
@@ -354,6 +355,10 @@ std::vector<TensorType> Session::State::OutputTypes(NodeId id) const {
   return types;
 }
 
+std::string Session::State::StepText(NodeId id) const {
+  return NodeAt(id).name + " (" + NodeAt(id).op + ")";
+}
+
 bool Session::State::IsView(const Node& node) const {
   const OpDefinition* const op = graph.ops().Find(node.op);
   return op != nullptr && op->is_view;
@@ -410,6 +415,8 @@ absl::Status Session::State::ClearSetRows() {
 }
 
 absl::Status Session::State::SendInputs() {
+  block.fault = {};
+  RETURN_IF_ERROR(runner->Copy(device_block(), &block, sizeof(StepBlock)));
   for (const auto& [buffer, host] : host_inputs) {
     void* const to = data[static_cast<size_t>(buffer)];
     if (host == to) continue;
@@ -420,6 +427,12 @@ absl::Status Session::State::SendInputs() {
 }
 
 absl::Status Session::State::ReadResults(bool forward) {
+  RETURN_IF_ERROR(device.Copy(&block.fault, &device_block()->fault, sizeof(Fault)));
+  if (block.fault.found()) {
+    const size_t step = static_cast<size_t>(block.fault.kernel);
+    return Annotate(absl::InvalidArgumentError(FaultText(block.fault)),
+                    "run " + StepText(schedule.steps[step].node));
+  }
   if (loss) {
     RETURN_IF_ERROR(Tensor(*loss).Read(std::span(&loss_value, 1)));
   }

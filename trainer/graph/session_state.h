@@ -25,6 +25,7 @@
 #include "trainer/graph/runtime.h"
 #include "trainer/graph/schedule.h"
 #include "trainer/graph/session.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/graph/step_runner.h"
 #include "trainer/graph/step_trace.h"
 
@@ -60,10 +61,13 @@ struct Session::State {
   void Bind(int buffer, void* memory);
   // Zeroes the rows that callers have set.
   absl::Status ClearSetRows();
-  // Into the memory of the device, what lies in that of the host.
+  // Into the memory of the device, what lies in that of the host: inputs and block.
   absl::Status SendInputs();
-  // What the host looks at after each run: the loss and, of gradients, their lists of rows.
+  // What the host looks at after each run: faults, the loss and, of gradients, their lists of rows.
   absl::Status ReadResults(bool forward);
+  StepBlock* device_block() const {
+    return reinterpret_cast<StepBlock*>(block_memory.data());
+  }
   int BufferOf(Value value) const { return schedule.buffer_of.at(value); }
   // All elements at the buffer of `value`.
   TensorRef Tensor(Value value) const {
@@ -80,6 +84,8 @@ struct Session::State {
   std::vector<TensorType> InputTypes(const Node& node) const;
   std::vector<TensorType> OutputTypes(NodeId id) const;
   OpCost CostOf(NodeId id) const;
+  // "loss (SparseSoftmaxCrossEntropy)".
+  std::string StepText(NodeId id) const;
   // Without a kernel: it lies where its input lies.
   bool IsView(const Node& node) const;
   OpInfo InfoOf(NodeId id) const;
@@ -104,7 +110,8 @@ struct Session::State {
   MemoryReport memory;
   std::unique_ptr<StepRunner> runner;
   StepTrace::Track* trace = nullptr;
-  int64_t step = 0;
+  StepBlock block;      // Of the next run, or what the last has left,
+  Buffer block_memory;  // and where kernels see it.
 
   std::optional<Value> loss;
   std::map<std::string, Value, std::less<>> fetches;

@@ -53,7 +53,8 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
                         .outputs = runnable.outputs,
                         .scratch = runnable.scratch,
                         .threads = arguments.threads,
-                        .step = arguments.step,
+                        .block = arguments.block,
+                        .index = step,
                         .stream = &stream};
   if (arguments.trace == nullptr && threads_.empty()) return stream.Launch(runnable.kernel, call);
   const Clock::Time begin = arguments.trace == nullptr ? Clock::Time() : arguments.trace->Now();
@@ -66,7 +67,7 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
 }
 
 absl::Status StepRunner::RunOne(int step, const StepArguments& arguments) const {
-  RETURN_IF_ERROR(RunStep(step, /*thread=*/0, {arguments.threads, arguments.step}));
+  RETURN_IF_ERROR(RunStep(step, /*thread=*/0, {arguments.threads, arguments.block}));
   return streams_[0]->Synchronize();
 }
 

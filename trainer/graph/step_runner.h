@@ -14,7 +14,7 @@
 // Errors: the first in the order of those that steps returned; once one has, no other step begins.
 //
 //   StepRunner runner(device, steps, accesses, /*threads=*/2);
-//   StepFailure failure = runner.Run(RunKind::kTrain, {.threads = 1, .step = 7});
+//   StepFailure failure = runner.Run(RunKind::kTrain, {.threads = 1, .block = block});
 
 #ifndef TRAINER_GRAPH_STEP_RUNNER_H_
 #define TRAINER_GRAPH_STEP_RUNNER_H_
@@ -47,7 +47,7 @@ struct RunnableStep {
 // What all steps of a run are given.
 struct StepArguments {
   int threads = 1;  // Inside one op.
-  int64_t step = 0;
+  StepBlock* block = nullptr;  // Of the device.
   StepTrace::Track* trace = nullptr;  // Null: nothing is recorded.
 };
 

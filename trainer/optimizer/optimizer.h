@@ -45,20 +45,18 @@
 #ifndef TRAINER_OPTIMIZER_OPTIMIZER_H_
 #define TRAINER_OPTIMIZER_OPTIMIZER_H_
 
-#include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "trainer/graph/attributes.h"
 #include "trainer/graph/gradient_rows.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/optimizer/learning_rate.h"
 
 namespace taas {
@@ -77,28 +75,6 @@ struct ApplyArgs {
   int threads = 1;  // That share the update of a large variable; the bits are the same.
   // Whether the outputs, which are not the inputs, are written past the caches.
   bool past_caches = false;
-};
-
-// The numbers of one update, as kernels take them: of the step, and of the rule.
-struct UpdateScalars {
-  // The rule's own struct of loops.h (AdamUpdate), or its rate alone.
-  std::array<float, 7> rule{};
-  float average_share = 0;      // 1 - the decay of the moving average.
-  bool starts_average = false;  // From the variable as it was before.
-  bool keeps_zeros = false;     // KeepsZeros of the step.
-  bool stays = false;           // Nothing is changed.
-
-  template <typename Numbers>
-  void Set(const Numbers& numbers) {
-    static_assert(std::is_trivially_copyable_v<Numbers> && sizeof(Numbers) <= sizeof(rule));
-    std::memcpy(rule.data(), &numbers, sizeof(Numbers));
-  }
-  template <typename Numbers>
-  Numbers As() const {
-    Numbers numbers;
-    std::memcpy(static_cast<void*>(&numbers), rule.data(), sizeof(Numbers));
-    return numbers;
-  }
 };
 
 struct OptimizerOptions {

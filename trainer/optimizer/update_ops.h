@@ -1,12 +1,11 @@
 // The kernels that change gradients and variables after a graph's backward pass: of no graph, they
-// are found in a runtime's registry by these names, for float32. What changes from step to step
-// comes through memory of the device, so that what launches them can be captured once.
+// are found in a runtime's registry by these names, for float32. What changes from step to step is
+// in the StepBlock of their call; where that has a fault no variable is changed.
 //
-//   name             inputs                                        outputs
-//   ApplyAdam, ...   UpdateScalars, gradient, value, each slot,    value, each slot
-//                    rows
-//   FinishGradients  of each variable: gradient, rows              each gradient
-//   MeanGradients    a variable's gradient of each tower, rows     the mean
+//   name             inputs                                     outputs
+//   ApplyAdam, ...   gradient, value, each slot, rows           value, each slot
+//   FinishGradients  of each variable: gradient, rows           each gradient
+//   MeanGradients    a variable's gradient of each tower, rows  the mean
 //
 // `rows` are two inputs: the ids of the rows outside of which a gradient is zero (gradient_rows.h),
 // and how many they are; both null where it lists none. What is written lies where what is read

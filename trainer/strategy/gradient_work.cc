@@ -42,6 +42,7 @@ absl::Status GradientWork::Run() {
   RETURN_IF_ERROR(stream_->Launch(kernel_, {.inputs = inputs_,
                                             .outputs = outputs_,
                                             .threads = session_->threads(),
+                                            .block = session_->device_block(),
                                             .stream = stream_.get()}));
   return stream_->Synchronize();
 }

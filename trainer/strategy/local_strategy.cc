@@ -114,12 +114,13 @@ class LocalTraining {
 
   absl::Status Step() {
     TakeBatches();
+    update_->Prepare(step_ + 1);
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
     RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
     if (saver_) saver_->Detach();
-    RETURN_IF_ERROR(update_->Apply(step_));
+    RETURN_IF_ERROR(update_->Apply());
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();

@@ -27,12 +27,10 @@ absl::StatusOr<ModelUpdate> ModelUpdate::Make(const Optimizer& optimizer, Sessio
 ModelUpdate::ModelUpdate(const Optimizer& optimizer, Session& session)
     : optimizer_(&optimizer),
       session_(&session),
-      scalars_(std::make_unique<UpdateScalars>()),
       stream_(session.model().device().MakeStream()) {}
 
 absl::Status ModelUpdate::MakeKernels() {
   ModelState& model = session_->model();
-  ASSIGN_OR_RETURN(device_scalars_, model.device().Allocate(sizeof(UpdateScalars)));
   const Attributes attributes = optimizer_->update_attributes();
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].trainable) continue;
@@ -45,7 +43,7 @@ absl::Status ModelUpdate::MakeKernels() {
                                  .threads = session_->threads()}));
     Step step{.variable = i,
               .kernel = std::move(kernel),
-              .inputs = {device_scalars_.data(), model.gradient(i).data(), nullptr},
+              .inputs = {model.gradient(i).data(), nullptr},
               .outputs = {nullptr}};
     for (size_t slot = 0; slot < model.slots(); ++slot) {
       step.inputs.push_back(model.slot(slot, i).data());
@@ -57,18 +55,18 @@ absl::Status ModelUpdate::MakeKernels() {
   return absl::OkStatus();
 }
 
-absl::Status ModelUpdate::Apply(int64_t step) {
-  *scalars_ = optimizer_->scalars(step);
-  RETURN_IF_ERROR(
-      stream_->Copy(device_scalars_.data(), scalars_.get(), sizeof(UpdateScalars)));
+void ModelUpdate::Prepare(int64_t step) { session_->SetUpdate(optimizer_->scalars(step)); }
+
+absl::Status ModelUpdate::Apply() {
   for (Step& update : steps_) {
     const Session::DeviceRows rows = session_->device_rows(update.variable);
-    update.inputs[2] = update.outputs[0] = session_->variable(update.variable).data();
+    update.inputs[1] = update.outputs[0] = session_->variable(update.variable).data();
     update.inputs[update.inputs.size() - 2] = rows.ids;
     update.inputs[update.inputs.size() - 1] = rows.count;
     RETURN_IF_ERROR(stream_->Launch(update.kernel, {.inputs = update.inputs,
                                                     .outputs = update.outputs,
                                                     .threads = session_->threads(),
+                                                    .block = session_->device_block(),
                                                     .stream = stream_.get()}));
   }
   return stream_->Synchronize();

@@ -4,7 +4,9 @@
 // Threads: one at a time. Errors: those of the device's memory.
 //
 //   ASSIGN_OR_RETURN(ModelUpdate update, ModelUpdate::Make(*optimizer, session));
-//   RETURN_IF_ERROR(update.Apply(step));  // with the gradients of the session's last run
+//   update.Prepare(step);
+//   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
+//   RETURN_IF_ERROR(update.Apply());
 
 #ifndef TRAINER_STRATEGY_MODEL_UPDATE_H_
 #define TRAINER_STRATEGY_MODEL_UPDATE_H_
@@ -26,8 +28,10 @@ class ModelUpdate {
   // which are the variables as they are.
   static absl::StatusOr<ModelUpdate> Make(const Optimizer& optimizer, Session& session);
 
-  // Makes `step` of the session's variables.
-  absl::Status Apply(int64_t step);
+  // The next run of the session makes the gradients of `step`,
+  void Prepare(int64_t step);
+  // and with them this makes `step` of the session's variables.
+  absl::Status Apply();
 
   // What an evaluation is of: the averages where there are any, else the variables themselves.
   std::vector<TensorRef> Evaluated() const;
@@ -48,8 +52,6 @@ class ModelUpdate {
   const Optimizer* optimizer_;
   Session* session_;
   std::vector<Step> steps_;
-  std::unique_ptr<UpdateScalars> scalars_;  // Of the step that is made,
-  Buffer device_scalars_;                   // and where kernels read them.
   std::unique_ptr<Stream> stream_;
 };
 

@@ -109,6 +109,7 @@ absl::Status Towers::AverageGradients() {
     void* const mean = first().gradient(i).data();
     RETURN_IF_ERROR(stream_->Launch(means_[i], {.inputs = inputs_,
                                                 .outputs = {&mean, 1},
+                                                .block = first().device_block(),
                                                 .stream = stream_.get()}));
     RETURN_IF_ERROR(stream_->Synchronize());
   }

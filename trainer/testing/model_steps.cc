@@ -117,9 +117,10 @@ absl::StatusOr<Json> Train(const Json& test) {
   for (int64_t step = 0; step < test["steps"].get<int64_t>(); ++step) {
     inputs.Next(*session);
     session->SetStep(step);
+    update.Prepare(step + 1);
     RETURN_IF_ERROR(session->Run(RunKind::kTrain));
     RETURN_IF_ERROR(work.Run());
-    RETURN_IF_ERROR(update.Apply(step + 1));
+    RETURN_IF_ERROR(update.Apply());
     result["losses"].push_back(session->loss());
   }
   WriteVariables(*session, folder + "/trained");

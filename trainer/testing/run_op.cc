@@ -10,6 +10,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/kernel_registry.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/kernels/cpu/bfloat16.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 
@@ -81,11 +82,14 @@ std::vector<Floats> RunOp(const char* op, const std::vector<FloatTensor>& inputs
   std::vector<float> scratch(kernel->scratch_bytes / sizeof(float) + 64, NAN);
   // On a cache line, as a session has it.
   const size_t off = (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) / sizeof(float);
+  StepBlock block;
   EXPECT_THAT(kernel->run({.inputs = pointers,
                            .outputs = outputs,
                            .scratch = scratch.data() + off,
-                           .threads = threads}),
+                           .threads = threads,
+                           .block = &block}),
               IsOk());
+  EXPECT_FALSE(block.fault.found()) << FaultText(block.fault);
   return out;
 }
 

@@ -47,12 +47,12 @@ TEST(CpuDeviceTest, WhatIsCapturedRunsEachTimeItIsLaunchedAndNotBefore) {
   const void* const inputs[] = {&at};
   void* const outputs[] = {&at};
   const Kernel add{.run = [](const KernelCall& call) {
-    *call.out() = *call.in(0) + static_cast<float>(call.step);
+    *call.out() = *call.in(0) + static_cast<float>(call.index);
     return absl::OkStatus();
   }};
   auto program = stream->Capture([&]() -> absl::Status {
     EXPECT_THAT(stream->Copy(&at, &from, sizeof at), IsOk());
-    EXPECT_THAT(stream->Launch(add, {.inputs = inputs, .outputs = outputs, .step = 5}), IsOk());
+    EXPECT_THAT(stream->Launch(add, {.inputs = inputs, .outputs = outputs, .index = 5}), IsOk());
     EXPECT_THAT(stream->Record(*event), IsOk());
     EXPECT_THAT(stream->Wait(*event), IsOk());
     return stream->Copy(&to, &at, sizeof to);
@@ -85,12 +85,12 @@ TEST(CpuDeviceTest, AStreamRunsKernelsInOrderAndSaysWhatTheySay) {
   std::string order;
   const auto kernel = [&](char name, absl::Status status) {
     return Kernel{.run = [&order, name, status](const KernelCall& call) {
-      order += name + std::to_string(call.step);
+      order += name + std::to_string(call.index);
       return status;
     }};
   };
-  EXPECT_THAT(stream->Launch(kernel('a', absl::OkStatus()), {.step = 7}), IsOk());
-  EXPECT_THAT(stream->Launch(kernel('b', absl::InternalError("no")), {.step = 8}),
+  EXPECT_THAT(stream->Launch(kernel('a', absl::OkStatus()), {.index = 7}), IsOk());
+  EXPECT_THAT(stream->Launch(kernel('b', absl::InternalError("no")), {.index = 8}),
               StatusIs(absl::StatusCode::kInternal));
   EXPECT_THAT(stream->Synchronize(), IsOk());
   EXPECT_EQ(order, "a7b8");

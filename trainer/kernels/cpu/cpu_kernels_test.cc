@@ -16,6 +16,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/op_registry.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/testing/run_op.h"
 
 namespace taas {
@@ -156,7 +157,12 @@ CrossEntropy RunCrossEntropy(int64_t rows, int64_t classes, const Floats& logits
   const void* const in[] = {logits.data(), labels.data()};
   void* const out[] = {&result.loss, result.probabilities.data()};
   std::vector<std::byte> scratch(kernel->scratch_bytes);
-  result.status = kernel->run({.inputs = in, .outputs = out, .scratch = scratch.data()});
+  StepBlock block;
+  result.status = kernel->run(
+      {.inputs = in, .outputs = out, .scratch = scratch.data(), .block = &block});
+  if (block.fault.found()) {
+    result.status = absl::InvalidArgumentError(FaultText(block.fault));
+  }
   return result;
 }
 

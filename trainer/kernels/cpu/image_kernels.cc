@@ -6,6 +6,7 @@
 #include "operator/base/hash.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/graph/window.h"
 #include "trainer/loops/image_loops.h"
 #include "trainer/loops/loops.h"
@@ -103,6 +104,7 @@ absl::StatusOr<Kernel> MovingAverage(const KernelSpec& spec) {
   const int64_t n = spec.outputs[0].shape.count();
   const float share = static_cast<float>(1 - spec.attributes.Number("decay"));
   return Kernel{.run = [n, share, &loops = BestLoops()](const KernelCall& call) {
+    if (call.block->fault.found()) return absl::OkStatus();
     loops.approach(call.in(0), call.in(1), share, call.out(), n);
     return absl::OkStatus();
   }};
@@ -116,7 +118,7 @@ absl::StatusOr<Kernel> Dropout(const KernelSpec& spec) {
   const std::string_view stream = spec.attributes.Text("stream");
   const uint64_t layer = spec.seed ^ StableHash(stream.empty() ? spec.name : stream);
   return Kernel{.run = [n, rate, layer, &loops = BestImageLoops()](const KernelCall& call) {
-    SeededRandom random(layer ^ (static_cast<uint64_t>(call.step) * 0x9e3779b97f4a7c15ULL));
+    SeededRandom random(layer ^ (static_cast<uint64_t>(call.block->step) * 0x9e3779b97f4a7c15ULL));
     const uint32_t key = static_cast<uint32_t>(random.Next());
     ForParts(call.threads, n, [&](int64_t at, int64_t count) {
       loops.dropout({.key = key, .first = at}, rate, call.in(0) + at, call.out() + at, count);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 
+#include "trainer/kernels/cpu/report.h"
 #include "trainer/kernels/cpu/rows.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"
@@ -11,10 +11,11 @@
 namespace taas {
 namespace {
 
-absl::Status BadLabel(int64_t row, int32_t label, int64_t classes) {
-  return absl::InvalidArgumentError("the label of row " + std::to_string(row) + " is " +
-                                    std::to_string(label) + ", the model has " +
-                                    std::to_string(classes) + " classes from 0");
+Fault BadLabel(int64_t row, int32_t label, int64_t classes) {
+  return {.kind = Fault::Kind::kLabel,
+          .at = row,
+          .bound = classes,
+          .value = static_cast<double>(label)};
 }
 
 // The logarithm of a product of sums, each from 1 to the number of classes: one logarithm for many
@@ -54,7 +55,10 @@ absl::StatusOr<Kernel> CrossEntropy(const KernelSpec& spec) {
     float* largest = static_cast<float*>(call.scratch);
     float* sums = largest + rows;
     for (int64_t row = 0; row < rows; ++row) {
-      if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
+      if (labels[row] < 0 || labels[row] >= classes) {
+        Report(call, BadLabel(row, labels[row], classes));
+        return absl::OkStatus();
+      }
     }
     ForRows(call.threads, rows, classes, [&, classes = classes](const Range& share) {
       const int64_t at = share.begin * classes;
@@ -85,7 +89,10 @@ absl::StatusOr<Kernel> CrossEntropyGrad(const KernelSpec& spec) {
       loops.scale(call.in(0) + at, factor, call.out() + at, count);
     });
     for (int64_t row = 0; row < rows; ++row) {
-      if (labels[row] < 0 || labels[row] >= classes) return BadLabel(row, labels[row], classes);
+      if (labels[row] < 0 || labels[row] >= classes) {
+        Report(call, BadLabel(row, labels[row], classes));
+        return absl::OkStatus();
+      }
       call.out()[row * classes + labels[row]] -= factor;
     }
     return absl::OkStatus();

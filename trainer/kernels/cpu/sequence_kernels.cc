@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "trainer/kernels/cpu/report.h"
 #include "trainer/kernels/cpu/rows.h"
 #include "trainer/loops/loops.h"
 #include "trainer/loops/parallel.h"
@@ -22,8 +23,8 @@ absl::StatusOr<Kernel> ToInt32(const KernelSpec& spec) {
     for (int64_t i = 0; i < n; ++i) {
       const float x = call.in(0)[i];
       if (std::trunc(x) != x || std::abs(x) > kLargest) {
-        return absl::InvalidArgumentError("element " + std::to_string(i) + " is " +
-                                          std::to_string(x) + ", not a whole number");
+        Report(call, {.kind = Fault::Kind::kFraction, .at = i, .value = double{x}});
+        return absl::OkStatus();
       }
       call.out_int32()[i] = static_cast<int32_t>(x);
     }
@@ -31,21 +32,24 @@ absl::StatusOr<Kernel> ToInt32(const KernelSpec& spec) {
   }};
 }
 
-absl::Status CheckIds(const int32_t* ids, int64_t count, int64_t rows) {
+// Whether all can be looked up; if not, the first that cannot is reported.
+bool CheckIds(const KernelCall& call, const int32_t* ids, int64_t count, int64_t rows) {
   for (int64_t i = 0; i < count; ++i) {
     if (ids[i] >= 0 && ids[i] < rows) continue;
-    return absl::InvalidArgumentError("id " + std::to_string(ids[i]) + " at " + std::to_string(i) +
-                                      " is out of range, the table has " + std::to_string(rows) +
-                                      " rows");
+    Report(call, {.kind = Fault::Kind::kId,
+                  .at = i,
+                  .bound = rows,
+                  .value = static_cast<double>(ids[i])});
+    return false;
   }
-  return absl::OkStatus();
+  return true;
 }
 
 absl::StatusOr<Kernel> OneHot(const KernelSpec& spec) {
   const auto [count, size] = RowsOf(spec.outputs[0].shape);
   return Kernel{.run = [count = count, size = size](const KernelCall& call) -> absl::Status {
     const int32_t* const ids = call.in_int32(0);
-    if (absl::Status status = CheckIds(ids, count, size); !status.ok()) return status;
+    if (!CheckIds(call, ids, count, size)) return absl::OkStatus();
     std::fill_n(call.out(), count * size, 0.0f);
     for (int64_t i = 0; i < count; ++i) call.out()[i * size + ids[i]] = 1;
     return absl::OkStatus();
@@ -57,7 +61,7 @@ absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
   const int64_t count = spec.inputs[1].shape.count();
   return Kernel{.run = [rows = rows, width = width, count](const KernelCall& call) -> absl::Status {
     const int32_t* const ids = call.in_int32(1);
-    if (absl::Status status = CheckIds(ids, count, rows); !status.ok()) return status;
+    if (!CheckIds(call, ids, count, rows)) return absl::OkStatus();
     for (int64_t i = 0; i < count; ++i) {
       std::copy_n(call.in(0) + ids[i] * width, width, call.out() + i * width);
     }
@@ -71,7 +75,7 @@ absl::StatusOr<Kernel> EmbeddingGrad(const KernelSpec& spec) {
   return Kernel{.run = [rows = rows, width = width, count,
                         &loops = BestLoops()](const KernelCall& call) -> absl::Status {
     const int32_t* const ids = call.in_int32(1);
-    if (absl::Status status = CheckIds(ids, count, rows); !status.ok()) return status;
+    if (!CheckIds(call, ids, count, rows)) return absl::OkStatus();
     std::fill_n(call.out(), rows * width, 0.0f);
     for (int64_t i = 0; i < count; ++i) {
       float* const row = call.out() + ids[i] * width;
@@ -93,12 +97,11 @@ class Lookups {
 
   int64_t count() const { return count_; }
 
-  absl::Status Check(const KernelCall& call, int64_t rows) const {
+  bool Check(const KernelCall& call, int64_t rows) const {
     for (size_t i = 0; i < counts_.size(); ++i) {
-      absl::Status status = CheckIds(call.in_int32(2 * i + 1), counts_[i], rows);
-      if (!status.ok()) return status;
+      if (!CheckIds(call, call.in_int32(2 * i + 1), counts_[i], rows)) return false;
     }
-    return absl::OkStatus();
+    return true;
   }
 
   // Each id above its position among all: sorted, they are by row, and of one row in their order.
@@ -135,7 +138,7 @@ absl::StatusOr<Kernel> EmbeddingRowsGrad(const KernelSpec& spec) {
   const Lookups lookups(spec);
   const auto run = [table, lookups,
                     &loops = BestLoops()](const KernelCall& call) -> absl::Status {
-    if (absl::Status status = lookups.Check(call, table.rows); !status.ok()) return status;
+    if (!lookups.Check(call, table.rows)) return absl::OkStatus();
     const int64_t width = table.columns;
     int32_t* const rows = call.out_int32(1);
     int32_t& listed = *call.out_int32(2);

@@ -9,6 +9,7 @@
 
 #include "operator/base/status.h"
 #include "trainer/graph/gradient_rows.h"
+#include "trainer/graph/step_block.h"
 #include "trainer/loops/loops.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
@@ -48,18 +49,19 @@ KernelFactory Apply(const std::string& name) {
     const auto in = std::make_shared<std::vector<std::span<const float>>>(slots);
     const auto out = std::make_shared<std::vector<std::span<float>>>(slots);
     return Kernel{.run = [=](const KernelCall& call) {
+      if (call.block->fault.found()) return absl::OkStatus();
       const size_t count = CountOf(type);
       for (size_t slot = 0; slot < slots; ++slot) {
-        (*in)[slot] = {call.in(3 + slot), count};
+        (*in)[slot] = {call.in(2 + slot), count};
         (*out)[slot] = {call.out(1 + slot), count};
       }
-      rule->Update(*static_cast<const UpdateScalars*>(call.inputs[0]),
-                   {.gradient = {call.in(1), count},
-                    .in = {call.in(2), count},
+      rule->Update(call.block->update,
+                   {.gradient = {call.in(0), count},
+                    .in = {call.in(1), count},
                     .out = {call.out(0), count},
                     .slots_in = *in,
                     .slots_out = *out,
-                    .rows = RowsAt(call, 3 + slots, type),
+                    .rows = RowsAt(call, 2 + slots, type),
                     .threads = call.threads});
       return absl::OkStatus();
     }};

@@ -1,0 +1,100 @@
+#include "trainer/strategy/model_update.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "operator/base/status_matchers.h"
+#include "trainer/graph/graph.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
+
+namespace taas {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// Looked-up rows against labels; and a moment that each step moves.
+Graph LookupGraph() {
+  Graph graph;
+  const Value table = graph.Variable("table", Shape({4, 2}), Initializer::Constant(1));
+  const Value moment = graph.Variable("moment", Shape(), Initializer::Zeros(), false);
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({3})});
+  const Value labels = graph.Input("labels", {DType::kInt32, Shape({3})});
+  const Value logits = graph.Add("Embedding", "logits", {table, ids});
+  const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
+  graph.AddUpdate(graph.Add("MovingAverage", "move", {moment, loss}, {{"decay", 0.5}}));
+  return graph;
+}
+
+std::vector<float> ValuesOf(const TensorRef& tensor) {
+  std::vector<float> values(tensor.count());
+  EXPECT_THAT(tensor.Read(std::span(values)), IsOk());
+  return values;
+}
+
+class ModelUpdateTest : public testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    auto session = Session::Compile(GetParam() ? FarRuntime() : CpuRuntime(), LookupGraph(),
+                                    {.loss = "loss", .inter_op_threads = 2});
+    ASSERT_THAT(session, IsOk());
+    session_ = *std::move(session);
+    ASSERT_THAT(session_->InitializeVariables(1), IsOk());
+    optimizer_ = *Optimizer::Parse(R"({"name": "momentum", "learningRate": 0.1})");
+  }
+
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<Optimizer> optimizer_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, ModelUpdateTest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Far" : "Near"; });
+
+TEST_P(ModelUpdateTest, MovesVariablesAndSlots) {
+  auto update = ModelUpdate::Make(*optimizer_, *session_);
+  ASSERT_THAT(update, IsOk());
+  update->Prepare(1);
+  ASSERT_THAT(session_->Run(RunKind::kTrain), IsOk());
+  ASSERT_THAT(update->Apply(), IsOk());
+  // Three times row 0 with label 0: the gradient of its logits is -0.5 and 0.5.
+  EXPECT_THAT(ValuesOf(session_->variable(0)), ElementsAre(1.05f, 0.95f, 1, 1, 1, 1, 1, 1));
+  EXPECT_THAT(ValuesOf(session_->model().slot(0, 0)), ElementsAre(-0.5f, 0.5f, 0, 0, 0, 0, 0, 0));
+  EXPECT_GT(ValuesOf(session_->variable(1))[0], 0);
+}
+
+TEST_P(ModelUpdateTest, OfDataThatIsWrongNoVariableIsChanged) {
+  auto update = ModelUpdate::Make(*optimizer_, *session_);
+  ASSERT_THAT(update, IsOk());
+  update->Prepare(1);
+  session_->Int32Input("labels")[1] = 2;
+  EXPECT_THAT(session_->Run(RunKind::kTrain),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("run loss (SparseSoftmaxCrossEntropy): the label of row 1 is 2, "
+                                 "the model has 2 classes from 0")));
+  ASSERT_THAT(update->Apply(), IsOk());
+  EXPECT_THAT(ValuesOf(session_->variable(0)), Each(1.0f));
+  EXPECT_THAT(ValuesOf(session_->model().slot(0, 0)), Each(0.0f));
+  // The next step has data that are right.
+  session_->Int32Input("labels")[1] = 0;
+  ASSERT_THAT(session_->Run(RunKind::kTrain), IsOk());
+  ASSERT_THAT(update->Apply(), IsOk());
+  EXPECT_NE(ValuesOf(session_->variable(0))[0], 1.0f);
+}
+
+TEST_P(ModelUpdateTest, OfSeveralFaultsTheFirstOfTheStepIsTold) {
+  session_->Int32Input("labels")[0] = 9;
+  session_->Int32Input("ids")[2] = -1;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_THAT(session_->Run(RunKind::kTrain),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("run logits (Embedding): id -1 at 2 is out of range")));
+  }
+}
+
+}  // namespace
+}  // namespace taas
