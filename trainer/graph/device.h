@@ -113,7 +113,8 @@ class Device {
   virtual absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind = MemoryKind::kDevice) = 0;
   virtual std::unique_ptr<Stream> MakeStream() = 0;
   virtual std::unique_ptr<Event> MakeEvent() = 0;
-  // As Stream::Copy, and returns when it is done; no stream uses either end meanwhile.
+  // As Stream::Copy, and returns when it is done. Meanwhile no stream writes `from`, nor uses `to`;
+  // streams may read `from`.
   virtual absl::Status Copy(void* to, const void* from, size_t bytes) {
     const std::unique_ptr<Stream> stream = MakeStream();
     absl::Status copied = stream->Copy(to, from, bytes);

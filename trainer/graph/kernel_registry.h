@@ -1,9 +1,10 @@
 // Which function computes an op on a device: the seam between the graph and the machine.
 //
 // A kernel is made once per node when a session is compiled, with everything that is known by then
-// (attributes, concrete shapes), and run once per step.
+// (attributes, concrete shapes), and run once per step. A few belong to no node, such as updates of
+// variables (trainer/optimizer/update_ops.h).
 //
-// Ownership: the registry owns the factories; a session owns the kernels made. Threads: const
+// Ownership: the registry owns the factories, whoever asks for a kernel the kernel. Threads: const
 // methods are safe from any thread; a kernel runs on one thread at a time. Errors: a factory
 // refuses what it cannot compute; a run returns what it finds wrong with the data.
 //

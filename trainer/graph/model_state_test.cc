@@ -1,5 +1,6 @@
 #include "trainer/graph/model_state.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>

@@ -57,9 +57,12 @@ absl::Status Session::SetGradientRows(size_t i, std::span<const int32_t> rows) {
       << "set rows of gradient " << i << ", which lists none";
   State::RowList& list = state_->row_lists[i];
   const size_t head = state_->device.alignment();
-  if (list.set_memory.bytes() < head + rows.size_bytes()) {
-    // Each step has another number of them.
-    ASSIGN_OR_RETURN(list.set_memory, state_->device.Allocate(head + 2 * rows.size_bytes()));
+  const auto table_rows = static_cast<size_t>(state_->variables[i].shape.dim(0));
+  CHECK(rows.size() <= table_rows) << rows.size() << " rows of " << table_rows;
+  if (list.set_memory.bytes() == 0) {
+    // For all that there may be: kernels find it where it was in the step before.
+    ASSIGN_OR_RETURN(list.set_memory,
+                     state_->device.Allocate(head + table_rows * sizeof(int32_t)));
   }
   std::byte* const memory = list.set_memory.data();
   const auto count = static_cast<int32_t>(rows.size());
@@ -131,7 +134,7 @@ StepBlock* Session::device_block() const { return state_->device_block(); }
 absl::Status Session::Run(RunKind kind) {
   const bool forward = kind == RunKind::kForward;
   if (!forward) {
-    RETURN_IF_ERROR(state_->ClearSetRows());
+    RETURN_IF_ERROR(state_->ClearRows());
   }
   RETURN_IF_ERROR(state_->SendInputs()).With("copy the inputs");
   StepArguments arguments{.threads = state_->options.threads, .block = state_->device_block()};

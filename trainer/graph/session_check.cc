@@ -15,7 +15,7 @@ namespace {
 std::string BadNumber(const TensorRef& tensor) {
   std::vector<float> room;
   const absl::StatusOr<std::span<const float>> values = OnHost(tensor, &room);
-  return values.ok() ? FirstNonFinite(*values) : std::string(values.status().message());
+  return values.ok() ? FirstNonFinite(*values) : "cannot be read: " + values.status().ToString();
 }
 
 }  // namespace

@@ -399,8 +399,9 @@ void Session::State::Bind(int buffer, void* pointer) {
   }
 }
 
-absl::Status Session::State::ClearSetRows() {
+absl::Status Session::State::ClearRows() {
   for (size_t i = 0; i < row_lists.size(); ++i) {
+    row_lists[i].ids = {};
     if (!row_lists[i].set) continue;
     const TensorRef gradient = Tensor(gradients[i]);
     const GradientRows rows{static_cast<size_t>(variables[i].shape.dim(1)), *row_lists[i].set};

@@ -59,8 +59,8 @@ struct Session::State {
   void MakeRunner();
 
   void Bind(int buffer, void* memory);
-  // Zeroes the rows that callers have set.
-  absl::Status ClearSetRows();
+  // Zeroes the rows that callers have set, and forgets those of the run before.
+  absl::Status ClearRows();
   // Into the memory of the device, what lies in that of the host: inputs and block.
   absl::Status SendInputs();
   // What the host looks at after each run: faults, the loss and, of gradients, their lists of rows.
@@ -108,7 +108,6 @@ struct Session::State {
   std::vector<size_t> scratch_offsets;  // Per step.
   std::vector<Buffer> owned;
   MemoryReport memory;
-  std::unique_ptr<StepRunner> runner;
   StepTrace::Track* trace = nullptr;
   StepBlock block;      // Of the next run, or what the last has left,
   Buffer block_memory;  // and where kernels see it.
@@ -132,6 +131,7 @@ struct Session::State {
   };
   float loss_value = 0;
   std::vector<RowList> row_lists;  // Per variable.
+  std::unique_ptr<StepRunner> runner;  // Gone first: its streams may have work left.
 };
 
 }  // namespace taas

@@ -16,7 +16,7 @@
 //
 // Ownership, threads: none. Errors: of kernels, a rule or a limit that they do not know.
 //
-//   const KernelFactory* make = kernels.Find(kMeanGradients, runtime.type(), DType::kFloat32);
+//   ASSIGN_OR_RETURN(Kernel mean, MakeKernel(runtime, kMeanGradients, {.inputs = types, …}));
 
 #ifndef TRAINER_OPTIMIZER_UPDATE_OPS_H_
 #define TRAINER_OPTIMIZER_UPDATE_OPS_H_

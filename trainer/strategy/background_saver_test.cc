@@ -25,7 +25,7 @@ namespace {
 using ::testing::Each;
 using ::testing::HasSubstr;
 
-// Several of a saver's chunks, the last not full.
+// Several of a saver's parts, the last not full.
 constexpr int64_t kRows = 2'500'001;
 
 // A disk that hangs when a data file is to be written, until it is let go.

@@ -117,10 +117,15 @@ class LocalTraining {
     update_->Prepare(step_ + 1);
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
     RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
+    if (saver_) saver_->Detach();
+    if (const absl::Status made = update_->Apply(); !made.ok()) {
+      // Some variables may be of this step and some of the one before: not to be saved.
+      saver_.reset();
+      return absl::InternalError("make step " + std::to_string(step_ + 1) + ": " +
+                                 made.ToString());
+    }
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
-    if (saver_) saver_->Detach();
-    RETURN_IF_ERROR(update_->Apply());
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/graph/runtime.h"
 
@@ -13,6 +14,7 @@ absl::StatusOr<ModelUpdate> ModelUpdate::Make(const Optimizer& optimizer, Sessio
     starts.push_back(optimizer.slot_start(slot));
   }
   ModelState& model = session.model();
+  CHECK(model.slots() == 0) << "a model that another optimizer has slots of";
   RETURN_IF_ERROR(model.AddSlots(starts));
   const auto average = optimizer.average_slot();
   for (size_t i = 0; i < model.variables().size() && average; ++i) {
@@ -34,6 +36,9 @@ absl::Status ModelUpdate::MakeKernels() {
   const Attributes attributes = optimizer_->update_attributes();
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].trainable) continue;
+    CHECK(!model.gradient(i).empty()) << model.variables()[i].name << " has no gradient";
+    // Checkpoints are of the model, whatever a session uses besides.
+    CHECK(session_->variable(i).data() == model.value(i).data()) << "variables from elsewhere";
     const std::vector<TensorType> types = {{DType::kFloat32, model.variables()[i].shape}};
     ASSIGN_OR_RETURN(Kernel kernel,
                      MakeKernel(session_->runtime(), optimizer_->update_op(),
@@ -43,8 +48,8 @@ absl::Status ModelUpdate::MakeKernels() {
                                  .threads = session_->threads()}));
     Step step{.variable = i,
               .kernel = std::move(kernel),
-              .inputs = {model.gradient(i).data(), nullptr},
-              .outputs = {nullptr}};
+              .inputs = {model.gradient(i).data(), model.value(i).data()},
+              .outputs = {model.value(i).data()}};
     for (size_t slot = 0; slot < model.slots(); ++slot) {
       step.inputs.push_back(model.slot(slot, i).data());
       step.outputs.push_back(model.slot(slot, i).data());
@@ -60,7 +65,6 @@ void ModelUpdate::Prepare(int64_t step) { session_->SetUpdate(optimizer_->scalar
 absl::Status ModelUpdate::Apply() {
   for (Step& update : steps_) {
     const Session::DeviceRows rows = session_->device_rows(update.variable);
-    update.inputs[1] = update.outputs[0] = session_->variable(update.variable).data();
     update.inputs[update.inputs.size() - 2] = rows.ids;
     update.inputs[update.inputs.size() - 1] = rows.count;
     RETURN_IF_ERROR(stream_->Launch(update.kernel, {.inputs = update.inputs,

@@ -171,9 +171,9 @@ class Replica {
   WorkSource& source_;
   TrainingTask& task_;
   const ReplicaObserver& observer_;
-  std::unique_ptr<ps::Exchange> exchange_;
   HostModel model_;
   MovedVariables moved_;
+  std::unique_ptr<ps::Exchange> exchange_;  // Between memory of the two.
   absl::Status own_error_;
   int64_t generation_ = 0;
   ps::Pusher pusher_;

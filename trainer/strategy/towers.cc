@@ -23,7 +23,9 @@ absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, 
     if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
     ASSIGN_OR_RETURN(auto session, Session::Compile(placed_on, graph, placed));
     for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
-      RETURN_IF_ERROR(session->UseVariable(i, sessions[0]->variable(i)));
+      const TensorRef shared = sessions[0]->variable(i);
+      RETURN_IF_ERROR(session->UseVariable(i, shared));
+      CHECK(session->variable(i).data() == shared.data()) << "towers of one memory";
     }
     sessions.push_back(std::move(session));
   }
@@ -78,42 +80,38 @@ void Towers::Serve(int tower) {
 
 absl::Status Towers::MakeMeans() {
   if (count() == 1) return absl::OkStatus();
-  means_.resize(first().variables().size());
-  for (size_t i = 0; i < means_.size(); ++i) {
+  for (size_t i = 0; i < first().variables().size(); ++i) {
     if (first().gradient(i).empty()) continue;
     const std::vector<TensorType> types(sessions_.size(),
                                         {DType::kFloat32, first().variables()[i].shape});
-    ASSIGN_OR_RETURN(means_[i], MakeKernel(first().runtime(), kMeanGradients,
-                                           {.attributes = {},
-                                            .inputs = types,
-                                            .outputs = std::span(types).first(1)}));
+    Mean mean{.variable = i, .kernel = {}, .inputs = {}, .output = first().gradient(i).data()};
+    ASSIGN_OR_RETURN(mean.kernel, MakeKernel(first().runtime(), kMeanGradients,
+                                             {.attributes = {},
+                                              .inputs = types,
+                                              .outputs = std::span(types).first(1)}));
+    for (const auto& session : sessions_) mean.inputs.push_back(session->gradient(i).data());
+    mean.inputs.resize(sessions_.size() + 2);
+    means_.push_back(std::move(mean));
   }
-  inputs_.resize(sessions_.size() + 2);
   stream_ = first().model().device().MakeStream();
   return absl::OkStatus();
 }
 
 absl::Status Towers::AverageGradients() {
-  for (size_t i = 0; i < means_.size(); ++i) {
-    if (!means_[i].run) continue;
-    for (size_t tower = 0; tower < sessions_.size(); ++tower) {
-      inputs_[tower] = sessions_[tower]->gradient(i).data();
+  for (Mean& mean : means_) {
+    if (first().gradient_rows(mean.variable)) {
+      UniteRowsOf(mean.variable);
+      RETURN_IF_ERROR(first().SetGradientRows(mean.variable, rows_[mean.variable]));
     }
-    if (first().gradient_rows(i)) {
-      UniteRowsOf(i);
-      RETURN_IF_ERROR(first().SetGradientRows(i, rows_[i]));
-    }
-    const Session::DeviceRows rows = first().device_rows(i);
-    inputs_[sessions_.size()] = rows.ids;
-    inputs_[sessions_.size() + 1] = rows.count;
-    void* const mean = first().gradient(i).data();
-    RETURN_IF_ERROR(stream_->Launch(means_[i], {.inputs = inputs_,
-                                                .outputs = {&mean, 1},
-                                                .block = first().device_block(),
-                                                .stream = stream_.get()}));
-    RETURN_IF_ERROR(stream_->Synchronize());
+    const Session::DeviceRows rows = first().device_rows(mean.variable);
+    mean.inputs[sessions_.size()] = rows.ids;
+    mean.inputs[sessions_.size() + 1] = rows.count;
+    RETURN_IF_ERROR(stream_->Launch(mean.kernel, {.inputs = mean.inputs,
+                                                  .outputs = {&mean.output, 1},
+                                                  .block = first().device_block(),
+                                                  .stream = stream_.get()}));
   }
-  return absl::OkStatus();
+  return count() == 1 ? absl::OkStatus() : stream_->Synchronize();
 }
 
 void Towers::UniteRowsOf(size_t i) {

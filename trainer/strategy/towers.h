@@ -70,8 +70,14 @@ class Towers {
   // Per variable whose gradient lists rows: those of all towers; lists_ are those of each.
   std::vector<std::vector<int32_t>> rows_;
   std::vector<std::span<const int32_t>> lists_;
-  std::vector<Kernel> means_;  // Per variable that has a gradient.
-  std::vector<const void*> inputs_;  // Of one of them.
+  // Of a variable that has a gradient.
+  struct Mean {
+    size_t variable;
+    Kernel kernel;
+    std::vector<const void*> inputs;
+    void* output;
+  };
+  std::vector<Mean> means_;
   std::unique_ptr<Stream> stream_;
   // Each tower waits for the next round and counts itself out at its end.
   std::atomic<int64_t> round_ = 0;

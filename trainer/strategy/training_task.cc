@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "operator/base/check.h"
 #include "third_party/json.h"
 #include "trainer/data/stream/streaming_options.h"
 #include "trainer/optimizer/optimizer.h"
@@ -50,6 +51,8 @@ std::vector<Snapshot::Tensors> InitialSlots(const Optimizer& optimizer,
 }
 
 absl::Status Restore(const Snapshot& snapshot, Session& session) {
+  CHECK(snapshot.slots.size() == session.model().slots())
+      << "restore " << snapshot.slots.size() << " slots of " << session.model().slots();
   for (size_t i = 0; i < snapshot.values.size(); ++i) {
     RETURN_IF_ERROR(session.variable(i).Write(snapshot.values[i]));
     for (size_t slot = 0; slot < snapshot.slots.size(); ++slot) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,20 +25,26 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr uint64_t kSeed = 7;
 
-// The memory of the device: open while somebody computes.
+// The memory of the device: open while it computes.
 class FarMemory {
  public:
   void* Add(size_t bytes) {
     const std::lock_guard lock(mutex_);
-    void* const memory =
-        mmap(nullptr, bytes, Protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const memory = mmap(nullptr, bytes, Protection(), MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
-    sizes_[memory] = bytes;
+    sizes_[static_cast<std::byte*>(memory)] = bytes;
     return memory;
   }
   void Remove(void* memory) {
     const std::lock_guard lock(mutex_);
-    munmap(memory, sizes_.extract(memory).mapped());
+    munmap(memory, sizes_.extract(static_cast<std::byte*>(memory)).mapped());
+  }
+  bool Contains(const void* address) {
+    const std::lock_guard lock(mutex_);
+    auto after = sizes_.upper_bound(static_cast<const std::byte*>(address));
+    if (after == sizes_.begin()) return false;
+    --after;
+    return static_cast<const std::byte*>(address) < after->first + after->second;
   }
   void Open() {
     const std::lock_guard lock(mutex_);
@@ -57,66 +64,73 @@ class FarMemory {
   }
 
   std::mutex mutex_;
-  std::map<void*, size_t> sizes_;
-  int open_ = 0;  // How many compute.
-};
-
-class OpenedMemory {
- public:
-  explicit OpenedMemory(FarMemory& memory) : memory_(memory) { memory_.Open(); }
-  ~OpenedMemory() { memory_.Close(); }
-  OpenedMemory(const OpenedMemory&) = delete;
-  OpenedMemory& operator=(const OpenedMemory&) = delete;
-
- private:
-  FarMemory& memory_;
+  std::map<std::byte*, size_t, std::less<>> sizes_;
+  int open_ = 0;  // Of one thread, a copy within a command.
 };
 
 class FarStream;
 
-class FarEvent : public Event {
- public:
-  absl::Status Synchronize() override;
-
-  std::mutex mutex;
-  FarStream* stream = nullptr;  // That recorded it last.
-  int64_t recorded = 0;         // How often it was,
-  int64_t passed = 0;           // and how often that was reached.
-};
-
-// All streams of the device, which run when somebody waits for one of them.
+// All streams, of which one runs at a time: it may have to run others, up to an event.
 class FarStreams {
  public:
+  explicit FarStreams(FarMemory& memory) : memory(memory) {}
   void Add(FarStream* stream) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(running);
     streams_.push_back(stream);
   }
   void Remove(FarStream* stream) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(running);
     std::erase(streams_, stream);
   }
-  // Some of what other streams have to do, as a device might do it before.
-  void RunSomeOthers(FarStream* but);
+  // Some of what all streams have to do, which a device might do at any time.
+  void RunSome();
+  // All of a stream up to that command; one that is gone has dropped what it had.
+  void RunTo(FarStream* stream, int64_t command);
+
+  FarMemory& memory;
+  std::recursive_mutex running;
 
  private:
-  std::mutex mutex_;
   std::vector<FarStream*> streams_;
   SeededRandom random_{kSeed};
 };
 
+// A moment: so many commands of a stream.
+class FarEvent : public Event {
+ public:
+  explicit FarEvent(FarStreams& streams) : streams_(streams) {}
+  absl::Status Synchronize() override {
+    streams_.RunSome();
+    const auto [stream, command] = moment();
+    streams_.RunTo(stream, command);
+    return absl::OkStatus();
+  }
+  void Set(FarStream* stream, int64_t command) {
+    const std::lock_guard lock(mutex_);
+    moment_ = {stream, command};
+  }
+  std::pair<FarStream*, int64_t> moment() {
+    const std::lock_guard lock(mutex_);
+    return moment_;
+  }
+
+ private:
+  FarStreams& streams_;
+  std::mutex mutex_;
+  std::pair<FarStream*, int64_t> moment_{nullptr, 0};
+};
+
 class FarStream : public Stream {
  public:
-  FarStream(FarMemory& memory, FarStreams& streams) : memory_(memory), streams_(streams) {
-    streams_.Add(this);
-  }
-  ~FarStream() override {
-    streams_.Remove(this);
-    Run().IgnoreError();
-  }
+  explicit FarStream(FarStreams& streams) : streams_(streams) { streams_.Add(this); }
+  ~FarStream() override { streams_.Remove(this); }
 
   absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
     if (recording_ != nullptr) return recording_->AddLaunch(kernel, call);
-    return Add([&kernel, call] { return kernel.run(call); });
+    return Add([this, &kernel, call] {
+      CheckMemory(call);
+      return kernel.run(call);
+    });
   }
   absl::Status Copy(void* to, const void* from, size_t bytes) override {
     if (recording_ != nullptr) return recording_->AddCopy(to, from, bytes);
@@ -127,20 +141,17 @@ class FarStream : public Stream {
   }
   absl::Status Record(Event& event) override {
     if (recording_ != nullptr) return recording_->AddRecord(event);
-    auto& far = static_cast<FarEvent&>(event);
-    const std::lock_guard lock(far.mutex);
-    far.stream = this;
-    const int64_t time = ++far.recorded;
-    return Add([&far, time] {
-      const std::lock_guard passing(far.mutex);
-      far.passed = time;
-      return absl::OkStatus();
-    });
+    const std::lock_guard lock(mutex_);
+    static_cast<FarEvent&>(event).Set(this, launched_);
+    return absl::OkStatus();
   }
   absl::Status Wait(Event& event) override {
     if (recording_ != nullptr) return recording_->AddWait(event);
-    auto& far = static_cast<FarEvent&>(event);
-    return Add([&far] { return far.Synchronize(); });
+    const auto [stream, command] = static_cast<FarEvent&>(event).moment();
+    return Add([this, stream = stream, command = command] {
+      streams_.RunTo(stream, command);
+      return absl::OkStatus();
+    });
   }
   absl::StatusOr<std::unique_ptr<Program>> Capture(
       absl::FunctionRef<absl::Status()> work) override {
@@ -152,38 +163,37 @@ class FarStream : public Stream {
     return program;
   }
   absl::Status Synchronize() override {
-    streams_.RunSomeOthers(this);
-    absl::Status status = Run();
+    const std::lock_guard running(streams_.running);
+    streams_.RunSome();
+    RunTo(std::numeric_limits<int64_t>::max());
     const std::lock_guard lock(mutex_);
-    if (status.ok()) std::swap(status, failed_);
-    failed_ = absl::OkStatus();
-    return status;
+    return std::exchange(failed_, absl::OkStatus());
   }
 
-  // All that was launched so far; the rest is dropped where something fails.
-  absl::Status Run() {
-    const std::lock_guard running(run_);
-    const OpenedMemory opened(memory_);
+  // What was launched, up to that command. After one that fails the rest is dropped, until its
+  // owner has been told.
+  void RunTo(int64_t command) {
+    const std::lock_guard running(streams_.running);
+    streams_.memory.Open();
     for (;;) {
-      Command command;
-      {
-        const std::lock_guard lock(mutex_);
-        if (queue_.empty()) return absl::OkStatus();
-        command = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      absl::Status status = command();
-      if (status.ok()) continue;
-      const std::lock_guard lock(mutex_);
-      queue_.clear();
-      return status;
+      std::unique_lock lock(mutex_);
+      if (queue_.empty() || done_ >= command) break;
+      const Command next = std::move(queue_.front());
+      queue_.pop_front();
+      ++done_;
+      if (!failed_.ok()) continue;
+      lock.unlock();
+      absl::Status status = next();
+      lock.lock();
+      failed_ = std::move(status);
     }
+    streams_.memory.Close();
   }
-  // As Run, for somebody who does not wait for it: its error is told to who does.
-  void RunBesides() {
-    absl::Status status = Run();
-    const std::lock_guard lock(mutex_);
-    if (failed_.ok()) failed_ = std::move(status);
+  void RunSome(SeededRandom& random) {
+    std::unique_lock lock(mutex_);
+    const int64_t some = done_ + static_cast<int64_t>(random.Below(queue_.size() + 1));
+    lock.unlock();
+    RunTo(some);
   }
 
  private:
@@ -192,33 +202,38 @@ class FarStream : public Stream {
   absl::Status Add(Command command) {
     const std::lock_guard lock(mutex_);
     queue_.push_back(std::move(command));
+    ++launched_;
     return absl::OkStatus();
   }
 
-  FarMemory& memory_;
+  // A kernel of a GPU would not see anything else.
+  void CheckMemory(const KernelCall& call) {
+    const auto check = [this](const void* address, const char* what) {
+      CHECK(address == nullptr || streams_.memory.Contains(address))
+          << what << " of a kernel lies in memory of the host";
+    };
+    for (const void* const input : call.inputs) check(input, "an input");
+    for (const void* const output : call.outputs) check(output, "an output");
+    check(call.scratch, "the scratch memory");
+    check(call.block, "the block");
+  }
+
   FarStreams& streams_;
   RecordedProgram* recording_ = nullptr;
-  std::mutex run_;  // Held by who runs it.
   std::mutex mutex_;
   std::deque<Command> queue_;
+  int64_t launched_ = 0, done_ = 0;
   absl::Status failed_;
 };
 
-absl::Status FarEvent::Synchronize() {
-  FarStream* from = nullptr;
-  {
-    const std::lock_guard lock(mutex);
-    if (passed == recorded) return absl::OkStatus();
-    from = stream;
-  }
-  return from->Run();
+void FarStreams::RunSome() {
+  const std::lock_guard lock(running);
+  for (FarStream* const stream : streams_) stream->RunSome(random_);
 }
 
-void FarStreams::RunSomeOthers(FarStream* but) {
-  const std::lock_guard lock(mutex_);
-  for (FarStream* const stream : streams_) {
-    if (stream != but && random_.Below(2) == 0) stream->RunBesides();
-  }
+void FarStreams::RunTo(FarStream* stream, int64_t command) {
+  const std::lock_guard lock(running);
+  if (std::ranges::count(streams_, stream) > 0) stream->RunTo(command);
 }
 
 class Far : public Device {
@@ -237,19 +252,12 @@ class Far : public Device {
     if (memory == nullptr) return absl::ResourceExhaustedError("no far memory");
     return Buffer(memory, rounded, [this](void* gone) { memory_.Remove(gone); }, kind);
   }
-  std::unique_ptr<Stream> MakeStream() override {
-    return std::make_unique<FarStream>(memory_, streams_);
-  }
-  std::unique_ptr<Event> MakeEvent() override { return std::make_unique<FarEvent>(); }
-  absl::Status Copy(void* to, const void* from, size_t bytes) override {
-    const OpenedMemory opened(memory_);
-    if (bytes > 0) std::memcpy(to, from, bytes);
-    return absl::OkStatus();
-  }
+  std::unique_ptr<Stream> MakeStream() override { return std::make_unique<FarStream>(streams_); }
+  std::unique_ptr<Event> MakeEvent() override { return std::make_unique<FarEvent>(streams_); }
 
  private:
   FarMemory memory_;
-  FarStreams streams_;
+  FarStreams streams_{memory_};
 };
 
 }  // namespace
