@@ -56,7 +56,7 @@ class ModelState {
     // after them.
     std::vector<size_t> order{};
     // Where gradients are to lie instead of in memory of their own: at least gradient_bytes() of
-    // it, zero, which may be mapped by others too.
+    // it, zero, which others may have mapped too. No session asks for it yet.
     std::optional<Buffer> gradient_memory{};
   };
 

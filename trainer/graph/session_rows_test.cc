@@ -12,6 +12,7 @@
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -68,6 +69,17 @@ std::vector<int32_t> RowsOf(const Session& session, size_t i = 0) {
   const std::optional<GradientRows> rows = session.gradient_rows(i);
   if (!rows) return {-1};
   return {rows->ids.begin(), rows->ids.end()};
+}
+
+// The same, as kernels that follow a run find it.
+std::vector<int32_t> RowsOfKernels(Session& session) {
+  const Session::DeviceRows rows = session.device_rows(0);
+  Device& device = session.model().device();
+  int32_t count = 0;
+  EXPECT_THAT(device.Copy(&count, rows.count, sizeof(count)), IsOk());
+  std::vector<int32_t> ids(static_cast<size_t>(count));
+  EXPECT_THAT(device.Copy(ids.data(), rows.ids, ids.size() * sizeof(int32_t)), IsOk());
+  return ids;
 }
 
 std::vector<int32_t> RowsLookedUp(const Sizes& sizes, Session* session) {
@@ -162,18 +174,28 @@ TEST(SessionRowsTest, AnIdThatTheTableHasNotIsRefusedAndTheNextStepIsRight) {
 
 TEST(SessionRowsTest, RowsThatACallerWroteAreClearedByTheNextStep) {
   const Sizes sizes{6, 2, {1}};
-  auto session = Session::Compile(CpuRuntime(), LookupGraph(sizes), {.loss = "loss"});
-  ASSERT_THAT(session, IsOk());
-  (*session)->Int32Input("ids0")[0] = 2;
-  std::ranges::fill((*session)->FloatInput("weights0"), 1.0f);
-  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  const std::vector<int32_t> rows = {0, 2, 5};
-  (*session)->gradient(0).host()[0] = (*session)->gradient(0).host()[11] = 7;
-  ASSERT_THAT((*session)->SetGradientRows(0, rows), IsOk());
-  EXPECT_EQ(RowsOf(**session), rows);
-  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  EXPECT_THAT(RowsOf(**session), ElementsAre(2));
-  EXPECT_THAT((*session)->gradient(0).host(), ElementsAre(0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0));
+  for (const bool far : {false, true}) {
+    auto session = Session::Compile(far ? FarRuntime() : CpuRuntime(), LookupGraph(sizes),
+                                    {.loss = "loss"});
+    ASSERT_THAT(session, IsOk());
+    EXPECT_EQ(RowsOf(**session), std::vector<int32_t>());
+    (*session)->Int32Input("ids0")[0] = 2;
+    std::ranges::fill((*session)->FloatInput("weights0"), 1.0f);
+    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    const TensorRef gradient = (*session)->gradient(0);
+    ASSERT_THAT(gradient.Part(0, 1).Fill(7), IsOk());
+    ASSERT_THAT(gradient.Part(11, 1).Fill(7), IsOk());
+    const std::vector<int32_t> rows = {0, 2, 5};
+    ASSERT_THAT((*session)->SetGradientRows(0, rows), IsOk());
+    EXPECT_EQ(RowsOf(**session), rows);
+    EXPECT_EQ(RowsOfKernels(**session), rows);
+    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    EXPECT_THAT(RowsOf(**session), ElementsAre(2));
+    EXPECT_THAT(RowsOfKernels(**session), ElementsAre(2));
+    std::vector<float> values(12);
+    ASSERT_THAT(gradient.Read(std::span(values)), IsOk());
+    EXPECT_THAT(values, ElementsAre(0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0));
+  }
 }
 
 }  // namespace

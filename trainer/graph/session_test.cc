@@ -13,6 +13,7 @@
 #include "trainer/graph/testing/unusual_graph.h"
 #include "trainer/kernels/cpu/cpu_kernels.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -111,6 +112,37 @@ TEST(SessionTest, MemoryThatIsGivenIsReadAndWrittenInPlace) {
   w = {3, 3, 3, 3};
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
   EXPECT_FLOAT_EQ((*session)->loss(), 6);
+}
+
+TEST(SessionTest, OnAFarDeviceWhatTheHostHasIsCopied) {
+  auto session = Session::Compile(FarRuntime(), SmallGraph(),
+                                  {.batch = 1, .loss = "loss", .fetches = {"y"}});
+  ASSERT_THAT(session, IsOk());
+  std::vector<float> w = {2, 2, 2, 2}, b = {0, 0}, x = {1, 1}, y(2), gradient(4);
+  ASSERT_THAT((*session)->UseVariable(0, TensorRef(w)), IsOk());
+  ASSERT_THAT((*session)->UseVariable(1, TensorRef(b)), IsOk());
+  (*session)->BindInput("x", std::span<const float>(x));
+  ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+  EXPECT_FLOAT_EQ((*session)->loss(), 4);
+  ASSERT_THAT((*session)->output("y").Read(std::span(y)), IsOk());
+  EXPECT_THAT(y, ElementsAre(4, 4));
+  ASSERT_THAT((*session)->gradient(0).Read(std::span(gradient)), IsOk());
+  EXPECT_THAT(gradient, ElementsAre(0.5f, 0.5f, 0.5f, 0.5f));
+  // What lies on the device is used where it lies; a nearer session copies it.
+  auto other = Session::Compile(FarRuntime(), SmallGraph(), {.batch = 1, .loss = "loss"});
+  auto near = Session::Compile(CpuRuntime(), SmallGraph(), {.batch = 1, .loss = "loss"});
+  ASSERT_THAT((*other)->UseVariable(0, (*session)->variable(0)), IsOk());
+  EXPECT_EQ((*other)->variable(0).data(), (*session)->variable(0).data());
+  ASSERT_THAT((*near)->UseVariable(0, (*session)->variable(0)), IsOk());
+  EXPECT_THAT((*near)->variable(0).host(), ElementsAre(2, 2, 2, 2));
+  x = {NAN, 1};
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  EXPECT_EQ((*session)->FirstNonFinite(), "input x: element 0 is NaN of example 0 of the batch");
+  x = {1e38f, 1};
+  ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+  w[0] = 1e30f;
+  ASSERT_THAT((*session)->UseVariable(0, TensorRef(w)), IsOk());
+  EXPECT_THAT((*session)->FirstNonFinite(), StartsWith("op "));
 }
 
 TEST(SessionTest, BiasAndReluAreMergedUnlessTheSumIsFetched) {

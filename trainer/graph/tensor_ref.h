@@ -4,8 +4,9 @@
 // wants the elements reads them, writes them, or asks for a view where there is one.
 //
 // Ownership: borrows memory and device. Threads: a value; reads and writes of the elements are the
-// caller's to order: no kernel writes what is read, nor uses what is written. Errors: those of the device's copies; an
-// element type or a number of elements that is not the tensor's is a programmer error (CHECK).
+// caller's to order: no kernel writes what is read, nor uses what is written. Errors: those of the
+// device's copies; an element type or a number of elements that is not the tensor's is a programmer
+// error (CHECK).
 //
 //   RETURN_IF_ERROR(session->variable(0).Write(values));
 //   std::vector<float> room;

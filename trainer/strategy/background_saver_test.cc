@@ -18,6 +18,7 @@
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/training_task.h"
+#include "trainer/testing/failing_device.h"
 
 namespace taas {
 namespace {
@@ -73,7 +74,8 @@ class BackgroundSaverTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_THAT(files_.RemoveAll(dir_), IsOk());
     optimizer_ = *Optimizer::Parse(R"({"name":"momentum","learningRate":0.1})");
-    session_ = *Session::Compile(CpuRuntime(), MakeGraph(), {.loss = "loss"});
+    session_ = *Session::Compile({{&device_}, CpuRuntime().kernels}, MakeGraph(),
+                                 {.loss = "loss"});
     EXPECT_THAT(session_->InitializeVariables(1), IsOk());
     ASSERT_THAT(session_->model().AddSlots(std::array{0.0f}), IsOk());
     SnapshotShape shape = ShapeOf(*session_, 1, 1);
@@ -115,6 +117,7 @@ class BackgroundSaverTest : public ::testing::Test {
   const std::string dir_ = ::testing::TempDir() + "/background";
   RealClock clock_;
   HangingFiles files_;
+  FailingDevice device_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Session> session_;
   std::unique_ptr<SnapshotStore> store_;
@@ -149,6 +152,20 @@ TEST_F(BackgroundSaverTest, ADiskThatFailsIsTold) {
   EXPECT_THAT(saver_->Take()->status,
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the disk is away")));
   files_.Set(false, false);
+  Change(3);
+  saver_->Begin(6, {});
+  saver_->Wait();
+  EXPECT_THAT(saver_->Take()->status, IsOk());
+  ExpectCheckpoint(6, 3);
+}
+
+TEST_F(BackgroundSaverTest, AModelThatCannotBeReadIsNotSaved) {
+  device_.fails_reading = session_->model().other_values().data();
+  saver_->Begin(5, {});
+  saver_->Wait();
+  EXPECT_THAT(saver_->Take()->status,
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the device does not answer")));
+  device_.fails_reading = nullptr;
   Change(3);
   saver_->Begin(6, {});
   saver_->Wait();

@@ -39,6 +39,7 @@ constexpr int64_t kBatch = 4;  // Of eight examples, which come again and again.
 constexpr int kShards = 2;
 
 using Losses = std::map<int64_t, double>;  // By batch.
+constexpr int64_t kEvaluated = -1;         // And, if there is test data, of the end.
 
 // Remembers the losses of batches, as they are computed: what became of a last push a replica may
 // not learn, if the job ends meanwhile.
@@ -81,10 +82,10 @@ constexpr char kTable[] = "table";
 // Images of the shape, or sequences.
 #define WAVES(shape)                                                              \
   R"({"format": "generated", "generated": {"pattern": "waves", "classes": 4, )"   \
-  R"("examples": 8, "testExamples": 0, "image": )" shape "}}"
+  R"("examples": 8, "testExamples": 8, "image": )" shape "}}"
 
 constexpr char kClicks[] = R"({"format": "generated",
-    "generated": {"pattern": "clicks", "examples": 8, "testExamples": 0},
+    "generated": {"pattern": "clicks", "examples": 8, "testExamples": 8},
     "columns": [{"name": "age", "type": "numeric", "normalise": {"scale": 0.05, "offset": -2.5}},
                 {"name": "hour", "type": "identity", "buckets": 24},
                 {"name": "ad", "type": "hashed", "buckets": 50}]})";
@@ -131,6 +132,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     StatusBoard board({});
     StepLog log(clock_, {.every = 1000});
     EXPECT_THAT(RunLocal(config, task, nullptr, log, {clock_, board, stop_}), IsOk());
+    AddEvaluation(board, &losses);
     return losses;
   }
 
@@ -177,7 +179,13 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator, task, {}), IsOk()); });
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
+    AddEvaluation(board, &losses);
     return losses;
+  }
+
+  static void AddEvaluation(const StatusBoard& board, Losses* losses) {
+    const std::optional<Evaluation> evaluation = board.snapshot().evaluation;
+    if (evaluation) (*losses)[kEvaluated] = evaluation->loss;
   }
 
   // Of the first quarter of all batches and of the last, in each of which all examples are.
@@ -186,7 +194,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     std::vector<double> values;
     for (const auto& [batch, loss] : losses) {
       ASSERT_TRUE(std::isfinite(loss)) << batch;
-      values.push_back(loss);
+      if (batch != kEvaluated) values.push_back(loss);
     }
     const auto quarter = std::ssize(values) / 4;
     const double first = std::accumulate(values.begin(), values.begin() + quarter, 0.0);

@@ -28,6 +28,7 @@
 #include "trainer/strategy/model_task.h"
 #include "trainer/strategy/model_update.h"
 #include "trainer/summary/sampled_tensors.h"
+#include "trainer/testing/failing_device.h"
 #include "trainer/testing/far_device.h"
 
 namespace taas {
@@ -55,6 +56,13 @@ Tensors Copies(const std::vector<TensorRef>& tensors) {
     EXPECT_THAT(tensor.Read(std::span(copies.emplace_back(tensor.count()))), IsOk());
   }
   return copies;
+}
+
+std::string ContentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string content(std::istreambuf_iterator<char>(file), {});
+  EXPECT_FALSE(content.empty()) << path;
+  return content;
 }
 
 // What a run ends with.
@@ -255,8 +263,9 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
   config.towers = 2;
   config.batch_size = kBatch;
   config.export_format = "safetensors";
+  config.checkpoint_steps = 5;
   Outcome outcomes[2];
-  std::string exports[2];
+  std::string exports[2], checkpoints[2];
   for (const bool far : {false, true}) {
     far_ = far;
     config.checkpoint_dir = NewDir();
@@ -264,9 +273,8 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
     EXPECT_THAT(Train(config, /*stop_at=*/17).status, StatusIs(absl::StatusCode::kCancelled));
     outcomes[far] = Train(config);
     ASSERT_THAT(outcomes[far].status, IsOk());
-    std::ifstream file(config.export_dir + "/model.safetensors", std::ios::binary);
-    exports[far].assign(std::istreambuf_iterator<char>(file), {});
-    ASSERT_FALSE(exports[far].empty());
+    exports[far] = ContentOf(config.export_dir + "/model.safetensors");
+    checkpoints[far] = ContentOf(config.checkpoint_dir + "/model.ckpt-40.data-00000-of-00001");
   }
   const auto& [near, far] = outcomes;
   EXPECT_EQ(far.values, near.values);
@@ -275,6 +283,7 @@ TEST_P(UpdateTest, AFarDeviceComesToTheSameBitsAndFiles) {
   EXPECT_FALSE(far.histograms[0].empty());
   EXPECT_EQ(far.board.evaluation->loss, near.board.evaluation->loss);
   EXPECT_EQ(exports[1], exports[0]);
+  EXPECT_EQ(checkpoints[1], checkpoints[0]);
 }
 
 TEST_F(LocalStrategyTest, SlotsBeginWhereTheOptimizerSays) {
@@ -408,6 +417,26 @@ TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {
   EXPECT_EQ(unaveraged.evaluated, unaveraged.values);
   ASSERT_TRUE(averaged.board.evaluation.has_value());
   EXPECT_NE(averaged.board.evaluation->loss, unaveraged.board.evaluation->loss);
+}
+
+// Some variables are of the step that failed, and some of the one before.
+TEST_F(LocalStrategyTest, AfterAnUpdateThatFailedNothingIsSaved) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+  config.checkpoint_dir = NewDir();
+  config.checkpoint_steps = 5;
+  config.max_steps = 20;
+  FailingDevice device;
+  auto task = ModelTask::Make({{&device}, CpuRuntime().kernels}, files_, config);
+  ASSERT_THAT(task, IsOk());
+  const auto store = OpenStore(config, (*task)->session());
+  on_step_ = [&](int64_t step) {
+    if (step == 7) device.fails_writing = (*task)->session().variable(1).data();
+  };
+  EXPECT_THAT(Train(config, **task, store.get(), 0).status,
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("make step 8: ")));
+  Snapshot saved;
+  ASSERT_TRUE(*store->Load(&saved));
+  EXPECT_EQ(saved.step, 5);
 }
 
 // The evaluator evaluated a model of zeros.

@@ -263,7 +263,7 @@ class Far : public Device {
 }  // namespace
 
 Device& FarDevice() {
-  static Far* const kDevice = new Far;  // Outlives whatever is static.
+  static Far* const kDevice = std::make_unique<Far>().release();  // Outlives all that is static.
   return *kDevice;
 }
 
