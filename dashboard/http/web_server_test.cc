@@ -56,14 +56,28 @@ class Client {
 
 class WebServerTest : public testing::Test {
  protected:
-  void Serve(WebHandler handler, WebServer::Options options = {}) {
+  // The server goes with what this returns: a test declares it after what its handler uses. A
+  // stream that is still open at the end of the test is closed then, and its `closed` called.
+  [[nodiscard]] std::unique_ptr<WebServer> Serve(WebHandler handler,
+                                                 WebServer::Options options = {}) {
     options.address = "127.0.0.1:0";
-    auto server = WebServer::Start(options, std::move(handler));
-    ASSERT_THAT(server, IsOk());
-    server_ = *std::move(server);
+    auto running = std::make_shared<char>();
+    running_ = running;
+    auto server = WebServer::Start(
+        options, [running, handler = std::move(handler)](WebRequest request, WebRespond respond) {
+          handler(std::move(request), std::move(respond));
+        });
+    EXPECT_THAT(server, IsOk());
+    port_ = (*server)->port();
+    return *std::move(server);
+  }
+  // Symptom: a test crashed at its end, now and then: the server was a member of this fixture, and
+  // a stream that was still open called `closed`, which used a variable of the test that was gone.
+  void TearDown() override {
+    EXPECT_TRUE(running_.expired()) << "the server is there for longer than what its handler uses";
   }
   std::string Ask(const std::string& text) {
-    Client client(server_->port());
+    Client client(port_);
     client.Write(text);
     return client.Read();
   }
@@ -71,7 +85,10 @@ class WebServerTest : public testing::Test {
     return Ask("GET " + path + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" + headers + "\r\n");
   }
 
-  std::unique_ptr<WebServer> server_;
+  uint16_t port_ = 0;
+
+ private:
+  std::weak_ptr<char> running_;  // Of the handler.
 };
 
 WebHandler Echo() {
@@ -84,8 +101,8 @@ WebHandler Echo() {
 }
 
 TEST_F(WebServerTest, ARequestIsAnsweredAndTheNextOneComesOnTheSameConnection) {
-  Serve(Echo());
-  Client client(server_->port());
+  const auto server = Serve(Echo());
+  Client client(port_);
   client.Write("POST /a/b HTTP/1.1\r\nHost: x\r\nX-Name: me\r\nContent-Length: 4\r\n\r\nbody");
   const std::string first = client.Read("body");
   EXPECT_THAT(first, StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -99,7 +116,9 @@ TEST_F(WebServerTest, ARequestIsAnsweredAndTheNextOneComesOnTheSameConnection) {
 
 TEST_F(WebServerTest, LargeTextIsCompressedForWhoTakesIt) {
   const std::string text(kCompressBytesMin, 'a');
-  Serve([&](WebRequest, WebRespond respond) { respond({.body = Shared(text)}); });
+  const auto server = Serve([&](WebRequest, WebRespond respond) {
+    respond({.body = Shared(text)});
+  });
   EXPECT_THAT(Get("/"), HasSubstr(text));
   const std::string answer = Get("/", "Accept-Encoding: br, gzip\r\n");
   EXPECT_THAT(answer, HasSubstr("Content-Encoding: gzip\r\n"));
@@ -109,8 +128,8 @@ TEST_F(WebServerTest, LargeTextIsCompressedForWhoTakesIt) {
 }
 
 TEST_F(WebServerTest, WhatIsTooLargeOrNoRequestIsRefusedWithASentence) {
-  Serve(Echo());
-  Client large(server_->port());
+  const auto server = Serve(Echo());
+  Client large(port_);
   large.Write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n");
   EXPECT_THAT(large.Read("}}"), StartsWith("HTTP/1.1 413"));
   EXPECT_THAT(Get("/", "X: " + std::string(kWebHeaderBytesMax, 'x') + "\r\n"),
@@ -121,12 +140,12 @@ TEST_F(WebServerTest, WhatIsTooLargeOrNoRequestIsRefusedWithASentence) {
 }
 
 TEST_F(WebServerTest, ARequestThatDoesNotComeToItsEndIsGivenUp) {
-  Serve(Echo(), {.request_timeout = 50ms});
+  const auto server = Serve(Echo(), {.request_timeout = 50ms});
   EXPECT_EQ(Ask("GET / HTTP/1.1\r\nHost: x"), "");
 }
 
 TEST_F(WebServerTest, AConnectionThatSaysNothingIsClosed) {
-  Serve(Echo(), {.stranger_timeout = 50ms});
+  const auto server = Serve(Echo(), {.stranger_timeout = 50ms});
   EXPECT_EQ(Ask(""), "");
 }
 
@@ -143,11 +162,11 @@ constexpr char kStranger[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 constexpr char kProbe[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
 
 TEST_F(WebServerTest, OnlyWhoHasShownAGoodTokenIsKeptForLong) {
-  Serve(Doorkeeper(), {.idle_timeout = 1h, .stranger_timeout = 200ms});
-  Client known(server_->port());
+  const auto server = Serve(Doorkeeper(), {.idle_timeout = 1h, .stranger_timeout = 200ms});
+  Client known(port_);
   known.Write(kKnown);
   EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
-  Client stranger(server_->port());
+  Client stranger(port_);
   stranger.Write(kStranger);
   EXPECT_THAT(stranger.Read(), HasSubstr("welcome"));  // It is closed after that.
   known.Write(kKnown);
@@ -157,37 +176,37 @@ TEST_F(WebServerTest, OnlyWhoHasShownAGoodTokenIsKeptForLong) {
 // Symptom: 2,000 idle connections without a token, and nobody got in any more; the kubelet's probes
 // neither, so that it would have started the dashboard again.
 TEST_F(WebServerTest, WhenAllPlacesAreTakenTheOldestStrangerGoes) {
-  Serve(Doorkeeper(), {.connections_max = 3});
-  Client known(server_->port());
+  const auto server = Serve(Doorkeeper(), {.connections_max = 3});
+  Client known(port_);
   known.Write(kKnown);
   EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
   const auto served = [&](Client& client) {
     client.Write(kStranger);
     return client.Read("welcome").find("welcome") != std::string::npos;
   };
-  Client first(server_->port());
+  Client first(port_);
   EXPECT_TRUE(served(first));
-  Client second(server_->port());
+  Client second(port_);
   EXPECT_TRUE(served(second));
-  Client third(server_->port());
+  Client third(port_);
   EXPECT_TRUE(served(third));
   EXPECT_EQ(first.Read(), "");
   EXPECT_TRUE(served(second));
   known.Write(kKnown);
   EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
-  EXPECT_LE(server_->connections(), 3);
+  EXPECT_LE(server->connections(), 3);
 }
 
 TEST_F(WebServerTest, ProbesGetInWhenAllPlacesAreTakenByKnownOnes) {
-  Serve(Doorkeeper(), {.connections_max = 1, .probes = {"healthz"}});
-  Client known(server_->port());
+  const auto server = Serve(Doorkeeper(), {.connections_max = 1, .probes = {"healthz"}});
+  Client known(port_);
   known.Write(kKnown);
   EXPECT_THAT(known.Read("welcome"), HasSubstr("welcome"));
-  Client other(server_->port());
+  Client other(port_);
   other.Write(kKnown);
   EXPECT_THAT(other.Read(), StartsWith("HTTP/1.1 503"));
   for (size_t i = 0; i < 3 * kWebProbesMax; ++i) {
-    Client probe(server_->port());
+    Client probe(port_);
     probe.Write(kProbe);
     EXPECT_THAT(probe.Read("welcome"), StartsWith("HTTP/1.1 200"));
   }
@@ -196,7 +215,7 @@ TEST_F(WebServerTest, ProbesGetInWhenAllPlacesAreTakenByKnownOnes) {
 }
 
 TEST_F(WebServerTest, AHandlerThatThrowsEndsItsConnectionAlone) {
-  Serve([](WebRequest request, WebRespond respond) {
+  const auto server = Serve([](WebRequest request, WebRespond respond) {
     if (request.Header("x-name") == "throw") throw std::length_error("a header is too long");
     respond({.body = Shared("welcome")});
   });
@@ -208,11 +227,11 @@ TEST_F(WebServerTest, AHandlerThatThrowsEndsItsConnectionAlone) {
 // connection stayed for ever.
 TEST_F(WebServerTest, ARequestThatItsHandlerDropsIsAnsweredAllTheSame) {
   std::promise<WebRespond> asked;
-  Serve([&](WebRequest request, WebRespond respond) {
+  const auto server = Serve([&](WebRequest request, WebRespond respond) {
     if (request.Header("x-name") == "later") asked.set_value(std::move(respond));
   });
   EXPECT_THAT(Get("/"), StartsWith("HTTP/1.1 500"));
-  Client client(server_->port());
+  Client client(port_);
   client.Write("GET / HTTP/1.1\r\nHost: x\r\nX-Name: later\r\n\r\n");
   (void)asked.get_future().get();
   EXPECT_THAT(client.Read("}}"), HasSubstr("its log says why"));
@@ -220,7 +239,7 @@ TEST_F(WebServerTest, ARequestThatItsHandlerDropsIsAnsweredAllTheSame) {
 
 TEST_F(WebServerTest, LargeBodiesTogetherAreBounded) {
   std::promise<WebRespond> asked;
-  Serve([&](WebRequest request, WebRespond respond) {
+  const auto server = Serve([&](WebRequest request, WebRespond respond) {
     if (request.Header("x-name") == "held") return asked.set_value(std::move(respond));
     respond({.body = Shared(std::to_string(request.body.size()))});
   }, {.large_bodies_bytes_max = 100'000});
@@ -228,10 +247,10 @@ TEST_F(WebServerTest, LargeBodiesTogetherAreBounded) {
     return "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Name: " + name +
            "\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" + std::string(size, 'b');
   };
-  Client held(server_->port());
+  Client held(port_);
   held.Write(post(90'000, "held"));
   const WebRespond respond = asked.get_future().get();
-  Client large(server_->port());
+  Client large(port_);
   large.Write(post(20'000, ""));
   EXPECT_THAT(large.Read("}}"), StartsWith("HTTP/1.1 503"));
   EXPECT_THAT(Ask(post(kWebSmallBodyBytes, "")), HasSubstr("16384"));
@@ -243,12 +262,12 @@ TEST_F(WebServerTest, LargeBodiesTogetherAreBounded) {
 TEST_F(WebServerTest, AStreamBringsEachTextAsItComesAndItsEnd) {
   std::promise<std::shared_ptr<StreamSink>> opened;
   std::promise<void> closed;
-  Serve([&](WebRequest, WebRespond respond) {
+  const auto server = Serve([&](WebRequest, WebRespond respond) {
     respond({.content_type = "text/event-stream",
              .stream = {.opened = [&](auto sink) { opened.set_value(sink); },
                         .closed = [&] { closed.set_value(); }}});
   });
-  Client client(server_->port());
+  Client client(port_);
   client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::shared_ptr<StreamSink> sink = opened.get_future().get();
   EXPECT_TRUE(sink->Write(Shared("one\n")));
@@ -263,12 +282,12 @@ TEST_F(WebServerTest, AStreamBringsEachTextAsItComesAndItsEnd) {
 TEST_F(WebServerTest, AStreamWhoseClientGoesIsClosed) {
   std::promise<void> closed;
   std::promise<void> opened;
-  Serve([&](WebRequest, WebRespond respond) {
+  const auto server = Serve([&](WebRequest, WebRespond respond) {
     respond({.stream = {.opened = [&](auto) { opened.set_value(); },
                         .closed = [&] { closed.set_value(); }}});
   });
   {
-    Client client(server_->port());
+    Client client(port_);
     client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     opened.get_future().wait();
   }
@@ -278,13 +297,13 @@ TEST_F(WebServerTest, AStreamWhoseClientGoesIsClosed) {
 TEST_F(WebServerTest, AStreamThatItsClientDoesNotTakeIsEnded) {
   std::promise<std::shared_ptr<StreamSink>> opened;
   std::promise<void> closed;
-  Serve(
+  const auto server = Serve(
       [&](WebRequest, WebRespond respond) {
         respond({.stream = {.opened = [&](auto sink) { opened.set_value(sink); },
                             .closed = [&] { closed.set_value(); }}});
       },
       {.unsent_bytes_max = 8 << 20});
-  Client client(server_->port());
+  Client client(port_);
   client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::shared_ptr<StreamSink> sink = opened.get_future().get();
   const SharedText text = Shared(std::string(1 << 20, 'x'));
@@ -300,7 +319,7 @@ TEST_F(WebServerTest, OfStreamsThatTogetherAreTooFarBehindTheOneThatIsMostSoEnds
   std::mutex mutex;
   std::vector<std::shared_ptr<StreamSink>> sinks;
   std::promise<void> opened[2], closed[2];
-  Serve(
+  const auto server = Serve(
       [&](WebRequest request, WebRespond respond) {
         const int which = request.Header("x-name") == "slow" ? 0 : 1;
         respond({.stream = {.opened =
@@ -312,10 +331,10 @@ TEST_F(WebServerTest, OfStreamsThatTogetherAreTooFarBehindTheOneThatIsMostSoEnds
                             .closed = [&, which] { closed[which].set_value(); }}});
       },
       {.unsent_bytes_max = 64 << 20, .all_unsent_bytes_max = 16 << 20});
-  Client slow(server_->port());
+  Client slow(port_);
   slow.Write("GET / HTTP/1.1\r\nHost: x\r\nX-Name: slow\r\n\r\n");
   opened[0].get_future().wait();
-  Client other(server_->port());
+  Client other(port_);
   other.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   opened[1].get_future().wait();
   int written = 0;
@@ -327,21 +346,34 @@ TEST_F(WebServerTest, OfStreamsThatTogetherAreTooFarBehindTheOneThatIsMostSoEnds
   EXPECT_THAT(other.Read("still here\n"), HasSubstr("still here\n"));
 }
 
+TEST_F(WebServerTest, AStreamThatIsOpenIsClosedBeforeTheServerIsGone) {
+  std::promise<void> opened, closed;
+  auto server = Serve([&](WebRequest, WebRespond respond) {
+    respond({.stream = {.opened = [&](auto) { opened.set_value(); },
+                        .closed = [&] { closed.set_value(); }}});
+  });
+  Client client(port_);
+  client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  opened.get_future().wait();
+  server.reset();
+  EXPECT_EQ(closed.get_future().wait_for(0s), std::future_status::ready);
+}
+
 TEST_F(WebServerTest, AnAnswerThatComesAfterTheServerHasGoneIsDropped) {
   std::promise<WebRespond> asked;
   std::promise<void> closed;
-  Serve([&](WebRequest, WebRespond respond) { asked.set_value(std::move(respond)); });
-  Client client(server_->port());
+  auto server = Serve([&](WebRequest, WebRespond respond) { asked.set_value(std::move(respond)); });
+  Client client(port_);
   client.Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   const WebRespond respond = asked.get_future().get();
-  server_.reset();
+  server.reset();
   EXPECT_EQ(client.Read(), "");
   respond({.stream = {.opened = [](auto) { FAIL(); }, .closed = [&] { closed.set_value(); }}});
   EXPECT_EQ(closed.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
 TEST_F(WebServerTest, AnAddressThatIsNoneOrTakenIsAnError) {
-  Serve(Echo());
+  const auto server = Serve(Echo());
   const auto start = [](const std::string& address) {
     return WebServer::Start({.address = address}, Echo()).status();
   };
@@ -349,7 +381,7 @@ TEST_F(WebServerTest, AnAddressThatIsNoneOrTakenIsAnError) {
        {"", "nowhere", "localhost", "host:80", "127.0.0.1:99999", "1.2.3.4:"}) {
     EXPECT_THAT(start(address), StatusIs(absl::StatusCode::kInvalidArgument)) << address;
   }
-  EXPECT_THAT(start("127.0.0.1:" + std::to_string(server_->port())),
+  EXPECT_THAT(start("127.0.0.1:" + std::to_string(port_)),
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
