@@ -18,6 +18,8 @@ import type { Visit } from "../src/visit";
 
 // Longer than any test: whoever waits for the end waits for the wrong thing.
 const STEPS = "2000000000";
+// A line a second or so: with a hundred the few of a parameter server are hard to find.
+const LOG_STEPS = "2000";
 
 /** The bundled trainer: four processes with curves. */
 export async function walkTrainer(visit: Visit): Promise<void> {
@@ -27,6 +29,7 @@ export async function walkTrainer(visit: Visit): Promise<void> {
   await nameIt(visit, name);
   await openAdvanced(visit, "training");
   await fill(visit, t.submit.field.maxSteps, STEPS);
+  await fill(visit, t.submit.field.logSteps, LOG_STEPS);
   await send(visit, name);
   await awaitState(visit, "Running");
   await openTab(visit, "training");
