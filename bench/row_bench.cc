@@ -97,7 +97,7 @@ class Trained {
  private:
   std::unique_ptr<Session> session_;
   std::unique_ptr<Optimizer> rule_;
-  std::optional<ModelUpdate> update_;
+  std::unique_ptr<ModelUpdate> update_;
   SeededRandom random_{7};
   int64_t step_ = 0;
 };

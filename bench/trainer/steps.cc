@@ -114,9 +114,8 @@ class Training {
       data_.GatherLabels(indices_, session_->Int32Input(model_.labels).data());
     }
     session_->SetStep(step_);
-    update_.Prepare(++step_);
-    RETURN_IF_ERROR(session_->Run(RunKind::kTrain));
-    return update_.Apply();
+    update_->Prepare(++step_);
+    return session_->Run(RunKind::kStep);
   }
 
   float loss() const { return session_->loss(); }
@@ -143,7 +142,7 @@ class Training {
   const Model model_;
   const std::unique_ptr<Optimizer> optimizer_;
   const std::unique_ptr<Session> session_;
-  ModelUpdate update_;
+  const std::unique_ptr<ModelUpdate> update_;
   const BatchPlan plan_;
   std::vector<int64_t> indices_;
   const Dataset data_;

@@ -106,6 +106,8 @@ class Device {
   virtual size_t alignment() const = 0;
   // Whether the host may read and write what lies in MemoryKind::kDevice, while no kernel uses it.
   virtual bool host_sees_memory() const = 0;
+  // Whether a step is recorded once and launched as a Program; else each kernel is, each time.
+  virtual bool prefers_programs() const { return false; }
   // Why products that are wanted in this precision are computed in float32 here; empty where they
   // are not.
   virtual std::string_view MissingFor(Precision) const { return ""; }

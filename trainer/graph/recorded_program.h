@@ -9,6 +9,7 @@
 #define TRAINER_GRAPH_RECORDED_PROGRAM_H_
 
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -20,9 +21,18 @@ namespace taas {
 
 class RecordedProgram : public Program {
  public:
-  // All return OK.
+  // All return OK. The addresses are those of now, as where a device keeps them.
   absl::Status AddLaunch(const Kernel& kernel, const KernelCall& call) {
-    return Add([&kernel, call](Stream& stream) { return stream.Launch(kernel, call); });
+    calls_.push_back({{call.inputs.begin(), call.inputs.end()},
+                      {call.outputs.begin(), call.outputs.end()},
+                      call});
+    Call& kept = calls_.back();
+    kept.call.inputs = kept.inputs;
+    kept.call.outputs = kept.outputs;
+    return Add([&kernel, &kept](Stream& stream) {
+      kept.call.stream = &stream;
+      return stream.Launch(kernel, kept.call);
+    });
   }
   absl::Status AddCopy(void* to, const void* from, size_t bytes) {
     return Add([=](Stream& stream) { return stream.Copy(to, from, bytes); });
@@ -42,6 +52,11 @@ class RecordedProgram : public Program {
   }
 
  private:
+  struct Call {
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    KernelCall call;
+  };
   using Command = std::function<absl::Status(Stream&)>;
 
   absl::Status Add(Command command) {
@@ -49,6 +64,7 @@ class RecordedProgram : public Program {
     return absl::OkStatus();
   }
 
+  std::deque<Call> calls_;  // They stay where they are.
   std::vector<Command> commands_;
 };
 

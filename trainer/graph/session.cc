@@ -103,6 +103,18 @@ absl::Status Session::InitializeVariables(uint64_t seed) {
   return absl::OkStatus();
 }
 
+void Session::Append(RunKind kind, StepRest& rest) {
+  CHECK(kind != RunKind::kForward) << "nothing follows a forward run";
+  (kind == RunKind::kTrain ? state_->after_gradients : state_->after_all).push_back(&rest);
+  state_->runner->Forget();
+}
+
+void Session::Remove(StepRest& rest) {
+  std::erase(state_->after_gradients, &rest);
+  std::erase(state_->after_all, &rest);
+  state_->runner->Forget();
+}
+
 bool Session::HasInput(std::string_view name) const {
   return state_->inputs.find(name) != state_->inputs.end();
 }
@@ -137,12 +149,20 @@ absl::Status Session::Run(RunKind kind) {
     RETURN_IF_ERROR(state_->ClearRows());
   }
   RETURN_IF_ERROR(state_->SendInputs()).With("copy the inputs");
-  StepArguments arguments{.threads = state_->options.threads, .block = state_->device_block()};
+  StepArguments arguments{.threads = state_->options.threads,
+                          .block = state_->device_block(),
+                          .program = static_cast<int>(kind)};
+  if (kind == RunKind::kTrain) arguments.rest = &state_->rest_of_train;
+  if (kind == RunKind::kStep) arguments.rest = &state_->rest_of_step;
   const bool counted = state_->trace != nullptr && !forward;
   if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
   const StepFailure failure = state_->runner->Run(forward, arguments);
   if (counted) state_->trace->End();
   if (failure.status.ok()) return state_->ReadResults(forward);
+  if (kind == RunKind::kStep) {
+    return absl::InternalError("make a step: " + failure.status.ToString() +
+                               "; the variables may be of two steps");
+  }
   if (failure.step < 0) return Annotate(failure.status, "run the graph");
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
   return Annotate(failure.status, "run " + state_->StepText(failed.node));
@@ -156,6 +176,11 @@ std::string OpInfo::Text() const {
 float Session::loss() const {
   CHECK(state_->loss.has_value()) << "the session has no loss";
   return state_->loss_value;
+}
+
+TensorRef Session::loss_tensor() const {
+  CHECK(state_->loss.has_value()) << "the session has no loss";
+  return state_->Tensor(*state_->loss);
 }
 
 TensorRef Session::output(std::string_view name) const {
@@ -177,7 +202,7 @@ std::vector<OpInfo> Session::ops(RunKind kind) const {
     needed[id] = state.nodes[id].op == "Input" || state.nodes[id].op == "Variable";
   }
   for (const ScheduledStep& step : state.schedule.steps) {
-    needed[static_cast<size_t>(step.node)] = kind == RunKind::kTrain || step.forward;
+    needed[static_cast<size_t>(step.node)] = kind != RunKind::kForward || step.forward;
   }
   // What a step reads, through views.
   for (size_t id = needed.size(); id-- > 0;) {

@@ -48,6 +48,15 @@ struct Runtime;
 enum class RunKind : uint8_t {
   kForward,  // The loss and the fetches.
   kTrain,    // And the gradients of all trainable variables, and the graph's updates.
+  kStep,     // And what was appended for a whole step: the update of an optimizer.
+};
+
+// Kernels that follow those of a graph, in the same stream.
+class StepRest {
+ public:
+  virtual ~StepRest() = default;
+  // Launches the same each time, on memory that stays where it is; it may be recorded.
+  virtual absl::Status Launch(Stream& stream) = 0;
 };
 
 struct SessionOptions {
@@ -173,12 +182,17 @@ class Session {
   // Where kernels that follow a run find both, and what it found wrong (step_block.h).
   StepBlock* device_block() const;
   absl::Status Run(RunKind kind);
+  // Of runs of `kind`, kTrain or kStep: `rest` follows what was appended before; those of kTrain
+  // come first in a kStep. Borrowed, until it is removed.
+  void Append(RunKind kind, StepRest& rest);
+  void Remove(StepRest& rest);
   // After a run whose loss is no number: runs forward once more, one op after the other, and names
   // the first input, variable or op where a number is not finite; "" if all are.
   std::string FirstNonFinite();
 
   // Of the last run.
   float loss() const;
+  TensorRef loss_tensor() const;
   // `name` is one of the fetches, spelled as there.
   TensorRef output(std::string_view name) const;
 

@@ -331,6 +331,8 @@ void Session::State::MakeRunner() {
     accesses[i].push_back({kArenaSpace, scratch_offsets[i], scratch_offsets[i] + scratch, true});
   }
   runner = std::make_unique<StepRunner>(device, steps, accesses, options.inter_op_threads);
+  rest_of_train = [this](Stream& stream) { return LaunchRest(RunKind::kTrain, stream); };
+  rest_of_step = [this](Stream& stream) { return LaunchRest(RunKind::kStep, stream); };
   if (options.trace == nullptr) return;
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {
@@ -386,7 +388,15 @@ OpInfo Session::State::InfoOf(NodeId id) const {
   return info;
 }
 
+absl::Status Session::State::LaunchRest(RunKind kind, Stream& stream) const {
+  for (StepRest* const rest : after_gradients) RETURN_IF_ERROR(rest->Launch(stream));
+  if (kind == RunKind::kTrain) return absl::OkStatus();
+  for (StepRest* const rest : after_all) RETURN_IF_ERROR(rest->Launch(stream));
+  return absl::OkStatus();
+}
+
 void Session::State::Bind(int buffer, void* pointer) {
+  runner->Forget();
   data[static_cast<size_t>(buffer)] = pointer;
   for (size_t at = 0; at < steps.size(); ++at) {
     const ScheduledStep& scheduled = schedule.steps[at];
@@ -429,7 +439,8 @@ absl::Status Session::State::SendInputs() {
 
 absl::Status Session::State::ReadResults(bool forward) {
   RETURN_IF_ERROR(device.Copy(&block.fault, &device_block()->fault, sizeof(Fault)));
-  if (block.fault.found()) {
+  // What a loss that is no number means is whoever trains with it to say.
+  if (block.fault.found() && block.fault.kind != Fault::Kind::kLoss) {
     const size_t step = static_cast<size_t>(block.fault.kernel);
     return Annotate(absl::InvalidArgumentError(FaultText(block.fault)),
                     "run " + StepText(schedule.steps[step].node));

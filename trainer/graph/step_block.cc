@@ -16,6 +16,8 @@ std::string FaultText(const Fault& fault) {
       return "id " + whole + " at " + at + " is out of range, the table has " + bound + " rows";
     case Fault::Kind::kFraction:
       return "element " + at + " is " + std::to_string(fault.value) + ", not a whole number";
+    case Fault::Kind::kLoss:
+      return "the loss is " + std::to_string(fault.value);
   }
   return "";
 }

@@ -45,7 +45,7 @@ struct UpdateScalars {
 // finds one leaves its outputs as they are; those that come after compute what they may, and those
 // that change variables do nothing.
 struct Fault {
-  enum class Kind : int32_t { kNone, kLabel, kId, kFraction };
+  enum class Kind : int32_t { kNone, kLabel, kId, kFraction, kLoss };
   static constexpr int32_t kNobody = std::numeric_limits<int32_t>::max();
 
   int32_t kernel = kNobody;  // Who found it: KernelCall::index.

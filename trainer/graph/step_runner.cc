@@ -10,7 +10,7 @@ namespace taas {
 
 StepRunner::StepRunner(Device& device, std::span<const RunnableStep> steps,
                        std::span<const std::vector<MemoryAccess>> accesses, int threads)
-    : steps_(steps) {
+    : steps_(steps), programs_pay_(device.prefers_programs() && threads == 1) {
   CHECK(threads >= 1) << threads << " threads";
   for (int thread = 0; thread < threads; ++thread) streams_.push_back(device.MakeStream());
   if (threads == 1) return;
@@ -76,16 +76,42 @@ absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
   return threads_.empty() ? absl::OkStatus() : streams_[0]->Synchronize();
 }
 
+absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
+  return arguments.rest == nullptr ? absl::OkStatus() : (*arguments.rest)(*streams_[0]);
+}
+
+StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {
+  std::unique_ptr<Program>& program = programs_[static_cast<size_t>(arguments.program)];
+  if (program == nullptr) {
+    StepFailure failure;
+    auto recorded = streams_[0]->Capture([&]() -> absl::Status {
+      failure = LaunchInOrder(forward, arguments);
+      return failure.status;
+    });
+    if (!failure.status.ok()) return failure;
+    if (!recorded.ok()) return {recorded.status()};
+    program = *std::move(recorded);
+  }
+  absl::Status launched = program->Launch(*streams_[0]);
+  return {launched.ok() ? streams_[0]->Synchronize() : launched};
+}
+
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
+  StepFailure failure = LaunchInOrder(forward, arguments);
+  return failure.status.ok() ? StepFailure{streams_[0]->Synchronize()} : failure;
+}
+
+StepFailure StepRunner::LaunchInOrder(bool forward, const StepArguments& arguments) const {
   for (int step = 0; step < static_cast<int>(steps_.size()); ++step) {
     if (forward && !steps_[static_cast<size_t>(step)].forward) continue;
     absl::Status status = RunStep(step, /*thread=*/0, arguments);
     if (!status.ok()) return {std::move(status), step};
   }
-  return {streams_[0]->Synchronize()};
+  return {LaunchRest(arguments)};
 }
 
 StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
+  if (programs_pay_ && arguments.trace == nullptr) return RunProgram(forward, arguments);
   if (threads_.empty()) return RunInOrder(forward, arguments);
   std::unique_lock<std::mutex> lock(mutex_);
   plan_ = forward ? &forward_ : &train_;
@@ -105,7 +131,10 @@ StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
     --idle_;
   }
   plan_ = nullptr;
-  return std::move(failure_);
+  if (!failure_.status.ok()) return std::move(failure_);
+  lock.unlock();
+  const absl::Status followed = LaunchRest(arguments);
+  return {followed.ok() ? streams_[0]->Synchronize() : followed};
 }
 
 void StepRunner::Serve(int thread) {

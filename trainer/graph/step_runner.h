@@ -7,7 +7,8 @@
 // their order. A run allocates nothing.
 //
 // Each thread launches into a stream of the device. One alone waits for the stream at the end of a
-// run; several wait after each step, since the next that needs it may be in another's stream.
+// run, and launches all as a program where the device prefers that and nothing is traced; several
+// wait after each step, since the next that needs it may be in another's stream.
 //
 // Ownership: borrows the device and the steps, which stay where they are; owns its threads and
 // streams. Threads: one run at a time; kernels of different steps run on different threads at once.
@@ -19,8 +20,10 @@
 #ifndef TRAINER_GRAPH_STEP_RUNNER_H_
 #define TRAINER_GRAPH_STEP_RUNNER_H_
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -44,11 +47,17 @@ struct RunnableStep {
   void* scratch = nullptr;
 };
 
+// Forward, gradients, whole steps.
+inline constexpr int kProgramsMax = 3;
+
 // What all steps of a run are given.
 struct StepArguments {
   int threads = 1;  // Inside one op.
   StepBlock* block = nullptr;  // Of the device.
   StepTrace::Track* trace = nullptr;  // Null: nothing is recorded.
+  // What follows the steps, the same for each `program` number; null: nothing.
+  const std::function<absl::Status(Stream&)>* rest = nullptr;
+  int program = 0;  // Below kProgramsMax: of runs that launch the same.
 };
 
 struct StepFailure {
@@ -68,6 +77,8 @@ class StepRunner {
   int threads() const { return static_cast<int>(threads_.size()) + 1; }
   // `forward`: only the steps that such a run needs.
   StepFailure Run(bool forward, const StepArguments& arguments);
+  // The memory of steps has changed, or what follows them.
+  void Forget() { programs_ = {}; }
   // Before the steps of the next run, which see it.
   absl::Status Copy(void* to, const void* from, size_t bytes) const;
   // One step by itself, of which nothing is recorded.
@@ -82,6 +93,10 @@ class StepRunner {
 
   Plan PlanOf(std::span<const std::vector<MemoryAccess>> accesses, bool forward) const;
   StepFailure RunInOrder(bool forward, const StepArguments& arguments) const;
+  StepFailure LaunchInOrder(bool forward, const StepArguments& arguments) const;
+  // As RunInOrder, recorded by the first that does the same.
+  StepFailure RunProgram(bool forward, const StepArguments& arguments);
+  absl::Status LaunchRest(const StepArguments& arguments) const;
   absl::Status RunStep(int step, int thread, const StepArguments& arguments) const;
   void Serve(int thread);
   void WorkOn(int thread, std::unique_lock<std::mutex>& lock);
@@ -90,7 +105,9 @@ class StepRunner {
   int PopReady();
 
   const std::span<const RunnableStep> steps_;
+  const bool programs_pay_;
   std::vector<std::unique_ptr<Stream>> streams_;  // Per thread, the caller's first.
+  std::array<std::unique_ptr<Program>, kProgramsMax> programs_;
   Plan train_, forward_;
   std::vector<std::thread> threads_;
 

@@ -6,6 +6,7 @@
 //   ApplyAdam, ...   gradient, value, each slot, rows           value, each slot
 //   FinishGradients  of each variable: gradient, rows           each gradient
 //   MeanGradients    a variable's gradient of each tower, rows  the mean
+//   CheckLoss        the loss                                   none; a fault if it is no number
 //
 // `rows` are two inputs: the ids of the rows outside of which a gradient is zero (gradient_rows.h),
 // and how many they are; both null where it lists none. What is written lies where what is read
@@ -25,6 +26,7 @@ namespace taas {
 
 inline constexpr char kFinishGradients[] = "FinishGradients";
 inline constexpr char kMeanGradients[] = "MeanGradients";
+inline constexpr char kCheckLoss[] = "CheckLoss";
 
 }  // namespace taas
 

@@ -58,6 +58,8 @@ class BackgroundSaver {
   bool WaitFor(std::chrono::milliseconds patience) const;
   // Begins to save the values as they are; none runs.
   void Begin(int64_t step, const ps::CommittedSet& committed);
+  // Whether Detach is due.
+  bool attached() const { return attached_; }
   // To be called before the variables or the optimizer's slots change.
   void Detach();
   // How a save has ended, once.

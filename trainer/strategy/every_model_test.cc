@@ -56,6 +56,12 @@ class WatchedTask : public TrainingTask {
     if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);
     return loss;
   }
+  bool makes_steps() const override { return task_.makes_steps(); }
+  absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) override {
+    const absl::StatusOr<float> loss = task_.MakeStep(batches);
+    if (loss.ok()) on_loss_(batches[0], *loss);
+    return loss;
+  }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
     return task_.Evaluate(variables);

@@ -30,8 +30,7 @@ absl::StatusOr<GradientWork> GradientWork::Make(Session& session, const Gradient
   return work;
 }
 
-absl::Status GradientWork::Run() {
-  if (!kernel_.run) return absl::OkStatus();
+absl::Status GradientWork::Launch(Stream& stream) {
   for (size_t at = 0; at < variables_.size(); ++at) {
     const size_t i = variables_[at];
     const Session::DeviceRows rows = session_->device_rows(i);
@@ -39,11 +38,16 @@ absl::Status GradientWork::Run() {
     inputs_[3 * at + 1] = rows.ids;
     inputs_[3 * at + 2] = rows.count;
   }
-  RETURN_IF_ERROR(stream_->Launch(kernel_, {.inputs = inputs_,
-                                            .outputs = outputs_,
-                                            .threads = session_->threads(),
-                                            .block = session_->device_block(),
-                                            .stream = stream_.get()}));
+  return stream.Launch(kernel_, {.inputs = inputs_,
+                                 .outputs = outputs_,
+                                 .threads = session_->threads(),
+                                 .block = session_->device_block(),
+                                 .stream = &stream});
+}
+
+absl::Status GradientWork::Run() {
+  if (!works()) return absl::OkStatus();
+  RETURN_IF_ERROR(Launch(*stream_));
   return stream_->Synchronize();
 }
 

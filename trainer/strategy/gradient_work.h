@@ -4,8 +4,8 @@
 // Ownership: borrows the session. Threads: one at a time. Errors: those of the device.
 //
 //   ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(session, clip, /*loss_scale=*/1024));
+//   session.Append(RunKind::kTrain, work);
 //   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
-//   RETURN_IF_ERROR(work.Run());
 
 #ifndef TRAINER_STRATEGY_GRADIENT_WORK_H_
 #define TRAINER_STRATEGY_GRADIENT_WORK_H_
@@ -20,17 +20,21 @@
 
 namespace taas {
 
-class GradientWork {
+class GradientWork : public StepRest {
  public:
   static absl::StatusOr<GradientWork> Make(Session& session, const GradientClip& clip,
                                            double loss_scale);
+  // Whether there is anything to do.
+  bool works() const { return static_cast<bool>(kernel_.run); }
+  absl::Status Launch(Stream& stream) override;
+  // By itself.
   absl::Status Run();
 
  private:
   explicit GradientWork(Session& session) : session_(&session) {}
 
   Session* session_;
-  Kernel kernel_;  // Runs nothing where nothing is to be done.
+  Kernel kernel_;
   std::vector<size_t> variables_;  // That have gradients.
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

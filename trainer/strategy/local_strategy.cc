@@ -115,20 +115,27 @@ class LocalTraining {
   absl::Status Step() {
     TakeBatches();
     update_->Prepare(step_ + 1);
-    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
+    // While a cut is copied, gradients can be computed.
+    const bool whole = task_.makes_steps() && !(saver_ && saver_->attached());
+    ASSIGN_OR_RETURN(const float loss,
+                     whole ? task_.MakeStep(batches_) : task_.ComputeGradients(batches_));
     RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
-    if (saver_) saver_->Detach();
-    if (const absl::Status made = update_->Apply(); !made.ok()) {
-      // Some variables may be of this step and some of the one before: not to be saved.
-      saver_.reset();
-      return absl::InternalError("make step " + std::to_string(step_ + 1) + ": " +
-                                 made.ToString());
+    if (!whole) {
+      RETURN_IF_ERROR(Update());
     }
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();
+  }
+
+  absl::Status Update() {
+    if (saver_) saver_->Detach();
+    const absl::Status made = update_->Apply();
+    if (made.ok()) return made;
+    // Such that nothing is saved: some variables may be of this step and some of the one before.
+    return absl::InternalError("make step " + std::to_string(step_ + 1) + ": " + made.ToString());
   }
 
   // By steps or by time, or because the disk had failed.
@@ -208,7 +215,7 @@ class LocalTraining {
   StepLog& log_;
   const Tries& tries_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::optional<ModelUpdate> update_;
+  std::unique_ptr<ModelUpdate> update_;
   int64_t step_ = 0;
   ps::CommittedSet committed_;
   std::vector<int64_t> batches_;  // Of the step.

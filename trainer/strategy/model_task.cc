@@ -202,7 +202,10 @@ ModelTask::ModelTask(Parts parts)
       process_(std::move(parts.process)),
       work_(std::move(parts.work)),
       evaluation_(std::move(parts.evaluation)) {
-  if (process_.trains) input_.emplace(data_, parts.input);
+  if (!process_.trains) return;
+  input_.emplace(data_, parts.input);
+  // Of one tower, in its runs; of several, on their mean.
+  if (work_->works() && towers_->count() == 1) session().Append(RunKind::kTrain, *work_);
 }
 
 ModelTask::~ModelTask() = default;
@@ -246,9 +249,18 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
   RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
     return FillTower(tower, batches[static_cast<size_t>(tower)]);
   }));
-  RETURN_IF_ERROR(work_->Run());
+  if (towers_->count() > 1) {
+    RETURN_IF_ERROR(work_->Run());
+  }
   process_.after_step();
   return towers_->loss();
+}
+
+absl::StatusOr<float> ModelTask::MakeStep(std::span<const int64_t> batches) {
+  RETURN_IF_ERROR(FillBatch(batches[0]));
+  RETURN_IF_ERROR(session().Run(RunKind::kStep));
+  process_.after_step();
+  return session().loss();
 }
 
 std::string ModelTask::Placements() {

@@ -73,6 +73,8 @@ class ModelTask : public TrainingTask {
   int64_t batches_per_step() const override { return towers_->count(); }
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
+  bool makes_steps() const override { return towers_->count() == 1; }
+  absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override;

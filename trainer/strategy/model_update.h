@@ -1,12 +1,11 @@
 // An optimizer at work on a model that one process holds whole.
 //
-// Ownership: borrows the optimizer and the session, whose ModelState gets the optimizer's slots.
-// Threads: one at a time. Errors: those of the device's memory.
+// Ownership: borrows the optimizer and the session, whose ModelState gets the optimizer's slots and
+// whose runs of kind kStep it is part of. Threads: one at a time. Errors: those of the device.
 //
-//   ASSIGN_OR_RETURN(ModelUpdate update, ModelUpdate::Make(*optimizer, session));
-//   update.Prepare(step);
-//   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
-//   RETURN_IF_ERROR(update.Apply());
+//   ASSIGN_OR_RETURN(const auto update, ModelUpdate::Make(*optimizer, session));
+//   update->Prepare(step);
+//   RETURN_IF_ERROR(session.Run(RunKind::kStep));
 
 #ifndef TRAINER_STRATEGY_MODEL_UPDATE_H_
 #define TRAINER_STRATEGY_MODEL_UPDATE_H_
@@ -22,15 +21,21 @@
 
 namespace taas {
 
-class ModelUpdate {
+class ModelUpdate : public StepRest {
  public:
   // Of a model that is untrained: the slots are as the optimizer starts them, but for the averages,
   // which are the variables as they are.
-  static absl::StatusOr<ModelUpdate> Make(const Optimizer& optimizer, Session& session);
+  static absl::StatusOr<std::unique_ptr<ModelUpdate>> Make(const Optimizer& optimizer,
+                                                           Session& session);
+  ~ModelUpdate() override;
+  ModelUpdate(const ModelUpdate&) = delete;
+  ModelUpdate& operator=(const ModelUpdate&) = delete;
 
-  // The next run of the session makes the gradients of `step`,
+  // The next run of the session makes the gradients of `step`. If it is a kStep it updates the
+  // variables with them, unless its loss is no number;
   void Prepare(int64_t step);
-  // and with them this makes `step` of the session's variables.
+  absl::Status Launch(Stream& stream) override;
+  // after a kTrain this does.
   absl::Status Apply();
 
   // What an evaluation is of: the averages where there are any, else the variables themselves.
@@ -49,10 +54,12 @@ class ModelUpdate {
     std::vector<void*> outputs;
   };
 
-  const Optimizer* optimizer_;
-  Session* session_;
+  const Optimizer& optimizer_;
+  Session& session_;
+  Kernel check_loss_;
+  const void* const loss_;
   std::vector<Step> steps_;
-  std::unique_ptr<Stream> stream_;
+  const std::unique_ptr<Stream> stream_;
 };
 
 }  // namespace taas

@@ -1,7 +1,9 @@
 #include "trainer/strategy/model_update.h"
 
+#include <cmath>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -37,11 +39,13 @@ std::vector<float> ValuesOf(const TensorRef& tensor) {
   return values;
 }
 
-class ModelUpdateTest : public testing::TestWithParam<bool> {
+// On the far device or not, with so many threads: with one a step is a program there.
+class ModelUpdateTest : public testing::TestWithParam<std::tuple<bool, int>> {
  protected:
   void SetUp() override {
-    auto session = Session::Compile(GetParam() ? FarRuntime() : CpuRuntime(), LookupGraph(),
-                                    {.loss = "loss", .inter_op_threads = 2});
+    const auto [far, threads] = GetParam();
+    auto session = Session::Compile(far ? FarRuntime() : CpuRuntime(), LookupGraph(),
+                                    {.loss = "loss", .inter_op_threads = threads});
     ASSERT_THAT(session, IsOk());
     session_ = *std::move(session);
     ASSERT_THAT(session_->InitializeVariables(1), IsOk());
@@ -52,15 +56,15 @@ class ModelUpdateTest : public testing::TestWithParam<bool> {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, ModelUpdateTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Far" : "Near"; });
+INSTANTIATE_TEST_SUITE_P(Devices, ModelUpdateTest,
+                         testing::Combine(testing::Bool(), testing::Values(1, 2)));
 
 TEST_P(ModelUpdateTest, MovesVariablesAndSlots) {
   auto update = ModelUpdate::Make(*optimizer_, *session_);
   ASSERT_THAT(update, IsOk());
-  update->Prepare(1);
+  (*update)->Prepare(1);
   ASSERT_THAT(session_->Run(RunKind::kTrain), IsOk());
-  ASSERT_THAT(update->Apply(), IsOk());
+  ASSERT_THAT((*update)->Apply(), IsOk());
   // Three times row 0 with label 0: the gradient of its logits is -0.5 and 0.5.
   EXPECT_THAT(ValuesOf(session_->variable(0)), ElementsAre(1.05f, 0.95f, 1, 1, 1, 1, 1, 1));
   EXPECT_THAT(ValuesOf(session_->model().slot(0, 0)), ElementsAre(-0.5f, 0.5f, 0, 0, 0, 0, 0, 0));
@@ -70,20 +74,53 @@ TEST_P(ModelUpdateTest, MovesVariablesAndSlots) {
 TEST_P(ModelUpdateTest, OfDataThatIsWrongNoVariableIsChanged) {
   auto update = ModelUpdate::Make(*optimizer_, *session_);
   ASSERT_THAT(update, IsOk());
-  update->Prepare(1);
+  (*update)->Prepare(1);
   session_->Int32Input("labels")[1] = 2;
   EXPECT_THAT(session_->Run(RunKind::kTrain),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("run loss (SparseSoftmaxCrossEntropy): the label of row 1 is 2, "
                                  "the model has 2 classes from 0")));
-  ASSERT_THAT(update->Apply(), IsOk());
+  ASSERT_THAT((*update)->Apply(), IsOk());
   EXPECT_THAT(ValuesOf(session_->variable(0)), Each(1.0f));
   EXPECT_THAT(ValuesOf(session_->model().slot(0, 0)), Each(0.0f));
   // The next step has data that are right.
   session_->Int32Input("labels")[1] = 0;
   ASSERT_THAT(session_->Run(RunKind::kTrain), IsOk());
-  ASSERT_THAT(update->Apply(), IsOk());
+  ASSERT_THAT((*update)->Apply(), IsOk());
   EXPECT_NE(ValuesOf(session_->variable(0))[0], 1.0f);
+}
+
+// A step as one run: without the update the variables would be those of the step before.
+TEST_P(ModelUpdateTest, AWholeStepIsThatOfItsParts) {
+  auto update = ModelUpdate::Make(*optimizer_, *session_);
+  ASSERT_THAT(update, IsOk());
+  for (int64_t step = 1; step <= 3; ++step) {
+    (*update)->Prepare(step);
+    ASSERT_THAT(session_->Run(RunKind::kStep), IsOk());
+  }
+  const std::vector<float> whole = ValuesOf(session_->variable(0));
+  *update = nullptr;
+  SetUp();
+  auto by_itself = ModelUpdate::Make(*optimizer_, *session_);
+  for (int64_t step = 1; step <= 3; ++step) {
+    (*by_itself)->Prepare(step);
+    ASSERT_THAT(session_->Run(RunKind::kTrain), IsOk());
+    ASSERT_THAT((*by_itself)->Apply(), IsOk());
+  }
+  EXPECT_EQ(ValuesOf(session_->variable(0)), whole);
+}
+
+// Which a learning rate makes that is far too high.
+TEST_P(ModelUpdateTest, OfALossThatIsNoNumberNoVariableIsChanged) {
+  auto update = ModelUpdate::Make(*optimizer_, *session_);
+  ASSERT_THAT(update, IsOk());
+  const std::vector<float> table = {INFINITY, 0, 1, 1, 1, 1, 1, 1};
+  ASSERT_THAT(session_->variable(0).Write(table), IsOk());
+  (*update)->Prepare(1);
+  ASSERT_THAT(session_->Run(RunKind::kStep), IsOk());
+  EXPECT_FALSE(std::isfinite(session_->loss()));
+  EXPECT_EQ(ValuesOf(session_->variable(0)), table);
+  EXPECT_THAT(ValuesOf(session_->model().slot(0, 0)), Each(0.0f));
 }
 
 TEST_P(ModelUpdateTest, OfSeveralFaultsTheFirstOfTheStepIsTold) {

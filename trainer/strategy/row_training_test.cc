@@ -174,9 +174,9 @@ Values TrainAlone(const std::string& optimizer, bool list_rows) {
   CHECK(update.ok()) << update.status().ToString();
   for (int64_t step = 1; step <= kSteps; ++step) {
     const int64_t batch = step - 1;
-    update->Prepare(step);
+    (*update)->Prepare(step);
     EXPECT_THAT(task.ComputeGradients(std::span(&batch, 1)), IsOk());
-    EXPECT_THAT(update->Apply(), IsOk());
+    EXPECT_THAT((*update)->Apply(), IsOk());
   }
   return ValuesOf(task.session());
 }
@@ -192,7 +192,7 @@ Values TrainByTowers(const std::string& optimizer, bool list_rows) {
   auto update = ModelUpdate::Make(**rule, first);
   CHECK(update.ok()) << update.status().ToString();
   for (int64_t step = 1; step <= kSteps; ++step) {
-    update->Prepare(step);
+    (*update)->Prepare(step);
     EXPECT_THAT((*towers)->Run([&](int tower, Session& session) {
                   FillScores(3 * step + tower, &session);
                   return absl::OkStatus();
@@ -201,7 +201,7 @@ Values TrainByTowers(const std::string& optimizer, bool list_rows) {
     if (list_rows) {
       EXPECT_GT(first.gradient_rows(0)->ids.size(), static_cast<size_t>(2 * kBatch * kIds));
     }
-    EXPECT_THAT(update->Apply(), IsOk());
+    EXPECT_THAT((*update)->Apply(), IsOk());
   }
   return ValuesOf(first);
 }

@@ -245,6 +245,7 @@ class Far : public Device {
   }
   size_t alignment() const override { return 256; }
   bool host_sees_memory() const override { return false; }
+  bool prefers_programs() const override { return true; }
   absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
     if (kind == MemoryKind::kPinned) return CpuRuntime().devices[0]->Allocate(bytes, kind);
     const size_t rounded = std::max(kPage, (bytes + kPage - 1) / kPage * kPage);

@@ -109,7 +109,8 @@ absl::StatusOr<Json> Train(const Json& test) {
   ASSIGN_OR_RETURN(const auto session, Session::Compile(CpuRuntime(), model.graph, options));
   RETURN_IF_ERROR(session->InitializeVariables(/*seed=*/1));
   ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(*session, clip, /*loss_scale=*/1));
-  ASSIGN_OR_RETURN(ModelUpdate update, ModelUpdate::Make(*optimizer, *session));
+  if (work.works()) session->Append(RunKind::kTrain, work);
+  ASSIGN_OR_RETURN(const auto update, ModelUpdate::Make(*optimizer, *session));
   const auto folder = test["folder"].get<std::string>();
   Inputs inputs(folder, model);
   Json result = {{"variables", WriteVariables(*session, folder + "/variables")},
@@ -117,10 +118,8 @@ absl::StatusOr<Json> Train(const Json& test) {
   for (int64_t step = 0; step < test["steps"].get<int64_t>(); ++step) {
     inputs.Next(*session);
     session->SetStep(step);
-    update.Prepare(step + 1);
-    RETURN_IF_ERROR(session->Run(RunKind::kTrain));
-    RETURN_IF_ERROR(work.Run());
-    RETURN_IF_ERROR(update.Apply());
+    update->Prepare(step + 1);
+    RETURN_IF_ERROR(session->Run(RunKind::kStep));
     result["losses"].push_back(session->loss());
   }
   WriteVariables(*session, folder + "/trained");

@@ -1,5 +1,6 @@
 #include "trainer/kernels/cpu/update_kernels.h"
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include "operator/base/status.h"
 #include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/step_block.h"
+#include "trainer/kernels/cpu/report.h"
 #include "trainer/loops/loops.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
@@ -111,6 +113,14 @@ absl::StatusOr<Kernel> MeanGradients(const KernelSpec& spec) {
   }};
 }
 
+absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
+  return Kernel{.run = [](const KernelCall& call) {
+    const float loss = *call.in(0);
+    if (!std::isfinite(loss)) Report(call, {.kind = Fault::Kind::kLoss, .value = double{loss}});
+    return absl::OkStatus();
+  }};
+}
+
 }  // namespace
 
 void AddUpdateKernels(KernelRegistry* kernels) {
@@ -125,6 +135,7 @@ void AddUpdateKernels(KernelRegistry* kernels) {
   add("ApplyFtrl", Apply("ftrl"));
   add(kFinishGradients, FinishGradients);
   add(kMeanGradients, MeanGradients);
+  add(kCheckLoss, CheckLoss);
 }
 
 }  // namespace taas
