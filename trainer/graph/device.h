@@ -79,7 +79,7 @@ class Stream {
  public:
   virtual ~Stream() = default;
   // The kernel and what `call` refers to stay as they are until Synchronize has returned; captured,
-  // as long as the program.
+  // kernel and memory as long as the program, which keeps the addresses.
   virtual absl::Status Launch(const Kernel& kernel, const KernelCall& call) = 0;
   // Each end lies in memory of the device, in pinned memory, or in memory of the host that stays as
   // it is until Synchronize has returned.
@@ -94,6 +94,13 @@ class Stream {
   // Returns when all that was launched has ended.
   virtual absl::Status Synchronize() = 0;
 };
+
+// Waits also where a launch has failed: what was launched before may still use its memory. The
+// first error of both.
+inline absl::Status Await(Stream& stream, absl::Status launched) {
+  absl::Status ended = stream.Synchronize();
+  return launched.ok() ? ended : launched;
+}
 
 class Device {
  public:

@@ -6,7 +6,8 @@
 //
 // Ownership: the registry owns the factories, whoever asks for a kernel the kernel. Threads: const
 // methods are safe from any thread; a kernel runs on one thread at a time. Errors: a factory
-// refuses what it cannot compute; a run returns what it finds wrong with the data.
+// refuses what it cannot compute; a run reports what it finds wrong with the data
+// (step_block.h) and returns other errors.
 //
 //   kernels.Add("Square", "CPU", DType::kFloat32, [](const KernelSpec& spec) {
 //     const int64_t n = spec.outputs[0].shape.count();

@@ -159,10 +159,6 @@ absl::Status Session::Run(RunKind kind) {
   const StepFailure failure = state_->runner->Run(forward, arguments);
   if (counted) state_->trace->End();
   if (failure.status.ok()) return state_->ReadResults(forward);
-  if (kind == RunKind::kStep) {
-    return absl::InternalError("make a step: " + failure.status.ToString() +
-                               "; the variables may be of two steps");
-  }
   if (failure.step < 0) return Annotate(failure.status, "run the graph");
   const ScheduledStep& failed = state_->schedule.steps[static_cast<size_t>(failure.step)];
   return Annotate(failure.status, "run " + state_->StepText(failed.node));

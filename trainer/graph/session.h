@@ -147,10 +147,10 @@ class Session {
   ModelState& model();
   // As kernels use it: in the ModelState, or what UseVariable said last.
   TensorRef variable(size_t i) const;
-  // Of the last kTrain run. Empty for a variable that is not trainable.
+  // Of the last run with gradients. Empty for a variable that is not trainable.
   TensorRef gradient(size_t i) const;
-  // The rows of the table in which the gradient is not zero, until the next kTrain run, which
-  // clears them. Nothing of a variable that is used in another way than by Embedding.
+  // The rows of the table in which the gradient is not zero, until the next run with gradients,
+  // which clears them. Nothing of a variable that is used in another way than by Embedding.
   std::optional<GradientRows> gradient_rows(size_t i) const;
   // The same, for kernels: where ids and their number lie, both int32; null where it lists none.
   struct DeviceRows {

@@ -38,6 +38,12 @@ std::string Session::FirstNonFinite() {
     const std::string bad = BadNumber(variable(i));
     if (!bad.empty()) return "variable " + state.variables[i].name + ": " + bad;
   }
+  const Fault none;
+  if (const absl::Status reset =
+          state.device.Copy(&state.device_block()->fault, &none, sizeof(Fault));
+      !reset.ok()) {
+    return "the fault of a step cannot be reset: " + std::string(reset.message());
+  }
   for (size_t i = 0; i < state.steps.size(); ++i) {
     const RunnableStep& step = state.steps[i];
     if (!step.forward) continue;
@@ -46,6 +52,11 @@ std::string Session::FirstNonFinite() {
     const NodeId id = state.schedule.steps[i].node;
     const std::string of = "op " + state.StepText(id) + ": ";
     if (!status.ok()) return of + std::string(status.message());
+    Fault fault;
+    const absl::Status read =
+        state.device.Copy(&fault, &state.device_block()->fault, sizeof(Fault));
+    if (!read.ok()) return of + std::string(read.message());
+    if (fault.found()) return of + FaultText(fault);
     const std::vector<TensorType> types = state.OutputTypes(id);
     for (size_t output = 0; output < types.size(); ++output) {
       if (types[output].dtype != DType::kFloat32) continue;

@@ -396,6 +396,7 @@ absl::Status Session::State::LaunchRest(RunKind kind, Stream& stream) const {
 }
 
 void Session::State::Bind(int buffer, void* pointer) {
+  if (data[static_cast<size_t>(buffer)] == pointer) return;
   runner->Forget();
   data[static_cast<size_t>(buffer)] = pointer;
   for (size_t at = 0; at < steps.size(); ++at) {
@@ -441,9 +442,10 @@ absl::Status Session::State::ReadResults(bool forward) {
   RETURN_IF_ERROR(device.Copy(&block.fault, &device_block()->fault, sizeof(Fault)));
   // What a loss that is no number means is whoever trains with it to say.
   if (block.fault.found() && block.fault.kind != Fault::Kind::kLoss) {
-    const size_t step = static_cast<size_t>(block.fault.kernel);
+    const auto step = static_cast<size_t>(block.fault.kernel);
     return Annotate(absl::InvalidArgumentError(FaultText(block.fault)),
-                    "run " + StepText(schedule.steps[step].node));
+                    "run " + (step < schedule.steps.size() ? StepText(schedule.steps[step].node)
+                                                           : "what follows the gradients"));
   }
   if (loss) {
     RETURN_IF_ERROR(Tensor(*loss).Read(std::span(&loss_value, 1)));

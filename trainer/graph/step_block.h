@@ -41,9 +41,10 @@ struct UpdateScalars {
   }
 };
 
-// The first thing, by the order of a step's kernels, that is wrong with its data. A kernel that
-// finds one leaves its outputs as they are; those that come after compute what they may, and those
-// that change variables do nothing.
+// The first thing, by the order of a step's kernels, that is wrong with its data. What the kernel
+// that finds it leaves in its outputs may be anything, and those that come after compute with that:
+// each that finds memory by data checks them again. Updates by an optimizer do nothing then; moving
+// moments, which a forward pass moves, have followed the batch.
 struct Fault {
   enum class Kind : int32_t { kNone, kLabel, kId, kFraction, kLoss };
   static constexpr int32_t kNobody = std::numeric_limits<int32_t>::max();

@@ -72,8 +72,9 @@ absl::Status StepRunner::RunOne(int step, const StepArguments& arguments) const 
 }
 
 absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
-  RETURN_IF_ERROR(streams_[0]->Copy(to, from, bytes));
-  return threads_.empty() ? absl::OkStatus() : streams_[0]->Synchronize();
+  absl::Status copied = streams_[0]->Copy(to, from, bytes);
+  if (copied.ok() && threads_.empty()) return copied;
+  return Await(*streams_[0], std::move(copied));
 }
 
 absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
@@ -92,13 +93,13 @@ StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments)
     if (!recorded.ok()) return {recorded.status()};
     program = *std::move(recorded);
   }
-  absl::Status launched = program->Launch(*streams_[0]);
-  return {launched.ok() ? streams_[0]->Synchronize() : launched};
+  return {Await(*streams_[0], program->Launch(*streams_[0]))};
 }
 
 StepFailure StepRunner::RunInOrder(bool forward, const StepArguments& arguments) const {
   StepFailure failure = LaunchInOrder(forward, arguments);
-  return failure.status.ok() ? StepFailure{streams_[0]->Synchronize()} : failure;
+  failure.status = Await(*streams_[0], std::move(failure.status));
+  return failure;
 }
 
 StepFailure StepRunner::LaunchInOrder(bool forward, const StepArguments& arguments) const {
@@ -133,8 +134,7 @@ StepFailure StepRunner::Run(bool forward, const StepArguments& arguments) {
   plan_ = nullptr;
   if (!failure_.status.ok()) return std::move(failure_);
   lock.unlock();
-  const absl::Status followed = LaunchRest(arguments);
-  return {followed.ok() ? streams_[0]->Synchronize() : followed};
+  return {Await(*streams_[0], LaunchRest(arguments))};
 }
 
 void StepRunner::Serve(int thread) {

@@ -15,7 +15,7 @@
 // Errors: the first in the order of those that steps returned; once one has, no other step begins.
 //
 //   StepRunner runner(device, steps, accesses, /*threads=*/2);
-//   StepFailure failure = runner.Run(RunKind::kTrain, {.threads = 1, .block = block});
+//   StepFailure failure = runner.Run(/*forward=*/false, {.threads = 1, .block = block});
 
 #ifndef TRAINER_GRAPH_STEP_RUNNER_H_
 #define TRAINER_GRAPH_STEP_RUNNER_H_

@@ -133,8 +133,12 @@ std::span<const float> BackgroundSaver::In(const std::vector<float>& arena,
 }
 
 absl::Status BackgroundSaver::Save() {
-  RETURN_IF_ERROR(other_values_);
-  for (const absl::Status& part : parts_) RETURN_IF_ERROR(part);
+  // Not of the disk, which a training goes on without.
+  const auto read = [](const absl::Status& status) {
+    return status.ok() ? status : absl::InternalError("read the model: " + status.ToString());
+  };
+  RETURN_IF_ERROR(read(other_values_));
+  for (const absl::Status& part : parts_) RETURN_IF_ERROR(read(part));
   SnapshotView view{.values = {}, .slots = {}, .committed = committed_, .step = step_};
   view.slots.resize(model_.slots());
   for (size_t i = 0; i < model_.variables().size(); ++i) {

@@ -164,7 +164,7 @@ TEST_F(BackgroundSaverTest, AModelThatCannotBeReadIsNotSaved) {
   saver_->Begin(5, {});
   saver_->Wait();
   EXPECT_THAT(saver_->Take()->status,
-              StatusIs(absl::StatusCode::kUnavailable, HasSubstr("the device does not answer")));
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("read the model")));
   device_.fails_reading = nullptr;
   Change(3);
   saver_->Begin(6, {});

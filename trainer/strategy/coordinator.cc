@@ -39,7 +39,10 @@ Coordinator::Coordinator(const Clock& clock, Options options, StatusBoard& board
       task_(task),
       store_(store),
       layout_(ps::SplitByBytes(SizesOf(task.session()), options_.cluster.count("ps"))),
-      membership_(options_.job, ConfigHash(options_.config), options_.cluster) {}
+      membership_(options_.job, ConfigHash(options_.config), options_.cluster),
+      saves_(clock, board,
+             {.steps = options_.config.checkpoint_steps,
+              .seconds = std::chrono::seconds(options_.config.checkpoint_seconds)}) {}
 
 Coordinator::~Coordinator() {
   std::lock_guard lock(mutex_);

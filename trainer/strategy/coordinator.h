@@ -46,6 +46,7 @@
 #include "trainer/ps/shard_client.h"
 #include "trainer/status/status_board.h"
 #include "trainer/strategy/batch_leases.h"
+#include "trainer/strategy/save_policy.h"
 #include "trainer/strategy/snapshot.h"
 #include "trainer/strategy/stop_flag.h"
 #include "trainer/strategy/training_task.h"
@@ -180,7 +181,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   // Of the parameter servers, into `cut`, which has the model's shape.
   absl::Status ReadCutInto(Snapshot& cut);
   absl::Status SaveCut(bool beside_training = false);
-  // After what was done to the checkpoint directory: disk_errors.h.
+  // After what was done to the checkpoint directory.
   absl::Status GoOn(const absl::Status& status);
   absl::Status SaveWhatIsThere();
   void SaveBeforeEnd();
@@ -229,9 +230,7 @@ class Coordinator : public ChiefHandler, public WorkSource {
   std::optional<Snapshot> next_cut_;  // Taken while that is being saved; its successor then.
   std::vector<float> no_slot_;  // Goes over the wire where what is moved has no slot.
   int64_t step_ = 0;  // Committed, as shard 0 said last.
-  int64_t saved_step_ = -1;
-  Clock::Time saved_at_{};
-  std::optional<Clock::Time> save_again_at_;  // The disk failed.
+  SavePolicy saves_;
   Clock::Time shown_at_{};
 };
 

@@ -10,7 +10,6 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/strategy/coordinator.h"
-#include "trainer/strategy/disk_errors.h"
 
 namespace taas {
 namespace {
@@ -63,19 +62,16 @@ ps::ModelSpans Coordinator::SpansOf(Snapshot& snapshot) {
 }
 
 absl::Status Coordinator::SaveCut(bool beside_training) {
-  saved_at_ = clock_.Now();
-  if (store_ == nullptr || saved_step_ == snapshot_.step) return absl::OkStatus();
+  saves_.Begin(snapshot_.step);
+  if (store_ == nullptr || saves_.is_saved(snapshot_.step)) return absl::OkStatus();
   RETURN_IF_ERROR(beside_training ? WatchWhileSaving() : store_->Save(snapshot_));
-  saved_step_ = snapshot_.step;
-  if (beside_training && save_again_at_) board_.SetState(RunState::kTraining);
-  Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(saved_step_)}});
+  saves_.Saved(snapshot_.step, beside_training);
+  Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(snapshot_.step)}});
   return absl::OkStatus();
 }
 
 absl::Status Coordinator::GoOn(const absl::Status& status) {
-  const bool all_saved = saved_step_ == snapshot_.step;
-  const absl::Status ends =
-      TrainOnWithout(status, all_saved, clock_.Now(), board_, &save_again_at_);
+  const absl::Status ends = saves_.GoOn(status, snapshot_.step);
   // Of this process, whatever its class: no parameter server is to blame.
   if (!ends.ok()) Fail(ends);
   return ends;

@@ -73,7 +73,7 @@ absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
       }
       // The last cut is taken before anyone is told that all is trained: until then it can be lost
       // again.
-      if (status.ok() && saved_step_ != step_) status = TakeCut();
+      if (status.ok() && !saves_.is_saved(step_)) status = TakeCut();
       if (status.ok()) return Finish(stop);
     }
     if (absl::IsCancelled(status)) {
@@ -116,7 +116,7 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
   RETURN_IF_ERROR(task_.session().InitializeVariables(options_.config.seed));
   ASSIGN_OR_RETURN(snapshot_, InitialSnapshot(task_.session()));
   snapshot_.slots = InitialSlots(*optimizer_, task_.session().variables(), snapshot_.values);
-  saved_at_ = clock_.Now();
+  saves_.Start(0, /*saved=*/false);
   if (store_ == nullptr) return absl::OkStatus();
   bool found = false;
   RETURN_IF_ERROR(TryOn(TriesUntil(stop), ErrorAt::kSetUp, "read the last checkpoint", [&] {
@@ -126,9 +126,9 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
   }));
   if (found) {
     RETURN_IF_ERROR(RestoreUntrained(snapshot_, task_.session()));
-    saved_step_ = snapshot_.step;
-    Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(saved_step_)}});
-    board_.SetResumed(saved_step_);
+    saves_.Start(snapshot_.step, /*saved=*/true);
+    Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(snapshot_.step)}});
+    board_.SetResumed(snapshot_.step);
   }
   board_.SetStep(snapshot_.step);
   return absl::OkStatus();

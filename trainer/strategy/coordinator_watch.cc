@@ -35,30 +35,21 @@ absl::Status Coordinator::Watch(const StopFlag& stop) {
     if (stop.stopped()) return absl::CancelledError("stopped");
     RETURN_IF_ERROR(Failure());
     if (step_ >= config.max_steps) return absl::OkStatus();
-    int64_t target = config.max_steps;
-    if (config.checkpoint_steps > 0) {
-      target = std::min(target, (step_ / config.checkpoint_steps + 1) * config.checkpoint_steps);
-    }
     if (store_ != nullptr) {
       RETURN_IF_ERROR(GoOn(store_->KeepAlive()));
     }
-    absl::Status status = WatchOnce(target);
+    absl::Status status = WatchOnce(saves_.NextDue(step_, config.max_steps));
     if (status.ok()) status = LetGo();
     if (status.ok() && ShardsReplaced()) {
       return absl::AbortedError("a parameter server was replaced");
     }
     if (status.ok()) {
-      const bool by_steps = config.checkpoint_steps > 0 &&
-                            step_ / config.checkpoint_steps >
-                                snapshot_.step / config.checkpoint_steps;
-      const bool by_time =
-          clock_.Now() - saved_at_ >= std::chrono::seconds(config.checkpoint_seconds);
-      if (by_steps || by_time) {
+      if (saves_.Due(step_)) {
         status = TakeCut();
         if (status.ok()) {
           RETURN_IF_ERROR(SaveBesideTraining());
         }
-      } else if (save_again_at_ && clock_.Now() >= *save_again_at_) {
+      } else if (saves_.DueAgain()) {
         RETURN_IF_ERROR(SaveBesideTraining());
       }
     }

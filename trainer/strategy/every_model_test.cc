@@ -48,7 +48,10 @@ class WatchedTask : public TrainingTask {
   using OnLoss = std::function<void(int64_t batch, double loss)>;
   WatchedTask(TrainingTask& task, OnLoss on_loss) : task_(task), on_loss_(std::move(on_loss)) {}
   Session& session() override { return task_.session(); }
-  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  absl::Status FillBatch(int64_t batch) override {
+    filled_ = batch;
+    return task_.FillBatch(batch);
+  }
   int64_t batches_per_step() const override { return task_.batches_per_step(); }
   // Of several batches the loss is their mean, and counts as that of a batch as large as all.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
@@ -57,9 +60,9 @@ class WatchedTask : public TrainingTask {
     return loss;
   }
   bool makes_steps() const override { return task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) override {
-    const absl::StatusOr<float> loss = task_.MakeStep(batches);
-    if (loss.ok()) on_loss_(batches[0], *loss);
+  absl::StatusOr<float> MakeStep() override {
+    const absl::StatusOr<float> loss = task_.MakeStep();
+    if (loss.ok()) on_loss_(filled_, *loss);
     return loss;
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
@@ -70,6 +73,7 @@ class WatchedTask : public TrainingTask {
  private:
   TrainingTask& task_;
   const OnLoss on_loss_;
+  int64_t filled_ = -1;
 };
 
 struct Case {

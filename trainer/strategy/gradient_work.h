@@ -3,8 +3,8 @@
 //
 // Ownership: borrows the session. Threads: one at a time. Errors: those of the device.
 //
-//   ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(session, clip, /*loss_scale=*/1024));
-//   session.Append(RunKind::kTrain, work);
+//   ASSIGN_OR_RETURN(const auto work, GradientWork::Make(session, clip, /*loss_scale=*/1024));
+//   session.Append(RunKind::kTrain, *work);
 //   RETURN_IF_ERROR(session.Run(RunKind::kTrain));
 
 #ifndef TRAINER_STRATEGY_GRADIENT_WORK_H_
@@ -22,8 +22,12 @@ namespace taas {
 
 class GradientWork : public StepRest {
  public:
-  static absl::StatusOr<GradientWork> Make(Session& session, const GradientClip& clip,
-                                           double loss_scale);
+  static absl::StatusOr<std::unique_ptr<GradientWork>> Make(Session& session,
+                                                            const GradientClip& clip,
+                                                            double loss_scale);
+  ~GradientWork() override;
+  GradientWork(const GradientWork&) = delete;
+  GradientWork& operator=(const GradientWork&) = delete;
   // Whether there is anything to do.
   bool works() const { return static_cast<bool>(kernel_.run); }
   absl::Status Launch(Stream& stream) override;
@@ -31,9 +35,9 @@ class GradientWork : public StepRest {
   absl::Status Run();
 
  private:
-  explicit GradientWork(Session& session) : session_(&session) {}
+  explicit GradientWork(Session& session) : session_(session) {}
 
-  Session* session_;
+  Session& session_;
   Kernel kernel_;
   std::vector<size_t> variables_;  // That have gradients.
   std::vector<const void*> inputs_;

@@ -12,9 +12,9 @@
 #include "operator/base/status.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/strategy/background_saver.h"
-#include "trainer/strategy/disk_errors.h"
 #include "trainer/strategy/model_update.h"
 #include "trainer/strategy/replica_loop.h"
+#include "trainer/strategy/save_policy.h"
 #include "trainer/strategy/snapshot.h"
 #include "trainer/strategy/try_on.h"
 
@@ -38,7 +38,10 @@ class LocalTraining {
         store_(store),
         board_(tries.board),
         log_(log),
-        tries_(tries) {}
+        tries_(tries),
+        saves_(clock_, board_,
+               {.steps = config.checkpoint_steps,
+                .seconds = std::chrono::seconds(config.checkpoint_seconds)}) {}
 
   absl::Status Run() {
     RETURN_IF_ERROR(Start());
@@ -48,7 +51,7 @@ class LocalTraining {
         return absl::CancelledError("stopped");
       }
       const absl::Status stepped = Step();
-      if (absl::IsCancelled(stepped)) continue;  // Stopped while it waited for its data.
+      if (absl::IsCancelled(stepped) && !torn_) continue;  // Stopped while it waited for its data.
       if (ExitCodeOf(stepped) == kExitRestart) SaveBeforeEnd();
       RETURN_IF_ERROR(stepped);
       RETURN_IF_ERROR(SaveBesideTraining());
@@ -77,10 +80,9 @@ class LocalTraining {
     Session& session = task_.session();
     RETURN_IF_ERROR(session.InitializeVariables(config_.seed));
     ASSIGN_OR_RETURN(update_, ModelUpdate::Make(*optimizer_, session));
-    saved_at_ = clock_.Now();
+    bool found = false;
     if (store_ != nullptr) {
       Snapshot snapshot;
-      bool found = false;
       RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kSetUp, "read the last checkpoint", [&] {
         const absl::StatusOr<bool> loaded = store_->Load(&snapshot);
         found = loaded.ok() && *loaded;
@@ -88,13 +90,14 @@ class LocalTraining {
       }));
       if (found) {
         RETURN_IF_ERROR(Restore(snapshot, session));
-        step_ = saved_step_ = snapshot.step;
+        step_ = snapshot.step;
         committed_ = snapshot.committed;
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
         board_.SetResumed(step_);
       }
       saver_.emplace(clock_, *store_, session.model());
     }
+    saves_.Start(step_, found);
     optimizer_->StartAfter(step_);
     board_.SetStep(step_);
     board_.SetState(RunState::kTraining);
@@ -117,12 +120,7 @@ class LocalTraining {
     update_->Prepare(step_ + 1);
     // While a cut is copied, gradients can be computed.
     const bool whole = task_.makes_steps() && !(saver_ && saver_->attached());
-    ASSIGN_OR_RETURN(const float loss,
-                     whole ? task_.MakeStep(batches_) : task_.ComputeGradients(batches_));
-    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
-    if (!whole) {
-      RETURN_IF_ERROR(Update());
-    }
+    ASSIGN_OR_RETURN(const float loss, whole ? MakeStep() : MakeStepInParts());
     ++step_;
     for (const int64_t batch : batches_) committed_.Add(batch);
     const double rate = log_.OnStep(step_, loss);
@@ -130,25 +128,23 @@ class LocalTraining {
     return absl::OkStatus();
   }
 
-  absl::Status Update() {
+  absl::StatusOr<float> MakeStep() {
+    RETURN_IF_ERROR(task_.FillBatch(batches_[0]));
+    torn_ = true;
+    ASSIGN_OR_RETURN(const float loss, task_.MakeStep());
+    torn_ = false;
+    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
+    return loss;
+  }
+
+  absl::StatusOr<float> MakeStepInParts() {
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
+    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
     if (saver_) saver_->Detach();
-    const absl::Status made = update_->Apply();
-    if (made.ok()) return made;
-    // Such that nothing is saved: some variables may be of this step and some of the one before.
-    return absl::InternalError("make step " + std::to_string(step_ + 1) + ": " + made.ToString());
-  }
-
-  // By steps or by time, or because the disk had failed.
-  bool SaveDue() const {
-    const Clock::Time now = clock_.Now();
-    return (config_.checkpoint_steps > 0 && step_ % config_.checkpoint_steps == 0) ||
-           now - saved_at_ >= std::chrono::seconds(config_.checkpoint_seconds) ||
-           (save_again_at_ && now >= *save_again_at_ && !saver_->busy());
-  }
-
-  // After what was done to the checkpoint directory.
-  absl::Status GoOn(const absl::Status& status) {
-    return TrainOnWithout(status, saved_step_ == step_, clock_.Now(), board_, &save_again_at_);
+    torn_ = true;
+    RETURN_IF_ERROR(update_->Apply());
+    torn_ = false;
+    return loss;
   }
 
   // A save that is due while the one before still runs is begun when that has ended. If saves are
@@ -156,28 +152,25 @@ class LocalTraining {
   absl::Status SaveBesideTraining() {
     if (!saver_) return absl::OkStatus();
     RETURN_IF_ERROR(TakeResult());
-    due_ = due_ || SaveDue();
-    if (!due_) return absl::OkStatus();
+    if (!saves_.Due(step_) && !(saves_.DueAgain() && !saver_->busy())) return absl::OkStatus();
     if (saver_->busy()) {
       if (took_ > kWaitForSave || !saver_->WaitFor(kWaitForSave)) return absl::OkStatus();
       RETURN_IF_ERROR(TakeResult());
     }
-    due_ = false;
-    saved_at_ = clock_.Now();
-    if (saved_step_ != step_) saver_->Begin(step_, committed_);
+    saves_.Begin(step_);
+    if (!saves_.is_saved(step_)) saver_->Begin(step_, committed_);
     return absl::OkStatus();
   }
 
   absl::Status TakeResult() {
-    RETURN_IF_ERROR(GoOn(saver_->TakeKeepAlive()));
+    RETURN_IF_ERROR(saves_.GoOn(saver_->TakeKeepAlive(), step_));
     const std::optional<BackgroundSaver::Result> result = saver_->Take();
     if (!result) return absl::OkStatus();
     took_ = result->took;
-    if (!result->status.ok()) return GoOn(result->status);
-    saved_step_ = result->step;
-    if (std::exchange(save_again_at_, std::nullopt)) board_.SetState(RunState::kTraining);
+    if (!result->status.ok()) return saves_.GoOn(result->status, step_);
+    saves_.Saved(result->step, /*beside_training=*/true);
     Log(LogLevel::kInfo, "checkpoint saved",
-        {{"step", std::to_string(saved_step_)},
+        {{"step", std::to_string(result->step)},
          {"ms", Milliseconds(result->took)},
          {"stepHeldMs", Milliseconds(result->held)}});
     return absl::OkStatus();
@@ -193,16 +186,17 @@ class LocalTraining {
   // With nothing else to do meanwhile.
   absl::Status SaveNow() {
     if (!saver_) return absl::OkStatus();
+    if (torn_) return absl::InternalError("a step failed: the variables may be of two steps");
     saver_->Wait();
     // How an earlier one has ended does not matter any more.
     if (const absl::Status before = TakeResult(); !before.ok()) return before;
-    if (saved_step_ == step_) return absl::OkStatus();
+    if (saves_.is_saved(step_)) return absl::OkStatus();
     saver_->Begin(step_, committed_);
     saver_->Detach();
     saver_->Wait();
     const std::optional<BackgroundSaver::Result> result = saver_->Take();
     RETURN_IF_ERROR(result->status);
-    saved_step_ = step_;
+    saves_.Saved(step_, /*beside_training=*/false);
     Log(LogLevel::kInfo, "checkpoint saved", {{"step", std::to_string(step_)}});
     return absl::OkStatus();
   }
@@ -217,12 +211,10 @@ class LocalTraining {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<ModelUpdate> update_;
   int64_t step_ = 0;
+  bool torn_ = false;  // Some variables may be of the step that failed, and some of the one before.
   ps::CommittedSet committed_;
   std::vector<int64_t> batches_;  // Of the step.
-  int64_t saved_step_ = -1;
-  Clock::Time saved_at_{};
-  std::optional<Clock::Time> save_again_at_;
-  bool due_ = false;                   // A save is.
+  SavePolicy saves_;
   Clock::Duration took_{};  // The last save.
   std::optional<BackgroundSaver> saver_;
 };

@@ -80,7 +80,10 @@ class WatchedTask : public TrainingTask {
  public:
   explicit WatchedTask(TrainingTask& task) : task_(task) {}
   Session& session() override { return task_.session(); }
-  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  absl::Status FillBatch(int64_t batch) override {
+    filled_ = batch;
+    return task_.FillBatch(batch);
+  }
   int64_t batches_per_step() const override { return task_.batches_per_step(); }
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     trained.insert(trained.end(), batches.begin(), batches.end());
@@ -91,9 +94,9 @@ class WatchedTask : public TrainingTask {
     return loss;
   }
   bool makes_steps() const override { return explodes_at == 0 && task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) override {
-    trained.insert(trained.end(), batches.begin(), batches.end());
-    return task_.MakeStep(batches);
+  absl::StatusOr<float> MakeStep() override {
+    trained.push_back(filled_);
+    return task_.MakeStep();
   }
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
@@ -110,6 +113,7 @@ class WatchedTask : public TrainingTask {
 
  private:
   TrainingTask& task_;
+  int64_t filled_ = -1;
 };
 
 class LocalStrategyTest : public testing::Test {
@@ -425,25 +429,61 @@ TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {
   EXPECT_NE(averaged.board.evaluation->loss, unaveraged.board.evaluation->loss);
 }
 
-// Some variables are of the step that failed, and some of the one before.
-TEST_F(LocalStrategyTest, AfterAnUpdateThatFailedNothingIsSaved) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+// Some variables are of the step that failed, and some of the one before: a restart begins with
+// the checkpoint that there was.
+TEST_F(LocalStrategyTest, AfterAStepThatFailedOnTheDeviceNothingIsSaved) {
+  const std::function<void(FailingDevice&, Session&)> failures[] = {
+      // In the update, before its end, and after it, when the host looks what became of it.
+      [](FailingDevice& device, Session& session) {
+        device.fails_writing = session.variable(1).data();
+      },
+      [](FailingDevice& device, Session&) { device.fails_waiting = true; },
+      [](FailingDevice& device, Session& session) {
+        device.fails_reading = &session.device_block()->fault;
+      }};
+  for (const auto& fail : failures) {
+    for (const int64_t towers : {1, 2}) {
+      TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
+      config.strategy = towers == 1 ? StrategyType::kLocal : StrategyType::kTowers;
+      config.towers = towers;
+      config.checkpoint_dir = NewDir();
+      config.checkpoint_steps = 5;
+      config.max_steps = 20;
+      FailingDevice device;
+      auto task = ModelTask::Make({{&device}, CpuRuntime().kernels}, files_, config);
+      ASSERT_THAT(task, IsOk());
+      const auto store = OpenStore(config, (*task)->session());
+      on_step_ = [&](int64_t step) {
+        if (step == 7) fail(device, (*task)->session());
+      };
+      EXPECT_THAT(Train(config, **task, store.get(), 0).status,
+                  StatusIs(absl::StatusCode::kUnavailable, HasSubstr("does not answer")));
+      on_step_ = [](int64_t) {};
+      Snapshot saved;
+      ASSERT_TRUE(*store->Load(&saved));
+      // With towers the gradients fail, and the variables are those of step 7.
+      EXPECT_EQ(saved.step, towers == 1 || device.fails_writing != nullptr ? 5 : 7);
+    }
+  }
+}
+
+// Of a learning rate that is far too high.
+TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
+  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 1e6})");
+  config.strategy = StrategyType::kLocal;
   config.checkpoint_dir = NewDir();
-  config.checkpoint_steps = 5;
   config.max_steps = 20;
-  FailingDevice device;
-  auto task = ModelTask::Make({{&device}, CpuRuntime().kernels}, files_, config);
-  ASSERT_THAT(task, IsOk());
-  const auto store = OpenStore(config, (*task)->session());
-  on_step_ = [&](int64_t step) {
-    if (step == 7) device.fails_writing = (*task)->session().variable(1).data();
-  };
-  EXPECT_THAT(Train(config, **task, store.get(), 0).status,
-              StatusIs(absl::StatusCode::kInternal,
-                       HasSubstr("the device does not answer; the variables may be of two")));
-  Snapshot saved;
-  ASSERT_TRUE(*store->Load(&saved));
-  EXPECT_EQ(saved.step, 5);
+  std::string messages[2];
+  for (const bool far : {false, true}) {
+    far_ = far;
+    const Outcome outcome = Train(config);
+    messages[far] = std::string(outcome.status.message());
+    EXPECT_THAT(messages[far], HasSubstr("Model diverged with loss = "));
+    const size_t step = outcome.trained.size();
+    EXPECT_THAT(messages[far], HasSubstr("at step " + std::to_string(step) + ", in batch " +
+                                         std::to_string(step - 1)));
+  }
+  EXPECT_EQ(messages[1], messages[0]);
 }
 
 // The evaluator evaluated a model of zeros.

@@ -156,7 +156,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
   SayWhatIsMissing(runtime, config.engine);
   SessionOptions common = EngineOptions(model, config, process);
   ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
-  std::optional<GradientWork> work;
+  std::unique_ptr<GradientWork> work;
   if (process.trains) {
     ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
     ASSIGN_OR_RETURN(work, GradientWork::Make(towers->first(), clip, config.loss_scale));
@@ -256,8 +256,7 @@ absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batch
   return towers_->loss();
 }
 
-absl::StatusOr<float> ModelTask::MakeStep(std::span<const int64_t> batches) {
-  RETURN_IF_ERROR(FillBatch(batches[0]));
+absl::StatusOr<float> ModelTask::MakeStep() {
   RETURN_IF_ERROR(session().Run(RunKind::kStep));
   process_.after_step();
   return session().loss();

@@ -74,7 +74,7 @@ class ModelTask : public TrainingTask {
   // Clipped, the mean of the towers'.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override;
   bool makes_steps() const override { return towers_->count() == 1; }
-  absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) override;
+  absl::StatusOr<float> MakeStep() override;
   std::string FirstNonFinite() override;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override;
@@ -103,7 +103,7 @@ class ModelTask : public TrainingTask {
     std::unique_ptr<const Model> inference;  // The same, as it is used when it is trained.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
-    std::optional<GradientWork> work;
+    std::unique_ptr<GradientWork> work;
     SessionOptions evaluation;
     Process process;
   };
@@ -138,7 +138,7 @@ class ModelTask : public TrainingTask {
   const int64_t examples_;
   const Process process_;
   std::optional<TrainInput> input_;  // Of data_; none if nothing is trained.
-  std::optional<GradientWork> work_;  // On gradients; none if nothing is trained.
+  std::unique_ptr<GradientWork> work_;  // On gradients; none if nothing is trained.
   const SessionOptions evaluation_;  // But for fetches; `batch` is that of the training.
 };
 

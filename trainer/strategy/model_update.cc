@@ -32,7 +32,6 @@ absl::StatusOr<std::unique_ptr<ModelUpdate>> ModelUpdate::Make(const Optimizer& 
 ModelUpdate::ModelUpdate(const Optimizer& optimizer, Session& session)
     : optimizer_(optimizer),
       session_(session),
-      loss_(session.loss_tensor().data()),
       stream_(session.model().device().MakeStream()) {}
 
 ModelUpdate::~ModelUpdate() { session_.Remove(*this); }
@@ -45,8 +44,6 @@ absl::Status ModelUpdate::MakeKernels() {
   for (size_t i = 0; i < model.variables().size(); ++i) {
     if (!model.variables()[i].trainable) continue;
     CHECK(!model.gradient(i).empty()) << model.variables()[i].name << " has no gradient";
-    // Checkpoints are of the model, whatever a session uses besides.
-    CHECK(session_.variable(i).data() == model.value(i).data()) << "variables from elsewhere";
     const std::vector<TensorType> types = {{DType::kFloat32, model.variables()[i].shape}};
     ASSIGN_OR_RETURN(Kernel kernel,
                      MakeKernel(session_.runtime(), optimizer_.update_op(),
@@ -72,12 +69,15 @@ void ModelUpdate::Prepare(int64_t step) { session_.SetUpdate(optimizer_.scalars(
 
 absl::Status ModelUpdate::Launch(Stream& stream) {
   StepBlock* const block = session_.device_block();
+  loss_ = session_.loss_tensor().data();
   // Of all faults it is the last.
   RETURN_IF_ERROR(stream.Launch(check_loss_, {.inputs = {&loss_, 1},
                                               .block = block,
                                               .index = Fault::kNobody - 1,
                                               .stream = &stream}));
   for (Step& update : steps_) {
+    // Checkpoints are of the model, whatever a session uses besides.
+    CHECK(session_.variable(update.variable).data() == update.outputs[0]) << "from elsewhere";
     const Session::DeviceRows rows = session_.device_rows(update.variable);
     update.inputs[update.inputs.size() - 2] = rows.ids;
     update.inputs[update.inputs.size() - 1] = rows.count;
@@ -85,14 +85,14 @@ absl::Status ModelUpdate::Launch(Stream& stream) {
                                                   .outputs = update.outputs,
                                                   .threads = session_.threads(),
                                                   .block = block,
+                                                  .index = Fault::kNobody - 1,
                                                   .stream = &stream}));
   }
   return absl::OkStatus();
 }
 
 absl::Status ModelUpdate::Apply() {
-  RETURN_IF_ERROR(Launch(*stream_));
-  return stream_->Synchronize();
+  return Await(*stream_, Launch(*stream_));
 }
 
 std::vector<TensorRef> ModelUpdate::Evaluated() const {

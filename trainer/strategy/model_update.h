@@ -57,7 +57,7 @@ class ModelUpdate : public StepRest {
   const Optimizer& optimizer_;
   Session& session_;
   Kernel check_loss_;
-  const void* const loss_;
+  const void* loss_ = nullptr;  // Where it is.
   std::vector<Step> steps_;
   const std::unique_ptr<Stream> stream_;
 };

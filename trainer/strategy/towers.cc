@@ -98,6 +98,10 @@ absl::Status Towers::MakeMeans() {
 }
 
 absl::Status Towers::AverageGradients() {
+  return means_.empty() ? absl::OkStatus() : Await(*stream_, LaunchMeans());
+}
+
+absl::Status Towers::LaunchMeans() {
   for (Mean& mean : means_) {
     if (first().gradient_rows(mean.variable)) {
       UniteRowsOf(mean.variable);
@@ -109,9 +113,10 @@ absl::Status Towers::AverageGradients() {
     RETURN_IF_ERROR(stream_->Launch(mean.kernel, {.inputs = mean.inputs,
                                                   .outputs = {&mean.output, 1},
                                                   .block = first().device_block(),
+                                                  .index = Fault::kNobody - 1,
                                                   .stream = stream_.get()}));
   }
-  return count() == 1 ? absl::OkStatus() : stream_->Synchronize();
+  return absl::OkStatus();
 }
 
 void Towers::UniteRowsOf(size_t i) {

@@ -61,6 +61,7 @@ class Towers {
   void Serve(int tower);
   absl::Status MakeMeans();
   absl::Status AverageGradients();
+  absl::Status LaunchMeans();
   // Of one gradient, the rows of all towers into rows_[i].
   void UniteRowsOf(size_t i);
 

@@ -1,12 +1,15 @@
 #include "trainer/strategy/towers.h"
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "trainer/graph/graph.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -56,6 +59,43 @@ TEST(TowersTest, AllTowersSeeAnUpdateOfTheVariables) {
               IsOk());
   for (int tower = 0; tower < 4; ++tower) {
     EXPECT_FLOAT_EQ(towers->session(tower).loss(), 9) << tower;
+  }
+}
+
+// Looked-up rows against labels.
+TEST(TowersTest, WhatIsWrongWithTheDataOfATowerIsToldAndTheNextRunIsAsIfItHadNotBeen) {
+  Graph graph;
+  const Value table = graph.Variable("table", Shape({4, 2}), Initializer::Constant(1));
+  const Value ids = graph.Input("ids", {DType::kInt32, Shape({Shape::kBatch})});
+  const Value labels = graph.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
+  graph.Add("SparseSoftmaxCrossEntropy", "loss",
+            {graph.Add("Embedding", "logits", {table, ids}), labels});
+  for (const bool far : {false, true}) {
+    std::vector<float> gradients[2];
+    for (const bool wrong : {false, true}) {
+      const auto towers = Towers::Compile(far ? FarRuntime() : CpuRuntime(), graph,
+                                          {.batch = 2, .loss = "loss"}, 3);
+      ASSERT_THAT(towers, IsOk());
+      ASSERT_THAT((*towers)->first().InitializeVariables(1), IsOk());
+      const auto run = [&](int bad_from) {
+        return (*towers)->Run([&](int tower, Session& session) {
+          session.Int32Input("ids")[0] = tower;
+          session.Int32Input("labels")[1] = tower >= bad_from ? 7 + tower : 1;
+          return absl::OkStatus();
+        });
+      };
+      if (wrong) {
+        EXPECT_THAT(run(/*bad_from=*/1),
+                    StatusIs(absl::StatusCode::kInvalidArgument,
+                             HasSubstr("run loss (SparseSoftmaxCrossEntropy): the label of row 1 "
+                                       "is 8, the model has 2 classes from 0")));
+      }
+      ASSERT_THAT(run(/*bad_from=*/3), IsOk());
+      EXPECT_THAT((*towers)->first().gradient_rows(0)->ids, ElementsAre(0, 1, 2));
+      gradients[wrong].resize(8);
+      ASSERT_THAT((*towers)->first().gradient(0).Read(std::span(gradients[wrong])), IsOk());
+    }
+    EXPECT_EQ(gradients[1], gradients[0]);
   }
 }
 

@@ -49,15 +49,14 @@ class TrainingTask {
     RETURN_IF_ERROR(session().Run(RunKind::kTrain));
     return session().loss();
   }
-  // Whether gradients and update of a step can be one run of the session (RunKind::kStep), which
-  // MakeStep makes of `batches`.
+  // Whether gradients and update of a step, of one batch, can be one run of the session
+  // (RunKind::kStep): MakeStep makes it of the batch that was filled, and returns its loss.
   virtual bool makes_steps() const { return false; }
-  virtual absl::StatusOr<float> MakeStep(std::span<const int64_t> batches) {
-    RETURN_IF_ERROR(FillBatch(batches[0]));
+  virtual absl::StatusOr<float> MakeStep() {
     RETURN_IF_ERROR(session().Run(RunKind::kStep));
     return session().loss();
   }
-  // After ComputeGradients gave a loss that is no number: where the first one came from, or "".
+  // After either gave a loss that is no number: where the first one came from, or "".
   virtual std::string FirstNonFinite() { return session().FirstNonFinite(); }
   // Of `variables`, in the session's order. Nothing if there is no test data.
   virtual absl::StatusOr<std::optional<Evaluation>> Evaluate(

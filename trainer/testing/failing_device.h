@@ -38,6 +38,7 @@ class FailingDevice : public Device {
 
   // Copies from there fail, and kernels that write there.
   std::atomic<const void*> fails_reading = nullptr, fails_writing = nullptr;
+  std::atomic<bool> fails_waiting = false;  // For what was launched.
 
  private:
   class FailingStream : public Stream {
@@ -60,7 +61,10 @@ class FailingDevice : public Device {
         absl::FunctionRef<absl::Status()> work) override {
       return stream_->Capture(work);
     }
-    absl::Status Synchronize() override { return stream_->Synchronize(); }
+    absl::Status Synchronize() override {
+      const absl::Status ended = stream_->Synchronize();
+      return device_.fails_waiting ? absl::UnavailableError("the device does not answer") : ended;
+    }
 
    private:
     FailingDevice& device_;

@@ -163,6 +163,7 @@ class FarStream : public Stream {
     return program;
   }
   absl::Status Synchronize() override {
+    CHECK(recording_ == nullptr) << "nobody waits for what is only recorded";
     const std::lock_guard running(streams_.running);
     streams_.RunSome();
     RunTo(std::numeric_limits<int64_t>::max());

@@ -108,8 +108,8 @@ absl::StatusOr<Json> Train(const Json& test) {
   if (test.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
   ASSIGN_OR_RETURN(const auto session, Session::Compile(CpuRuntime(), model.graph, options));
   RETURN_IF_ERROR(session->InitializeVariables(/*seed=*/1));
-  ASSIGN_OR_RETURN(GradientWork work, GradientWork::Make(*session, clip, /*loss_scale=*/1));
-  if (work.works()) session->Append(RunKind::kTrain, work);
+  ASSIGN_OR_RETURN(const auto work, GradientWork::Make(*session, clip, /*loss_scale=*/1));
+  if (work->works()) session->Append(RunKind::kTrain, *work);
   ASSIGN_OR_RETURN(const auto update, ModelUpdate::Make(*optimizer, *session));
   const auto folder = test["folder"].get<std::string>();
   Inputs inputs(folder, model);
