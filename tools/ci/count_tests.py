@@ -60,11 +60,10 @@ def counts_of(logs, label):
 
 
 def newest(folder):
-    """Results of the last run: an earlier one in more or fewer shards has left its own."""
+    """Results of the last run: an earlier one in other shards, or so often, has left its own."""
     runs = collections.defaultdict(list)
     for path in sorted(glob.glob(os.path.join(folder, "**", "test.xml"), recursive=True)):
-        shard = re.search(r"/shard_\d+_of_(\d+)/", path)
-        runs[shard and shard[1]].append(path)
+        runs[tuple(re.findall(r"(shard|run)_\d+_of_(\d+)", path))].append(path)
     return max(runs.values(), key=lambda paths: max(map(os.path.getmtime, paths)), default=[])
 
 

@@ -58,6 +58,14 @@ class CountTestsTest(unittest.TestCase):
         self.leave("a/x_test/shard_2_of_2", PASSED, age=20)
         self.assertEqual(self.count("//a:x_test"), ["2 passed, 0 failed"])
 
+    # Symptom: of fifty runs that all passed one was said to have failed, of five runs before.
+    def test_the_last_run_counts_however_often_it_ran_each(self):
+        self.leave("a/x_test/run_4_of_5", FAILED, age=60)
+        self.leave("a/x_test/shard_1_of_2_run_1_of_2", FAILED, age=50)
+        self.leave("a/x_test/run_1_of_2", PASSED, age=10)
+        self.leave("a/x_test/run_2_of_2", PASSED)
+        self.assertEqual(self.count("//a:x_test"), ["2 passed, 0 failed"])
+
     # Symptom: tests of bfloat16 passed on processors that have none.
     def test_what_is_skipped_for_want_of_what_not_all_have_is_counted_by_it(self):
         self.leave("a/x_test", PASSED + skipped("needs: AVX512_BF16") * 2)
