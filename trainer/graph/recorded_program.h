@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,17 @@ namespace taas {
 
 class RecordedProgram : public Program {
  public:
+  // Of what `work` launches into a stream that adds to *recording while that is not null.
+  static absl::StatusOr<std::unique_ptr<Program>> Of(absl::FunctionRef<absl::Status()> work,
+                                                     RecordedProgram** recording) {
+    auto program = std::make_unique<RecordedProgram>();
+    *recording = program.get();
+    absl::Status status = work();
+    *recording = nullptr;
+    if (!status.ok()) return status;
+    return program;
+  }
+
   // All return OK. The addresses are those of now, as where a device keeps them.
   absl::Status AddLaunch(const Kernel& kernel, const KernelCall& call) {
     calls_.push_back({{call.inputs.begin(), call.inputs.end()},

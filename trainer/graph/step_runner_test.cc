@@ -8,8 +8,8 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/graph/recorded_program.h"
 #include "trainer/kernels/cpu/cpu_device.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -117,49 +117,9 @@ TEST(StepRunnerTest, AnErrorEndsTheRunBeforeStepsThatWaitAndTheNextRunWorks) {
   }
 }
 
-// Runs nothing before somebody waits, as a device with a queue of its own may.
-class LateDevice : public Device {
- public:
-  std::string_view type() const override { return "LATE"; }
-  std::string name() const override { return "late"; }
-  size_t alignment() const override { return CpuDevice().alignment(); }
-  bool host_sees_memory() const override { return true; }
-  absl::StatusOr<Buffer> Allocate(size_t bytes, MemoryKind kind) override {
-    return CpuDevice().Allocate(bytes, kind);
-  }
-  std::unique_ptr<Stream> MakeStream() override { return std::make_unique<LateStream>(); }
-  std::unique_ptr<Event> MakeEvent() override { return CpuDevice().MakeEvent(); }
-
- private:
-  class LateStream : public Stream {
-   public:
-    LateStream() : now_(CpuDevice().MakeStream()) {}
-    absl::Status Launch(const Kernel& kernel, const KernelCall& call) override {
-      return queue_->AddLaunch(kernel, call);
-    }
-    absl::Status Copy(void* to, const void* from, size_t bytes) override {
-      return queue_->AddCopy(to, from, bytes);
-    }
-    absl::Status Record(Event& event) override { return queue_->AddRecord(event); }
-    absl::Status Wait(Event& event) override { return queue_->AddWait(event); }
-    absl::StatusOr<std::unique_ptr<Program>> Capture(
-        absl::FunctionRef<absl::Status()>) override {
-      return absl::UnimplementedError("no runner captures");
-    }
-    absl::Status Synchronize() override {
-      return std::exchange(queue_, std::make_unique<RecordedProgram>())->Launch(*now_);
-    }
-
-   private:
-    const std::unique_ptr<Stream> now_;
-    std::unique_ptr<RecordedProgram> queue_ = std::make_unique<RecordedProgram>();
-  };
-};
-
 TEST(StepRunnerTest, ADeviceThatRunsLaterComputesTheSame) {
-  LateDevice late;
   std::vector<uint64_t> expected;
-  for (Device* device : {&CpuDevice(), static_cast<Device*>(&late)}) {
+  for (Device* device : {&CpuDevice(), &FarDevice()}) {
     for (const int threads : {1, 3}) {
       SeededRandom random(4);
       Folds program;
@@ -190,14 +150,13 @@ TEST(StepRunnerTest, AKernelIsToldItsStream) {
 }
 
 TEST(StepRunnerTest, AnErrorOfADeviceThatRunsLaterEndsTheRun) {
-  LateDevice late;
   std::vector<RunnableStep> steps;
   for (int i = 0; i < 3; ++i) {
     steps.push_back({.kernel = {.run = [i](const KernelCall&) -> absl::Status {
       return i == 1 ? absl::InvalidArgumentError("bad data") : absl::OkStatus();
     }}});
   }
-  StepRunner runner(late, steps, {}, /*threads=*/1);
+  StepRunner runner(FarDevice(), steps, {}, /*threads=*/1);
   const StepFailure failure = runner.Run(/*forward=*/false, {});
   EXPECT_THAT(failure.status, StatusIs(absl::StatusCode::kInvalidArgument, "bad data"));
   EXPECT_EQ(failure.step, -1);

@@ -158,7 +158,9 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     const WatchedTask::OnLoss on_loss = [&](int64_t batch, double loss) {
       std::lock_guard lock(mutex);
       losses[batch] = loss;
+      in_time_.push_back(loss);
     };
+    in_time_.clear();
     const auto model = MakeTask(config);
     WatchedTask task(*model, on_loss);
     StatusBoard board({});
@@ -200,12 +202,16 @@ class EveryModelTest : public testing::TestWithParam<Case> {
 
   // Of the first quarter of all batches and of the last, in each of which all examples are.
   static void ExpectFall(const Losses& losses) {
-    ASSERT_GE(losses.size(), static_cast<size_t>(kSteps));
     std::vector<double> values;
     for (const auto& [batch, loss] : losses) {
-      ASSERT_TRUE(std::isfinite(loss)) << batch;
       if (batch != kEvaluated) values.push_back(loss);
     }
+    ExpectFall(values);
+  }
+
+  static void ExpectFall(const std::vector<double>& values) {
+    ASSERT_GE(values.size(), static_cast<size_t>(kSteps));
+    for (const double loss : values) ASSERT_TRUE(std::isfinite(loss));
     const auto quarter = std::ssize(values) / 4;
     const double first = std::accumulate(values.begin(), values.begin() + quarter, 0.0);
     const double last = std::accumulate(values.end() - quarter, values.end(), 0.0);
@@ -246,6 +252,9 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     member.Leave();
   }
 
+  // Of the last training by parameter servers, as they were computed: out of step a replica that
+  // stood still may have been lent the first batches, and compute them last.
+  std::vector<double> in_time_;
   bool far_ = false;  // Whether it computes with FarRuntime.
 
  private:
@@ -277,7 +286,8 @@ TEST_P(EveryModelTest, TwoReplicasInStepTrainIt) {
 }
 
 TEST_P(EveryModelTest, TwoReplicasOutOfStepTrainIt) {
-  ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1));
+  ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1);
+  ExpectFall(in_time_);
 }
 
 // Whose memory the host does not see, and which computes when somebody waits.
@@ -294,7 +304,8 @@ TEST_P(EveryModelTest, AFarDeviceComesToTheSameBits) {
   EXPECT_EQ(InOneProcess(side_by_side), near_alone);
   EXPECT_EQ(InOneProcess(towers), near_towers);
   EXPECT_EQ(ByParameterServers(Config(in_step), 0), near_in_step);
-  ExpectFall(ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1));
+  ByParameterServers(Config(R"({"type": "ParameterServer", "mode": "Async"})"), 1);
+  ExpectFall(in_time_);
 }
 
 INSTANTIATE_TEST_SUITE_P(

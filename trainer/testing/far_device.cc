@@ -155,12 +155,7 @@ class FarStream : public Stream {
   }
   absl::StatusOr<std::unique_ptr<Program>> Capture(
       absl::FunctionRef<absl::Status()> work) override {
-    auto program = std::make_unique<RecordedProgram>();
-    recording_ = program.get();
-    absl::Status status = work();
-    recording_ = nullptr;
-    if (!status.ok()) return status;
-    return program;
+    return RecordedProgram::Of(work, &recording_);
   }
   absl::Status Synchronize() override {
     CHECK(recording_ == nullptr) << "nobody waits for what is only recorded";
