@@ -126,8 +126,7 @@ class Device {
   // streams may read `from`.
   virtual absl::Status Copy(void* to, const void* from, size_t bytes) {
     const std::unique_ptr<Stream> stream = MakeStream();
-    absl::Status copied = stream->Copy(to, from, bytes);
-    return copied.ok() ? stream->Synchronize() : copied;
+    return Await(*stream, stream->Copy(to, from, bytes));
   }
 };
 

@@ -105,7 +105,13 @@ absl::Status Session::InitializeVariables(uint64_t seed) {
 
 void Session::Append(RunKind kind, StepRest& rest) {
   CHECK(kind != RunKind::kForward) << "nothing follows a forward run";
-  (kind == RunKind::kTrain ? state_->after_gradients : state_->after_all).push_back(&rest);
+  std::vector<StepRest*>& all = state_->after_all;
+  if (kind == RunKind::kTrain) {
+    all.insert(all.begin() + std::ssize(state_->after_gradients), &rest);
+    state_->after_gradients.push_back(&rest);
+  } else {
+    all.push_back(&rest);
+  }
   state_->runner->Forget();
 }
 
@@ -152,8 +158,8 @@ absl::Status Session::Run(RunKind kind) {
   StepArguments arguments{.threads = state_->options.threads,
                           .block = state_->device_block(),
                           .program = static_cast<int>(kind)};
-  if (kind == RunKind::kTrain) arguments.rest = &state_->rest_of_train;
-  if (kind == RunKind::kStep) arguments.rest = &state_->rest_of_step;
+  if (kind == RunKind::kTrain) arguments.rest = state_->after_gradients;
+  if (kind == RunKind::kStep) arguments.rest = state_->after_all;
   const bool counted = state_->trace != nullptr && !forward;
   if (counted && state_->trace->Begin()) arguments.trace = state_->trace;
   const StepFailure failure = state_->runner->Run(forward, arguments);

@@ -36,6 +36,7 @@
 #include "trainer/graph/model_state.h"
 #include "trainer/graph/op_cost.h"
 #include "trainer/graph/step_block.h"
+#include "trainer/graph/step_rest.h"
 #include "trainer/graph/tensor_ref.h"
 #include "trainer/graph/tensor_type.h"
 
@@ -49,14 +50,6 @@ enum class RunKind : uint8_t {
   kForward,  // The loss and the fetches.
   kTrain,    // And the gradients of all trainable variables, and the graph's updates.
   kStep,     // And what was appended for a whole step: the update of an optimizer.
-};
-
-// Kernels that follow those of a graph, in the same stream.
-class StepRest {
- public:
-  virtual ~StepRest() = default;
-  // Launches the same each time, on memory that stays where it is; it may be recorded.
-  virtual absl::Status Launch(Stream& stream) = 0;
 };
 
 struct SessionOptions {

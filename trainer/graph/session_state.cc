@@ -331,8 +331,6 @@ void Session::State::MakeRunner() {
     accesses[i].push_back({kArenaSpace, scratch_offsets[i], scratch_offsets[i] + scratch, true});
   }
   runner = std::make_unique<StepRunner>(device, steps, accesses, options.inter_op_threads);
-  rest_of_train = [this](Stream& stream) { return LaunchRest(RunKind::kTrain, stream); };
-  rest_of_step = [this](Stream& stream) { return LaunchRest(RunKind::kStep, stream); };
   if (options.trace == nullptr) return;
   std::vector<TracedOp> ops;
   for (const ScheduledStep& scheduled : schedule.steps) {
@@ -386,13 +384,6 @@ OpInfo Session::State::InfoOf(NodeId id) const {
   if (node.op == "Fused") info.op += "(" + node.attributes.Text("ops") + ")";
   for (const Value input : node.inputs) info.inputs.push_back(graph.NameOf(input));
   return info;
-}
-
-absl::Status Session::State::LaunchRest(RunKind kind, Stream& stream) const {
-  for (StepRest* const rest : after_gradients) RETURN_IF_ERROR(rest->Launch(stream));
-  if (kind == RunKind::kTrain) return absl::OkStatus();
-  for (StepRest* const rest : after_all) RETURN_IF_ERROR(rest->Launch(stream));
-  return absl::OkStatus();
 }
 
 void Session::State::Bind(int buffer, void* pointer) {

@@ -9,7 +9,6 @@
 #ifndef TRAINER_GRAPH_SESSION_STATE_H_
 #define TRAINER_GRAPH_SESSION_STATE_H_
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,7 +59,6 @@ struct Session::State {
   void MakeRunner();
 
   void Bind(int buffer, void* memory);
-  absl::Status LaunchRest(RunKind kind, Stream& stream) const;
   // Zeroes the rows that callers have set, and forgets those of the run before.
   absl::Status ClearRows();
   // Into the memory of the device, what lies in that of the host: inputs and block.
@@ -111,8 +109,7 @@ struct Session::State {
   std::vector<Buffer> owned;
   MemoryReport memory;
   StepTrace::Track* trace = nullptr;
-  std::vector<StepRest*> after_gradients, after_all;
-  std::function<absl::Status(Stream&)> rest_of_train, rest_of_step;
+  std::vector<StepRest*> after_gradients, after_all;  // The second begins with the first.
   StepBlock block;      // Of the next run, or what the last has left,
   Buffer block_memory;  // and where kernels see it.
 

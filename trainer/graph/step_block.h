@@ -48,6 +48,7 @@ struct UpdateScalars {
 struct Fault {
   enum class Kind : int32_t { kNone, kLabel, kId, kFraction, kLoss };
   static constexpr int32_t kNobody = std::numeric_limits<int32_t>::max();
+  static constexpr int32_t kAfterGraph = kNobody - 1;  // Of what follows its kernels.
 
   int32_t kernel = kNobody;  // Who found it: KernelCall::index.
   Kind kind = Kind::kNone;

@@ -67,8 +67,8 @@ absl::Status StepRunner::RunStep(int step, int thread, const StepArguments& argu
 }
 
 absl::Status StepRunner::RunOne(int step, const StepArguments& arguments) const {
-  RETURN_IF_ERROR(RunStep(step, /*thread=*/0, {arguments.threads, arguments.block}));
-  return streams_[0]->Synchronize();
+  return Await(*streams_[0],
+               RunStep(step, /*thread=*/0, {arguments.threads, arguments.block}));
 }
 
 absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
@@ -78,7 +78,8 @@ absl::Status StepRunner::Copy(void* to, const void* from, size_t bytes) const {
 }
 
 absl::Status StepRunner::LaunchRest(const StepArguments& arguments) const {
-  return arguments.rest == nullptr ? absl::OkStatus() : (*arguments.rest)(*streams_[0]);
+  for (StepRest* const rest : arguments.rest) RETURN_IF_ERROR(rest->Launch(*streams_[0]));
+  return absl::OkStatus();
 }
 
 StepFailure StepRunner::RunProgram(bool forward, const StepArguments& arguments) {

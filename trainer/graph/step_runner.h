@@ -23,7 +23,6 @@
 #include <array>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -34,6 +33,7 @@
 #include "trainer/graph/device.h"
 #include "trainer/graph/kernel_registry.h"
 #include "trainer/graph/memory_conflicts.h"
+#include "trainer/graph/step_rest.h"
 #include "trainer/graph/step_trace.h"
 
 namespace taas {
@@ -55,8 +55,8 @@ struct StepArguments {
   int threads = 1;  // Inside one op.
   StepBlock* block = nullptr;  // Of the device.
   StepTrace::Track* trace = nullptr;  // Null: nothing is recorded.
-  // What follows the steps, the same for each `program` number; null: nothing.
-  const std::function<absl::Status(Stream&)>* rest = nullptr;
+  // What follows the steps, the same for each `program` number.
+  std::span<StepRest* const> rest{};
   int program = 0;  // Below kProgramsMax: of runs that launch the same.
 };
 

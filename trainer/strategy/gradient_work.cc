@@ -45,7 +45,7 @@ absl::Status GradientWork::Launch(Stream& stream) {
                                  .outputs = outputs_,
                                  .threads = session_.threads(),
                                  .block = session_.device_block(),
-                                 .index = Fault::kNobody - 1,
+                                 .index = Fault::kAfterGraph,
                                  .stream = &stream});
 }
 

@@ -70,10 +70,9 @@ void ModelUpdate::Prepare(int64_t step) { session_.SetUpdate(optimizer_.scalars(
 absl::Status ModelUpdate::Launch(Stream& stream) {
   StepBlock* const block = session_.device_block();
   loss_ = session_.loss_tensor().data();
-  // Of all faults it is the last.
   RETURN_IF_ERROR(stream.Launch(check_loss_, {.inputs = {&loss_, 1},
                                               .block = block,
-                                              .index = Fault::kNobody - 1,
+                                              .index = Fault::kAfterGraph,
                                               .stream = &stream}));
   for (Step& update : steps_) {
     // Checkpoints are of the model, whatever a session uses besides.
@@ -85,15 +84,13 @@ absl::Status ModelUpdate::Launch(Stream& stream) {
                                                   .outputs = update.outputs,
                                                   .threads = session_.threads(),
                                                   .block = block,
-                                                  .index = Fault::kNobody - 1,
+                                                  .index = Fault::kAfterGraph,
                                                   .stream = &stream}));
   }
   return absl::OkStatus();
 }
 
-absl::Status ModelUpdate::Apply() {
-  return Await(*stream_, Launch(*stream_));
-}
+absl::Status ModelUpdate::Apply() { return Await(*stream_, Launch(*stream_)); }
 
 std::vector<TensorRef> ModelUpdate::Evaluated() const {
   const ModelState& model = session_.model();

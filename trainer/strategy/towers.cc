@@ -113,7 +113,7 @@ absl::Status Towers::LaunchMeans() {
     RETURN_IF_ERROR(stream_->Launch(mean.kernel, {.inputs = mean.inputs,
                                                   .outputs = {&mean.output, 1},
                                                   .block = first().device_block(),
-                                                  .index = Fault::kNobody - 1,
+                                                  .index = Fault::kAfterGraph,
                                                   .stream = stream_.get()}));
   }
   return absl::OkStatus();

@@ -32,7 +32,7 @@ std::optional<GradientRows> RowsAt(const KernelCall& call, size_t at, const Tens
 
 // An optimizer that does what the rule's kernel is to do; its numbers come with each call.
 absl::StatusOr<std::unique_ptr<Optimizer>> RuleOf(const std::string& name,
-                                                    const Attributes& attributes) {
+                                                  const Attributes& attributes) {
   OptimizerOptions options{.name = name,
                            .nesterov = attributes.Bool("nesterov"),
                            .centered = attributes.Bool("centered"),
@@ -84,9 +84,7 @@ absl::StatusOr<Kernel> FinishGradients(const KernelSpec& spec) {
       AddParts({call.out(i), CountOf(types[i])}, RowsAt(call, 3 * i + 1, types[i]), parts.get());
     }
     for (const std::span<float> part : *parts) {
-      if (unscale != 1) {
-        BestLoops().scale(part.data(), unscale, part.data(), std::ssize(part));
-      }
+      if (unscale != 1) BestLoops().scale(part.data(), unscale, part.data(), std::ssize(part));
     }
     clip.Apply(*parts);
     return absl::OkStatus();
