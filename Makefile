@@ -125,7 +125,7 @@ images: build
 ## make asan    the tests with AddressSanitizer and UndefinedBehaviorSanitizer
 ## make tsan    those of what has threads of its own, with ThreadSanitizer
 TSAN_TESTS = $(foreach folder,operator localkube cli dashboard \
-	$(addprefix trainer/,comm cluster ps strategy status graph),//$(folder)/...)
+	$(addprefix trainer/,comm cluster ps chief replica task cut retry strategy status graph),//$(folder)/...)
 asan: SANITIZED = //...
 tsan: SANITIZED = $(TSAN_TESTS)
 asan tsan: setup

@@ -25,7 +25,7 @@
 #include "trainer/config/trainer_config.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
-#include "trainer/strategy/model_task.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

@@ -22,7 +22,7 @@
 #include "trainer/data/record_file.h"
 #include "trainer/data/stream/train_input.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/strategy/model_task.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

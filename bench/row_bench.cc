@@ -29,8 +29,8 @@
 #include "trainer/ps/row_payload.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
-#include "trainer/strategy/model_update.h"
-#include "trainer/strategy/training_task.h"
+#include "trainer/task/model_update.h"
+#include "trainer/task/training_task.h"
 
 namespace taas {
 namespace {

@@ -35,7 +35,7 @@
 #include "trainer/kernels/cpu/gemm.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/model_update.h"
+#include "trainer/task/model_update.h"
 
 namespace taas {
 namespace {

@@ -3,11 +3,11 @@
 #include <thread>
 
 #include "operator/base/status.h"
+#include "trainer/chief/coordinator.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/cmd/role.h"
 #include "trainer/ps/commit_ledger.h"
-#include "trainer/strategy/coordinator.h"
-#include "trainer/strategy/replica_loop.h"
+#include "trainer/replica/replica_loop.h"
 
 namespace taas {
 namespace {

@@ -13,9 +13,9 @@
 #include "trainer/cmd/flags.h"
 #include "trainer/graph/graph_text.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/strategy/model_task.h"
 #include "trainer/summary/event_file.h"
 #include "trainer/summary/graph_event.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

@@ -7,7 +7,7 @@
 #include "trainer/comm/listener.h"
 #include "trainer/ps/commit_ledger.h"
 #include "trainer/ps/shard.h"
-#include "trainer/strategy/member.h"
+#include "trainer/replica/member.h"
 
 namespace taas {
 

@@ -5,8 +5,8 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
+#include "trainer/retry/error_policy.h"
 #include "trainer/status/gpu_watch.h"
-#include "trainer/strategy/error_policy.h"
 
 namespace taas {
 namespace {

@@ -18,9 +18,9 @@
 #include "trainer/cluster/tf_config.h"
 #include "trainer/cmd/farewell.h"
 #include "trainer/config/trainer_config.h"
+#include "trainer/retry/stop_flag.h"
+#include "trainer/retry/try_on.h"
 #include "trainer/status/status_board.h"
-#include "trainer/strategy/stop_flag.h"
-#include "trainer/strategy/try_on.h"
 
 namespace taas {
 

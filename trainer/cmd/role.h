@@ -28,18 +28,18 @@
 #include "trainer/cmd/place.h"
 #include "trainer/cmd/replica_process.h"
 #include "trainer/cmd/trace_file.h"
+#include "trainer/cut/snapshot.h"
 #include "trainer/optimizer/optimizer.h"
+#include "trainer/replica/member.h"
+#include "trainer/replica/replica_loop.h"
+#include "trainer/retry/try_on.h"
 #include "trainer/status/series.h"
 #include "trainer/status/status_server.h"
 #include "trainer/status/step_log.h"
-#include "trainer/strategy/member.h"
-#include "trainer/strategy/model_task.h"
-#include "trainer/strategy/replica_loop.h"
-#include "trainer/strategy/snapshot.h"
-#include "trainer/strategy/try_on.h"
 #include "trainer/summary/checkpoint_weights.h"
 #include "trainer/summary/event_pages.h"
 #include "trainer/summary/recorder.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 

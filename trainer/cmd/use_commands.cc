@@ -19,7 +19,7 @@
 #include "trainer/data/load_data.h"
 #include "trainer/export/export_model.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/strategy/model_task.h"
+#include "trainer/task/model_task.h"
 #include "trainer/use/predict.h"
 #include "trainer/use/trained_model.h"
 

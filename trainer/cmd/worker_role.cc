@@ -5,8 +5,8 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
-#include "trainer/strategy/member.h"
-#include "trainer/strategy/replica_loop.h"
+#include "trainer/replica/member.h"
+#include "trainer/replica/replica_loop.h"
 
 namespace taas {
 namespace {

@@ -81,7 +81,9 @@ TEST(ExampleTest, OrderAndUnknownFieldsDoNotMatter) {
 }
 
 TEST(ExampleTest, LastListOfAFeatureCounts) {
-  const FeatureValues values = Read(Field(3, "\x08\x05") + Field(1, Field(1, "text")));
+  // The views are into it.
+  const std::string feature = Field(3, "\x08\x05") + Field(1, Field(1, "text"));
+  const FeatureValues values = Read(feature);
   EXPECT_EQ(values.kind, FeatureKind::kBytes);
   EXPECT_THAT(values.bytes, ElementsAre("text"));
   EXPECT_THAT(values.ints, ElementsAre());

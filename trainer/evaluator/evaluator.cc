@@ -6,7 +6,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/checkpoint_list.h"
-#include "trainer/strategy/error_policy.h"
+#include "trainer/retry/error_policy.h"
 
 namespace taas {
 namespace {

@@ -24,9 +24,9 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "trainer/checkpoint/bundle_reader.h"
+#include "trainer/retry/stop_flag.h"
 #include "trainer/status/status_board.h"
-#include "trainer/strategy/stop_flag.h"
-#include "trainer/strategy/training_task.h"
+#include "trainer/task/training_task.h"
 
 namespace taas {
 

@@ -15,7 +15,7 @@
 #include "trainer/checkpoint/bundle_writer.h"
 #include "trainer/checkpoint/checkpoint_list.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/strategy/model_task.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

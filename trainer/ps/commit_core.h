@@ -31,9 +31,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "trainer/ps/batch_turns.h"
-#include "trainer/ps/committed_set.h"
-#include "trainer/ps/pusher.h"
+#include "trainer/batches/batch_turns.h"
+#include "trainer/batches/committed_set.h"
+#include "trainer/ps/push_id.h"
 
 namespace taas::ps {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "trainer/ps/pusher.h"
+#include "trainer/ps/push_id.h"
 
 namespace taas::ps {
 

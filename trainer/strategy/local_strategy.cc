@@ -10,13 +10,12 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/cut/background_saver.h"
+#include "trainer/cut/save_policy.h"
+#include "trainer/cut/snapshot.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/background_saver.h"
-#include "trainer/strategy/model_update.h"
-#include "trainer/strategy/replica_loop.h"
-#include "trainer/strategy/save_policy.h"
-#include "trainer/strategy/snapshot.h"
-#include "trainer/strategy/try_on.h"
+#include "trainer/retry/try_on.h"
+#include "trainer/task/model_update.h"
 
 namespace taas {
 namespace {
@@ -212,7 +211,7 @@ class LocalTraining {
   std::unique_ptr<ModelUpdate> update_;
   int64_t step_ = 0;
   bool torn_ = false;  // Some variables may be of the step that failed, and some of the one before.
-  ps::CommittedSet committed_;
+  CommittedSet committed_;
   std::vector<int64_t> batches_;  // Of the step.
   SavePolicy saves_;
   Clock::Duration took_{};  // The last save.

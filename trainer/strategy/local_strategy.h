@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "trainer/config/trainer_config.h"
+#include "trainer/cut/snapshot.h"
+#include "trainer/retry/try_on.h"
 #include "trainer/status/step_log.h"
-#include "trainer/strategy/snapshot.h"
-#include "trainer/strategy/training_task.h"
-#include "trainer/strategy/try_on.h"
+#include "trainer/task/training_task.h"
 
 namespace taas {
 

@@ -25,9 +25,9 @@
 #include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/model_task.h"
-#include "trainer/strategy/model_update.h"
 #include "trainer/summary/sampled_tensors.h"
+#include "trainer/task/model_task.h"
+#include "trainer/task/model_update.h"
 #include "trainer/testing/failing_device.h"
 #include "trainer/testing/far_device.h"
 
@@ -401,7 +401,7 @@ TEST_F(LocalStrategyTest, GapsThatSeveralReplicasLeftAreTrainedFirst) {
     ASSERT_THAT(task, IsOk());
     Snapshot snapshot = *InitialSnapshot((*task)->session());
     snapshot.step = 4;
-    snapshot.committed = ps::CommittedSet(2, {4, 5});
+    snapshot.committed = CommittedSet(2, {4, 5});
     ASSERT_THAT(OpenStore(config, (*task)->session())->Save(snapshot), IsOk());
   }
   const Outcome outcome = Train(config);

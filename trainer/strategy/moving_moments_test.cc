@@ -15,15 +15,15 @@
 #include "operator/base/file_system.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/chief/coordinator.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/shard.h"
-#include "trainer/strategy/coordinator.h"
+#include "trainer/replica/member.h"
+#include "trainer/replica/replica_loop.h"
 #include "trainer/strategy/local_strategy.h"
-#include "trainer/strategy/member.h"
-#include "trainer/strategy/model_task.h"
-#include "trainer/strategy/replica_loop.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

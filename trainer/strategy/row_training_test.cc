@@ -18,9 +18,9 @@
 #include "trainer/ps/layout.h"
 #include "trainer/ps/shard.h"
 #include "trainer/ps/shard_client.h"
-#include "trainer/strategy/model_update.h"
-#include "trainer/strategy/replica_loop.h"
-#include "trainer/strategy/towers.h"
+#include "trainer/replica/replica_loop.h"
+#include "trainer/task/model_update.h"
+#include "trainer/task/towers.h"
 
 namespace taas {
 namespace {
@@ -158,11 +158,11 @@ class TestSource : public WorkSource {
     for (int64_t batch = 0; batch < kSteps && !sync_; ++batch) work.batches.push_back(batch);
     return work;
   }
-  bool StillCurrent(int64_t, const ps::Pusher&) override { return servers_.step() < kSteps; }
+  bool StillCurrent(int64_t, const Pusher&) override { return servers_.step() < kSteps; }
 
  private:
   const Servers& servers_;
-  const ps::Pusher pusher_;
+  const Pusher pusher_;
   const bool sync_;
 };
 

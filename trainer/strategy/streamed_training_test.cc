@@ -20,12 +20,12 @@
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/data/generated/digits.h"
 #include "trainer/data/example.h"
+#include "trainer/data/generated/digits.h"
 #include "trainer/data/record_file.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/strategy/local_strategy.h"
-#include "trainer/strategy/model_task.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {

@@ -22,18 +22,18 @@
 #include "operator/base/file_system.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/chief/coordinator.h"
 #include "trainer/cluster/chief_client.h"
 #include "trainer/cluster/chief_server.h"
 #include "trainer/comm/listener.h"
+#include "trainer/cut/snapshot.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/ledger_check.h"
 #include "trainer/ps/shard.h"
-#include "trainer/strategy/coordinator.h"
+#include "trainer/replica/member.h"
+#include "trainer/replica/replica_loop.h"
 #include "trainer/strategy/local_strategy.h"
-#include "trainer/strategy/member.h"
-#include "trainer/strategy/model_task.h"
-#include "trainer/strategy/replica_loop.h"
-#include "trainer/strategy/snapshot.h"
+#include "trainer/task/model_task.h"
 
 namespace taas {
 namespace {
@@ -308,7 +308,7 @@ TEST_P(EveryOptimizerTest, ThreeReplicasInStepEqualOneProcessWithThreeTimesTheBa
   job.ExpectEveryBatchOnce(3);
   const Snapshot got = job.Last();
   EXPECT_EQ(got.step, kSteps);
-  EXPECT_EQ(got.committed, ps::CommittedSet(3 * kSteps, {}));
+  EXPECT_EQ(got.committed, CommittedSet(3 * kSteps, {}));
 
   TrainerConfig alone = Config(fields + R"(, "strategy": {"type": "Local"})", 3 * kBatch);
   alone.checkpoint_dir = NewDir();

@@ -26,8 +26,8 @@
 #include "trainer/model/model.h"
 #include "trainer/optimizer/gradient_clip.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/strategy/gradient_work.h"
-#include "trainer/strategy/model_update.h"
+#include "trainer/task/gradient_work.h"
+#include "trainer/task/model_update.h"
 
 namespace taas {
 namespace {

@@ -1,0 +1,72 @@
+#include "trainer/batches/batch_turns.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace taas {
+
+BatchTurns::BatchTurns(CommittedSet committed, int64_t batches)
+    : committed_(std::move(committed)), batches_(batches), next_(committed_.watermark()) {}
+
+std::optional<int64_t> BatchTurns::Take() {
+  if (!returned_.empty()) return returned_.extract(returned_.begin()).value();
+  while (next_ < batches_ && committed_.Contains(next_)) ++next_;
+  if (next_ < batches_) return next_++;
+  for (const auto& [pusher, batch] : under_way_) {
+    if (delivered_.count(batch) == 0) return batch;
+  }
+  return std::nullopt;
+}
+
+bool BatchTurns::Held(int64_t batch) const {
+  return std::any_of(under_way_.begin(), under_way_.end(),
+                     [&](const auto& entry) { return entry.second == batch; });
+}
+
+std::optional<int64_t> BatchTurns::Give(const Pusher& pusher) {
+  const auto found = under_way_.find(pusher);
+  if (found != under_way_.end()) return found->second;
+  const std::optional<int64_t> batch = Take();
+  if (batch) under_way_[pusher] = *batch;
+  return batch;
+}
+
+bool BatchTurns::Deliver(const Pusher& pusher, int64_t batch) {
+  const auto found = under_way_.find(pusher);
+  if (found != under_way_.end() && found->second == batch) under_way_.erase(found);
+  if (batch < 0 || batch >= next_ || committed_.Contains(batch)) return false;
+  if (!delivered_.insert(batch).second) return false;
+  returned_.erase(batch);
+  return true;
+}
+
+void BatchTurns::TakeBack(const Pusher& pusher) {
+  const auto found = under_way_.find(pusher);
+  if (found == under_way_.end()) return;
+  const int64_t batch = found->second;
+  under_way_.erase(found);
+  if (delivered_.count(batch) == 0 && !Held(batch)) returned_.insert(batch);
+}
+
+void BatchTurns::Undo(int64_t batch) {
+  if (delivered_.erase(batch) > 0 && !Held(batch)) returned_.insert(batch);
+}
+
+void BatchTurns::EndStep() {
+  for (const int64_t batch : delivered_) committed_.Add(batch);
+  delivered_.clear();
+  for (const auto& [pusher, batch] : under_way_) {
+    if (!committed_.Contains(batch)) returned_.insert(batch);
+  }
+  under_way_.clear();
+}
+
+size_t BatchTurns::under_way() const {
+  std::set<int64_t> batches;
+  for (const auto& [pusher, batch] : under_way_) {
+    if (delivered_.count(batch) == 0) batches.insert(batch);
+  }
+  return batches.size();
+}
+
+}  // namespace taas

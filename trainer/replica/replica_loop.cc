@@ -1,0 +1,192 @@
+#include "trainer/replica/replica_loop.h"
+
+#include <chrono>
+#include <memory>
+#include <span>
+
+#include "operator/base/status.h"
+#include "trainer/ps/shard_client.h"
+#include "trainer/replica/host_model.h"
+#include "trainer/replica/moved_variables.h"
+
+namespace taas {
+namespace {
+
+// A shard that refuses a generation which the chief still calls current is being replaced; the
+// chief notices within a tenth of a second.
+constexpr std::chrono::milliseconds kDisagreementPause{50};
+
+// Between looks for the end of the job: bounds what it adds to the last step.
+constexpr std::chrono::milliseconds kEndPause{5};
+
+// One replica between two calls of Next.
+class Replica {
+ public:
+  Replica(WorkSource& source, TrainingTask& task, const ReplicaObserver& observer)
+      : source_(source),
+        task_(task),
+        observer_(observer),
+        model_(task.session()),
+        moved_(task.session()) {}
+
+  absl::Status Run() {
+    for (;;) {
+      ASSIGN_OR_RETURN(const Work work, source_.Next());
+      if (work.done) return absl::OkStatus();
+      const absl::Status status = work.from_shards ? TrainInSteps(work) : TrainBatches(work);
+      if (status.ok()) continue;
+      if (!own_error_.ok()) return own_error_;
+      exchange_ = nullptr;
+      // Another generation, or this replica's place is taken: the source knows what is next.
+      if (absl::IsAborted(status) || absl::IsFailedPrecondition(status)) continue;
+      return status;
+    }
+  }
+
+ private:
+  // Asynchronous: the chief has lent the batches, and any values will do.
+  absl::Status TrainBatches(const Work& work) {
+    if (exchange_ == nullptr || generation_ != work.generation || pusher_ != work.pusher) {
+      RETURN_IF_ERROR(Attach(work));
+    }
+    for (const int64_t batch : work.batches) {
+      ASSIGN_OR_RETURN(values_, Step(work, batch));
+    }
+    return absl::OkStatus();
+  }
+
+  // Synchronous: the parameter servers say what is to be computed at which step.
+  absl::Status TrainInSteps(const Work& work) {
+    RETURN_IF_ERROR(Attach(work));
+    while (values_.batch) {
+      if (values_.values_step >= 0) {
+        ASSIGN_OR_RETURN(values_, Step(work, *values_.batch));
+      } else {
+        // The shards answered while a step was being made: these values are of no step.
+        ASSIGN_OR_RETURN(values_, Pull(work));
+      }
+    }
+    // All steps are made; the chief says so as soon as it has the last values.
+    while (source_.StillCurrent(work.generation, work.pusher)) {
+      comm::WaitReadable({}, kEndPause);
+    }
+    return absl::OkStatus();
+  }
+
+  // Connects to the shards of the work's generation and takes their values. How many there are is
+  // the chief's to say: it split the model, and this process's own list may be of another day.
+  absl::Status Attach(const Work& work) {
+    if (work.shards.empty()) {
+      return absl::InvalidArgumentError("the chief names no parameter server to train with");
+    }
+    generation_ = work.generation;
+    pusher_ = work.pusher;
+    exchange_ = std::make_unique<ps::Exchange>(
+        ps::Exchange::Options{work.pusher, work.generation, work.shards,
+                              ps::SplitByBytes(SizesOf(task_.session()),
+                                               static_cast<int>(work.shards.size())),
+                              work.job},
+        model_.variables(), moved_.AddTo(model_.gradients()));
+    ASSIGN_OR_RETURN(values_, Pull(work));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ps::Exchange::Result> Pull(const Work& work) {
+    ASSIGN_OR_RETURN(ps::Exchange::Result result, Insist(work, [&] {
+                       return exchange_->Pull([&] { return Wanted(work); });
+                     }));
+    RETURN_IF_ERROR(WriteVariables());
+    return result;
+  }
+
+  absl::Status WriteVariables() {
+    own_error_ = model_.WriteVariables();
+    return own_error_;
+  }
+
+  // An error of the task is this replica's own, whatever its class: no parameter server and no
+  // other generation mends it.
+  absl::StatusOr<float> Compute(int64_t batch) {
+    absl::StatusOr<float> loss = ComputeFinite(batch);
+    own_error_ = loss.status();
+    return loss;
+  }
+
+  absl::StatusOr<float> ComputeFinite(int64_t batch) {
+    RETURN_IF_ERROR(moved_.Begin(task_.session()));
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
+    RETURN_IF_ERROR(CheckLoss(loss, {values_.newest_step + 1, batch}, task_));
+    RETURN_IF_ERROR(moved_.End(task_.session()));
+    RETURN_IF_ERROR(model_.ReadGradients());
+    return loss;
+  }
+
+  absl::StatusOr<ps::Exchange::Result> Step(const Work& work, int64_t batch) {
+    ASSIGN_OR_RETURN(const float loss, Compute(batch));
+    observer_.on_gradient(batch);
+    ++sequence_;
+    const auto rows = GradientRowsOf(task_.session());
+    ASSIGN_OR_RETURN(const ps::Exchange::Result result, Insist(work, [&] {
+                       return exchange_->Push(sequence_, batch, values_.values_step,
+                                              [&] { return Wanted(work); }, rows);
+                     }));
+    if (troubled_) observer_.on_trouble("");
+    troubled_ = false;
+    if (result.banked) return result;
+    RETURN_IF_ERROR(WriteVariables());
+    if (result.applied) {
+      observer_.on_step({result.step, loss});
+    } else {
+      observer_.on_late(batch, {result.step, loss});
+    }
+    return result;
+  }
+
+  // Repeats `call` while a shard and the chief disagree on the generation: batches that were lent
+  // in it must not be dropped as long as it stands.
+  template <typename Call>
+  absl::StatusOr<ps::Exchange::Result> Insist(const Work& work, Call call) {
+    for (;;) {
+      const auto result = call();
+      if (result.ok() || !absl::IsAborted(result.status()) ||
+          !source_.StillCurrent(work.generation, work.pusher)) {
+        return result;
+      }
+      Tell(std::string(result.status().message()));
+      comm::WaitReadable({}, kDisagreementPause);
+    }
+  }
+
+  bool Wanted(const Work& work) {
+    if (!exchange_->trouble().empty()) Tell(exchange_->trouble());
+    return source_.StillCurrent(work.generation, work.pusher);
+  }
+
+  void Tell(const std::string& why) {
+    observer_.on_trouble("waiting for a parameter server: " + why);
+    troubled_ = true;
+  }
+
+  WorkSource& source_;
+  TrainingTask& task_;
+  const ReplicaObserver& observer_;
+  HostModel model_;
+  MovedVariables moved_;
+  std::unique_ptr<ps::Exchange> exchange_;  // Between memory of the two.
+  absl::Status own_error_;
+  int64_t generation_ = 0;
+  Pusher pusher_;
+  ps::Exchange::Result values_;  // What the last answer of the shards says.
+  // Grows over generations too: no two pushes of a process have one number.
+  uint64_t sequence_ = 0;
+  bool troubled_ = false;
+};
+
+}  // namespace
+
+absl::Status RunReplica(WorkSource& source, TrainingTask& task,
+                        const ReplicaObserver& observer) {
+  return Replica(source, task, observer).Run();
+}
+
+}  // namespace taas

@@ -1,0 +1,401 @@
+#include "trainer/task/model_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "operator/base/log.h"
+#include "operator/base/status.h"
+#include "third_party/json.h"
+#include "trainer/export/export_model.h"
+#include "trainer/model/data_shape.h"
+#include "trainer/model/model.h"
+#include "trainer/optimizer/gradient_clip.h"
+
+namespace taas {
+namespace {
+
+// Rows of one forward run of the evaluation: its tensors stay small beside the model.
+constexpr int64_t kEvaluationBatch = 250;
+
+// Kept until the next run, which costs nothing: what BatchAccuracy looks at.
+std::vector<std::string> Fetches(const Model& model) {
+  if (!model.is_classifier()) return {};
+  if (model.labels_are_features) return {model.logits, model.labels};
+  return {model.logits};
+}
+
+// What the data has must be what the model learns.
+absl::Status CheckTask(const Model& model, const Dataset& train, const std::string& name) {
+  if (model.labels_are_features || model.is_classifier() == (train.classes() > 0)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError("model.name: " + name + " needs " +
+                                    (model.is_classifier()
+                                         ? "labels, the data has targets"
+                                         : "targets, the data has labels"));
+}
+
+// An example would be several times in one batch, and an epoch less than a step.
+absl::Status CheckBatch(int64_t batch_size, int64_t examples) {
+  if (batch_size <= examples) return absl::OkStatus();
+  return absl::InvalidArgumentError("batchSize: " + std::to_string(batch_size) +
+                                    " is more than the " + std::to_string(examples) +
+                                    " examples of data.train");
+}
+
+Precision ProductsOf(const EngineConfig& engine) {
+  return engine.bfloat16 ? Precision::kBFloat16 : Precision::kFloat32;
+}
+
+// A step in bfloat16 is float32's where the device has no such products: worth a line.
+void SayWhatIsMissing(const Runtime& runtime, const EngineConfig& engine) {
+  const std::string_view missing = runtime.devices.front()->MissingFor(ProductsOf(engine));
+  if (missing.empty()) return;
+  Log(LogLevel::kWarning, "engine.precision bfloat16: " + std::string(missing) +
+                              "; products are computed in float32 here, as fast as without it");
+}
+
+// What sessions for training and for evaluation have in common.
+SessionOptions EngineOptions(const Model& model, const TrainerConfig& config,
+                             const ModelTask::Process& process) {
+  return {.batch = config.batch_size,
+          .loss = model.loss,
+          .seed = config.seed,
+          .threads = static_cast<int>(config.engine.intra_op_threads),
+          .deterministic = config.engine.deterministic,
+          .inter_op_threads = static_cast<int>(config.engine.inter_op_threads),
+          .products = ProductsOf(config.engine),
+          .job = process.job,
+          .task = process.task,
+          .soft_placement = config.engine.soft_placement};
+}
+
+struct LoadedModel {
+  DataSets data;
+  Model model;
+  Model inference;
+};
+
+// Whether the examples of data.test say how many classes there are as well as those of data.train
+// would.
+bool TestSaysAll(const nlohmann::json& data) {
+  const std::string format = data.value("format", "idx");
+  return data.contains("test") && (data.contains("classes") || format == "cifar10" ||
+                                   format == "cifar100" || format == "text");
+}
+
+// For one who only evaluates. Where the training set has to be read, it stays in memory no longer
+// than that takes.
+absl::StatusOr<DataSets> LoadTestData(FileSystem& files, nlohmann::json spec, uint64_t seed) {
+  if (!TestSaysAll(spec)) return LoadData(files, spec, seed);
+  spec["train"] = spec["test"];
+  for (const char* field : {"test", "streaming", "augment"}) spec.erase(field);
+  return LoadData(files, spec, seed);
+}
+
+// What is left to evaluate, once the training set has said what it is like.
+void LetTrainingSetGo(bool test_was_read_alone, DataSets* data) {
+  Dataset train = std::move(data->train);
+  data->stream = nullptr;
+  if (test_was_read_alone) data->test = std::move(train);
+}
+
+absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& config,
+                                      bool trains) {
+  // The configuration was parsed from JSON, so this is JSON.
+  const auto json = nlohmann::json::parse(config.data);
+  ASSIGN_OR_RETURN(DataSets data, trains ? LoadData(files, json, config.seed)
+                                         : LoadTestData(files, json, config.seed));
+  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
+  spec.l1 = config.l1;
+  spec.l2 = config.l2;
+  ASSIGN_OR_RETURN(Model model, BuildModel(spec));
+  RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
+  if (trains) {
+    RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train_examples()));
+  } else {
+    LetTrainingSetGo(TestSaysAll(json), &data);
+  }
+  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
+  return LoadedModel{std::move(data), std::move(model), std::move(inference)};
+}
+
+absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
+                                                      const LoadedModel& loaded,
+                                                      const TrainerConfig& config,
+                                                      const ModelTask::Process& process) {
+  SessionOptions options = EngineOptions(loaded.model, config, process);
+  if (!process.trains) {
+    // Of the variables alone.
+    options.batch = 1;
+    options.loss = "";
+    options.trainable = false;
+    return Towers::Compile(runtime, loaded.inference.graph, options, 1);
+  }
+  options.fetches = Fetches(loaded.model);
+  options.loss_scale = static_cast<float>(config.loss_scale);
+  options.trace = process.trace;
+  const int count = static_cast<int>(config.towers);
+  return Towers::Compile(runtime, loaded.model.graph, options, count);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtime,
+                                                           FileSystem& files,
+                                                           const TrainerConfig& config,
+                                                           const Process& process) {
+  ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config, process.trains));
+  auto& [data, model, inference] = loaded;
+  if (!config.export_format.empty()) {
+    ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
+    RETURN_IF_ERROR(CheckExport(inference, format)).With("spec.trainer.export.format");
+  }
+  SayWhatIsMissing(runtime, config.engine);
+  SessionOptions common = EngineOptions(model, config, process);
+  ASSIGN_OR_RETURN(auto towers, CompileTowers(runtime, loaded, config, process));
+  std::unique_ptr<GradientWork> work;
+  if (process.trains) {
+    ASSIGN_OR_RETURN(const GradientClip clip, GradientClip::Parse(config.clip));
+    ASSIGN_OR_RETURN(work, GradientWork::Make(towers->first(), clip, config.loss_scale));
+  }
+  return std::unique_ptr<ModelTask>(new ModelTask(
+      {.runtime = runtime,
+       .files = files,
+       .export_format = config.export_format,
+       .export_dir = config.export_dir,
+       .data = std::move(data),
+       .model = std::make_unique<const Model>(std::move(model)),
+       .inference = std::make_unique<const Model>(std::move(inference)),
+       .towers = std::move(towers),
+       .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
+       .work = std::move(work),
+       .evaluation = std::move(common),
+       .process = process}));
+}
+
+absl::StatusOr<std::unique_ptr<Session>> ModelTask::CompileModel(const Runtime& runtime,
+                                                                 FileSystem& files,
+                                                                 const TrainerConfig& config,
+                                                                 const Process& process,
+                                                                 bool training) {
+  ASSIGN_OR_RETURN(const LoadedModel loaded, LoadModel(files, config, /*trains=*/true));
+  SessionOptions options = EngineOptions(loaded.model, config, process);
+  options.fetches = Fetches(loaded.model);
+  options.trainable = training;
+  return Session::Compile(runtime, loaded.model.graph, options);
+}
+
+ModelTask::ModelTask(Parts parts)
+    : runtime_(std::move(parts.runtime)),
+      files_(parts.files),
+      export_format_(std::move(parts.export_format)),
+      export_dir_(std::move(parts.export_dir)),
+      data_(std::move(parts.data)),
+      model_(std::move(parts.model)),
+      inference_(std::move(parts.inference)),
+      towers_(std::move(parts.towers)),
+      examples_(parts.process.trains ? data_.train_examples()
+                                     : data_.test ? data_.test->examples() : 0),
+      process_(std::move(parts.process)),
+      work_(std::move(parts.work)),
+      evaluation_(std::move(parts.evaluation)) {
+  if (!process_.trains) return;
+  input_.emplace(data_, parts.input);
+  // Of one tower, in its runs; of several, on their mean.
+  if (work_->works() && towers_->count() == 1) session().Append(RunKind::kTrain, *work_);
+}
+
+ModelTask::~ModelTask() = default;
+
+absl::Status ModelTask::ReadOutputs(Session& session, Outputs* outputs) const {
+  const bool classifies = model_->is_classifier();
+  const std::string& name = classifies ? model_->logits : model_->predictions;
+  ASSIGN_OR_RETURN(outputs->values, OnHost(session.output(name), &outputs->value_room));
+  if (!classifies) return absl::OkStatus();
+  if (!model_->labels_are_features) {
+    outputs->labels = session.Int32Input(model_->labels);
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(outputs->labels, OnHost(session.output(model_->labels), &outputs->label_room));
+  return absl::OkStatus();
+}
+
+BatchRows ModelTask::InputsOf(Session& session) const {
+  BatchRows rows{.features = session.FloatInput(model_->features)};
+  if (model_->labels_are_features) return rows;
+  if (model_->is_classifier()) {
+    rows.labels = session.Int32Input(model_->labels);
+  } else {
+    rows.targets = session.FloatInput(model_->targets);
+  }
+  return rows;
+}
+
+absl::Status ModelTask::FillTower(int tower, int64_t batch) {
+  Session& session = towers_->session(tower);
+  // What ops draw at random is the batch's, whoever computes it.
+  session.SetStep(batch);
+  const absl::Status filled = input_->Fill(batch, InputsOf(session));
+  if (filled.ok()) return filled;
+  return process_.read_again([&] { return input_->Fill(batch, InputsOf(session)); });
+}
+
+absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
+
+absl::StatusOr<float> ModelTask::ComputeGradients(std::span<const int64_t> batches) {
+  RETURN_IF_ERROR(towers_->Run([&](int tower, Session&) {
+    return FillTower(tower, batches[static_cast<size_t>(tower)]);
+  }));
+  if (towers_->count() > 1) {
+    RETURN_IF_ERROR(work_->Run());
+  }
+  process_.after_step();
+  return towers_->loss();
+}
+
+absl::StatusOr<float> ModelTask::MakeStep() {
+  RETURN_IF_ERROR(session().Run(RunKind::kStep));
+  process_.after_step();
+  return session().loss();
+}
+
+std::string ModelTask::Placements() {
+  std::string text = towers_->first().DeviceMapping();
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    std::istringstream lines(towers_->session(tower).Placements());
+    for (std::string line; std::getline(lines, line);) {
+      const bool again = tower > 0 && line.find(": (Variable): ") != std::string::npos;
+      if (!again) text += line + "\n";
+    }
+  }
+  return text;
+}
+
+std::string ModelTask::FirstNonFinite() {
+  std::string found;
+  for (int tower = 0; tower < towers_->count() && found.empty(); ++tower) {
+    found = towers_->session(tower).FirstNonFinite();
+  }
+  return found;
+}
+
+std::optional<double> ModelTask::BatchAccuracy() {
+  if (!model_->is_classifier()) return std::nullopt;
+  size_t rows = 0, right = 0;
+  for (int tower = 0; tower < towers_->count(); ++tower) {
+    Outputs outputs;
+    if (!ReadOutputs(towers_->session(tower), &outputs).ok()) return std::nullopt;
+    const auto& [logits, labels, value_room, label_room] = outputs;
+    const size_t classes = logits.size() / labels.size();
+    for (size_t row = 0; row < labels.size(); ++row) {
+      const std::span<const float> values = logits.subspan(row * classes, classes);
+      const auto largest = std::max_element(values.begin(), values.end()) - values.begin();
+      if (largest == labels[row]) ++right;
+    }
+    rows += labels.size();
+  }
+  return static_cast<double>(right) / static_cast<double>(rows);
+}
+
+absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
+    const std::vector<TensorRef>& variables) {
+  if (!data_.test || data_.test->examples() == 0) return std::optional<Evaluation>();
+  const Dataset& set = *data_.test;
+  const int64_t examples = set.examples();
+  // An example of a model of language is many rows.
+  const int64_t batch = std::min(
+      examples, model_->labels_are_features ? evaluation_.batch : kEvaluationBatch);
+  std::vector<std::string> outputs = Fetches(*model_);
+  if (outputs.empty()) outputs = {model_->predictions};
+  if (evaluator_ == nullptr) {
+    SessionOptions options = evaluation_;
+    options.batch = batch;
+    options.fetches = outputs;
+    options.trainable = false;
+    ASSIGN_OR_RETURN(evaluator_, Session::Compile(runtime_, inference_->graph, options));
+  }
+  for (size_t i = 0; i < variables.size(); ++i) {
+    RETURN_IF_ERROR(evaluator_->UseVariable(i, variables[i]));
+  }
+  Sums sums;
+  std::string overflow;  // Where the loss became no number.
+  std::vector<int64_t> indices(static_cast<size_t>(batch));
+  for (int64_t first = 0; first < examples; first += batch) {
+    const int64_t count = std::min(batch, examples - first);
+    // A last batch that is not full is filled with a row that is not counted.
+    for (int64_t i = 0; i < batch; ++i) {
+      indices[static_cast<size_t>(i)] = i < count ? first + i : 0;
+    }
+    GatherRows(set, indices, InputsOf(*evaluator_));
+    RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
+    RETURN_IF_ERROR(
+        AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums));
+    if (!std::isfinite(sums.loss) && overflow.empty()) {
+      overflow = "from example " + std::to_string(first) + " of data.test on; first in " +
+                 evaluator_->FirstNonFinite();
+    }
+  }
+  if (!overflow.empty()) {
+    Log(LogLevel::kWarning, "the evaluated loss is no number", {{"where", overflow}});
+  }
+  const double rows = static_cast<double>(sums.rows);
+  Evaluation evaluation{.loss = sums.loss / rows, .examples = examples};
+  if (model_->is_classifier()) evaluation.accuracy = static_cast<double>(sums.right) / rows;
+  return std::optional<Evaluation>(evaluation);
+}
+
+absl::Status ModelTask::Export(int64_t step, const std::vector<TensorRef>& variables) {
+  if (export_format_.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(export_format_));
+  std::vector<std::vector<float>> rooms(variables.size());
+  std::vector<std::span<const float>> values(variables.size());
+  for (size_t i = 0; i < variables.size(); ++i) {
+    ASSIGN_OR_RETURN(values[i], OnHost(variables[i], &rooms[i]));
+  }
+  RETURN_IF_ERROR(ExportModel(files_, export_dir_,
+                              {.model = inference_.get(),
+                               .values = std::move(values),
+                               .step = step,
+                               .format = format}))
+      .With("spec.trainer.export");
+  Log(LogLevel::kInfo, "model exported", {{"format", export_format_}, {"dir", export_dir_}});
+  return absl::OkStatus();
+}
+
+absl::Status ModelTask::AddExamples(Session& session, size_t examples, size_t count,
+                                    Sums* sums) const {
+  Outputs outputs;
+  RETURN_IF_ERROR(ReadOutputs(session, &outputs));
+  if (!model_->is_classifier()) {
+    const std::span<const float> predictions = outputs.values;
+    const std::span<const float> targets = session.FloatInput(model_->targets);
+    const size_t width = predictions.size() / examples;
+    double sum = 0;
+    for (size_t i = 0; i < count * width; ++i) {
+      const double difference = predictions[i] - targets[i];
+      sum += difference * difference;
+    }
+    sums->loss += sum / static_cast<double>(width);
+    sums->rows += static_cast<int64_t>(count);
+    return absl::OkStatus();
+  }
+  const auto& [logits, labels, value_room, label_room] = outputs;
+  const size_t classes = logits.size() / labels.size();
+  const size_t rows = count * (labels.size() / examples);
+  for (size_t row = 0; row < rows; ++row) {
+    const std::span<const float> values = logits.subspan(row * classes, classes);
+    const size_t label = static_cast<size_t>(labels[row]);
+    const auto largest = std::max_element(values.begin(), values.end());
+    double sum = 0;
+    for (const float value : values) sum += std::exp(static_cast<double>(value) - *largest);
+    sums->loss += std::log(sum) + *largest - values[label];
+    if (static_cast<size_t>(largest - values.begin()) == label) ++sums->right;
+  }
+  sums->rows += static_cast<int64_t>(rows);
+  return absl::OkStatus();
+}
+
+}  // namespace taas

@@ -1,0 +1,134 @@
+#include "trainer/task/towers.h"
+
+#include <string>
+#include <utility>
+
+#include "operator/base/check.h"
+#include "operator/base/status.h"
+#include "trainer/graph/runtime.h"
+#include "trainer/optimizer/update_ops.h"
+
+namespace taas {
+
+absl::StatusOr<std::unique_ptr<Towers>> Towers::Compile(const Runtime& runtime, const Graph& graph,
+                                                        const SessionOptions& options, int count) {
+  CHECK(count >= 1) << count << " towers";
+  const Runtime placed_on = runtime.Virtual(static_cast<size_t>(count));
+  const std::string type(runtime.type());
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (int tower = 0; tower < count; ++tower) {
+    SessionOptions placed = options;
+    placed.updates = tower == 0;
+    placed.device = "/device:" + type + ":" + std::to_string(tower);
+    if (count > 1) placed.trace_name = "tower " + std::to_string(tower);
+    ASSIGN_OR_RETURN(auto session, Session::Compile(placed_on, graph, placed));
+    for (size_t i = 0; i < session->variables().size() && tower > 0; ++i) {
+      const TensorRef shared = sessions[0]->variable(i);
+      RETURN_IF_ERROR(session->UseVariable(i, shared));
+      CHECK(session->variable(i).data() == shared.data()) << "towers of one memory";
+    }
+    sessions.push_back(std::move(session));
+  }
+  std::unique_ptr<Towers> towers(new Towers(std::move(sessions)));
+  RETURN_IF_ERROR(towers->MakeMeans());
+  return towers;
+}
+
+Towers::Towers(std::vector<std::unique_ptr<Session>> sessions)
+    : sessions_(std::move(sessions)),
+      results_(sessions_.size()),
+      rows_(first().variables().size()) {
+  for (int tower = 1; tower < count(); ++tower) {
+    threads_.emplace_back([this, tower] { Serve(tower); });
+  }
+}
+
+Towers::~Towers() {
+  closing_ = true;
+  ++round_;
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+absl::Status Towers::Run(const Fill& fill) {
+  fill_ = &fill;
+  running_ = count() - 1;
+  ++round_;
+  round_.notify_all();
+  RunTower(0);
+  for (int left = running_; left > 0; left = running_) running_.wait(left);
+  for (const absl::Status& result : results_) RETURN_IF_ERROR(result);
+  return AverageGradients();
+}
+
+void Towers::RunTower(int tower) {
+  absl::Status& result = results_[static_cast<size_t>(tower)];
+  result = (*fill_)(tower, session(tower));
+  if (result.ok()) result = session(tower).Run(RunKind::kTrain);
+}
+
+void Towers::Serve(int tower) {
+  for (int64_t seen = 0;;) {
+    round_.wait(seen);
+    // No round is missed: the next begins only when all have ended this one.
+    seen = round_;
+    if (closing_) return;
+    RunTower(tower);
+    if (--running_ == 0) running_.notify_all();
+  }
+}
+
+absl::Status Towers::MakeMeans() {
+  if (count() == 1) return absl::OkStatus();
+  for (size_t i = 0; i < first().variables().size(); ++i) {
+    if (first().gradient(i).empty()) continue;
+    const std::vector<TensorType> types(sessions_.size(),
+                                        {DType::kFloat32, first().variables()[i].shape});
+    Mean mean{.variable = i, .kernel = {}, .inputs = {}, .output = first().gradient(i).data()};
+    ASSIGN_OR_RETURN(mean.kernel, MakeKernel(first().runtime(), kMeanGradients,
+                                             {.attributes = {},
+                                              .inputs = types,
+                                              .outputs = std::span(types).first(1)}));
+    for (const auto& session : sessions_) mean.inputs.push_back(session->gradient(i).data());
+    mean.inputs.resize(sessions_.size() + 2);
+    means_.push_back(std::move(mean));
+  }
+  stream_ = first().model().device().MakeStream();
+  return absl::OkStatus();
+}
+
+absl::Status Towers::AverageGradients() {
+  return means_.empty() ? absl::OkStatus() : Await(*stream_, LaunchMeans());
+}
+
+absl::Status Towers::LaunchMeans() {
+  for (Mean& mean : means_) {
+    if (first().gradient_rows(mean.variable)) {
+      UniteRowsOf(mean.variable);
+      RETURN_IF_ERROR(first().SetGradientRows(mean.variable, rows_[mean.variable]));
+    }
+    const Session::DeviceRows rows = first().device_rows(mean.variable);
+    mean.inputs[sessions_.size()] = rows.ids;
+    mean.inputs[sessions_.size() + 1] = rows.count;
+    RETURN_IF_ERROR(stream_->Launch(mean.kernel, {.inputs = mean.inputs,
+                                                  .outputs = {&mean.output, 1},
+                                                  .block = first().device_block(),
+                                                  .index = Fault::kAfterGraph,
+                                                  .stream = stream_.get()}));
+  }
+  return absl::OkStatus();
+}
+
+void Towers::UniteRowsOf(size_t i) {
+  lists_.clear();
+  for (const auto& session : sessions_) lists_.push_back(session->gradient_rows(i)->ids);
+  UniteRows(lists_, &rows_[i]);
+}
+
+float Towers::loss() const {
+  float sum = 0;
+  for (const auto& session : sessions_) sum += session->loss();
+  return sum / static_cast<float>(sessions_.size());
+}
+
+}  // namespace taas
