@@ -19,6 +19,7 @@
 #include <set>
 #include <vector>
 
+#include "trainer/batches/batch_pool.h"
 #include "trainer/batches/committed_set.h"
 #include "trainer/batches/pusher.h"
 
@@ -47,14 +48,11 @@ class BatchLeases {
   // Forgets who had what is committed.
   void Trim(const CommittedSet& committed);
 
-  bool available() const { return !returned_.empty() || next_ < batches_; }
+  bool available() const { return pool_.available(); }
   size_t lent() const { return lent_.size(); }
 
  private:
-  CommittedSet start_;
-  int64_t next_ = 0;
-  int64_t batches_ = 0;
-  std::set<int64_t> returned_;
+  BatchPool pool_;  // Of what was committed at the Reset.
   std::map<int64_t, Pusher> lent_;
   std::set<int64_t> finished_;
 };

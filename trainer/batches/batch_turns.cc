@@ -6,12 +6,10 @@
 namespace taas {
 
 BatchTurns::BatchTurns(CommittedSet committed, int64_t batches)
-    : committed_(std::move(committed)), batches_(batches), next_(committed_.watermark()) {}
+    : pool_(std::move(committed), batches) {}
 
 std::optional<int64_t> BatchTurns::Take() {
-  if (!returned_.empty()) return returned_.extract(returned_.begin()).value();
-  while (next_ < batches_ && committed_.Contains(next_)) ++next_;
-  if (next_ < batches_) return next_++;
+  if (const std::optional<int64_t> batch = pool_.Take()) return batch;
   for (const auto& [pusher, batch] : under_way_) {
     if (delivered_.count(batch) == 0) return batch;
   }
@@ -34,9 +32,9 @@ std::optional<int64_t> BatchTurns::Give(const Pusher& pusher) {
 bool BatchTurns::Deliver(const Pusher& pusher, int64_t batch) {
   const auto found = under_way_.find(pusher);
   if (found != under_way_.end() && found->second == batch) under_way_.erase(found);
-  if (batch < 0 || batch >= next_ || committed_.Contains(batch)) return false;
+  if (batch < 0 || batch >= pool_.next() || committed().Contains(batch)) return false;
   if (!delivered_.insert(batch).second) return false;
-  returned_.erase(batch);
+  pool_.Withdraw(batch);
   return true;
 }
 
@@ -45,18 +43,18 @@ void BatchTurns::TakeBack(const Pusher& pusher) {
   if (found == under_way_.end()) return;
   const int64_t batch = found->second;
   under_way_.erase(found);
-  if (delivered_.count(batch) == 0 && !Held(batch)) returned_.insert(batch);
+  if (delivered_.count(batch) == 0 && !Held(batch)) pool_.Return(batch);
 }
 
 void BatchTurns::Undo(int64_t batch) {
-  if (delivered_.erase(batch) > 0 && !Held(batch)) returned_.insert(batch);
+  if (delivered_.erase(batch) > 0 && !Held(batch)) pool_.Return(batch);
 }
 
 void BatchTurns::EndStep() {
-  for (const int64_t batch : delivered_) committed_.Add(batch);
+  for (const int64_t batch : delivered_) pool_.Commit(batch);
   delivered_.clear();
   for (const auto& [pusher, batch] : under_way_) {
-    if (!committed_.Contains(batch)) returned_.insert(batch);
+    if (!committed().Contains(batch)) pool_.Return(batch);
   }
   under_way_.clear();
 }

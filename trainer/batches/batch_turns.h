@@ -18,6 +18,7 @@
 #include <optional>
 #include <set>
 
+#include "trainer/batches/batch_pool.h"
 #include "trainer/batches/committed_set.h"
 #include "trainer/batches/pusher.h"
 
@@ -34,9 +35,7 @@ class BatchTurns {
   // model: of no use. What somebody else has under way counts for who delivers it first.
   bool Deliver(const Pusher& pusher, int64_t batch);
   // For who does without turns: makes `batch` part of the model; false if it is, or is none.
-  bool Claim(int64_t batch) {
-    return batch >= 0 && batch < batches_ && committed_.Add(batch);
-  }
+  bool Claim(int64_t batch) { return pool_.Commit(batch); }
   // `pusher` goes: what it has under way is to be handed out again.
   void TakeBack(const Pusher& pusher);
   // A delivered gradient is lost with its sender: as if it had not been delivered.
@@ -48,16 +47,13 @@ class BatchTurns {
   size_t delivered() const { return delivered_.size(); }
   // Batches that somebody computes now and nobody has delivered.
   size_t under_way() const;
-  const CommittedSet& committed() const { return committed_; }
+  const CommittedSet& committed() const { return pool_.committed(); }
 
  private:
   std::optional<int64_t> Take();
   bool Held(int64_t batch) const;
 
-  CommittedSet committed_;
-  const int64_t batches_;
-  int64_t next_;  // None at or above was ever handed out.
-  std::set<int64_t> returned_;
+  BatchPool pool_;
   std::map<Pusher, int64_t> under_way_;
   std::set<int64_t> delivered_;
 };

@@ -1,33 +1,24 @@
 #include "trainer/chief/coordinator.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
-#include "trainer/cluster/gpu_report.h"
+#include "trainer/chief/shard_set.h"
+#include "trainer/ps/layout.h"
 
 namespace taas {
 namespace {
 
-// How long a heartbeat is held when there is nothing to say; five of them missed and a member is
-// lost.
-constexpr std::chrono::milliseconds kBeatHold{2'000};
-// Lines in the log about replicas that are not admitted.
-constexpr Clock::Duration kComplainEvery = std::chrono::seconds(2);
-// Of a name that a stranger gives.
-constexpr size_t kShownNameMax = 64;
-// A parameter server counts generations from 1, a few a minute at the worst. Above this one is not
-// believed: the next would be one that frames cannot name.
-constexpr int64_t kGenerationBelieved = ps::kGenerationMax / 2;
-// Of what a replica says of its data: longer than any.
-constexpr size_t kShownDataMax = 1'000;
-
-ReplicaId ReplicaOf(const wire::Identity& identity) { return {identity.role(), identity.index()}; }
-
-Incarnation IncarnationOf(const wire::Identity& identity) {
-  return {identity.pod_number(), identity.start()};
-}
+// Between attempts to begin a generation: short at first, since a parameter server is back in a
+// moment, and longer where each attempt is refused (coordinator_acts.cc).
+constexpr std::chrono::milliseconds kFirstPause{50};
+// Between looks at a disk that is all that is waited for.
+constexpr std::chrono::milliseconds kLookAtDisk{20};
+// Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
+constexpr std::chrono::seconds kFarewell{5};
+// How often the farewell looks at the stop flag, which cannot wake it.
+constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
@@ -38,241 +29,222 @@ Coordinator::Coordinator(const Clock& clock, Options options, StatusBoard& board
       board_(board),
       task_(task),
       store_(store),
-      layout_(ps::SplitByBytes(SizesOf(task.session()), options_.cluster.count("ps"))),
-      membership_(options_.job, ConfigHash(options_.config), options_.cluster),
+      desk_(clock, {.cluster = options_.cluster,
+                    .job = options_.job,
+                    .config_hash = ConfigHash(options_.config),
+                    .data_identity = task.data_identity(),
+                    .self = options_.self}),
+      pause_(kFirstPause),
       saves_(clock, board,
              {.steps = options_.config.checkpoint_steps,
               .seconds = std::chrono::seconds(options_.config.checkpoint_seconds)}) {}
 
-Coordinator::~Coordinator() {
-  std::lock_guard lock(mutex_);
-  closing_ = true;
-  changed_.notify_all();
+absl::Status Coordinator::Run(const StopFlag& stop) {
+  const absl::Status status = RunToEnd(stop);
+  saving_.reset();  // Waits for the disk.
+  holder_.reset();
+  if (!status.ok()) desk_.Fail(status);
+  return status;
 }
 
-Pusher Coordinator::PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const {
-  return {static_cast<uint32_t>(options_.cluster.rank(replica)),
-          static_cast<uint32_t>(incarnation.pod), incarnation.start};
-}
-
-void Coordinator::GiveUp(const ReplicaId& replica, const Incarnation& incarnation) {
-  if (options_.cluster.rank(replica) < 0) return;
-  lost_.push_back({PusherOf(replica, incarnation), replica.name()});
-}
-
-// Of a caller that membership has no objection to for other reasons, which it tells itself.
-Admittance Coordinator::CheckData(const wire::JoinRequest& request) const {
-  const wire::Identity& from = request.identity();
-  const std::string mine = task_.data_identity();
-  const std::string& theirs = request.data_identity();
-  if (theirs.empty() || mine.empty() || theirs == mine ||
-      from.job_uid() != options_.job.uid || from.attempt() != options_.job.attempt ||
-      request.config_hash() != ConfigHash(options_.config)) {
-    return {};
-  }
-  return {Admittance::Verdict::kRefused,
-          ReplicaOf(from).name() + " has other training data than the chief: it has " +
-              theirs.substr(0, kShownDataMax) + "; the chief has " + mine +
-              ". All replicas need the same files; where one sees a list that is out of date, "
-              "start the job again",
-          {}};
-}
-
-wire::JoinReply Coordinator::Join(const wire::JoinRequest& request) {
-  const wire::Identity& identity = request.identity();
-  const ReplicaId replica = ReplicaOf(identity);
-  const Incarnation incarnation = IncarnationOf(identity);
-  std::lock_guard lock(mutex_);
-  Admittance verdict = CheckData(request);
-  if (verdict.verdict == Admittance::Verdict::kAccepted) {
-    verdict = membership_.Join({{identity.job_uid(), identity.attempt()},
-                                replica,
-                                incarnation,
-                                request.config_hash(),
-                                request.bulk_address()},
-                               clock_.Now());
-  }
-  wire::JoinReply reply;
-  reply.set_sentence(verdict.sentence);
-  switch (verdict.verdict) {
-    case Admittance::Verdict::kAccepted: reply.set_verdict(wire::JoinReply::ACCEPTED); break;
-    case Admittance::Verdict::kLater: reply.set_verdict(wire::JoinReply::LATER); break;
-    case Admittance::Verdict::kRefused: reply.set_verdict(wire::JoinReply::REFUSED); break;
-  }
-  if (verdict.verdict != Admittance::Verdict::kAccepted) {
-    // One that calls again and again, or under ever new names, must not fill the log.
-    if (clock_.Now() >= next_complaint_) {
-      next_complaint_ = clock_.Now() + kComplainEvery;
-      Log(LogLevel::kWarning, "replica not admitted",
-          {{"replica", replica.name().substr(0, kShownNameMax)}, {"why", verdict.sentence}});
+absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
+  RETURN_IF_ERROR(LoadStart(stop));
+  for (;;) {
+    LookAtDisk();
+    const ChiefAction action = NextAction(Look(stop));
+    switch (action) {
+      case ChiefAction::kEndStopped:
+      case ChiefAction::kEndFailed:
+      case ChiefAction::kGiveUp:
+      case ChiefAction::kFinish: return End(action, stop);
+      default: break;
     }
-    return reply;
-  }
-  if (replica.role == "ps" && request.last_generation() <= kGenerationBelieved) {
-    seen_generation_ = std::max(seen_generation_, request.last_generation());
-  }
-  if (verdict.replaced) GiveUp(replica, *verdict.replaced);
-  peers_[replica] = {};
-  ForgetPeers();
-  Log(LogLevel::kInfo, "replica joined",
-      {{"replica", replica.name()},
-       {"pod", std::to_string(incarnation.pod)},
-       {"address", request.bulk_address()}});
-  changed_.notify_all();
-  return reply;
-}
-
-wire::BeatReply Coordinator::Beat(const wire::BeatRequest& request) {
-  const ReplicaId replica = ReplicaOf(request.identity());
-  const Incarnation incarnation = IncarnationOf(request.identity());
-  const Pusher pusher = PusherOf(replica, incarnation);
-  wire::BeatReply reply;
-  Lock lock(mutex_);
-  Membership::Standing standing = membership_.Hear(replica, incarnation, clock_.Now());
-  if (standing == Membership::Standing::kMember) {
-    if (request.has_report()) peers_[replica].report = Bounded(request.report());
-    const auto news = [&] {
-      const Membership::Member* member = membership_.Find(replica);
-      return closing_ || done_ || !failure_.ok() || view_ != request.seen_view() ||
-             (request.wanted() > 0 && HasWork(pusher)) || member == nullptr ||
-             member->incarnation != incarnation || member->left;
-    };
-    if (request.wants_to_go() && replica.role == "ps") going_[replica] = incarnation;
-    changed_.wait_for(lock, kBeatHold, news);
-    standing = membership_.Hear(replica, incarnation, clock_.Now());
-  }
-  if (standing != Membership::Standing::kMember) {
-    const bool replaced = standing == Membership::Standing::kReplaced;
-    reply.set_verdict(replaced ? wire::BeatReply::SUPERSEDED : wire::BeatReply::JOIN_AGAIN);
-    reply.set_sentence(replaced ? "a later process has taken the place of " + replica.name()
-                                : "the chief does not know this " + replica.name());
-    return reply;
-  }
-  const bool has_left = HasLeft(replica, incarnation);
-  FillWork(request, pusher, has_left, peers_[replica], &reply);
-  reply.set_may_go(has_left);
-  return reply;
-}
-
-bool Coordinator::HasLeft(const ReplicaId& replica, const Incarnation& incarnation) const {
-  const Membership::Member* member = membership_.Find(replica);
-  return member != nullptr && member->incarnation == incarnation && member->left;
-}
-
-void Coordinator::FillWork(const wire::BeatRequest& request, const Pusher& pusher,
-                           bool has_left, Peer& peer, wire::BeatReply* reply) {
-  reply->set_view(view_);
-  reply->set_generation(generation_);
-  const bool ready = ready_ && MayTrain(pusher);
-  reply->set_ready(ready);
-  reply->set_done(done_);
-  if (done_) reply->set_step(end_step_);
-  reply->set_waiting_for(waiting_for_);
-  reply->set_shards_give_batches(aggregate_ > 0);
-  for (const std::string& shard : shard_addresses_) reply->add_shards(shard);
-  // What is lent to one that has left would come back to nobody.
-  if (request.wanted() <= 0 || !ready || aggregate_ > 0 || has_left) return;
-  LastGrant& grant = peer.grant;
-  // Overtaken on its way by a later call: nobody waits for the answer.
-  if (request.lease_sequence() < grant.sequence) return;
-  // A call whose answer was lost is repeated: it gets the batches that are lent to it already. If
-  // nothing was lent, the next call with this number may get some.
-  const bool repeated = grant.sequence == request.lease_sequence() &&
-                        grant.generation == generation_ && !grant.batches.empty();
-  if (!repeated) {
-    const int replicas = static_cast<int>(options_.cluster.training_replicas().size());
-    leases_.Finish(pusher);
-    grant = {request.lease_sequence(), generation_,
-             leases_.Grant(pusher, request.wanted(), replicas)};
-  }
-  for (const int64_t batch : grant.batches) reply->add_batches(batch);
-}
-
-void Coordinator::Leave(const wire::LeaveRequest& request) {
-  const ReplicaId replica = ReplicaOf(request.identity());
-  const Incarnation incarnation = IncarnationOf(request.identity());
-  std::lock_guard lock(mutex_);
-  const Membership::Member* member = membership_.Find(replica);
-  const bool news = member != nullptr && member->incarnation == incarnation && !member->left;
-  membership_.Leave(replica, incarnation);
-  // It goes before the end, for whatever reason: others do what it has not done.
-  if (news && !done_) GiveUp(replica, incarnation);
-  changed_.notify_all();
-}
-
-std::set<Pusher> Coordinator::TrainingMembers() const {
-  std::set<Pusher> pushers = {PusherOf(options_.cluster.self, options_.self)};
-  for (const auto& [replica, member] : membership_.members()) {
-    const bool here = !member.lost && !member.left;
-    if (here && options_.cluster.rank(replica) >= 0) {
-      pushers.insert(PusherOf(replica, member.incarnation));
+    const absl::Status status = Act(action, stop);
+    if (!status.ok()) {
+      RETURN_IF_ERROR(Mend(status, stop));
     }
   }
-  return pushers;
 }
 
-bool Coordinator::MayTrain(const Pusher& pusher) const {
-  return named_.contains(pusher) || static_cast<int32_t>(pusher.rank) < 0;
-}
-
-void Coordinator::ForgetPeers() {
-  std::erase_if(peers_, [this](const auto& entry) {
-    return membership_.Find(entry.first) == nullptr;
-  });
-}
-
-absl::StatusOr<Work> Coordinator::Next() {
-  Work work;
-  work.pusher = PusherOf(options_.cluster.self, options_.self);
-  Lock lock(mutex_);
-  changed_.wait(lock, [&] {
-    return closing_ || !failure_.ok() || trained_ || HasWork(work.pusher);
-  });
-  if (!failure_.ok()) return failure_;
-  work.done = closing_ || trained_;
-  if (work.done) return work;
-  work.generation = generation_;
-  work.shards = shard_addresses_;
-  work.job = JobKey(options_.job);
-  work.from_shards = aggregate_ > 0;
-  if (work.from_shards) return work;
-  leases_.Finish(work.pusher);
-  work.batches = leases_.Grant(work.pusher, kGrantMax,
-                               static_cast<int>(options_.cluster.training_replicas().size()));
-  return work;
-}
-
-bool Coordinator::StillCurrent(int64_t generation, const Pusher&) {
-  std::lock_guard lock(mutex_);
-  return !closing_ && failure_.ok() && generation == generation_ && !trained_;
-}
-
-void Coordinator::Fail(const absl::Status& status) {
-  std::lock_guard lock(mutex_);
-  if (failure_.ok()) failure_ = status;
-  changed_.notify_all();
-}
-
-absl::Status Coordinator::Failure() {
-  std::lock_guard lock(mutex_);
-  return failure_;
-}
-
-std::string Coordinator::DescribeMissing(const std::vector<ReplicaId>& missing) {
-  std::string text;
-  for (const ReplicaId& replica : missing) {
-    const Membership::Member* member = membership_.Find(replica);
-    const std::string& error = probe_errors_[replica];
-    const Clock::Time now = clock_.Now();
-    const Clock::Time since =
-        member != nullptr ? member->heard : missing_since_.try_emplace(replica, now).first->second;
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - since);
-    text += (text.empty() ? "waiting for " : "; ") + replica.name() + " at " +
-            options_.cluster.address(replica) + " (" +
-            (member != nullptr ? "silent for " : "has not joined for ") +
-            std::to_string(seconds.count()) + " s" + (error.empty() ? "" : ", " + error) + ")";
+absl::Status Coordinator::LoadStart(const StopFlag& stop) {
+  const TrainerConfig& config = options_.config;
+  ASSIGN_OR_RETURN(optimizer_, Optimizer::Parse(config.optimizer));
+  int aggregate = 0;
+  if (config.mode == UpdateMode::kSync) {
+    const auto replicas = static_cast<int64_t>(options_.cluster.training_replicas().size());
+    ASSIGN_OR_RETURN(const int64_t gradients, GradientsPerStep(config, replicas));
+    aggregate = static_cast<int>(gradients);
   }
-  return text;
+  desk_.With([&](FrontDesk::State& state) { state.aggregate = aggregate; });
+  holder_ = MakeHolder(aggregate, stop);
+  board_.SetState(RunState::kRestoring, "reading the last checkpoint");
+  RETURN_IF_ERROR(task_.session().InitializeVariables(config.seed));
+  ASSIGN_OR_RETURN(Snapshot start, InitialSnapshot(task_.session()));
+  start.slots = InitialSlots(*optimizer_, task_.session().variables(), start.values);
+  bool found = false;
+  if (store_ != nullptr) {
+    RETURN_IF_ERROR(TryOn(TriesUntil(stop), ErrorAt::kSetUp, "read the last checkpoint", [&] {
+      const absl::StatusOr<bool> loaded = store_->Load(&start);
+      found = loaded.ok() && *loaded;
+      return loaded.status();
+    }));
+  }
+  if (found) {
+    RETURN_IF_ERROR(RestoreUntrained(start, task_.session()));
+    Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(start.step)}});
+    board_.SetResumed(start.step);
+  }
+  saves_.Start(start.step, found);
+  if (store_ != nullptr) board_.SetStep(start.step);
+  cut_ = std::make_shared<Snapshot>(std::move(start));
+  return absl::OkStatus();
+}
+
+std::unique_ptr<ModelHolder> Coordinator::MakeHolder(int aggregate,
+                                                     const StopFlag& stop) const {
+  const ClusterSpec& cluster = options_.cluster;
+  return std::make_unique<ShardSet>(
+      clock_, stop,
+      ShardSet::Options{
+          .layout = ps::SplitByBytes(SizesOf(task_.session()), cluster.count("ps")),
+          .job = JobKey(options_.job),
+          .optimizer = options_.config.optimizer,
+          .max_steps = options_.config.max_steps,
+          .aggregate = aggregate,
+          .chief_pod = options_.self.pod,
+          .record = options_.record});
+}
+
+ChiefView Coordinator::Look(const StopFlag& stop) {
+  const Clock::Time now = clock_.Now();
+  ChiefView view{.model = model_,
+                 .step = step_,
+                 .cut_step = cut_->step,
+                 .max_steps = options_.config.max_steps,
+                 .stopped = stop.stopped(),
+                 .waited = awaited_.empty() ? Clock::Duration{} : now - awaited_since_,
+                 .patience = options_.limits.start,
+                 .saving = saving_.has_value(),
+                 .save_due = saves_.Due(step_),
+                 .save_failed = saves_.DueAgain()};
+  desk_.With([&](FrontDesk::State& state) {
+    for (const ReplicaId& silent : state.roster.Sweep(now)) {
+      Log(LogLevel::kWarning, "replica silent for more than 10 s; its batches go to others",
+          {{"replica", silent.name()}});
+    }
+    view.failed = !state.failure.ok();
+    view.missing = state.roster.Missing("ps").size();
+    view.going = !state.roster.going().empty();
+    view.replaced = Replaced(state);
+    view.lost = !state.roster.lost().empty();
+    view.changed = state.roster.Training() != state.named;
+  });
+  return view;
+}
+
+absl::Status Coordinator::Act(ChiefAction action, const StopFlag& stop) {
+  switch (action) {
+    case ChiefAction::kAwaitDisk: saving_->result.wait_for(kLookAtDisk); break;
+    case ChiefAction::kExcuse: Excuse(); break;
+    case ChiefAction::kAwaitHolders: AwaitHolders(); break;
+    case ChiefAction::kBegin: return Begin();
+    case ChiefAction::kReconnect: return Reconnect(stop);
+    case ChiefAction::kGoBack: GoBack(broken_, stop); break;
+    case ChiefAction::kLetGo: return LetGo();
+    case ChiefAction::kFence: return Fence();
+    case ChiefAction::kName: return Name();
+    case ChiefAction::kCut: return TakeCut();
+    case ChiefAction::kSave: {
+      RETURN_IF_ERROR(TakeCut());
+      SaveBeside();
+      break;
+    }
+    case ChiefAction::kSaveAgain: SaveBeside(); break;
+    default: return Train();
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::Mend(const absl::Status& broken, const StopFlag& stop) {
+  const bool connection = absl::IsUnavailable(broken) || absl::IsAborted(broken);
+  if (model_ == ChiefView::Model::kHeld && connection) {
+    model_ = ChiefView::Model::kOutOfTouch;
+    broken_ = broken;
+    return absl::OkStatus();
+  }
+  const Reaction reaction = ReactionTo(broken.code(), {TrainerRole::kChief, ErrorAt::kPeer});
+  if (reaction.patience != Patience::kAlways) return broken;
+  GoBack(broken, stop);
+  return absl::OkStatus();
+}
+
+absl::Status Coordinator::End(ChiefAction action, const StopFlag& stop) {
+  switch (action) {
+    case ChiefAction::kEndStopped:
+      SaveBeforeEnd();
+      return absl::CancelledError(awaited_.empty() ? "stopped" : "stopped while " + awaited_);
+    case ChiefAction::kEndFailed: {
+      const absl::Status own = desk_.With([](FrontDesk::State& state) { return state.failure; });
+      if (ExitCodeOf(own) == kExitRestart) SaveBeforeEnd();
+      return own;
+    }
+    case ChiefAction::kGiveUp: {
+      const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.limits.start);
+      return absl::DeadlineExceededError(awaited_ + ", given up after " +
+                                         std::to_string(limit.count()) + " s");
+    }
+    default: return Finish(stop);
+  }
+}
+
+absl::Status Coordinator::Finish(const StopFlag& stop) {
+  desk_.With([](FrontDesk::State& state) {
+    state.trained = true;
+    state.Wake();
+  });
+  Snapshot& last = *cut_;
+  RETURN_IF_ERROR(CheckTrained(task_.session(), TensorsOf(last.values), last.step));
+  board_.SetState(RunState::kSaving);
+  const Tries tries = TriesUntil(stop);
+  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "save the last checkpoint",
+                        [this] { return SaveNow(); }));
+  std::vector<TensorRef> evaluated = TensorsOf(last.values);
+  if (const auto average = optimizer_->average_slot()) {
+    const std::vector<TensorRef> averages = TensorsOf(last.slots[*average]);
+    for (size_t i = 0; i < evaluated.size(); ++i) {
+      if (!averages[i].empty()) evaluated[i] = averages[i];
+    }
+  }
+  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "export the model",
+                        [&] { return task_.Export(last.step, evaluated); }));
+  board_.SetState(RunState::kEvaluating);
+  ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
+  if (evaluation) {
+    evaluation->step = last.step;
+    board_.SetEvaluation(*evaluation);
+    options_.on_evaluation(*evaluation);
+  }
+  TakeFarewell(stop);
+  board_.SetState(RunState::kDone);
+  return absl::OkStatus();
+}
+
+void Coordinator::TakeFarewell(const StopFlag& stop) {
+  desk_.With([&](FrontDesk::State& state) {
+    state.done = true;
+    state.end_step = cut_->step;
+    state.ready = false;
+    state.Announce();
+  });
+  const auto all_left = [](const FrontDesk::State& state) { return state.roster.AllLeft(); };
+  const Clock::Time until = clock_.Now() + kFarewell;
+  while (!desk_.With(all_left)) {
+    if (stop.stopped() || clock_.Now() >= until) {
+      Log(LogLevel::kWarning, "a replica has not taken leave; ending without it");
+      return;
+    }
+    desk_.WaitUntil(kLookForStop, all_left);
+  }
 }
 
 }  // namespace taas

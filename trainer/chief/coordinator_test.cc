@@ -193,14 +193,14 @@ class CoordinatorTest : public testing::Test {
     *request.mutable_identity() = IdentityOf(replica, pod);
     request.set_config_hash(ConfigHash(config_));
     request.set_bulk_address(address);
-    ASSERT_EQ(coordinator_->Join(request).verdict(), wire::JoinReply::ACCEPTED);
+    ASSERT_EQ(coordinator_->desk().Join(request).verdict(), wire::JoinReply::ACCEPTED);
   }
   wire::BeatReply Beat(const ReplicaId& replica,
                        const std::function<void(wire::BeatRequest&)>& more = [](auto&) {}) {
     wire::BeatRequest request;
     *request.mutable_identity() = IdentityOf(replica);
     more(request);
-    return coordinator_->Beat(request);
+    return coordinator_->desk().Beat(request);
   }
   static void WantToGo(wire::BeatRequest& request) { request.set_wants_to_go(true); }
   // Asks without pause until it is so; false after ten seconds.
@@ -238,13 +238,13 @@ TEST_F(CoordinatorTest, AWorkerWithOtherDataIsRefusedAndBothAreNamed) {
   *request.mutable_identity() = IdentityOf({"worker", 0});
   request.set_config_hash(ConfigHash(config_));
   request.set_data_identity("19 examples in 2 files, a to b");
-  const wire::JoinReply refused = coordinator_->Join(request);
+  const wire::JoinReply refused = coordinator_->desk().Join(request);
   EXPECT_EQ(refused.verdict(), wire::JoinReply::REFUSED);
   EXPECT_THAT(refused.sentence(), testing::HasSubstr("worker-0 has other training data"));
   EXPECT_THAT(refused.sentence(), testing::HasSubstr("it has 19 examples in 2 files, a to b"));
   EXPECT_THAT(refused.sentence(), testing::HasSubstr("the chief has " + task_->data_identity()));
   request.set_data_identity(task_->data_identity());
-  EXPECT_EQ(coordinator_->Join(request).verdict(), wire::JoinReply::ACCEPTED);
+  EXPECT_EQ(coordinator_->desk().Join(request).verdict(), wire::JoinReply::ACCEPTED);
 }
 
 // It served for twenty seconds with nobody to serve.
@@ -309,7 +309,7 @@ TEST_F(CoordinatorTest, AnErrorOfTheChiefsOwnTrainingEndsTheJobWhateverItsClass)
     Join({"ps", 0}, Serve());
     Join({"worker", 0});
     ASSERT_TRUE(Until([&] { return Beat({"worker", 0}).ready(); }));
-    coordinator_->Fail(own);
+    coordinator_->desk().Fail(own);
     run_.join();
     EXPECT_EQ(ended_, own);
     EXPECT_EQ(Beat({"worker", 0}).generation(), 1);
@@ -385,7 +385,7 @@ TEST_F(CoordinatorTest, AReplicaEndsWithTheErrorOfItsTaskWhateverItsClass) {
   for (const absl::Status& own : {absl::AbortedError("read /data/a: changed"),
                                   absl::FailedPreconditionError("open /data/a: it is a pipe")}) {
     UnreadableTask task(*task_, own);
-    EXPECT_EQ(RunReplica(*coordinator_, task, {}), own);
+    EXPECT_EQ(RunReplica(coordinator_->desk(), task, {}), own);
   }
 }
 
@@ -411,7 +411,7 @@ TEST_F(CoordinatorTest, WhatAWorkerThatLeavesHasNotDoneIsLentToOthersAtOnce) {
   }));
   wire::LeaveRequest leave;
   *leave.mutable_identity() = IdentityOf({"worker", 0});
-  coordinator_->Leave(leave);
+  coordinator_->desk().Leave(leave);
   const Clock::Time left = clock_.Now();
   EXPECT_EQ(ask(0).batches_size(), 0);
   std::set<int64_t> others;

@@ -74,7 +74,7 @@ absl::Status RunChief(Role& role) {
           .limits = role.limits(),
           .on_evaluation = [&](const Evaluation& evaluation) { log.OnEvaluation(evaluation); }},
       role.board(), *task, store.get());
-  reception.Open(*coordinator);
+  reception.Open(coordinator->desk());
 
   ReplicaObserver observer;
   int64_t last = -1;
@@ -88,8 +88,8 @@ absl::Status RunChief(Role& role) {
   };
   observer.on_trouble = [&role](const std::string& why) { role.ShowTrouble(why); };
   std::thread trainer([&] {
-    const absl::Status status = RunReplica(*coordinator, *task, observer);
-    if (!status.ok()) coordinator->Fail(status);
+    const absl::Status status = RunReplica(coordinator->desk(), *task, observer);
+    if (!status.ok()) coordinator->desk().Fail(status);
   });
   const absl::Status status = coordinator->Run(role.stop());
   role.StopReading();

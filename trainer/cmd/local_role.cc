@@ -1,5 +1,3 @@
-#include <string>
-
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
 #include "trainer/strategy/local_strategy.h"
@@ -8,12 +6,6 @@ namespace taas {
 
 absl::Status RunLocally(Role& role) {
   ASSIGN_OR_RETURN(const auto status_page, role.ServeStatus());
-  if (role.process().cluster && !role.cluster().alone() &&
-      role.cluster().training_replicas().size() > 1) {
-    return absl::InvalidArgumentError(
-        "strategy.type Local or Towers: one process trains, but TF_CONFIG has " +
-        std::to_string(role.cluster().training_replicas().size()) + " training replicas");
-  }
   ASSIGN_OR_RETURN(const auto task, role.MakeTask());
   RETURN_IF_ERROR(role.TryExport());
   ASSIGN_OR_RETURN(const auto store, role.OpenStore(*task));

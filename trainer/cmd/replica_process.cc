@@ -11,51 +11,29 @@
 namespace taas {
 namespace {
 
+absl::Status (*RunOf(TrainerRole role))(Role& role) {
+  switch (role) {
+    case TrainerRole::kChief: return RunChief;
+    case TrainerRole::kWorker: return RunWorker;
+    case TrainerRole::kParameterServer: return RunParameterServer;
+    case TrainerRole::kEvaluator: return RunEvaluator;
+    case TrainerRole::kLocal: break;
+  }
+  return RunLocally;
+}
+
 absl::Status Run(Role& role) {
-  const ReplicaProcess& process = role.process();
-  if (process.cluster) {
+  const Part& part = role.process().part;
+  if (role.process().cluster) {
     RETURN_IF_ERROR(role.place().Resolve(role.cluster()));
+    if (part.role != TrainerRole::kEvaluator) {
+      RETURN_IF_ERROR(part.strategy->check(*part.strategy, role.cluster()));
+    }
   }
-  const TrainerRole what = RoleOf(process);
-  if (what == TrainerRole::kEvaluator) return RunEvaluator(role);
-  if (what == TrainerRole::kLocal) return RunLocally(role);
-  if (role.cluster().count("ps") == 0) {
-    return absl::InvalidArgumentError(
-        "strategy.type ParameterServer: the cluster in TF_CONFIG has no ps");
-  }
-  if (what == TrainerRole::kChief) return RunChief(role);
-  return what == TrainerRole::kParameterServer ? RunParameterServer(role) : RunWorker(role);
+  return RunOf(part.role)(role);
 }
 
 }  // namespace
-
-TrainerRole RoleOf(const ReplicaProcess& process) {
-  const std::optional<ClusterSpec>& cluster = process.cluster;
-  if (cluster && cluster->self.role == "evaluator") return TrainerRole::kEvaluator;
-  if (!cluster || cluster->alone() ||
-      process.config.strategy != StrategyType::kParameterServer) {
-    return TrainerRole::kLocal;
-  }
-  if (cluster->self == cluster->chief()) return TrainerRole::kChief;
-  return cluster->self.role == "ps" ? TrainerRole::kParameterServer : TrainerRole::kWorker;
-}
-
-bool NeededToSave(const ReplicaProcess& process) {
-  const TrainerRole role = RoleOf(process);
-  return role != TrainerRole::kEvaluator && role != TrainerRole::kWorker;
-}
-
-int64_t ExamplesPerStepOf(const ReplicaProcess& process) {
-  const TrainerConfig& config = process.config;
-  const TrainerRole role = RoleOf(process);
-  const bool alone = role == TrainerRole::kLocal || role == TrainerRole::kEvaluator;
-  if (alone || config.mode != UpdateMode::kSync) {
-    return ExamplesPerStep(config);
-  }
-  const auto replicas = static_cast<int64_t>(process.cluster->training_replicas().size());
-  // What cannot be resolved is refused where training starts.
-  return ExamplesPerStep(config, GradientsPerStep(config, replicas).value_or(1));
-}
 
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
   char start[17];

@@ -21,12 +21,14 @@
 #include "trainer/retry/stop_flag.h"
 #include "trainer/retry/try_on.h"
 #include "trainer/status/status_board.h"
+#include "trainer/strategy/strategy.h"
 
 namespace taas {
 
 struct ReplicaProcess {
   TrainerConfig config;
   std::optional<ClusterSpec> cluster;  // Without one: a program by itself.
+  Part part;                           // Of both.
   std::string job = "local/run";
   std::string uid = "none";
   std::string token;  // Of the job; "": none.
@@ -40,14 +42,9 @@ struct ReplicaProcess {
   std::optional<std::string> visible_gpus;  // CUDA_VISIBLE_DEVICES.
 };
 
-TrainerRole RoleOf(const ReplicaProcess& process);
-
-// Whether a last checkpoint at SIGTERM needs this process: then it is told to stop (the stop flag)
-// instead of being ended at once.
-bool NeededToSave(const ReplicaProcess& process);
-
-// How many examples one step of the job trains: of several replicas in mode Sync, of all towers.
-int64_t ExamplesPerStepOf(const ReplicaProcess& process);
+inline int64_t ExamplesPerStepOf(const ReplicaProcess& process) {
+  return ExamplesPerStepOf(process.part, process.config, process.cluster);
+}
 
 // The board that the process reports by.
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process);

@@ -89,11 +89,11 @@ absl::StatusOr<std::unique_ptr<ModelTask>> Role::MakeTask() {
   trace_.emplace(clock_, files_, config().engine, traced);
   process.trace = trace_->trace();
   process.after_step = [this] { trace_->WriteIfComplete(); };
-  process.trains = RoleOf(process_) != TrainerRole::kEvaluator;
+  process.trains = process_.part.role != TrainerRole::kEvaluator;
   process.read_again = [this](const std::function<absl::Status()>& read) {
     // A process by itself saves what it has when it is stopped; the chief's training thread is told
     // when the others have.
-    const StopFlag& stop = RoleOf(process_) == TrainerRole::kLocal ? stop_ : reading_stopped_;
+    const StopFlag& stop = process_.part.role == TrainerRole::kLocal ? stop_ : reading_stopped_;
     return TryOn(TriesUntil(stop), ErrorAt::kRead, "read the training data", read);
   };
   std::unique_ptr<ModelTask> task;
@@ -280,7 +280,7 @@ Member::Options Role::MemberOptions() const {
 }
 
 TryLimits Role::limits() const {
-  return {.role = RoleOf(process_),
+  return {.role = process_.part.role,
           .start = process_.start_deadline,
           .save = std::chrono::seconds(config().checkpoint_save_deadline)};
 }

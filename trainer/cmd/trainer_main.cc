@@ -64,6 +64,7 @@ absl::Status Configure(const Flags& flags, ReplicaProcess* process) {
   ASSIGN_OR_RETURN(process->cluster, ReadCluster(flags, Env));
   process->start_deadline = std::chrono::seconds(flags.start_deadline_secs);
   ASSIGN_OR_RETURN(process->config, ReadConfig(flags));
+  process->part = PartOf(process->config, process->cluster);
   process->job = Env("TAAS_JOB").value_or(process->job);
   PosixFileSystem files;
   ASSIGN_OR_RETURN(process->token, ReadToken(flags, Env, files));
@@ -93,7 +94,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
     for (;;) {
       int number = 0;
       if (sigwait(&signals, &number) != 0) continue;
-      if (NeededToSave(process) && !told) {
+      if (process.part.needed_to_save() && !told) {
         told = true;
         stop.Stop();
         continue;

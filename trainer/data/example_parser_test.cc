@@ -84,7 +84,8 @@ TEST(ExampleParserTest, FeaturesOfAnyLengthMayBeMissing) {
   EXPECT_THAT(Floats({.name = "none", .kind = kBytes, .fixed = false, .raw = RawType::kUint8}),
               ElementsAre());
   ExampleParser words({{.name = "words", .kind = kBytes, .fixed = false}});
-  ASSERT_THAT(words.Parse(Sample()), IsOk());
+  const std::string sample = Sample();  // The views are into it.
+  ASSERT_THAT(words.Parse(sample), IsOk());
   EXPECT_THAT(words.values(0).bytes, ElementsAre("a", "bc"));
 }
 

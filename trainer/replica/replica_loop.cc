@@ -2,9 +2,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "operator/base/status.h"
+#include "trainer/batches/batch_source.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/replica/host_model.h"
 #include "trainer/replica/moved_variables.h"
@@ -33,7 +35,7 @@ class Replica {
     for (;;) {
       ASSIGN_OR_RETURN(const Work work, source_.Next());
       if (work.done) return absl::OkStatus();
-      const absl::Status status = work.from_shards ? TrainInSteps(work) : TrainBatches(work);
+      const absl::Status status = Train(work);
       if (status.ok()) continue;
       if (!own_error_.ok()) return own_error_;
       exchange_ = nullptr;
@@ -45,32 +47,57 @@ class Replica {
 
  private:
   // Asynchronous: the chief has lent the batches, and any values will do.
-  absl::Status TrainBatches(const Work& work) {
-    if (exchange_ == nullptr || generation_ != work.generation || pusher_ != work.pusher) {
+  class LentBatches : public BatchSource {
+   public:
+    explicit LentBatches(std::span<const int64_t> batches) : batches_(batches) {}
+    absl::StatusOr<std::optional<int64_t>> Next() override {
+      if (batches_.empty()) return std::nullopt;
+      const int64_t batch = batches_.front();
+      batches_ = batches_.subspan(1);
+      return batch;
+    }
+
+   private:
+    std::span<const int64_t> batches_;
+  };
+
+  // Synchronous: the parameter servers say with their values what is to be computed.
+  class GivenBatches : public BatchSource {
+   public:
+    GivenBatches(Replica& replica, const Work& work) : replica_(replica), work_(work) {}
+    absl::StatusOr<std::optional<int64_t>> Next() override {
+      ps::Exchange::Result& values = replica_.values_;
+      while (values.batch && values.values_step < 0) {
+        // The shards answered while a step was being made: these values are of no step.
+        ASSIGN_OR_RETURN(values, replica_.Pull(work_));
+      }
+      // All steps are made; the chief says so as soon as it has the last values.
+      while (!values.batch &&
+             replica_.source_.StillCurrent(work_.generation, work_.pusher)) {
+        comm::WaitReadable({}, kEndPause);
+      }
+      return values.batch;
+    }
+
+   private:
+    Replica& replica_;
+    const Work& work_;
+  };
+
+  absl::Status Train(const Work& work) {
+    const bool attached =
+        exchange_ != nullptr && generation_ == work.generation && pusher_ == work.pusher;
+    if (!attached || work.from_shards) {
       RETURN_IF_ERROR(Attach(work));
     }
-    for (const int64_t batch : work.batches) {
-      ASSIGN_OR_RETURN(values_, Step(work, batch));
+    LentBatches lent(work.batches);
+    GivenBatches given(*this, work);
+    BatchSource& batches = work.from_shards ? static_cast<BatchSource&>(given) : lent;
+    for (;;) {
+      ASSIGN_OR_RETURN(const std::optional<int64_t> batch, batches.Next());
+      if (!batch) return absl::OkStatus();
+      ASSIGN_OR_RETURN(values_, Step(work, *batch));
     }
-    return absl::OkStatus();
-  }
-
-  // Synchronous: the parameter servers say what is to be computed at which step.
-  absl::Status TrainInSteps(const Work& work) {
-    RETURN_IF_ERROR(Attach(work));
-    while (values_.batch) {
-      if (values_.values_step >= 0) {
-        ASSIGN_OR_RETURN(values_, Step(work, *values_.batch));
-      } else {
-        // The shards answered while a step was being made: these values are of no step.
-        ASSIGN_OR_RETURN(values_, Pull(work));
-      }
-    }
-    // All steps are made; the chief says so as soon as it has the last values.
-    while (source_.StillCurrent(work.generation, work.pusher)) {
-      comm::WaitReadable({}, kEndPause);
-    }
-    return absl::OkStatus();
   }
 
   // Connects to the shards of the work's generation and takes their values. How many there are is

@@ -149,7 +149,7 @@ class AsyncTrainingTest : public testing::Test {
                              .self = {1, random_.Next()},
                              .on_evaluation = [&](const Evaluation& e) { after = e; }},
                             board, task, store);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
     EXPECT_THAT(server, IsOk());
     const int port = (*server)->port();
 
@@ -157,7 +157,7 @@ class AsyncTrainingTest : public testing::Test {
     for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
     for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
     threads.emplace_back(
-        [&] { EXPECT_THAT(RunReplica(coordinator, task, Observer()), IsOk()); });
+        [&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, Observer()), IsOk()); });
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
 
@@ -224,7 +224,7 @@ TEST_F(AsyncTrainingTest, ReplicaWithAnotherConfigurationIsRefusedWithASentence)
       clock_,
       {.config = Config(), .cluster = Cluster({"chief", 0}), .job = {"uid", 1}, .self = {1, 1}},
       board, task, nullptr);
-  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
   ASSERT_THAT(server, IsOk());
   Member::Options options = MemberOptions({"worker", 1}, (*server)->port());
   options.config_hash = "another";

@@ -168,7 +168,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
         clock_,
         {.config = config, .cluster = cluster, .job = {"uid", 1}, .self = {1, random_.Next()}},
         board, task, nullptr);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
     EXPECT_THAT(server, IsOk());
     const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
       ClusterSpec own = cluster;
@@ -188,7 +188,7 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     if (workers > 0) {
       threads.emplace_back([&] { RunWorker(config, options({"worker", 0}), on_loss); });
     }
-    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator, task, {}), IsOk()); });
+    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, {}), IsOk()); });
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
     AddEvaluation(board, &losses);

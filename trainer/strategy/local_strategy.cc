@@ -10,6 +10,7 @@
 
 #include "operator/base/log.h"
 #include "operator/base/status.h"
+#include "trainer/batches/untrained_batches.h"
 #include "trainer/cut/background_saver.h"
 #include "trainer/cut/save_policy.h"
 #include "trainer/cut/snapshot.h"
@@ -90,7 +91,7 @@ class LocalTraining {
       if (found) {
         RETURN_IF_ERROR(Restore(snapshot, session));
         step_ = snapshot.step;
-        committed_ = snapshot.committed;
+        batches_ = UntrainedBatches(snapshot.committed);
         Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
         board_.SetResumed(step_);
       }
@@ -104,41 +105,38 @@ class LocalTraining {
     return absl::OkStatus();
   }
 
-  // The lowest that are not part of the model. A checkpoint that several replicas made in the
-  // middle of a job has gaps.
-  void TakeBatches() {
-    batches_.clear();
-    for (int64_t batch = committed_.watermark();
-         std::ssize(batches_) < task_.batches_per_step(); ++batch) {
-      if (!committed_.Contains(batch)) batches_.push_back(batch);
-    }
-  }
-
   absl::Status Step() {
-    TakeBatches();
+    for (int64_t i = 0; i < task_.batches_per_step(); ++i) {
+      RETURN_IF_ERROR(batches_.Next().status());
+    }
     update_->Prepare(step_ + 1);
     // While a cut is copied, gradients can be computed.
     const bool whole = task_.makes_steps() && !(saver_ && saver_->attached());
-    ASSIGN_OR_RETURN(const float loss, whole ? MakeStep() : MakeStepInParts());
+    const absl::StatusOr<float> made = whole ? MakeStep() : MakeStepInParts();
+    if (!made.ok()) {
+      batches_.Return();
+      return made.status();
+    }
+    const float loss = *made;
     ++step_;
-    for (const int64_t batch : batches_) committed_.Add(batch);
+    batches_.Commit();
     const double rate = log_.OnStep(step_, loss);
     board_.SetProgress({.step = step_, .loss = loss, .examples_per_second = rate});
     return absl::OkStatus();
   }
 
   absl::StatusOr<float> MakeStep() {
-    RETURN_IF_ERROR(task_.FillBatch(batches_[0]));
+    RETURN_IF_ERROR(task_.FillBatch(batches_.taken()[0]));
     torn_ = true;
     ASSIGN_OR_RETURN(const float loss, task_.MakeStep());
     torn_ = false;
-    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
+    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_.taken()[0]}, task_));
     return loss;
   }
 
   absl::StatusOr<float> MakeStepInParts() {
-    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_));
-    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_[0]}, task_));
+    ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(batches_.taken()));
+    RETURN_IF_ERROR(CheckLoss(loss, {step_ + 1, batches_.taken()[0]}, task_));
     if (saver_) saver_->Detach();
     torn_ = true;
     RETURN_IF_ERROR(update_->Apply());
@@ -157,7 +155,7 @@ class LocalTraining {
       RETURN_IF_ERROR(TakeResult());
     }
     saves_.Begin(step_);
-    if (!saves_.is_saved(step_)) saver_->Begin(step_, committed_);
+    if (!saves_.is_saved(step_)) saver_->Begin(step_, batches_.committed());
     return absl::OkStatus();
   }
 
@@ -190,7 +188,7 @@ class LocalTraining {
     // How an earlier one has ended does not matter any more.
     if (const absl::Status before = TakeResult(); !before.ok()) return before;
     if (saves_.is_saved(step_)) return absl::OkStatus();
-    saver_->Begin(step_, committed_);
+    saver_->Begin(step_, batches_.committed());
     saver_->Detach();
     saver_->Wait();
     const std::optional<BackgroundSaver::Result> result = saver_->Take();
@@ -211,8 +209,7 @@ class LocalTraining {
   std::unique_ptr<ModelUpdate> update_;
   int64_t step_ = 0;
   bool torn_ = false;  // Some variables may be of the step that failed, and some of the one before.
-  CommittedSet committed_;
-  std::vector<int64_t> batches_;  // Of the step.
+  UntrainedBatches batches_;
   SavePolicy saves_;
   Clock::Duration took_{};  // The last save.
   std::optional<BackgroundSaver> saver_;

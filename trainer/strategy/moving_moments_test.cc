@@ -111,7 +111,7 @@ class MovingMomentsTest : public testing::Test {
          .self = {1, random_.Next()},
          .on_evaluation = [&](const Evaluation& evaluation) { trained.loss = evaluation.loss; }},
         board, task, nullptr);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator);
+    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
     EXPECT_THAT(server, IsOk());
     const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
       ClusterSpec own = cluster;
@@ -131,7 +131,7 @@ class MovingMomentsTest : public testing::Test {
     for (int i = 0; i < kReplicas - 1; ++i) {
       threads.emplace_back([&, of = options({"worker", i})] { RunWorker(config, of); });
     }
-    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator, task, {}), IsOk()); });
+    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, {}), IsOk()); });
     EXPECT_THAT(coordinator.Run(stop_), IsOk());
     for (std::thread& thread : threads) thread.join();
     trained.moments = task.moments;

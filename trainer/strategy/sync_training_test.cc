@@ -112,7 +112,7 @@ class SyncJob {
                              .job = {"uid", 1},
                              .self = {1, random_.Next()}},
         board_, *task_, store_.get());
-    auto server = ChiefServer::Start("127.0.0.1", 0, *coordinator_);
+    auto server = ChiefServer::Start("127.0.0.1", 0, coordinator_->desk());
     EXPECT_THAT(server, IsOk());
     server_ = *std::move(server);
   }
@@ -121,7 +121,7 @@ class SyncJob {
   void StartChief(ReplicaObserver observer = {}) {
     for (int i = 0; i < kShards; ++i) threads_.emplace_back([this, i] { RunShard(i); });
     threads_.emplace_back([this, observer] {
-      EXPECT_THAT(RunReplica(*coordinator_, *task_, observer), IsOk());
+      EXPECT_THAT(RunReplica(coordinator_->desk(), *task_, observer), IsOk());
     });
   }
   // Ends in the middle of the job when `stop` says so.

@@ -1,0 +1,36 @@
+#include "trainer/batches/untrained_batches.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace taas {
+namespace {
+
+using ::testing::ElementsAre;
+
+void TakeTwo(UntrainedBatches& batches) {
+  ASSERT_TRUE(batches.Next()->has_value());
+  ASSERT_TRUE(batches.Next()->has_value());
+}
+
+TEST(UntrainedBatchesTest, GapsOfACheckpointAreFilledFirst) {
+  UntrainedBatches batches(CommittedSet(3, {4, 6}));
+  TakeTwo(batches);
+  EXPECT_THAT(batches.taken(), ElementsAre(3, 5));
+  batches.Commit();
+  TakeTwo(batches);
+  EXPECT_THAT(batches.taken(), ElementsAre(7, 8));
+  EXPECT_EQ(batches.committed(), CommittedSet(7, {}));
+}
+
+TEST(UntrainedBatchesTest, BatchesOfAStepThatFailedAreTakenAgain) {
+  UntrainedBatches batches;
+  TakeTwo(batches);
+  batches.Return();
+  EXPECT_EQ(batches.committed(), CommittedSet());
+  TakeTwo(batches);
+  EXPECT_THAT(batches.taken(), ElementsAre(0, 1));
+}
+
+}  // namespace
+}  // namespace taas

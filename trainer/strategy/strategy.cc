@@ -1,0 +1,59 @@
+#include "trainer/strategy/strategy.h"
+
+#include <algorithm>
+#include <string>
+
+namespace taas {
+namespace {
+
+TrainerRole RoleBesideServers(const ClusterSpec& cluster) {
+  if (cluster.alone()) return TrainerRole::kLocal;
+  if (cluster.self == cluster.chief()) return TrainerRole::kChief;
+  return cluster.self.role == "ps" ? TrainerRole::kParameterServer : TrainerRole::kWorker;
+}
+
+absl::Status CheckServers(const Strategy& strategy, const ClusterSpec& cluster) {
+  if (cluster.alone() || cluster.count("ps") > 0) return absl::OkStatus();
+  return absl::InvalidArgumentError("strategy.type " + std::string(strategy.name) +
+                                    ": the cluster in TF_CONFIG has no ps");
+}
+
+TrainerRole RoleOfOneProcess(const ClusterSpec&) { return TrainerRole::kLocal; }
+
+absl::Status CheckOneProcess(const Strategy& strategy, const ClusterSpec& cluster) {
+  const size_t replicas = cluster.training_replicas().size();
+  if (cluster.alone() || replicas <= 1) return absl::OkStatus();
+  return absl::InvalidArgumentError("strategy.type " + std::string(strategy.name) +
+                                    ": one process trains, but TF_CONFIG has " +
+                                    std::to_string(replicas) + " training replicas");
+}
+
+constexpr Strategy kStrategies[] = {
+    {StrategyType::kParameterServer, "ParameterServer", RoleBesideServers, CheckServers},
+    {StrategyType::kLocal, "Local", RoleOfOneProcess, CheckOneProcess},
+    {StrategyType::kTowers, "Towers", RoleOfOneProcess, CheckOneProcess},
+};
+
+}  // namespace
+
+const Strategy& StrategyOf(StrategyType type) {
+  return *std::ranges::find(kStrategies, type, &Strategy::type);
+}
+
+Part PartOf(const TrainerConfig& config, const std::optional<ClusterSpec>& cluster) {
+  Part part{.strategy = &StrategyOf(config.strategy)};
+  if (!cluster) return part;
+  part.role = cluster->self.role == "evaluator" ? TrainerRole::kEvaluator
+                                                : part.strategy->role(*cluster);
+  return part;
+}
+
+int64_t ExamplesPerStepOf(const Part& part, const TrainerConfig& config,
+                          const std::optional<ClusterSpec>& cluster) {
+  const bool alone = part.role == TrainerRole::kLocal || part.role == TrainerRole::kEvaluator;
+  if (alone || config.mode != UpdateMode::kSync) return ExamplesPerStep(config);
+  const auto replicas = static_cast<int64_t>(cluster->training_replicas().size());
+  return ExamplesPerStep(config, GradientsPerStep(config, replicas).value_or(1));
+}
+
+}  // namespace taas
