@@ -32,6 +32,7 @@
 #include "trainer/ps/shard_client.h"
 #include "trainer/replica/replica_loop.h"
 #include "trainer/task/model_task.h"
+#include "trainer/testing/task_around.h"
 
 namespace taas {
 namespace {
@@ -363,18 +364,13 @@ TEST_F(CoordinatorTest, AParameterServerThatIsReplacedAfterAGenerationBeganIsTri
 }
 
 // A task whose data cannot be read.
-class UnreadableTask : public TrainingTask {
+class UnreadableTask : public TaskAround {
  public:
-  UnreadableTask(TrainingTask& task, absl::Status error) : task_(task), error_(std::move(error)) {}
-  Session& session() override { return task_.session(); }
-  absl::Status FillBatch(int64_t) override { return error_; }
-  absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<TensorRef>& variables) override {
-    return task_.Evaluate(variables);
-  }
+  UnreadableTask(TrainingTask& task, absl::Status error)
+      : TaskAround(task), error_(std::move(error)) {}
+  absl::StatusOr<float> ComputeGradients(std::span<const int64_t>) override { return error_; }
 
  private:
-  TrainingTask& task_;
   const absl::Status error_;
 };
 

@@ -6,7 +6,6 @@
 #include <mutex>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -15,15 +14,11 @@
 #include "operator/base/fault_file_system.h"
 #include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/chief/coordinator.h"
-#include "trainer/cluster/chief_server.h"
-#include "trainer/comm/listener.h"
 #include "trainer/cut/snapshot.h"
 #include "trainer/graph/testing/unusual_graph.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/ps/shard.h"
 #include "trainer/replica/member.h"
-#include "trainer/replica/replica_loop.h"
+#include "trainer/testing/job_in_threads.h"
 
 namespace taas {
 namespace {
@@ -92,81 +87,28 @@ TrainerConfig Config() {
   return config;
 }
 
-ClusterSpec Cluster(const ReplicaId& self) {
-  return {{{"chief", {"127.0.0.1:1"}},
-           {"ps", {"127.0.0.1:2", "127.0.0.1:3"}},
-           {"worker", {"127.0.0.1:4", "127.0.0.1:5"}}},
-          self};
-}
-
 class AsyncTrainingTest : public testing::Test {
  protected:
-  Member::Options MemberOptions(const ReplicaId& self, int port) {
-    const ClusterSpec cluster = Cluster(self);
-    return {.chief_name = "chief-0",
-            .chief_address = "127.0.0.1:" + std::to_string(port),
-            .job = {"uid", 1},
-            .self = self,
-            .incarnation = {1, random_.Next()},
-            .rank = cluster.rank(self),
-            .config_hash = ConfigHash(Config())};
-  }
-
-  void RunParameterServer(int index, int port) {
-    ps::Shard shard;
-    auto listener = comm::Listener::Open(
-        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
-    ASSERT_THAT(listener, IsOk());
-    StatusBoard board({});
-    Member::Options options = MemberOptions({"ps", index}, port);
-    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(member.WaitForEnd(), IsOk());
-    member.Leave();
-    EXPECT_EQ(shard.stats().step, kSteps);
-    EXPECT_GT(shard.stats().bytes, 0);
-    shard.Close();
-  }
-
-  void RunWorker(int index, int port) {
-    UnusualTask task;
-    StatusBoard board({});
-    Member member(clock_, MemberOptions({"worker", index}, port), board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(RunReplica(member, task, Observer()), IsOk());
-    member.Leave();
-  }
-
   // A whole job in threads, of which every step is made once.
   Evaluation Train(UnusualTask& task, const TrainerConfig& config, SnapshotStore* store) {
-    StatusBoard board({});
-    Evaluation after;
-    Coordinator coordinator(clock_,
-                            {.config = config,
-                             .cluster = Cluster({"chief", 0}),
-                             .job = {"uid", 1},
-                             .self = {1, random_.Next()},
-                             .on_evaluation = [&](const Evaluation& e) { after = e; }},
-                            board, task, store);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
-    EXPECT_THAT(server, IsOk());
-    const int port = (*server)->port();
-
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunParameterServer(i, port); });
-    for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { RunWorker(i, port); });
-    threads.emplace_back(
-        [&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, Observer()), IsOk()); });
-    EXPECT_THAT(coordinator.Run(stop_), IsOk());
-    for (std::thread& thread : threads) thread.join();
-
+    JobInThreads job({.config = config,
+                      .workers = 2,
+                      .make_task = [] { return std::make_unique<UnusualTask>(); }},
+                     task, store);
+    job.StartServers();
+    for (int i = 0; i < 2; ++i) job.StartWorker(i, Observer());
+    job.StartChief(Observer());
+    EXPECT_THAT(job.Finish(), IsOk());
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(job.stats(i).step, kSteps);
+      EXPECT_GT(job.stats(i).bytes, 0);
+    }
     // Moved, not trained.
     EXPECT_GT(task.loss_average, 0);
     EXPECT_EQ(steps_.size(), static_cast<size_t>(kSteps));
     EXPECT_EQ(*steps_.begin(), 1);
     EXPECT_EQ(*steps_.rbegin(), kSteps);
-    return after;
+    return *job.board().snapshot().evaluation;
   }
 
   // Notes the step of every push of every replica.
@@ -180,8 +122,6 @@ class AsyncTrainingTest : public testing::Test {
   }
 
   RealClock clock_;
-  SystemRandom random_;
-  StopFlag stop_;
   std::mutex mutex_;
   std::set<int64_t> steps_;
 };
@@ -219,16 +159,12 @@ TEST_F(AsyncTrainingTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
 
 TEST_F(AsyncTrainingTest, ReplicaWithAnotherConfigurationIsRefusedWithASentence) {
   UnusualTask task;
+  JobInThreads job({.config = Config(), .workers = 2}, task);
   StatusBoard board({});
-  Coordinator coordinator(
-      clock_,
-      {.config = Config(), .cluster = Cluster({"chief", 0}), .job = {"uid", 1}, .self = {1, 1}},
-      board, task, nullptr);
-  const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
-  ASSERT_THAT(server, IsOk());
-  Member::Options options = MemberOptions({"worker", 1}, (*server)->port());
+  const StopFlag stop;
+  Member::Options options = job.MemberOptions({"worker", 1});
   options.config_hash = "another";
-  Member member(clock_, options, board, stop_);
+  Member member(clock_, options, board, stop);
   EXPECT_THAT(member.Start(), StatusIs(absl::StatusCode::kFailedPrecondition,
                                        testing::HasSubstr("need the same TAAS_TRAINER")));
 }

@@ -11,69 +11,65 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
-#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/chief/coordinator.h"
-#include "trainer/cluster/chief_server.h"
-#include "trainer/comm/listener.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/ps/shard.h"
-#include "trainer/replica/member.h"
-#include "trainer/replica/replica_loop.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/task/model_task.h"
 #include "trainer/testing/far_device.h"
+#include "trainer/testing/job_in_threads.h"
+#include "trainer/testing/task_around.h"
 
 namespace taas {
 namespace {
 
 constexpr int64_t kSteps = 40;
 constexpr int64_t kBatch = 4;  // Of eight examples, which come again and again.
-constexpr int kShards = 2;
 
 using Losses = std::map<int64_t, double>;  // By batch.
 constexpr int64_t kEvaluated = -1;         // And, if there is test data, of the end.
 
 // Remembers the losses of batches, as they are computed: what became of a last push a replica may
 // not learn, if the job ends meanwhile.
-class WatchedTask : public TrainingTask {
+class WatchedTask : public TaskAround {
  public:
   using OnLoss = std::function<void(int64_t batch, double loss)>;
-  WatchedTask(TrainingTask& task, OnLoss on_loss) : task_(task), on_loss_(std::move(on_loss)) {}
-  Session& session() override { return task_.session(); }
+  WatchedTask(TrainingTask& task, OnLoss on_loss)
+      : TaskAround(task), on_loss_(std::move(on_loss)) {}
   absl::Status FillBatch(int64_t batch) override {
     filled_ = batch;
     return task_.FillBatch(batch);
   }
-  int64_t batches_per_step() const override { return task_.batches_per_step(); }
   // Of several batches the loss is their mean, and counts as that of a batch as large as all.
   absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
     const absl::StatusOr<float> loss = task_.ComputeGradients(batches);
     if (loss.ok()) on_loss_(batches[0] / std::ssize(batches), *loss);
     return loss;
   }
-  bool makes_steps() const override { return task_.makes_steps(); }
   absl::StatusOr<float> MakeStep() override {
     const absl::StatusOr<float> loss = task_.MakeStep();
     if (loss.ok()) on_loss_(filled_, *loss);
     return loss;
   }
-  absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<TensorRef>& variables) override {
-    return task_.Evaluate(variables);
-  }
 
  private:
-  TrainingTask& task_;
   const OnLoss on_loss_;
   int64_t filled_ = -1;
+};
+
+// With the task that it watches.
+class OwnTask : public WatchedTask {
+ public:
+  OwnTask(std::unique_ptr<ModelTask> model, OnLoss on_loss)
+      : WatchedTask(*model, std::move(on_loss)), model_(std::move(model)) {}
+
+ private:
+  const std::unique_ptr<ModelTask> model_;
 };
 
 struct Case {
@@ -148,11 +144,6 @@ class EveryModelTest : public testing::TestWithParam<Case> {
 
   // The chief trains as well.
   Losses ByParameterServers(const TrainerConfig& config, int workers) {
-    ClusterSpec cluster;
-    cluster.addresses["chief"] = {"127.0.0.1:1"};
-    cluster.addresses["ps"] = {"127.0.0.1:2", "127.0.0.1:3"};
-    if (workers > 0) cluster.addresses["worker"] = {"127.0.0.1:4"};
-    cluster.self = {"chief", 0};
     Losses losses;
     std::mutex mutex;
     const WatchedTask::OnLoss on_loss = [&](int64_t batch, double loss) {
@@ -161,37 +152,14 @@ class EveryModelTest : public testing::TestWithParam<Case> {
       in_time_.push_back(loss);
     };
     in_time_.clear();
-    const auto model = MakeTask(config);
-    WatchedTask task(*model, on_loss);
-    StatusBoard board({});
-    Coordinator coordinator(
-        clock_,
-        {.config = config, .cluster = cluster, .job = {"uid", 1}, .self = {1, random_.Next()}},
-        board, task, nullptr);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
-    EXPECT_THAT(server, IsOk());
-    const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
-      ClusterSpec own = cluster;
-      own.self = self;
-      return Member::Options{.chief_name = "chief-0",
-                             .chief_address = "127.0.0.1:" + std::to_string(port),
-                             .job = {"uid", 1},
-                             .self = self,
-                             .incarnation = {1, random_.Next()},
-                             .rank = own.rank(self),
-                             .config_hash = ConfigHash(config)};
-    };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kShards; ++i) {
-      threads.emplace_back([&, i] { RunShard(options({"ps", i})); });
-    }
-    if (workers > 0) {
-      threads.emplace_back([&] { RunWorker(config, options({"worker", 0}), on_loss); });
-    }
-    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, {}), IsOk()); });
-    EXPECT_THAT(coordinator.Run(stop_), IsOk());
-    for (std::thread& thread : threads) thread.join();
-    AddEvaluation(board, &losses);
+    OwnTask task(MakeTask(config), on_loss);
+    const auto make_task = [&] { return std::make_unique<OwnTask>(MakeTask(config), on_loss); };
+    JobInThreads job({.config = config, .workers = workers, .make_task = make_task}, task);
+    job.StartServers();
+    for (int i = 0; i < workers; ++i) job.StartWorker(i);
+    job.StartChief();
+    EXPECT_THAT(job.Finish(), IsOk());
+    AddEvaluation(job.board(), &losses);
     return losses;
   }
 
@@ -227,31 +195,6 @@ class EveryModelTest : public testing::TestWithParam<Case> {
     }
   }
 
-  void RunShard(Member::Options options) {
-    ps::Shard shard;
-    auto listener = comm::Listener::Open(
-        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
-    ASSERT_THAT(listener, IsOk());
-    StatusBoard board({});
-    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(member.WaitForEnd(), IsOk());
-    member.Leave();
-    shard.Close();
-  }
-
-  void RunWorker(const TrainerConfig& config, const Member::Options& options,
-                 const WatchedTask::OnLoss& on_loss) {
-    const auto model = MakeTask(config);
-    WatchedTask task(*model, on_loss);
-    StatusBoard board({});
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(RunReplica(member, task, {}), IsOk());
-    member.Leave();
-  }
-
   // Of the last training by parameter servers, as they were computed: out of step a replica that
   // stood still may have been lent the first batches, and compute them last.
   std::vector<double> in_time_;
@@ -260,7 +203,6 @@ class EveryModelTest : public testing::TestWithParam<Case> {
  private:
   RealClock clock_;
   PosixFileSystem files_;
-  SystemRandom random_;
   StopFlag stop_;
 };
 

@@ -1,62 +1,26 @@
 #include "trainer/strategy/local_strategy.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "operator/base/clock.h"
-#include "operator/base/fault_file_system.h"
-#include "operator/base/file_system.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/checkpoint/bundle_reader.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/optimizer/optimizer.h"
-#include "trainer/summary/sampled_tensors.h"
 #include "trainer/task/model_task.h"
 #include "trainer/task/model_update.h"
-#include "trainer/testing/failing_device.h"
-#include "trainer/testing/far_device.h"
+#include "trainer/testing/local_training.h"
 
 namespace taas {
 namespace {
 
 using ::testing::HasSubstr;
-using Tensors = std::vector<std::vector<float>>;
 
 constexpr int64_t kBatch = 12;
-
-// Two hidden layers on generated clusters; `more` are further fields of spec.trainer.
-TrainerConfig MakeConfig(const std::string& more) {
-  const auto config = ParseTrainerConfig(R"({
-      "model": {"name": "mlp", "hidden": [7, 5]}, "seed": 3,
-      "data": {"format": "generated", "generated":
-        {"examples": 100, "testExamples": 60, "features": 9, "classes": 4}},
-      )" + more + "}");
-  EXPECT_THAT(config, IsOk());
-  return *config;
-}
-
-Tensors Copies(const std::vector<TensorRef>& tensors) {
-  Tensors copies;
-  for (const TensorRef& tensor : tensors) {
-    EXPECT_THAT(tensor.Read(std::span(copies.emplace_back(tensor.count()))), IsOk());
-  }
-  return copies;
-}
 
 std::string ContentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -65,123 +29,7 @@ std::string ContentOf(const std::string& path) {
   return content;
 }
 
-// What a run ends with.
-struct Outcome {
-  absl::Status status;
-  Tensors values;
-  Tensors evaluated;
-  Tensors histograms;  // Of the last step: what a summary is made of.
-  std::vector<int64_t> trained;  // Batches.
-  StatusBoard::Snapshot board;
-};
-
-// Remembers what was evaluated.
-class WatchedTask : public TrainingTask {
- public:
-  explicit WatchedTask(TrainingTask& task) : task_(task) {}
-  Session& session() override { return task_.session(); }
-  absl::Status FillBatch(int64_t batch) override {
-    filled_ = batch;
-    return task_.FillBatch(batch);
-  }
-  int64_t batches_per_step() const override { return task_.batches_per_step(); }
-  absl::StatusOr<float> ComputeGradients(std::span<const int64_t> batches) override {
-    trained.insert(trained.end(), batches.begin(), batches.end());
-    auto loss = task_.ComputeGradients(batches);
-    if (std::ssize(trained) == explodes_at) {
-      task_.session().gradient(1).host()[2] = std::numeric_limits<float>::infinity();
-    }
-    return loss;
-  }
-  bool makes_steps() const override { return explodes_at == 0 && task_.makes_steps(); }
-  absl::StatusOr<float> MakeStep() override {
-    trained.push_back(filled_);
-    return task_.MakeStep();
-  }
-  absl::StatusOr<std::optional<Evaluation>> Evaluate(
-      const std::vector<TensorRef>& variables) override {
-    evaluated = Copies(variables);
-    return task_.Evaluate(variables);
-  }
-  absl::Status Export(int64_t step, const std::vector<TensorRef>& variables) override {
-    return task_.Export(step, variables);
-  }
-
-  Tensors evaluated;
-  std::vector<int64_t> trained;
-  int64_t explodes_at = 0;  // The step whose gradient has an infinity, from 1.
-
- private:
-  TrainingTask& task_;
-  int64_t filled_ = -1;
-};
-
-class LocalStrategyTest : public testing::Test {
- protected:
-  LocalStrategyTest() : null_(open("/dev/null", O_WRONLY)) {}
-  ~LocalStrategyTest() override { close(null_); }
-
-  std::string NewDir() {
-    std::string name = testing::TempDir() + "local_XXXXXX";
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    return name;
-  }
-
-  std::unique_ptr<SnapshotStore> OpenStore(const TrainerConfig& config, Session& session) {
-    return OpenStore(config, session, files_);
-  }
-  std::unique_ptr<SnapshotStore> OpenStore(const TrainerConfig& config, Session& session,
-                                           FileSystem& files) {
-    if (config.checkpoint_dir.empty()) return nullptr;
-    const auto shape = ShapeOf(session, config);
-    EXPECT_THAT(shape, IsOk());
-    auto store = SnapshotStore::Open(
-        files, clock_, {.dir = config.checkpoint_dir, .uid = "uid", .shape = *shape});
-    EXPECT_THAT(store, IsOk());
-    return *std::move(store);
-  }
-
-  // Stops after `stop_at` steps, if that is not 0.
-  Outcome Train(const TrainerConfig& config, int64_t stop_at = 0) {
-    auto task = ModelTask::Make(far_ ? FarRuntime() : CpuRuntime(), files_, config);
-    EXPECT_THAT(task, IsOk());
-    const auto store = OpenStore(config, (*task)->session());
-    return Train(config, **task, store.get(), stop_at);
-  }
-
-  Outcome Train(const TrainerConfig& config, ModelTask& task, SnapshotStore* store,
-                int64_t stop_at) {
-    WatchedTask watched(task);
-    watched.explodes_at = explodes_at_;
-    StatusBoard board({.max_steps = config.max_steps});
-    StopFlag stop;
-    StepLog log(clock_, {.batch_size = ExamplesPerStep(config),
-                         .max_steps = config.max_steps,
-                         .fd = null_,
-                         .also = [&](int64_t step, double, double) {
-                           on_step_(step);
-                           if (step == stop_at) stop.Stop();
-                         }});
-    Outcome outcome;
-    outcome.status = RunLocal(config, watched, store, log, {clock_, board, stop, limits_});
-    outcome.values = Copies(VariablesOf(task.session()));
-    for (Sample::Tensor& tensor : SampledTensors(task.session())) {
-      outcome.histograms.push_back(std::move(tensor.values));
-    }
-    outcome.evaluated = watched.evaluated;
-    outcome.trained = watched.trained;
-    outcome.board = board.snapshot();
-    return outcome;
-  }
-
-  bool far_ = false;  // Whether it computes with FarRuntime.
-  PosixFileSystem files_;
-  RealClock clock_;
-  const int null_;
-  int64_t explodes_at_ = 0;  // See WatchedTask.
-  TryLimits limits_;
-  std::function<void(int64_t step)> on_step_ = [](int64_t) {};
-};
+class LocalStrategyTest : public LocalTraining {};
 
 struct UpdateCase {
   const char* name;
@@ -212,7 +60,7 @@ const UpdateCase kUpdates[] = {
         "regularization": {"l1": 0.0005, "l2": 0.001})"},
 };
 
-class UpdateTest : public LocalStrategyTest, public testing::WithParamInterface<UpdateCase> {};
+class UpdateTest : public LocalTraining, public testing::WithParamInterface<UpdateCase> {};
 
 INSTANTIATE_TEST_SUITE_P(Table, UpdateTest, testing::ValuesIn(kUpdates),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -429,44 +277,6 @@ TEST_F(LocalStrategyTest, EvaluationIsOfTheMovingAverages) {
   EXPECT_NE(averaged.board.evaluation->loss, unaveraged.board.evaluation->loss);
 }
 
-// Some variables are of the step that failed, and some of the one before: a restart begins with
-// the checkpoint that there was.
-TEST_F(LocalStrategyTest, AfterAStepThatFailedOnTheDeviceNothingIsSaved) {
-  const std::function<void(FailingDevice&, Session&)> failures[] = {
-      // In the update, before its end, and after it, when the host looks what became of it.
-      [](FailingDevice& device, Session& session) {
-        device.fails_writing = session.variable(1).data();
-      },
-      [](FailingDevice& device, Session&) { device.fails_waiting = true; },
-      [](FailingDevice& device, Session& session) {
-        device.fails_reading = &session.device_block()->fault;
-      }};
-  for (const auto& fail : failures) {
-    for (const int64_t towers : {1, 2}) {
-      TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 0.2})");
-      config.strategy = towers == 1 ? StrategyType::kLocal : StrategyType::kTowers;
-      config.towers = towers;
-      config.checkpoint_dir = NewDir();
-      config.checkpoint_steps = 5;
-      config.max_steps = 20;
-      FailingDevice device;
-      auto task = ModelTask::Make({{&device}, CpuRuntime().kernels}, files_, config);
-      ASSERT_THAT(task, IsOk());
-      const auto store = OpenStore(config, (*task)->session());
-      on_step_ = [&](int64_t step) {
-        if (step == 7) fail(device, (*task)->session());
-      };
-      EXPECT_THAT(Train(config, **task, store.get(), 0).status,
-                  StatusIs(absl::StatusCode::kUnavailable, HasSubstr("does not answer")));
-      on_step_ = [](int64_t) {};
-      Snapshot saved;
-      ASSERT_TRUE(*store->Load(&saved));
-      // With towers the gradients fail, and the variables are those of step 7.
-      EXPECT_EQ(saved.step, towers == 1 || device.fails_writing != nullptr ? 5 : 7);
-    }
-  }
-}
-
 // Of a learning rate that is far too high.
 TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
   TrainerConfig config = MakeConfig(R"("optimizer": {"name": "sgd", "learningRate": 1e6})");
@@ -484,162 +294,6 @@ TEST_F(LocalStrategyTest, ALossThatIsNoNumberEndsItBeforeTheUpdateOfItsStep) {
                                          std::to_string(step - 1)));
   }
   EXPECT_EQ(messages[1], messages[0]);
-}
-
-// The evaluator evaluated a model of zeros.
-TEST_F(LocalStrategyTest, AveragesInTheCheckpointOfAnUntrainedModelAreItsVariables) {
-  TrainerConfig config = MakeConfig(
-      R"("optimizer": {"name": "momentum", "learningRate": 0.1}, "movingAverage": {"decay": 0.9})");
-  config.batch_size = kBatch;
-  config.max_steps = 10;
-  config.checkpoint_dir = NewDir();
-  const auto task = ModelTask::Make(CpuRuntime(), files_, config);
-  ASSERT_THAT(task, IsOk());
-  const auto store = OpenStore(config, (*task)->session());
-  StatusBoard board({});
-  StepLog log(clock_, {.fd = null_});
-  StopFlag stop;
-  stop.Stop();
-  EXPECT_THAT(RunLocal(config, **task, store.get(), log, {clock_, board, stop}),
-              StatusIs(absl::StatusCode::kCancelled));
-  Snapshot first;
-  EXPECT_EQ(*store->Load(&first), true);
-  EXPECT_EQ(first.step, 0);
-  ASSERT_EQ(first.slots.size(), 2u);
-  EXPECT_EQ(first.slots[1], first.values);
-  EXPECT_NE(first.slots[0], first.values);
-}
-
-TEST_F(LocalStrategyTest, CheckpointHasTensorFlowsNames) {
-  TrainerConfig config = MakeConfig(
-      R"("optimizer": {"name": "adam", "learningRate": 0.1}, "movingAverage": {"decay": 0.99})");
-  config.batch_size = kBatch;
-  config.max_steps = 1;
-  config.checkpoint_dir = NewDir();
-  ASSERT_THAT(Train(config).status, IsOk());
-  auto reader = BundleReader::Open(files_, config.checkpoint_dir + "/model.ckpt-1");
-  ASSERT_THAT(reader, IsOk());
-  for (const char* name :
-       {"hidden1/weights", "hidden1/weights/Adam", "hidden1/weights/Adam_1",
-        "hidden1/weights/ExponentialMovingAverage", "softmax_linear/biases/Adam", "beta1_power",
-        "beta2_power", "global_step"}) {
-    EXPECT_TRUE((*reader)->Has(name)) << name;
-  }
-}
-
-TEST_F(LocalStrategyTest, DiskThatFailsOnceCostsACheckpointAndNoStep) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
-  config.batch_size = kBatch;
-  config.max_steps = 40;
-  const Outcome undisturbed = Train(config);
-  config.checkpoint_dir = NewDir();
-  config.checkpoint_steps = 10;
-  auto task = ModelTask::Make(CpuRuntime(), files_, config);
-  ASSERT_THAT(task, IsOk());
-  FaultFileSystem files(files_);
-  const auto store = OpenStore(config, (*task)->session(), files);
-  // The first reads the empty directory at the start, this one is part of the first checkpoint.
-  files.FailAt(3, FaultFileSystem::Kind::kOnce);
-  const Outcome outcome = Train(config, **task, store.get(), /*stop_at=*/0);
-  ASSERT_THAT(outcome.status, IsOk());
-  EXPECT_GT(files.operations(), 3);
-  EXPECT_EQ(outcome.values, undisturbed.values);
-  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), false);
-  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-40.index"), true);
-}
-
-// While `full`, nothing can be written.
-class FullDisk : public PosixFileSystem {
- public:
-  absl::StatusOr<std::unique_ptr<WritableFile>> OpenWrite(const std::string& path) override {
-    if (full) return ErrnoToStatus(ENOSPC, "open", path);
-    return PosixFileSystem::OpenWrite(path);
-  }
-  std::atomic<bool> full = false;
-};
-
-// The job ran on for ever after its last step, on a disk that stayed full, and said twice that it
-// saved a checkpoint: "save checkpoint: save checkpoint …".
-TEST_F(LocalStrategyTest, DiskThatStaysFullEndsTheJobWithTheCauseAndTheCheckpointBefore) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
-  config.batch_size = kBatch;
-  config.max_steps = 20;
-  config.checkpoint_dir = NewDir();
-  config.checkpoint_steps = 10;
-  auto task = ModelTask::Make(CpuRuntime(), files_, config);
-  ASSERT_THAT(task, IsOk());
-  FullDisk files;
-  const auto store = OpenStore(config, (*task)->session(), files);
-  on_step_ = [&](int64_t step) {
-    if (step < 15) return;
-    // Of a save that is under way all belongs to the checkpoint before.
-    while (!*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index")) {
-      std::this_thread::yield();
-    }
-    files.full = true;
-  };
-  limits_.save = std::chrono::milliseconds(50);
-  limits_.pause = std::chrono::milliseconds(1);
-  const Outcome outcome = Train(config, **task, store.get(), /*stop_at=*/0);
-  EXPECT_THAT(outcome.status,
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       testing::AllOf(testing::ContainsRegex(
-                                          "^save the last checkpoint, given up after [0-9]+ s: "
-                                          "checkpoint /[^ ]*/model.ckpt-20: open /"),
-                                      HasSubstr("No space left on device"))));
-  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-10.index"), true);
-}
-
-TEST_F(LocalStrategyTest, ModelThatDivergesInItsLastStepIsNeitherSavedNorDone) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
-  config.batch_size = kBatch;
-  config.max_steps = explodes_at_ = 7;
-  const auto diverged = StatusIs(absl::StatusCode::kInvalidArgument,
-                                 HasSubstr("Model diverged: after step 7 element 2 is NaN in "
-                                           "variable hidden1/biases"));
-  const Outcome unsaved = Train(config);
-  EXPECT_THAT(unsaved.status, diverged);
-  EXPECT_EQ(unsaved.board.state, RunState::kTraining);
-  config.checkpoint_dir = NewDir();
-  // Once: another save may still be on its way at step 6, which then has none.
-  config.checkpoint_steps = 6;
-  EXPECT_THAT(Train(config).status, diverged);
-  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-6.index"), true);
-  EXPECT_EQ(*files_.Exists(config.checkpoint_dir + "/model.ckpt-7.index"), false);
-}
-
-TEST_F(LocalStrategyTest, ModelThatDivergesBeforeACheckpointKeepsTheOneBefore) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.01})");
-  config.batch_size = kBatch;
-  config.max_steps = 50;
-  config.checkpoint_dir = NewDir();
-  config.checkpoint_steps = 3;
-  auto task = ModelTask::Make(CpuRuntime(), files_, config);
-  ASSERT_THAT(task, IsOk());
-  const auto store = OpenStore(config, (*task)->session());
-  explodes_at_ = 6;
-  EXPECT_THAT(Train(config, **task, store.get(), /*stop_at=*/0).status,
-              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Model diverged")));
-  Snapshot snapshot = *InitialSnapshot((*task)->session());
-  const auto found = store->Load(&snapshot);
-  ASSERT_THAT(found, IsOk());
-  EXPECT_TRUE(*found);
-  EXPECT_EQ(snapshot.step, 3);
-}
-
-TEST_F(LocalStrategyTest, CheckpointOfAnotherOptimizerIsRefused) {
-  TrainerConfig config = MakeConfig(R"("optimizer": {"name": "adam", "learningRate": 0.1})");
-  config.batch_size = kBatch;
-  config.max_steps = 3;
-  config.checkpoint_dir = NewDir();
-  ASSERT_THAT(Train(config).status, IsOk());
-  TrainerConfig other = MakeConfig(R"("optimizer": {"name": "momentum", "learningRate": 0.1})");
-  other.batch_size = kBatch;
-  other.max_steps = 6;
-  other.checkpoint_dir = config.checkpoint_dir;
-  EXPECT_THAT(Train(other).status,
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("was made with optimizer adam, the job has momentum")));
 }
 
 }  // namespace

@@ -6,38 +6,29 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
-#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/chief/coordinator.h"
-#include "trainer/cluster/chief_server.h"
-#include "trainer/comm/listener.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
-#include "trainer/ps/shard.h"
-#include "trainer/replica/member.h"
-#include "trainer/replica/replica_loop.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/task/model_task.h"
+#include "trainer/testing/job_in_threads.h"
+#include "trainer/testing/task_around.h"
 
 namespace taas {
 namespace {
 
 constexpr int kReplicas = 16;  // The chief is one.
-constexpr int kShards = 2;
 constexpr int64_t kSteps = 320;
 
 // Remembers what was evaluated.
-class WatchedTask : public TrainingTask {
+class WatchedTask : public TaskAround {
  public:
-  explicit WatchedTask(ModelTask& task) : task_(task) {}
-  Session& session() override { return task_.session(); }
-  absl::Status FillBatch(int64_t batch) override { return task_.FillBatch(batch); }
+  using TaskAround::TaskAround;
   absl::StatusOr<std::optional<Evaluation>> Evaluate(
       const std::vector<TensorRef>& variables) override {
     for (size_t i = 0; i < variables.size(); ++i) {
@@ -49,9 +40,6 @@ class WatchedTask : public TrainingTask {
   }
 
   std::vector<float> moments;
-
- private:
-  ModelTask& task_;
 };
 
 struct Trained {
@@ -94,48 +82,17 @@ class MovingMomentsTest : public testing::Test {
   }
 
   Trained ByManyReplicas(const TrainerConfig& config) {
-    ClusterSpec cluster;
-    cluster.addresses["chief"] = {"127.0.0.1:1"};
-    cluster.addresses["ps"] = std::vector<std::string>(kShards, "127.0.0.1:2");
-    cluster.addresses["worker"] = std::vector<std::string>(kReplicas - 1, "127.0.0.1:3");
-    cluster.self = {"chief", 0};
     const auto model = MakeTask(config);
     WatchedTask task(*model);
-    Trained trained;
-    StatusBoard board({});
-    Coordinator coordinator(
-        clock_,
-        {.config = config,
-         .cluster = cluster,
-         .job = {"uid", 1},
-         .self = {1, random_.Next()},
-         .on_evaluation = [&](const Evaluation& evaluation) { trained.loss = evaluation.loss; }},
-        board, task, nullptr);
-    const auto server = ChiefServer::Start("127.0.0.1", 0, coordinator.desk());
-    EXPECT_THAT(server, IsOk());
-    const auto options = [&, port = (*server)->port()](const ReplicaId& self) {
-      ClusterSpec own = cluster;
-      own.self = self;
-      return Member::Options{.chief_name = "chief-0",
-                             .chief_address = "127.0.0.1:" + std::to_string(port),
-                             .job = {"uid", 1},
-                             .self = self,
-                             .incarnation = {1, random_.Next()},
-                             .rank = own.rank(self),
-                             .config_hash = ConfigHash(config)};
-    };
-    std::vector<std::thread> threads;
-    for (int i = 0; i < kShards; ++i) {
-      threads.emplace_back([&, of = options({"ps", i})] { RunShard(of); });
-    }
-    for (int i = 0; i < kReplicas - 1; ++i) {
-      threads.emplace_back([&, of = options({"worker", i})] { RunWorker(config, of); });
-    }
-    threads.emplace_back([&] { EXPECT_THAT(RunReplica(coordinator.desk(), task, {}), IsOk()); });
-    EXPECT_THAT(coordinator.Run(stop_), IsOk());
-    for (std::thread& thread : threads) thread.join();
-    trained.moments = task.moments;
-    return trained;
+    JobInThreads job({.config = config,
+                      .workers = kReplicas - 1,
+                      .make_task = [&] { return MakeTask(config); }},
+                     task);
+    job.StartServers();
+    for (int i = 0; i < kReplicas - 1; ++i) job.StartWorker(i);
+    job.StartChief();
+    EXPECT_THAT(job.Finish(), IsOk());
+    return {job.board().snapshot().evaluation->loss, task.moments};
   }
 
   static void ExpectAlike(const Trained& many, const Trained& one) {
@@ -151,32 +108,8 @@ class MovingMomentsTest : public testing::Test {
   }
 
  private:
-  void RunShard(Member::Options options) {
-    ps::Shard shard;
-    auto listener = comm::Listener::Open(
-        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
-    ASSERT_THAT(listener, IsOk());
-    StatusBoard board({});
-    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(member.WaitForEnd(), IsOk());
-    member.Leave();
-    shard.Close();
-  }
-
-  void RunWorker(const TrainerConfig& config, const Member::Options& options) {
-    const auto task = MakeTask(config);
-    StatusBoard board({});
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(RunReplica(member, *task, {}), IsOk());
-    member.Leave();
-  }
-
   RealClock clock_;
   PosixFileSystem files_;
-  SystemRandom random_;
   StopFlag stop_;
 };
 

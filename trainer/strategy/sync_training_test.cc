@@ -1,10 +1,6 @@
 // Synchronous training through two parameter servers by replicas in this process over loopback:
 // the same as one process with a larger batch, with slow, dead and late replicas.
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cmath>
 #include <condition_variable>
@@ -13,34 +9,26 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "operator/base/clock.h"
 #include "operator/base/file_system.h"
-#include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
-#include "trainer/chief/coordinator.h"
-#include "trainer/cluster/chief_client.h"
-#include "trainer/cluster/chief_server.h"
-#include "trainer/comm/listener.h"
 #include "trainer/cut/snapshot.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/ps/ledger_check.h"
-#include "trainer/ps/shard.h"
-#include "trainer/replica/member.h"
 #include "trainer/replica/replica_loop.h"
 #include "trainer/strategy/local_strategy.h"
 #include "trainer/task/model_task.h"
+#include "trainer/testing/job_in_threads.h"
 
 namespace taas {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kShards = 2;
 constexpr int64_t kBatch = 6;
 constexpr int64_t kSteps = 40;
 
@@ -62,103 +50,41 @@ std::string NewDir() {
   return name;
 }
 
-// What a shard applied.
-class MemoryRecord : public ps::CommitRecord {
- public:
-  void OnGeneration(const Generation& generation) override {
-    now_ = generation;
-    records.push_back({.kind = ps::LedgerRecord::Kind::kBegin,
-                       .generation = generation.generation,
-                       .shard = generation.shard,
-                       .shards = generation.shards,
-                       .step = generation.step,
-                       .pushes = {}});
-  }
-  void OnCommit(const ps::Decision& decision) override {
-    records.push_back({.generation = now_.generation,
-                       .shard = now_.shard,
-                       .step = decision.step,
-                       .pushes = decision.pushes});
-  }
-  std::vector<ps::LedgerRecord> records;
-
- private:
-  Generation now_;
-};
-
-// A job in threads: chief, parameter servers, and as many workers as are started.
+// A job with two parameter servers, and what it leaves behind.
 class SyncJob {
  public:
-  SyncJob(TrainerConfig config, int workers) : config_(std::move(config)) {
-    cluster_.addresses["chief"] = {"127.0.0.1:1"};
-    cluster_.addresses["ps"] = {"127.0.0.1:2", "127.0.0.1:3"};
-    for (int i = 0; i < workers; ++i) {
-      cluster_.addresses["worker"].push_back("127.0.0.1:" + std::to_string(4 + i));
-    }
-    cluster_.self = {"chief", 0};
-    task_ = MakeTask();
-    if (!config_.checkpoint_dir.empty()) {
-      auto store = SnapshotStore::Open(files_, clock_,
-                                       {.dir = config_.checkpoint_dir,
-                                        .uid = "uid",
-                                        .shape = *ShapeOf(task_->session(), config_)});
-      EXPECT_THAT(store, IsOk());
-      store_ = *std::move(store);
-    }
-    coordinator_ = std::make_unique<Coordinator>(
-        clock_,
-        Coordinator::Options{.config = config_,
-                             .cluster = cluster_,
-                             .job = {"uid", 1},
-                             .self = {1, random_.Next()}},
-        board_, *task_, store_.get());
-    auto server = ChiefServer::Start("127.0.0.1", 0, coordinator_->desk());
-    EXPECT_THAT(server, IsOk());
-    server_ = *std::move(server);
-  }
+  SyncJob(const TrainerConfig& config, int workers)
+      : config_(config),
+        task_(MakeTask()),
+        store_(OpenStore()),
+        job_({.config = config, .workers = workers, .make_task = [this] { return MakeTask(); }},
+             *task_, store_.get()) {}
 
   // Parameter servers and the chief's own training, with what a test wants to see of it.
-  void StartChief(ReplicaObserver observer = {}) {
-    for (int i = 0; i < kShards; ++i) threads_.emplace_back([this, i] { RunShard(i); });
-    threads_.emplace_back([this, observer] {
-      EXPECT_THAT(RunReplica(coordinator_->desk(), *task_, observer), IsOk());
-    });
+  void StartChief(const ReplicaObserver& observer = {}) {
+    job_.StartServers();
+    job_.StartChief(observer);
   }
   // Ends in the middle of the job when `stop` says so.
-  void StartWorker(int index, ReplicaObserver observer = {}, const StopFlag* stop = nullptr) {
-    threads_.emplace_back([this, index, observer, stop] {
-      const auto task = MakeTask();
-      StatusBoard board({});
-      Member member(clock_, MemberOptions({"worker", index}), board,
-                    stop == nullptr ? stop_ : *stop);
-      ASSERT_THAT(member.Start(), IsOk());
-      const absl::Status status = RunReplica(member, *task, observer);
-      if (stop == nullptr) {
-        EXPECT_THAT(status, IsOk());
-      }
-      member.Leave();
-    });
+  void StartWorker(int index, const ReplicaObserver& observer = {},
+                   const StopFlag* stop = nullptr) {
+    job_.StartWorker(index, observer, stop);
   }
-  absl::Status Finish() {
-    const absl::Status status = coordinator_->Run(stop_);
-    for (std::thread& thread : threads_) thread.join();
-    return status;
-  }
+  absl::Status Finish() { return job_.Finish(); }
   Snapshot Last() {
     Snapshot last;
     EXPECT_EQ(*store_->Load(&last), true);
     return last;
   }
   void ExpectEveryBatchOnce(int aggregate) {
-    EXPECT_THAT(ps::CheckLedgers({records_[0].records, records_[1].records},
+    EXPECT_THAT(ps::CheckLedgers({job_.records(0), job_.records(1)},
                                  {.steps = config_.max_steps, .aggregate = aggregate}),
                 IsOk());
   }
-  int port() const { return server_->port(); }
   // By step, the batches of it.
   std::vector<std::vector<int64_t>> Steps() {
     std::vector<std::vector<int64_t>> steps;
-    for (const ps::LedgerRecord& record : records_[0].records) {
+    for (const ps::LedgerRecord& record : job_.records(0)) {
       if (record.kind != ps::LedgerRecord::Kind::kCommit) continue;
       steps.emplace_back();
       for (const ps::PushId& push : record.pushes) steps.back().push_back(push.batch);
@@ -167,7 +93,7 @@ class SyncJob {
   }
   int64_t PushesOf(uint32_t rank) {
     int64_t count = 0;
-    for (const ps::LedgerRecord& record : records_[0].records) {
+    for (const ps::LedgerRecord& record : job_.records(0)) {
       for (const ps::PushId& push : record.pushes) count += push.pusher.rank == rank;
     }
     return count;
@@ -179,45 +105,22 @@ class SyncJob {
     EXPECT_THAT(task, IsOk());
     return *std::move(task);
   }
-  Member::Options MemberOptions(const ReplicaId& self) {
-    ClusterSpec cluster = cluster_;
-    cluster.self = self;
-    return {.chief_name = "chief-0",
-            .chief_address = "127.0.0.1:" + std::to_string(server_->port()),
-            .job = {"uid", 1},
-            .self = self,
-            .incarnation = {1, random_.Next()},
-            .rank = cluster.rank(self),
-            .config_hash = ConfigHash(config_)};
-  }
-  void RunShard(int index) {
-    ps::Shard shard({.job = "uid/1", .record = &records_[index]});
-    auto listener = comm::Listener::Open(
-        {.host = "127.0.0.1"}, [&](comm::Channel& channel) { shard.Serve(channel); });
-    ASSERT_THAT(listener, IsOk());
-    StatusBoard board({});
-    Member::Options options = MemberOptions({"ps", index});
-    options.bulk_address = "127.0.0.1:" + std::to_string((*listener)->port());
-    Member member(clock_, options, board, stop_);
-    ASSERT_THAT(member.Start(), IsOk());
-    EXPECT_THAT(member.WaitForEnd(), IsOk());
-    member.Leave();
-    shard.Close();
+  std::unique_ptr<SnapshotStore> OpenStore() {
+    if (config_.checkpoint_dir.empty()) return nullptr;
+    auto store = SnapshotStore::Open(files_, clock_,
+                                     {.dir = config_.checkpoint_dir,
+                                      .uid = "uid",
+                                      .shape = *ShapeOf(task_->session(), config_)});
+    EXPECT_THAT(store, IsOk());
+    return *std::move(store);
   }
 
   const TrainerConfig config_;
   RealClock clock_;
   PosixFileSystem files_;
-  SystemRandom random_;
-  StopFlag stop_;
-  StatusBoard board_{StatusBoard::Identity{}};
-  ClusterSpec cluster_;
-  std::unique_ptr<ModelTask> task_;
-  std::unique_ptr<SnapshotStore> store_;
-  std::unique_ptr<Coordinator> coordinator_;
-  std::unique_ptr<ChiefServer> server_;
-  MemoryRecord records_[kShards];
-  std::vector<std::thread> threads_;
+  const std::unique_ptr<ModelTask> task_;
+  const std::unique_ptr<SnapshotStore> store_;
+  JobInThreads job_;
 };
 
 // One process with a batch of `batch`.
@@ -469,83 +372,6 @@ TEST(SyncTrainingTest, OneReplicaFillsTheStepsAloneAndOneThatComesLaterJoinsThem
   job.ExpectEveryBatchOnce(3);
   EXPECT_GE(job.PushesOf(1), 1);
   EXPECT_EQ(job.PushesOf(0) + job.PushesOf(1), 3 * kSteps);
-}
-
-// Bytes that are no calls; returns when the chief has closed or taken them.
-void SendRaw(int port, const std::string& bytes) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in to{};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  ASSERT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
-  // The chief may have closed before all is sent.
-  send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-  close(fd);
-}
-
-struct Stranger {
-  const char* name;
-  const char* uid;
-  int64_t attempt;
-  const char* role;
-  int index;
-  const char* sentence;
-};
-
-TEST(SyncTrainingTest, StrangersAndNonsenseAtTheChiefsPortAreRefusedAndTrainingGoesOn) {
-  const TrainerConfig config = Config(R"(, "strategy": {"mode": "Sync"})");
-  SyncJob job(config, 1);
-  const auto intrude = [&] {
-    ChiefClient client("127.0.0.1:" + std::to_string(job.port()));
-    for (const Stranger& stranger : {
-             Stranger{"AnotherJob", "other", 1, "worker", 1, "this is the chief of another job"},
-             Stranger{"PastAttempt", "uid", 0, "worker", 1, "attempt 0 is over"},
-             Stranger{"NegativeIndex", "uid", 1, "worker", -1, "is not in the chief's TF_CONFIG"},
-             Stranger{"NoSuchShard", "uid", 1, "ps", 7, "is not in the chief's TF_CONFIG"},
-             Stranger{"NoSuchRole", "uid", 1, "king", 0, "is not in the chief's TF_CONFIG"},
-             Stranger{"SecondChief", "uid", 1, "chief", 0, "two processes have one identity"},
-             // Pod 0 of a place that pod 1 has.
-             Stranger{"DuplicateIndex", "uid", 1, "worker", 0, "was replaced by pod 1"}}) {
-      wire::JoinRequest request;
-      request.mutable_identity()->set_job_uid(stranger.uid);
-      request.mutable_identity()->set_attempt(stranger.attempt);
-      request.mutable_identity()->set_role(stranger.role);
-      request.mutable_identity()->set_index(stranger.index);
-      request.set_config_hash(ConfigHash(config));
-      const auto reply = client.Join(request);
-      ASSERT_THAT(reply, IsOk()) << stranger.name;
-      EXPECT_NE(reply->verdict(), wire::JoinReply::ACCEPTED) << stranger.name;
-      EXPECT_THAT(reply->sentence(), HasSubstr(stranger.sentence)) << stranger.name;
-      wire::BeatRequest beat;
-      *beat.mutable_identity() = request.identity();
-      beat.set_wanted(16);
-      const auto answer = client.Beat(beat);
-      ASSERT_THAT(answer, IsOk()) << stranger.name;
-      EXPECT_NE(answer->verdict(), wire::BeatReply::KNOWN) << stranger.name;
-    }
-    wire::JoinRequest huge;
-    huge.set_config_hash(std::string(8 << 20, 'x'));
-    EXPECT_FALSE(client.Join(huge).ok());
-    SeededRandom random(1);
-    std::string garbage(4096, '\0');
-    for (char& byte : garbage) byte = static_cast<char>(random.Below(256));
-    SendRaw(job.port(), garbage);
-    SendRaw(job.port(), "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + garbage);
-  };
-  Gate worker_there;
-  ReplicaObserver worker;
-  worker.on_gradient = [&](int64_t) { worker_there.Open(); };
-  ReplicaObserver chief;
-  chief.on_step = [&](const StepResult& step) {
-    if (step.step != 5) return;
-    worker_there.Pass();
-    intrude();
-  };
-  job.StartChief(chief);
-  job.StartWorker(0, worker);
-  ASSERT_THAT(job.Finish(), IsOk());
-  job.ExpectEveryBatchOnce(2);
 }
 
 TEST(SyncTrainingTest, MoreBackupsThanReplicasAreRefused) {
