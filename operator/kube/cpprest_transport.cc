@@ -380,7 +380,7 @@ class CpprestTransport::Core::Exchange
     return false;
   }
   void OnEnd() { streaming_ ? Finish(absl::OkStatus()) : FinishWith(std::move(reply_)); }
-  void Finish(const absl::Status& status) { FinishWith(status); }
+  void Finish(absl::Status status) { FinishWith(std::move(status)); }
 
   // Exactly one result is delivered, however many things go wrong at once.
   void FinishWith(absl::StatusOr<HttpReply> result) {
@@ -396,9 +396,9 @@ class CpprestTransport::Core::Exchange
     });
   }
   // An OK Status stands for the end of a stream, which has no HttpReply.
-  void FinishWith(const absl::Status& status) {
+  void FinishWith(absl::Status status) {
     status.ok() ? FinishWith(absl::StatusOr<HttpReply>(HttpReply{}))
-                : FinishWith(absl::StatusOr<HttpReply>(status));
+                : FinishWith(absl::StatusOr<HttpReply>(std::move(status)));
   }
 
   void Release() {

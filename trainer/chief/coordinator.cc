@@ -49,9 +49,13 @@ absl::Status Coordinator::Run(const StopFlag& stop) {
 
 absl::Status Coordinator::RunToEnd(const StopFlag& stop) {
   RETURN_IF_ERROR(LoadStart(stop));
-  for (;;) {
+  for (ChiefAction before = ChiefAction::kTrain;;) {
     LookAtDisk();
     const ChiefAction action = NextAction(Look(stop));
+    if (action != before) {
+      Log(LogLevel::kDebug, "what is next", {{"action", std::string(NameOf(action))}});
+    }
+    before = action;
     switch (action) {
       case ChiefAction::kEndStopped:
       case ChiefAction::kEndFailed:
@@ -170,6 +174,8 @@ absl::Status Coordinator::Mend(const absl::Status& broken, const StopFlag& stop)
   if (model_ == ChiefView::Model::kHeld && connection) {
     model_ = ChiefView::Model::kOutOfTouch;
     broken_ = broken;
+    // Before it is tried: one that is frozen takes the connection, and its time.
+    ShowWaiting(broken);
     return absl::OkStatus();
   }
   const Reaction reaction = ReactionTo(broken.code(), {TrainerRole::kChief, ErrorAt::kPeer});
@@ -189,6 +195,7 @@ absl::Status Coordinator::End(ChiefAction action, const StopFlag& stop) {
       return own;
     }
     case ChiefAction::kGiveUp: {
+      SaveBeforeEnd();
       const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.limits.start);
       return absl::DeadlineExceededError(awaited_ + ", given up after " +
                                          std::to_string(limit.count()) + " s");

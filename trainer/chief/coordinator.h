@@ -92,6 +92,7 @@ class Coordinator {
   absl::Status Name();
   absl::Status Train();
   void PauseWork(RunState state, const std::string& why);
+  void ShowWaiting(const absl::Status& broken);
   bool Replaced(const FrontDesk::State& state) const;
   void ShowPeers();
 

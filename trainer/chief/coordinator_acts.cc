@@ -116,9 +116,7 @@ absl::Status Coordinator::Begin() {
   desk_.With([&](FrontDesk::State& state) {
     state.leases.Reset(cut_->committed,
                        cut_->committed.size() + options_.config.max_steps - step_);
-    // Whoever was lost before this generation holds nothing in it.
-    state.roster.FencedAll();
-    state.roster.ForgetGoing();
+    state.roster.StartOver();
     state.named = std::move(generation.members);
     state.GoOn();
   });
@@ -147,10 +145,8 @@ absl::Status Coordinator::Reconnect(const StopFlag& stop) {
     desk_.With([](FrontDesk::State& state) { state.GoOn(); });
     return absl::OkStatus();
   }
-  if (!absl::IsUnavailable(status)) return std::exchange(broken_, absl::OkStatus());
-  const std::string why = "waiting for a parameter server: " + std::string(status.message());
-  desk_.With([&](FrontDesk::State& state) { state.waiting_for = why; });
-  board_.SetState(RunState::kWaitingForPeers, why);
+  if (absl::IsAborted(status)) return std::exchange(broken_, absl::OkStatus());
+  ShowWaiting(status);
   stop.WaitFor(kRetryPause);
   return absl::OkStatus();
 }
@@ -244,6 +240,12 @@ absl::Status Coordinator::Train() {
 void Coordinator::PauseWork(RunState state, const std::string& why) {
   board_.SetState(state, why);
   desk_.With([&](FrontDesk::State& at_desk) { at_desk.Pause(why); });
+}
+
+void Coordinator::ShowWaiting(const absl::Status& broken) {
+  const std::string why = "waiting for a parameter server: " + std::string(broken.message());
+  desk_.With([&](FrontDesk::State& state) { state.waiting_for = why; });
+  board_.SetState(RunState::kWaitingForPeers, why);
 }
 
 void Coordinator::ShowPeers() {

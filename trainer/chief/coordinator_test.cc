@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <future>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -51,6 +52,7 @@ class Relay {
                                         [this](comm::Channel& chief) { Serve(chief); })) {}
   std::string address() const { return "127.0.0.1:" + std::to_string(listener_->port()); }
 
+  std::function<void()> before_cut = [] {};  // Before a request for one is passed on.
   std::atomic<bool> lose_next_cut = false;
   std::atomic<int> lost = 0;
 
@@ -73,7 +75,9 @@ class Relay {
     if (!shard.ok()) return;
     for (;;) {
       const auto asked = Pass(chief, **shard, [this](comm::FrameType type) {
-        if (type != comm::FrameType::kCut || !lose_next_cut.exchange(false)) return false;
+        if (type != comm::FrameType::kCut) return false;
+        before_cut();
+        if (!lose_next_cut.exchange(false)) return false;
         ++lost;
         return true;
       });
@@ -428,6 +432,64 @@ TEST_F(CoordinatorTest, AParameterServerThatIsToldToStopDuringASaveMayGoWithACut
   Join({"ps", 0}, Serve());
   ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
   EXPECT_TRUE(Until([&] { return Beat({"ps", 0}, WantToGo).may_go(); }));
+  EXPECT_TRUE(disk_.hangs);
+}
+
+// Symptom: /status of a job that was done said "step 19 of 20": the cut for the checkpoint of step
+// 19 found step 20, after which nobody asked how far the parameter servers were.
+TEST_F(CoordinatorTest, TheLastStepIsShownWhereACutForAnEarlierOneFindsIt) {
+  Relay relay(Serve());
+  // The cut waits for the last step, whose gradient waits for the cut to be asked for.
+  std::promise<void> asked, last;
+  relay.before_cut = [&, first = true]() mutable {
+    if (!std::exchange(first, false)) return;
+    asked.set_value();
+    last.get_future().wait();
+  };
+  Start(/*ps=*/1, R"(, "checkpoint": {"everySteps": 19, "dir": ")" +
+                      std::string(std::getenv("TEST_TMPDIR")) + R"(/last"})");
+  Join({"ps", 0}, relay.address());
+  ReplicaObserver observer;
+  observer.on_gradient = [&](int64_t batch) {
+    if (batch == kSteps - 1) asked.get_future().wait();
+  };
+  observer.on_step = [&](const StepResult& step) {
+    if (step.step == kSteps) last.set_value();
+  };
+  EXPECT_THAT(RunReplica(coordinator_->desk(), *task_, observer), IsOk());
+  run_.join();
+  EXPECT_THAT(ended_, IsOk());
+  EXPECT_EQ(board_.snapshot().progress.step, kSteps);
+}
+
+// And, told to stop at the same moment, the chief waited for its disk and let nobody go.
+TEST_F(CoordinatorTest, AParameterServerMayGoWithACutWhileAChiefThatEndsWaitsForItsDisk) {
+  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
+                      std::string(std::getenv("TEST_TMPDIR")) + R"(/ending"})");
+  disk_.hangs = true;
+  Join({"ps", 0}, Serve());
+  ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
+  stop_.Stop();
+  EXPECT_TRUE(Until([&] { return Beat({"ps", 0}, WantToGo).may_go(); }));
+  EXPECT_TRUE(disk_.hangs);
+  disk_.GoOn();
+  run_.join();
+  EXPECT_THAT(ended_, StatusIs(absl::StatusCode::kCancelled));
+}
+
+// A generation begins beside a save, too.
+TEST_F(CoordinatorTest, AParameterServerThatIsReplacedDuringASaveGetsTheLastCut) {
+  Start(/*ps=*/1, R"(, "checkpoint": {"everySeconds": 1, "dir": ")" +
+                      std::string(std::getenv("TEST_TMPDIR")) + R"(/replaced"})");
+  disk_.hangs = true;
+  Join({"ps", 0}, Serve());
+  ASSERT_TRUE(Until([&] { return disk_.writers > 0; }));
+  Join({"worker", 0});
+  Join({"ps", 0}, Serve(), /*pod=*/2);
+  EXPECT_TRUE(Until([&] {
+    const wire::BeatReply reply = Beat({"worker", 0});
+    return reply.ready() && reply.generation() == 2;
+  }));
   EXPECT_TRUE(disk_.hangs);
 }
 

@@ -32,11 +32,7 @@ wire::JoinReply::Verdict VerdictOf(Admittance::Verdict verdict) {
 }  // namespace
 
 FrontDesk::FrontDesk(const Clock& clock, Roster::Options options)
-    : clock_(clock),
-      cluster_(options.cluster),
-      self_(Roster(options).PusherOf(options.cluster.self, options.self)),
-      job_(JobKey(options.job)),
-      state_(std::move(options)) {}
+    : clock_(clock), state_(std::move(options)) {}
 
 FrontDesk::~FrontDesk() {
   std::lock_guard lock(mutex_);
@@ -134,8 +130,7 @@ void FrontDesk::FillWork(const wire::BeatRequest& request, const Pusher& pusher,
 
 std::vector<int64_t> FrontDesk::Lend(const Pusher& pusher, int wanted) {
   state_.leases.Finish(pusher);
-  return state_.leases.Grant(pusher, wanted,
-                             static_cast<int>(cluster_.training_replicas().size()));
+  return state_.leases.Grant(pusher, wanted, state_.roster.training_replicas());
 }
 
 void FrontDesk::Leave(const wire::LeaveRequest& request) {
@@ -155,17 +150,18 @@ bool FrontDesk::HasWork(const Pusher& pusher) const {
 
 absl::StatusOr<Work> FrontDesk::Next() {
   Lock lock(mutex_);
+  const Pusher self = state_.roster.self();
   const auto over = [this] { return closing_ || state_.trained; };
-  changed_.wait(lock, [&] { return over() || !state_.failure.ok() || HasWork(self_); });
+  changed_.wait(lock, [&] { return over() || !state_.failure.ok() || HasWork(self); });
   if (!state_.failure.ok()) return state_.failure;
   if (over()) return Work{.done = true};
   Work work{.generation = state_.generation,
             .shards = state_.shards,
-            .pusher = self_,
-            .job = job_,
+            .pusher = self,
+            .job = state_.roster.job(),
             .from_shards = state_.aggregate > 0,
             .batches = {}};
-  if (!work.from_shards) work.batches = Lend(self_, kGrantMax);
+  if (!work.from_shards) work.batches = Lend(self, kGrantMax);
   return work;
 }
 

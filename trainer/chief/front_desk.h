@@ -125,9 +125,6 @@ class FrontDesk : public ChiefHandler, public WorkSource {
   std::vector<int64_t> Lend(const Pusher& pusher, int wanted);
 
   const Clock& clock_;
-  const ClusterSpec cluster_;
-  const Pusher self_;
-  const std::string job_;
   std::mutex mutex_;
   std::condition_variable changed_;
   State state_;

@@ -42,7 +42,8 @@ class ModelHolder {
   virtual ~ModelHolder() = default;
   // Gives the holders `cut`, from which they go on; it is only read.
   virtual absl::Status Begin(const Generation& generation, Snapshot& cut) = 0;
-  // Connections made anew, the generation as it was; else Aborted.
+  // Connections made anew, the generation as it was. Aborted if that is lost; after another error
+  // it may be there yet.
   virtual absl::Status Reconnect() = 0;
   // Until `step` is made, at most for `hold`.
   virtual absl::StatusOr<Progress> WaitStep(int64_t step, std::chrono::milliseconds hold) = 0;

@@ -7,7 +7,15 @@ ChiefAction WithoutHolders(const ChiefView& view) {
   // None has anything that the last cut lacks.
   if (view.going) return ChiefAction::kExcuse;
   if (view.missing == 0) return ChiefAction::kBegin;
-  return view.waited > view.patience ? ChiefAction::kGiveUp : ChiefAction::kAwaitHolders;
+  if (view.waited <= view.patience) return ChiefAction::kAwaitHolders;
+  return view.saving ? ChiefAction::kAwaitDisk : ChiefAction::kGiveUp;
+}
+
+// Before the process ends. The disk may take minutes, and a holder that goes too has seconds.
+ChiefAction WhileTheDiskWrites(const ChiefView& view) {
+  if (view.going && view.model == ChiefView::Model::kHeld) return ChiefAction::kLetGo;
+  const bool lost = view.model == ChiefView::Model::kNowhere || view.replaced;
+  return view.going && lost ? ChiefAction::kExcuse : ChiefAction::kAwaitDisk;
 }
 
 ChiefAction WithHolders(const ChiefView& view) {
@@ -29,7 +37,7 @@ ChiefAction NextAction(const ChiefView& view) {
   const bool done = view.cut_step >= view.max_steps;
   if (view.stopped || view.failed || done) {
     // One writes at a time.
-    if (view.saving) return ChiefAction::kAwaitDisk;
+    if (view.saving) return done ? ChiefAction::kAwaitDisk : WhileTheDiskWrites(view);
     if (view.stopped) return ChiefAction::kEndStopped;
     return view.failed ? ChiefAction::kEndFailed : ChiefAction::kFinish;
   }

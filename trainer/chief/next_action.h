@@ -68,7 +68,7 @@ enum class ChiefAction {
 };
 
 ChiefAction NextAction(const ChiefView& view);
-// "finish", for tests and logs.
+// "finish".
 std::string_view NameOf(ChiefAction action);
 
 }  // namespace taas

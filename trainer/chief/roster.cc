@@ -61,12 +61,11 @@ void Roster::Report(const Caller& caller, const wire::Report& report) {
   peers_[caller.replica].report = Bounded(report);
 }
 
-bool Roster::Leave(const Caller& caller, bool done) {
+void Roster::Leave(const Caller& caller, bool done) {
   const Membership::Member* const member = Find(caller);
   const bool news = member != nullptr && !member->left;
   membership_.Leave(caller.replica, caller.incarnation);
   if (news && !done) GiveUp(caller.replica, caller.incarnation);
-  return news;
 }
 
 const Membership::Member* Roster::Find(const Caller& caller) const {
@@ -78,7 +77,7 @@ std::vector<ReplicaId> Roster::Sweep(Clock::Time now) {
   std::vector<ReplicaId> silent;
   for (const Membership::Member& member : membership_.Sweep(now)) {
     GiveUp(member.replica, member.incarnation);
-    silent.push_back(member.replica);
+    if (options_.cluster.rank(member.replica) >= 0) silent.push_back(member.replica);
   }
   ForgetPeers();
   return silent;
@@ -99,7 +98,7 @@ Pusher Roster::PusherOf(const ReplicaId& replica, const Incarnation& incarnation
 }
 
 std::set<Pusher> Roster::Training() const {
-  std::set<Pusher> pushers = {PusherOf(options_.cluster.self, options_.self)};
+  std::set<Pusher> pushers = {self()};
   for (const auto& [replica, member] : membership_.members()) {
     const bool here = !member.lost && !member.left;
     if (here && options_.cluster.rank(replica) >= 0) {

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -64,8 +63,8 @@ class Roster {
   // Of a member.
   void Report(const Caller& caller, const wire::Report& report);
   void WantsToGo(const Caller& caller) { going_[caller.replica] = caller.incarnation; }
-  // True if it had not left yet: others do what it has not done, unless all is `done`.
-  bool Leave(const Caller& caller, bool done);
+  // Others do what it has not done, unless all is `done`.
+  void Leave(const Caller& caller, bool done);
   // The member that calls, as long as nobody has taken its place; else null.
   const Membership::Member* Find(const Caller& caller) const;
   const Membership::Member* Find(const ReplicaId& replica) const {
@@ -73,14 +72,25 @@ class Roster {
   }
   Grant& grant(const Caller& caller) { return peers_[caller.replica].grant; }
 
-  // Gives up who was silent for too long; these.
+  // Gives up who was silent for too long; of these, those that train.
   std::vector<ReplicaId> Sweep(Clock::Time now);
   Pusher PusherOf(const ReplicaId& replica, const Incarnation& incarnation) const;
+  // The chief's own.
+  Pusher self() const { return PusherOf(options_.cluster.self, options_.self); }
+  // As the holders of the model know it.
+  std::string job() const { return JobKey(options_.job); }
+  int training_replicas() const {  // That the chief's list has.
+    return static_cast<int>(options_.cluster.training_replicas().size());
+  }
   // Who may push: the chief itself and the training replicas that are here.
   std::set<Pusher> Training() const;
   const std::vector<Lost>& lost() const { return lost_; }
   void Fenced(const Pusher& pusher);
-  void FencedAll() { lost_.clear(); }
+  // Whoever was lost, or wanted to go, has no part in the generation that begins.
+  void StartOver() {
+    lost_.clear();
+    going_.clear();
+  }
 
   // The parameter servers that want to go, until they are told.
   const std::map<ReplicaId, Incarnation>& going() const { return going_; }

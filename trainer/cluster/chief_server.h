@@ -6,7 +6,7 @@
 // of threads at once and may block for a heartbeat's hold time. Errors: ResourceExhausted if the
 // port is taken.
 //
-//   ASSIGN_OR_RETURN(auto server, ChiefServer::Start("127.0.0.1", 2222, coordinator));
+//   ASSIGN_OR_RETURN(auto server, ChiefServer::Start("127.0.0.1", 2222, desk));
 
 #ifndef TRAINER_CLUSTER_CHIEF_SERVER_H_
 #define TRAINER_CLUSTER_CHIEF_SERVER_H_

@@ -8,7 +8,7 @@
 // the caller's. Errors: become exit codes (replica_process.h): Cancelled was told to stop,
 // Unavailable and DeadlineExceeded want another try, others are permanent.
 //
-//   Role role(process, board, stop);
+//   Role role(process, board, stop, farewell);
 //   return RunChief(role);
 
 #ifndef TRAINER_CMD_ROLE_H_

@@ -1,6 +1,6 @@
 // Where a training replica gets its batch numbers and the addresses of its parameter servers.
 //
-// Two kinds: the chief's own (coordinator.h) and that of every other replica, which asks the chief
+// Two kinds: the chief's own (front_desk.h) and that of every other replica, which asks the chief
 // (member.h).
 //
 // Ownership: outlives the loop that uses it. Threads: Next from one, StillCurrent from any. Errors

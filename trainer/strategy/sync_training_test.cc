@@ -310,9 +310,11 @@ TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatIt
   Gate slow_there;
   ReplicaObserver quick;
   quick.on_gradient = [&](int64_t) { slow_there.Pass(); };
+  // The steps of one may be all those in between: both gradients of a step may be the other's.
   quick.on_step = [&](const StepResult& step) {
-    if (step.step != kSteps / 2) return;
-    held_until = step.step;
+    if (step.step < kSteps / 2) return;
+    int64_t nobody = 0;
+    held_until.compare_exchange_strong(nobody, step.step);
     gate.Open();
   };
   // Holds its first gradient until half of the steps are made without it.
@@ -328,9 +330,9 @@ TEST(SyncTrainingTest, StepsDoNotWaitForASlowReplicaWithABackupAndItIsToldThatIt
   };
   job.StartWorker(0, slow);
   job.StartChief(quick);
-  job.StartWorker(1);
+  job.StartWorker(1, quick);
   ASSERT_THAT(job.Finish(), IsOk());
-  EXPECT_EQ(held_until, kSteps / 2);
+  EXPECT_GE(held_until, kSteps / 2);
   EXPECT_GE(late, 1);
   job.ExpectEveryBatchOnce(2);
 }
