@@ -1,8 +1,8 @@
 #include "localkube/node/pod_events.h"
 
-#include <cstdio>
 
 #include "localkube/node/pod_json.h"
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 
@@ -13,15 +13,6 @@ using Json = nlohmann::json;
 
 // Of an event's name, before the digest: a pod's name may be as long as a name may be.
 constexpr size_t kNamePartMax = 230;
-
-// FNV-1a: the same event has the same name after a restart.
-std::string Digest(const std::string& text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  char out[17];
-  std::snprintf(out, sizeof out, "%016llx", static_cast<unsigned long long>(hash));
-  return out;
-}
 
 }  // namespace
 
@@ -39,7 +30,8 @@ absl::Status PodEvents::Write(const Json& pod, const PodEvent& event) {
   const std::string pod_name = Text(meta, "name");
   const std::string name =
       pod_name.substr(0, kNamePartMax) + "." +
-      Digest(Text(meta, "uid") + component_ + event.reason + event.container + event.message);
+      HexOf(StableHash(Text(meta, "uid") + component_ + event.reason + event.container +
+                       event.message));  // The same after a restart.
   const std::string events = "/api/v1/namespaces/" + ns + "/events";
   const std::string now = FormatRfc3339(clock_.WallNow());
   const auto found = api_.Get(events + "/" + name);

@@ -11,11 +11,15 @@
 #define OPERATOR_BASE_HASH_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace taas {
 
 uint64_t StableHash(std::string_view text);
+
+// Its sixteen digits, or those of a number that was drawn.
+std::string HexOf(uint64_t number);
 
 }  // namespace taas
 

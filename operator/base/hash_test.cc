@@ -12,5 +12,10 @@ TEST(StableHashTest, IsFnv1a) {
   EXPECT_EQ(StableHash("foobar"), 0x85944171f73967e8u);
 }
 
+TEST(HexOfTest, HasSixteenDigits) {
+  EXPECT_EQ(HexOf(0x2a), "000000000000002a");
+  EXPECT_EQ(HexOf(StableHash("foobar")), "85944171f73967e8");
+}
+
 }  // namespace
 }  // namespace taas

@@ -1,10 +1,10 @@
 #include "operator/controller/controller.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/kube/retry_delay.h"
 #include "operator/plan/cluster_map.h"
@@ -48,11 +48,8 @@ constexpr size_t kUnreadableMax = 1000;
 
 // 128 bits that nobody guesses.
 std::string DrawToken(Random& random) {
-  char text[33];
-  std::snprintf(text, sizeof(text), "%016llx%016llx",
-                static_cast<unsigned long long>(random.Next()),
-                static_cast<unsigned long long>(random.Next()));
-  return text;
+  const std::string half = HexOf(random.Next());
+  return half + HexOf(random.Next());
 }
 
 bool HasLedgerStep(const Plan& plan) {

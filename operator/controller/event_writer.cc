@@ -1,9 +1,9 @@
 #include "operator/controller/event_writer.h"
 
-#include <cstdio>
 #include <utility>
 
 #include "operator/api/dialect.h"
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/base/utf8.h"
 #include "operator/kube/api_path.h"
@@ -21,14 +21,13 @@ constexpr size_t kEventMessageBytesMax = 1024;
 
 void EventWriter::Write(const Job& job, bool warning, const std::string& reason,
                         const std::string& message, const Count& count) {
-  char suffix[17];
-  std::snprintf(suffix, sizeof suffix, "%016llx", static_cast<unsigned long long>(random_.Next()));
   const Clock::WallTime now = clock_.WallNow();
   const Dialect& dialect = DialectOf(job.kind);
   const json event = {
       {"apiVersion", "v1"},
       {"kind", "Event"},
-      {"metadata", {{"name", job.meta.name + "." + suffix}, {"namespace", job.meta.ns}}},
+      {"metadata",
+       {{"name", job.meta.name + "." + HexOf(random_.Next())}, {"namespace", job.meta.ns}}},
       {"involvedObject",
        {{"apiVersion", dialect.group_version},
         {"kind", dialect.kind_name},

@@ -1,13 +1,13 @@
 #include "operator/controller/operator_process.h"
 
 #include <atomic>
-#include <cstdio>
 #include <future>
 #include <mutex>
 
 #include "operator/api/defaults.h"
 #include "operator/base/file_pages.h"
 #include "operator/base/file_system.h"
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/base/machine_name.h"
 #include "operator/base/status.h"
@@ -39,9 +39,7 @@ constexpr size_t kStatusesBytesMax = 32 << 20;
 
 // "POD_7f0c…": a container that starts again in the same pod is another process.
 std::string MakeIdentity(Random& random) {
-  char suffix[17];
-  std::snprintf(suffix, sizeof(suffix), "%016llx", static_cast<unsigned long long>(random.Next()));
-  return MachineName() + "_" + suffix;
+  return MachineName() + "_" + HexOf(random.Next());
 }
 
 class Process : public OperatorProcess {

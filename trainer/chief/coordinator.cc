@@ -6,6 +6,7 @@
 #include "operator/base/status.h"
 #include "trainer/chief/shard_set.h"
 #include "trainer/ps/layout.h"
+#include "trainer/task/first_and_last.h"
 
 namespace taas {
 namespace {
@@ -17,8 +18,6 @@ constexpr std::chrono::milliseconds kFirstPause{50};
 constexpr std::chrono::milliseconds kLookAtDisk{20};
 // Replicas leave in milliseconds once told; one that does not must not keep the job from ending.
 constexpr std::chrono::seconds kFarewell{5};
-// How often the farewell looks at the stop flag, which cannot wake it.
-constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
@@ -87,16 +86,10 @@ absl::Status Coordinator::LoadStart(const StopFlag& stop) {
   start.slots = InitialSlots(*optimizer_, task_.session().variables(), start.values);
   bool found = false;
   if (store_ != nullptr) {
-    RETURN_IF_ERROR(TryOn(TriesUntil(stop), ErrorAt::kSetUp, "read the last checkpoint", [&] {
-      const absl::StatusOr<bool> loaded = store_->Load(&start);
-      found = loaded.ok() && *loaded;
-      return loaded.status();
-    }));
+    ASSIGN_OR_RETURN(found, LoadLast(TriesUntil(stop), *store_, &start));
   }
   if (found) {
     RETURN_IF_ERROR(RestoreUntrained(start, task_.session()));
-    Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(start.step)}});
-    board_.SetResumed(start.step);
   }
   saves_.Start(start.step, found);
   if (store_ != nullptr) board_.SetStep(start.step);
@@ -187,19 +180,17 @@ absl::Status Coordinator::Mend(const absl::Status& broken, const StopFlag& stop)
 absl::Status Coordinator::End(ChiefAction action, const StopFlag& stop) {
   switch (action) {
     case ChiefAction::kEndStopped:
-      SaveBeforeEnd();
+      SaveLast();
       return absl::CancelledError(awaited_.empty() ? "stopped" : "stopped while " + awaited_);
     case ChiefAction::kEndFailed: {
       const absl::Status own = desk_.With([](FrontDesk::State& state) { return state.failure; });
-      if (ExitCodeOf(own) == kExitRestart) SaveBeforeEnd();
+      if (ExitCodeOf(own) == kExitRestart) SaveLast();
       return own;
     }
-    case ChiefAction::kGiveUp: {
-      SaveBeforeEnd();
-      const auto limit = std::chrono::duration_cast<std::chrono::seconds>(options_.limits.start);
+    case ChiefAction::kGiveUp:
+      SaveLast();
       return absl::DeadlineExceededError(awaited_ + ", given up after " +
-                                         std::to_string(limit.count()) + " s");
-    }
+                                         SecondsOf(options_.limits.start));
     default: return Finish(stop);
   }
 }
@@ -209,28 +200,15 @@ absl::Status Coordinator::Finish(const StopFlag& stop) {
     state.trained = true;
     state.Wake();
   });
-  Snapshot& last = *cut_;
-  RETURN_IF_ERROR(CheckTrained(task_.session(), TensorsOf(last.values), last.step));
-  board_.SetState(RunState::kSaving);
-  const Tries tries = TriesUntil(stop);
-  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "save the last checkpoint",
-                        [this] { return SaveNow(); }));
-  std::vector<TensorRef> evaluated = TensorsOf(last.values);
+  Trained trained{cut_->step, TensorsOf(cut_->values), TensorsOf(cut_->values)};
   if (const auto average = optimizer_->average_slot()) {
-    const std::vector<TensorRef> averages = TensorsOf(last.slots[*average]);
-    for (size_t i = 0; i < evaluated.size(); ++i) {
-      if (!averages[i].empty()) evaluated[i] = averages[i];
+    const std::vector<TensorRef> averages = TensorsOf(cut_->slots[*average]);
+    for (size_t i = 0; i < averages.size(); ++i) {
+      if (!averages[i].empty()) trained.evaluated[i] = averages[i];
     }
   }
-  RETURN_IF_ERROR(TryOn(tries, ErrorAt::kLastSave, "export the model",
-                        [&] { return task_.Export(last.step, evaluated); }));
-  board_.SetState(RunState::kEvaluating);
-  ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(evaluated));
-  if (evaluation) {
-    evaluation->step = last.step;
-    board_.SetEvaluation(*evaluation);
-    options_.on_evaluation(*evaluation);
-  }
+  RETURN_IF_ERROR(FinishTraining(
+      TriesUntil(stop), task_, trained, [this] { return SaveNow(); }, options_.on_evaluation));
   TakeFarewell(stop);
   board_.SetState(RunState::kDone);
   return absl::OkStatus();

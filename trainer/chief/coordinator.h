@@ -108,7 +108,8 @@ class Coordinator {
   void GoOn(const absl::Status& status, int64_t step);
   // With nothing else to do meanwhile.
   absl::Status SaveNow();
-  void SaveBeforeEnd();
+  // Before the process ends for another reason.
+  void SaveLast();
 
   Tries TriesUntil(const StopFlag& stop) const { return {clock_, board_, stop, options_.limits}; }
 

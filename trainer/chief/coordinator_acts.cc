@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/chief/coordinator.h"
@@ -25,12 +25,6 @@ constexpr std::chrono::milliseconds kRetryPauseMax{2'000};
 constexpr std::chrono::milliseconds kProbeEvery{2'000};
 constexpr std::chrono::milliseconds kProbePatience{500};
 constexpr Clock::Duration kShowPeersEvery = std::chrono::milliseconds(500);
-
-std::string HexStart(uint64_t start) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(start));
-  return text;
-}
 
 }  // namespace
 
@@ -193,7 +187,7 @@ absl::Status Coordinator::Fence() {
     state.roster.Fenced(lost.pusher);
     Log(LogLevel::kInfo, "replica fenced",
         {{"replica", lost.name},
-         {"start", HexStart(lost.pusher.start)},
+         {"start", HexOf(lost.pusher.start)},
          {"batches", std::to_string(reclaimed)}});
     if (reclaimed > 0) state.Wake();
   });

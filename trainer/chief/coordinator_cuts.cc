@@ -7,6 +7,7 @@
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/chief/coordinator.h"
+#include "trainer/task/first_and_last.h"
 
 namespace taas {
 namespace {
@@ -67,20 +68,20 @@ absl::Status Coordinator::SaveNow() {
   return absl::OkStatus();
 }
 
-void Coordinator::SaveBeforeEnd() {
+void Coordinator::SaveLast() {
   if (!began_ || store_ == nullptr) return;
-  board_.SetState(RunState::kSaving, "about to end: saving a last checkpoint");
-  // A parameter server may have gone first. Then the cut before is the last.
-  absl::Status cut = absl::UnavailableError("a parameter server does not answer");
-  if (model_ == ChiefView::Model::kHeld) {
-    holder_->Hurry();
-    cut = TakeCut();
-  }
-  if (!cut.ok() && cut_->step < step_) {
-    Log(LogLevel::kWarning, "no cut at the end", {{"why", cut.ToString()}});
-  }
-  const absl::Status saved = SaveNow();
-  if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
+  SaveBeforeEnd(board_, [this] {
+    // A parameter server may have gone first. Then the cut before is the last.
+    absl::Status cut = absl::UnavailableError("a parameter server does not answer");
+    if (model_ == ChiefView::Model::kHeld) {
+      holder_->Hurry();
+      cut = TakeCut();
+    }
+    if (!cut.ok() && cut_->step < step_) {
+      Log(LogLevel::kWarning, "no cut at the end", {{"why", cut.ToString()}});
+    }
+    return SaveNow();
+  });
 }
 
 }  // namespace taas

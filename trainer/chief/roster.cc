@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "trainer/cluster/gpu_report.h"
+#include "trainer/retry/try_on.h"
 
 namespace taas {
 namespace {
 
 // Of what a replica says of its data: longer than any.
 constexpr size_t kShownDataMax = 1'000;
-
-std::string Seconds(Clock::Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
-}
 
 }  // namespace
 
@@ -134,7 +131,7 @@ std::string Roster::DescribeMissing(const std::vector<ReplicaId>& missing, Clock
         member != nullptr ? member->heard : missing_since_.try_emplace(replica, now).first->second;
     text += (text.empty() ? "waiting for " : "; ") + replica.name() + " at " +
             options_.cluster.address(replica) + " (" +
-            (member != nullptr ? "silent for " : "has not joined for ") + Seconds(now - since) +
+            (member != nullptr ? "silent for " : "has not joined for ") + SecondsOf(now - since) +
             (error.empty() ? "" : ", " + error) + ")";
   }
   return text;

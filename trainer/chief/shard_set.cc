@@ -10,9 +10,6 @@
 namespace taas {
 namespace {
 
-// How often the stop flag is looked at, which cannot wake a thread.
-constexpr std::chrono::milliseconds kLookForStop{100};
-
 ModelHolder::Progress ProgressOf(ps::ShardControl::State state) {
   return {state.step, std::move(state.committed), std::move(state.gone)};
 }

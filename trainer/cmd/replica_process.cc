@@ -1,7 +1,7 @@
 #include "trainer/cmd/replica_process.h"
 
-#include <cstdio>
 
+#include "operator/base/hash.h"
 #include "operator/base/log.h"
 #include "operator/base/status.h"
 #include "trainer/cmd/role.h"
@@ -36,8 +36,6 @@ absl::Status Run(Role& role) {
 }  // namespace
 
 StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
-  char start[17];
-  std::snprintf(start, sizeof(start), "%016llx", static_cast<unsigned long long>(process.start));
   const ReplicaId self = process.cluster ? process.cluster->self : ReplicaId{"worker", 0};
   return {.job = process.job,
           .uid = process.uid,
@@ -45,7 +43,7 @@ StatusBoard::Identity BoardIdentity(const ReplicaProcess& process) {
           .index = self.index,
           .attempt = process.attempt,
           .pod = process.pod_number,
-          .start = start,
+          .start = HexOf(process.start),
           .max_steps = process.config.max_steps,
           .batch_size = ExamplesPerStepOf(process)};
 }

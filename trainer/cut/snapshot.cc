@@ -1,10 +1,10 @@
 #include "trainer/cut/snapshot.h"
 
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "operator/base/finite.h"
+#include "operator/base/hash.h"
 #include "operator/base/status.h"
 #include "trainer/checkpoint/checkpoint_dir.h"
 #include "trainer/checkpoint/tensor.h"
@@ -72,12 +72,6 @@ absl::Status CheckData(const BundleReader& reader, const std::string& wanted) {
       "another checkpoint directory, in which it begins anew");
 }
 
-std::string HexStart(uint64_t start) {
-  char text[17];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(start));
-  return text;
-}
-
 }  // namespace
 
 absl::Status CheckFinite(const std::string& what, std::span<const float> values, int64_t step) {
@@ -107,7 +101,7 @@ absl::StatusOr<std::unique_ptr<SnapshotStore>> SnapshotStore::Open(FileSystem& f
                                                .uid = options.uid,
                                                .attempt = options.attempt,
                                                .pod = options.pod,
-                                               .start = HexStart(options.start)},
+                                               .start = HexOf(options.start)},
                                      .keep = options.keep,
                                      .shard_bytes = options.shard_bytes};
   auto pace = std::make_unique<WritePace>();

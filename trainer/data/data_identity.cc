@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 
 #include "operator/base/hash.h"
 #include "operator/base/status.h"
@@ -52,15 +51,12 @@ absl::StatusOr<std::string> IdentifyFiles(FileSystem& files, const std::vector<s
     text += facts->text;
     bytes += facts->size;
   }
-  char fingerprint[24];
-  std::snprintf(fingerprint, sizeof(fingerprint), "%016llx",
-                static_cast<unsigned long long>(StableHash(text)));
   const std::string files_text =
       paths.size() == 1 ? "file " + NameOf(paths[0])
                         : std::to_string(paths.size()) + " files, " + NameOf(paths.front()) +
                               " to " + NameOf(paths.back());
   return std::to_string(examples) + " examples in " + files_text + ", " + std::to_string(bytes) +
-         " bytes, fingerprint " + fingerprint;
+         " bytes, fingerprint " + HexOf(StableHash(text));
 }
 
 }  // namespace taas

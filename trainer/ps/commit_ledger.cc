@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
 #include "operator/base/check.h"
+#include "operator/base/hash.h"
 #include "third_party/json.h"
 
 namespace taas::ps {
@@ -31,9 +31,7 @@ absl::StatusOr<std::unique_ptr<CommitLedger>> CommitLedger::FromEnvironment(
     const std::string& name, uint64_t start) {
   const char* dir = std::getenv(kLedgerDirVariable);
   if (dir == nullptr || *dir == '\0') return std::unique_ptr<CommitLedger>();
-  char suffix[32];
-  std::snprintf(suffix, sizeof(suffix), "-%016llx.ledger", static_cast<unsigned long long>(start));
-  return Open(std::string(dir) + "/" + name + suffix);
+  return Open(std::string(dir) + "/" + name + "-" + HexOf(start) + ".ledger");
 }
 
 CommitLedger::~CommitLedger() { close(file_); }

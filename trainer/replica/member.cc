@@ -15,8 +15,6 @@ namespace {
 // Between calls to a chief that does not answer.
 constexpr std::chrono::milliseconds kRetryFirst{20};
 constexpr std::chrono::milliseconds kRetryMax{250};
-// How often a waiting thread looks at the stop flag, which cannot wake it.
-constexpr std::chrono::milliseconds kLookForStop{100};
 // Between two calls that were answered sooner than this with nothing new: a chief that ends holds
 // no call any more.
 constexpr std::chrono::milliseconds kNoNewsPause{20};
@@ -83,9 +81,7 @@ absl::Status Member::JoinChief(std::optional<Clock::Duration> limit) {
       Log(LogLevel::kWarning, text);
     }
     if (limit && now - missing_since > *limit) {
-      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*limit);
-      return absl::DeadlineExceededError(text + ", given up after " +
-                                         std::to_string(seconds.count()) + " s");
+      return absl::DeadlineExceededError(text + ", given up after " + SecondsOf(*limit));
     }
     if (stop_.WaitFor(delay) || Closing()) return absl::CancelledError("stopped while " + text);
     delay = std::min(delay * 2, kRetryMax);
@@ -226,9 +222,8 @@ void Member::NoteTrouble(const absl::Status& error) {
 }
 
 std::string Member::WaitingText(Clock::Time since, const absl::Status& why) const {
-  const auto waited = std::chrono::duration_cast<std::chrono::seconds>(clock_.Now() - since);
   return "waiting for " + options_.chief_name + " at " + options_.chief_address + " since " +
-         std::to_string(waited.count()) + " s: " + std::string(why.message());
+         SecondsOf(clock_.Now() - since) + ": " + std::string(why.message());
 }
 
 void Member::ShowWaiting(const std::string& why) {

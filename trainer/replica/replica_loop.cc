@@ -9,7 +9,6 @@
 #include "trainer/batches/batch_source.h"
 #include "trainer/ps/shard_client.h"
 #include "trainer/replica/host_model.h"
-#include "trainer/replica/moved_variables.h"
 
 namespace taas {
 namespace {
@@ -28,8 +27,7 @@ class Replica {
       : source_(source),
         task_(task),
         observer_(observer),
-        model_(task.session()),
-        moved_(task.session()) {}
+        model_(task.session()) {}
 
   absl::Status Run() {
     for (;;) {
@@ -113,7 +111,7 @@ class Replica {
                               ps::SplitByBytes(SizesOf(task_.session()),
                                                static_cast<int>(work.shards.size())),
                               work.job},
-        model_.variables(), moved_.AddTo(model_.gradients()));
+        model_.variables(), model_.pushed());
     ASSIGN_OR_RETURN(values_, Pull(work));
     return absl::OkStatus();
   }
@@ -140,11 +138,10 @@ class Replica {
   }
 
   absl::StatusOr<float> ComputeFinite(int64_t batch) {
-    RETURN_IF_ERROR(moved_.Begin(task_.session()));
+    RETURN_IF_ERROR(model_.BeginStep());
     ASSIGN_OR_RETURN(const float loss, task_.ComputeGradients(std::span(&batch, 1)));
     RETURN_IF_ERROR(CheckLoss(loss, {values_.newest_step + 1, batch}, task_));
-    RETURN_IF_ERROR(moved_.End(task_.session()));
-    RETURN_IF_ERROR(model_.ReadGradients());
+    RETURN_IF_ERROR(model_.EndStep());
     return loss;
   }
 
@@ -198,8 +195,7 @@ class Replica {
   TrainingTask& task_;
   const ReplicaObserver& observer_;
   HostModel model_;
-  MovedVariables moved_;
-  std::unique_ptr<ps::Exchange> exchange_;  // Between memory of the two.
+  std::unique_ptr<ps::Exchange> exchange_;  // With memory of the model.
   absl::Status own_error_;
   int64_t generation_ = 0;
   Pusher pusher_;

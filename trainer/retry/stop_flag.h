@@ -13,6 +13,9 @@
 
 namespace taas {
 
+// How often who waits for something else looks at the flag, which cannot wake it.
+constexpr std::chrono::milliseconds kLookForStop{100};
+
 class StopFlag {
  public:
   void Stop() {

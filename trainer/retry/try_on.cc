@@ -22,10 +22,6 @@ std::optional<Clock::Duration> LimitOf(Patience patience, const TryLimits& limit
   return std::nullopt;
 }
 
-std::string Seconds(Clock::Duration duration) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
-}
-
 // One thing that is tried until it went well or its time is over.
 class Trouble {
  public:
@@ -45,12 +41,12 @@ class Trouble {
     const std::optional<Clock::Duration> limit = LimitOf(reaction.patience, tries_.limits);
     const std::string cause(error.message());
     if (limit && waited >= *limit) {
-      const std::string text = what_ + ", given up after " + Seconds(waited) + ": " + cause;
+      const std::string text = what_ + ", given up after " + SecondsOf(waited) + ": " + cause;
       return reaction.exit_code == kExitRestart ? absl::UnavailableError(text)
                                                 : absl::FailedPreconditionError(text);
     }
-    const std::string text = "trying again to " + what_ + " since " + Seconds(waited) +
-                             (limit ? ", at most for " + Seconds(*limit) : "") + ": " + cause;
+    const std::string text = "trying again to " + what_ + " since " + SecondsOf(waited) +
+                             (limit ? ", at most for " + SecondsOf(*limit) : "") + ": " + cause;
     Tell(text, now);
     if (tries_.stop.WaitFor(tries_.limits.pause)) {
       return absl::CancelledError("stopped while " + text);
@@ -61,7 +57,7 @@ class Trouble {
   void Pass() {
     if (!since_) return;
     tries_.board.SetState(before_.state, before_.message);
-    Log(LogLevel::kInfo, "went well after " + Seconds(tries_.clock.Now() - *since_),
+    Log(LogLevel::kInfo, "went well after " + SecondsOf(tries_.clock.Now() - *since_),
         {{"what", what_}});
   }
 
@@ -83,6 +79,10 @@ class Trouble {
 };
 
 }  // namespace
+
+std::string SecondsOf(Clock::Duration duration) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(duration).count()) + " s";
+}
 
 absl::Status TryOn(const Tries& tries, ErrorAt at, const std::string& what,
                    const std::function<absl::Status()>& attempt) {

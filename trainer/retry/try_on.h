@@ -38,6 +38,9 @@ constexpr std::chrono::milliseconds kTryAgain{5'000};
 // How often a wait for peers is told again in the log.
 constexpr Clock::Duration kWaitLogEvery = std::chrono::seconds(10);
 
+// "3 s".
+std::string SecondsOf(Clock::Duration duration);
+
 struct TryLimits {
   TrainerRole role = TrainerRole::kLocal;
   Clock::Duration start = kStartDeadline;

@@ -1,6 +1,5 @@
 #include "trainer/strategy/local_strategy.h"
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "trainer/cut/snapshot.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/retry/try_on.h"
+#include "trainer/task/first_and_last.h"
 #include "trainer/task/model_update.h"
 
 namespace taas {
@@ -47,29 +47,21 @@ class LocalTraining {
     RETURN_IF_ERROR(Start());
     while (step_ < config_.max_steps) {
       if (tries_.stop.stopped()) {
-        SaveBeforeEnd();
+        SaveBeforeEnd(board_, [this] { return SaveNow(); });
         return absl::CancelledError("stopped");
       }
       const absl::Status stepped = Step();
       if (absl::IsCancelled(stepped) && !torn_) continue;  // Stopped while it waited for its data.
-      if (ExitCodeOf(stepped) == kExitRestart) SaveBeforeEnd();
+      if (ExitCodeOf(stepped) == kExitRestart) {
+        SaveBeforeEnd(board_, [this] { return SaveNow(); });
+      }
       RETURN_IF_ERROR(stepped);
       RETURN_IF_ERROR(SaveBesideTraining());
     }
-    RETURN_IF_ERROR(CheckTrained(task_.session(), VariablesOf(task_.session()), step_));
-    board_.SetState(RunState::kSaving);
-    RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "save the last checkpoint",
-                          [this] { return SaveNow(); }));
-    const std::vector<TensorRef> trained = update_->Evaluated();
-    RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kLastSave, "export the model",
-                          [&] { return task_.Export(step_, trained); }));
-    board_.SetState(RunState::kEvaluating);
-    ASSIGN_OR_RETURN(std::optional<Evaluation> evaluation, task_.Evaluate(trained));
-    if (evaluation) {
-      evaluation->step = step_;
-      board_.SetEvaluation(*evaluation);
-      log_.OnEvaluation(*evaluation);
-    }
+    RETURN_IF_ERROR(FinishTraining(
+        tries_, task_, {step_, VariablesOf(task_.session()), update_->Evaluated()},
+        [this] { return SaveNow(); },
+        [this](const Evaluation& evaluation) { log_.OnEvaluation(evaluation); }));
     board_.SetState(RunState::kDone);
     return absl::OkStatus();
   }
@@ -83,17 +75,11 @@ class LocalTraining {
     bool found = false;
     if (store_ != nullptr) {
       Snapshot snapshot;
-      RETURN_IF_ERROR(TryOn(tries_, ErrorAt::kSetUp, "read the last checkpoint", [&] {
-        const absl::StatusOr<bool> loaded = store_->Load(&snapshot);
-        found = loaded.ok() && *loaded;
-        return loaded.status();
-      }));
+      ASSIGN_OR_RETURN(found, LoadLast(tries_, *store_, &snapshot));
       if (found) {
         RETURN_IF_ERROR(Restore(snapshot, session));
         step_ = snapshot.step;
         batches_ = UntrainedBatches(snapshot.committed);
-        Log(LogLevel::kInfo, "resuming from checkpoint", {{"step", std::to_string(step_)}});
-        board_.SetResumed(step_);
       }
       saver_.emplace(clock_, *store_, session.model());
     }
@@ -171,13 +157,6 @@ class LocalTraining {
          {"ms", Milliseconds(result->took)},
          {"stepHeldMs", Milliseconds(result->held)}});
     return absl::OkStatus();
-  }
-
-  // What was trained so far is kept, if that can be.
-  void SaveBeforeEnd() {
-    board_.SetState(RunState::kSaving, "about to end: saving a last checkpoint");
-    const absl::Status saved = SaveNow();
-    if (!saved.ok()) Log(LogLevel::kError, "no last checkpoint", {{"why", saved.ToString()}});
   }
 
   // With nothing else to do meanwhile.

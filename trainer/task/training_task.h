@@ -107,18 +107,6 @@ inline std::vector<ps::VariableSize> SizesOf(const Session& session) {
   return sizes;
 }
 
-// Of all of `values`, in the session's order; for the end of a training, which no further loss
-// judges.
-inline absl::Status CheckTrained(const Session& session,
-                                 const std::vector<TensorRef>& values, int64_t step) {
-  std::vector<float> room;
-  for (size_t i = 0; i < values.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::span<const float> seen, OnHost(values[i], &room));
-    RETURN_IF_ERROR(CheckFinite("variable " + session.variables()[i].name, seen, step));
-  }
-  return absl::OkStatus();
-}
-
 // Sets the variables that are not trained; the others come from parameter servers.
 inline absl::Status RestoreUntrained(const Snapshot& snapshot, Session& session) {
   for (size_t i = 0; i < session.variables().size(); ++i) {
