@@ -47,7 +47,7 @@ constexpr int64_t kUnits = 64;
 // The ids' rows side by side, two dense layers, a score.
 Graph ScoreGraph(int64_t rows) {
   Graph graph;
-  const Value ids = graph.Input("ids", {DType::kInt32, Shape({Shape::kBatch, kIds})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({Shape::kBatch, kIds})});
   const Value targets = graph.Input("targets", {DType::kFloat32, Shape({Shape::kBatch, 1})});
   const Value table =
       graph.Variable("table", Shape({rows, kWidth}), Initializer::Uniform(-0.1, 0.1));
@@ -82,7 +82,7 @@ class Trained {
 
   void Compute() {
     const uint64_t rows = static_cast<uint64_t>(session_->variables()[0].shape.dim(0));
-    for (int32_t& id : session_->Int32Input("ids")) id = static_cast<int32_t>(random_.Below(rows));
+    for (int64_t& id : session_->Int64Input("ids")) id = static_cast<int64_t>(random_.Below(rows));
     const absl::Status status = session_->Run(RunKind::kTrain);
     CHECK(status.ok()) << status.ToString();
   }

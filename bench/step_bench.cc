@@ -134,8 +134,9 @@ class Batches {
 
   void Fill(Session* session) {
     plan_.Indices(next_++, indices_);
-    Gather(images_, indices_, session->FloatInput("features").data(),
-           session->Int32Input("labels").data());
+    GatherRows(images_, indices_,
+               {.features = session->FloatInput("features"),
+                .labels = session->Int32Input("labels")});
   }
 
  private:

@@ -33,6 +33,7 @@
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
 #include "trainer/kernels/cpu/gemm.h"
+#include "trainer/model/data_shape.h"
 #include "trainer/model/model.h"
 #include "trainer/optimizer/optimizer.h"
 #include "trainer/task/model_update.h"
@@ -65,7 +66,7 @@ std::vector<uint8_t> MakeBytes(size_t count) {
 DataShape ShapeOf(const Json& config) {
   const Json& image = config["image"];
   if (image.empty()) {
-    return {.features = config["features"].get<int64_t>() + 1, .vocabulary = config["classes"]};
+    return {.features = config["features"].get<int64_t>(), .vocabulary = config["classes"]};
   }
   return {.features = config["features"],
           .classes = config["classes"],
@@ -109,10 +110,7 @@ class Training {
 
   absl::Status Step() {
     plan_.Indices(step_, indices_);
-    data_.GatherFeatures(indices_, session_->FloatInput(model_.features).data());
-    if (!model_.labels_are_features) {
-      data_.GatherLabels(indices_, session_->Int32Input(model_.labels).data());
-    }
+    GatherRows(data_, indices_, InputsOf(model_, *session_));
     session_->SetStep(step_);
     update_->Prepare(++step_);
     return session_->Run(RunKind::kStep);

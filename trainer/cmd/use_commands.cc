@@ -116,20 +116,26 @@ absl::Status Evaluate(const UseFlags& command, const GetEnv& env) {
   return absl::OkStatus();
 }
 
-// The features of data.test.
-absl::StatusOr<std::vector<float>> TestExamples(FileSystem& files, const TrainerConfig& config,
-                                                int64_t features) {
-  ASSIGN_OR_RETURN(const DataSets data, LoadData(files, Json::parse(config.data), config.seed));
+// Those of data.test.
+absl::StatusOr<Examples> TestExamples(FileSystem& files, const TrainerConfig& config,
+                                      int64_t features) {
+  ASSIGN_OR_RETURN(const DataSets data,
+                   LoadData(files, Json::parse(config.data),
+                            {.seed = config.seed, .ids = FeaturesAreIds(config.model)}));
   if (!data.test || data.test->features() != features) {
     return absl::InvalidArgumentError(
         "data.test: there are no examples with " + std::to_string(features) +
         " features to predict; give --input FILE, or - for standard input");
   }
-  std::vector<int64_t> all(static_cast<size_t>(data.test->examples()));
+  Examples examples{.count = data.test->examples()};
+  const size_t count = static_cast<size_t>(examples.count);
+  const size_t ids = static_cast<size_t>(data.test->ids());
+  std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), 0);
-  std::vector<float> rows(all.size() * static_cast<size_t>(features));
-  data.test->GatherFeatures(all, rows.data());
-  return rows;
+  examples.features.resize(count * (static_cast<size_t>(features) - ids));
+  examples.ids.resize(count * ids);
+  GatherRows(*data.test, all, {.features = examples.features, .ids = examples.ids});
+  return examples;
 }
 
 absl::Status Predict(const UseFlags& command, const GetEnv& env) {
@@ -137,19 +143,18 @@ absl::Status Predict(const UseFlags& command, const GetEnv& env) {
   ASSIGN_OR_RETURN(const TrainerConfig config, NeedModelConfig(command, env, files));
   ASSIGN_OR_RETURN(TrainedModel trained, LoadTrainedModel(files, config, command.checkpoint));
   ASSIGN_OR_RETURN(const auto predictor, Predictor::Make(CpuRuntime(), trained));
-  const int64_t features = trained.shape.features;
-  const FeatureColumns* const columns = trained.columns.get();
+  const ExampleForm form = FormOf(trained);
   const auto print = [](const Prediction& prediction) {
     std::puts(TerminalText(JsonOf(prediction)).c_str());
   };
   if (command.input == "-") {
     const std::string text(std::istreambuf_iterator<char>(std::cin), {});
-    ASSIGN_OR_RETURN(const auto rows, ParseExamples(text, "-", features, columns));
+    ASSIGN_OR_RETURN(const auto rows, ParseExamples(text, "-", form));
     return predictor->Predict(rows, print);
   }
   ASSIGN_OR_RETURN(const auto rows, command.input.empty()
-                                        ? TestExamples(files, config, features)
-                                        : ReadExamples(files, command.input, features, columns));
+                                        ? TestExamples(files, config, form.features)
+                                        : ReadExamples(files, command.input, form));
   return predictor->Predict(rows, print);
 }
 

@@ -82,7 +82,7 @@ absl::StatusOr<Dataset> ReadCifar(FileSystem& files, const std::vector<std::stri
     if (rows.labels.size() == before) empty.Add(path);
   }
   RETURN_IF_ERROR(empty.Tell(paths.size()));
-  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make("read " + paths.front(), kPixels, classes));
+  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make("read " + paths.front(), {kPixels}, classes));
   set.set_image(kCifarImage);
   return set;
 }

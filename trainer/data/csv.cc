@@ -103,6 +103,14 @@ class CsvFile {
   }
 
   absl::Status AddFeatures(const std::vector<size_t>& places, Rows* rows) {
+    if (options_.ids) {
+      for (const size_t place : places) {
+        const absl::StatusOr<int64_t> id = ParseWhole(values_[place]);
+        if (!id.ok()) return Annotate(id.status(), WhereIn(place));
+        rows->ids.push_back(*id);
+      }
+      return absl::OkStatus();
+    }
     if (options_.feature_columns == nullptr) {
       for (const size_t place : places) {
         ASSIGN_OR_RETURN(const double number, NumberAt(place));
@@ -117,7 +125,8 @@ class CsvFile {
       const std::string_view text = Trim(values_[place]);
       source_values_.push_back(text.empty() ? SourceValue() : SourceValue(text));
     }
-    return Annotate(options_.feature_columns->Encode(source_values_, &rows->values), Where());
+    return Annotate(options_.feature_columns->Encode(source_values_, &rows->values, &rows->ids),
+                    Where());
   }
 
   absl::StatusOr<double> NumberAt(size_t place) const {
@@ -207,11 +216,14 @@ absl::StatusOr<Dataset> ReadCsv(FileSystem& files, const std::vector<std::string
   RETURN_IF_ERROR(table.empty.Tell(paths.size()));
   Rows& rows = table.rows;
   const std::string name = "read " + paths.front();
-  if (encoded == nullptr) {
-    return std::move(rows).Make(name, std::ssize(table.columns), options.classes);
+  Rows::Width width{.features = std::ssize(table.columns)};
+  if (encoded != nullptr) {
+    width = {std::ssize(encoded->shapes()) - encoded->ids(), encoded->ids()};
+  } else if (options.ids) {
+    width = {0, width.features};
   }
-  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make(name, encoded->width(), options.classes));
-  set.set_columns(encoded->shapes());
+  ASSIGN_OR_RETURN(Dataset set, std::move(rows).Make(name, width, options.classes));
+  if (encoded != nullptr) set.set_columns(encoded->shapes());
   return set;
 }
 

@@ -43,6 +43,7 @@ struct CsvOptions {
   // Where they are given, the features are these columns, and `columns` is empty; a value that is
   // empty is missing.
   std::shared_ptr<const FeatureColumns> feature_columns;
+  bool ids = false;  // Without feature columns: the features are whole numbers, ids.
 };
 
 // All files, in their order; at least one. Those without examples count for nothing.

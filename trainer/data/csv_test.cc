@@ -28,8 +28,13 @@ class CsvTest : public ::testing::Test {
     return ReadCsv(files_, {Put("table.csv", text)}, options);
   }
   static std::vector<float> Row(const Dataset& set, int64_t index) {
-    std::vector<float> out(static_cast<size_t>(set.features()));
+    std::vector<float> out(static_cast<size_t>(set.features() - set.ids()));
     set.GatherFeatures(std::array{index}, out.data());
+    return out;
+  }
+  static std::vector<int64_t> IdsOf(const Dataset& set, int64_t index) {
+    std::vector<int64_t> out(static_cast<size_t>(set.ids()));
+    set.GatherIds(std::array{index}, out.data());
     return out;
   }
   PosixFileSystem files_;
@@ -44,6 +49,20 @@ TEST_F(CsvTest, HeaderNamesTheColumns) {
   const auto one = Read("a,\"b,c\",y\n1,2,0\n", {.columns = {"b,c"}, .label_column = "y"});
   ASSERT_THAT(one, IsOk());
   EXPECT_THAT(Row(*one, 0), ElementsAre(2));
+}
+
+TEST_F(CsvTest, IdsAreWholeNumbersOfAnySize) {
+  const CsvOptions options{.label_column = "y", .ids = true};
+  const auto set = Read("a,b,y\n16777217, 7 ,0\n4611686018427387905,+3.0,1\n", options);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->ids(), 2);
+  EXPECT_THAT(IdsOf(*set, 0), ElementsAre(16'777'217, 7));
+  EXPECT_THAT(IdsOf(*set, 1), ElementsAre(4'611'686'018'427'387'905, 3));
+  EXPECT_THAT(Read("a,y\n1.5,0\n", options),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("line 2, column \"a\": want a whole number, it is \"1.5\"")));
+  EXPECT_THAT(Read("a,y\nx,0\n", options),
+              StatusIs(Code::kInvalidArgument, HasSubstr("want a number, it is \"x\"")));
 }
 
 TEST_F(CsvTest, ColumnsWithoutAHeaderAreNumbers) {
@@ -143,8 +162,10 @@ TEST_F(CsvTest, FeatureColumnsReadTextsAndMissingValues) {
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->columns(), columns->shapes());
   EXPECT_THAT(set->labels(), ElementsAre(1, 0));
-  EXPECT_THAT(Row(*set, 0), ElementsAre(17, 0, 0));
-  EXPECT_THAT(Row(*set, 1), ElementsAre(40, 2, 1));
+  EXPECT_THAT(Row(*set, 0), ElementsAre(17));
+  EXPECT_THAT(IdsOf(*set, 0), ElementsAre(0, 0));
+  EXPECT_THAT(Row(*set, 1), ElementsAre(40));
+  EXPECT_THAT(IdsOf(*set, 1), ElementsAre(2, 1));
   EXPECT_THAT(Read("y,job,age\n1,guard,2\n1,,2\n", options),
               StatusIs(Code::kInvalidArgument,
                        HasSubstr("line 3: column \"job\" of feature \"job\": the value is")));

@@ -1,6 +1,7 @@
 #include "trainer/data/dataset.h"
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -21,7 +22,7 @@ TEST(DatasetTest, PixelsBecomeFloatsBetweenZeroAndOne) {
   std::array<float, 4> features{};
   std::array<int32_t, 2> labels{};
   const std::array<int64_t, 2> indices{2, 0};
-  Gather(*set, indices, features.data(), labels.data());
+  GatherRows(*set, indices, {.features = features, .labels = labels});
   EXPECT_THAT(features, ElementsAre(FloatEq(0.4f), FloatEq(1), 0.0f, FloatEq(1)));
   EXPECT_THAT(labels, ElementsAre(0, 3));
 }
@@ -44,6 +45,46 @@ TEST(DatasetTest, RegressionHasTargetsOfTheirWidth) {
   const std::array<int64_t, 1> indices{1};
   set->GatherTargets(indices, targets.data());
   EXPECT_THAT(targets, ElementsAre(20, 21));
+}
+
+TEST(DatasetTest, IdsAreGatheredBesideFloatsAndAlone) {
+  const std::vector<int64_t> large = {7, 16'777'216, 16'777'217, int64_t{1} << 40};
+  const auto both = Dataset::FromFloats("train", {0.5f, 1.5f}, 1, {0, 1}, 2, {large, 2});
+  const auto alone = Dataset::ForRegression("train", {}, 0, {3, 4}, 1, {large, 2});
+  ASSERT_THAT(both, IsOk());
+  ASSERT_THAT(alone, IsOk());
+  EXPECT_EQ(both->features(), 3);
+  EXPECT_EQ(alone->features(), 2);
+  for (const Dataset* set : {&*both, &*alone}) {
+    std::array<int64_t, 4> ids{};
+    set->GatherIds(std::array<int64_t, 2>{1, 0}, ids.data());
+    EXPECT_THAT(ids, ElementsAre(16'777'217, int64_t{1} << 40, 7, 16'777'216));
+  }
+  std::array<float, 2> features{};
+  both->GatherFeatures(std::array<int64_t, 2>{1, 0}, features.data());
+  EXPECT_THAT(features, ElementsAre(1.5f, 0.5f));
+  EXPECT_THAT(Dataset::FromFloats("train", {1, 2}, 1, {0, 1}, 2, {{1, 2, 3}, 2}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("train: 3 values are not 2 examples of 2 features")));
+}
+
+TEST(DatasetTest, WholeNumbersAndBytesBecomeIds) {
+  auto floats = Dataset::FromFloats("train", {3, 4, -1, 16'777'216}, 2, {0, 1}, 2);
+  auto bytes = Dataset::FromPixels("train", {3, 4, 255, 0}, 2, {0, 1}, 2);
+  std::array<int64_t, 2> ids{};
+  ASSERT_THAT(floats->TakeAsIds(), IsOk());
+  floats->GatherIds(std::array<int64_t, 1>{1}, ids.data());
+  EXPECT_THAT(ids, ElementsAre(-1, 16'777'216));
+  ASSERT_THAT(bytes->TakeAsIds(), IsOk());
+  bytes->GatherIds(std::array<int64_t, 1>{1}, ids.data());
+  EXPECT_THAT(ids, ElementsAre(255, 0));
+  // Of the second it is not known which whole number it was.
+  for (const float bad : {1.5f, 16'777'218.0f, NAN}) {
+    auto set = Dataset::FromFloats("train", {3, 4, -1, bad}, 2, {0, 1}, 2);
+    EXPECT_THAT(set->TakeAsIds(),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("train: example 1, value 1: want a whole number")));
+  }
 }
 
 TEST(DatasetTest, SizesThatDisagreeAreRefusedByName) {

@@ -46,12 +46,12 @@ uint32_t BigEndian32(const uint8_t* bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
-template <typename T>
-void AppendFloats(const std::vector<uint8_t>& bytes, std::vector<float>* out) {
+template <typename T, typename Out>
+void AppendNumbers(const std::vector<uint8_t>& bytes, std::vector<Out>* out) {
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + i, sizeof(T));
-    out->push_back(static_cast<float>(value));
+    out->push_back(static_cast<Out>(value));
   }
 }
 
@@ -93,13 +93,20 @@ void SwapToNative(IdxArray* array) {
   }
 }
 
+std::vector<int32_t> Int32s(const IdxArray& array) {
+  std::vector<int32_t> numbers(static_cast<size_t>(array.count()));
+  if (!numbers.empty()) std::memcpy(numbers.data(), array.bytes.data(), array.bytes.size());
+  return numbers;
+}
+
 absl::StatusOr<std::vector<int32_t>> ClassLabels(const IdxArray& array, const std::string& path) {
-  std::vector<int32_t> labels(static_cast<size_t>(array.count()));
+  std::vector<int32_t> labels;
   if (array.type == IdxType::kInt32) {
     // As floats those above 2^24 would be rounded, the largest to a number that is no int32.
-    if (!labels.empty()) std::memcpy(labels.data(), array.bytes.data(), array.bytes.size());
+    labels = Int32s(array);
   } else {
-    std::ranges::transform(array.Floats(), labels.begin(),
+    labels.resize(static_cast<size_t>(array.count()));
+    std::ranges::transform(array.Numbers<float>(), labels.begin(),
                            [](float value) { return static_cast<int32_t>(value); });
   }
   const auto negative = std::ranges::find_if(labels, [](int32_t label) { return label < 0; });
@@ -112,7 +119,7 @@ absl::StatusOr<std::vector<int32_t>> ClassLabels(const IdxArray& array, const st
 // Of rows of `width`.
 absl::StatusOr<std::vector<float>> FiniteFloats(const IdxArray& array, int64_t width,
                                                 const std::string& path) {
-  std::vector<float> values = array.Floats();
+  std::vector<float> values = array.Numbers<float>();
   RETURN_IF_ERROR(CheckFiniteRows(values, width)).With("read " + path);
   return values;
 }
@@ -124,7 +131,8 @@ ImageShape ImageOf(const std::vector<int64_t>& shape) {
 }
 
 absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int64_t features,
-                                   const IdxPaths& paths, int32_t class_count) {
+                                   const IdxPaths& paths, LabelledIdxOptions options) {
+  int32_t class_count = options.classes;
   const std::string& labels = paths.labels;
   if (answers.shape.size() != 1) {
     return absl::InvalidArgumentError("read " + labels + ": labels have " +
@@ -138,6 +146,11 @@ absl::StatusOr<Dataset> WithLabels(IdxArray pixels, const IdxArray& answers, int
   if (pixels.type == IdxType::kUint8) {
     return Dataset::FromPixels("read " + labels, std::move(pixels.bytes), features,
                                std::move(classes), class_count);
+  }
+  if (pixels.type == IdxType::kInt32 && options.ids) {
+    const std::vector<int32_t> ids = Int32s(pixels);
+    return Dataset::FromFloats("read " + labels, {}, 0, std::move(classes), class_count,
+                               {{ids.begin(), ids.end()}, features});
   }
   ASSIGN_OR_RETURN(std::vector<float> values, FiniteFloats(pixels, features, paths.images));
   return Dataset::FromFloats("read " + labels, std::move(values), features, std::move(classes),
@@ -163,19 +176,22 @@ int64_t IdxArray::count() const {
   return static_cast<int64_t>(bytes.size()) / ElementBytesOf(type);
 }
 
-std::vector<float> IdxArray::Floats() const {
-  std::vector<float> out;
+template <typename T>
+std::vector<T> IdxArray::Numbers() const {
+  std::vector<T> out;
   out.reserve(static_cast<size_t>(count()));
   switch (type) {
-    case IdxType::kUint8: AppendFloats<uint8_t>(bytes, &out); break;
-    case IdxType::kInt8: AppendFloats<int8_t>(bytes, &out); break;
-    case IdxType::kInt16: AppendFloats<int16_t>(bytes, &out); break;
-    case IdxType::kInt32: AppendFloats<int32_t>(bytes, &out); break;
-    case IdxType::kFloat32: AppendFloats<float>(bytes, &out); break;
-    case IdxType::kFloat64: AppendFloats<double>(bytes, &out); break;
+    case IdxType::kUint8: AppendNumbers<uint8_t>(bytes, &out); break;
+    case IdxType::kInt8: AppendNumbers<int8_t>(bytes, &out); break;
+    case IdxType::kInt16: AppendNumbers<int16_t>(bytes, &out); break;
+    case IdxType::kInt32: AppendNumbers<int32_t>(bytes, &out); break;
+    case IdxType::kFloat32: AppendNumbers<float>(bytes, &out); break;
+    case IdxType::kFloat64: AppendNumbers<double>(bytes, &out); break;
   }
   return out;
 }
+template std::vector<float> IdxArray::Numbers<float>() const;
+template std::vector<double> IdxArray::Numbers<double>() const;
 
 namespace {
 
@@ -238,7 +254,7 @@ absl::StatusOr<Dataset> ReadLabelledIdx(FileSystem& files, const std::string& im
   auto set = IsFloat(answers.type)
                  ? WithTargets(pixels, answers, features, {images, labels})
                  : WithLabels(std::move(pixels), answers, features, {images, labels},
-                              options.classes);
+                              options);
   if (set.ok()) set->set_image(image);
   return set;
 }

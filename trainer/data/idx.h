@@ -42,8 +42,9 @@ struct IdxArray {
   std::vector<uint8_t> bytes;  // In the byte order of this machine.
 
   int64_t count() const;  // Elements.
-  // All elements as floats, without scaling.
-  std::vector<float> Floats() const;
+  // All elements, without scaling. Of float and double.
+  template <typename T>
+  std::vector<T> Numbers() const;
 };
 
 absl::StatusOr<IdxArray> ReadIdx(FileSystem& files, const std::string& path);
@@ -53,6 +54,7 @@ std::string EncodeIdx(std::span<const int64_t> shape, std::string_view bytes);
 struct LabelledIdxOptions {
   // 0: as many as the largest label says.
   int32_t classes = 0;
+  bool ids = false;  // Whole numbers of 32 bits stay exact.
 };
 
 // Images (any number of dimensions, the first counts examples) and their labels. Integer labels

@@ -79,7 +79,7 @@ TEST_F(IdxTest, NumbersOfEveryTypeAreReadBigEndian) {
     const auto array =
         ReadIdx(files_, WriteGzip("typed.gz", Bytes({0, 0, c.type, 1, 0, 0, 0, 2}) + c.bytes));
     ASSERT_THAT(array, IsOk());
-    EXPECT_EQ(array->Floats(), c.want) << c.type;
+    EXPECT_EQ(array->Numbers<float>(), c.want) << c.type;
   }
 }
 

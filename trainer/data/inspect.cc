@@ -224,7 +224,7 @@ absl::StatusOr<Inspection> InspectIdx(FileSystem& files, const std::string& path
   // No more than are shown, and one by which it is seen that there are more.
   const int64_t element = std::ssize(array.bytes) / std::max<int64_t>(1, array.count());
   array.bytes.resize(std::min<size_t>(array.bytes.size(), element * (kShownValues + 1)));
-  return Inspection{text + "  the first: " + Beginning(array.Floats(), Number) + "\n"};
+  return Inspection{text + "  the first: " + Beginning(array.Numbers<float>(), Number) + "\n"};
 }
 
 absl::StatusOr<Inspection> InspectCsv(FileSystem& files, const std::string& path) {

@@ -151,10 +151,11 @@ absl::StatusOr<ClassCount> ClassesOf(const json& spec) {
   return ClassCount(static_cast<int32_t>(classes));
 }
 
-absl::StatusOr<DataSets> LoadIdx(FileSystem& files, const json& spec) {
+absl::StatusOr<DataSets> LoadIdx(FileSystem& files, const json& spec, bool ids) {
   RETURN_IF_ERROR(CheckFields(spec, "data", {"format", "train", "test", "augment"}));
   return LoadSets(files, spec, {.read = [&](const SetFiles& of, ClassCount classes) {
-    return ReadLabelledIdx(files, of.images, of.labels, {.classes = classes.value_or(0)});
+    return ReadLabelledIdx(files, of.images, of.labels,
+                           {.classes = classes.value_or(0), .ids = ids});
   }});
 }
 
@@ -178,7 +179,7 @@ absl::StatusOr<DataSets> LoadCifar100(FileSystem& files, const json& spec) {
   return LoadCifar(files, spec, labels == 0 ? CifarLabels::kFine : CifarLabels::kCoarse);
 }
 
-absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
+absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec, bool ids) {
   RETURN_IF_ERROR(CheckFields(
       spec, "data",
       {"format", "train", "test", "augment", "classes", "columns", "tfrecord", "streaming"}));
@@ -192,6 +193,7 @@ absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   const auto read = [&](const SetFiles& of, ClassCount counted) -> absl::StatusOr<Dataset> {
     RecordDataOptions for_set = options;
     for_set.classes = counted;
+    for_set.ids = ids;
     // The training set is the first; the test set is in memory in any case.
     if (spec.contains("streaming") && !streamed) {
       ASSIGN_OR_RETURN(streamed,
@@ -214,7 +216,7 @@ absl::StatusOr<DataSets> LoadRecords(FileSystem& files, const json& spec) {
   return sets;
 }
 
-absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
+absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec, bool ids) {
   RETURN_IF_ERROR(
       CheckFields(spec, "data", {"format", "train", "test", "classes", "columns", "csv"}));
   const json options = spec.value("csv", json::object());
@@ -229,6 +231,7 @@ absl::StatusOr<DataSets> LoadCsv(FileSystem& files, const json& spec) {
     return InvalidField(path + ".columns", "must not be there beside data.columns, which says all");
   }
   csv.feature_columns = columns;
+  csv.ids = ids && columns == nullptr;
   if (options.contains("delimiter")) {
     ASSIGN_OR_RETURN(const std::string delimiter, TextField(options, path, "delimiter"));
     if (delimiter.size() != 1) return InvalidField(path + ".delimiter", "must be one character");
@@ -362,7 +365,8 @@ absl::StatusOr<DataSets> Generate(const json& spec, uint64_t seed) {
   return sets;
 }
 
-absl::StatusOr<DataSets> LoadFormat(FileSystem& files, const json& spec, uint64_t seed) {
+absl::StatusOr<DataSets> LoadFormat(FileSystem& files, const json& spec,
+                                    const LoadOptions& options) {
   if (!spec.is_object()) return InvalidField("data", "must be an object");
   std::string format = "idx";
   if (spec.contains("format")) {
@@ -371,12 +375,12 @@ absl::StatusOr<DataSets> LoadFormat(FileSystem& files, const json& spec, uint64_
   if (spec.contains("streaming") && format != "tfrecord") {
     return InvalidField("data.streaming", "is of format tfrecord only");
   }
-  if (format == "idx") return LoadIdx(files, spec);
-  if (format == "generated") return Generate(spec, seed);
+  if (format == "idx") return LoadIdx(files, spec, options.ids);
+  if (format == "generated") return Generate(spec, options.seed);
   if (format == "cifar10") return LoadCifar10(files, spec);
   if (format == "cifar100") return LoadCifar100(files, spec);
-  if (format == "tfrecord") return LoadRecords(files, spec);
-  if (format == "csv") return LoadCsv(files, spec);
+  if (format == "tfrecord") return LoadRecords(files, spec, options.ids);
+  if (format == "csv") return LoadCsv(files, spec, options.ids);
   if (format == "raw") return LoadRaw(files, spec);
   if (format == "text") return LoadText(files, spec);
   return InvalidField("data.format", "unknown format \"" + format +
@@ -385,9 +389,16 @@ absl::StatusOr<DataSets> LoadFormat(FileSystem& files, const json& spec, uint64_
 }
 
 // Sets grow as they are read: where that ends is not known before.
-absl::StatusOr<DataSets> LoadWhatFits(FileSystem& files, const json& spec, uint64_t seed) {
+absl::StatusOr<DataSets> LoadWhatFits(FileSystem& files, const json& spec,
+                                      const LoadOptions& options) {
   try {
-    return LoadFormat(files, spec, seed);
+    ASSIGN_OR_RETURN(DataSets sets, LoadFormat(files, spec, options));
+    if (!options.ids) return sets;
+    RETURN_IF_ERROR(sets.train.TakeAsIds());
+    if (sets.test) {
+      RETURN_IF_ERROR(sets.test->TakeAsIds());
+    }
+    return sets;
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         "data: there is not enough memory for it; give the replicas more, or, of TFRecord files, "
@@ -403,8 +414,9 @@ absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const json& spec
   return std::make_shared<const FeatureColumns>(std::move(columns));
 }
 
-absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec, uint64_t seed) {
-  ASSIGN_OR_RETURN(DataSets sets, LoadWhatFits(files, spec, seed));
+absl::StatusOr<DataSets> LoadData(FileSystem& files, const json& spec,
+                                  const LoadOptions& options) {
+  ASSIGN_OR_RETURN(DataSets sets, LoadWhatFits(files, spec, options));
   if (sets.train_files.empty()) {
     sets.identity = sets.source;
     return sets;

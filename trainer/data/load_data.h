@@ -24,7 +24,7 @@
 // any. Errors: InvalidArgument naming the field ("data.train.images: …") for a bad specification;
 // for files see the header of each format, each naming the file.
 //
-//   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data, config.seed));
+//   ASSIGN_OR_RETURN(DataSets data, LoadData(files, config.data, {.seed = config.seed}));
 //   Log(LogLevel::kInfo, "data loaded", {{"source", data.source}});
 
 #ifndef TRAINER_DATA_LOAD_DATA_H_
@@ -66,8 +66,13 @@ struct DataSets {
   int64_t train_examples() const { return stream ? stream->examples() : train.examples(); }
 };
 
-// `format` is "idx" unless given. `seed` makes generated data and nothing else.
-absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec, uint64_t seed = 0);
+struct LoadOptions {
+  uint64_t seed = 0;  // Makes generated data, and nothing else.
+  bool ids = false;   // Features that are no columns are whole numbers, to be looked up.
+};
+// `format` is "idx" unless given.
+absl::StatusOr<DataSets> LoadData(FileSystem& files, const nlohmann::json& spec,
+                                  const LoadOptions& options = {});
 
 // The feature columns of `spec`, whose files are not looked at; null if it has none.
 absl::StatusOr<std::shared_ptr<const FeatureColumns>> ColumnsOf(const nlohmann::json& spec);

@@ -203,7 +203,7 @@ TEST_F(LoadDataTest, AugmentationIsOfImages) {
 
 TEST_F(LoadDataTest, GeneratedDataNeedsNoFiles) {
   const auto sets = LoadData(files_, json::parse(R"({"format":"generated","generated":
-      {"examples":20,"testExamples":5,"features":4,"classes":3}})"), 7);
+      {"examples":20,"testExamples":5,"features":4,"classes":3}})"), {.seed = 7});
   ASSERT_THAT(sets, IsOk());
   EXPECT_EQ(sets->train.examples(), 20);
   EXPECT_EQ(sets->train.classes(), 3);

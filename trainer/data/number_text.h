@@ -8,6 +8,7 @@
 #ifndef TRAINER_DATA_NUMBER_TEXT_H_
 #define TRAINER_DATA_NUMBER_TEXT_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ std::string Shown(std::string_view text);
 
 // A decimal number, with blanks around it; nan and inf are none.
 absl::StatusOr<double> ParseNumber(std::string_view text);
+// A decimal number without a fraction ("7", " +7.0", "7e3").
+absl::StatusOr<int64_t> ParseWhole(std::string_view text);
 
 }  // namespace taas
 

@@ -90,7 +90,7 @@ absl::StatusOr<Dataset> ReadPair(FileSystem& files, const std::string& features,
     RETURN_IF_ERROR(CheckFiniteRows(rows.values, width)).With("read " + features);
   }
   ASSIGN_OR_RETURN(Dataset set,
-                   std::move(rows).Make("read " + features, width, options.classes));
+                   std::move(rows).Make("read " + features, {width}, options.classes));
   set.set_image(ImageOfShape(options.shape));
   return set;
 }

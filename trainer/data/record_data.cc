@@ -81,35 +81,44 @@ class Collector {
       : parser_(WithPixelScale(options)),
         columns_(options.feature_columns),
         label_(PlaceOf(options.label, options)),
-        classes_(options.classes) {
+        classes_(options.classes),
+        of_ids_(options.ids) {
     if (!classes_ && !HasWholeLabel(options)) classes_ = 0;
     if (columns_ != nullptr) {
       for (const std::string& source : columns_->sources()) {
         inputs_.push_back(PlaceOf(source, options));
       }
-      width_ = columns_->width();
+      width_ = {std::ssize(columns_->shapes()) - columns_->ids(), columns_->ids()};
       return;
     }
     for (size_t i = 0; i < parser_.specs().size(); ++i) {
       if (i == label_) continue;
       inputs_.push_back(i);
-      width_ += parser_.specs()[i].count();
+      width_.features += parser_.specs()[i].count();
     }
     CHECK(!inputs_.empty()) << "a data set has features beside its label";
     // They take a quarter of the memory that floats do.
     keeps_bytes_ = inputs_.size() == 1 && First().raw == RawType::kUint8 && First().fixed;
+    const auto is_whole = [&](size_t input) {
+      const FeatureSpec& spec = parser_.specs()[input];
+      return spec.kind == FeatureKind::kInt64 && !spec.normalise;
+    };
+    if (of_ids_ && std::ranges::all_of(inputs_, is_whole)) width_ = {0, width_.features};
   }
 
   void Reserve(int64_t examples) {
-    const size_t values = static_cast<size_t>(examples * width_);
+    const size_t features = static_cast<size_t>(examples * width_.features);
     if (keeps_bytes_) {
-      MakeRoom(rows_.pixels, values);
+      MakeRoom(rows_.pixels, features);
     } else {
-      MakeRoom(rows_.values, values);
+      MakeRoom(rows_.values, features);
     }
+    MakeRoom(rows_.ids, static_cast<size_t>(examples * width_.ids));
   }
   void ReserveBytes(int64_t bytes) {
-    const int64_t example = width_ * static_cast<int64_t>(keeps_bytes_ ? 1 : sizeof(float));
+    const int64_t feature = static_cast<int64_t>(keeps_bytes_ ? 1 : sizeof(float));
+    const int64_t example =
+        width_.features * feature + width_.ids * static_cast<int64_t>(sizeof(int64_t));
     Reserve(bytes / std::max<int64_t>(1, example));
   }
 
@@ -131,6 +140,10 @@ class Collector {
       rows_.pixels.insert(rows_.pixels.end(), first, first + bytes.size());
     } else {
       for (const size_t input : inputs_) {
+        if (width_.ids > 0) {
+          AddIds(input);
+          continue;
+        }
         RETURN_IF_ERROR(AddInput(input)).With("feature \"" + parser_.specs()[input].name + "\"");
       }
     }
@@ -146,6 +159,9 @@ class Collector {
     } else if (inputs_.size() == 1) {
       set.set_image(ImageOfShape(First().shape));
     }
+    if (of_ids_) {
+      RETURN_IF_ERROR(set.TakeAsIds());
+    }
     return set;
   }
 
@@ -155,7 +171,16 @@ class Collector {
   absl::Status AddColumns() {
     source_values_.clear();
     for (const size_t input : inputs_) source_values_.push_back(ValueOf(parser_.values(input)));
-    return columns_->Encode(source_values_, &rows_.values);
+    return columns_->Encode(source_values_, &rows_.values, &rows_.ids);
+  }
+
+  void AddIds(size_t input) {
+    const FeatureSpec& spec = parser_.specs()[input];
+    const std::vector<int64_t>& ids = parser_.values(input).ints;
+    const size_t end = rows_.ids.size() + static_cast<size_t>(spec.count());
+    MakeRoom(rows_.ids, static_cast<size_t>(spec.count()));
+    rows_.ids.insert(rows_.ids.end(), ids.begin(), ids.end());
+    rows_.ids.resize(end, static_cast<int64_t>(spec.fallback.value_or(0)));
   }
 
   // Numbers are as a model gets them when they are looked at: a scale can make infinities.
@@ -177,8 +202,9 @@ class Collector {
   const size_t label_;
   ClassCount classes_;
   std::vector<size_t> inputs_;
-  int64_t width_ = 0;
+  Rows::Width width_;
   bool keeps_bytes_ = false;
+  const bool of_ids_;
   Rows rows_;
   std::vector<float> label_numbers_;
 };

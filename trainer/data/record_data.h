@@ -44,6 +44,7 @@ struct RecordDataOptions {
   // sources is one of `features`, of one value, which may be missing where it is VarLen; bytes are
   // texts. Features that are none's source are checked and left out.
   std::shared_ptr<const FeatureColumns> feature_columns;
+  bool ids = false;  // Without feature columns: the features are whole numbers, ids.
 };
 
 // Whether the label is a whole number, and so a class unless `classes` is 0.

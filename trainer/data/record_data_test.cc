@@ -50,8 +50,13 @@ class RecordDataTest : public ::testing::Test {
     return {.features = std::move(inputs), .label = "label"};
   }
   static std::vector<float> Row(const Dataset& set, int64_t index) {
-    std::vector<float> out(static_cast<size_t>(set.features()));
+    std::vector<float> out(static_cast<size_t>(set.features() - set.ids()));
     set.GatherFeatures(std::array{index}, out.data());
+    return out;
+  }
+  static std::vector<int64_t> IdsOf(const Dataset& set, int64_t index) {
+    std::vector<int64_t> out(static_cast<size_t>(set.ids()));
+    set.GatherIds(std::array{index}, out.data());
     return out;
   }
   PosixFileSystem files_;
@@ -201,6 +206,32 @@ TEST_F(RecordDataTest, DamagedExamplesAreReadOrRefused) {
   }
 }
 
+TEST_F(RecordDataTest, IdsAreWholeNumbersOfAnySize) {
+  const auto record = [](std::vector<int64_t> words, std::vector<float> weights) {
+    ExampleBuilder builder;
+    builder.AddInts("words", words);
+    builder.AddFloats("weights", weights);
+    builder.AddInts("label", std::array<int64_t, 1>{1});
+    return builder.Take();
+  };
+  const std::string path =
+      Put("ids", {record({16'777'217, int64_t{1} << 62}, {3}), record({5}, {0.5f})});
+  const FeatureSpec words{
+      .name = "words", .kind = kInt64, .fixed = false, .shape = {2}, .fallback = 9};
+  RecordDataOptions options = Of({words});
+  options.ids = true;
+  const auto data = ReadRecords(files_, {path}, options);
+  ASSERT_THAT(data, IsOk());
+  EXPECT_THAT(IdsOf(data->set, 0), ElementsAre(16'777'217, int64_t{1} << 62));
+  EXPECT_THAT(IdsOf(data->set, 1), ElementsAre(5, 9));
+  // Floats may be whole numbers, too.
+  options = Of({{.name = "weights", .kind = kFloat}});
+  options.ids = true;
+  EXPECT_THAT(ReadRecords(files_, {path}, options),
+              StatusIs(Code::kInvalidArgument,
+                       HasSubstr("example 1, value 0: want a whole number")));
+}
+
 TEST_F(RecordDataTest, FeatureColumnsTakeTheirSources) {
   const auto columns = FeatureColumns::Parse(nlohmann::json::parse(R"([
       {"name": "town", "type": "vocabulary", "values": ["Ulm", "Bonn"], "default": "Bonn"},
@@ -226,8 +257,8 @@ TEST_F(RecordDataTest, FeatureColumnsTakeTheirSources) {
   ASSERT_THAT(data, IsOk());
   EXPECT_EQ(data->set.columns(), columns->shapes());
   EXPECT_THAT(data->set.labels(), ElementsAre(1, 0));
-  EXPECT_THAT(Row(data->set, 0), ElementsAre(0, 3, 0));
-  EXPECT_THAT(Row(data->set, 1), ElementsAre(1, 4, 1));
+  EXPECT_THAT(IdsOf(data->set, 0), ElementsAre(0, 3, 0));
+  EXPECT_THAT(IdsOf(data->set, 1), ElementsAre(1, 4, 1));
   EXPECT_THAT(ReadRecords(files_, {Put("bad", {record("Ulm", 3, 20), record("Ulm", 8, 20)})},
                           options),
               StatusIs(Code::kInvalidArgument,

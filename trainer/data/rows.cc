@@ -52,13 +52,15 @@ absl::Status Rows::AddLabel(double label, ClassCount classes) {
 }
 
 absl::Status Rows::CheckSize() const {
-  if (pixels.size() + values.size() * sizeof(float) <= kDataBytesMax) return absl::OkStatus();
+  const size_t bytes =
+      pixels.size() + values.size() * sizeof(float) + ids.size() * sizeof(int64_t);
+  if (bytes <= kDataBytesMax) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       "the data has more than " + std::to_string(kDataBytesMax >> 30) +
       " GiB, which are not read into memory; of TFRecord files data.streaming reads parts");
 }
 
-absl::StatusOr<Dataset> Rows::Make(const std::string& name, int64_t features, ClassCount classes,
+absl::StatusOr<Dataset> Rows::Make(const std::string& name, const Width& width, ClassCount classes,
                                    PixelScale pixel_scale) && {
   if (labels.empty() && targets.empty()) {
     return absl::InvalidArgumentError(name + ": it has no examples");
@@ -67,17 +69,21 @@ absl::StatusOr<Dataset> Rows::Make(const std::string& name, int64_t features, Cl
     for (const uint8_t pixel : pixels) {
       values.push_back(static_cast<float>(pixel) * pixel_scale.scale + pixel_scale.offset);
     }
-    const int64_t width = static_cast<int64_t>(targets.size()) * features /
-                          std::max<int64_t>(1, std::ssize(values));
-    return Dataset::ForRegression(name, std::move(values), features, std::move(targets), width);
+    // Of all examples, of which each has a feature.
+    const int64_t numbers = std::ssize(values) + std::ssize(ids);
+    const int64_t target_width = static_cast<int64_t>(targets.size()) *
+                                 (width.features + width.ids) / std::max<int64_t>(1, numbers);
+    return Dataset::ForRegression(name, std::move(values), width.features, std::move(targets),
+                                  target_width, {std::move(ids), width.ids});
   }
   if (!classes) {
     ASSIGN_OR_RETURN(classes, CountClasses(labels, name));
   }
   if (pixels.empty()) {
-    return Dataset::FromFloats(name, std::move(values), features, std::move(labels), *classes);
+    return Dataset::FromFloats(name, std::move(values), width.features, std::move(labels),
+                               *classes, {std::move(ids), width.ids});
   }
-  ASSIGN_OR_RETURN(Dataset set, Dataset::FromPixels(name, std::move(pixels), features,
+  ASSIGN_OR_RETURN(Dataset set, Dataset::FromPixels(name, std::move(pixels), width.features,
                                                     std::move(labels), *classes));
   set.set_pixel_scale(pixel_scale);
   return set;

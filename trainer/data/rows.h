@@ -8,7 +8,7 @@
 //   Rows rows;
 //   RETURN_IF_ERROR(rows.AddLabel(7, classes)).With("read train.csv: line 3, column label");
 //   rows.values.insert(rows.values.end(), features.begin(), features.end());
-//   return std::move(rows).Make("read train.csv", features.size(), classes);
+//   return std::move(rows).Make("read train.csv", {.features = 4}, classes);
 
 #ifndef TRAINER_DATA_ROWS_H_
 #define TRAINER_DATA_ROWS_H_
@@ -33,16 +33,22 @@ inline constexpr uint64_t kDataBytesMax = uint64_t{16} << 30;
 using ClassCount = std::optional<int32_t>;
 
 struct Rows {
-  std::vector<uint8_t> pixels;  // One of pixels and values is filled.
+  std::vector<uint8_t> pixels;  // Either pixels are filled, or one of values and ids, or both.
   std::vector<float> values;
+  std::vector<int64_t> ids;
   std::vector<int32_t> labels;  // One of labels and targets is filled.
   std::vector<float> targets;
 
   // A whole number from 0 below `classes`, or any finite number of a regression.
   absl::Status AddLabel(double label, ClassCount classes);
   absl::Status CheckSize() const;
+  // What an example has: `features` bytes or floats, and `ids`.
+  struct Width {
+    int64_t features = 0;
+    int64_t ids = 0;
+  };
   // `name` begins messages. `pixel_scale` is of `pixels`.
-  absl::StatusOr<Dataset> Make(const std::string& name, int64_t features, ClassCount classes,
+  absl::StatusOr<Dataset> Make(const std::string& name, const Width& width, ClassCount classes,
                                PixelScale pixel_scale = {}) &&;
 };
 

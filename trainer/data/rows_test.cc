@@ -28,7 +28,7 @@ TEST(RowsTest, ClassesAreCountedOrGiven) {
     Rows rows;
     for (const double label : {0, 2, 1}) ASSERT_THAT(rows.AddLabel(label, classes), IsOk());
     rows.values = {1, 2, 3, 4, 5, 6};
-    const auto set = std::move(rows).Make("set", 2, classes);
+    const auto set = std::move(rows).Make("set", {2}, classes);
     ASSERT_THAT(set, IsOk());
     EXPECT_EQ(set->classes(), classes.value_or(3));
     EXPECT_THAT(set->labels(), ElementsAre(0, 2, 1));
@@ -40,7 +40,7 @@ TEST(RowsTest, NoClassesAreARegression) {
   Rows rows;
   for (const double label : {0.5, -2.0}) ASSERT_THAT(rows.AddLabel(label, 0), IsOk());
   rows.pixels = {1, 2, 3, 4};
-  const auto set = std::move(rows).Make("set", 2, 0, {.scale = 2, .offset = 1});
+  const auto set = std::move(rows).Make("set", {2}, 0, {.scale = 2, .offset = 1});
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->target_width(), 1);
   EXPECT_THAT(Row(*set, 1), ElementsAre(7, 9));
@@ -50,9 +50,28 @@ TEST(RowsTest, PixelsKeepTheirScale) {
   Rows rows;
   ASSERT_THAT(rows.AddLabel(0, {}), IsOk());
   rows.pixels = {3, 4};
-  const auto set = std::move(rows).Make("set", 2, {}, {.scale = 2, .offset = 1});
+  const auto set = std::move(rows).Make("set", {2}, {}, {.scale = 2, .offset = 1});
   ASSERT_THAT(set, IsOk());
   EXPECT_THAT(Row(*set, 0), ElementsAre(7, 9));
+}
+
+TEST(RowsTest, IdsLieBesideNumbersOrAlone) {
+  for (const ClassCount classes : {ClassCount(0), ClassCount(2)}) {
+    for (const bool alone : {false, true}) {
+      Rows rows;
+      for (const double label : {1, 0}) ASSERT_THAT(rows.AddLabel(label, classes), IsOk());
+      if (!alone) rows.values = {0.5f, 1.5f};
+      rows.ids = {1, 2, 3, int64_t{1} << 40};
+      const auto set = std::move(rows).Make("set", {alone ? 0 : 1, 2}, classes);
+      ASSERT_THAT(set, IsOk());
+      EXPECT_EQ(set->features(), alone ? 2 : 3);
+      EXPECT_EQ(set->ids(), 2);
+      EXPECT_EQ(set->target_width(), classes == 0 ? 1 : 0);
+      std::array<int64_t, 2> ids{};
+      set->GatherIds(std::array<int64_t, 1>{1}, ids.data());
+      EXPECT_THAT(ids, ElementsAre(3, int64_t{1} << 40));
+    }
+  }
 }
 
 TEST(RowsTest, LabelsThatAreNoneAreRefused) {
@@ -64,7 +83,7 @@ TEST(RowsTest, LabelsThatAreNoneAreRefused) {
     EXPECT_THAT(rows.AddLabel(label, {}), StatusIs(Code::kInvalidArgument));
   }
   ASSERT_THAT(rows.AddLabel(200, {}), IsOk());
-  EXPECT_THAT(std::move(rows).Make("set", 2, {}),
+  EXPECT_THAT(std::move(rows).Make("set", {2}, {}),
               StatusIs(Code::kInvalidArgument, HasSubstr("set: label 200 of example 0")));
 }
 
@@ -106,7 +125,7 @@ TEST(RowsTest, ATargetIsFiniteIn32Bits) {
 }
 
 TEST(RowsTest, NoExamplesAreNoSet) {
-  EXPECT_THAT(Rows().Make("read a", 2, {}),
+  EXPECT_THAT(Rows().Make("read a", {2}, {}),
               StatusIs(Code::kInvalidArgument, HasSubstr("read a: it has no examples")));
 }
 

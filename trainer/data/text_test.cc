@@ -20,12 +20,13 @@ class TextTest : public testing::Test {
     EXPECT_THAT(files_.WriteAtomically(path, text), IsOk());
     return path;
   }
+  // Its tokens, and what comes next of each.
   static std::string Example(const Dataset& set, int64_t index) {
-    std::vector<float> values(static_cast<size_t>(set.features()));
-    set.GatherFeatures({&index, 1}, values.data());
-    std::string text;
-    for (const float value : values) text += static_cast<char>(static_cast<int>(value));
-    return text;
+    std::vector<int64_t> ids(static_cast<size_t>(set.ids()));
+    std::vector<int32_t> labels(static_cast<size_t>(set.labels_per_example()));
+    GatherRows(set, {&index, 1}, {.ids = ids, .labels = labels});
+    const std::string text(ids.begin(), ids.end());
+    return text + " " + std::string(labels.begin(), labels.end());
   }
   PosixFileSystem files_;
 };
@@ -35,12 +36,12 @@ TEST_F(TextTest, ExamplesOverlapByTheTokenThatIsPredicted) {
                                                                     GzipCompress("fgh\xff!"))}, 3);
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->examples(), 3);
-  EXPECT_EQ(set->features(), 4);
+  EXPECT_EQ(set->features(), 3);
   EXPECT_EQ(set->vocabulary(), 256);
   EXPECT_EQ(set->classes(), 0);
-  EXPECT_EQ(Example(*set, 0), "abcd");
-  EXPECT_EQ(Example(*set, 1), "defg");
-  EXPECT_EQ(Example(*set, 2), "gh\xff!");
+  EXPECT_EQ(Example(*set, 0), "abc bcd");
+  EXPECT_EQ(Example(*set, 1), "def efg");
+  EXPECT_EQ(Example(*set, 2), "gh\xff h\xff!");
 }
 
 TEST_F(TextTest, TextThatIsTooShortIsNamed) {

@@ -36,8 +36,11 @@ absl::Status WriteModelSafetensors(FileSystem& files, const std::string& path,
 absl::StatusOr<ServedModel> Served(const ExportOptions& options) {
   const Model& model = *options.model;
   ServedModel served{.graph = &model.graph, .values = options.values};
-  ASSIGN_OR_RETURN(const Value features, model.graph.Find(model.features));
-  served.inputs = {{model.features, features}};
+  for (const std::string& input : {model.features, model.ids}) {
+    if (input.empty()) continue;
+    ASSIGN_OR_RETURN(const Value value, model.graph.Find(input));
+    served.inputs.emplace_back(input, value);
+  }
   const std::string& name = model.is_classifier() ? model.logits : model.predictions;
   ASSIGN_OR_RETURN(const Value output, model.graph.Find(name));
   served.outputs = {{model.is_classifier() ? "logits" : "predictions", output}};

@@ -1,5 +1,7 @@
 #include "trainer/export/graph_nodes.h"
 
+#include "operator/base/check.h"
+
 namespace taas {
 
 tf::AttrValue TypeAttr(tf::DataType type) {
@@ -54,7 +56,18 @@ tf::TensorShapeProto ShapeProtoOf(const Shape& shape) {
 }
 
 tf::DataType DataTypeOf(DType dtype) {
-  return dtype == DType::kInt32 ? tf::DT_INT32 : tf::DT_FLOAT;
+  switch (dtype) {
+    case DType::kFloat32:
+      return tf::DT_FLOAT;
+    case DType::kInt32:
+      return tf::DT_INT32;
+    case DType::kInt64:
+      return tf::DT_INT64;
+    case DType::kUint8:
+      return tf::DT_UINT8;
+  }
+  CHECK(false) << "no such dtype: " << static_cast<int>(dtype);
+  return tf::DT_INVALID;
 }
 
 std::string NodeAdder::UniqueName(const std::string& name) {

@@ -15,11 +15,16 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace taas {
+
+// Of a table that is looked up in: lists of rows, which also go to parameter servers, have 32 bits
+// for each. A table of so many rows has at least 8 GB.
+inline constexpr int64_t kTableRowsMax = std::numeric_limits<int32_t>::max();
 
 struct GradientRows {
   size_t width = 1;              // Elements of a row.

@@ -12,7 +12,7 @@
 //   Square(x)  Relu(x)  Sigmoid(x)  Tanh(x)  Identity(x)     elementwise
 //   ReluGrad(dy, y)  SigmoidGrad(dy, y)  TanhGrad(dy, y)     dx, from the output y
 //   Concat(a, …) {axis 1}                                    along one axis
-//   Slice(x) {axis 1, begin, size}                           a range of one axis
+//   Slice(x) {axis 1, begin, size}                           a range of one axis; of int64 ids, too
 //   Pad(x) {axis 1, before, after}                           zeros around one axis
 //   Reshape(x) {shape}                                       a view; -1 stands for the batch
 //   ReduceSum(x) ReduceMean(x) {axes []}                     over neighbouring axes; [] = all
@@ -54,9 +54,8 @@
 // [steps, n, width]; of its 4 · units columns the first are the input gate, then forget gate, new
 // values and output gate, as in PyTorch and cuDNN.
 //
-//   ToInt32(x)                                               whole numbers, as ids and labels
-//   OneHot(int32 ids) {size} -> [ids…, size]                 1 at the id, else 0
-//   Embedding(table[rows, width], int32 ids) -> [ids…, width]
+//   OneHot(int64 ids) {size} -> [ids…, size]                 1 at the id, else 0
+//   Embedding(table[rows, width], int64 ids) -> [ids…, width]   the table's row of each id
 //   EmbeddingGrad(dy, ids) {rows}                            dtable
 //   EmbeddingRowsGrad(dy, ids, …) {rows}                     of one or more lookups [0] dtable,
 //       [1] the int32 rows in which it is not zero, ascending, [2] their number; made by a session

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "operator/base/status.h"
+#include "trainer/graph/gradient_rows.h"
 #include "trainer/graph/graph.h"
 #include "trainer/graph/ops.h"
 
@@ -32,15 +33,15 @@ TensorType Floats(Shape shape) { return {DType::kFloat32, std::move(shape)}; }
 
 // ----- tokens
 
-absl::StatusOr<Types> InferToInt32(const OpCall& call) {
-  RETURN_IF_ERROR(RequireFloat(call, 1));
-  return Types{{DType::kInt32, call.inputs[0].shape}};
+absl::Status RequireIds(const TensorType& ids) {
+  if (ids.dtype == DType::kInt64 && ids.shape.rank() >= 1) return absl::OkStatus();
+  return Refuse("ids must be int64");
 }
 
 absl::StatusOr<Types> InferOneHot(const OpCall& call) {
   const TensorType& ids = call.inputs[0];
   const int64_t size = call.attributes.Int("size");
-  if (ids.dtype != DType::kInt32 || ids.shape.rank() < 1) return Refuse("ids must be int32");
+  RETURN_IF_ERROR(RequireIds(ids));
   if (size < 1) return Refuse("size must be at least 1");
   std::vector<int64_t> dims = ids.shape.dims();
   dims.push_back(size);
@@ -52,7 +53,11 @@ absl::StatusOr<Types> InferEmbedding(const OpCall& call) {
   const Shape& table = call.inputs[0].shape;
   const TensorType& ids = call.inputs[1];
   if (table.rank() != 2 || table.has_batch()) return Refuse("the table must be rows x width");
-  if (ids.dtype != DType::kInt32 || ids.shape.rank() < 1) return Refuse("ids must be int32");
+  if (table.dim(0) > kTableRowsMax) {
+    return Refuse("the table has " + std::to_string(table.dim(0)) + " rows, at most " +
+                  std::to_string(kTableRowsMax) + " can be looked up");
+  }
+  RETURN_IF_ERROR(RequireIds(ids));
   std::vector<int64_t> dims = ids.shape.dims();
   dims.push_back(table.dim(1));
   return Types{Floats(Shape(std::move(dims)))};
@@ -69,9 +74,9 @@ absl::Status EmbeddingGradient(GradientCall& call) {
 absl::StatusOr<Types> InferEmbeddingGrad(const OpCall& call) {
   RETURN_IF_ERROR(RequireFloat(call, 1));
   const Shape& dy = call.inputs[0].shape;
-  if (call.inputs[1].dtype != DType::kInt32 || dy.rank() < 2 ||
-      WithoutLast(dy) != call.inputs[1].shape) {
-    return Refuse("dy must have a row for each of the int32 ids");
+  RETURN_IF_ERROR(RequireIds(call.inputs[1]));
+  if (dy.rank() < 2 || WithoutLast(dy) != call.inputs[1].shape) {
+    return Refuse("dy must have a row for each of the ids");
   }
   return Types{Floats(Shape({call.attributes.Int("rows"), dy.dim(dy.rank() - 1)}))};
 }
@@ -100,7 +105,7 @@ OpCost EmbeddingRowsGradCost(const OpCall& call, std::span<const TensorType>) {
     const double elements = static_cast<double>(call.inputs[i].shape.count());
     const double ids = static_cast<double>(call.inputs[i + 1].shape.count());
     cost.flops += elements;
-    cost.bytes += 4 * (sizeof(float) * elements + sizeof(int32_t) * ids);
+    cost.bytes += 4 * (sizeof(float) * elements + sizeof(int64_t) * ids);
   }
   return cost;
 }
@@ -266,7 +271,6 @@ OpCost LstmGradCost(const OpCall& call, std::span<const TensorType> outputs) {
 }
 
 void AddTokenOps(OpRegistry* ops) {
-  MustAdd(ops, {.name = "ToInt32", .infer = InferToInt32, .cost = ElementwiseCost(1)});
   MustAdd(ops, {.name = "OneHot",
                 .attributes = {{.name = "size", .default_value = int64_t{0}, .required = true}},
                 .infer = InferOneHot,

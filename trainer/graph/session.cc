@@ -126,23 +126,23 @@ bool Session::HasInput(std::string_view name) const {
 }
 
 std::span<float> Session::FloatInput(std::string_view name) {
-  const Value input = state_->InputNamed(name, DType::kFloat32);
-  return {static_cast<float*>(state_->host_inputs.at(state_->BufferOf(input))),
-          state_->Tensor(input).count()};
+  return state_->Input<float>(name, DType::kFloat32);
 }
-
 std::span<int32_t> Session::Int32Input(std::string_view name) {
-  const Value input = state_->InputNamed(name, DType::kInt32);
-  return {static_cast<int32_t*>(state_->host_inputs.at(state_->BufferOf(input))),
-          state_->Tensor(input).count()};
+  return state_->Input<int32_t>(name, DType::kInt32);
+}
+std::span<int64_t> Session::Int64Input(std::string_view name) {
+  return state_->Input<int64_t>(name, DType::kInt64);
 }
 
 void Session::BindInput(std::string_view name, std::span<const float> memory) {
   state_->BindInput(name, DType::kFloat32, memory.data(), memory.size());
 }
-
 void Session::BindInput(std::string_view name, std::span<const int32_t> memory) {
   state_->BindInput(name, DType::kInt32, memory.data(), memory.size());
+}
+void Session::BindInput(std::string_view name, std::span<const int64_t> memory) {
+  state_->BindInput(name, DType::kInt64, memory.data(), memory.size());
 }
 
 void Session::SetStep(int64_t step) { state_->block.step = step; }

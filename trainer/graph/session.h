@@ -164,9 +164,11 @@ class Session {
   // Of the host, to be filled before each run; kept between runs.
   std::span<float> FloatInput(std::string_view name);
   std::span<int32_t> Int32Input(std::string_view name);
+  std::span<int64_t> Int64Input(std::string_view name);
   // Later runs read the input from there: no copy of a batch that lies ready in memory.
   void BindInput(std::string_view name, std::span<const float> memory);
   void BindInput(std::string_view name, std::span<const int32_t> memory);
+  void BindInput(std::string_view name, std::span<const int64_t> memory);
 
   // Of later runs: what ops draw at random depends on it, so it is a batch's number.
   void SetStep(int64_t step);

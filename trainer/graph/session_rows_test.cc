@@ -34,7 +34,7 @@ Graph LookupGraph(const Sizes& sizes) {
   std::vector<Value> sums;
   for (size_t i = 0; i < sizes.lookups.size(); ++i) {
     const std::string number = std::to_string(i);
-    const Value ids = graph.Input("ids" + number, {DType::kInt32, Shape({sizes.lookups[i]})});
+    const Value ids = graph.Input("ids" + number, {DType::kInt64, Shape({sizes.lookups[i]})});
     const Value weights = graph.Input(
         "weights" + number, {DType::kFloat32, Shape({sizes.lookups[i], sizes.width})});
     const Value x = graph.Add("Embedding", "", {table, ids});
@@ -51,11 +51,11 @@ std::vector<float> FillLookups(const Sizes& sizes, SeededRandom& random, Session
   // Some rows often, as the words of a language.
   const uint64_t often = 1 + random.Below(static_cast<uint64_t>(sizes.rows));
   for (size_t i = sizes.lookups.size(); i-- > 0;) {
-    const std::span<int32_t> ids = session->Int32Input("ids" + std::to_string(i));
+    const std::span<int64_t> ids = session->Int64Input("ids" + std::to_string(i));
     const std::span<float> weights = session->FloatInput("weights" + std::to_string(i));
     for (float& weight : weights) weight = static_cast<float>(2 * random.Unit() - 1);
     for (size_t id = 0; id < ids.size(); ++id) {
-      ids[id] = static_cast<int32_t>(
+      ids[id] = static_cast<int64_t>(
           random.Below(random.Below(2) == 0 ? often : static_cast<uint64_t>(sizes.rows)));
       for (size_t at = 0; at < width; ++at) {
         twin[static_cast<size_t>(ids[id]) * width + at] += weights[id * width + at];
@@ -83,9 +83,9 @@ std::vector<int32_t> RowsOfKernels(Session& session) {
 }
 
 std::vector<int32_t> RowsLookedUp(const Sizes& sizes, Session* session) {
-  std::set<int32_t> rows;
+  std::set<int64_t> rows;
   for (size_t i = 0; i < sizes.lookups.size(); ++i) {
-    const std::span<int32_t> ids = session->Int32Input("ids" + std::to_string(i));
+    const std::span<int64_t> ids = session->Int64Input("ids" + std::to_string(i));
     rows.insert(ids.begin(), ids.end());
   }
   return {rows.begin(), rows.end()};
@@ -145,7 +145,7 @@ TEST(SessionRowsTest, ATableThatIsUsedInAnotherWayListsNoRows) {
   for (const bool penalty : {false, true}) {
     Graph graph;
     const Value table = graph.Variable("table", Shape({7, 3}), Initializer::Uniform(-1, 1));
-    const Value ids = graph.Input("ids", {DType::kInt32, Shape({4})});
+    const Value ids = graph.Input("ids", {DType::kInt64, Shape({4})});
     const Value x = graph.Add("Embedding", "", {table, ids});
     const Value logits = graph.Add("MatMul", "", {x, table}, {{"transpose_b", true}});
     const Value loss = graph.Add("ReduceSum", "", {penalty ? x : logits});
@@ -163,7 +163,7 @@ TEST(SessionRowsTest, AnIdThatTheTableHasNotIsRefusedAndTheNextStepIsRight) {
   SeededRandom random(1);
   FillLookups(sizes, random, session->get());
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
-  (*session)->Int32Input("ids1")[0] = 5;
+  (*session)->Int64Input("ids1")[0] = 5;
   EXPECT_THAT((*session)->Run(RunKind::kTrain),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("id 5 at 0 is out of range, the table has 5 rows")));
@@ -179,7 +179,7 @@ TEST(SessionRowsTest, RowsThatACallerWroteAreClearedByTheNextStep) {
                                     {.loss = "loss"});
     ASSERT_THAT(session, IsOk());
     EXPECT_EQ(RowsOf(**session), std::vector<int32_t>());
-    (*session)->Int32Input("ids0")[0] = 2;
+    (*session)->Int64Input("ids0")[0] = 2;
     std::ranges::fill((*session)->FloatInput("weights0"), 1.0f);
     ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
     const TensorRef gradient = (*session)->gradient(0);

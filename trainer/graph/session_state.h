@@ -91,6 +91,12 @@ struct Session::State {
   OpInfo InfoOf(NodeId id) const;
 
   Value InputNamed(std::string_view name, DType dtype) const;
+  // Where the host has it.
+  template <typename T>
+  std::span<T> Input(std::string_view name, DType dtype) const {
+    const Value input = InputNamed(name, dtype);
+    return {static_cast<T*>(host_inputs.at(BufferOf(input))), Tensor(input).count()};
+  }
   void BindInput(std::string_view name, DType dtype, const void* memory, size_t count);
 
   const Runtime runtime;

@@ -16,7 +16,6 @@ using Types = std::vector<TensorType>;
 
 // The attribute "axis", when input 0 has such an axis.
 absl::StatusOr<int> AxisOf(const OpCall& call) {
-  RETURN_IF_ERROR(RequireFloat(call, call.inputs.size()));
   const int64_t axis = call.attributes.Int("axis");
   if (axis < 0 || axis >= call.inputs[0].shape.rank()) {
     return absl::InvalidArgumentError("there is no axis " + std::to_string(axis));
@@ -34,6 +33,7 @@ Shape WithDim(const Shape& shape, int axis, int64_t size) {
 }
 
 absl::StatusOr<Types> InferConcat(const OpCall& call) {
+  RETURN_IF_ERROR(RequireFloat(call, call.inputs.size()));
   ASSIGN_OR_RETURN(const int axis, AxisOf(call));
   const Shape& first = call.inputs[0].shape;
   int64_t total = 0;
@@ -73,7 +73,7 @@ absl::StatusOr<Types> InferSlice(const OpCall& call) {
                                       std::to_string(begin + size) + " of axis " +
                                       std::to_string(axis) + " do not all exist");
   }
-  return Types{{DType::kFloat32, WithDim(call.inputs[0].shape, axis, size)}};
+  return Types{{call.inputs[0].dtype, WithDim(call.inputs[0].shape, axis, size)}};
 }
 
 absl::Status SliceGradient(GradientCall& call) {
@@ -87,6 +87,7 @@ absl::Status SliceGradient(GradientCall& call) {
 }
 
 absl::StatusOr<Types> InferPad(const OpCall& call) {
+  RETURN_IF_ERROR(RequireFloat(call, 1));
   ASSIGN_OR_RETURN(const int axis, AxisOf(call));
   const int64_t before = call.attributes.Int("before");
   const int64_t after = call.attributes.Int("after");

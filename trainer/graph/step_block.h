@@ -46,7 +46,7 @@ struct UpdateScalars {
 // each that finds memory by data checks them again. Updates by an optimizer do nothing then; moving
 // moments, which a forward pass moves, have followed the batch.
 struct Fault {
-  enum class Kind : int32_t { kNone, kLabel, kId, kFraction, kLoss };
+  enum class Kind : int32_t { kNone, kLabel, kId, kLoss };
   static constexpr int32_t kNobody = std::numeric_limits<int32_t>::max();
   static constexpr int32_t kAfterGraph = kNobody - 1;  // Of what follows its kernels.
 
@@ -54,7 +54,8 @@ struct Fault {
   Kind kind = Kind::kNone;
   int64_t at = 0;     // The row, or the element.
   int64_t bound = 0;  // Classes, or rows of the table.
-  double value = 0;
+  int64_t value = 0;  // The label, or the id.
+  float loss = 0;
 
   bool found() const { return kind != Kind::kNone; }
 };

@@ -16,6 +16,10 @@ std::string_view NameOf(DType dtype) {
       return "float32";
     case DType::kInt32:
       return "int32";
+    case DType::kInt64:
+      return "int64";
+    case DType::kUint8:
+      return "uint8";
   }
   CHECK(false) << "no such dtype: " << static_cast<int>(dtype);
   return "";
@@ -27,6 +31,10 @@ size_t SizeOf(DType dtype) {
       return sizeof(float);
     case DType::kInt32:
       return sizeof(int32_t);
+    case DType::kInt64:
+      return sizeof(int64_t);
+    case DType::kUint8:
+      return sizeof(uint8_t);
   }
   CHECK(false) << "no such dtype: " << static_cast<int>(dtype);
   return 0;

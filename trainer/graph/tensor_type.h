@@ -20,7 +20,9 @@
 
 namespace taas {
 
-enum class DType : uint8_t { kFloat32, kInt32 };
+// Numbers are float32; labels, and lists of rows, int32; ids of categories and tokens, and seeds,
+// int64; pixels, as files have them, uint8.
+enum class DType : uint8_t { kFloat32, kInt32, kInt64, kUint8 };
 
 // In what the factors of a product (of matrices, of a convolution) are multiplied. Tensors are
 // float32 in both cases, and so are sums.
@@ -28,7 +30,7 @@ enum class Precision : uint8_t { kFloat32, kBFloat16 };
 
 // "float32", "bfloat16".
 std::string_view NameOf(Precision precision);
-// "float32", "int32".
+// "float32", "int32", "int64", "uint8".
 std::string_view NameOf(DType dtype);
 // Bytes of one element.
 size_t SizeOf(DType dtype);

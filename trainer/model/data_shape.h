@@ -1,8 +1,9 @@
-// What a data set decides about the model that learns from it.
+// What a data set decides about the model that learns from it, and where its batches go.
 //
-// Ownership: values. Threads: any. Errors: none.
+// Ownership: values; rows are memory of the session. Threads: any. Errors: none.
 //
 //   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
+//   GatherRows(data.train, indices, InputsOf(model, *session));
 
 #ifndef TRAINER_MODEL_DATA_SHAPE_H_
 #define TRAINER_MODEL_DATA_SHAPE_H_
@@ -11,6 +12,7 @@
 #include <cstdint>
 
 #include "trainer/data/dataset.h"
+#include "trainer/graph/session.h"
 #include "trainer/model/model.h"
 
 namespace taas {
@@ -22,6 +24,16 @@ inline DataShape ShapeOf(const Dataset& train) {
           .image = train.image(),
           .vocabulary = train.vocabulary(),
           .columns = train.columns()};
+}
+
+// Of a session of the model: the inputs that it has.
+inline BatchRows InputsOf(const Model& model, Session& session) {
+  BatchRows rows;
+  if (!model.features.empty()) rows.features = session.FloatInput(model.features);
+  if (!model.ids.empty()) rows.ids = session.Int64Input(model.ids);
+  if (!model.labels.empty()) rows.labels = session.Int32Input(model.labels);
+  if (!model.targets.empty()) rows.targets = session.FloatInput(model.targets);
+  return rows;
 }
 
 }  // namespace taas

@@ -12,14 +12,13 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-constexpr char kFeatures[] = "features";
 constexpr double kDeviation = 0.02;
 constexpr int64_t kWider = 4;  // The hidden layer of a block's dense half.
 
 class Gpt2 {
  public:
   Gpt2(const ModelSpec& spec, GraphMode mode, Graph* graph)
-      : spec_(spec), mode_(mode), graph_(graph), steps_(spec.data.features - 1) {}
+      : spec_(spec), mode_(mode), graph_(graph), steps_(spec.data.features) {}
 
   // [batch, steps, width], before the last layer, whose weights are `table_`.
   Value Blocks(Value ids) {
@@ -105,7 +104,7 @@ class Gpt2 {
 };
 
 absl::Status Check(const ModelSpec& spec) {
-  if (spec.data.vocabulary < 1 || spec.data.features < 2) {
+  if (spec.data.vocabulary < 1 || spec.data.features < 1) {
     return InvalidField("data", "model gpt2 needs tokens, as data.format text has them");
   }
   if (spec.width % spec.heads == 0) return absl::OkStatus();
@@ -117,18 +116,11 @@ absl::Status Check(const ModelSpec& spec) {
 
 absl::StatusOr<Model> BuildGpt2(const ModelSpec& spec, GraphMode mode) {
   RETURN_IF_ERROR(Check(spec));
-  const int64_t steps = spec.data.features - 1;
-  Model model{.features = kFeatures, .labels = "labels", .labels_are_features = true};
+  Model model{.ids = kIds, .labels = "labels", .of_tokens = true};
   Graph& graph = model.graph;
-  const Value features =
-      graph.Input(kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
-  const auto tokens = [&](const char* name, int64_t first) {
-    const Value part =
-        graph.Add("Slice", "", {features}, {{"begin", first}, {"size", steps}});
-    return graph.Add("ToInt32", name, {part});
-  };
-  const Value ids = tokens("ids", 0);
-  const Value labels = tokens("labels", 1);
+  const Shape tokens({Shape::kBatch, spec.data.features});
+  const Value ids = graph.Input(model.ids, {DType::kInt64, tokens});
+  const Value labels = graph.Input(model.labels, {DType::kInt32, tokens});
   Gpt2 builder(spec, mode, &graph);
   const Value logits = builder.Logits(builder.Blocks(ids));
   const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});

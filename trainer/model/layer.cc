@@ -9,6 +9,7 @@
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/config/spec_fields.h"
+#include "trainer/graph/gradient_rows.h"
 
 namespace taas {
 namespace {
@@ -103,9 +104,10 @@ absl::Status ReadWindow(const json& value, const std::string& path, LayerSpec* l
   return absl::OkStatus();
 }
 
-absl::StatusOr<int64_t> UnitsField(const json& value, const std::string& path, const char* name) {
+absl::StatusOr<int64_t> UnitsField(const json& value, const std::string& path, const char* name,
+                                   int64_t most = kUnitsMax) {
   if (!value.contains(name)) return InvalidField(path + "." + name, "is missing");
-  return WholeField(value, path, name, {1, 1, kUnitsMax});
+  return WholeField(value, path, name, {1, 1, most});
 }
 
 absl::StatusOr<LayerSpec> ParseLayer(const json& value, const std::string& path) {
@@ -162,7 +164,7 @@ absl::StatusOr<LayerSpec> ParseLayer(const json& value, const std::string& path)
       break;
     }
     case LayerKind::kEmbedding: {
-      ASSIGN_OR_RETURN(layer.rows, UnitsField(value, path, "rows"));
+      ASSIGN_OR_RETURN(layer.rows, UnitsField(value, path, "rows", kTableRowsMax));
       ASSIGN_OR_RETURN(layer.units, UnitsField(value, path, "units"));
       break;
     }
@@ -400,10 +402,15 @@ void Chain::LayerNorm(const LayerSpec& layer) {
 }
 
 void Chain::Embedding(const LayerSpec& layer) {
+  if (graph_->type(x_).dtype != DType::kInt64) {
+    graph_->Fail(absl::InvalidArgumentError("needs ids, and gets " + graph_->type(x_).ToString() +
+                                            ": it looks up the features, as the first layer"));
+    return;
+  }
   const Graph::Scope scope(graph_, layer.name);
   const Value table = graph_->Variable("table", Shape({layer.rows, layer.units}),
                                        Initializer::TruncatedNormal(kEmbeddingDeviation));
-  x_ = graph_->Add("Embedding", "", {table, graph_->Add("ToInt32", "ids", {x_})});
+  x_ = graph_->Add("Embedding", "", {table, x_});
 }
 
 void Chain::Lstm(const LayerSpec& layer) {

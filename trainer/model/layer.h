@@ -60,6 +60,10 @@ inline constexpr int64_t kUnitsMax = int64_t{1} << 24;
 // Deeper chains than any known are as likely one.
 inline constexpr size_t kLayersMax = 512;
 
+// Inputs of a graph that has what the data has: quantities, and whole numbers to be looked up.
+inline constexpr char kFeatures[] = "features";
+inline constexpr char kIds[] = "ids";
+
 struct LayerSpec {
   LayerKind kind = LayerKind::kDense;
   std::string name{};                  // Scope of its variables; "" counts its kind: "conv2".
@@ -89,7 +93,8 @@ class Chain {
     ImageShape image{};      // Of the examples, where they are images.
     std::string path = "model.layers";  // Of messages.
   };
-  // `x` is float32[batch, features]; `options.image` has as many pixels, or none.
+  // `x` is float32[batch, features], or ids, int64[batch, features], which an embedding comes first
+  // of; `options.image` has as many pixels, or none.
   Chain(Graph* graph, Options options, Value x);
 
   // Without effect after an error.

@@ -17,7 +17,6 @@ namespace {
 // Of models with blocks, heads and a width: far above the largest known.
 constexpr int64_t kWidthMax = 65'536;
 
-constexpr char kFeatures[] = "features";
 constexpr char kLabels[] = "labels";
 constexpr char kTargets[] = "targets";
 
@@ -138,6 +137,7 @@ struct NamedModel {
   bool hidden_needed = false;
   // The data has feature columns, and what they add to the outputs is not in the chain.
   bool wide = false;
+  bool ids = false;  // Its features are.
 
   bool of_tokens() const { return add == nullptr; }
 };
@@ -221,17 +221,43 @@ absl::Status CheckSpec(const ModelSpec& spec) {
   return CheckUnits(data + "targets per example", spec.data.targets);
 }
 
+bool LookedUpFirst(const std::vector<LayerSpec>& layers) {
+  const auto first = std::ranges::find_if(
+      layers, [](const LayerSpec& layer) { return layer.kind != LayerKind::kFlatten; });
+  return first != layers.end() && first->kind == LayerKind::kEmbedding;
+}
+
+// Inputs for what the data has; returns what a chain goes on from: nothing of columns.
+Value AddInputs(const NamedModel& named, const ModelSpec& spec, Model* model) {
+  const bool ids_alone = named.ids || LookedUpFirst(spec.layers);
+  int64_t ids = ids_alone ? spec.data.features : 0;
+  if (named.wide) {
+    ids = std::ranges::count_if(
+        spec.data.columns, [](const ColumnShape& column) { return column.categories > 0; });
+  }
+  Value features, looked_up;
+  if (spec.data.features > ids) {
+    model->features = kFeatures;
+    features = model->graph.Input(
+        kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features - ids})});
+  }
+  if (ids > 0) {
+    model->ids = kIds;
+    looked_up = model->graph.Input(kIds, {DType::kInt64, Shape({Shape::kBatch, ids})});
+  }
+  if (named.wide) return Value();
+  return ids_alone ? looked_up : features;
+}
+
 absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec, GraphMode mode) {
   Model model;
-  model.features = kFeatures;
-  const Value features = model.graph.Input(
-      kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features})});
-  Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, features);
+  const Value x = AddInputs(named, spec, &model);
+  Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, x);
   named.add(spec, &chain);
   RETURN_IF_ERROR(chain.status());
   const bool classifier = IsClassifier(named, spec.data);
   const int64_t outputs = classifier ? spec.data.classes : spec.data.targets;
-  const Value beside = named.wide ? AddWide(spec, outputs, features, &model.graph) : Value();
+  const Value beside = named.wide ? AddWide(spec, outputs, &model.graph) : Value();
   RETURN_IF_ERROR(classifier ? FinishClassifier(&chain, outputs, beside, &model)
                              : FinishRegression(&chain, outputs, beside, &model));
   return model;
@@ -242,8 +268,11 @@ absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec,
 void RegisterModel(OwnModel model) {
   CHECK(FindModel(model.name) == nullptr) << "there is a model " << model.name << " already";
   CHECK(model.add != nullptr) << "model " << model.name << " adds no layers";
-  Models().push_back({std::move(model.name), model.target, std::move(model.add),
-                      std::move(model.fields)});
+  Models().push_back({.name = std::move(model.name),
+                      .target = model.target,
+                      .add = std::move(model.add),
+                      .fields = std::move(model.fields),
+                      .ids = model.ids});
   std::ranges::sort(Models(), {}, &NamedModel::name);
 }
 
@@ -253,6 +282,16 @@ std::string KnownModels() {
     names += (names.empty() ? "" : ", ") + model.name;
   }
   return names;
+}
+
+bool FeaturesAreIds(std::string_view json) {
+  const auto value =
+      nlohmann::json::parse(json.begin(), json.end(), nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object() || !value.contains("name") || !value["name"].is_string()) return false;
+  const NamedModel* const model = FindModel(value["name"].get<std::string>());
+  if (model == nullptr || !value.contains("layers")) return model != nullptr && model->ids;
+  const auto layers = ParseLayers(value["layers"], "model.layers");
+  return model->ids || (layers.ok() && LookedUpFirst(*layers));
 }
 
 absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& data) {

@@ -28,11 +28,11 @@ namespace taas {
 
 // What the data decides about a model.
 struct DataShape {
-  int64_t features = 0;  // Numbers per example.
+  int64_t features = 0;  // Numbers per example; tokens to predict from.
   int64_t classes = 0;   // Of a classifier.
   int64_t targets = 1;   // Numbers to predict per example, of a regression.
   ImageShape image{};    // What the features are, where they are an image.
-  int64_t vocabulary = 0;  // Of tokens: the features are one more than are predicted from.
+  int64_t vocabulary = 0;  // Of tokens.
   std::vector<ColumnShape> columns{};  // What each feature is, of feature columns.
 };
 
@@ -67,16 +67,17 @@ struct ModelSpec {
 // The graph and the names of its ends. A name that a model does not have is "".
 struct Model {
   Graph graph;
+  // What the data has, one or both: of feature columns the quantities and the ids.
   std::string features;  // Input, float32[batch, features].
-  // Of a classifier: an input, int32[batch]; of a model of language a value, int32[batch, steps].
-  std::string labels;
+  std::string ids;       // Input, int64[batch, features].
+  std::string labels;    // Input, int32[batch], of a classifier; of tokens int32[batch, steps].
   std::string targets;   // Input, float32[batch, targets], of a regression.
   std::string loss;      // Scalar: the mean over the batch, and the penalties of L1 and L2.
   std::string logits;    // float32[batch, classes], of a classifier; [batch, steps, vocabulary].
   std::string accuracy;  // Scalar: the share of the batch whose largest logit is its label's.
   std::string predictions;  // int32 as the labels, float32[batch, targets] of a regression.
 
-  bool labels_are_features = false;  // Of a model of language.
+  bool of_tokens = false;  // A model of language: each token of an example has a label.
 
   // Also of tokens.
   bool is_classifier() const { return !labels.empty(); }
@@ -84,6 +85,10 @@ struct Model {
 
 // `json` is the object `spec.trainer.model`.
 absl::StatusOr<ModelSpec> ParseModel(std::string_view json, const DataShape& data);
+
+// Whether the features of the model are ids (LoadOptions::ids): what it does with them first is to
+// look them up. False of what is no model.
+bool FeaturesAreIds(std::string_view json);
 
 // The graph to train, or the one to use afterwards: with the same variables in the same order.
 absl::StatusOr<Model> BuildModel(const ModelSpec& spec, GraphMode mode = GraphMode::kTraining);
@@ -103,6 +108,8 @@ struct OwnModel {
   // Those of spec.trainer.model that it takes besides its name: "hidden", "dropout", "layers",
   // "wide", "deep", "blocks", "heads", "width".
   std::vector<std::string> fields{};
+  // Its features are ids, int64: the first layer is an embedding.
+  bool ids = false;
 };
 
 // Before any model is parsed. A name that is taken is a programmer error (CHECK).

@@ -87,11 +87,11 @@ TEST(ModelTest, Resnet20HasTheWeightsOfThePaperAndItsShortcuts) {
   EXPECT_EQ(model->graph.updates().size(), 2u * 21);
 }
 
-const DataShape kGpt2Data{.features = 1025, .vocabulary = 50'257};
+const DataShape kGpt2Data{.features = 1024, .vocabulary = 50'257};
 
 TEST(ModelTest, Gpt2HasTheVariablesOfThePublishedCheckpoints) {
   const auto model = FromJson(R"({"name":"gpt2","blocks":1,"heads":2,"width":8})",
-                              {.features = 5, .vocabulary = 9});
+                              {.features = 4, .vocabulary = 9});
   ASSERT_THAT(model, IsOk());
   EXPECT_THAT(VariablesOf(*model),
               testing::ElementsAre(
@@ -110,14 +110,15 @@ TEST(ModelTest, Gpt2SmallHasTheWeightsThatAllKnow) {
 
 // With a short context, which changes the number of positions and nothing else.
 TEST(ModelTest, Gpt2SmallTakesAStep) {
-  const auto model = FromJson(R"({"name":"gpt2"})", {.features = 9, .vocabulary = 50'257});
+  const auto model = FromJson(R"({"name":"gpt2"})", {.features = 8, .vocabulary = 50'257});
   ASSERT_THAT(model, IsOk());
   auto session = Session::Compile(
       CpuRuntime(), model->graph, {.batch = 1, .loss = model->loss, .fetches = {model->logits}});
   ASSERT_THAT(session, IsOk());
   EXPECT_THAT((*session)->InitializeVariables(1), IsOk());
-  float token = 0;
-  for (float& value : (*session)->FloatInput("features")) value = token += 5'000;
+  int64_t token = 0;
+  for (int64_t& id : (*session)->Int64Input(model->ids)) id = token += 5'000;
+  std::ranges::fill((*session)->Int32Input(model->labels), 40'000);
   ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
   // Untrained, it takes all tokens for nearly equally likely.
   EXPECT_NEAR((*session)->loss(), std::log(50'257.0), 0.5);
@@ -392,11 +393,45 @@ TEST(ModelTest, WideDeepAddsItsParts) {
   set("linear/biases", 0, 0.5);
   set("wide/age/weights", 0, 1000);
   set("wide/job/weights", 5, 10000);
-  std::ranges::copy(std::array<float, 6>{3, 5, 0, 4, 6, 1},
-                    (*session)->FloatInput(model->features).begin());
+  std::ranges::copy(std::array<float, 2>{3, 4}, (*session)->FloatInput(model->features).begin());
+  std::ranges::copy(std::array<int64_t, 4>{5, 0, 6, 1}, (*session)->Int64Input(model->ids).begin());
   ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
   EXPECT_THAT((*session)->output(model->predictions).host(),
               testing::ElementsAre(20 + 300 + 1 + 0.5f + 3000 + 10000, 400 + 1 + 0.5f + 4000));
+}
+
+TEST(ModelTest, InputsAreThoseOfTheKindsOfColumnsThatTheDataHas) {
+  const auto inputs_of = [](std::vector<ColumnShape> columns) {
+    const int64_t features = std::ssize(columns);
+    const auto model =
+        FromJson(R"({"name":"wideDeep","hidden":[4]})",
+                 {.features = features, .classes = 2, .columns = std::move(columns)});
+    EXPECT_THAT(model, IsOk());
+    std::vector<std::string> inputs;
+    for (const std::string& name : {model->features, model->ids}) {
+      const auto input = model->graph.Find(name);
+      inputs.push_back(input.ok() ? model->graph.type(*input).ToString() : "");
+    }
+    return inputs;
+  };
+  EXPECT_THAT(inputs_of({{"age", 0}, {"job", 20}, {"town", 7}}),
+              testing::ElementsAre("float32[batch, 1]", "int64[batch, 2]"));
+  EXPECT_THAT(inputs_of({{"job", 20}}), testing::ElementsAre("", "int64[batch, 1]"));
+  EXPECT_THAT(inputs_of({{"age", 0}}), testing::ElementsAre("float32[batch, 1]", ""));
+}
+
+TEST(ModelTest, FeaturesAreIdsWhereTheyAreLookedUpFirst) {
+  const std::string embedding = R"({"type":"embedding","rows":9,"units":4})";
+  EXPECT_TRUE(FeaturesAreIds(R"({"name":"layers","layers":[)" + embedding + "]}"));
+  EXPECT_TRUE(
+      FeaturesAreIds(R"({"name":"layers","layers":[{"type":"flatten"},)" + embedding + "]}"));
+  EXPECT_FALSE(FeaturesAreIds(R"({"name":"layers","layers":[{"type":"dense","units":2},)" +
+                              embedding + "]}"));
+  for (const char* none : {R"({"name":"softmax"})", R"({"name":"layers","layers":[]})",
+                           R"({"name":"layers","layers":[{"type":"dense"}]})",
+                           R"({"name":"none"})", R"({"name":3})", "[", "[]"}) {
+    EXPECT_FALSE(FeaturesAreIds(none)) << none;
+  }
 }
 
 TEST(ModelTest, ColumnsThatDoNotFitAreNamed) {
@@ -414,6 +449,10 @@ TEST(ModelTest, ColumnsThatDoNotFitAreNamed) {
               HasSubstr("model.deep[0]: \"age\" is numeric"));
   EXPECT_THAT(error_of(R"(,"deep":[{"column":"job","type":"indicator","units":2}])", data),
               HasSubstr("model.deep[0].units"));
+  DataShape many = data;
+  many.columns[1].categories = 16'777'217;
+  EXPECT_THAT(error_of(R"(,"deep":[{"column":"job","type":"indicator"}])", many),
+              HasSubstr("model.deep[0]: \"job\" has 16777217 categories, an indicator at most"));
   EXPECT_THAT(FromJson(R"({"name":"mlp","hidden":[4]})", data).status().message(),
               HasSubstr("\"job\" has categories; wideDeep takes those"));
   EXPECT_THAT(FromJson(R"({"name":"mlp","hidden":[4],"wide":["job"]})", data).status().message(),

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "third_party/json.h"
 #include "trainer/config/spec_fields.h"
@@ -51,30 +52,27 @@ absl::Status CheckName(const ModelSpec& spec, const std::string& path, const std
   return InvalidField(path, "\"" + column + "\" is there twice");
 }
 
-// The columns of a graph's features.
+// The columns of a graph's inputs.
 class ColumnValues {
  public:
-  ColumnValues(const ModelSpec& spec, Value features, Graph* graph)
-      : spec_(spec), features_(features), graph_(graph) {}
+  ColumnValues(const ModelSpec& spec, Graph* graph) : spec_(spec), graph_(graph) {}
 
   const ColumnShape& shape(const std::string& column) const {
     return spec_.data.columns[PlaceOf(spec_, column)];
   }
-  // float32[batch, 1].
-  Value Quantity(const std::string& column) {
+  // float32[batch, 1], or of categories int64[batch, 1].
+  Value Of(const std::string& column) {
     const std::string name = "columns/" + column;
     if (const auto made = graph_->Find(name); made.ok()) return *made;
-    return graph_->Add("Slice", name, {features_},
-                       {{"axis", int64_t{1}},
-                        {"begin", static_cast<int64_t>(PlaceOf(spec_, column))},
-                        {"size", int64_t{1}}});
-  }
-  // int32[batch, 1].
-  Value Ids(const std::string& column) {
-    const std::string name = "columns/" + column + "/ids";
-    if (const auto made = graph_->Find(name); made.ok()) return *made;
-    const Value quantity = Quantity(column);
-    return graph_->status().ok() ? graph_->Add("ToInt32", name, {quantity}) : Value();
+    const bool is_id = shape(column).categories > 0;
+    const absl::StatusOr<Value> all = graph_->Find(is_id ? kIds : kFeatures);
+    CHECK(all.ok()) << "the graph has no input for column " << column;
+    const auto before = spec_.data.columns.begin();
+    const int64_t place = std::count_if(
+        before, before + static_cast<ptrdiff_t>(PlaceOf(spec_, column)),
+        [is_id](const ColumnShape& other) { return (other.categories > 0) == is_id; });
+    return graph_->Add("Slice", name, {*all},
+                       {{"axis", int64_t{1}}, {"begin", place}, {"size", int64_t{1}}});
   }
   // float32[batch, width] of rows [batch, 1, width].
   Value Flat(Value rows, int64_t width) {
@@ -83,7 +81,6 @@ class ColumnValues {
 
  private:
   const ModelSpec& spec_;
-  const Value features_;
   Graph* const graph_;
 };
 
@@ -148,9 +145,14 @@ absl::Status CheckWideDeep(const ModelSpec& spec) {
   for (size_t i = 0; i < deep.size(); ++i) {
     const std::string path = "model.deep[" + std::to_string(i) + "]";
     RETURN_IF_ERROR(CheckName(spec, path + ".column", deep[i].column, &seen));
-    const bool quantity = spec.data.columns[PlaceOf(spec, deep[i].column)].categories == 0;
-    if (quantity && (deep[i].indicator || deep[i].units > 0)) {
+    const int64_t categories = spec.data.columns[PlaceOf(spec, deep[i].column)].categories;
+    if (categories == 0 && (deep[i].indicator || deep[i].units > 0)) {
       return InvalidField(path, "\"" + deep[i].column + "\" is numeric: it has no categories");
+    }
+    if (deep[i].indicator && categories > kUnitsMax) {
+      return InvalidField(path, "\"" + deep[i].column + "\" has " + std::to_string(categories) +
+                                    " categories, an indicator at most " +
+                                    std::to_string(kUnitsMax) + "; an embedding takes more");
     }
   }
   return absl::OkStatus();
@@ -158,15 +160,15 @@ absl::Status CheckWideDeep(const ModelSpec& spec) {
 
 void AddDeep(const ModelSpec& spec, Chain* chain) {
   Graph& graph = chain->graph();
-  ColumnValues columns(spec, chain->value(), &graph);
+  ColumnValues columns(spec, &graph);
   std::vector<Value> parts;
   for (const DeepColumn& part : DeepOf(spec)) {
     const int64_t categories = columns.shape(part.column).categories;
     if (categories == 0) {
-      parts.push_back(columns.Quantity(part.column));
+      parts.push_back(columns.Of(part.column));
       continue;
     }
-    const Value ids = columns.Ids(part.column);
+    const Value ids = columns.Of(part.column);
     if (!graph.status().ok()) return;
     const Graph::Scope scope(&graph, "deep/" + part.column);
     if (part.indicator) {
@@ -191,19 +193,19 @@ void AddDeep(const ModelSpec& spec, Chain* chain) {
   chain->Add({.kind = LayerKind::kDropout, .rate = spec.dropout});
 }
 
-Value AddWide(const ModelSpec& spec, int64_t outputs, Value features, Graph* graph) {
-  ColumnValues columns(spec, features, graph);
+Value AddWide(const ModelSpec& spec, int64_t outputs, Graph* graph) {
+  ColumnValues columns(spec, graph);
   std::vector<Value> parts;
   for (const std::string& column : WideOf(spec)) {
     const int64_t categories = columns.shape(column).categories;
-    const Value quantity = categories == 0 ? columns.Quantity(column) : columns.Ids(column);
+    const Value value = columns.Of(column);
     if (!graph->status().ok()) return Value();
     const Graph::Scope scope(graph, "wide/" + column);
     const Value weights = graph->Variable(
         "weights", Shape({std::max<int64_t>(1, categories), outputs}), Initializer::Zeros());
     parts.push_back(categories == 0
-                        ? graph->Add("MatMul", "", {quantity, weights})
-                        : columns.Flat(graph->Add("Embedding", "", {weights, quantity}), outputs));
+                        ? graph->Add("MatMul", "", {value, weights})
+                        : columns.Flat(graph->Add("Embedding", "", {weights, value}), outputs));
   }
   if (parts.size() < 2) return parts.empty() ? Value() : parts.front();
   return graph->Add("AddN", "wide/sum", parts);

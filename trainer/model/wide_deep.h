@@ -9,7 +9,7 @@
 //
 //   RETURN_IF_ERROR(CheckWideDeep(spec));
 //   AddDeep(spec, &chain);
-//   const Value wide = AddWide(spec, outputs, features, &graph);
+//   const Value wide = AddWide(spec, outputs, &graph);
 
 #ifndef TRAINER_MODEL_WIDE_DEEP_H_
 #define TRAINER_MODEL_WIDE_DEEP_H_
@@ -34,10 +34,11 @@ absl::Status ParseWideDeep(const nlohmann::json& json, ModelSpec* spec);
 // Of the columns that the data has, each is named at most once in each part.
 absl::Status CheckWideDeep(const ModelSpec& spec);
 
-// `chain` has the features, and afterwards the values of the last hidden layer.
+// The graph has the inputs kFeatures, of the columns that are quantities, and kIds, of the others,
+// where there are such. `chain` has nothing, and afterwards the values of the last hidden layer.
 void AddDeep(const ModelSpec& spec, Chain* chain);
 // float32[batch, outputs]; not valid if nothing is wide, or after an error of the graph.
-Value AddWide(const ModelSpec& spec, int64_t outputs, Value features, Graph* graph);
+Value AddWide(const ModelSpec& spec, int64_t outputs, Graph* graph);
 
 }  // namespace taas
 

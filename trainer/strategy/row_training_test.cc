@@ -32,7 +32,7 @@ constexpr size_t kShards = 2;
 // parameter servers.
 Graph ScoreGraph() {
   Graph graph;
-  const Value ids = graph.Input("ids", {DType::kInt32, Shape({Shape::kBatch, kIds})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({Shape::kBatch, kIds})});
   const Value targets = graph.Input("targets", {DType::kFloat32, Shape({Shape::kBatch, 1})});
   const Value table = graph.Variable("table", Shape({kRows, kWidth}),
                                      Initializer::TruncatedNormal(0.3));
@@ -46,7 +46,7 @@ Graph ScoreGraph() {
 
 void FillScores(int64_t batch, Session* session) {
   SeededRandom random(static_cast<uint64_t>(batch));
-  for (int32_t& id : session->Int32Input("ids")) id = static_cast<int32_t>(random.Below(kRows));
+  for (int64_t& id : session->Int64Input("ids")) id = static_cast<int64_t>(random.Below(kRows));
   for (float& target : session->FloatInput("targets")) {
     target = static_cast<float>(2 * random.Unit() - 1);
   }

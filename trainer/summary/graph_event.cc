@@ -3,6 +3,7 @@
 #include <variant>
 #include <vector>
 
+#include "trainer/export/graph_nodes.h"
 #include "trainer/formats/tensorflow.pb.h"
 
 namespace taas {
@@ -51,8 +52,7 @@ summary::Event GraphEvent(std::span<const OpInfo> ops) {
     if (op.products != Precision::kFloat32) {
       attributes["products"].set_s(std::string(NameOf(op.products)));
     }
-    const bool floats = op.outputs[0].dtype == DType::kFloat32;
-    attributes["T"].set_type(floats ? tf::DT_FLOAT : tf::DT_INT32);
+    attributes["T"].set_type(DataTypeOf(op.outputs[0].dtype));
     for (const TensorType& output : op.outputs) {
       Set(output.shape, attributes["_output_shapes"].mutable_list()->add_shape());
     }

@@ -22,13 +22,12 @@ constexpr int64_t kEvaluationBatch = 250;
 // Kept until the next run, which costs nothing: what BatchAccuracy looks at.
 std::vector<std::string> Fetches(const Model& model) {
   if (!model.is_classifier()) return {};
-  if (model.labels_are_features) return {model.logits, model.labels};
   return {model.logits};
 }
 
 // What the data has must be what the model learns.
 absl::Status CheckTask(const Model& model, const Dataset& train, const std::string& name) {
-  if (model.labels_are_features || model.is_classifier() == (train.classes() > 0)) {
+  if (model.of_tokens || model.is_classifier() == (train.classes() > 0)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError("model.name: " + name + " needs " +
@@ -88,11 +87,12 @@ bool TestSaysAll(const nlohmann::json& data) {
 
 // For one who only evaluates. Where the training set has to be read, it stays in memory no longer
 // than that takes.
-absl::StatusOr<DataSets> LoadTestData(FileSystem& files, nlohmann::json spec, uint64_t seed) {
-  if (!TestSaysAll(spec)) return LoadData(files, spec, seed);
+absl::StatusOr<DataSets> LoadTestData(FileSystem& files, nlohmann::json spec,
+                                      const LoadOptions& options) {
+  if (!TestSaysAll(spec)) return LoadData(files, spec, options);
   spec["train"] = spec["test"];
   for (const char* field : {"test", "streaming", "augment"}) spec.erase(field);
-  return LoadData(files, spec, seed);
+  return LoadData(files, spec, options);
 }
 
 // What is left to evaluate, once the training set has said what it is like.
@@ -106,8 +106,9 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
                                       bool trains) {
   // The configuration was parsed from JSON, so this is JSON.
   const auto json = nlohmann::json::parse(config.data);
-  ASSIGN_OR_RETURN(DataSets data, trains ? LoadData(files, json, config.seed)
-                                         : LoadTestData(files, json, config.seed));
+  const LoadOptions options{.seed = config.seed, .ids = FeaturesAreIds(config.model)};
+  ASSIGN_OR_RETURN(DataSets data,
+                   trains ? LoadData(files, json, options) : LoadTestData(files, json, options));
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
@@ -213,34 +214,19 @@ ModelTask::~ModelTask() = default;
 absl::Status ModelTask::ReadOutputs(Session& session, Outputs* outputs) const {
   const bool classifies = model_->is_classifier();
   const std::string& name = classifies ? model_->logits : model_->predictions;
-  ASSIGN_OR_RETURN(outputs->values, OnHost(session.output(name), &outputs->value_room));
-  if (!classifies) return absl::OkStatus();
-  if (!model_->labels_are_features) {
-    outputs->labels = session.Int32Input(model_->labels);
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(outputs->labels, OnHost(session.output(model_->labels), &outputs->label_room));
+  ASSIGN_OR_RETURN(outputs->values, OnHost(session.output(name), &outputs->room));
+  if (classifies) outputs->labels = session.Int32Input(model_->labels);
   return absl::OkStatus();
-}
-
-BatchRows ModelTask::InputsOf(Session& session) const {
-  BatchRows rows{.features = session.FloatInput(model_->features)};
-  if (model_->labels_are_features) return rows;
-  if (model_->is_classifier()) {
-    rows.labels = session.Int32Input(model_->labels);
-  } else {
-    rows.targets = session.FloatInput(model_->targets);
-  }
-  return rows;
 }
 
 absl::Status ModelTask::FillTower(int tower, int64_t batch) {
   Session& session = towers_->session(tower);
   // What ops draw at random is the batch's, whoever computes it.
   session.SetStep(batch);
-  const absl::Status filled = input_->Fill(batch, InputsOf(session));
+  const BatchRows rows = InputsOf(*model_, session);
+  const absl::Status filled = input_->Fill(batch, rows);
   if (filled.ok()) return filled;
-  return process_.read_again([&] { return input_->Fill(batch, InputsOf(session)); });
+  return process_.read_again([&] { return input_->Fill(batch, rows); });
 }
 
 absl::Status ModelTask::FillBatch(int64_t batch) { return FillTower(0, batch); }
@@ -288,7 +274,7 @@ std::optional<double> ModelTask::BatchAccuracy() {
   for (int tower = 0; tower < towers_->count(); ++tower) {
     Outputs outputs;
     if (!ReadOutputs(towers_->session(tower), &outputs).ok()) return std::nullopt;
-    const auto& [logits, labels, value_room, label_room] = outputs;
+    const auto& [logits, labels, room] = outputs;
     const size_t classes = logits.size() / labels.size();
     for (size_t row = 0; row < labels.size(); ++row) {
       const std::span<const float> values = logits.subspan(row * classes, classes);
@@ -307,7 +293,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
   const int64_t examples = set.examples();
   // An example of a model of language is many rows.
   const int64_t batch = std::min(
-      examples, model_->labels_are_features ? evaluation_.batch : kEvaluationBatch);
+      examples, model_->of_tokens ? evaluation_.batch : kEvaluationBatch);
   std::vector<std::string> outputs = Fetches(*model_);
   if (outputs.empty()) outputs = {model_->predictions};
   if (evaluator_ == nullptr) {
@@ -329,7 +315,7 @@ absl::StatusOr<std::optional<Evaluation>> ModelTask::Evaluate(
     for (int64_t i = 0; i < batch; ++i) {
       indices[static_cast<size_t>(i)] = i < count ? first + i : 0;
     }
-    GatherRows(set, indices, InputsOf(*evaluator_));
+    GatherRows(set, indices, InputsOf(*inference_, *evaluator_));
     RETURN_IF_ERROR(evaluator_->Run(RunKind::kForward));
     RETURN_IF_ERROR(
         AddExamples(*evaluator_, indices.size(), static_cast<size_t>(count), &sums));
@@ -382,7 +368,7 @@ absl::Status ModelTask::AddExamples(Session& session, size_t examples, size_t co
     sums->rows += static_cast<int64_t>(count);
     return absl::OkStatus();
   }
-  const auto& [logits, labels, value_room, label_room] = outputs;
+  const auto& [logits, labels, room] = outputs;
   const size_t classes = logits.size() / labels.size();
   const size_t rows = count * (labels.size() / examples);
   for (size_t row = 0; row < rows; ++row) {

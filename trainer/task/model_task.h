@@ -111,13 +111,11 @@ class ModelTask : public TrainingTask {
   explicit ModelTask(Parts parts);
   // Of the last run.
   struct Outputs {
-    std::span<const float> values;   // Logits; predictions of a regression.
+    std::span<const float> values;      // Logits; predictions of a regression.
     std::span<const int32_t> labels{};  // One per row of the logits.
-    std::vector<float> value_room{};  // For what the host does not see.
-    std::vector<int32_t> label_room{};
+    std::vector<float> room{};          // For what the host does not see.
   };
   absl::Status ReadOutputs(Session& session, Outputs* outputs) const;
-  BatchRows InputsOf(Session& session) const;
   absl::Status FillTower(int tower, int64_t batch);
   struct Sums {
     double loss = 0;

@@ -97,6 +97,28 @@ TEST_F(ModelTaskTest, VariablesOfTowersAreNamedOnceWhereTheyLie) {
   EXPECT_THAT(text, testing::HasSubstr("device:CPU:1\n"));
 }
 
+// As floats both ids were 2^24: one row was trained for the two.
+TEST_F(ModelTaskTest, IdsAboveTheWholeNumbersOfFloatsAreTrainedApart) {
+  ASSERT_THAT(files_.WriteAtomically(dir_ + "/t", "id,y\n16777216,0\n16777217,1\n"), IsOk());
+  for (const char* data : {"", R"(,"columns":[{"name":"id","type":"identity",
+                                              "buckets":16777218}])"}) {
+    TrainerConfig config;
+    config.model = *data == '\0' ? R"({"name":"layers","layers":[
+                                       {"type":"embedding","rows":16777218,"units":1}]})"
+                                 : R"({"name":"wideDeep","hidden":[1],"wide":[],
+                                       "deep":[{"column":"id","units":1}]})";
+    config.data = R"({"format":"csv","csv":{"labelColumn":"y"},"train":{"files":[")" + dir_ +
+                  R"(/t"]})" + data + "}";
+    config.batch_size = 2;
+    const auto task = ModelTask::Make(CpuRuntime(), files_, config);
+    ASSERT_THAT(task, IsOk());
+    ASSERT_THAT((*task)->FillBatch(0), IsOk());
+    ASSERT_THAT((*task)->session().Run(RunKind::kTrain), IsOk());
+    EXPECT_THAT((*task)->session().gradient_rows(0)->ids,
+                testing::ElementsAre(16'777'216, 16'777'217));
+  }
+}
+
 constexpr char kAugment[] = R"(,"augment":{"crop":{"padding":1},"flip":true})";
 
 TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {

@@ -26,7 +26,7 @@ Graph LookupGraph() {
   Graph graph;
   const Value table = graph.Variable("table", Shape({4, 2}), Initializer::Constant(1));
   const Value moment = graph.Variable("moment", Shape(), Initializer::Zeros(), false);
-  const Value ids = graph.Input("ids", {DType::kInt32, Shape({3})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({3})});
   const Value labels = graph.Input("labels", {DType::kInt32, Shape({3})});
   const Value logits = graph.Add("Embedding", "logits", {table, ids});
   const Value loss = graph.Add("SparseSoftmaxCrossEntropy", "loss", {logits, labels});
@@ -104,7 +104,7 @@ TEST_P(ModelUpdateTest, AWholeStepIsThatOfItsParts) {
     if (whole) session_->Append(RunKind::kTrain, *work);
     const auto update = *ModelUpdate::Make(*optimizer, *session_);
     for (int32_t step = 1; step <= 4; ++step) {
-      session_->Int32Input("ids")[0] = step % 4;
+      session_->Int64Input("ids")[0] = step % 4;
       session_->Int32Input("labels")[2] = step % 2;
       update->Prepare(step);
       ASSERT_THAT(session_->Run(whole ? RunKind::kStep : RunKind::kTrain), IsOk());
@@ -129,7 +129,7 @@ TEST_P(ModelUpdateTest, AWholeStepOfDataThatIsWrongIsAsIfThereHadBeenNone) {
       const bool bad = label > 1;
       if (bad && !wrong) continue;
       session_->Int32Input("labels")[0] = label;
-      session_->Int32Input("ids")[1] = label == 6 ? 4 : 3;
+      session_->Int64Input("ids")[1] = label == 6 ? 4 : 3;
       update->Prepare(1);
       EXPECT_EQ(session_->Run(RunKind::kStep).ok(), !bad);
     }

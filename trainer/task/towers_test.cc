@@ -66,7 +66,7 @@ TEST(TowersTest, AllTowersSeeAnUpdateOfTheVariables) {
 TEST(TowersTest, WhatIsWrongWithTheDataOfATowerIsToldAndTheNextRunIsAsIfItHadNotBeen) {
   Graph graph;
   const Value table = graph.Variable("table", Shape({4, 2}), Initializer::Constant(1));
-  const Value ids = graph.Input("ids", {DType::kInt32, Shape({Shape::kBatch})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({Shape::kBatch})});
   const Value labels = graph.Input("labels", {DType::kInt32, Shape({Shape::kBatch})});
   graph.Add("SparseSoftmaxCrossEntropy", "loss",
             {graph.Add("Embedding", "logits", {table, ids}), labels});
@@ -79,7 +79,7 @@ TEST(TowersTest, WhatIsWrongWithTheDataOfATowerIsToldAndTheNextRunIsAsIfItHadNot
       ASSERT_THAT((*towers)->first().InitializeVariables(1), IsOk());
       const auto run = [&](int bad_from) {
         return (*towers)->Run([&](int tower, Session& session) {
-          session.Int32Input("ids")[0] = tower;
+          session.Int64Input("ids")[0] = tower;
           session.Int32Input("labels")[1] = tower >= bad_from ? 7 + tower : 1;
           return absl::OkStatus();
         });

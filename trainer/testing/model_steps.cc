@@ -49,21 +49,12 @@ class Inputs {
         labels_(folder + "/labels", std::ios::binary) {}
 
   void Next(Session& session) {
-    const std::span<float> features = session.FloatInput(model_.features);
-    if (!model_.labels_are_features) {
-      Read(features_, features);
-      Read(labels_, session.Int32Input(model_.labels));
-      return;
-    }
-    // A row is a text and the last of its labels.
-    const size_t width = features.size() / static_cast<size_t>(session.batch());
-    std::vector<int32_t> text(width - 1), labels(width - 1);
-    for (size_t at = 0; at < features.size(); at += width) {
-      Read(features_, std::span(text));
-      Read(labels_, std::span(labels));
-      std::ranges::copy(text, features.begin() + static_cast<ptrdiff_t>(at));
-      features[at + width - 1] = static_cast<float>(labels.back());
-    }
+    Read(labels_, session.Int32Input(model_.labels));
+    if (!model_.of_tokens) return Read(features_, session.FloatInput(model_.features));
+    const std::span<int64_t> ids = session.Int64Input(model_.ids);
+    std::vector<int32_t> text(ids.size());
+    Read(features_, std::span(text));
+    std::ranges::copy(text, ids.begin());
   }
 
  private:
@@ -94,7 +85,7 @@ absl::StatusOr<Json> Train(const Json& test) {
           ? DataShape{.features = test["features"],
                       .classes = test["classes"],
                       .image = {image[0], image[1], image[2]}}
-          : DataShape{.features = image[0].get<int64_t>() + 1, .vocabulary = test["classes"]};
+          : DataShape{.features = image[0].get<int64_t>(), .vocabulary = test["classes"]};
   ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(test["model"].dump(), shape));
   if (test.contains("regularization")) {
     spec.l1 = test["regularization"].value("l1", 0.0);

@@ -35,7 +35,8 @@ std::vector<std::string> FuzzSeeds() {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = taas::FuzzText(data, size);
-  (void)taas::ParseExamples(text, "x", 2);
-  (void)taas::ParseExamples(text, "x", 2, &taas::Columns());
+  (void)taas::ParseExamples(text, "x", {.features = 2});
+  (void)taas::ParseExamples(text, "x", {.features = 2, .ids = true});
+  (void)taas::ParseExamples(text, "x", {.columns = &taas::Columns()});
   return 0;
 }

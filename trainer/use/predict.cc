@@ -23,13 +23,15 @@ absl::Status BadLine(const std::string& name, int64_t line, const std::string& w
                                     ": " + what);
 }
 
-// Numbers with commas, semicolons or white space between them. False if there is anything else.
-bool SplitNumbers(std::string_view text, std::vector<float>* out) {
+// Numbers with commas, semicolons or white space between them. False if there is anything else. T
+// is float, or double of ids, which is exact far beyond any table.
+template <typename T>
+bool SplitNumbers(std::string_view text, std::vector<T>* out) {
   constexpr std::string_view kBetween = ",; \t\r";
   while (true) {
     text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
     if (text.empty()) return true;
-    float value = 0;
+    T value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc()) return false;
     text.remove_prefix(static_cast<size_t>(rest - text.data()));
@@ -39,10 +41,11 @@ bool SplitNumbers(std::string_view text, std::vector<float>* out) {
 }
 
 // Lists in lists are taken as they lie: an image may be written row by row.
-bool Flatten(const nlohmann::json& json, int depth, std::vector<float>* out) {
+template <typename T>
+bool Flatten(const nlohmann::json& json, int depth, std::vector<T>* out) {
   constexpr int kDepthMax = 8;
   if (json.is_number()) {
-    out->push_back(json.get<float>());
+    out->push_back(json.get<T>());
     return true;
   }
   if (!json.is_array() || depth > kDepthMax) return false;
@@ -51,7 +54,8 @@ bool Flatten(const nlohmann::json& json, int depth, std::vector<float>* out) {
   });
 }
 
-bool ParseLine(std::string_view line, std::vector<float>* out) {
+template <typename T>
+bool ParseLine(std::string_view line, std::vector<T>* out) {
   if (line.front() != '[' && line.front() != '{') return SplitNumbers(line, out);
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return !json.is_discarded() && Flatten(json, 0, out);
@@ -60,8 +64,7 @@ bool ParseLine(std::string_view line, std::vector<float>* out) {
 }
 
 // The values of an object by name, which the columns make numbers of.
-absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
-                        std::vector<float>* out) {
+absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns, Examples* out) {
   const auto json = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) {
     return absl::InvalidArgumentError("must be an object of the data's values by name, as " +
@@ -78,7 +81,37 @@ absl::Status EncodeLine(std::string_view line, const FeatureColumns& columns,
     }
     values.push_back(*value);
   }
-  return columns.Encode(values, out);
+  return columns.Encode(values, &out->features, &out->ids);
+}
+
+absl::Status AddIds(std::span<const double> numbers, Examples* out) {
+  for (const double number : numbers) {
+    // Also of what int64 does not hold, no table has a row.
+    constexpr double kMost = int64_t{1} << 53;
+    if (number != std::floor(number) || std::abs(number) > kMost) {
+      return absl::InvalidArgumentError("must be whole numbers, which the model looks up; " +
+                                        nlohmann::json(number).dump() + " is none");
+    }
+    out->ids.push_back(static_cast<int64_t>(number));
+  }
+  return absl::OkStatus();
+}
+
+// The numbers of a line.
+absl::Status AddLine(std::string_view line, const ExampleForm& form, Examples* out) {
+  const size_t before = out->features.size();
+  std::vector<double> ids;
+  if (!(form.ids ? ParseLine(line, &ids) : ParseLine(line, &out->features))) {
+    return absl::InvalidArgumentError(
+        "must be numbers: [0.1, 0.2], {\"features\": [0.1, 0.2]} or 0.1, 0.2");
+  }
+  const size_t got = form.ids ? ids.size() : out->features.size() - before;
+  if (static_cast<int64_t>(got) != form.features) {
+    return absl::InvalidArgumentError("has " + std::to_string(got) +
+                                      " numbers, the model takes " +
+                                      std::to_string(form.features));
+  }
+  return AddIds(ids, out);
 }
 
 bool BeginsAsIdx(FileSystem& files, const std::string& path) {
@@ -98,6 +131,17 @@ void Softmax(std::span<const float> logits, std::span<float> out) {
   for (float& value : out) value = static_cast<float>(static_cast<double>(value) / sum);
 }
 
+// From example `first` on.
+template <typename T>
+void FillBatch(std::span<const T> all, int64_t first, std::span<T> batch) {
+  const size_t width = batch.size() / static_cast<size_t>(kBatch);
+  const std::span<const T> rest = all.subspan(static_cast<size_t>(first) * width);
+  const auto end =
+      std::ranges::copy(rest.first(std::min(rest.size(), batch.size())), batch.begin()).out;
+  // The rest of the last batch is of no interest.
+  std::fill(end, batch.end(), T{});
+}
+
 }  // namespace
 
 std::string JsonOf(const Prediction& prediction) {
@@ -112,7 +156,7 @@ std::string JsonOf(const Prediction& prediction) {
 absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtime,
                                                            TrainedModel& trained) {
   const Model& model = trained.model;
-  if (model.labels_are_features) {
+  if (model.of_tokens) {
     return absl::UnimplementedError(
         "a model of language predicts the next token of a text, not a class of an example; "
         "`taas-trainer eval` tells how well it does");
@@ -129,23 +173,24 @@ absl::StatusOr<std::unique_ptr<Predictor>> Predictor::Make(const Runtime& runtim
   return std::unique_ptr<Predictor>(new Predictor(trained, std::move(session)));
 }
 
-absl::Status Predictor::Predict(std::span<const float> rows,
+absl::Status Predictor::Predict(const Examples& examples,
                                 const std::function<void(const Prediction&)>& each) {
   const Model& model = trained_.model;
-  const std::span<float> features = session_->FloatInput(model.features);
-  const size_t width = features.size() / static_cast<size_t>(kBatch);
   std::vector<float> probabilities, room;
-  for (size_t first = 0; first < rows.size(); first += features.size()) {
-    const std::span<const float> part =
-        rows.subspan(first, std::min(features.size(), rows.size() - first));
-    // The rest of the last batch is of no interest.
-    std::ranges::fill(std::ranges::copy(part, features.begin()).out, features.end(), 0.0f);
+  for (int64_t first = 0; first < examples.count; first += kBatch) {
+    if (!model.features.empty()) {
+      FillBatch(std::span(examples.features), first, session_->FloatInput(model.features));
+    }
+    if (!model.ids.empty()) {
+      FillBatch(std::span(examples.ids), first, session_->Int64Input(model.ids));
+    }
     RETURN_IF_ERROR(session_->Run(RunKind::kForward));
     ASSIGN_OR_RETURN(
         const std::span<const float> outputs,
         OnHost(session_->output(model.is_classifier() ? model.logits : model.predictions), &room));
     const size_t out_width = outputs.size() / static_cast<size_t>(kBatch);
-    for (size_t row = 0; row < part.size() / width; ++row) {
+    const size_t rows = static_cast<size_t>(std::min(kBatch, examples.count - first));
+    for (size_t row = 0; row < rows; ++row) {
       const std::span<const float> values = outputs.subspan(row * out_width, out_width);
       if (!model.is_classifier()) {
         each({.values = values});
@@ -159,10 +204,15 @@ absl::Status Predictor::Predict(std::span<const float> rows,
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const std::string& name,
-                                                 int64_t features,
-                                                 const FeatureColumns* columns) {
-  std::vector<float> rows;
+ExampleForm FormOf(const TrainedModel& trained) {
+  return {.features = trained.shape.features,
+          .ids = !trained.model.ids.empty(),
+          .columns = trained.columns.get()};
+}
+
+absl::StatusOr<Examples> ParseExamples(std::string_view text, const std::string& name,
+                                       const ExampleForm& form) {
+  Examples examples;
   int64_t number = 0;
   while (!text.empty()) {
     ++number;
@@ -171,51 +221,44 @@ absl::StatusOr<std::vector<float>> ParseExamples(std::string_view text, const st
     text.remove_prefix(std::min(end + 1, text.size()));
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     if (line.empty()) continue;
-    if (columns != nullptr) {
-      if (const absl::Status status = EncodeLine(line, *columns, &rows); !status.ok()) {
-        return BadLine(name, number, std::string(status.message()));
-      }
-      continue;
-    }
-    const size_t before = rows.size();
-    if (!ParseLine(line, &rows)) {
-      return BadLine(name, number,
-                     "must be numbers: [0.1, 0.2], {\"features\": [0.1, 0.2]} or 0.1, 0.2");
-    }
-    const int64_t got = static_cast<int64_t>(rows.size() - before);
-    if (got != features) {
-      return BadLine(name, number, "has " + std::to_string(got) + " numbers, the model takes " +
-                                       std::to_string(features));
-    }
+    const absl::Status status = form.columns == nullptr
+                                    ? AddLine(line, form, &examples)
+                                    : EncodeLine(line, *form.columns, &examples);
+    if (!status.ok()) return BadLine(name, number, std::string(status.message()));
+    ++examples.count;
   }
-  return rows;
+  return examples;
 }
 
-absl::StatusOr<std::vector<float>> ReadExamples(FileSystem& files, const std::string& path,
-                                                int64_t features, const FeatureColumns* columns) {
+absl::StatusOr<Examples> ReadExamples(FileSystem& files, const std::string& path,
+                                      const ExampleForm& form) {
   ASSIGN_OR_RETURN(const auto file, files.OpenRead(path));
-  if (columns != nullptr || !BeginsAsIdx(files, path)) {
+  if (form.columns != nullptr || !BeginsAsIdx(files, path)) {
     ASSIGN_OR_RETURN(const uint64_t size, file->Size());
     if (size > kInputBytesMax) {
       return absl::InvalidArgumentError("read examples " + path + ": " + std::to_string(size) +
                                         " bytes are too many; split the file");
     }
     ASSIGN_OR_RETURN(const std::string text, files.ReadAll(path));
-    return ParseExamples(text, path, features, columns);
+    return ParseExamples(text, path, form);
   }
   ASSIGN_OR_RETURN(const IdxArray array, ReadIdx(files, path));
-  std::vector<float> rows = array.Floats();
-  const int64_t examples = array.shape.empty() ? 0 : array.shape[0];
-  if (std::ssize(rows) != examples * features) {
+  Examples examples{.count = array.shape.empty() ? 0 : array.shape[0]};
+  if (array.count() != examples.count * form.features) {
     return absl::InvalidArgumentError(
-        "read examples " + path + ": it has " + std::to_string(examples) + " examples and " +
-        std::to_string(rows.size()) + " numbers, the model takes " + std::to_string(features) +
-        " each");
+        "read examples " + path + ": it has " + std::to_string(examples.count) +
+        " examples and " + std::to_string(array.count()) + " numbers, the model takes " +
+        std::to_string(form.features) + " each");
   }
+  if (form.ids) {
+    RETURN_IF_ERROR(AddIds(array.Numbers<double>(), &examples)).With("read examples " + path);
+    return examples;
+  }
+  examples.features = array.Numbers<float>();
   if (array.type == IdxType::kUint8) {
-    for (float& value : rows) value *= 1.0f / 255.0f;
+    for (float& value : examples.features) value *= 1.0f / 255.0f;
   }
-  return rows;
+  return examples;
 }
 
 }  // namespace taas

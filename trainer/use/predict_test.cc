@@ -31,9 +31,11 @@ TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
   std::vector<int64_t> labels;
   std::vector<float> first;
   // More than one run of the session, whose last is not full.
-  std::vector<float> rows;
-  for (int i = 0; i < 70; ++i) rows.insert(rows.end(), {i % 3 == 0 ? 1.0f : -1.0f, 0});
-  ASSERT_THAT((*predictor)->Predict(rows,
+  Examples examples{.count = 70};
+  for (int i = 0; i < 70; ++i) {
+    examples.features.insert(examples.features.end(), {i % 3 == 0 ? 1.0f : -1.0f, 0});
+  }
+  ASSERT_THAT((*predictor)->Predict(examples,
                                     [&](const Prediction& prediction) {
                                       labels.push_back(prediction.label);
                                       if (first.empty()) {
@@ -50,7 +52,7 @@ TEST(PredictTest, EachExampleHasItsClassAndProbabilities) {
 // `taas-trainer predict` said "predict: predict: a model of language ...".
 TEST(PredictTest, AModelOfLanguageIsRefusedInWordsThatAProgramPutsItsNameBefore) {
   TrainedModel trained = Softmax();
-  trained.model.labels_are_features = true;
+  trained.model.of_tokens = true;
   EXPECT_THAT(Predictor::Make(CpuRuntime(), trained).status(),
               StatusIs(absl::StatusCode::kUnimplemented, StartsWith("a model of language")));
 }
@@ -62,7 +64,7 @@ TEST(PredictTest, ARegressionHasAValue) {
   const auto predictor = Predictor::Make(CpuRuntime(), trained);
   ASSERT_THAT(predictor, IsOk());
   std::vector<std::string> lines;
-  ASSERT_THAT((*predictor)->Predict(std::array<float, 2>{1, 10},
+  ASSERT_THAT((*predictor)->Predict({.count = 1, .features = {1, 10}},
                                     [&](const Prediction& p) { lines.push_back(JsonOf(p)); }),
               IsOk());
   EXPECT_THAT(lines, ElementsAre(R"({"value":32.5})"));
@@ -78,20 +80,48 @@ TEST(PredictTest, PredictionsAreLinesOfJson) {
 TEST(PredictTest, ExamplesAreLinesInSeveralWays) {
   const auto rows = ParseExamples("[1, 2]\n\n {\"features\": [[3], [4]], \"id\": 7}\n"
                                   "5,6\r\n7 -8e-1\n",
-                                  "-", 2);
+                                  "-", {.features = 2});
   ASSERT_THAT(rows, IsOk());
-  EXPECT_THAT(*rows, ElementsAre(1, 2, 3, 4, 5, 6, 7, -0.8f));
+  EXPECT_EQ(rows->count, 4);
+  EXPECT_THAT(rows->features, ElementsAre(1, 2, 3, 4, 5, 6, 7, -0.8f));
 }
 
 TEST(PredictTest, ALineThatIsNoExampleIsNamed) {
   for (const char* bad : {"x", "1,2,x", "[1,\"2\"]", "[1,2", "{\"feature\":[1,2]}", "1.5.2 3"}) {
-    const auto rows = ParseExamples(std::string("1,2\n") + bad, "a.txt", 2);
+    const auto rows = ParseExamples(std::string("1,2\n") + bad, "a.txt", {.features = 2});
     EXPECT_THAT(rows.status().message(), HasSubstr("a.txt: line 2: must be numbers")) << bad;
   }
-  EXPECT_THAT(ParseExamples("1,2,3", "-", 2).status().message(),
+  EXPECT_THAT(ParseExamples("1,2,3", "-", {.features = 2}).status().message(),
               HasSubstr("line 1: has 3 numbers, the model takes 2"));
   const std::string deep(100'000, '[');
-  EXPECT_THAT(ParseExamples(deep, "-", 2).status().message(), HasSubstr("must be numbers"));
+  EXPECT_THAT(ParseExamples(deep, "-", {.features = 2}).status().message(),
+              HasSubstr("must be numbers"));
+}
+
+// What is looked up is a row of the table for each id, also where two are one float.
+TEST(PredictTest, IdsAreLookedUpAsTheyAreWritten) {
+  TrainedModel trained{.shape = {.features = 1, .targets = 1}};
+  trained.model = *BuildModel(*ParseModel(
+      R"({"name":"layers","layers":[{"type":"embedding","rows":16777218,"units":1}]})",
+      trained.shape));
+  std::vector<float> table(16'777'218);
+  table[16'777'216] = 3;
+  table[16'777'217] = 5;
+  trained.values = {std::move(table), {1}, {0}};
+  const ExampleForm form = FormOf(trained);
+  EXPECT_TRUE(form.ids);
+  const auto examples =
+      ParseExamples("16777217\n[16777216]\n{\"features\": 7.0}\n", "-", form);
+  ASSERT_THAT(examples, IsOk());
+  const auto predictor = Predictor::Make(CpuRuntime(), trained);
+  ASSERT_THAT(predictor, IsOk());
+  std::vector<float> values;
+  ASSERT_THAT((*predictor)->Predict(
+                  *examples, [&](const Prediction& p) { values.push_back(p.values[0]); }),
+              IsOk());
+  EXPECT_THAT(values, ElementsAre(5, 3, 0));
+  EXPECT_THAT(ParseExamples("1\n1.5\n", "-", form).status().message(),
+              HasSubstr("line 2: must be whole numbers, which the model looks up; 1.5 is none"));
 }
 
 TEST(PredictTest, ImagesOfAnIdxFileAreScaledAsInTraining) {
@@ -100,10 +130,14 @@ TEST(PredictTest, ImagesOfAnIdxFileAreScaledAsInTraining) {
   ASSERT_THAT(files.WriteAtomically(path, EncodeIdx(std::array<int64_t, 3>{2, 1, 2},
                                                     std::string("\xff\0\0\x33", 4))),
               IsOk());
-  const auto rows = ReadExamples(files, path, 2);
+  const auto rows = ReadExamples(files, path, {.features = 2});
   ASSERT_THAT(rows, IsOk());
-  EXPECT_THAT(*rows, ElementsAre(1, 0, 0, FloatNear(0.2f, 1e-6f)));
-  EXPECT_THAT(ReadExamples(files, path, 3).status().message(),
+  EXPECT_EQ(rows->count, 2);
+  EXPECT_THAT(rows->features, ElementsAre(1, 0, 0, FloatNear(0.2f, 1e-6f)));
+  const auto looked_up = ReadExamples(files, path, {.features = 2, .ids = true});
+  ASSERT_THAT(looked_up, IsOk());
+  EXPECT_THAT(looked_up->ids, ElementsAre(255, 0, 0, 0x33));
+  EXPECT_THAT(ReadExamples(files, path, {.features = 3}).status().message(),
               HasSubstr("2 examples and 4 numbers, the model takes 3 each"));
 }
 
@@ -113,11 +147,15 @@ TEST(PredictTest, ColumnsTakeValuesByName) {
       {"name": "job", "type": "vocabulary", "values": ["Sales", "7"], "default": "Sales"}])"),
                                              "data.columns");
   ASSERT_THAT(columns, IsOk());
-  const auto parse = [&](std::string_view text) { return ParseExamples(text, "-", 2, &*columns); };
+  const auto parse = [&](std::string_view text) {
+    return ParseExamples(text, "-", {.features = 2, .columns = &*columns});
+  };
   const auto rows = parse("{\"age\": 39.5, \"job\": 7, \"more\": 1}\n"
                           "{\"job\": null, \"age\": \"4\"}\n");
   ASSERT_THAT(rows, IsOk());
-  EXPECT_THAT(*rows, ElementsAre(39.5, 1, 4, 0));
+  EXPECT_EQ(rows->count, 2);
+  EXPECT_THAT(rows->features, ElementsAre(39.5, 4));
+  EXPECT_THAT(rows->ids, ElementsAre(1, 0));
   EXPECT_THAT(parse("{\"age\": 1}\n{\"job\": \"Sales\"}").status().message(),
               HasSubstr("line 2: column \"age\" of feature \"age\": the value is missing"));
   EXPECT_THAT(parse("{\"age\": [1]}").status().message(),

@@ -85,7 +85,7 @@ std::optional<DataShape> ShapeFromVariables(const TrainerConfig& config, const V
 
 // Columns say what the features are, and the last layer how many answers there are.
 std::optional<DataShape> ShapeFromColumns(const FeatureColumns& columns, const VariableFile& file) {
-  DataShape shape{.features = columns.width(), .columns = columns.shapes()};
+  DataShape shape{.features = std::ssize(columns.shapes()), .columns = columns.shapes()};
   const auto classes = file.shapes.find("softmax_linear/biases");
   const auto targets = file.shapes.find("linear/biases");
   if (classes != file.shapes.end() && classes->second.size() == 1) {
@@ -106,7 +106,8 @@ absl::StatusOr<DataShape> FindShape(FileSystem& files, const TrainerConfig& conf
     if (const auto shape = ShapeFromColumns(*columns, file)) return *shape;
   }
   if (const auto shape = ShapeFromVariables(config, file)) return *shape;
-  const auto data = LoadData(files, spec, config.seed);
+  const auto data = LoadData(
+      files, spec, {.seed = config.seed, .ids = FeaturesAreIds(config.model)});
   if (!data.ok()) {
     return Annotate(data.status(),
                     "the size of the model's input follows from its data (spec.trainer.data)");

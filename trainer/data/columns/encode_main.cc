@@ -28,10 +28,17 @@ int Run() {
     for (const std::string& source : columns->sources()) {
       values.push_back(SourceValueOf(row.at(source)).value());
     }
-    std::vector<float> encoded;
-    const absl::Status status = columns->Encode(values, &encoded);
+    std::vector<float> quantities;
+    std::vector<int64_t> ids;
+    const absl::Status status = columns->Encode(values, &quantities, &ids);
     CHECK(status.ok()) << status;
-    rows.push_back(encoded);
+    Json numbers = Json::array();
+    auto quantity = quantities.begin();
+    auto id = ids.begin();
+    for (const ColumnShape& shape : columns->shapes()) {
+      numbers.push_back(shape.categories == 0 ? Json(*quantity++) : Json(*id++));
+    }
+    rows.push_back(numbers);
   }
   std::puts(rows.dump().c_str());
   return 0;

@@ -31,6 +31,8 @@ bool IsMissing(const SourceValue& value) {
   return std::holds_alternative<std::monostate>(value);
 }
 
+absl::Status Missing() { return Invalid("the value is missing, and the column has no default"); }
+
 absl::StatusOr<double> NumberOf(const SourceValue& value) {
   if (const auto* text = std::get_if<std::string_view>(&value)) return ParseNumber(*text);
   if (const auto* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
@@ -153,6 +155,7 @@ absl::Status FeatureColumns::ParseColumn(const json& value, const std::string& p
   shapes_.push_back({.name = name,
                      .categories = categories,
                      .crossed = column.type == ColumnType::kCrossed});
+  if (categories > 0) ++ids_;
   columns_.push_back(std::move(column));
   return absl::OkStatus();
 }
@@ -181,7 +184,9 @@ absl::Status FeatureColumns::CheckFallback(const Column& column, const std::stri
   if (!column.has_fallback) return absl::OkStatus();
   const absl::Status status = OfTexts(column.type)
                                   ? EncodeText(column, column.fallback_text).status()
-                                  : EncodeNumber(column, column.fallback).status();
+                              : column.type == ColumnType::kNumeric
+                                  ? EncodeQuantity(column, column.fallback).status()
+                                  : EncodeBucket(column, column.fallback).status();
   return status.ok() ? status : InvalidField(path + ".default", std::string(status.message()));
 }
 
@@ -260,7 +265,9 @@ absl::Status FeatureColumns::ParseCrossed(const json& value, const std::string& 
     if (earlier.type == ColumnType::kHashed) {
       column->crossed.push_back({.feature = earlier.source, .default_of = index});
     } else {
-      column->crossed.push_back({.id_of = index});
+      const auto is_id = [](const ColumnShape& shape) { return shape.categories > 0; };
+      const auto place = std::count_if(shapes_.begin(), named, is_id);
+      column->crossed.push_back({.id_of = static_cast<size_t>(place)});
     }
   }
   return absl::OkStatus();
@@ -289,12 +296,12 @@ size_t FeatureColumns::SourceNamed(const std::string& name) {
 
 absl::StatusOr<int64_t> FeatureColumns::EncodeCross(const Column& column,
                                                     std::span<const SourceValue> values,
-                                                    std::span<const float> encoded) const {
+                                                    std::span<const int64_t> earlier) const {
   Cross cross;
   std::string digits;
   for (const CrossSource& source : column.crossed) {
     if (source.id_of) {
-      cross.Add(static_cast<uint64_t>(encoded[*source.id_of]));
+      cross.Add(static_cast<uint64_t>(earlier[*source.id_of]));
       continue;
     }
     const SourceValue& value = values[source.feature];
@@ -320,67 +327,72 @@ absl::StatusOr<int64_t> FeatureColumns::EncodeText(const Column& column, std::st
   return static_cast<int64_t>(column.ids.size()) + HashBucket(text, column.oov_buckets);
 }
 
-absl::StatusOr<float> FeatureColumns::EncodeNumber(const Column& column, double number) {
-  if (column.type == ColumnType::kNumeric) {
-    const float encoded = static_cast<float>(number) * column.scale + column.offset;
-    if (std::isfinite(encoded)) return encoded;
-    return Invalid("want a number, it becomes infinite in 32 bits");
-  }
+absl::StatusOr<float> FeatureColumns::EncodeQuantity(const Column& column, double number) {
+  const float encoded = static_cast<float>(number) * column.scale + column.offset;
+  if (std::isfinite(encoded)) return encoded;
+  return Invalid("want a number, it becomes infinite in 32 bits");
+}
+
+absl::StatusOr<int64_t> FeatureColumns::EncodeBucket(const Column& column, double number) {
   if (column.type == ColumnType::kBucketized) {
-    const auto above =
-        std::ranges::upper_bound(column.boundaries, static_cast<float>(number));
-    return static_cast<float>(above - column.boundaries.begin());
+    return std::ranges::upper_bound(column.boundaries, static_cast<float>(number)) -
+           column.boundaries.begin();
   }
   if (number == std::floor(number) && number >= 0 &&
       number < static_cast<double>(column.buckets)) {
-    return static_cast<float>(number);
+    return static_cast<int64_t>(number);
   }
   return Invalid("want a whole number from 0 to " + std::to_string(column.buckets - 1) +
                  ", it is " + json(number).dump());
 }
 
-absl::StatusOr<float> FeatureColumns::EncodeOne(const Column& column,
-                                                std::span<const SourceValue> values,
-                                                std::span<const float> encoded) const {
-  if (column.type == ColumnType::kCrossed) {
-    ASSIGN_OR_RETURN(const int64_t id, EncodeCross(column, values, encoded));
-    return static_cast<float>(id);
-  }
+absl::StatusOr<double> FeatureColumns::NumberFor(const Column& column, const SourceValue& value) {
+  if (!IsMissing(value)) return NumberOf(value);
+  if (column.has_fallback) return column.fallback;
+  return Missing();
+}
+
+absl::StatusOr<int64_t> FeatureColumns::EncodeId(const Column& column,
+                                                 std::span<const SourceValue> values,
+                                                 std::span<const int64_t> earlier) const {
+  if (column.type == ColumnType::kCrossed) return EncodeCross(column, values, earlier);
   const SourceValue& value = values[column.source];
-  const bool missing = IsMissing(value);
-  if (missing && !column.has_fallback) {
-    return Invalid("the value is missing, and the column has no default");
+  if (!OfTexts(column.type)) {
+    ASSIGN_OR_RETURN(const double number, NumberFor(column, value));
+    return EncodeBucket(column, number);
   }
-  if (OfTexts(column.type)) {
-    std::string digits;
-    std::string_view text = column.fallback_text;
-    if (!missing) {
-      ASSIGN_OR_RETURN(text, TextOf(value, &digits));
-    }
-    ASSIGN_OR_RETURN(const int64_t id, EncodeText(column, text));
-    return static_cast<float>(id);
+  if (IsMissing(value)) {
+    return column.has_fallback ? EncodeText(column, column.fallback_text) : Missing();
   }
-  double number = column.fallback;
-  if (!missing) {
-    ASSIGN_OR_RETURN(number, NumberOf(value));
-  }
-  return EncodeNumber(column, number);
+  std::string digits;
+  ASSIGN_OR_RETURN(const std::string_view text, TextOf(value, &digits));
+  return EncodeText(column, text);
 }
 
 absl::Status FeatureColumns::Encode(std::span<const SourceValue> values,
-                                    std::vector<float>* out) const {
-  const size_t begin = out->size();
+                                    std::vector<float>* quantities,
+                                    std::vector<int64_t>* ids) const {
+  const size_t first_quantity = quantities->size(), first_id = ids->size();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    const absl::StatusOr<float> number =
-        EncodeOne(columns_[i], values, std::span(*out).subspan(begin));
-    if (!number.ok()) {
-      out->resize(begin);
-      const bool crossed = columns_[i].type == ColumnType::kCrossed;
-      return Annotate(number.status(),
-                      "column \"" + shapes_[i].name + "\"" +
-                          (crossed ? "" : " of feature \"" + sources_[columns_[i].source] + "\""));
+    const Column& column = columns_[i];
+    absl::Status status;
+    if (column.type == ColumnType::kNumeric) {
+      const absl::StatusOr<double> number = NumberFor(column, values[column.source]);
+      const absl::StatusOr<float> quantity =
+          number.ok() ? EncodeQuantity(column, *number) : number.status();
+      status = quantity.status();
+      if (status.ok()) quantities->push_back(*quantity);
+    } else {
+      const auto id = EncodeId(column, values, std::span(*ids).subspan(first_id));
+      status = id.status();
+      if (status.ok()) ids->push_back(*id);
     }
-    out->push_back(*number);
+    if (status.ok()) continue;
+    quantities->resize(first_quantity);
+    ids->resize(first_id);
+    const bool crossed = column.type == ColumnType::kCrossed;
+    return Annotate(status, "column \"" + shapes_[i].name + "\"" +
+                                (crossed ? "" : " of feature \"" + sources_[column.source] + "\""));
   }
   return absl::OkStatus();
 }

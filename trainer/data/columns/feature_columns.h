@@ -1,8 +1,8 @@
 // Feature columns: how the named values of an example become the numbers of a model's input.
 //
-// Each column is one number of the input. Quantities stay what they are (`numeric`); all others
-// are ids of categories, which a model looks up (trainer/model/wide_deep.h). They mean what
-// TensorFlow's feature columns of these names mean, hashes included (column_hash.h):
+// Each column is one number of the input. Quantities stay what they are (`numeric`), as floats; all
+// others are ids of categories, whole numbers that a model looks up (trainer/model/wide_deep.h).
+// They mean what TensorFlow's feature columns of these names mean, hashes included (column_hash.h):
 //
 //   [{"name": "age", "type": "numeric", "normalise": {"scale": 0.01}, "default": "40.5"},
 //    {"name": "ageGroup", "type": "bucketized", "source": "age", "boundaries": [18, 65]},
@@ -20,12 +20,13 @@
 //
 //   ASSIGN_OR_RETURN(const FeatureColumns columns, FeatureColumns::Parse(json, "data.columns"));
 //   const SourceValue values[] = {"39", "BSc"};      // Of columns.sources().
-//   RETURN_IF_ERROR(columns.Encode(values, &floats)).With("line 3");
+//   RETURN_IF_ERROR(columns.Encode(values, &quantities, &ids)).With("line 3");
 
 #ifndef TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_
 #define TRAINER_DATA_COLUMNS_FEATURE_COLUMNS_H_
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,8 +44,9 @@ namespace taas {
 
 // That of the TrainingJob schema: more columns than any table has are a mistake.
 inline constexpr size_t kColumnsMax = 1024;
-// Ids travel as floats, which are all whole numbers up to here.
-inline constexpr int64_t kCategoriesMax = int64_t{1} << 24;
+// A table has a row for each, and no more rows than 32 bits count (kTableRowsMax of trainer/graph);
+// also that of the schema.
+inline constexpr int64_t kCategoriesMax = std::numeric_limits<int32_t>::max();
 
 // Missing, a text, a whole number or a number.
 using SourceValue = std::variant<std::monostate, std::string_view, int64_t, double>;
@@ -69,14 +71,17 @@ class FeatureColumns {
   // The features of the data that are needed, each once.
   const std::vector<std::string>& sources() const { return sources_; }
   const std::vector<ColumnShape>& shapes() const { return shapes_; }
-  int64_t width() const { return static_cast<int64_t>(shapes_.size()); }
+  // How many columns are ids; all others are quantities.
+  int64_t ids() const { return ids_; }
 
-  // values[i] is that of sources()[i]. Appends a number for each column; none after an error.
-  absl::Status Encode(std::span<const SourceValue> values, std::vector<float>* out) const;
+  // values[i] is that of sources()[i]. Appends a number for each column, in their order, to those
+  // of its kind; none after an error.
+  absl::Status Encode(std::span<const SourceValue> values, std::vector<float>* quantities,
+                      std::vector<int64_t>* ids) const;
 
  private:
-  // A source of a crossed column is the id of an earlier column; or the text of a feature, and the
-  // earlier hashed column, if there is one, whose default stands for it.
+  // A source of a crossed column is the id of an earlier column, by its place among the ids; or the
+  // text of a feature, and the earlier hashed column, if there is one, whose default stands for it.
   struct CrossSource {
     std::optional<size_t> id_of{};
     size_t feature = 0;
@@ -109,17 +114,22 @@ class FeatureColumns {
   // That there are ids of the column's default, too.
   static absl::Status CheckFallback(const Column& column, const std::string& path);
 
-  // `encoded` are the numbers of the columns before.
-  absl::StatusOr<float> EncodeOne(const Column& column, std::span<const SourceValue> values,
-                                  std::span<const float> encoded) const;
+  // What stands for the value: the column's default where it is missing.
+  static absl::StatusOr<double> NumberFor(const Column& column, const SourceValue& value);
+  // Of all but numeric columns. `earlier` are the ids of the columns before.
+  absl::StatusOr<int64_t> EncodeId(const Column& column, std::span<const SourceValue> values,
+                                   std::span<const int64_t> earlier) const;
   absl::StatusOr<int64_t> EncodeCross(const Column& column, std::span<const SourceValue> values,
-                                      std::span<const float> encoded) const;
+                                      std::span<const int64_t> earlier) const;
   static absl::StatusOr<int64_t> EncodeText(const Column& column, std::string_view text);
-  static absl::StatusOr<float> EncodeNumber(const Column& column, double number);
+  // Of bucketized and identity columns.
+  static absl::StatusOr<int64_t> EncodeBucket(const Column& column, double number);
+  static absl::StatusOr<float> EncodeQuantity(const Column& column, double number);
 
   std::vector<std::string> sources_;
   std::vector<Column> columns_;
   std::vector<ColumnShape> shapes_;
+  int64_t ids_ = 0;
 };
 
 }  // namespace taas

@@ -25,14 +25,16 @@ std::string ErrorOf(const std::string& json) {
   return std::string(Parse(json).status().message());
 }
 
-// Of one column of feature x.
-absl::StatusOr<float> EncodeX(const std::string& fields, const SourceValue& x) {
+// Of one column of feature x; in double, which holds quantities and ids.
+absl::StatusOr<double> EncodeX(const std::string& fields, const SourceValue& x) {
   const auto columns = Parse(R"([{"name": "c", "source": "x", )" + fields + "}]");
   if (!columns.ok()) return columns.status();
-  std::vector<float> out;
-  const absl::Status status = columns->Encode(std::vector{x}, &out);
+  std::vector<float> quantities;
+  std::vector<int64_t> ids;
+  const absl::Status status = columns->Encode(std::vector{x}, &quantities, &ids);
   if (!status.ok()) return status;
-  return out.at(0);
+  EXPECT_EQ(quantities.size() + ids.size(), 1);
+  return ids.empty() ? quantities.at(0) : static_cast<double>(ids[0]);
 }
 
 TEST(FeatureColumnsTest, EachColumnIsOneNumber) {
@@ -47,13 +49,39 @@ TEST(FeatureColumnsTest, EachColumnIsOneNumber) {
   EXPECT_THAT(columns->shapes(),
               ElementsAre(ColumnShape{"age", 0}, ColumnShape{"group", 3}, ColumnShape{"hour", 24},
                           ColumnShape{"school", 3}, ColumnShape{"hour_group", 9, true}));
-  std::vector<float> out = {-1};
+  EXPECT_EQ(columns->ids(), 4);
+  std::vector<float> quantities = {-1};
+  std::vector<int64_t> ids = {-2};
   const std::vector<SourceValue> values = {std::string_view("35"), int64_t{23},
                                            std::string_view("BSc")};
-  ASSERT_THAT(columns->Encode(values, &out), IsOk());
-  ASSERT_EQ(out.size(), 6);
-  out.pop_back();  // Of the crossed column the test with TensorFlow knows.
-  EXPECT_THAT(out, ElementsAre(-1, 18.5, 2, 23, 1));
+  ASSERT_THAT(columns->Encode(values, &quantities, &ids), IsOk());
+  EXPECT_THAT(quantities, ElementsAre(-1, 18.5));
+  ASSERT_EQ(ids.size(), 5);
+  ids.pop_back();  // Of the crossed column the test with TensorFlow knows.
+  EXPECT_THAT(ids, ElementsAre(-2, 2, 23, 1));
+}
+
+// As floats these were 2^24 twice, and buckets were limited to that.
+TEST(FeatureColumnsTest, IdsOfLargeTablesAreExact) {
+  const std::string identity = R"("type": "identity", "buckets": 2147483647)";
+  for (const int64_t id : {16'777'216, 16'777'217, 2'147'483'645, 2'147'483'646}) {
+    EXPECT_EQ(*EncodeX(identity, id), static_cast<double>(id));
+  }
+  EXPECT_THAT(EncodeX(identity, int64_t{2'147'483'647}),
+              StatusIs(Code::kInvalidArgument, HasSubstr("from 0 to 2147483646")));
+  // What others crossed with are the ids themselves.
+  const auto columns = Parse(R"([
+      {"name": "i", "type": "identity", "buckets": 2147483647},
+      {"name": "j", "type": "identity", "buckets": 9},
+      {"name": "x", "type": "crossed", "sources": ["i", "j"], "buckets": 2147483647}])");
+  ASSERT_THAT(columns, IsOk());
+  std::vector<float> quantities;
+  std::vector<int64_t> ids;
+  for (const int64_t id : {16'777'216, 16'777'217}) {
+    const std::vector<SourceValue> values = {id, int64_t{3}};
+    ASSERT_THAT(columns->Encode(values, &quantities, &ids), IsOk());
+  }
+  EXPECT_NE(ids[2], ids[5]);
 }
 
 TEST(FeatureColumnsTest, BucketsBeginAtTheirBoundaries) {
@@ -80,11 +108,12 @@ TEST(FeatureColumnsTest, CrossesTellOrderAndKind) {
                   {"name": "j", "type": "identity", "buckets": 9},
                   {"name": "x", "type": "crossed", "buckets": 1000000, "sources": )" + sources +
               "}]");
-    std::vector<float> out;
+    std::vector<float> quantities;
+    std::vector<int64_t> ids;
     std::vector<SourceValue> values(columns->sources().size(), int64_t{4});
     values[0] = int64_t{3};
-    EXPECT_THAT(columns->Encode(values, &out), IsOk());
-    return out.back();
+    EXPECT_THAT(columns->Encode(values, &quantities, &ids), IsOk());
+    return ids.back();
   };
   EXPECT_EQ(encode(R"(["i", "j"])"), encode(R"(["i", "j"])"));
   EXPECT_NE(encode(R"(["i", "j"])"), encode(R"(["j", "i"])"));
@@ -99,9 +128,11 @@ TEST(FeatureColumnsTest, AHashedColumnIsCrossedByItsText) {
       {"name": "x", "type": "crossed", "sources": ["few", "hour"], "buckets": 1000000}])");
   ASSERT_THAT(columns, IsOk());
   const auto encode = [&](std::string_view word) {
-    std::vector<float> out;
-    EXPECT_THAT(columns->Encode(std::vector<SourceValue>{word, int64_t{1}}, &out), IsOk());
-    return out.back();
+    std::vector<float> quantities;
+    std::vector<int64_t> ids;
+    EXPECT_THAT(columns->Encode(std::vector<SourceValue>{word, int64_t{1}}, &quantities, &ids),
+                IsOk());
+    return ids.back();
   };
   EXPECT_NE(encode("one"), encode("two"));
 }
@@ -124,13 +155,15 @@ TEST(FeatureColumnsTest, ACrossTakesTheDefaultOfAHashedColumn) {
       {"name": "ad", "type": "hashed", "buckets": 9, "default": "none"},
       {"name": "x", "type": "crossed", "sources": ["ad", "site"], "buckets": 1000000}])");
   ASSERT_THAT(columns, IsOk());
-  std::vector<float> missing, there;
+  std::vector<float> quantities;
+  std::vector<int64_t> missing, there;
   const SourceValue site = std::string_view("s");
-  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{{}, site}, &missing), IsOk());
-  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{std::string_view("none"), site}, &there),
+  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{{}, site}, &quantities, &missing), IsOk());
+  ASSERT_THAT(columns->Encode(std::vector<SourceValue>{std::string_view("none"), site},
+                              &quantities, &there),
               IsOk());
   EXPECT_EQ(missing, there);
-  EXPECT_THAT(columns->Encode(std::vector<SourceValue>{{}, {}}, &there),
+  EXPECT_THAT(columns->Encode(std::vector<SourceValue>{{}, {}}, &quantities, &there),
               StatusIs(Code::kInvalidArgument, HasSubstr("feature \"site\": the value is")));
 }
 
@@ -138,11 +171,12 @@ TEST(FeatureColumnsTest, BadValuesNameTheColumnAndLeaveNothing) {
   const auto columns = Parse(R"([{"name": "a", "type": "numeric"},
                                  {"name": "b", "type": "identity", "buckets": 3}])");
   std::vector<float> out;
-  EXPECT_THAT(columns->Encode(std::vector<SourceValue>{1.0, int64_t{3}}, &out),
+  std::vector<int64_t> ids;
+  EXPECT_THAT(columns->Encode(std::vector<SourceValue>{1.0, int64_t{3}}, &out, &ids),
               StatusIs(Code::kInvalidArgument,
                        HasSubstr("column \"b\" of feature \"b\": want a whole number from 0 to 2, "
                                  "it is 3")));
-  EXPECT_TRUE(out.empty());
+  EXPECT_TRUE(out.empty() && ids.empty());
   EXPECT_THAT(EncodeX(R"("type": "identity", "buckets": 3)", 0.5), testing::Not(IsOk()));
   EXPECT_THAT(EncodeX(R"("type": "identity", "buckets": 3)", int64_t{-1}), testing::Not(IsOk()));
   EXPECT_THAT(EncodeX(R"("type": "numeric")", std::string_view("1x")),
@@ -174,13 +208,13 @@ TEST(FeatureColumnsTest, BadColumnsNameTheField) {
       {R"([{"name": "a", "type": "crossed", "sources": ["b", "c"], "buckets": 4},
            {"name": "b", "type": "identity", "buckets": 4}])", "\"b\" must come before this one"},
       {R"([{"name": "a", "type": "hashed"}])", "buckets: is missing"},
-      {R"([{"name": "a", "type": "hashed", "buckets": 16777217}])", "buckets"},
+      {R"([{"name": "a", "type": "hashed", "buckets": 2147483648}])", "buckets"},
       {R"([{"name": "a", "type": "bucketized"}])", "boundaries: must be a list"},
       {R"([{"name": "a", "type": "bucketized", "boundaries": [1, 1]}])", "boundaries[1]"},
       {R"([{"name": "a", "type": "vocabulary", "values": ["b", "b"]}])", "values[1]: \"b\""},
       {R"([{"name": "a", "type": "vocabulary", "values": [true]}])", "values[0]"},
-      {R"([{"name": "a", "type": "vocabulary", "values": ["b"], "oovBuckets": 16777216}])",
-       "16777217 categories"},
+      {R"([{"name": "a", "type": "vocabulary", "values": ["b"], "oovBuckets": 2147483647}])",
+       "2147483648 categories"},
       {R"([{"name": "a", "type": "crossed", "sources": ["b"], "buckets": 4}])", "at least two"},
       {R"([{"name": "n", "type": "numeric"},
            {"name": "a", "type": "crossed", "sources": ["n", "b"], "buckets": 4}])",

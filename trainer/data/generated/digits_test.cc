@@ -48,8 +48,8 @@ double Train(const Dataset& train, const Dataset& test, const Training& training
   EXPECT_TRUE(s.InitializeVariables(kSeed).ok());
   std::vector<int64_t> indices(kBatch);
   const auto fill = [&](const Dataset& set) {
-    Gather(set, indices, s.FloatInput(model->features).data(),
-           s.Int32Input(model->labels).data());
+    GatherRows(set, indices, {.features = s.FloatInput(model->features),
+                              .labels = s.Int32Input(model->labels)});
   };
   const BatchPlan plan({.seed = kSeed, .examples = train.examples(), .batch_size = kBatch});
   for (int step = 0; step < training.steps; ++step) {

@@ -65,7 +65,8 @@ absl::StatusOr<GeneratedClicks> GenerateClicks(const GeneratedOptions& options,
                                                const FeatureColumns& columns) {
   ASSIGN_OR_RETURN(const std::vector<size_t> places, PlacesOf(columns));
   const ClickTruth truth(options.seed);
-  std::vector<float> values;
+  std::vector<float> quantities;
+  Ids ids{.width = columns.ids()};
   std::vector<int32_t> labels;
   std::vector<SourceValue> sources(places.size());
   double entropy = 0;
@@ -84,11 +85,12 @@ absl::StatusOr<GeneratedClicks> GenerateClicks(const GeneratedOptions& options,
     const std::array<SourceValue, std::size(kClickFeatures)> features = {
         std::string_view(ad_name), age, hour, income, std::string_view(site_name)};
     for (size_t s = 0; s < places.size(); ++s) sources[s] = features[places[s]];
-    RETURN_IF_ERROR(columns.Encode(sources, &values)).With("generated example " +
-                                                           std::to_string(options.first + i));
+    RETURN_IF_ERROR(columns.Encode(sources, &quantities, &ids.values))
+        .With("generated example " + std::to_string(options.first + i));
   }
-  ASSIGN_OR_RETURN(Dataset set, Dataset::FromFloats("generated", std::move(values),
-                                                    columns.width(), std::move(labels), 2));
+  const int64_t floats = std::ssize(columns.shapes()) - ids.width;
+  ASSIGN_OR_RETURN(Dataset set, Dataset::FromFloats("generated", std::move(quantities), floats,
+                                                    std::move(labels), 2, std::move(ids)));
   set.set_columns(columns.shapes());
   return GeneratedClicks{std::move(set), entropy / static_cast<double>(options.examples)};
 }

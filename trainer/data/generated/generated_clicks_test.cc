@@ -34,12 +34,19 @@ TEST(GeneratedClicksTest, TestSetsShareTheTruthNotTheExamples) {
   const auto rest = GenerateClicks({.seed = 3, .first = 15, .examples = 5}, columns);
   const auto other = GenerateClicks({.seed = 4, .examples = 20}, columns);
   ASSERT_THAT(all, IsOk());
-  std::array<float, 3> a{}, b{}, c{};
-  all->set.GatherFeatures(std::array<int64_t, 1>{16}, a.data());
-  rest->set.GatherFeatures(std::array<int64_t, 1>{1}, b.data());
-  other->set.GatherFeatures(std::array<int64_t, 1>{16}, c.data());
-  EXPECT_EQ(a, b);
-  EXPECT_NE(a, c);
+  struct Row {
+    float age = 0;
+    std::array<int64_t, 2> ids{};
+
+    bool operator==(const Row&) const = default;
+  };
+  const auto row_of = [](const Dataset& set, int64_t index) {
+    Row row;
+    GatherRows(set, {&index, 1}, {.features = {&row.age, 1}, .ids = row.ids});
+    return row;
+  };
+  EXPECT_EQ(row_of(all->set, 16), row_of(rest->set, 1));
+  EXPECT_NE(row_of(all->set, 16), row_of(other->set, 16));
   EXPECT_TRUE(std::ranges::equal(all->set.labels().subspan(15), rest->set.labels()));
 }
 
@@ -52,11 +59,11 @@ TEST(GeneratedClicksTest, NoModelBeatsTheBestLoss) {
   constexpr int64_t kExamples = 100'000;
   const auto clicks = GenerateClicks({.seed = 1, .examples = kExamples}, columns);
   ASSERT_THAT(clicks, IsOk());
-  std::map<std::array<float, 2>, std::array<double, 2>> counts;
+  std::map<std::array<int64_t, 2>, std::array<double, 2>> counts;
   std::array<double, 2> all{};
   for (int64_t i = 0; i < kExamples; ++i) {
-    std::array<float, 2> row{};
-    clicks->set.GatherFeatures(std::array{i}, row.data());
+    std::array<int64_t, 2> row{};
+    clicks->set.GatherIds(std::array{i}, row.data());
     const size_t label = static_cast<size_t>(clicks->set.labels()[static_cast<size_t>(i)]);
     ++counts[row][label];
     ++all[label];

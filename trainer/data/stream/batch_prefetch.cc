@@ -14,6 +14,7 @@ BatchPrefetch::BatchPrefetch(Options options, Make make)
   slots_.resize(static_cast<size_t>(options.ahead + options.in_step));
   for (Slot& slot : slots_) {
     slot.features.resize(options.sizes.features);
+    slot.ids.resize(options.sizes.ids);
     slot.labels.resize(options.sizes.labels);
     slot.targets.resize(options.sizes.targets);
   }
@@ -46,6 +47,7 @@ absl::Status BatchPrefetch::Take(int64_t batch, const BatchRows& rows) {
   slot->state = State::kBeingTaken;
   lock.unlock();
   std::ranges::copy(slot->features, rows.features.begin());
+  std::ranges::copy(slot->ids, rows.ids.begin());
   std::ranges::copy(slot->labels, rows.labels.begin());
   std::ranges::copy(slot->targets, rows.targets.begin());
   lock.lock();

@@ -33,6 +33,7 @@ class BatchPrefetch {
   // Elements of a whole batch.
   struct Sizes {
     size_t features = 0;
+    size_t ids = 0;
     size_t labels = 0;
     size_t targets = 0;
   };
@@ -58,10 +59,11 @@ class BatchPrefetch {
     bool awaited = false;  // Somebody waits until it is made.
     absl::Status status;   // Of its making.
     std::vector<float> features;
+    std::vector<int64_t> ids;
     std::vector<int32_t> labels;
     std::vector<float> targets;
 
-    BatchRows rows() { return {features, labels, targets}; }
+    BatchRows rows() { return {features, ids, labels, targets}; }
   };
 
   void Serve();

@@ -18,12 +18,6 @@ std::span<T> RowOf(std::span<T> all, size_t rows, size_t row) {
 
 }  // namespace
 
-void GatherRows(const Dataset& set, std::span<const int64_t> indices, const BatchRows& rows) {
-  if (!rows.features.empty()) set.GatherFeatures(indices, rows.features.data());
-  if (!rows.labels.empty()) set.GatherLabels(indices, rows.labels.data());
-  if (!rows.targets.empty()) set.GatherTargets(indices, rows.targets.data());
-}
-
 StreamedSet::StreamedSet(const BlockSource& source, const BatchPlan& plan,
                          BlockCache::Options options)
     : source_(source), plan_(plan), cache_(source, options) {}
@@ -65,6 +59,7 @@ absl::Status StreamedSet::Gather(std::span<const int64_t> indices, const BatchRo
     const int64_t index = indices[row] - order[i].block * source_.block_examples();
     GatherRows(*block, {&index, 1},
                {.features = RowOf(rows.features, indices.size(), row),
+                .ids = RowOf(rows.ids, indices.size(), row),
                 .labels = RowOf(rows.labels, indices.size(), row),
                 .targets = RowOf(rows.targets, indices.size(), row)});
   }

@@ -23,15 +23,6 @@
 
 namespace taas {
 
-// The memory of a batch: what is empty is not filled. Row i is example i of the batch.
-struct BatchRows {
-  std::span<float> features;
-  std::span<int32_t> labels;
-  std::span<float> targets;
-};
-
-void GatherRows(const Dataset& set, std::span<const int64_t> indices, const BatchRows& rows);
-
 class StreamedSet {
  public:
   // `plan` has the source's blocks.

@@ -33,14 +33,16 @@ TrainInput::TrainInput(const DataSets& data, const Options& options)
                       .readers = static_cast<int>(streaming.readers)});
   if (streaming.prefetch == 0) return;
   const size_t rows = static_cast<size_t>(options.batch_size);
-  const size_t target_width = static_cast<size_t>(data.train.target_width());
+  const auto all = [rows](int64_t width) { return rows * static_cast<size_t>(width); };
+  const Dataset& train = data.train;
   prefetch_.emplace(
       BatchPrefetch::Options{
           .ahead = streaming.prefetch * options.towers,
           .in_step = options.towers,
-          .sizes = {.features = rows * static_cast<size_t>(data.train.features()),
-                    .labels = data.train.classes() > 0 ? rows : 0,
-                    .targets = rows * target_width}},
+          .sizes = {.features = all(train.features() - train.ids()),
+                    .ids = all(train.ids()),
+                    .labels = all(train.labels_per_example()),
+                    .targets = all(train.target_width())}},
       [this](int64_t batch, const BatchRows& out) { return Make(batch, out); });
 }
 

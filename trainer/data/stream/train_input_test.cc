@@ -152,12 +152,14 @@ TEST_F(TrainInputTest, FilesAreReadBesideTheTraining) {
 
 // What makes features of an example is needed as long as blocks are read.
 TEST_F(TrainInputTest, FeatureColumnsAreMadeOfWhatIsStreamed) {
+  constexpr int64_t kLateHours = int64_t{1} << 24;
   const std::string path = path_ + ".hours";
   auto writer = RecordWriter::Open(files_, path);
   ASSERT_THAT(writer, IsOk());
   for (int64_t i = 0; i < kExamples; ++i) {
     ExampleBuilder builder;
-    const int64_t hour = i % 24, label = hour % 10;
+    // As floats, two of these are often one.
+    const int64_t hour = kLateHours + i % 24, label = hour % 10;
     builder.AddInts("hour", {&hour, 1});
     builder.AddInts("label", {&label, 1});
     ASSERT_THAT((*writer)->Append(builder.Take()), IsOk());
@@ -165,17 +167,19 @@ TEST_F(TrainInputTest, FeatureColumnsAreMadeOfWhatIsStreamed) {
   ASSERT_THAT((*writer)->Close(), IsOk());
   const auto data = LoadData(files_, json::parse(R"({"format": "tfrecord", "classes": 10,
       "streaming": {"shuffleBuffer": 128}, "train": {"files": [")" + path + R"("]},
-      "columns": [{"name": "time", "type": "identity", "source": "hour", "buckets": 24}],
+      "columns": [{"name": "time", "type": "identity", "source": "hour",
+                   "buckets": 16777300}],
       "tfrecord": {"label": "label", "features": [
         {"name": "hour", "dtype": "int64"}, {"name": "label", "dtype": "int64"}]}})"));
   ASSERT_THAT(data, IsOk());
   TrainInput input(*data, {.seed = 3, .batch_size = kBatch});
-  std::vector<float> features(kBatch);
+  std::vector<int64_t> ids(kBatch);
   std::vector<int32_t> labels(kBatch);
   for (int64_t batch = 0; batch < 20; ++batch) {
-    ASSERT_THAT(input.Fill(batch, {.features = features, .labels = labels}), IsOk());
+    ASSERT_THAT(input.Fill(batch, {.ids = ids, .labels = labels}), IsOk());
     for (size_t i = 0; i < kBatch; ++i) {
-      EXPECT_EQ(static_cast<int32_t>(features[i]) % 10, labels[i]);
+      EXPECT_GE(ids[i], kLateHours);
+      EXPECT_EQ(ids[i] % 10, labels[i]);
     }
   }
 }

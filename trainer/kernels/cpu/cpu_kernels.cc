@@ -166,6 +166,7 @@ absl::StatusOr<Kernel> Concat(const KernelSpec& spec) {
   }};
 }
 
+template <typename T>
 absl::StatusOr<Kernel> Slice(const KernelSpec& spec) {
   const int64_t axis = spec.attributes.Int("axis");
   const Around around = AroundAxis(spec.outputs[0].shape, axis);
@@ -174,7 +175,8 @@ absl::StatusOr<Kernel> Slice(const KernelSpec& spec) {
   const int64_t begin = spec.attributes.Int("begin") * around.inner;
   return Kernel{.run = [=, outer = around.outer](const KernelCall& call) {
     for (int64_t row = 0; row < outer; ++row) {
-      std::copy_n(call.in(0) + row * from_width + begin, width, call.out() + row * width);
+      std::copy_n(static_cast<const T*>(call.inputs[0]) + row * from_width + begin, width,
+                  static_cast<T*>(call.outputs[0]) + row * width);
     }
     return absl::OkStatus();
   }};
@@ -297,7 +299,8 @@ void AddCpuKernels(KernelRegistry* kernels) {
   AddFloat(kernels, "Square", Square);
   AddFloat(kernels, "Identity", Identity);
   AddFloat(kernels, "Concat", Concat);
-  AddFloat(kernels, "Slice", Slice);
+  AddFloat(kernels, "Slice", Slice<float>);
+  kernels->Add("Slice", "CPU", DType::kInt64, Slice<int64_t>);
   AddFloat(kernels, "Pad", Pad);
   AddFloat(kernels, "ReduceSum", ReduceFactory(/*mean=*/false));
   AddFloat(kernels, "ReduceMean", ReduceFactory(/*mean=*/true));

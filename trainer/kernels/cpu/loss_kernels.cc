@@ -12,10 +12,7 @@ namespace taas {
 namespace {
 
 Fault BadLabel(int64_t row, int32_t label, int64_t classes) {
-  return {.kind = Fault::Kind::kLabel,
-          .at = row,
-          .bound = classes,
-          .value = static_cast<double>(label)};
+  return {.kind = Fault::Kind::kLabel, .at = row, .bound = classes, .value = label};
 }
 
 // The logarithm of a product of sums, each from 1 to the number of classes: one logarithm for many

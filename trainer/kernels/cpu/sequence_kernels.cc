@@ -1,7 +1,6 @@
 #include "trainer/kernels/cpu/sequence_kernels.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,30 +15,11 @@
 namespace taas {
 namespace {
 
-absl::StatusOr<Kernel> ToInt32(const KernelSpec& spec) {
-  const int64_t n = spec.inputs[0].shape.count();
-  return Kernel{.run = [n](const KernelCall& call) -> absl::Status {
-    constexpr float kLargest = 16777216;  // Above, floats are not all whole numbers.
-    for (int64_t i = 0; i < n; ++i) {
-      const float x = call.in(0)[i];
-      if (std::trunc(x) != x || std::abs(x) > kLargest) {
-        Report(call, {.kind = Fault::Kind::kFraction, .at = i, .value = double{x}});
-        return absl::OkStatus();
-      }
-      call.out_int32()[i] = static_cast<int32_t>(x);
-    }
-    return absl::OkStatus();
-  }};
-}
-
 // Whether all can be looked up; if not, the first that cannot is reported.
-bool CheckIds(const KernelCall& call, const int32_t* ids, int64_t count, int64_t rows) {
+bool CheckIds(const KernelCall& call, const int64_t* ids, int64_t count, int64_t rows) {
   for (int64_t i = 0; i < count; ++i) {
     if (ids[i] >= 0 && ids[i] < rows) continue;
-    Report(call, {.kind = Fault::Kind::kId,
-                  .at = i,
-                  .bound = rows,
-                  .value = static_cast<double>(ids[i])});
+    Report(call, {.kind = Fault::Kind::kId, .at = i, .bound = rows, .value = ids[i]});
     return false;
   }
   return true;
@@ -48,7 +28,7 @@ bool CheckIds(const KernelCall& call, const int32_t* ids, int64_t count, int64_t
 absl::StatusOr<Kernel> OneHot(const KernelSpec& spec) {
   const auto [count, size] = RowsOf(spec.outputs[0].shape);
   return Kernel{.run = [count = count, size = size](const KernelCall& call) -> absl::Status {
-    const int32_t* const ids = call.in_int32(0);
+    const int64_t* const ids = call.in_int64(0);
     if (!CheckIds(call, ids, count, size)) return absl::OkStatus();
     std::fill_n(call.out(), count * size, 0.0f);
     for (int64_t i = 0; i < count; ++i) call.out()[i * size + ids[i]] = 1;
@@ -60,7 +40,7 @@ absl::StatusOr<Kernel> Embedding(const KernelSpec& spec) {
   const auto [rows, width] = RowsOf(spec.inputs[0].shape);
   const int64_t count = spec.inputs[1].shape.count();
   return Kernel{.run = [rows = rows, width = width, count](const KernelCall& call) -> absl::Status {
-    const int32_t* const ids = call.in_int32(1);
+    const int64_t* const ids = call.in_int64(1);
     if (!CheckIds(call, ids, count, rows)) return absl::OkStatus();
     for (int64_t i = 0; i < count; ++i) {
       std::copy_n(call.in(0) + ids[i] * width, width, call.out() + i * width);
@@ -74,7 +54,7 @@ absl::StatusOr<Kernel> EmbeddingGrad(const KernelSpec& spec) {
   const int64_t count = spec.inputs[1].shape.count();
   return Kernel{.run = [rows = rows, width = width, count,
                         &loops = BestLoops()](const KernelCall& call) -> absl::Status {
-    const int32_t* const ids = call.in_int32(1);
+    const int64_t* const ids = call.in_int64(1);
     if (!CheckIds(call, ids, count, rows)) return absl::OkStatus();
     std::fill_n(call.out(), rows * width, 0.0f);
     for (int64_t i = 0; i < count; ++i) {
@@ -99,16 +79,17 @@ class Lookups {
 
   bool Check(const KernelCall& call, int64_t rows) const {
     for (size_t i = 0; i < counts_.size(); ++i) {
-      if (!CheckIds(call, call.in_int32(2 * i + 1), counts_[i], rows)) return false;
+      if (!CheckIds(call, call.in_int64(2 * i + 1), counts_[i], rows)) return false;
     }
     return true;
   }
 
   // Each id above its position among all: sorted, they are by row, and of one row in their order.
+  // Ids were checked: a table's rows have 32 bits (kTableRowsMax).
   void Sort(const KernelCall& call, uint64_t* uses) const {
     uint64_t position = 0;
     for (size_t i = 0; i < counts_.size(); ++i) {
-      const int32_t* const ids = call.in_int32(2 * i + 1);
+      const int64_t* const ids = call.in_int64(2 * i + 1);
       for (int64_t id = 0; id < counts_[i]; ++id, ++position) {
         uses[position] = static_cast<uint64_t>(ids[id]) << 32 | position;
       }
@@ -250,8 +231,7 @@ void AddSequenceKernels(KernelRegistry* kernels) {
   const auto add = [kernels](std::string_view op, KernelFactory factory) {
     kernels->Add(op, "CPU", DType::kFloat32, std::move(factory));
   };
-  add("ToInt32", ToInt32);
-  kernels->Add("OneHot", "CPU", DType::kInt32, OneHot);
+  kernels->Add("OneHot", "CPU", DType::kInt64, OneHot);
   add("Embedding", Embedding);
   add("EmbeddingGrad", EmbeddingGrad);
   add("EmbeddingRowsGrad", EmbeddingRowsGrad);

@@ -2,6 +2,7 @@
 // every version that the machine can run. Gradients have twins in sequence_gradients_test; here
 // their versions are held against the baseline, and several threads against one.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "trainer/graph/graph.h"
 #include "trainer/graph/session.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 #include "trainer/testing/run_op.h"
 #include "trainer/loops/sequence_loops.h"
 
@@ -285,35 +287,70 @@ TEST(SequenceKernelsTest, EachVersionOfTheLoopsAgreesWithTheBaseline) {
   }
 }
 
-TEST(SequenceKernelsTest, TokensAndIdsThatAreNoneAreNamed) {
+TEST(SequenceKernelsTest, IdsThatAreNoneAreNamed) {
   Graph graph;
-  const Value x = graph.Input("x", {DType::kFloat32, Shape({3})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({3})});
   const Value table = graph.Variable("table", Shape({5, 2}), Initializer::Zeros());
-  graph.Add("Embedding", "rows", {table, graph.Add("ToInt32", "ids", {x})});
+  graph.Add("Embedding", "rows", {table, ids});
   auto session = Session::Compile(CpuRuntime(), graph, {.fetches = {"rows"}, .trainable = false});
   ASSERT_THAT(session, IsOk());
-  const auto run = [&](float third) {
-    (*session)->FloatInput("x")[2] = third;
+  const auto run = [&](int64_t third) {
+    (*session)->Int64Input("ids")[2] = third;
     return (*session)->Run(RunKind::kForward);
   };
   EXPECT_THAT(run(4), IsOk());
   EXPECT_THAT(run(5), StatusIs(absl::StatusCode::kInvalidArgument,
                                HasSubstr("run rows (Embedding): id 5 at 2 is out of range")));
   EXPECT_THAT(run(-1), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("id -1 at 2")));
-  EXPECT_THAT(run(1.5f), StatusIs(absl::StatusCode::kInvalidArgument,
-                                  HasSubstr("run ids (ToInt32): element 2 is 1.5")));
-  EXPECT_THAT(run(NAN), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("nan")));
+  // In 32 bits it would be 3.
+  EXPECT_THAT(run((int64_t{1} << 32) + 3),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("id 4294967299 at 2")));
+}
+
+// As floats both ids were 2^24.
+TEST(SequenceKernelsTest, IdsAboveTheWholeNumbersOfFloatsAreLookedUpApart) {
+  constexpr int64_t kRows = (int64_t{1} << 24) + 2;
+  Graph graph;
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({2, 2})});
+  const Value table = graph.Variable("table", Shape({kRows, 1}), Initializer::Zeros());
+  const Value second =
+      graph.Add("Slice", "second", {ids}, {{"begin", int64_t{1}}, {"size", int64_t{1}}});
+  graph.Add("ReduceSum", "loss", {graph.Add("Embedding", "rows", {table, second})});
+  for (const bool far : {false, true}) {
+    auto session = Session::Compile(far ? FarRuntime() : CpuRuntime(), graph,
+                                    {.loss = "loss", .fetches = {"rows"}});
+    ASSERT_THAT(session, IsOk());
+    const TensorRef values = (*session)->variable(0);
+    ASSERT_THAT(values.Part(kRows - 2, 2).Write(std::array{3.0f, 5.0f}), IsOk());
+    std::ranges::copy(std::array<int64_t, 4>{9, kRows - 1, 9, kRows - 2},
+                      (*session)->Int64Input("ids").begin());
+    ASSERT_THAT((*session)->Run(RunKind::kTrain), IsOk());
+    std::array<float, 2> rows{};
+    ASSERT_THAT((*session)->output("rows").Read(std::span(rows)), IsOk());
+    EXPECT_THAT(rows, testing::ElementsAre(5, 3));
+    EXPECT_THAT((*session)->gradient_rows(0)->ids, testing::ElementsAre(kRows - 2, kRows - 1));
+  }
+}
+
+TEST(SequenceKernelsTest, TablesHaveNoMoreRowsThanListsOfThemCount) {
+  Graph graph;
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({3})});
+  const Value table = graph.Variable("table", Shape({int64_t{1} << 31, 1}), Initializer::Zeros());
+  graph.Add("Embedding", "rows", {table, ids});
+  EXPECT_THAT(graph.status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                       HasSubstr("the table has 2147483648 rows, at most "
+                                                 "2147483647 can be looked up")));
 }
 
 TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
   Graph graph;
-  const Value ids = graph.Input("ids", {DType::kInt32, Shape({3, 1})});
+  const Value ids = graph.Input("ids", {DType::kInt64, Shape({3, 1})});
   graph.Add("OneHot", "hot", {ids}, {{"size", int64_t{4}}});
   auto session = Session::Compile(CpuRuntime(), graph, {.fetches = {"hot"}, .trainable = false});
   ASSERT_THAT(session, IsOk());
   // Twice, so that the ones of the first run must go.
-  for (const int32_t first : {2, 0}) {
-    std::ranges::copy(std::array{first, 3, 1}, (*session)->Int32Input("ids").begin());
+  for (const int64_t first : {2, 0}) {
+    std::ranges::copy(std::array<int64_t, 3>{first, 3, 1}, (*session)->Int64Input("ids").begin());
     ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
     const std::span<const float> hot = (*session)->output("hot").host();
     ASSERT_EQ(hot.size(), 12);
@@ -322,7 +359,7 @@ TEST(SequenceKernelsTest, OneHotIsOneAtTheId) {
       EXPECT_EQ(hot[i], one ? 1 : 0) << i;
     }
   }
-  (*session)->Int32Input("ids")[1] = 4;
+  (*session)->Int64Input("ids")[1] = 4;
   EXPECT_THAT((*session)->Run(RunKind::kForward),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("id 4 at 1")));
 }

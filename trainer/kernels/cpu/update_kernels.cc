@@ -114,7 +114,7 @@ absl::StatusOr<Kernel> MeanGradients(const KernelSpec& spec) {
 absl::StatusOr<Kernel> CheckLoss(const KernelSpec&) {
   return Kernel{.run = [](const KernelCall& call) {
     const float loss = *call.in(0);
-    if (!std::isfinite(loss)) Report(call, {.kind = Fault::Kind::kLoss, .value = double{loss}});
+    if (!std::isfinite(loss)) Report(call, {.kind = Fault::Kind::kLoss, .loss = loss});
     return absl::OkStatus();
   }};
 }
