@@ -29,7 +29,8 @@ constexpr char kOrder[] =
     "What it trains: flags over --config over TAAS_TRAINER; TF_MAX_STEPS, TF_LOGDIR,\n"
     "TF_SAVE_CHECKPOINTS_SECS and TF_SAVE_SUMMARIES_STEPS over all of them.\n"
     "\n"
-    "Besides training: taas-trainer inspect PATH, export, eval, predict and data; each has --help.";
+    "Besides training: taas-trainer inspect PATH, export, eval, predict, data, devices; each has\n"
+    "--help.";
 
 void AddClusterFlags(Command& app, Flags* flags) {
   const char* const group = "Who this process is";

@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 """What replicas measure of their GPUs, on the chief's /status; a library stands for NVML."""
 
+import json
 import os
+import subprocess
 import unittest
 
-from processes import ENDLESS, RUNFILES, Job, wait_until
+from processes import ENDLESS, RUNFILES, TRAINER, Job, wait_until
 
 LIBRARIES = os.path.join(RUNFILES, "operator", "base")
+CUDA = os.path.join(RUNFILES, "trainer", "cuda", "fake")
 
 
 class GpusTest(unittest.TestCase):
@@ -60,6 +63,29 @@ class GpusTest(unittest.TestCase):
         self.job.processes["worker-1"].kill()
         self.await_seen({"chief-0": [("GPU-aa", 0.93)], "ps-0": [],
                          "worker-0": [("GPU-bb", 0.07)], "worker-1": []})
+
+
+class DevicesTest(unittest.TestCase):
+    """taas-trainer devices, where others stand for NVIDIA's driver and libraries."""
+
+    def found(self, *arguments, **environment):
+        done = subprocess.run([TRAINER, "devices", *arguments], capture_output=True, text=True,
+                              env={**os.environ, **environment}, check=True)
+        return done.stdout
+
+    def test_driver_devices_and_libraries_are_named(self):
+        machine = os.path.join(os.environ["TEST_TMPDIR"], "machine")
+        with open(machine, "w", encoding="utf-8") as file:
+            file.write("device 9 0 85899345920 132 1 NVIDIA H100\n")
+        here = {"LD_LIBRARY_PATH": CUDA, "TAAS_FAKE_CUDA": machine}
+        report = json.loads(self.found("--format", "json", **here))
+        self.assertEqual(report["usable"], 1)
+        self.assertEqual(report["devices"][0]["name"], "NVIDIA H100")
+        self.assertEqual(report["libraries"][2]["version"], "2.28.9")
+        self.assertIn("\ndevice 0  NVIDIA H100  9.0  80.0 GiB", self.found(**here))
+
+    def test_a_machine_without_them_is_an_answer_too(self):
+        self.assertIn("no NVIDIA driver here: libcuda.so.1: cannot open", self.found())
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@
 #include "operator/base/random.h"
 #include "operator/base/status.h"
 #include "operator/base/version.h"
+#include "trainer/cmd/devices_command.h"
 #include "trainer/cmd/farewell.h"
 #include "trainer/cmd/flags.h"
 #include "trainer/cmd/graph_command.h"
@@ -111,6 +112,7 @@ void HandleSignals(const ReplicaProcess& process, StatusBoard& board, StopFlag& 
 int TrainerMain(int argc, char** argv) {
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "data") return RunDataCommand(argc - 1, argv + 1);
+  if (verb == "devices") return RunDevicesCommand(argc - 1, argv + 1);
   if (verb == "graph") return RunGraphCommand(argc - 1, argv + 1, Env);
   if (verb == "inspect") return RunInspectCommand(argc - 1, argv + 1);
   if (IsUseCommand(verb)) return RunUseCommand(argc - 1, argv + 1, Env);
