@@ -1,0 +1,289 @@
+#include "trainer/cuda/emulate/emulator.h"
+
+#include <ucontext.h>
+
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "operator/base/check.h"
+#include "operator/base/random.h"
+#include "trainer/cuda/emulate/watch.h"
+
+// What kernels of this program declare __shared__; the linker's names of that section.
+extern "C" {
+extern char __start_cuda_shared[] __attribute__((weak));
+extern char __stop_cuda_shared[] __attribute__((weak));
+}
+
+namespace taas::cuda::emulate {
+namespace {
+
+constexpr int kWarp = 32;
+// Our kernels keep little on their stacks; a page less would do for most.
+constexpr size_t kStackBytes = 64 << 10;
+// A byte of shared memory before anybody wrote it: floats are NaN, indices far beside.
+constexpr int kUnwritten = 0xff;
+
+// One thread of the block that runs.
+struct Thread {
+  enum class State { kReady, kAtBarrier, kAtWarp, kDone };
+  State state = State::kReady;
+  Place place;
+  Toucher toucher;
+  int line = 0;       // At which it waits.
+  unsigned mask = 0;  // Of the lanes with which it waits.
+  uint32_t value = 0;
+  Lanes lanes{};
+  struct Fiber* fiber = nullptr;  // Once it has begun.
+};
+
+struct Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack = std::make_unique<char[]>(kStackBytes);
+};
+
+// What runs now; there is one emulator at work in a process.
+struct Now {
+  MemoryWatch* memory = nullptr;
+  absl::FunctionRef<void()>* kernel = nullptr;
+  Thread* thread = nullptr;
+  ucontext_t scheduler{};
+  std::string wrong;
+};
+Now now;
+
+std::string NameOf(const Thread& thread) {
+  return "thread " + std::to_string(thread.toucher.thread) + " of block " +
+         std::to_string(thread.toucher.block);
+}
+
+// Leaves the thread that runs, for good if something is wrong.
+void Yield() { swapcontext(&now.thread->fiber->context, &now.scheduler); }
+
+void Fail(std::string wrong) {
+  if (now.wrong.empty()) now.wrong = std::move(wrong);
+  Yield();
+}
+
+void Begin() {
+  (*now.kernel)();
+  now.thread->state = Thread::State::kDone;
+  Yield();
+}
+
+Index IndexOf(unsigned number, const Index& size) {
+  return {number % size.x, number / size.x % size.y, number / (size.x * size.y)};
+}
+
+unsigned CountOf(const Index& size) { return size.x * size.y * size.z; }
+
+}  // namespace
+
+const Place& Here() {
+  CHECK(now.thread != nullptr) << "a kernel's code outside of a run";
+  return now.thread->place;
+}
+
+void WaitForBlock(int line) {
+  now.thread->state = Thread::State::kAtBarrier;
+  now.thread->line = line;
+  Yield();
+}
+
+Lanes WaitForWarp(unsigned mask, uint32_t value, int line) {
+  Thread& thread = *now.thread;
+  const auto lane = static_cast<unsigned>(thread.toucher.thread % kWarp);
+  if ((mask >> lane & 1) == 0) {
+    Fail(NameOf(thread) + " waits in line " + std::to_string(line) +
+         " for lanes of which it is none");
+  }
+  thread.state = Thread::State::kAtWarp;
+  thread.line = line;
+  thread.mask = mask;
+  thread.value = value;
+  thread.lanes.own = lane;
+  Yield();
+  return thread.lanes;
+}
+
+void BeginAtomic() { now.thread->toucher.atomically = true; }
+void EndAtomic() { now.thread->toucher.atomically = false; }
+
+void OnAccess(const void* address, size_t bytes, bool writes) {
+  if (now.thread == nullptr) return;
+  std::string wrong = now.memory->Access(address, bytes, writes, now.thread->toucher);
+  if (!wrong.empty()) Fail(std::move(wrong));
+}
+
+// The threads of one block, and their turns.
+class Emulator::Block {
+ public:
+  Block(const Launch& launch, unsigned number, std::vector<std::unique_ptr<Fiber>>& fibers,
+        Counts& counts)
+      : threads_(CountOf(launch.block)), fibers_(fibers), counts_(counts) {
+    for (unsigned i = 0; i < threads_.size(); ++i) {
+      threads_[i].place = {IndexOf(i, launch.block), IndexOf(number, launch.grid), launch.block,
+                           launch.grid};
+      threads_[i].toucher = {.block = number, .thread = static_cast<int>(i)};
+    }
+    for (const auto& fiber : fibers_) free_.push_back(fiber.get());
+  }
+
+  // To the end, or until something is wrong.
+  void Run(const std::vector<unsigned>& order) {
+    while (now.wrong.empty()) {
+      bool ran = false;
+      for (const unsigned i : order) {
+        if (threads_[i].state != Thread::State::kReady) continue;
+        Resume(threads_[i]);
+        ran = true;
+        if (!now.wrong.empty()) return;
+      }
+      if (!ran && !Release()) return;
+    }
+  }
+
+ private:
+  void Resume(Thread& thread) {
+    now.thread = &thread;
+    if (thread.fiber == nullptr) Start(thread);
+    swapcontext(&now.scheduler, &thread.fiber->context);
+    now.thread = nullptr;
+    // The next thread that begins may have it: most kernels' threads never wait.
+    if (thread.state == Thread::State::kDone) free_.push_back(thread.fiber);
+  }
+
+  void Start(Thread& thread) {
+    if (free_.empty()) {
+      fibers_.push_back(std::make_unique<Fiber>());
+      free_.push_back(fibers_.back().get());
+    }
+    thread.fiber = free_.back();
+    free_.pop_back();
+    ucontext_t& context = thread.fiber->context;
+    getcontext(&context);
+    context.uc_stack.ss_sp = thread.fiber->stack.get();
+    context.uc_stack.ss_size = kStackBytes;
+    context.uc_link = nullptr;
+    makecontext(&context, Begin, 0);
+  }
+
+  // Lets those go on for whom all they wait for have come; false if there are none.
+  bool Release() {
+    bool released = false;
+    for (size_t first = 0; first < threads_.size(); first += kWarp) {
+      released |= ReleaseWarp(std::span(threads_).subspan(
+          first, std::min<size_t>(kWarp, threads_.size() - first)));
+    }
+    return released || ReleaseBlock();
+  }
+
+  static bool ReleaseWarp(std::span<Thread> warp) {
+    for (Thread& thread : warp) {
+      if (thread.state != Thread::State::kAtWarp) continue;
+      const auto waits_with = [&](size_t lane) {
+        return lane < warp.size() && warp[lane].state == Thread::State::kAtWarp &&
+               warp[lane].mask == thread.mask && warp[lane].line == thread.line;
+      };
+      bool all = true;
+      for (size_t lane = 0; lane < kWarp; ++lane) {
+        if ((thread.mask >> lane & 1) != 0 && !waits_with(lane)) all = false;
+      }
+      if (!all) continue;
+      std::array<uint32_t, kWarp> values{};
+      const unsigned mask = thread.mask;
+      for (size_t lane = 0; lane < warp.size(); ++lane) values[lane] = warp[lane].value;
+      for (size_t lane = 0; lane < warp.size(); ++lane) {
+        if ((mask >> lane & 1) == 0) continue;
+        std::ranges::copy(values, warp[lane].lanes.values);
+        ++warp[lane].toucher.warp_barriers;
+        warp[lane].state = Thread::State::kReady;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  bool ReleaseBlock() {
+    const auto done = [](const Thread& thread) { return thread.state == Thread::State::kDone; };
+    if (std::ranges::all_of(threads_, done)) return false;
+    const Thread& first = *std::ranges::find_if_not(threads_, done);
+    for (const Thread& thread : threads_) {
+      const bool with_it = thread.state == Thread::State::kAtBarrier &&
+                           first.state == Thread::State::kAtBarrier && thread.line == first.line;
+      if (with_it) continue;
+      now.wrong = NameOf(first) + Waits(first) +
+                  (&thread == &first ? " for lanes that do not come"
+                                     : ", and " + NameOf(thread) + Waits(thread));
+      return false;
+    }
+    ++counts_.barriers;
+    for (Thread& thread : threads_) {
+      ++thread.toucher.block_barriers;
+      thread.state = Thread::State::kReady;
+    }
+    return true;
+  }
+
+  static std::string Waits(const Thread& thread) {
+    const std::string line = std::to_string(thread.line);
+    switch (thread.state) {
+      case Thread::State::kDone: return " has ended";
+      case Thread::State::kAtWarp: return " waits for its warp in line " + line;
+      default: return " waits at the barrier of line " + line;
+    }
+  }
+
+  std::vector<Thread> threads_;
+  std::vector<std::unique_ptr<Fiber>>& fibers_;
+  std::vector<Fiber*> free_;
+  Counts& counts_;
+};
+
+Emulator::Emulator() {
+  const auto bytes = static_cast<size_t>(__stop_cuda_shared - __start_cuda_shared);
+  memory_.Add("shared memory", __start_cuda_shared, bytes, /*written=*/false);
+}
+
+Emulator::~Emulator() { memory_.Remove(__start_cuda_shared); }
+
+std::vector<unsigned> Emulator::InOrder(unsigned count, const Launch& launch,
+                                        uint64_t salt) const {
+  std::vector<unsigned> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (launch.order == Order::kDescending) std::ranges::reverse(order);
+  if (launch.order != Order::kSeeded) return order;
+  SeededRandom random(launch.seed * 1'000'003 + salt);
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+  return order;
+}
+
+absl::Status Emulator::Run(const Launch& launch, absl::FunctionRef<void()> kernel) {
+  CHECK(now.memory == nullptr) << "one run at a time";
+  const unsigned threads = CountOf(launch.block), blocks = CountOf(launch.grid);
+  if (threads == 0 || threads > kThreadsMax || blocks == 0) {
+    return absl::InvalidArgumentError(launch.kernel + ": " + std::to_string(blocks) +
+                                      " blocks of " + std::to_string(threads) +
+                                      " threads are no launch");
+  }
+  memory_.Forget();
+  counts_ = {};
+  now = {.memory = &memory_, .kernel = &kernel, .thread = nullptr, .scheduler = {}, .wrong = {}};
+  std::vector<std::unique_ptr<Fiber>> fibers;
+  for (const unsigned block : InOrder(blocks, launch, 0)) {
+    std::memset(__start_cuda_shared, kUnwritten,
+                static_cast<size_t>(__stop_cuda_shared - __start_cuda_shared));
+    memory_.SetWritten(__start_cuda_shared, false);
+    Block(launch, block, fibers, counts_).Run(InOrder(threads, launch, block + 1));
+    if (!now.wrong.empty()) break;
+  }
+  counts_.read_bytes = memory_.read_bytes();
+  counts_.written_bytes = memory_.written_bytes();
+  const std::string wrong = std::exchange(now, Now()).wrong;
+  return wrong.empty() ? absl::OkStatus()
+                       : absl::InvalidArgumentError(launch.kernel + ": " + wrong);
+}
+
+}  // namespace taas::cuda::emulate

@@ -1,0 +1,23 @@
+"""CUDA kernels as the host's compiler compiles them, for tests that run them on the processor."""
+
+def emulated_kernels(name, srcs, hdrs, deps = []):
+    """A library of kernels (.cu) whose loads and stores the emulator sees."""
+    native.cc_library(
+        name = name,
+        testonly = True,
+        srcs = srcs,
+        hdrs = hdrs,
+        copts = [
+            "-x",
+            "c++",
+            "-O1",
+            "-include",
+            "trainer/cuda/emulate/cuda_on_host.h",
+            # Its calls are the emulator's (watch.cc); no library of a sanitizer is linked.
+            "-fno-sanitize=all",
+            "-fsanitize=thread",
+            # Of `extern __shared__` and pragmas that are CUDA's.
+            "-Wno-unknown-pragmas",
+        ],
+        deps = deps + ["//trainer/cuda/emulate:emulator"],
+    )

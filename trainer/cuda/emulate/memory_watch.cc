@@ -1,0 +1,116 @@
+#include "trainer/cuda/emulate/memory_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "operator/base/check.h"
+
+namespace taas::cuda::emulate {
+namespace {
+
+constexpr int kWarp = 32;
+
+bool Same(const Toucher& one, const Toucher& other) {
+  return one.block == other.block && one.thread == other.thread;
+}
+
+// Whether `earlier` comes before `now` for every order of the threads, or need not.
+bool Ordered(const Toucher& earlier, const Toucher& now) {
+  if (earlier.thread < 0 || Same(earlier, now)) return true;
+  if (earlier.atomically && now.atomically) return true;
+  if (earlier.block != now.block) return false;
+  if (earlier.block_barriers < now.block_barriers) return true;
+  return earlier.thread / kWarp == now.thread / kWarp &&
+         earlier.warp_barriers < now.warp_barriers;
+}
+
+std::string NameOf(const Toucher& by) {
+  return "thread " + std::to_string(by.thread) + " of block " + std::to_string(by.block);
+}
+
+}  // namespace
+
+void MemoryWatch::Add(std::string name, void* data, size_t bytes, bool written) {
+  Range range{.name = std::move(name),
+              .begin = static_cast<const char*>(data),
+              .cells = std::vector<Cell>(bytes)};
+  for (Cell& cell : range.cells) cell.written = written;
+  ranges_.push_back(std::move(range));
+}
+
+void MemoryWatch::Remove(const void* data) {
+  std::erase_if(ranges_, [&](const Range& range) { return range.begin == data; });
+}
+
+MemoryWatch::Range* MemoryWatch::Find(const void* data) {
+  const auto found = std::ranges::find(ranges_, data, [](const Range& range) {
+    return static_cast<const void*>(range.begin);
+  });
+  CHECK(found != ranges_.end()) << "a range that is not watched";
+  return &*found;
+}
+
+const MemoryWatch::Range* MemoryWatch::Find(const void* data) const {
+  return const_cast<MemoryWatch*>(this)->Find(data);
+}
+
+void MemoryWatch::SetWritten(const void* data, bool written) {
+  for (Cell& cell : Find(data)->cells) cell = {.written = written};
+}
+
+void MemoryWatch::Forget() {
+  read_bytes_ = written_bytes_ = 0;
+  for (Range& range : ranges_) {
+    for (Cell& cell : range.cells) cell = {.written = cell.written};
+  }
+}
+
+int64_t MemoryWatch::FirstUnwritten(const void* data) const {
+  const std::vector<Cell>& cells = Find(data)->cells;
+  const auto found = std::ranges::find(cells, false, &Cell::written);
+  return found == cells.end() ? -1 : found - cells.begin();
+}
+
+std::string MemoryWatch::AccessByte(Cell& cell, bool writes, const Toucher& by) {
+  const bool reads = !writes || by.atomically;
+  if (reads && !cell.written) return "which nobody has written";
+  if (!Ordered(cell.writer, by)) return "which " + NameOf(cell.writer) + " writes at the same time";
+  if (!writes) {
+    if (!Same(cell.reader, by)) cell.other_reader = std::exchange(cell.reader, by);
+    cell.reader = by;
+    return "";
+  }
+  for (const Toucher* reader : {&cell.reader, &cell.other_reader}) {
+    if (!Ordered(*reader, by)) return "which " + NameOf(*reader) + " reads at the same time";
+  }
+  cell = {.written = true, .writer = by, .reader = {}, .other_reader = {}};
+  return "";
+}
+
+std::string MemoryWatch::Access(const void* address, size_t bytes, bool writes,
+                                const Toucher& by) {
+  const char* const at = static_cast<const char*>(address);
+  const Range* beside = nullptr;
+  const auto what = [&](const Range& range) {
+    return NameOf(by) + (writes ? " writes " : " reads ") + std::to_string(bytes) + " bytes at " +
+           std::to_string(at - range.begin) + " of " + range.name;
+  };
+  for (Range& range : ranges_) {
+    const char* const end = range.begin + range.cells.size();
+    if (at < range.begin || at + bytes > end) {
+      if (at + kBesideBytes > range.begin && at < end + kBesideBytes) beside = &range;
+      continue;
+    }
+    (writes ? written_bytes_ : read_bytes_) += static_cast<int64_t>(bytes);
+    for (size_t i = 0; i < bytes; ++i) {
+      Cell& cell = range.cells[static_cast<size_t>(at - range.begin) + i];
+      const std::string wrong = AccessByte(cell, writes, by);
+      if (!wrong.empty()) return what(range) + ", " + wrong;
+    }
+    return "";
+  }
+  if (beside == nullptr) return "";  // Its own stack, its arguments, constants.
+  return what(*beside) + ", which has " + std::to_string(beside->cells.size());
+}
+
+}  // namespace taas::cuda::emulate

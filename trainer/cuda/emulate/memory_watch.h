@@ -1,0 +1,72 @@
+// What is known of each byte that a kernel's threads share: whether anybody has written it, and who
+// touched it last. So reads of what nobody wrote, races and accesses beside a buffer are found.
+//
+// Two threads race if both touch a byte, one of them writes, not both atomically, and nothing comes
+// between that orders them: a barrier of their block, a barrier of their warp. Threads of different
+// blocks are ordered by nothing.
+//
+// Ownership: borrows the memory that it watches. Threads: one at a time. Errors: the first thing
+// that is wrong, in words; "" while nothing is.
+//
+//   watch.Add("y", y.data(), y.bytes(), /*written=*/false);
+//   const std::string wrong = watch.Access(address, 4, /*writes=*/true, by);
+
+#ifndef TRAINER_CUDA_EMULATE_MEMORY_WATCH_H_
+#define TRAINER_CUDA_EMULATE_MEMORY_WATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace taas::cuda::emulate {
+
+// Behind and before a watched range an access is one beside it: as far as an index that is wrong by
+// a row or a block goes.
+constexpr size_t kBesideBytes = 1 << 16;
+
+// Who touches a byte, and when.
+struct Toucher {
+  int64_t block = -1;
+  int thread = -1;  // In the block.
+  int64_t block_barriers = 0, warp_barriers = 0;  // That it has passed in this block.
+  bool atomically = false;
+};
+
+class MemoryWatch {
+ public:
+  // `written`: by the host.
+  void Add(std::string name, void* data, size_t bytes, bool written);
+  void Remove(const void* data);
+  // Of a range: as if nobody had written it, or somebody had.
+  void SetWritten(const void* data, bool written);
+  // A launch begins: what was before it is ordered before it.
+  void Forget();
+
+  std::string Access(const void* address, size_t bytes, bool writes, const Toucher& by);
+  int64_t read_bytes() const { return read_bytes_; }
+  int64_t written_bytes() const { return written_bytes_; }
+  // The first byte of a range that nobody has written; -1 for none.
+  int64_t FirstUnwritten(const void* data) const;
+
+ private:
+  struct Cell {
+    bool written = false;
+    Toucher writer, reader, other_reader;  // The readers are two different threads.
+  };
+  struct Range {
+    std::string name;
+    const char* begin;
+    std::vector<Cell> cells;
+  };
+  Range* Find(const void* data);
+  const Range* Find(const void* data) const;
+  static std::string AccessByte(Cell& cell, bool writes, const Toucher& by);
+
+  std::vector<Range> ranges_;
+  int64_t read_bytes_ = 0, written_bytes_ = 0;
+};
+
+}  // namespace taas::cuda::emulate
+
+#endif  // TRAINER_CUDA_EMULATE_MEMORY_WATCH_H_
