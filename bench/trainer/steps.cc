@@ -63,16 +63,6 @@ std::vector<uint8_t> MakeBytes(size_t count) {
   return bytes;
 }
 
-DataShape ShapeOf(const Json& config) {
-  const Json& image = config["image"];
-  if (image.empty()) {
-    return {.features = config["features"].get<int64_t>(), .vocabulary = config["classes"]};
-  }
-  return {.features = config["features"],
-          .classes = config["classes"],
-          .image = {image[0], image[1], image[2]}};
-}
-
 // Images, each with its class, or a text.
 Dataset MakeData(const Json& config) {
   const auto count = config["examples"].get<size_t>();
@@ -90,13 +80,16 @@ Dataset MakeData(const Json& config) {
   for (size_t i = 0; i < count; ++i) labels[i] = static_cast<int32_t>(i) % classes;
   auto set = Dataset::FromPixels("images", std::move(bytes), features, std::move(labels), classes);
   CHECK(set.ok()) << set.status().ToString();
+  const Json& image = config["image"];
+  set->set_image({image[0], image[1], image[2]});
   return *std::move(set);
 }
 
 class Training {
  public:
   static absl::StatusOr<std::unique_ptr<Training>> Make(const Json& config) {
-    ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), ShapeOf(config)));
+    Dataset data = MakeData(config);
+    ASSIGN_OR_RETURN(const ModelSpec spec, ParseModel(config["model"].dump(), ShapeOf(data)));
     ASSIGN_OR_RETURN(Model model, BuildModel(spec));
     ASSIGN_OR_RETURN(auto optimizer, Optimizer::Parse(config["optimizer"].dump()));
     SessionOptions options{
@@ -104,8 +97,8 @@ class Training {
     if (config.value("precision", "") == "bfloat16") options.products = Precision::kBFloat16;
     ASSIGN_OR_RETURN(auto session, Session::Compile(CpuRuntime(), model.graph, options));
     CHECK(session->InitializeVariables(/*seed=*/1).ok()) << "initialize";
-    return std::unique_ptr<Training>(new Training(config, std::move(model), std::move(optimizer),
-                                                  std::move(session)));
+    return std::unique_ptr<Training>(new Training(config, std::move(data), std::move(model),
+                                                  std::move(optimizer), std::move(session)));
   }
 
   absl::Status Step() {
@@ -127,7 +120,7 @@ class Training {
   }
 
  private:
-  Training(const Json& config, Model model, std::unique_ptr<Optimizer> optimizer,
+  Training(const Json& config, Dataset data, Model model, std::unique_ptr<Optimizer> optimizer,
            std::unique_ptr<Session> session)
       : model_(std::move(model)),
         optimizer_(std::move(optimizer)),
@@ -135,7 +128,7 @@ class Training {
         update_(*ModelUpdate::Make(*optimizer_, *session_)),
         plan_({.seed = 1, .examples = config["examples"], .batch_size = config["batch"]}),
         indices_(static_cast<size_t>(plan_.batch_size())),
-        data_(MakeData(config)) {}
+        data_(std::move(data)) {}
 
   const Model model_;
   const std::unique_ptr<Optimizer> optimizer_;

@@ -23,7 +23,8 @@ struct Move {
 };
 
 // Margin, the part of the row that is in the image, margin.
-void CopyRow(const ImageShape& shape, const float* from, const Move& move, float fill, float* to) {
+template <typename T>
+void CopyRow(const ImageShape& shape, const T* from, const Move& move, T fill, T* to) {
   const int64_t width = shape.width, channels = shape.channels;
   // The margin on the right of what is cut out is on the left of its mirror image.
   const int64_t shift = move.mirrored ? -move.right : move.right;
@@ -35,18 +36,24 @@ void CopyRow(const ImageShape& shape, const float* from, const Move& move, float
     std::copy_n(from + (begin + shift) * channels, (end - begin) * channels, to + begin * channels);
     return;
   }
-  const float* pixel = from + (width - 1 - begin - shift) * channels;
-  for (int64_t x = begin; x < end; ++x, pixel -= channels) {
-    for (int64_t channel = 0; channel < channels; ++channel) {
-      to[x * channels + channel] = pixel[channel];
-    }
+  const T* const last = from + (width - begin - shift) * channels;
+  to += begin * channels;
+  if (channels == 1) {
+    std::reverse_copy(last - (end - begin), last, to);
+    return;
+  }
+  const T* pixel = last;
+  for (int64_t x = begin; x < end; ++x) {
+    pixel -= channels;
+    for (int64_t channel = 0; channel < channels; ++channel) *to++ = pixel[channel];
   }
 }
 
 }  // namespace
 
-void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64_t seed, float fill,
-                  std::span<const float> in, std::span<float> out) {
+template <typename T>
+void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64_t seed, T fill,
+                  std::span<const T> in, std::span<T> out) {
   CHECK(std::ssize(in) == shape.pixels() && in.size() == out.size())
       << in.size() << " values of an image of " << shape.pixels();
   SeededRandom random(seed);
@@ -57,7 +64,7 @@ void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64
   const int64_t right = static_cast<int64_t>(random.Below(places)) - padding;
   const bool mirrored = random.Below(2) == 1 && options.flip;
   const int64_t row = shape.width * shape.channels;
-  float* to = out.data();
+  T* to = out.data();
   for (int64_t y = 0; y < shape.height; ++y, to += row) {
     const int64_t from_y = y + down;
     if (from_y < 0 || from_y >= shape.height) {
@@ -67,5 +74,10 @@ void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64
     CopyRow(shape, in.data() + from_y * row, {.right = right, .mirrored = mirrored}, fill, to);
   }
 }
+
+template void AugmentImage(const ImageShape&, const AugmentOptions&, uint64_t, float,
+                           std::span<const float>, std::span<float>);
+template void AugmentImage(const ImageShape&, const AugmentOptions&, uint64_t, uint8_t,
+                           std::span<const uint8_t>, std::span<uint8_t>);
 
 }  // namespace taas

@@ -6,8 +6,8 @@
 //
 // Ownership: pure functions over the caller's memory. Threads: any. Errors: none; CHECKed.
 //
-//   AugmentImage(set.image(), {.crop_padding = 4, .flip = true},
-//                AugmentSeed({.job = seed, .epoch = 2, .example = 17}), set.zero(), in, out);
+//   AugmentImage<float>(set.image(), {.crop_padding = 4, .flip = true},
+//                       AugmentSeed({.job = seed, .epoch = 2, .example = 17}), 0, in, out);
 
 #ifndef TRAINER_DATA_AUGMENT_H_
 #define TRAINER_DATA_AUGMENT_H_
@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "trainer/data/dataset.h"
+#include "trainer/data/image_shape.h"
 
 namespace taas {
 
@@ -36,9 +36,11 @@ struct AugmentOf {
 };
 uint64_t AugmentSeed(const AugmentOf& of);
 
-// `fill` is what the margin holds. `in` and `out` have shape.pixels() values and do not overlap.
-void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64_t seed, float fill,
-                  std::span<const float> in, std::span<float> out);
+// `fill` is what the margin holds. `in` and `out` have shape.pixels() values and do not overlap. Of
+// float and uint8_t.
+template <typename T>
+void AugmentImage(const ImageShape& shape, const AugmentOptions& options, uint64_t seed, T fill,
+                  std::span<const T> in, std::span<T> out);
 
 }  // namespace taas
 

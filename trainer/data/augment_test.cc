@@ -17,7 +17,7 @@ const std::vector<float> kImage = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 
 std::vector<float> Augment(const AugmentOptions& options, uint64_t seed) {
   std::vector<float> out(kImage.size());
-  AugmentImage(kShape, options, seed, -1, kImage, out);
+  AugmentImage<float>(kShape, options, seed, -1, kImage, out);
   return out;
 }
 

@@ -181,6 +181,8 @@ absl::Status Dataset::TakeAsIds() {
   return absl::OkStatus();
 }
 
+int64_t Dataset::pixels() const { return pixels_.empty() || ids_.width > 0 ? 0 : features_; }
+
 int64_t Dataset::labels_per_example() const {
   if (vocabulary_ > 0) return features_;
   return classes_ > 0 ? 1 : 0;
@@ -207,6 +209,13 @@ void Dataset::GatherFeatures(std::span<const int64_t> indices, float* features) 
     }
     features += floats;
   });
+}
+
+void Dataset::GatherPixels(std::span<const int64_t> indices, uint8_t* pixels) const {
+  const int64_t width = this->pixels();
+  CHECK(width > 0) << name_ << " has no pixels";
+  ForRowsOf(pixels_, width, indices, examples_,
+            [&](const uint8_t* row) { pixels = std::copy_n(row, width, pixels); });
 }
 
 void Dataset::GatherIds(std::span<const int64_t> indices, int64_t* ids) const {
@@ -240,6 +249,7 @@ void Dataset::GatherTargets(std::span<const int64_t> indices, float* targets) co
 
 void GatherRows(const Dataset& set, std::span<const int64_t> indices, const BatchRows& rows) {
   if (!rows.features.empty()) set.GatherFeatures(indices, rows.features.data());
+  if (!rows.pixels.empty()) set.GatherPixels(indices, rows.pixels.data());
   if (!rows.ids.empty()) set.GatherIds(indices, rows.ids.data());
   if (!rows.labels.empty()) set.GatherLabels(indices, rows.labels.data());
   if (!rows.targets.empty()) set.GatherTargets(indices, rows.targets.data());

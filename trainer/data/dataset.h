@@ -1,15 +1,15 @@
 // Examples in memory: features, and a class label or float targets for each; or tokens of a text,
 // each of which is also the label of the one before it.
 //
-// Features are floats; or pixels, which stay bytes (60,000 MNIST images are 47 MB, not 188); or
-// whole numbers that a model looks up, ids; feature columns are floats and ids side by side. Pixels
-// mean numbers in [0, 1] unless another scale is set.
+// Features are floats; or pixels, which stay bytes (60,000 MNIST images are 47 MB, not 188) up to
+// the graph that learns from them; or whole numbers that a model looks up, ids; feature columns are
+// floats and ids side by side. Pixels mean numbers in [0, 1] unless another scale is set.
 //
 // Ownership: owns its values; cheap to move, not copyable. Threads: const methods from any thread.
 // Errors: InvalidArgument from the Make functions when sizes disagree; they name `name`.
 //
 //   ASSIGN_OR_RETURN(Dataset set, Dataset::FromPixels("train", pixels, 784, labels, 10));
-//   GatherRows(set, indices, {.features = session->FloatInput("features"), …});
+//   GatherRows(set, indices, {.pixels = session->Uint8Input("pixels"), …});
 
 #ifndef TRAINER_DATA_DATASET_H_
 #define TRAINER_DATA_DATASET_H_
@@ -25,12 +25,6 @@
 #include "trainer/data/image_shape.h"
 
 namespace taas {
-
-// What becomes of the byte of a pixel: byte · scale + offset.
-struct PixelScale {
-  float scale = 1.0f / 255.0f;
-  float offset = 0;
-};
 
 // Of all examples, one after the other.
 struct Ids {
@@ -64,7 +58,8 @@ class Dataset {
   const std::string& name() const { return name_; }
   int64_t examples() const { return examples_; }
   int64_t features() const { return features_; }          // Of an example, of any kind.
-  int64_t ids() const { return ids_.width; }              // Those of them that are ids.
+  int64_t ids() const { return ids_.width; }              // Those of them that are ids,
+  int64_t pixels() const;                                 // and those that are pixels.
   int32_t classes() const { return classes_; }            // 0 for regression.
   int64_t target_width() const { return target_width_; }  // 0 for classification.
   int32_t vocabulary() const { return vocabulary_; }      // 0 but for tokens.
@@ -82,11 +77,13 @@ class Dataset {
   absl::Status TakeAsIds();
   // Of data that was made by FromPixels; of other data without effect.
   void set_pixel_scale(const PixelScale& scale) { pixel_scale_ = scale; }
-  // What a black pixel is when it is gathered.
-  float zero() const { return pixels_.empty() ? 0 : pixel_scale_.offset; }
+  // Of pixels.
+  const PixelScale& pixel_scale() const { return pixel_scale_; }
 
   // Copies rows `indices` to `features`: all that are no ids, scaled if they are pixels.
   void GatherFeatures(std::span<const int64_t> indices, float* features) const;
+  // As they are.
+  void GatherPixels(std::span<const int64_t> indices, uint8_t* pixels) const;
   void GatherIds(std::span<const int64_t> indices, int64_t* ids) const;
   void GatherLabels(std::span<const int64_t> indices, int32_t* labels) const;
   void GatherTargets(std::span<const int64_t> indices, float* targets) const;
@@ -120,7 +117,9 @@ class Dataset {
 // The memory of a batch, by the kinds of its numbers: what is empty is not filled. Row i is example
 // i of the batch.
 struct BatchRows {
-  std::span<float> features;
+  std::span<float> features;  // Floats; of pixels what they mean.
+  std::span<uint8_t> pixels;
+  std::span<int64_t> seeds;   // Of the augmentation of each example (augment.h); not of a Dataset.
   std::span<int64_t> ids;
   std::span<int32_t> labels;
   std::span<float> targets;

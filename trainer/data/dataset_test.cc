@@ -115,8 +115,18 @@ TEST(DatasetTest, PixelsAreScaledAndMovedAsSet) {
   const std::array<int64_t, 1> second{1};
   set->GatherFeatures(second, features.data());
   EXPECT_THAT(features, ::testing::ElementsAre(101, 3));
-  EXPECT_EQ(set->zero(), -1);
-  EXPECT_EQ(Dataset::FromFloats("train", {1, 2}, 1, {0, 1}, 2)->zero(), 0);
+}
+
+TEST(DatasetTest, PixelsAreGatheredAsTheyAre) {
+  auto set = Dataset::FromPixels("train", {0, 255, 51, 2}, 2, {0, 1}, 2);
+  ASSERT_THAT(set, IsOk());
+  EXPECT_EQ(set->pixels(), 2);
+  std::array<uint8_t, 4> pixels{};
+  GatherRows(*set, std::array<int64_t, 2>{1, 0}, {.pixels = pixels});
+  EXPECT_THAT(pixels, ElementsAre(51, 2, 0, 255));
+  EXPECT_EQ(Dataset::FromFloats("train", {1, 2}, 1, {0, 1}, 2)->pixels(), 0);
+  ASSERT_THAT(set->TakeAsIds(), IsOk());
+  EXPECT_EQ(set->pixels(), 0);
 }
 
 TEST(DatasetTest, ImageShapeIsKeptAndNoneToBeginWith) {

@@ -20,6 +20,12 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
+// What becomes of the byte of a pixel: byte · scale + offset.
+struct PixelScale {
+  float scale = 1.0f / 255.0f;
+  float offset = 0;
+};
+
 }  // namespace taas
 
 #endif  // TRAINER_DATA_IMAGE_SHAPE_H_

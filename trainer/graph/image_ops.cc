@@ -1,5 +1,6 @@
 // Convolution and pooling of images in NHWC order.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -169,6 +170,27 @@ absl::StatusOr<Types> InferAvgPoolGrad(const OpCall& call) {
   return Types{images};
 }
 
+absl::StatusOr<Types> InferDecodePixels(const OpCall& call) {
+  const TensorType& x = call.inputs[0];
+  if (x.dtype != DType::kUint8) return absl::InvalidArgumentError("pixels must be uint8");
+  const int64_t padding = call.attributes.Int("crop_padding");
+  if (call.inputs.size() == 1) {
+    if (padding == 0 && !call.attributes.Bool("flip")) return Types{{DType::kFloat32, x.shape}};
+    return absl::InvalidArgumentError("to crop and flip needs a seed for each image");
+  }
+  if (x.shape.rank() != 4) {
+    return absl::InvalidArgumentError("images are [n, height, width, channels]");
+  }
+  if (call.inputs[1] != TensorType{DType::kInt64, Shape({x.shape.dim(0)})}) {
+    return absl::InvalidArgumentError("seeds must be int64, one for each image");
+  }
+  // A margin as wide as the image could leave nothing of it.
+  if (padding < 0 || padding >= std::min(x.shape.dim(1), x.shape.dim(2))) {
+    return absl::InvalidArgumentError("crop_padding must be from 0 to less than the image");
+  }
+  return Types{{DType::kFloat32, x.shape}};
+}
+
 void AddConvolutions(OpRegistry* ops) {
   MustAdd(ops, {.name = "Conv2D",
                 .inputs_min = 2,
@@ -202,6 +224,14 @@ void AddConvolutions(OpRegistry* ops) {
 
 void AddImageOps(OpRegistry* ops) {
   AddConvolutions(ops);
+  MustAdd(ops, {.name = "DecodePixels",
+                .inputs_max = 2,
+                .attributes = {{.name = "scale", .default_value = 1.0 / 255.0},
+                               {.name = "offset", .default_value = 0.0},
+                               {.name = "crop_padding", .default_value = int64_t{0}},
+                               {.name = "flip", .default_value = false}},
+                .infer = InferDecodePixels,
+                .cost = ElementwiseCost(2)});
   const AttributeSpec size{.name = "size", .default_value = Ints{2, 2}};
   const AttributeSpec image_size{.name = "image_size", .default_value = Ints{}};
   MustAdd(ops, {.name = "MaxPool",

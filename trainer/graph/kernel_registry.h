@@ -64,6 +64,7 @@ struct KernelCall {
   const float* in(size_t i) const { return static_cast<const float*>(inputs[i]); }
   const int32_t* in_int32(size_t i) const { return static_cast<const int32_t*>(inputs[i]); }
   const int64_t* in_int64(size_t i) const { return static_cast<const int64_t*>(inputs[i]); }
+  const uint8_t* in_uint8(size_t i) const { return static_cast<const uint8_t*>(inputs[i]); }
   float* out(size_t i = 0) const { return static_cast<float*>(outputs[i]); }
   int32_t* out_int32(size_t i = 0) const { return static_cast<int32_t*>(outputs[i]); }
 };

@@ -32,6 +32,12 @@
 //   Fused(x, …) {program, ops}                               a chain of elementwise ops, made by a
 //       session of ops that need no other (fused_program.h)
 //
+//   DecodePixels(uint8 x) {scale 1/255, offset 0}            x · scale + offset, float32
+//   DecodePixels(uint8 x[n, height, width, channels], int64 seeds[n]) {scale, offset,
+//       crop_padding 0, flip false}                          the same of x as AugmentImage of its
+//       seed changes it (trainer/data/augment.h): each image is cut out of itself with a margin of
+//       crop_padding zeros around it, and every second one mirrored
+//
 // Images are float32[n, height, width, channels]; W stands for the attributes strides {1, 1},
 // padding "SAME" and explicit_paddings {} of window.h.
 //

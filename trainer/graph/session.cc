@@ -134,6 +134,9 @@ std::span<int32_t> Session::Int32Input(std::string_view name) {
 std::span<int64_t> Session::Int64Input(std::string_view name) {
   return state_->Input<int64_t>(name, DType::kInt64);
 }
+std::span<uint8_t> Session::Uint8Input(std::string_view name) {
+  return state_->Input<uint8_t>(name, DType::kUint8);
+}
 
 void Session::BindInput(std::string_view name, std::span<const float> memory) {
   state_->BindInput(name, DType::kFloat32, memory.data(), memory.size());
@@ -143,6 +146,9 @@ void Session::BindInput(std::string_view name, std::span<const int32_t> memory) 
 }
 void Session::BindInput(std::string_view name, std::span<const int64_t> memory) {
   state_->BindInput(name, DType::kInt64, memory.data(), memory.size());
+}
+void Session::BindInput(std::string_view name, std::span<const uint8_t> memory) {
+  state_->BindInput(name, DType::kUint8, memory.data(), memory.size());
 }
 
 void Session::SetStep(int64_t step) { state_->block.step = step; }

@@ -165,10 +165,12 @@ class Session {
   std::span<float> FloatInput(std::string_view name);
   std::span<int32_t> Int32Input(std::string_view name);
   std::span<int64_t> Int64Input(std::string_view name);
+  std::span<uint8_t> Uint8Input(std::string_view name);
   // Later runs read the input from there: no copy of a batch that lies ready in memory.
   void BindInput(std::string_view name, std::span<const float> memory);
   void BindInput(std::string_view name, std::span<const int32_t> memory);
   void BindInput(std::string_view name, std::span<const int64_t> memory);
+  void BindInput(std::string_view name, std::span<const uint8_t> memory);
 
   // Of later runs: what ops draw at random depends on it, so it is a batch's number.
   void SetStep(int64_t step);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "trainer/data/dataset.h"
 #include "trainer/graph/session.h"
@@ -22,6 +23,7 @@ inline DataShape ShapeOf(const Dataset& train) {
           .classes = train.classes(),
           .targets = std::max<int64_t>(1, train.target_width()),
           .image = train.image(),
+          .pixels = train.pixels() > 0 ? std::optional(train.pixel_scale()) : std::nullopt,
           .vocabulary = train.vocabulary(),
           .columns = train.columns()};
 }
@@ -30,6 +32,8 @@ inline DataShape ShapeOf(const Dataset& train) {
 inline BatchRows InputsOf(const Model& model, Session& session) {
   BatchRows rows;
   if (!model.features.empty()) rows.features = session.FloatInput(model.features);
+  if (!model.pixels.empty()) rows.pixels = session.Uint8Input(model.pixels);
+  if (!model.seeds.empty()) rows.seeds = session.Int64Input(model.seeds);
   if (!model.ids.empty()) rows.ids = session.Int64Input(model.ids);
   if (!model.labels.empty()) rows.labels = session.Int32Input(model.labels);
   if (!model.targets.empty()) rows.targets = session.FloatInput(model.targets);

@@ -227,8 +227,33 @@ bool LookedUpFirst(const std::vector<LayerSpec>& layers) {
   return first != layers.end() && first->kind == LayerKind::kEmbedding;
 }
 
+// The numbers that bytes mean, float32[batch, features].
+Value AddPixels(const DataShape& data, GraphMode mode, Model* model) {
+  Graph& graph = model->graph;
+  const ImageShape& image = data.image;
+  const bool is_image = image.pixels() > 0;
+  const Shape shape = is_image
+                          ? Shape({Shape::kBatch, image.height, image.width, image.channels})
+                          : Shape({Shape::kBatch, data.features});
+  model->pixels = "pixels";
+  std::vector<Value> inputs = {graph.Input(model->pixels, {DType::kUint8, shape})};
+  Attributes attributes{{"scale", double{data.pixels->scale}},
+                        {"offset", double{data.pixels->offset}}};
+  if (is_image && data.augment.any() && mode == GraphMode::kTraining) {
+    model->seeds = "seeds";
+    inputs.push_back(graph.Input(model->seeds, {DType::kInt64, Shape({Shape::kBatch})}));
+    attributes.Set("crop_padding", data.augment.crop_padding);
+    attributes.Set("flip", data.augment.flip);
+  }
+  const Value decoded =
+      graph.Add("DecodePixels", is_image ? "decoded" : kFeatures, inputs, std::move(attributes));
+  if (!is_image || !graph.status().ok()) return decoded;
+  return graph.Add("Reshape", kFeatures, {decoded},
+                   {{"shape", std::vector<int64_t>{Shape::kBatch, data.features}}});
+}
+
 // Inputs for what the data has; returns what a chain goes on from: nothing of columns.
-Value AddInputs(const NamedModel& named, const ModelSpec& spec, Model* model) {
+Value AddInputs(const NamedModel& named, const ModelSpec& spec, GraphMode mode, Model* model) {
   const bool ids_alone = named.ids || LookedUpFirst(spec.layers);
   int64_t ids = ids_alone ? spec.data.features : 0;
   if (named.wide) {
@@ -236,7 +261,9 @@ Value AddInputs(const NamedModel& named, const ModelSpec& spec, Model* model) {
         spec.data.columns, [](const ColumnShape& column) { return column.categories > 0; });
   }
   Value features, looked_up;
-  if (spec.data.features > ids) {
+  if (spec.data.pixels && ids == 0) {
+    features = AddPixels(spec.data, mode, model);
+  } else if (spec.data.features > ids) {
     model->features = kFeatures;
     features = model->graph.Input(
         kFeatures, {DType::kFloat32, Shape({Shape::kBatch, spec.data.features - ids})});
@@ -251,7 +278,7 @@ Value AddInputs(const NamedModel& named, const ModelSpec& spec, Model* model) {
 
 absl::StatusOr<Model> BuildChain(const NamedModel& named, const ModelSpec& spec, GraphMode mode) {
   Model model;
-  const Value x = AddInputs(named, spec, &model);
+  const Value x = AddInputs(named, spec, mode, &model);
   Chain chain(&model.graph, {.mode = mode, .image = spec.data.image}, x);
   named.add(spec, &chain);
   RETURN_IF_ERROR(chain.status());

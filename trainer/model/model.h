@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "trainer/data/augment.h"
 #include "trainer/data/columns/column_shape.h"
 #include "trainer/data/image_shape.h"
 #include "trainer/graph/graph.h"
@@ -32,6 +33,10 @@ struct DataShape {
   int64_t classes = 0;   // Of a classifier.
   int64_t targets = 1;   // Numbers to predict per example, of a regression.
   ImageShape image{};    // What the features are, where they are an image.
+  // Of features that are bytes, what they mean: the graph takes them as they are. Without it they
+  // are numbers already.
+  std::optional<PixelScale> pixels{};
+  AugmentOptions augment{};  // Of pixels that are an image, as the graph is trained.
   int64_t vocabulary = 0;  // Of tokens.
   std::vector<ColumnShape> columns{};  // What each feature is, of feature columns.
 };
@@ -67,9 +72,11 @@ struct ModelSpec {
 // The graph and the names of its ends. A name that a model does not have is "".
 struct Model {
   Graph graph;
-  // What the data has, one or both: of feature columns the quantities and the ids.
+  // What the data has: one of these three, or of feature columns the quantities and the ids.
   std::string features;  // Input, float32[batch, features].
+  std::string pixels;    // Input, uint8[batch, features], or of images [batch, h, w, channels].
   std::string ids;       // Input, int64[batch, features].
+  std::string seeds;     // Input, int64[batch], of pixels that are augmented (AugmentSeed).
   std::string labels;    // Input, int32[batch], of a classifier; of tokens int32[batch, steps].
   std::string targets;   // Input, float32[batch, targets], of a regression.
   std::string loss;      // Scalar: the mean over the batch, and the penalties of L1 and L2.

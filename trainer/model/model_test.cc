@@ -420,6 +420,32 @@ TEST(ModelTest, InputsAreThoseOfTheKindsOfColumnsThatTheDataHas) {
   EXPECT_THAT(inputs_of({{"age", 0}}), testing::ElementsAre("float32[batch, 1]", ""));
 }
 
+TEST(ModelTest, PixelsAreDecodedAndAugmentedInTrainingOnly) {
+  const DataShape data{.features = 60,
+                       .classes = 3,
+                       .image = {6, 5, 2},
+                       .pixels = PixelScale{.scale = 0.5f, .offset = -1},
+                       .augment = {.crop_padding = 2, .flip = true}};
+  const auto spec = ParseModel(R"({"name":"softmax"})", data);
+  ASSERT_THAT(spec, IsOk());
+  const auto training = BuildModel(*spec), inference = BuildModel(*spec, GraphMode::kInference);
+  ASSERT_THAT(training, IsOk());
+  ASSERT_THAT(inference, IsOk());
+  for (const Model* model : {&*training, &*inference}) {
+    EXPECT_EQ(model->features, "");
+    EXPECT_EQ(model->graph.type(*model->graph.Find(model->pixels)).ToString(),
+              "uint8[batch, 6, 5, 2]");
+    const Node& decoded = model->graph.node(*model->graph.Find("decoded"));
+    EXPECT_EQ(decoded.op, "DecodePixels");
+    EXPECT_EQ(decoded.attributes.Number("scale"), 0.5);
+    EXPECT_EQ(decoded.attributes.Number("offset"), -1);
+    EXPECT_EQ(decoded.attributes.Int("crop_padding"), model == &*training ? 2 : 0);
+    EXPECT_EQ(decoded.attributes.Bool("flip"), model == &*training);
+    EXPECT_EQ(model->seeds, model == &*training ? "seeds" : "");
+  }
+  EXPECT_EQ(VariablesOf(*training), VariablesOf(*inference));
+}
+
 TEST(ModelTest, FeaturesAreIdsWhereTheyAreLookedUpFirst) {
   const std::string embedding = R"({"type":"embedding","rows":9,"units":4})";
   EXPECT_TRUE(FeaturesAreIds(R"({"name":"layers","layers":[)" + embedding + "]}"));

@@ -51,6 +51,19 @@ TEST(GraphEventTest, NodesHaveEdgesDevicesTypesAndShapes) {
   EXPECT_THAT(nodes["sum"].attr().at("axes").list().i(), ElementsAre(0));
 }
 
+TEST(GraphEventTest, EachTypeIsTensorFlowsOfItsName) {
+  const std::pair<DType, tf::DataType> types[] = {{DType::kFloat32, tf::DT_FLOAT},
+                                                  {DType::kInt32, tf::DT_INT32},
+                                                  {DType::kInt64, tf::DT_INT64},
+                                                  {DType::kUint8, tf::DT_UINT8}};
+  for (const auto& [ours, theirs] : types) {
+    const OpInfo ops[] = {{.name = "x", .op = "Input", .outputs = {{ours, Shape({2})}}}};
+    tf::GraphDef def;
+    ASSERT_TRUE(def.ParseFromString(GraphEvent(ops).graph_def()));
+    EXPECT_EQ(def.node(0).attr().at("T").type(), theirs) << NameOf(ours);
+  }
+}
+
 TEST(GraphEventTest, SaysWhichProductsAreOfRoundedFactors) {
   const TensorType type{DType::kFloat32, Shape({2})};
   const OpInfo ops[] = {

@@ -75,6 +75,7 @@ struct LoadedModel {
   DataSets data;
   Model model;
   Model inference;
+  Model served;
 };
 
 // Whether the examples of data.test say how many classes there are as well as those of data.train
@@ -109,18 +110,24 @@ absl::StatusOr<LoadedModel> LoadModel(FileSystem& files, const TrainerConfig& co
   const LoadOptions options{.seed = config.seed, .ids = FeaturesAreIds(config.model)};
   ASSIGN_OR_RETURN(DataSets data,
                    trains ? LoadData(files, json, options) : LoadTestData(files, json, options));
-  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, ShapeOf(data.train)));
+  DataShape shape = ShapeOf(data.train);
+  shape.augment = data.augment;
+  ASSIGN_OR_RETURN(ModelSpec spec, ParseModel(config.model, shape));
   spec.l1 = config.l1;
   spec.l2 = config.l2;
   ASSIGN_OR_RETURN(Model model, BuildModel(spec));
   RETURN_IF_ERROR(CheckTask(model, data.train, spec.name));
+  // The examples of data.test may be numbers where those of data.train are bytes.
+  spec.data.pixels = ShapeOf(data.test ? *data.test : data.train).pixels;
+  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
+  spec.data.pixels.reset();
+  ASSIGN_OR_RETURN(Model served, BuildModel(spec, GraphMode::kInference));
   if (trains) {
     RETURN_IF_ERROR(CheckBatch(config.batch_size, data.train_examples()));
   } else {
     LetTrainingSetGo(TestSaysAll(json), &data);
   }
-  ASSIGN_OR_RETURN(Model inference, BuildModel(spec, GraphMode::kInference));
-  return LoadedModel{std::move(data), std::move(model), std::move(inference)};
+  return LoadedModel{std::move(data), std::move(model), std::move(inference), std::move(served)};
 }
 
 absl::StatusOr<std::unique_ptr<Towers>> CompileTowers(const Runtime& runtime,
@@ -149,10 +156,10 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
                                                            const TrainerConfig& config,
                                                            const Process& process) {
   ASSIGN_OR_RETURN(LoadedModel loaded, LoadModel(files, config, process.trains));
-  auto& [data, model, inference] = loaded;
+  auto& [data, model, inference, served] = loaded;
   if (!config.export_format.empty()) {
     ASSIGN_OR_RETURN(const ExportFormat format, ParseExportFormat(config.export_format));
-    RETURN_IF_ERROR(CheckExport(inference, format)).With("spec.trainer.export.format");
+    RETURN_IF_ERROR(CheckExport(served, format)).With("spec.trainer.export.format");
   }
   SayWhatIsMissing(runtime, config.engine);
   SessionOptions common = EngineOptions(model, config, process);
@@ -170,6 +177,7 @@ absl::StatusOr<std::unique_ptr<ModelTask>> ModelTask::Make(const Runtime& runtim
        .data = std::move(data),
        .model = std::make_unique<const Model>(std::move(model)),
        .inference = std::make_unique<const Model>(std::move(inference)),
+       .served = std::make_unique<const Model>(std::move(served)),
        .towers = std::move(towers),
        .input = {.seed = config.seed, .batch_size = config.batch_size, .towers = config.towers},
        .work = std::move(work),
@@ -197,6 +205,7 @@ ModelTask::ModelTask(Parts parts)
       data_(std::move(parts.data)),
       model_(std::move(parts.model)),
       inference_(std::move(parts.inference)),
+      served_(std::move(parts.served)),
       towers_(std::move(parts.towers)),
       examples_(parts.process.trains ? data_.train_examples()
                                      : data_.test ? data_.test->examples() : 0),
@@ -342,7 +351,7 @@ absl::Status ModelTask::Export(int64_t step, const std::vector<TensorRef>& varia
     ASSIGN_OR_RETURN(values[i], OnHost(variables[i], &rooms[i]));
   }
   RETURN_IF_ERROR(ExportModel(files_, export_dir_,
-                              {.model = inference_.get(),
+                              {.model = served_.get(),
                                .values = std::move(values),
                                .step = step,
                                .format = format}))

@@ -100,7 +100,8 @@ class ModelTask : public TrainingTask {
     std::string export_dir;
     DataSets data;
     std::unique_ptr<const Model> model;
-    std::unique_ptr<const Model> inference;  // The same, as it is used when it is trained.
+    std::unique_ptr<const Model> inference;  // The same, as it is evaluated,
+    std::unique_ptr<const Model> served;     // and as others use it, who have numbers, no bytes.
     std::unique_ptr<Towers> towers;
     TrainInput::Options input;
     std::unique_ptr<GradientWork> work;
@@ -131,6 +132,7 @@ class ModelTask : public TrainingTask {
   DataSets data_;
   const std::unique_ptr<const Model> model_;
   const std::unique_ptr<const Model> inference_;
+  const std::unique_ptr<const Model> served_;
   std::unique_ptr<Towers> towers_;
   std::unique_ptr<Session> evaluator_;  // Made when first needed.
   const int64_t examples_;

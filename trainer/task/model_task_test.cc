@@ -10,6 +10,7 @@
 #include "operator/base/status_matchers.h"
 #include "trainer/data/augment.h"
 #include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 
 namespace taas {
 namespace {
@@ -30,26 +31,32 @@ class ModelTaskTest : public ::testing::Test {
       for (size_t k = 0; k < kPixels; ++k) pixels.push_back(static_cast<char>(i * 40 + 2 * k + 1));
       labels.push_back(static_cast<char>(i % 2));
     }
+    std::string floats;
+    for (const char pixel : pixels) {
+      const float value = static_cast<float>(static_cast<uint8_t>(pixel)) * PixelScale().scale;
+      floats.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
     ASSERT_THAT(files_.WriteAtomically(dir_ + "/x", pixels), IsOk());
+    ASSERT_THAT(files_.WriteAtomically(dir_ + "/uint8", pixels), IsOk());
+    ASSERT_THAT(files_.WriteAtomically(dir_ + "/float32", floats), IsOk());
     ASSERT_THAT(files_.WriteAtomically(dir_ + "/y", labels), IsOk());
   }
-  // Batches of 3 of 5 images, so that some straddle two epochs.
-  std::unique_ptr<ModelTask> Make(const std::string& augment) {
+  // Batches of 3 of 5 images, so that some straddle two epochs. `dtype` is uint8, or float32 of the
+  // same numbers.
+  std::unique_ptr<ModelTask> Make(const std::string& dtype, const std::string& augment,
+                                  const Runtime& runtime = CpuRuntime()) {
     TrainerConfig config;
     config.model = R"({"name":"softmax"})";
-    const std::string files = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
-    config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + R"(,"test":)" +
-                  files + augment + "}";
+    const std::string files = R"({"images":")" + dir_ + "/" + dtype + R"(","labels":")" + dir_ +
+                              R"(/y"})";
+    config.data = R"({"format":"raw","raw":{"shape":[3,3,1],"dtype":")" + dtype +
+                  R"("},"train":)" + files + R"(,"test":)" + files + augment + "}";
     config.batch_size = 3;
     config.seed = kSeed;
-    auto task = ModelTask::Make(CpuRuntime(), files_, config);
+    auto task = ModelTask::Make(runtime, files_, config);
     EXPECT_THAT(task, IsOk());
+    EXPECT_THAT((*task)->session().InitializeVariables(kSeed), IsOk());
     return *std::move(task);
-  }
-  static std::vector<float> Batch(ModelTask& task, int64_t batch) {
-    EXPECT_THAT(task.FillBatch(batch), IsOk());
-    const std::span<const float> values = task.session().FloatInput("features");
-    return {values.begin(), values.end()};
   }
   PosixFileSystem files_;
   std::string dir_;
@@ -122,20 +129,26 @@ TEST_F(ModelTaskTest, IdsAboveTheWholeNumbersOfFloatsAreTrainedApart) {
 constexpr char kAugment[] = R"(,"augment":{"crop":{"padding":1},"flip":true})";
 
 TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {
-  const auto plain = Make("");
-  const auto augmented = Make(kAugment);
+  const auto plain = Make("float32", "");
+  const auto augmented = Make("float32", kAugment);
   const BatchPlan plan({.seed = kSeed, .examples = kImages, .batch_size = 3});
+  const auto features = [](ModelTask& task, int64_t batch) {
+    EXPECT_THAT(task.FillBatch(batch), IsOk());
+    const std::span<const float> values = task.session().FloatInput("features");
+    return std::vector<float>(values.begin(), values.end());
+  };
   int changed = 0;
   for (int64_t batch = 0; batch < 20; ++batch) {
-    const std::vector<float> before = Batch(*plain, batch);
-    const std::vector<float> after = Batch(*augmented, batch);
+    const std::vector<float> before = features(*plain, batch);
+    const std::vector<float> after = features(*augmented, batch);
     for (int64_t row = 0; row < 3; ++row) {
       const int64_t position = batch * 3 + row;
       const AugmentOf of{
           .job = kSeed, .epoch = position / kImages, .example = plan.IndexAt(position)};
       std::vector<float> want(kPixels);
       const std::span<const float> image(before.data() + row * kPixels, kPixels);
-      AugmentImage(kShape, {.crop_padding = 1, .flip = true}, AugmentSeed(of), 0, image, want);
+      AugmentImage<float>(kShape, {.crop_padding = 1, .flip = true}, AugmentSeed(of), 0, image,
+                          want);
       const std::vector<float> got(after.begin() + row * kPixels,
                                    after.begin() + (row + 1) * kPixels);
       EXPECT_EQ(got, want) << batch << ", " << row;
@@ -143,6 +156,34 @@ TEST_F(ModelTaskTest, EachImageIsAugmentedByItsEpochAndItsNumber) {
     }
   }
   EXPECT_GT(changed, 40) << "of 60; one in eighteen stays as it is";
+}
+
+// What the graph makes of bytes is what readers would have made of them.
+TEST_F(ModelTaskTest, PixelsGoToTheGraphAsBytesAndMeanTheSameBits) {
+  for (const char* augment : {"", kAugment}) {
+    const auto numbers = Make("float32", augment);
+    const auto bytes = Make("uint8", augment);
+    const auto far = Make("uint8", augment, FarRuntime());
+    EXPECT_FALSE(bytes->session().HasInput("features"));
+    EXPECT_EQ(bytes->session().Uint8Input("pixels").size(), 3 * kPixels);
+    EXPECT_EQ(bytes->session().HasInput("seeds"), *augment != '\0');
+    for (int64_t batch = 0; batch < 20; ++batch) {
+      const auto want = numbers->ComputeGradients({&batch, 1});
+      ASSERT_THAT(want, IsOk());
+      for (ModelTask* task : {bytes.get(), far.get()}) {
+        const auto loss = task->ComputeGradients({&batch, 1});
+        ASSERT_THAT(loss, IsOk());
+        EXPECT_EQ(*loss, *want) << batch;
+      }
+    }
+    const auto want = numbers->Evaluate(VariablesOf(numbers->session()));
+    ASSERT_THAT(want, IsOk());
+    for (ModelTask* task : {bytes.get(), far.get()}) {
+      const auto evaluation = task->Evaluate(VariablesOf(task->session()));
+      ASSERT_THAT(evaluation, IsOk());
+      EXPECT_EQ((*evaluation)->loss, (*want)->loss);
+    }
+  }
 }
 
 // The mean over a batch is not what an evaluation of one example at a time would see.
@@ -171,7 +212,7 @@ TEST_F(ModelTaskTest, EvaluationTakesTheMovingMoments) {
 
 // Variables that are numbers can make a loss that is none.
 TEST_F(ModelTaskTest, AnEvaluatedLossThatIsNoNumberIsLoggedWithItsOp) {
-  const auto task = Make("");
+  const auto task = Make("uint8", "");
   const std::vector<TensorRef> variables = VariablesOf(task->session());
   for (const TensorRef& variable : variables) EXPECT_THAT(variable.Fill(3e38f), IsOk());
   testing::internal::CaptureStderr();
@@ -266,9 +307,57 @@ TEST_F(ModelTaskTest, DropoutDependsOnTheBatchNumberAndTheSeed) {
   EXPECT_NE(first, losses(2));
 }
 
+// A file of floats beside one of bytes, as of images that somebody has scaled.
+TEST_F(ModelTaskTest, TheTestSetMayBeNumbersWhereTheTrainingSetIsBytes) {
+  const std::string shape("\0\0\0\2\0\0\0\1\0\0\0\1", 12);
+  const std::string one("\x3f\x80\0\0", 4), none(4, '\0');
+  const std::pair<const char*, std::string> idx[] = {
+      {"/bytes", std::string("\0\0\x08\3", 4) + shape + std::string("\xff\0", 2)},
+      {"/floats", std::string("\0\0\x0d\3", 4) + shape + one + none},
+      {"/labels", std::string("\0\0\x08\1\0\0\0\2\0\1", 10)}};
+  for (const auto& [name, text] : idx) {
+    ASSERT_THAT(files_.WriteAtomically(dir_ + name, text), IsOk());
+  }
+  std::vector<double> losses;
+  for (const char* test : {"/bytes", "/floats"}) {
+    TrainerConfig config;
+    config.model = R"({"name":"softmax"})";
+    const auto files = [&](const char* images) {
+      return R"({"images":")" + dir_ + images + R"(","labels":")" + dir_ + R"(/labels"})";
+    };
+    config.data = R"({"train":)" + files("/bytes") + R"(,"test":)" + files(test) + "}";
+    config.batch_size = 1;
+    const auto task = ModelTask::Make(CpuRuntime(), files_, config);
+    ASSERT_THAT(task, IsOk());
+    EXPECT_THAT((*task)->session().InitializeVariables(kSeed), IsOk());
+    const auto evaluation = (*task)->Evaluate(VariablesOf((*task)->session()));
+    ASSERT_THAT(evaluation, IsOk());
+    losses.push_back((*evaluation)->loss);
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+}
+
+// Whoever serves the model has numbers: its input is what it was before bytes went to the graph.
+TEST_F(ModelTaskTest, AModelThatLearntFromBytesIsExportedForNumbers) {
+  TrainerConfig config;
+  config.model = R"({"name":"softmax"})";
+  const std::string files = R"({"images":")" + dir_ + R"(/x","labels":")" + dir_ + R"(/y"})";
+  config.data = R"({"format":"raw","raw":{"shape":[3,3,1]},"train":)" + files + "}";
+  config.batch_size = 3;
+  config.export_format = "savedModel";
+  config.export_dir = dir_ + "/export";
+  const auto task = ModelTask::Make(CpuRuntime(), files_, config);
+  ASSERT_THAT(task, IsOk());
+  ASSERT_THAT((*task)->Export(1, VariablesOf((*task)->session())), IsOk());
+  const auto saved = files_.ReadAll(dir_ + "/export/saved_model.pb");
+  ASSERT_THAT(saved, IsOk());
+  EXPECT_THAT(*saved, testing::HasSubstr("features"));
+  EXPECT_THAT(*saved, testing::Not(testing::HasSubstr("pixels")));
+}
+
 TEST_F(ModelTaskTest, ImagesOfTheTestSetStayAsTheyAre) {
   const auto evaluate = [&](const std::string& augment) {
-    const auto task = Make(augment);
+    const auto task = Make("uint8", augment);
     std::vector<std::vector<float>> memory;
     std::vector<TensorRef> variables;
     for (size_t i = 0; i < task->session().variables().size(); ++i) {

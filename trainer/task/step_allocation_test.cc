@@ -47,12 +47,17 @@ class StepAllocationTest : public testing::TestWithParam<Case> {
     ASSERT_THAT(files_.WriteAtomically(dir_ + "/" + name, text), IsOk());
   }
 
-  // Files of 20 images or of a text, with the object spec.trainer.data.
+  // The object spec.trainer.data, with files of 20 images or of a text.
   std::string Data(const std::string& kind) {
     if (kind == "text") {
       Write("text", 400, 60);
       return R"({"format": "text", "text": {"context": 16}, "train": {"files": [")" + dir_ +
              R"(/text"]}})";
+    }
+    if (kind == "clicks") {
+      return R"({"format": "generated", "generated": {"pattern": "clicks", "examples": 20},
+          "columns": [{"name": "age", "type": "numeric"},
+                      {"name": "ad", "type": "hashed", "buckets": 50}]})";
     }
     Write("x", 20 * 28 * 28, 256);
     Write("y", 20, 10);
@@ -99,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"LeNet", R"({"name": "lenet", "hidden": [16], "dropout": 0.1})", "images"},
         Case{"Lstm", R"({"name": "lstm", "hidden": [12]})", "images"},
         Case{"Gpt2", R"({"name": "gpt2", "blocks": 1, "heads": 2, "width": 16})", "text"},
+        Case{"WideDeep", R"({"name": "wideDeep", "hidden": [12]})", "clicks"},
         Case{"TwoTowers", R"({"name": "mlp", "hidden": [20]})", "images",
              R"(, "strategy": {"type": "Towers", "towers": 2})"},
         Case{"TwoThreads", R"({"name": "mlp", "hidden": [20]})", "images",

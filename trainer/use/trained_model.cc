@@ -112,7 +112,9 @@ absl::StatusOr<DataShape> FindShape(FileSystem& files, const TrainerConfig& conf
     return Annotate(data.status(),
                     "the size of the model's input follows from its data (spec.trainer.data)");
   }
-  return ShapeOf(data->train);
+  DataShape shape = ShapeOf(data->train);
+  shape.pixels.reset();  // Whoever asks has numbers.
+  return shape;
 }
 
 }  // namespace

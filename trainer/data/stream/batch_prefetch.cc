@@ -14,6 +14,8 @@ BatchPrefetch::BatchPrefetch(Options options, Make make)
   slots_.resize(static_cast<size_t>(options.ahead + options.in_step));
   for (Slot& slot : slots_) {
     slot.features.resize(options.sizes.features);
+    slot.pixels.resize(options.sizes.pixels);
+    slot.seeds.resize(options.sizes.seeds);
     slot.ids.resize(options.sizes.ids);
     slot.labels.resize(options.sizes.labels);
     slot.targets.resize(options.sizes.targets);
@@ -47,6 +49,8 @@ absl::Status BatchPrefetch::Take(int64_t batch, const BatchRows& rows) {
   slot->state = State::kBeingTaken;
   lock.unlock();
   std::ranges::copy(slot->features, rows.features.begin());
+  std::ranges::copy(slot->pixels, rows.pixels.begin());
+  std::ranges::copy(slot->seeds, rows.seeds.begin());
   std::ranges::copy(slot->ids, rows.ids.begin());
   std::ranges::copy(slot->labels, rows.labels.begin());
   std::ranges::copy(slot->targets, rows.targets.begin());

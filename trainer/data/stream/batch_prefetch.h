@@ -33,6 +33,8 @@ class BatchPrefetch {
   // Elements of a whole batch.
   struct Sizes {
     size_t features = 0;
+    size_t pixels = 0;
+    size_t seeds = 0;
     size_t ids = 0;
     size_t labels = 0;
     size_t targets = 0;
@@ -59,11 +61,13 @@ class BatchPrefetch {
     bool awaited = false;  // Somebody waits until it is made.
     absl::Status status;   // Of its making.
     std::vector<float> features;
+    std::vector<uint8_t> pixels;
+    std::vector<int64_t> seeds;
     std::vector<int64_t> ids;
     std::vector<int32_t> labels;
     std::vector<float> targets;
 
-    BatchRows rows() { return {features, ids, labels, targets}; }
+    BatchRows rows() { return {features, pixels, seeds, ids, labels, targets}; }
   };
 
   void Serve();

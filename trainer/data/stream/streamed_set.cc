@@ -59,6 +59,7 @@ absl::Status StreamedSet::Gather(std::span<const int64_t> indices, const BatchRo
     const int64_t index = indices[row] - order[i].block * source_.block_examples();
     GatherRows(*block, {&index, 1},
                {.features = RowOf(rows.features, indices.size(), row),
+                .pixels = RowOf(rows.pixels, indices.size(), row),
                 .ids = RowOf(rows.ids, indices.size(), row),
                 .labels = RowOf(rows.labels, indices.size(), row),
                 .targets = RowOf(rows.targets, indices.size(), row)});

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "operator/base/check.h"
 #include "operator/base/status.h"
 #include "trainer/data/augment.h"
 
@@ -39,7 +40,9 @@ TrainInput::TrainInput(const DataSets& data, const Options& options)
       BatchPrefetch::Options{
           .ahead = streaming.prefetch * options.towers,
           .in_step = options.towers,
-          .sizes = {.features = all(train.features() - train.ids()),
+          .sizes = {.features = all(train.features() - train.pixels() - train.ids()),
+                    .pixels = all(train.pixels()),
+                    .seeds = data.augment.any() && train.pixels() > 0 ? rows : 0,
                     .ids = all(train.ids()),
                     .labels = all(train.labels_per_example()),
                     .targets = all(train.target_width())}},
@@ -61,22 +64,25 @@ absl::Status TrainInput::Make(int64_t batch, const BatchRows& rows) {
   } else {
     GatherRows(data_.train, indices, rows);
   }
-  if (data_.augment.any()) Augment(batch, indices, rows.features);
+  if (data_.augment.any()) Augment(batch, indices, rows);
   return absl::OkStatus();
 }
 
 void TrainInput::Augment(int64_t batch, std::span<const int64_t> indices,
-                         std::span<float> features) const {
-  const size_t width = static_cast<size_t>(data_.train.features());
+                         const BatchRows& rows) const {
+  CHECK(data_.train.pixels() == 0 || rows.features.empty()) << "pixels are augmented as pixels";
+  const size_t width = rows.features.size() / indices.size();
   thread_local std::vector<float> image;  // As indices in Make.
   image.resize(width);
   for (size_t row = 0; row < indices.size(); ++row) {
     const int64_t position = batch * plan_.batch_size() + static_cast<int64_t>(row);
     const uint64_t seed = AugmentSeed(
         {.job = seed_, .epoch = plan_.EpochAt(position), .example = indices[row]});
-    const std::span<float> values = features.subspan(row * width, width);
+    if (!rows.seeds.empty()) rows.seeds[row] = static_cast<int64_t>(seed);
+    if (rows.features.empty()) continue;
+    const std::span<float> values = rows.features.subspan(row * width, width);
     std::ranges::copy(values, image.begin());
-    AugmentImage(data_.train.image(), data_.augment, seed, data_.train.zero(), image, values);
+    AugmentImage<float>(data_.train.image(), data_.augment, seed, 0, image, values);
   }
 }
 

@@ -5,7 +5,7 @@
 // different batches at the same time. Errors of Fill: those of a stream, naming file and record.
 //
 //   TrainInput input(data, {.seed = 1, .batch_size = 100});
-//   RETURN_IF_ERROR(input.Fill(batch, {.features = session.FloatInput("features"), …}));
+//   RETURN_IF_ERROR(input.Fill(batch, InputsOf(model, session)));
 
 #ifndef TRAINER_DATA_STREAM_TRAIN_INPUT_H_
 #define TRAINER_DATA_STREAM_TRAIN_INPUT_H_
@@ -31,14 +31,16 @@ class TrainInput {
   };
   TrainInput(const DataSets& data, const Options& options);
 
-  // `rows` has room for the features, and for the labels or targets, of batch_size examples.
+  // `rows` has room for what batch_size examples have: features, pixels (and seeds if they are to
+  // be augmented) or ids, and labels or targets.
   absl::Status Fill(int64_t batch, const BatchRows& rows);
 
   const BatchPlan& plan() const { return plan_; }
 
  private:
   absl::Status Make(int64_t batch, const BatchRows& rows);
-  void Augment(int64_t batch, std::span<const int64_t> indices, std::span<float> features) const;
+  // Images of floats; of pixels it tells the seeds, by which the graph does it (DecodePixels).
+  void Augment(int64_t batch, std::span<const int64_t> indices, const BatchRows& rows) const;
 
   const DataSets& data_;
   const uint64_t seed_;

@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "operator/base/status_matchers.h"
 #include "third_party/json.h"
+#include "trainer/data/augment.h"
 #include "trainer/data/example.h"
 #include "trainer/data/record_file.h"
 
@@ -94,12 +95,12 @@ class TrainInputTest : public ::testing::Test {
   }
   // The numbers of the examples of a batch, and that their labels are theirs.
   static std::vector<int64_t> Examples(TrainInput& input, int64_t batch) {
-    std::vector<float> features(2 * kBatch);
+    std::vector<uint8_t> pixels(2 * kBatch);
     std::vector<int32_t> labels(kBatch);
-    EXPECT_THAT(input.Fill(batch, {.features = features, .labels = labels}), IsOk());
+    EXPECT_THAT(input.Fill(batch, {.pixels = pixels, .labels = labels}), IsOk());
     std::vector<int64_t> examples;
     for (size_t i = 0; i < kBatch; ++i) {
-      examples.push_back(static_cast<int64_t>(features[2 * i] + 256 * features[2 * i + 1]));
+      examples.push_back(pixels[2 * i] + 256 * pixels[2 * i + 1]);
       EXPECT_EQ(labels[i], examples.back() % 10);
     }
     return examples;
@@ -136,6 +137,30 @@ TEST_F(TrainInputTest, ThreadsMakeNoDifference) {
   TrainInput alone_input(alone, {.seed = 3, .batch_size = kBatch});
   for (const int64_t batch : {0, 1, 2, 70, 3, 71, 31, 32, 33}) {
     EXPECT_EQ(Examples(input, batch), Examples(alone_input, batch)) << batch;
+  }
+}
+
+// Of a stream and of memory, and made ahead.
+TEST_F(TrainInputTest, PixelsComeWithTheSeedsOfTheirAugmentation) {
+  for (const json& streaming : {json(), kStreaming}) {
+    json spec = Spec(streaming);
+    spec["augment"] = {{"flip", true}};
+    const auto data = LoadData(files_, spec);
+    ASSERT_THAT(data, IsOk());
+    TrainInput input(*data, {.seed = 3, .batch_size = kBatch});
+    for (int64_t batch = 0; batch < 60; ++batch) {
+      std::vector<uint8_t> pixels(2 * kBatch);
+      std::vector<int32_t> labels(kBatch);
+      std::vector<int64_t> seeds(kBatch), want(kBatch);
+      ASSERT_THAT(input.Fill(batch, {.pixels = pixels, .seeds = seeds, .labels = labels}), IsOk());
+      for (size_t i = 0; i < kBatch; ++i) {
+        const int64_t position = batch * kBatch + static_cast<int64_t>(i);
+        want[i] = static_cast<int64_t>(
+            AugmentSeed({.job = 3, .epoch = input.plan().EpochAt(position),
+                         .example = pixels[2 * i] + 256 * pixels[2 * i + 1]}));
+      }
+      EXPECT_EQ(seeds, want) << batch;
+    }
   }
 }
 
@@ -202,11 +227,11 @@ TEST_F(TrainInputTest, ADamagedRecordEndsTheBatchThatNeedsIt) {
   const auto data = LoadData(files_, spec);
   ASSERT_THAT(data, IsOk());
   TrainInput input(*data, {.seed = 3, .batch_size = kBatch});
-  std::vector<float> features(2 * kBatch);
+  std::vector<uint8_t> pixels(2 * kBatch);
   std::vector<int32_t> labels(kBatch);
   std::vector<int64_t> failed;
   for (int64_t batch = 0; (batch + 1) * kBatch <= kExamples; ++batch) {
-    const absl::Status status = input.Fill(batch, {.features = features, .labels = labels});
+    const absl::Status status = input.Fill(batch, {.pixels = pixels, .labels = labels});
     if (status.ok()) continue;
     failed.push_back(batch);
     EXPECT_THAT(status, StatusIs(Code::kDataLoss,

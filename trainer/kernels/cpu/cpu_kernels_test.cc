@@ -40,10 +40,11 @@ TEST(CpuKernelsTest, EveryOpHasAKernelUnlessItIsAView) {
   for (size_t end; (end = names.find(", ")) != std::string::npos; names.erase(0, end + 2)) {
     const std::string name = names.substr(0, end);
     const bool is_view = StandardOps().Find(name)->is_view;
-    // By the type of the first input, which of a few are ids.
+    // By the type of the first input, which of a few are ids or pixels.
     const KernelRegistry& kernels = StandardKernels();
     const bool has_kernel = kernels.Find(name, "CPU", DType::kFloat32) != nullptr ||
-                            kernels.Find(name, "CPU", DType::kInt64) != nullptr;
+                            kernels.Find(name, "CPU", DType::kInt64) != nullptr ||
+                            kernels.Find(name, "CPU", DType::kUint8) != nullptr;
     EXPECT_NE(has_kernel, is_view) << name;
   }
 }

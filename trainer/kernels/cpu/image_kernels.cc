@@ -1,11 +1,13 @@
 #include "trainer/kernels/cpu/image_kernels.h"
 
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "operator/base/hash.h"
 #include "operator/base/random.h"
 #include "operator/base/status.h"
+#include "trainer/data/augment.h"
 #include "trainer/graph/step_block.h"
 #include "trainer/graph/window.h"
 #include "trainer/loops/image_loops.h"
@@ -49,6 +51,46 @@ void ForImages(int threads, const PoolShape& shape, Part part) {
     share.shape.images = range.size();
     part(share);
   });
+}
+
+// Byte by byte as Dataset::GatherFeatures.
+absl::StatusOr<Kernel> DecodePixels(const KernelSpec& spec) {
+  const auto decode = [scale = static_cast<float>(spec.attributes.Number("scale")),
+                       offset = static_cast<float>(spec.attributes.Number("offset")),
+                       &loops = BestLoops()](const uint8_t* x, float* out, int64_t n) {
+    loops.scale_bytes(x, scale, out, n);
+    if (offset == 0) return;
+    for (int64_t i = 0; i < n; ++i) out[i] += offset;
+  };
+  const Shape& x = spec.inputs[0].shape;
+  if (spec.inputs.size() == 1) {
+    return Kernel{.run = [decode, n = x.count()](const KernelCall& call) {
+      ForParts(call.threads, n, [&](int64_t at, int64_t count) {
+        decode(call.in_uint8(0) + at, call.out() + at, count);
+      });
+      return absl::OkStatus();
+    }};
+  }
+  const ImageShape shape{x.dim(1), x.dim(2), x.dim(3)};
+  const AugmentOptions options{.crop_padding = spec.attributes.Int("crop_padding"),
+                               .flip = spec.attributes.Bool("flip")};
+  const int64_t images = x.dim(0), shares = SharesOf(x.count());
+  const auto run = [=](const KernelCall& call) {
+    const size_t pixels = static_cast<size_t>(shape.pixels());
+    ParallelFor(call.threads, shares, [&](int64_t share) {
+      const Range range = ShareOf(images, shares, share);
+      // One image, which stays in the first caches, and is bytes as long as it is moved.
+      const std::span moved(static_cast<uint8_t*>(call.scratch) + share * shape.pixels(), pixels);
+      for (int64_t i = range.begin; i < range.end; ++i) {
+        const std::span image(call.in_uint8(0) + i * shape.pixels(), pixels);
+        AugmentImage<uint8_t>(shape, options, static_cast<uint64_t>(call.in_int64(1)[i]), 0, image,
+                              moved);
+        decode(moved.data(), call.out() + i * shape.pixels(), shape.pixels());
+      }
+    });
+    return absl::OkStatus();
+  };
+  return Kernel{.run = run, .scratch_bytes = static_cast<size_t>(shares * shape.pixels())};
 }
 
 absl::StatusOr<Kernel> MaxPool(const KernelSpec& spec) {
@@ -129,6 +171,7 @@ absl::StatusOr<Kernel> Dropout(const KernelSpec& spec) {
 }  // namespace
 
 void AddImageKernels(KernelRegistry* kernels) {
+  kernels->Add("DecodePixels", "CPU", DType::kUint8, DecodePixels);
   const auto add = [kernels](std::string_view op, KernelFactory factory) {
     kernels->Add(op, "CPU", DType::kFloat32, std::move(factory));
   };

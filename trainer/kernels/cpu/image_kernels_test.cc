@@ -15,7 +15,13 @@
 #include "gtest/gtest.h"
 #include "operator/base/random.h"
 #include "operator/base/status_matchers.h"
+#include "trainer/data/augment.h"
+#include "trainer/data/dataset.h"
+#include "trainer/graph/graph.h"
+#include "trainer/graph/session.h"
 #include "trainer/graph/window.h"
+#include "trainer/kernels/cpu/cpu_runtime.h"
+#include "trainer/testing/far_device.h"
 #include "trainer/testing/run_op.h"
 #include "trainer/loops/image_loops.h"
 
@@ -387,6 +393,103 @@ TEST(ImageKernelsTest, ThreadsChangeNoBit) {
     EXPECT_EQ(RunOp(test.op, test.inputs, test.attributes, 1),
               RunOp(test.op, test.inputs, test.attributes, 3))
         << test.op;
+  }
+}
+
+struct PixelCase {
+  Shape x;
+  PixelScale scale = {};
+  AugmentOptions augment = {};
+};
+
+// As the host makes them: what a data set gathers, and what becomes of it.
+std::vector<float> DecodedByHost(const PixelCase& c, const std::vector<uint8_t>& pixels,
+                                 const std::vector<int64_t>& seeds) {
+  const int64_t images = c.x.dim(0), width = c.x.count() / images;
+  auto set = Dataset::FromPixels("x", pixels, width, std::vector<int32_t>(images), 1);
+  EXPECT_THAT(set, IsOk());
+  set->set_pixel_scale(c.scale);
+  std::vector<int64_t> all(static_cast<size_t>(images));
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<float> decoded(pixels.size());
+  set->GatherFeatures(all, decoded.data());
+  if (!c.augment.any()) return decoded;
+  std::vector<float> moved(pixels.size());
+  const ImageShape shape{c.x.dim(1), c.x.dim(2), c.x.dim(3)};
+  for (int64_t i = 0; i < images; ++i) {
+    const size_t at = static_cast<size_t>(i * width), count = static_cast<size_t>(width);
+    AugmentImage<float>(shape, c.augment, static_cast<uint64_t>(seeds[static_cast<size_t>(i)]),
+                        c.scale.offset, std::span(decoded).subspan(at, count),
+                        std::span(moved).subspan(at, count));
+  }
+  return moved;
+}
+
+TEST(ImageKernelsTest, PixelsAreDecodedToTheBitsOfTheHost) {
+  SeededRandom random(1);
+  const PixelCase cases[] = {{.x = {1, 1}},
+                             {.x = {5, 131}},
+                             {.x = {100, 1024}, .scale = {2, -1}},
+                             {.x = {3, 5, 7, 3}, .scale = {0.0039f, -0.5f}},
+                             {.x = {3, 5, 7, 3}, .augment = {.flip = true}},
+                             {.x = {31, 5, 7, 3}, .augment = {.crop_padding = 4}},
+                             {.x = {1, 1, 9, 1}, .augment = {.flip = true}},
+                             {.x = {64, 32, 32, 3},
+                              .scale = {0.02f, 1.5f},
+                              .augment = {.crop_padding = 4, .flip = true}}};
+  for (const PixelCase& c : cases) {
+    std::vector<uint8_t> pixels(static_cast<size_t>(c.x.count()));
+    std::vector<int64_t> seeds(static_cast<size_t>(c.x.dim(0)));
+    for (uint8_t& pixel : pixels) pixel = static_cast<uint8_t>(random.Next());
+    for (int64_t& seed : seeds) seed = static_cast<int64_t>(random.Next());
+    const std::vector<float> want = DecodedByHost(c, pixels, seeds);
+    Graph graph;
+    std::vector<Value> inputs = {graph.Input("x", {DType::kUint8, c.x})};
+    if (c.augment.any()) {
+      inputs.push_back(graph.Input("seeds", {DType::kInt64, Shape({c.x.dim(0)})}));
+    }
+    graph.Add("DecodePixels", "y", inputs, {{"scale", double{c.scale.scale}},
+                                            {"offset", double{c.scale.offset}},
+                                            {"crop_padding", c.augment.crop_padding},
+                                            {"flip", c.augment.flip}});
+    for (const bool far : {false, true}) {
+      for (const int threads : {1, 3}) {
+        auto session = Session::Compile(far ? FarRuntime() : CpuRuntime(), graph,
+                                        {.fetches = {"y"}, .trainable = false, .threads = threads});
+        ASSERT_THAT(session, IsOk());
+        std::ranges::copy(pixels, (*session)->Uint8Input("x").begin());
+        if (c.augment.any()) std::ranges::copy(seeds, (*session)->Int64Input("seeds").begin());
+        ASSERT_THAT((*session)->Run(RunKind::kForward), IsOk());
+        std::vector<float> got(want.size());
+        ASSERT_THAT((*session)->output("y").Read(std::span(got)), IsOk());
+        EXPECT_EQ(got, want) << c.x.ToString() << ", threads " << threads;
+      }
+    }
+  }
+}
+
+TEST(ImageKernelsTest, WhatCannotBeDecodedSaysWhy) {
+  const TensorType images{DType::kUint8, Shape({Shape::kBatch, 4, 5, 3})};
+  const TensorType seeds{DType::kInt64, Shape({Shape::kBatch})};
+  const struct {
+    std::vector<TensorType> inputs;
+    Attributes attributes;
+    const char* why;
+  } cases[] = {
+      {{{DType::kFloat32, images.shape}}, {}, "pixels must be uint8"},
+      {{images}, {{"flip", true}}, "needs a seed for each image"},
+      {{{DType::kUint8, Shape({Shape::kBatch, 60})}, seeds}, {}, "images are [n, height,"},
+      {{images, {DType::kInt64, Shape({7})}}, {}, "seeds must be int64, one for each image"},
+      {{images, seeds}, {{"crop_padding", int64_t{4}}}, "crop_padding must be from 0 to less"}};
+  for (const auto& c : cases) {
+    Graph graph;
+    std::vector<Value> inputs;
+    for (const TensorType& type : c.inputs) {
+      inputs.push_back(graph.Input("x" + std::to_string(inputs.size()), type));
+    }
+    graph.Add("DecodePixels", "y", inputs, c.attributes);
+    EXPECT_THAT(graph.status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                         testing::HasSubstr(c.why)));
   }
 }
 
